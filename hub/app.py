@@ -38,6 +38,7 @@ from hub.actors.knowledge.actor import Knowledge
 from hub.actors.knowledge.indexer import Hiding
 from hub.actors.launch import agent_launch
 from hub.actors.models.actor import Models
+from hub.actors.notices import Notices
 from hub.actors.outcomes import Outcomes
 from hub.actors.pipelines.actor import Pipelines
 from hub.actors.pipelines.book import Book
@@ -102,6 +103,12 @@ def new_id(prefix: str) -> str:
     return f"{prefix}-{int(time.time()):x}-{secrets.token_hex(4)}"
 
 
+def _room(*children: ChildSpec) -> SupervisorSpec:
+    return SupervisorSpec(
+        strategy=Strategy.ONE_FOR_ONE, intensity=_INTENSITY, period=_PERIOD, children=[*children]
+    )
+
+
 @attrs.define
 class App:
     """One daemon's parts, before and while the tree runs."""
@@ -144,47 +151,31 @@ class App:
 
     def tree(self) -> SupervisorSpec:
         """The root's children in start order; they stop in reverse."""
-        watch = SupervisorSpec(
-            strategy=Strategy.ONE_FOR_ONE,
-            intensity=_INTENSITY,
-            period=_PERIOD,
-            children=[
-                self._actor(self.slots.breakers, self._breakers),
-                self._actor(self.slots.claims, lambda: Claims(self.places, self.slots.sessions.ref)),
-                self._actor(self.slots.quota, self._quota),
-                self._actor(self.slots.outcomes, lambda: Outcomes(self.places, self.slots.events.ref)),
-                self._actor(self.slots.detector, self._detector),
-            ],
+        watch = _room(
+            self._actor(self.slots.breakers, self._breakers),
+            self._actor(self.slots.claims, lambda: Claims(self.places, self.slots.sessions.ref)),
+            self._actor(self.slots.quota, self._quota),
+            self._actor(self.slots.outcomes, lambda: Outcomes(self.places, self.slots.events.ref)),
+            self._actor(self.slots.detector, self._detector),
+            self._actor(self.slots.notices, lambda: Notices(self.slots.events.ref, self.slots.settings.ref)),
         )
-        work = SupervisorSpec(
-            strategy=Strategy.ONE_FOR_ONE,
-            intensity=_INTENSITY,
-            period=_PERIOD,
-            children=[
-                dynamic_spec("adapters", self._adapters, intensity=_INTENSITY, period=_PERIOD),
-                dynamic_spec("running", self._running, intensity=_INTENSITY, period=_PERIOD),
-                self._actor(self.slots.sessions, self._register),
-                self._actor(self.slots.pipelines, self._pipelines),
-            ],
+        work = _room(
+            dynamic_spec("adapters", self._adapters, intensity=_INTENSITY, period=_PERIOD),
+            dynamic_spec("running", self._running, intensity=_INTENSITY, period=_PERIOD),
+            self._actor(self.slots.sessions, self._register),
+            self._actor(self.slots.pipelines, self._pipelines),
         )
-        return SupervisorSpec(
-            strategy=Strategy.ONE_FOR_ONE,
-            intensity=_INTENSITY,
-            period=_PERIOD,
-            children=[
-                self._actor(self.slots.audit, self._audit),
-                self._actor(self.slots.events, self._events),
-                self._actor(self.slots.settings, self._settings),
-                self._actor(self.slots.knowledge, self._knowledge, backoff=_GRAPH_BACKOFF),
-                supervisor_spec("watch", watch),
-                self._actor(self.slots.approvals, self._approvals),
-                supervisor_spec("work", work),
-                dynamic_spec(
-                    "jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS
-                ),
-                self._actor(self.slots.models, self._models),
-                self._actor(self.slots.front, self._front),
-            ],
+        return _room(
+            self._actor(self.slots.audit, self._audit),
+            self._actor(self.slots.events, self._events),
+            self._actor(self.slots.settings, self._settings),
+            self._actor(self.slots.knowledge, self._knowledge, backoff=_GRAPH_BACKOFF),
+            supervisor_spec("watch", watch),
+            self._actor(self.slots.approvals, self._approvals),
+            supervisor_spec("work", work),
+            dynamic_spec("jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS),
+            self._actor(self.slots.models, self._models),
+            self._actor(self.slots.front, self._front),
         )
 
     def _actor(

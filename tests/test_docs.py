@@ -51,6 +51,7 @@ TABLES = (
     config_model.Vision,
     config_model.Redaction,
     config_model.Detect,
+    config_model.Notify,
 )
 _API = table(4748)
 ROUTES = {(route.method, route.path) for route in (*_API, SOCKET, SSE, MOUNTED, openapi.route(_API))}
@@ -119,7 +120,7 @@ def test_every_setting_is_in_the_documents(table):
 def test_every_table_of_the_configuration_is_checked_here():
     """A new table of hub.toml cannot escape the test above."""
     assert {field.name for field in attrs.fields(Config)} == {
-        "server", "session", "worktree", "providers", "profiles", "pipelines", "terminal", "approvals", "vision", "redaction", "detect",
+        "server", "session", "worktree", "providers", "profiles", "pipelines", "terminal", "approvals", "vision", "redaction", "detect", "notify",
     }  # fmt: skip
     for name in (
         "[server]",
@@ -133,6 +134,7 @@ def test_every_table_of_the_configuration_is_checked_here():
         "[vision]",
         "[redaction]",
         "[detect]",
+        "[notify]",
     ):
         assert f"`{name}" in SETTINGS_PAGE
 

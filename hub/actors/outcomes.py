@@ -1,4 +1,4 @@
-"""The outcomes actor: how each profile has done.
+"""The outcomes actor: how each profile has done, and what sessions have cost.
 
 Owns: `.hub/outcomes.json`.
 Must not: judge a session (the verifier does), or ask the session anything.
@@ -10,6 +10,7 @@ an actor that is killed reads the session under way again from its first event, 
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
@@ -17,6 +18,7 @@ import attrs
 import trio
 
 from hub.actors.common.follower import LogFollower, Records
+from hub.api.costs import Costs, Spent
 from hub.api.profiles import ProfileOutcome
 from hub.domain.cost import Bill, Meter, bill
 from hub.domain.event import EventType, Record
@@ -24,8 +26,11 @@ from hub.domain.outcome import Outcome, Run, counted
 from hub.errors import HubError
 from hub.io.places import Places
 from hub.io.records import RecordForm, RecordStore, as_named
-from hub.messages import EventsInbox, GetOutcomes, OutcomesInbox
+from hub.messages import EventsInbox, GetCosts, GetOutcomes, OutcomesInbox
 from supervisors import Actor, Answer, Exit, Ref
+
+_ROWS = 5000
+"""Rows of costs that are kept."""
 
 
 @attrs.frozen
@@ -35,6 +40,8 @@ class Kept:
     cursor: int = 0
     """The id of the last event that is counted in."""
     outcomes: tuple[Outcome, ...] = ()
+    spent: tuple[Spent, ...] = ()
+    """Of sessions that have ended; the newest last."""
 
 
 FORM = RecordForm(Kept, "The outcomes", older={0: lambda wire: as_named(wire, Kept)})
@@ -51,6 +58,8 @@ class Outcomes(Actor[OutcomesInbox]):
         self._kept = Kept()
         self._meters: dict[str, dict[str, Meter]] = {}
         """By session and dispatch, for sessions that have not ended."""
+        self._whose: dict[str, tuple[str, str]] = {}
+        """By dispatch: whose it is, and on which day it was first heard of."""
 
     async def continue_(self) -> None:
         """Read back what is counted, and follow the log from there."""
@@ -69,14 +78,44 @@ class Outcomes(Actor[OutcomesInbox]):
         match message:
             case GetOutcomes():
                 return message.answer([_shown(outcome) for outcome in self._kept.outcomes])
+            case GetCosts():
+                return self.answer_later(message, self._costs())
             case _:
                 assert_never(message)
+
+    async def _costs(self) -> Costs:
+        open_ = [
+            row for one, meters in self._meters.items() for row in await self._rows(one, meters, ended=False)
+        ]
+        return Costs(spent=[*self._kept.spent, *open_])
+
+    async def _rows(self, session: str, meters: Mapping[str, Meter], *, ended: bool) -> list[Spent]:
+        """One row for each agent and day."""
+        groups: dict[tuple[str, str], list[Meter]] = {}
+        for dispatch, meter in meters.items():
+            groups.setdefault(self._whose.get(dispatch, ("", "")), []).append(copy.deepcopy(meter))
+        rows = []
+        for (provider, day), some in groups.items():
+            found = await _billed(some)
+            row = Spent(
+                day=day,
+                session_id=session,
+                provider=provider,
+                usd=found.usd,
+                priced=not found.unpriced,
+                tokens_in=found.tokens.tokens_in,
+                tokens_out=found.tokens.tokens_out,
+                ended=ended,
+            )
+            rows.append(row)
+        return rows
 
     async def _place(self, head: int) -> int:
         """The last session's end, with nothing counted of the one under way; a log that was put aside begins anew."""
         if self._kept.cursor > head:
             self._kept = attrs.evolve(self._kept, cursor=0)
         self._meters.clear()
+        self._whose.clear()
         return self._kept.cursor
 
     async def _read(self, channel: Records) -> None:
@@ -88,16 +127,24 @@ class Outcomes(Actor[OutcomesInbox]):
             session = str(record.meta.get("sessionId", ""))
             if record.meta.get("type") == EventType.USAGE:
                 meters = self._meters.setdefault(session, {})
-                meters.setdefault(str(record.meta.get("dispatchId", "")), Meter()).feed(record.meta)
+                dispatch = str(record.meta.get("dispatchId", ""))
+                meters.setdefault(dispatch, Meter()).feed(record.meta)
+                day = str(record.meta.get("at", ""))[:10]
+                self._whose.setdefault(dispatch, (str(record.meta.get("provider", "")), day))
             elif "ended" in record.meta and "type" not in record.meta:  # hub's own word, no agent's
                 await self._ended(record, self._meters.pop(session, {}))
 
     async def _ended(self, record: Record, meters: dict[str, Meter]) -> None:
         name = str(record.meta.get("profile", ""))
         outcomes = self._kept.outcomes
+        session = str(record.meta.get("sessionId", ""))
+        rows = await self._rows(session, meters, ended=True)
+        for dispatch in meters:
+            self._whose.pop(dispatch, None)
+        spent = (*(row for row in self._kept.spent if row.session_id != session), *rows)[-_ROWS:]
         if name:
             outcomes = _with(outcomes, name, await _run(record, meters))
-        self._kept = Kept(record.id, outcomes)
+        self._kept = Kept(record.id, outcomes, spent)
         # A disk that is full costs the note of it, not the count: the next one writes both.
         with contextlib.suppress(HubError):
             await trio.to_thread.run_sync(self._store.save, self._kept)

@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "adopt": ("hub.cli.detect", "Go on with the work of an agent that hub did not start."),
     "quota": ("hub.cli.quota", "What every account has left, and when its wall will come."),
     "usage": ("hub.cli.usage", "Tokens that agents' own sessions used, by agent and model."),
+    "cost": ("hub.cli.cost", "What this project's sessions have cost, by day, agent or session."),
     "providers": ("hub.cli.providers", "Every agent: installed, logged in, under which account."),
     "install": ("hub.cli.providers", "Install an agent by its maker's own command."),
     "account": ("hub.cli.account", "The logins of the agents: list, add, switch, log in, remove."),

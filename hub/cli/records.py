@@ -144,6 +144,15 @@ def _sessions(places: Places, _: Mapping[str, str | int]) -> Any:
     return {"sessions": rows, "concurrent": 0}
 
 
+def _costs(places: Places, _: Mapping[str, str | int]) -> Any:
+    from hub.actors.outcomes import FORM
+    from hub.api.convert import unstructure
+    from hub.io.records import RecordStore
+
+    kept = RecordStore(places.hub_dir / "outcomes.json", FORM).look()
+    return {"spent": [unstructure(row) for row in kept.spent] if kept is not None else []}
+
+
 def _scrubbed(places: Places, value: Any) -> Any:
     """Without what looks like a secret, and without those that hub holds, as the daemon would answer."""
     from hub.cli.offline import Project
@@ -158,5 +167,6 @@ _ANSWERS: Mapping[str, Callable[[Places, Mapping[str, str | int]], Any]] = {
     "/api/history/commits": _commits,
     "/api/history/diff": _commit_diff,
     "/api/session/diff": _session_diff,
+    "/api/costs": _costs,
     "/api/sessions": _sessions,
 }

@@ -116,6 +116,10 @@ SETTINGS: Mapping[str, tuple[Does, str]] = {
     ),
     "detect.ambient": _READS,
     "detect.interval": _READS,
+    "notify.on": _READS,
+    "notify.bell": _READS,
+    "notify.desktop": _READS,
+    "notify.command": _YOURS,
 }
 """Every setting by its place in `hub.toml`, what it does, and how that is said. A number stands for a part of the
 place: `providers.claude.baseUrl` has 1 for `claude`."""

@@ -77,7 +77,7 @@ from hub.messages.knowledge import (
     Retrieve,
 )
 from hub.messages.models import CancelPull, LaunchModel, ListModels, Look, ModelsInbox, PullModel
-from hub.messages.outcomes import GetOutcomes, OutcomesInbox
+from hub.messages.outcomes import GetCosts, GetOutcomes, OutcomesInbox
 from hub.messages.pipelines import (
     GetPipelineRun,
     GetPipelines,

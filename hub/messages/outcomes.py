@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import attrs
 
+from hub.api.costs import Costs
 from hub.api.profiles import ProfileOutcome
 from supervisors import Call
 
@@ -17,4 +18,9 @@ class GetOutcomes(Call[list[ProfileOutcome]]):
     """How each profile has done."""
 
 
-OutcomesInbox = GetOutcomes
+@attrs.frozen
+class GetCosts(Call[Costs]):
+    """What sessions have cost, those under way included."""
+
+
+OutcomesInbox = GetCosts | GetOutcomes

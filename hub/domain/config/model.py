@@ -199,6 +199,22 @@ class Terminal:
 
 
 @attrs.frozen
+class Notify:
+    """`[notify]`: what its user hears of while he looks elsewhere, and how."""
+
+    on: Annotated[
+        tuple[Annotated[Literal["needs", "done", "failed", "wall"], ONE_OF], ...],
+        Rule("an array of kinds of news"),
+    ] = ("needs", "done", "failed", "wall")
+    bell: Switch = True
+    """Whether the terminal that the daemon runs in rings, and shows the words where it can (OSC 9)."""
+    desktop: Switch = False
+    """Whether the desktop shows it."""
+    command: Argv = ()
+    """A program that is run with the words in its environment; () = none."""
+
+
+@attrs.frozen
 class ApprovalRule:
     """`[[approvals]]`: what is asked, allowed or denied; the first rule that matches wins (`hub.domain.approval`)."""
 

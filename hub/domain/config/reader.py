@@ -18,6 +18,7 @@ from hub.domain.config.model import (
     OWN_AGENT,
     ApprovalRule,
     Detect,
+    Notify,
     Pipeline,
     Profile,
     ProviderSettings,
@@ -63,6 +64,7 @@ class Config:
     vision: Annotated[Vision, TABLE] = Vision()
     redaction: Annotated[Redaction, TABLE] = Redaction()
     detect: Annotated[Detect, TABLE] = Detect()
+    notify: Annotated[Notify, TABLE] = Notify()
 
     def provider(self, name: str) -> ProviderSettings:
         """The provider's settings, the defaults when it has none; `script` is among its `options`."""

@@ -12,12 +12,13 @@ import attrs
 
 from hub import messages
 from hub.api.base import Nothing
+from hub.api.costs import Costs
 from hub.api.observability import AuditHead, Breaker, Redactions
 from hub.api.session import Which
 from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code
-from hub.messages import BreakerSnapshots, GetContract, GetRedactions
-from hub.web.context import Context, call
+from hub.messages import BreakerSnapshots, GetContract, GetCosts, GetRedactions
+from hub.web.context import WRITE, Context, call
 from hub.web.route import get
 
 
@@ -45,6 +46,12 @@ ROUTES = (
         answer=dict[str, Any],
         codes=_WHICH | {Code.CONTRACT_INVALID},
         foreign=True,
+    ),
+    get(
+        "/api/costs",
+        "What sessions have cost, by day and agent.",
+        call(GetCosts, timeout=WRITE),
+        answer=Costs,
     ),
     get("/api/audit/head", "The head of the audit chain.", call(messages.AuditHead), answer=AuditHead),
     get("/api/system/tree", "The supervision tree.", tree, answer=dict[str, Any]),

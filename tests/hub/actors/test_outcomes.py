@@ -13,7 +13,7 @@ from hub.api.convert import unstructure
 from hub.domain.event import EventType, Tag
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
-from hub.messages import EventAppend, GetOutcomes
+from hub.messages import EventAppend, GetCosts, GetOutcomes
 from supervisors import Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running
 from tests.waiting import answered
@@ -123,3 +123,30 @@ async def test_the_tally_outlives_its_file_and_a_new_log(tmp_path):
     async with bench(tmp_path) as it:
         await it.ended("s-2")
         assert (await it.until(2))["runs"] == 2
+
+
+async def test_what_sessions_have_cost_is_told_by_day_and_agent(tmp_path):
+    """Of those under way too; what has ended is kept over a death, and counted once."""
+    async with bench(tmp_path) as it:
+
+        async def costs():
+            return unstructure(await it.outcomes.ref.call(GetCosts(), timeout=CALL))["spent"]
+
+        await it.used("s-1", 100, costUsdMicros=500_000, provider="claude")
+        await it.used("s-1", 40, dispatchId="d-other", provider="codex", costUsdMicros=250_000)
+        rows = await answered(costs, lambda rows: len(rows) == 2)
+        assert [(row["provider"], row["usd"], row["tokensIn"], row["ended"]) for row in rows] == [
+            ("claude", 0.5, 100, False),
+            ("codex", 0.25, 40, False),
+        ]
+        assert rows[0]["day"] == "1970-01-01"
+        await it.ended("s-1")
+        await answered(costs, lambda rows: all(row["ended"] for row in rows))
+        await restarted(it.outcomes.ref, lambda: it.outcomes.ref.try_cast("no message of its own"))
+        await it.used("s-2", 7, costUsdMicros=1, provider="claude")
+        rows = await answered(costs, lambda rows: len(rows) == 3)
+        assert [(row["sessionId"], row["ended"]) for row in rows] == [
+            ("s-1", True),
+            ("s-1", True),
+            ("s-2", False),
+        ]

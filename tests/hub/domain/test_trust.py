@@ -42,6 +42,7 @@ _INNER = {
     "vision": model.Vision,
     "redaction": model.Redaction,
     "detect": model.Detect,
+    "notify": model.Notify,
 }
 """The tables of which the configuration is made, by their place."""
 _ACCOUNT = {"label", "configDir", "active", "env", "concurrency"}

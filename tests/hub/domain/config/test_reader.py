@@ -112,6 +112,12 @@ reason = "no"
 [redaction]
 detection = false
 
+[notify]
+on = ["needs"]
+bell = false
+desktop = true
+command = "say hello"
+
 [detect]
 ambient = false
 interval = 3

@@ -1,0 +1,150 @@
+"""The notices actor: news for a user who looks elsewhere.
+
+Owns: what is told by the bell, the desktop and the user's own program.
+Must not: tell what is not in the event log, or anything twice; hold anybody up.
+
+It begins at the newest event: what happened before the daemon is no news.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Never
+
+import trio
+
+from hub.actors.common.calls import call_until_answered
+from hub.actors.common.follower import LogFollower, Records
+from hub.domain.config.model import Notify
+from hub.domain.event import Tag
+from hub.domain.notice import Notice, notice_of
+from hub.errors import HubError
+from hub.io.commands import base_env
+from hub.io.sqlite import NewEvent
+from hub.messages import EventAppend, EventsInbox, GetConfig
+from supervisors import Actor, Answer, Exit, Ref
+
+TIMEOUT = 30.0
+"""Seconds that the user's program may take."""
+_MANY = 8
+"""Programs at once; news beyond that wait."""
+_SESSION = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR")
+"""What a program needs to reach its user's desktop."""
+
+
+class Notices(Actor[Never]):
+    """Asked by nobody."""
+
+    def __init__(self, events: Ref[EventsInbox], settings: Ref[GetConfig]) -> None:
+        self._events = events
+        self._settings = settings
+        self._follower = LogFollower(events, self._place, self._read)
+        self._upto = -1
+        self._limit = trio.CapacityLimiter(_MANY)
+        self._said: set[str] = set()
+
+    async def continue_(self) -> None:
+        """Follow the log from here on."""
+        self.ctx.nursery.start_soon(self._follower.follow)
+
+    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
+        """Leave the log."""
+        self._follower.leave()
+
+    async def handle(self, message: Never) -> Answer | None:
+        """There is nothing to ask."""
+        raise NotImplementedError(message)
+
+    async def _place(self, head: int) -> int:
+        return head if self._upto < 0 or self._upto > head else self._upto
+
+    async def _read(self, channel: Records) -> None:
+        async for records in channel:
+            for record in records:
+                self._upto = record.id
+                if (notice := notice_of(record)) is not None:
+                    await self._tell(notice)
+
+    async def _tell(self, notice: Notice) -> None:
+        try:
+            wanted = (await call_until_answered(self._settings, GetConfig())).notify
+        except HubError:
+            return  # the settings cannot be read; that is told elsewhere
+        if notice.news not in wanted.on:
+            return
+        if wanted.bell:
+            ring(notice)
+        for argv, env in programs(notice, wanted):
+            self.ctx.nursery.start_soon(self._run, argv, env)
+
+    async def _run(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+        async with self._limit:
+            why = await _ran(argv, env)
+        if why and argv[0] not in self._said:
+            self._said.add(argv[0])
+            event = NewEvent(
+                str(Tag.ERROR), f"news could not be told: {argv[0]} {why}", {}, int(time.time() * 1000)
+            )
+            try:
+                await call_until_answered(self._events, EventAppend([event]))
+            except HubError:
+                return
+
+
+def ring(notice: Notice) -> None:
+    """The bell, and the words for terminals that show them; nothing where no terminal is."""
+    if sys.stderr.isatty():
+        text = f"{notice.title}: {notice.text}"
+        os.write(sys.stderr.fileno(), f"\x1b]9;{text}\x07\x07".encode())
+
+
+def programs(notice: Notice, wanted: Notify) -> list[tuple[Sequence[str], Mapping[str, str]]]:
+    """What is started, each with its environment."""
+    own = {name: os.environ[name] for name in _SESSION if name in os.environ}
+    env = {**base_env(), **own}
+    found: list[tuple[Sequence[str], Mapping[str, str]]] = []
+    if wanted.desktop:
+        found.append((_desktop(notice), env))
+    if wanted.command:
+        told = {
+            "HUB_NOTIFY_EVENT": str(notice.news),
+            "HUB_NOTIFY_SESSION": notice.session_id,
+            "HUB_NOTIFY_TITLE": notice.title,
+            "HUB_NOTIFY_TEXT": notice.text,
+        }
+        found.append((wanted.command, {**env, **told}))
+    return found
+
+
+def _desktop(notice: Notice) -> Sequence[str]:
+    """The words are arguments of their own: no shell and no script reads them."""
+    if sys.platform == "darwin":
+        script = "on run a\ndisplay notification (item 2 of a) with title (item 1 of a)\nend run"
+        return ("osascript", "-e", script, notice.title, notice.text)
+    return ("notify-send", "--app-name=hub", "--", notice.title, notice.text)
+
+
+async def _ran(argv: Sequence[str], env: Mapping[str, str]) -> str:
+    """Why it did not do what it should; "" = it did."""
+    program = shutil.which(argv[0], path=env.get("PATH"))
+    if program is None:
+        return "is not installed"
+    with trio.move_on_after(TIMEOUT) as scope:
+        try:
+            done = await trio.run_process(
+                [program, *argv[1:]],
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                check=False,
+            )
+        except OSError as error:
+            return f"cannot be started: {error.strerror}"
+        return f"ended with {done.returncode}" if done.returncode else ""
+    return f"took longer than {TIMEOUT:g} s" if scope.cancelled_caught else ""

@@ -1,0 +1,66 @@
+"""`hub cost`: what sessions have cost, by day, agent or session.
+
+Owns: how it is summed up and shown.
+Must not: know a price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+from hub.cli.context import json_option, show
+from hub.cli.records import Records
+from hub.cli.table import table
+
+_KEYS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
+    "day": ("DAY", lambda row: str(row["day"])),
+    "agent": ("AGENT", lambda row: str(row["provider"])),
+    "session": ("SESSION", lambda row: str(row["sessionId"])),
+}
+
+
+@click.command()
+@click.option(
+    "--by", type=click.Choice(list(_KEYS)), default="day", show_default=True, help="What it is summed up by."
+)
+@click.option("--since", default="", metavar="DAY", help="Only from this day on: 2026-01-31.")
+@json_option
+@click.pass_context
+def cost(ctx: click.Context, *, by: str, since: str, as_json: bool) -> None:
+    """What this project's sessions have cost, by day, agent or session. Needs no daemon.
+
+    Example: hub cost --by agent
+    """
+    answer = Records(ctx).get("/api/costs")
+    rows = [row for row in answer["spent"] if row["day"] >= since]
+    show({**answer, "spent": rows}, as_json=as_json, text=lambda _: summed(rows, by))
+
+
+def summed(rows: Iterable[dict[str, Any]], by: str) -> str:
+    """The table for people, with the sum of all; what is only partly known is said to be more."""
+    heading, key = _KEYS[by]
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    if not groups:
+        return "nothing was used yet"
+    lines = [(name, *_cells(some)) for name, some in sorted(groups.items())]
+    if len(lines) > 1:
+        lines.append(("all", *_cells([row for some in groups.values() for row in some])))
+    return table((heading, "COST", "TOKENS IN", "TOKENS OUT", "SESSIONS"), lines)
+
+
+def _cells(rows: list[dict[str, Any]]) -> tuple[str, ...]:
+    known = [row["usd"] for row in rows if row["usd"] is not None]
+    more = "" if all(row["priced"] for row in rows) else " or more"
+    money = f"${sum(known):.2f}{more}" if known else "not known"
+    sessions = len({row["sessionId"] for row in rows})
+    return (
+        money,
+        f"{sum(r['tokensIn'] for r in rows):,}",
+        f"{sum(r['tokensOut'] for r in rows):,}",
+        str(sessions),
+    )

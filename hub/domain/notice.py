@@ -1,0 +1,69 @@
+"""What a user wants to hear of while he looks elsewhere.
+
+Owns: which events are such news, and how they are said.
+Must not: tell anybody, or know a secret: the events it is made of have none.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import attrs
+
+from hub.domain.event import Record, Tag
+from hub.domain.handoff import State, Trigger
+from hub.domain.text import clean, clip
+
+_TEXT = 240
+
+
+class News(StrEnum):
+    """The kinds of `[notify] on`."""
+
+    NEEDS = "needs"
+    """An agent waits for an answer, or something for the user's word."""
+    DONE = "done"
+    FAILED = "failed"
+    WALL = "wall"
+    """A limit was met: the work is handed over, or waits for a reset."""
+
+
+_TITLES = {
+    News.NEEDS: "hub needs you",
+    News.DONE: "hub: done",
+    News.FAILED: "hub: failed",
+    News.WALL: "hub: at a limit",
+}
+
+
+@attrs.frozen
+class Notice:
+    """One piece of news; both texts are one line."""
+
+    news: News
+    session_id: str
+    title: str
+    text: str
+
+
+def notice_of(record: Record) -> Notice | None:
+    """The news in an event; None in most."""
+    news = _news(record)
+    if news is None:
+        return None
+    text = clip(" ".join(clean(record.msg).split()), _TEXT)
+    return Notice(news, str(record.meta.get("sessionId", "")), _TITLES[news], text)
+
+
+def _news(record: Record) -> News | None:
+    meta = record.meta
+    if meta.get("ended") and "type" not in meta:  # hub's own word, no agent's
+        return {"completed": News.DONE, "failed": News.FAILED}.get(str(meta["ended"]))
+    if meta.get("needsApproval") or meta.get("needsInput"):
+        return News.NEEDS
+    if record.tag == Tag.HANDOFF and meta.get("to") == State.PAUSING:
+        manual = meta.get("by") == Trigger.MANUAL_HANDOFF
+        return None if manual else News.WALL
+    if record.tag == Tag.WAITING and meta.get("until") and "type" not in meta:
+        return News.WALL
+    return None

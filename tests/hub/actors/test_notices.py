@@ -1,0 +1,77 @@
+"""News reach their user: once, without a secret, and no program that fails holds anybody up."""
+
+import os
+import pty
+
+import pytest
+
+from hub.actors.notices import programs, ring
+from hub.domain.config.model import Notify
+from hub.domain.notice import News, Notice
+from tests.faults.harness import project, until
+
+NOTICE = Notice(News.DONE, "s-1", "hub: done", "session completed")
+_PROGRAM = """#!/bin/sh
+echo "$HUB_NOTIFY_EVENT $HUB_NOTIFY_SESSION $HUB_NOTIFY_TITLE: $HUB_NOTIFY_TEXT" >> {log}
+env | grep -c KEY >> {log}.env
+exit 3
+"""
+
+
+@pytest.fixture
+def made(tmp_path):
+    with project(tmp_path) as found:
+        program = tmp_path / "tell"
+        program.write_text(_PROGRAM.format(log=tmp_path / "told"))
+        program.chmod(0o755)
+        found.script("demo-first", {"ask": "go on?"}, {"limit": {"resetsIn": 3600}})
+        found.script("demo-second", {"done": "x"})
+        found.configure(f'[notify]\ncommand = "{program}"\n')
+        yield found
+
+
+def test_a_program_of_the_users_is_told_each_thing_once(made, tmp_path):
+    api = made.start()
+    session = api.post("/api/run", {"task": "work"})["sessionId"]
+    until(lambda: api.get("/api/status")["needsInput"], "the agent asks")
+    api.post("/api/session/reply", {"reply": "yes"})
+    until(made.ended, "the session ends")
+    told = tmp_path / "told"
+    lines = until(lambda: len(found := told.read_text().splitlines()) >= 3 and found, "all is told")
+    assert [line.split()[0] for line in lines] == ["needs", "wall", "done"]
+    assert all(line.split()[1] == session for line in lines)
+    assert lines[0].endswith("go on?")
+    assert set((tmp_path / "told.env").read_text().split()) == {"0"}, "it gets no key"
+
+    def wrong():
+        return [e["msg"] for e in made.events() if "could not be told" in e["msg"]]
+
+    until(wrong, "it is said that it failed")
+    assert wrong() == [f"news could not be told: {tmp_path / 'tell'} ended with 3"], "said once"
+
+
+def test_words_are_arguments_and_no_script(monkeypatch):
+    evil = Notice(News.NEEDS, "s-1", "hub needs you", '--help"; rm -rf /')
+    monkeypatch.setattr("sys.platform", "linux")
+    [(argv, _)] = programs(evil, Notify(desktop=True))
+    assert argv == ("notify-send", "--app-name=hub", "--", evil.title, evil.text)
+    monkeypatch.setattr("sys.platform", "darwin")
+    [(argv, _)] = programs(evil, Notify(desktop=True))
+    assert argv[-1] == evil.text
+    assert evil.text not in argv[2]
+    assert programs(evil, Notify()) == []
+
+
+def test_a_terminal_rings_and_a_pipe_does_not(monkeypatch):
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w") as terminal:
+        monkeypatch.setattr("sys.stderr", terminal)
+        ring(NOTICE)
+        assert os.read(ours, 100) == b"\x1b]9;hub: done: session completed\x07\x07"
+    os.close(ours)
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "w") as pipe:
+        monkeypatch.setattr("sys.stderr", pipe)
+        ring(NOTICE)
+    assert os.read(reader, 100) == b""
+    os.close(reader)

@@ -1,0 +1,40 @@
+"""What is news, and what is not; no word of an agent's makes any."""
+
+import pytest
+
+from hub.domain.event import Record
+from hub.domain.notice import News, Notice, notice_of
+
+
+def record(tag="system", msg="said", **meta):
+    return Record(1, "00:00:00.000", tag, msg, {"sessionId": "s-1", **meta})
+
+
+@pytest.mark.parametrize(
+    ("event", "news"),
+    [
+        (record(ended="completed"), News.DONE),
+        (record(ended="failed"), News.FAILED),
+        (record(ended="stopped"), None),
+        (record(ended="completed", type="text"), None),
+        (record("waiting", needsApproval=True), News.NEEDS),
+        (record("waiting", needsInput=True, type="waiting"), News.NEEDS),
+        (record("handoff", to="PAUSING", by="quota_breach"), News.WALL),
+        (record("handoff", to="PAUSING", by="manual_handoff"), None),
+        (record("handoff", to="RESUMING", by="quota_breach"), None),
+        (record("waiting", until="2026-01-01T00:00:00Z"), News.WALL),
+        (record("waiting", until="x", type="waiting"), None),
+        (record("text", type="text"), None),
+    ],
+)
+def test_what_is_news(event, news):
+    found = notice_of(event)
+    assert (found.news if found else None) is news
+
+
+def test_it_is_said_in_one_line_that_no_terminal_acts_upon():
+    found = notice_of(record(msg="one\x1b]0;title\x07\ntwo " + "x" * 500, ended="completed"))
+    assert isinstance(found, Notice)
+    assert found.text.startswith("one two x")
+    assert len(found.text) == 240
+    assert (found.title, found.session_id) == ("hub: done", "s-1")
