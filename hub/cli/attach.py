@@ -45,7 +45,7 @@ def attach(ctx: click.Context, *, session: str, verbose: bool, as_json: bool) ->
     if status is None:
         click.echo("left at work\n" + "\n".join(next_commands(session_id)))
         return 0
-    return outcome(status, project_dir(ctx), as_json=as_json)
+    return outcome(status, project_dir(ctx), as_json=as_json, seen=not as_json)
 
 
 def meant(rows: list[dict[str, Any]], given: str) -> str:

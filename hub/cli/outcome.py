@@ -19,9 +19,21 @@ from hub.client.place import root_of
 from hub.errors import RULES, Code
 
 
-def outcome(status: dict[str, Any], root: Path, *, as_json: bool) -> int:
-    """Say how it ended and what to do next in the project at `root`; returns the exit status."""
-    click.echo(json.dumps(status, ensure_ascii=False) if as_json else summary(status, root))
+def outcome(status: dict[str, Any], root: Path, *, as_json: bool, seen: bool = False) -> int:
+    """Say how it ended and what to do next in the project at `root`; returns the exit status.
+
+    Args:
+        status: The last one.
+        root: A folder of the project.
+        as_json: Whether a program reads it.
+        seen: Whether what went wrong was shown already: then one line says it.
+    """
+    if seen and status["error"]:
+        error = {**status["error"], "detail": status["error"]["detail"].partition("\n")[0]}
+        told = {**status, "error": error}
+    else:
+        told = status
+    click.echo(json.dumps(status, ensure_ascii=False) if as_json else summary(told, root))
     return exit_status(status)
 
 

@@ -175,4 +175,4 @@ async def _run(
             background.daemon(project, port, trusted=bool(gate.said))
         click.echo("left at work\n" + "\n".join(next_commands(session_id)))
         return 0
-    return outcome(status, project, as_json=as_json)
+    return outcome(status, project, as_json=as_json, seen=not quiet)

@@ -11,7 +11,6 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -94,6 +93,8 @@ def _with_quota(rows: list[Row], get: Callable[[str], Any]) -> list[Row]:
 
 def _everywhere() -> dict[str, Any]:
     """Those of every project whose daemon answers; a daemon that does not is none."""
+    from concurrent.futures import ThreadPoolExecutor
+
     from hub.io.running import projects
 
     roots = projects()

@@ -44,10 +44,12 @@ def _is_own(connection: socket.socket, owners: Owners) -> bool:
     """The listener first: a connection that nobody has accepted by then can only be taken by this listener."""
     there = connection.getpeername()[:2]
     own = Owner(os.geteuid())
-    return owners.listener(there) == own and owners.other_end(connection.getsockname()[:2], there) in (
-        own,
-        None,
-    )
+    listener = owners.listener(there)
+    if (
+        listener is None
+    ):  # a daemon that was just killed; whoever closed his door on purpose is sent nothing either
+        raise ConnectionRefusedError(f"nobody listens on port {there[1]} any more")
+    return listener == own and owners.other_end(connection.getsockname()[:2], there) in (own, None)
 
 
 def _peer(connection: socket.socket) -> int:

@@ -229,7 +229,7 @@ class HubApp(App[None]):
 
     def action_command_palette(self) -> None:
         """Every order by its name."""
-        if not CommandPalette.is_open(self):
+        if not isinstance(self.screen, CommandPalette):
             self.push_screen(CommandPalette(placeholder="Search for an order or a page"))
 
     def action_help(self) -> None:

@@ -47,6 +47,8 @@ def rows_of(sessions: list[Session], now: float, width: int) -> Iterator[Row]:
         yield row((f"{name} ({len(members)})", "head"))
         for session in members[:_SHOWN]:
             yield _line(session, now, width)
+            if session.last_action and session.session_state not in _ENDED:
+                yield row((f"    {cut(session.last_action, width - 8)}", "dim"))
         if len(members) > _SHOWN:
             yield row((f"  and {len(members) - _SHOWN} older ones: hub ls --all", "dim"))
 

@@ -30,7 +30,7 @@ def rows_of(summary: str, diff: str, *, truncated: bool = False) -> Iterator[Row
     """The summary by file, then the diff; each file can be jumped to."""
     for line in summary.rstrip().split("\n") if summary.strip() else ():
         yield row((line, "bold"))
-    lines = diff.split("\n")
+    lines = diff.split("\n") if diff.strip() else []
     for at, line in enumerate(lines[:MOST]):
         if line.startswith("diff --git "):
             yield row("")
@@ -39,5 +39,5 @@ def rows_of(summary: str, diff: str, *, truncated: bool = False) -> Iterator[Row
             yield row((line, colour_of(line)))
     if truncated or len(lines) > MOST:
         yield row(("there is more than is shown here: hub diff", "warn"))
-    if not diff.strip():
+    if not lines:
         yield row(("nothing has changed", "dim"))

@@ -13,26 +13,33 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 
 from hub.tui.dialogs import Ask, Choose, Confirm
+from hub.tui.look import counted
 from hub.tui.page import Page
 
 STOP_PATIENCE = 310.0
 START_PATIENCE = 130.0
 
 ORDERS: tuple[tuple[str, str, str, str], ...] = (
-    ("a", "approve", "Approve", "See what waits for your word, and give it"),
+    ("a", "approve", "Allow", "See what waits for your word, and give it"),
     ("e", "reply", "Reply", "Answer the agent"),
     ("p", "pause", "Pause", "Hold the agent at the next event, or let it go on"),
     ("h", "handoff", "Handoff", "Hand the work to the next agent now"),
     ("x", "stop", "Stop", "End the session in order, snapshot included"),
-    ("n", "run", "New task", "Start a session"),
+    ("n", "run", "New", "Start a session"),
+    ("t", "take", "Take", "Bring the result to your branch as one commit of yours"),
+    ("D", "discard", "Discard", "Take worktree and branch of a session away"),
 )
 """Key, action, word and sentence of each."""
+_RARE = frozenset({"discard"})
+"""Not among the keys below: `?` and the palette have them."""
 
 
 class OrdersPage(Page):
     """A page on which one session is meant."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding(key, name, word) for key, name, word, _ in ORDERS]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(key, name, word, show=name not in _RARE) for key, name, word, _ in ORDERS
+    ]
 
     @property
     def meant(self) -> str:
@@ -81,6 +88,14 @@ class OrdersPage(Page):
     def action_stop(self) -> None:
         """End the session."""
         self._on_session("stop", self._stop)
+
+    def action_take(self) -> None:
+        """Take the result."""
+        self._on_session("take", self._take)
+
+    def action_discard(self) -> None:
+        """Take away what it left."""
+        self._on_session("discard", self._discard)
 
     def action_run(self) -> None:
         """Start a session."""
@@ -132,6 +147,25 @@ class OrdersPage(Page):
             self.say("Stopping in order, with a snapshot.")
             await self.hub.daemon.post("/api/session/stop", {"sessionId": session_id}, patience=STOP_PATIENCE)
             self.say("Stopped.")
+
+    async def _take(self, session_id: str) -> None:
+        from hub.api.history import Diff  # noqa: PLC0415  # after the first paint
+
+        found = await self.hub.daemon.get(Diff, "/api/session/diff", {"sessionId": session_id})
+        about = f"One commit of yours, on the branch that your checkout is on:\n{found.summary}"
+        if await self.app.push_screen_wait(Confirm("Take the result?", about)):
+            body = {"sessionId": session_id}
+            taken = await self.hub.daemon.post("/api/session/take", body, patience=START_PATIENCE)
+            self.say(
+                f"Taken: {counted(taken['files'], 'file')} in {taken['commit'][:12]} on {taken['branch']}"
+            )
+
+    async def _discard(self, session_id: str) -> None:
+        about = f"{session_id}\nIts worktree and branch go; its snapshots stay. A result that was not taken is refused."
+        if await self.app.push_screen_wait(Confirm("Discard this session's files?", about)):
+            body = {"sessionId": session_id}
+            gone = await self.hub.daemon.post("/api/session/discard", body, patience=START_PATIENCE)
+            self.say(f"Gone: {gone['branch']}")
 
     async def _run(self) -> None:
         from hub.api.providers import ProviderStatus  # noqa: PLC0415  # after the first paint

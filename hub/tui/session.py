@@ -117,7 +117,7 @@ class SessionPage(OrdersPage):
         past = await self.hub.daemon.get(list[JsonObject], "/api/events", query)
         self._tell(past)
         self._last = max(past[-1]["id"] if past else 0, 1)
-        self._take(self._early)
+        self._take_in(self._early)
         self._early = []
         self.draw()
 
@@ -127,11 +127,11 @@ class SessionPage(OrdersPage):
         if own and not self._last:
             self._early += own
         elif own:
-            self._take(own)
+            self._take_in(own)
             self.draw()
         super().news(own)
 
-    def _take(self, records: Sequence[JsonObject]) -> None:
+    def _take_in(self, records: Sequence[JsonObject]) -> None:
         fresh = [record for record in records if record["id"] > self._last]
         if fresh:
             self._last = fresh[-1]["id"]

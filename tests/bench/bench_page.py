@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Response, sync_playwright
 
 from hub.io.screenshot import BROWSERS
 from tests.bench.table import Row, at_least, run
@@ -91,8 +91,8 @@ def _painted(browser: Browser, url: str) -> float:
 
 def _weight(browser: Browser, url: str) -> float:
     page = browser.new_page()
-    answers = []
-    page.on("response", answers.append)
+    answers: list[Response] = []
+    page.on("response", lambda response: answers.append(response))  # noqa: PLW0108  # Playwright marks what it is given
     page.goto(url, wait_until="load")
     weight = sum(len(gzip.compress(one.body())) for one in tuple(answers) if one.status == 200)
     page.close()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hub.client.quick import Api
+from hub.errors import Code, HubError
 from tests.faults.harness import HUB, Project, until
 
 Ask = Callable[[str], None]
@@ -150,6 +151,17 @@ def piped(made: Project, api: Api, ask: Ask) -> None:
     ask("after a pipeline")
 
 
+def taken(api: Api, text: str) -> bool:
+    """Whether a reply reached the agent; one that is just taken over by the next daemon hears nothing yet."""
+    try:
+        api.post("/api/session/reply", {"reply": text})
+    except HubError as error:
+        if error.code is not Code.HANDOFF_IN_PROGRESS:
+            raise
+        return False
+    return True
+
+
 def killed(made: Project, api: Api, ask: Ask) -> None:
     """The daemon is killed in the middle, and the next one goes on."""
     run(api)
@@ -158,7 +170,7 @@ def killed(made: Project, api: Api, ask: Ask) -> None:
     ask("without a daemon")
     api = made.start()
     until(lambda: api.get("/api/status")["needsInput"], "the agent still asks")
-    api.post("/api/session/reply", {"reply": "go on"})
+    until(lambda: taken(api, "go on"), "the agent is there to be answered")
     ended(api)
     ask("after the next daemon went on")
 

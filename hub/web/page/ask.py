@@ -58,9 +58,7 @@ class Ask:
         try:
             return await self(kind, path, **query)
         except HubError as error:
-            if error.code not in _NONE_YET:
-                raise
-            return None
+            return None if error.code in _NONE_YET else Failed(error.detail, error.hint)
 
 
 _NONE_YET = frozenset({Code.NOT_FOUND, Code.NO_ACTIVE_SESSION, Code.BRANCH_MISSING})

@@ -6,6 +6,7 @@ Must not: decide what may be done to it; the API refuses what may not.
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Annotated, Any
 
@@ -51,6 +52,7 @@ async def show(ask: Ask, given: Given) -> dict[str, Any]:
         status=partial(ask.part, Status, "/api/status", **which),
         events=partial(ask.part, list[EventRecord], "/api/events", **which, **before, newest=1, limit=SHOWN),
         **({} if ask.briefly else {"diff": partial(ask.part, Diff, "/api/session/diff", **which)}),
+        contract=partial(ask.maybe, dict[str, Any], "/api/contract", **which),
         cost=partial(ask.part, Cost, "/api/session/cost", **which),
         approvals=partial(ask.part, list[Approval], "/api/approvals"),
         history=partial(ask.part, list[HistoryEntry], "/api/history", event="handoff", limit=_TIMELINE),
@@ -65,6 +67,9 @@ async def show(ask: Ask, given: Given) -> dict[str, Any]:
         "waiting_here": [one for one in found["approvals"] or () if one.session_id == row.session_id],
         "walks": [walk for walk in walks(found["history"] or ()) if walk.session_id == row.session_id],
         "calls": calls_of(events),
+        "contract_text": json.dumps(found["contract"], indent=1, ensure_ascii=False)
+        if found["contract"]
+        else "",
         "stream": events[::-1],
         "earlier": events[0].id - 1 if len(events) == SHOWN else None,
         "until": given.until,

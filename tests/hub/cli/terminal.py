@@ -40,18 +40,17 @@ class Terminal:
         """Keys by tmux' names (`Enter`, `C-c`), else letter by letter."""
         self._tmux("send-keys", *keys)
 
-    def shows(self, words: str) -> str:
-        """Wait until it does; the screen."""
-        return until(
-            lambda: screen if words in (screen := self.screen()) else "", f"the screen shows {words!r}"
-        )
+    def shows(self, words: str, *, gone: str = "") -> str:
+        """Wait until it shows the one and, if that is given, no longer the other; the screen."""
 
-    def settled(self, words: str, gone: str) -> str:
-        """Wait until it shows the one and no longer the other."""
-        return until(
-            lambda: screen if words in (screen := self.screen()) and gone not in screen else "",
-            f"the screen shows {words!r} without {gone!r}",
-        )
+        def found() -> str:
+            screen = self.screen()
+            return screen if words in screen and not (gone and gone in screen) else ""
+
+        try:
+            return until(found, f"the screen shows {words!r}")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.screen()}") from None
 
 
 @contextlib.contextmanager

@@ -82,7 +82,7 @@ def test_it_is_left_at_work_and_come_back_to_over_a_killed_daemon(work, shell):
         echoes(window)
         window.press("clear", "Enter")
         run(window, "attach")
-        screen = window.settled("r reply", "left at work")
+        screen = window.shows("r reply", gone="left at work")
         assert "Step one." in screen
         told = json.loads((work.hub / "daemon.json").read_bytes())
         os.kill(told["pid"], signal.SIGKILL)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from functools import partial
 
 from tests.hub.tui.kit import sees, shows, text
+from tests.waiting import until
 
 SCRIPT = (
     {"say": "I look at [red]the code[/red] first."},
@@ -26,7 +29,7 @@ def test_a_session_from_the_board_to_its_end(work):
     begin(work)
 
     async def story(app, pilot):
-        await sees(app, pilot, "no session yet", "n New task")
+        await sees(app, pilot, "no session yet", "n New")
         await pilot.press("n")
         await sees(app, pilot, "What is to be done?")
         await pilot.press(*"tidy up", "enter")
@@ -96,3 +99,81 @@ def test_orders_without_a_session_say_so(work):
         await sees(app, pilot, "Nothing waits for your word")
 
     shows(work.root, story)
+
+
+def test_pause_handoff_stop_take_and_discard_by_their_keys(work):
+    """Each order as the daemon carries it out; what it refuses is said with its next step."""
+    first = (
+        {"say": "I begin."},
+        {"write": {"path": "a.py", "text": "print('a')\n"}},
+        {"ask": "go on?"},
+        {"done": "finished"},
+    )
+    work.script("demo-second", {"say": "I go on."}, {"ask": "really?"}, {"done": "finished"})
+    api = begin(work, *first)
+    api.post("/api/run", {"task": "write it"})
+
+    async def story(app, pilot):
+        await sees(app, pilot, "needs a reply")
+        await pilot.press("enter")
+        await sees(app, pilot, "The agent asks you")
+        await pilot.press("p")
+        await sees(app, pilot, "paused")
+        await pilot.press("p")
+        await sees(app, pilot, "The agent goes on")
+        await pilot.press("h")
+        await sees(app, pilot, "Hand the work to the next agent now?")
+        await pilot.press("y")
+        await sees(app, pilot, "demo-second", "1 handoffs", "I go on.")
+        await pilot.press("w")
+        await sees(app, pilot, "demo-first ──→ demo-second")
+        await pilot.press("x")
+        await sees(app, pilot, "End this session?")
+        await pilot.press("n")
+        await pilot.press("x", "y")
+        await sees(app, pilot, "stopped")
+        await pilot.press("D")
+        await sees(app, pilot, "Discard this session's files?")
+        await pilot.press("y")
+        await sees(app, pilot, "hub take")
+        await pilot.press("t")
+        await sees(app, pilot, "Take the result?", "a.py")
+        await pilot.press("y")
+        await sees(app, pilot, "Taken: 1 file")
+        await pilot.press("D")
+        await sees(app, pilot, "Discard this session's files?")
+        await pilot.press("y")
+        await sees(app, pilot, "Gone: hub/s-")
+
+    shows(work.root, story, size=(120, 40))
+    assert (work.root / "a.py").read_text() == "print('a')\n"
+
+
+def test_an_approval_is_denied_with_a_note_and_one_holds_for_the_session(work):
+    """What is asked is seen whole; a note reaches the agent; what was allowed for the session is not asked again."""
+    long = "make " + " ".join(f"target-{number}" for number in range(60))
+    api = begin(
+        work, {"approve": long}, {"approve": "make all"}, {"approve": "make all"}, {"done": "finished"}
+    )
+
+    async def story(app, pilot):
+        await sees(app, pilot, "no session yet")
+        await pilot.press("n", *"build", "enter")
+        await sees(app, pilot, "needs your word")
+        await pilot.press("a")
+        await sees(app, pilot, "target-0 ", "target-59", "t Note")
+        await pilot.press("t", *"not now", "enter")
+        await sees(app, pilot, "you say: not now")
+        await pilot.press("n")
+        await sees(app, pilot, "Denied.")
+        waiting = partial(api.get, "/api/approvals")
+        await asyncio.to_thread(
+            until, lambda: any(one["action"].endswith("make all") for one in waiting()), "asked"
+        )
+        await pilot.press("a")
+        await sees(app, pilot, "make all", "a Always")
+        await pilot.press("a")
+        await sees(app, pilot, "Done (1)")
+
+    shows(work.root, story, size=(120, 40))
+    assert any("not now" in json.dumps(event) for event in work.events())

@@ -1,4 +1,4 @@
-"""A real Chromium, and a real daemon whose page it shows."""
+"""A real Chromium, and a real daemon whose pages it shows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from hub.io.screenshot import BROWSERS
-from tests.faults.harness import Project, project
+from hub.web.page.paths import PATHS
+from tests.faults.harness import Project, git, project
 
 PROGRAM = next(filter(None, map(shutil.which, BROWSERS)), "")
 
@@ -50,3 +52,55 @@ def tab(chromium: Browser) -> Iterator[Page]:
     yield page
     context.close()
     assert said == []
+
+
+NASTY = '<script>document.body.dataset.owned = 1</script><img src=x onerror="document.body.dataset.owned = 1"> [x](javascript:alert(1)) \x1b]0;x\x07'
+
+
+@attrs.frozen
+class Busy:
+    """A daemon with something on each page."""
+
+    work: Project
+    session: str
+
+    def url(self, name: str) -> str:
+        path = PATHS[name].replace("<sessionId>", self.session)
+        return f"http://127.0.0.1:{self.work.port}{path}"
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Busy]:
+    """A session that was handed over, one that waits for a person's word, a pipeline, and hostile words everywhere."""
+    with project(tmp_path_factory.mktemp("busy")) as work:
+        nasty = work.root / "<img src=x onerror=alert(1)>.py"
+        nasty.write_text(f'"""{NASTY}"""\n\n\ndef converted() -> None: ...\n' + "x" * 30_000 + "\n")
+        git(work.root, "add", ".")
+        git(work.root, "commit", "-q", "-m", NASTY)
+        work.script(
+            "demo-first",
+            {"plan": {"items": [NASTY, "b"], "left": [NASTY]}},
+            {"say": NASTY + "\n\n# A title\n\n- a\n- `b`\n\n| a | b |\n|---|---|\n| 1 | 2 |"},
+            {"write": {"path": "<b>a.txt", "text": f"{NASTY}\n" * 3}},
+            {"say": "y" * 30_000},
+            {"quota": {"used": 0.5}},
+            {"limit": {"resetsIn": 3600}},
+        )
+        work.script("demo-second", {"say": "I go on."}, {"approve": f"rm -rf {NASTY}"})
+        work.configure()
+        api = work.start()
+        api.post(
+            "/api/pipelines",
+            [  # type: ignore[arg-type]
+                {
+                    "name": "two",
+                    "nodes": [
+                        {"id": "a", "provider": "demo-second", "task": NASTY[:50]},
+                        {"id": "b<i>", "provider": "demo-second", "task": "x", "dependsOn": ["a"]},
+                    ],
+                }
+            ],
+        )
+        session = api.post("/api/run", {"task": f"Do {NASTY}"})["sessionId"]
+        work.says("I go on.")
+        yield Busy(work, session)

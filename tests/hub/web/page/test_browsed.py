@@ -3,72 +3,19 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
-from typing import Any
 
-import attrs
 import pytest
 from playwright.sync_api import Browser, Response, expect
 
 from hub.web.page.paths import PATHS
-from tests.agents import program_path
-from tests.faults.harness import Project, git, project
+from tests.faults.harness import git
+from tests.hub.web.page.conftest import Busy
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.browser
 SOON = PATIENCE * 1000
 MOST = 60_000
 """Bytes of a page and all its files, compressed."""
-NASTY = '<script>document.body.dataset.owned = 1</script><img src=x onerror="document.body.dataset.owned = 1"> [x](javascript:alert(1)) \x1b]0;x\x07'
-
-
-@attrs.frozen
-class Busy:
-    """A daemon with something on each page."""
-
-    work: Project
-    session: str
-
-    def url(self, name: str) -> str:
-        path = PATHS[name].replace("<sessionId>", self.session)
-        return f"http://127.0.0.1:{self.work.port}{path}"
-
-
-@pytest.fixture(scope="module")
-def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Busy]:
-    """A session that was handed over, one that waits for a person's word, a pipeline, and hostile words everywhere."""
-    with project(tmp_path_factory.mktemp("busy")) as work:
-        nasty = work.root / "<img src=x onerror=alert(1)>.py"
-        nasty.write_text(f'"""{NASTY}"""\n\n\ndef converted() -> None: ...\n' + "x" * 30_000 + "\n")
-        git(work.root, "add", ".")
-        git(work.root, "commit", "-q", "-m", NASTY)
-        work.script(
-            "demo-first",
-            {"plan": {"items": [NASTY, "b"], "left": [NASTY]}},
-            {"say": NASTY + "\n\n# A title\n\n- a\n- `b`\n\n| a | b |\n|---|---|\n| 1 | 2 |"},
-            {"write": {"path": "<b>a.txt", "text": f"{NASTY}\n" * 3}},
-            {"say": "y" * 30_000},
-            {"quota": {"used": 0.5}},
-            {"limit": {"resetsIn": 3600}},
-        )
-        work.script("demo-second", {"say": "I go on."}, {"approve": f"rm -rf {NASTY}"})
-        work.configure()
-        api = work.start()
-        api.post(
-            "/api/pipelines",
-            [  # type: ignore[arg-type]
-                {
-                    "name": "two",
-                    "nodes": [
-                        {"id": "a", "provider": "demo-second", "task": NASTY[:50]},
-                        {"id": "b<i>", "provider": "demo-second", "task": "x", "dependsOn": ["a"]},
-                    ],
-                }
-            ],
-        )
-        session = api.post("/api/run", {"task": f"Do {NASTY}"})["sessionId"]
-        work.says("I go on.")
-        yield Busy(work, session)
 
 
 def test_it_is_busy(busy: Busy, chromium: Browser):
@@ -103,26 +50,6 @@ def test_a_page_is_light_quick_and_asks_nobody_else(busy: Busy, chromium: Browse
     assert page.evaluate("document.body.dataset.owned") is None
     assert page.evaluate("document.querySelectorAll('main script, main img, main [onerror]').length") == 0
     context.close()
-
-
-@pytest.mark.agents
-@pytest.mark.parametrize("name", PATHS)
-def test_axe_finds_nothing_serious(busy: Busy, chromium: Browser, name: str):
-    """On each page, light and dark, on a phone and a wide window."""
-    axe = program_path("axe").read_text()
-    found: dict[str, Any] = {}
-    for scheme in ("light", "dark"):
-        for width in (360, 1440):
-            context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})  # type: ignore[arg-type]
-            page = context.new_page()
-            page.goto(busy.url(name), wait_until="load")
-            page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-            page.evaluate(axe)
-            for one in page.evaluate("axe.run()")["violations"]:
-                if one["impact"] in ("serious", "critical"):
-                    found[f"{scheme} {width} {one['id']}"] = [node["html"][:200] for node in one["nodes"][:4]]
-            context.close()
-    assert found == {}
 
 
 def test_a_page_is_read_without_script(busy: Busy, chromium: Browser):

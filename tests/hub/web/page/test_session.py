@@ -71,6 +71,27 @@ def test_a_handoff_is_seen_and_the_session_stopped_from_its_page(made: Project, 
         tab.get_by_role("button", name="Stop").click()
         expect(tab.locator("#now .chip.stopped").first).to_be_visible(timeout=SOON)
         gate.open()
+    tab.get_by_role("button", name="Take as a branch").click()
+    expect(tab.locator("#steer output")).to_have_text("Taken.", timeout=SOON)
     assert tab.locator("#changes details").first.get_attribute("open") is not None, (
         "what was opened stays open"
     )
+
+
+@pytest.mark.browser
+def test_what_is_being_typed_outlives_a_swap_and_is_sent(made: Project, tab: Page):
+    """The agent asks; while its user types, the page is swapped; the answer reaches the agent."""
+    made.script("demo-first", {"ask": "Which colour?"}, {"say": "thank you"})
+    made.configure(session="concurrent = 2\n")
+    api = made.start()
+    session = api.post("/api/run", {"task": "Paint it."})["sessionId"]
+    tab.goto(f"http://127.0.0.1:{made.port}/session/{session}")
+    expect(tab.locator("#now .chip.needs")).to_have_text("needs a reply", timeout=SOON)
+    tab.get_by_label("Reply to the agent").press_sequentially("blue, ")
+    with tab.expect_response(lambda reply: reply.url == tab.url, timeout=SOON):
+        api.post("/api/run", {"task": "Another.", "queue": True})
+    tab.keyboard.type("please")
+    expect(tab.get_by_label("Reply to the agent")).to_have_value("blue, please")
+    tab.get_by_role("button", name="Send").click()
+    expect(tab.locator("#stream")).to_contain_text("thank you", timeout=SOON)
+    expect(tab.get_by_label("Reply to the agent")).to_have_count(0, timeout=SOON)

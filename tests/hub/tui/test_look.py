@@ -1,0 +1,58 @@
+"""Marks, bars and times."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import attrs
+import pytest
+
+from hub.tui.look import ASCII, UNICODE, clock, counted, moment, seconds_until, span
+
+STAMP = "2026-11-23T17:39:41.624Z"
+
+
+@pytest.fixture
+def oslo(monkeypatch):
+    monkeypatch.setenv("TZ", "Europe/Oslo")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    os.environ.setdefault("TZ", "UTC")
+    time.tzset()
+
+
+def test_plain_letters_are_ascii_and_each_has_its_partner():
+    for name, value in attrs.asdict(ASCII).items():
+        assert str(value).isascii(), name
+        if isinstance(value, str):
+            assert len(value) == len(getattr(UNICODE, name)), name
+
+
+@pytest.mark.parametrize("look", [ASCII, UNICODE])
+def test_a_bar_has_its_cells_whatever_it_shows(look):
+    assert [look.bar(part, 4).count(look.full) for part in (-1, 0, 0.5, 1, 7)] == [0, 0, 2, 4, 4]
+    assert {len(look.bar(part, 4)) for part in (-1, 0.3, 7)} == {4}
+
+
+def test_a_sparkline_is_as_high_as_its_greatest():
+    assert ASCII.sparkline([0, 1, 2], 8) == " =%"
+    assert ASCII.sparkline([5, 0, 1, 2], 3) == " =%"
+    assert ASCII.sparkline([0, 0], 8) == "  "
+    assert ASCII.sparkline([], 8) == ""
+
+
+def test_times_are_local(oslo):
+    now = seconds_until(STAMP, 0)
+    assert clock(STAMP) == "18:39"
+    assert clock(STAMP, seconds=True) == "18:39:41"
+    assert moment(STAMP, now) == "18:39"
+    assert moment(STAMP, now + 86_400) == "23 Nov 18:39"
+
+
+def test_spans_and_counts_are_words():
+    assert [span(seconds) for seconds in (-5, 0, 119, 120, 3900, 90_000)] == [
+        "0 s", "0 s", "119 s", "2 min", "1 h 5 min", "1 d 1 h"
+    ]  # fmt: skip
+    assert (counted(1, "file"), counted(2000, "file")) == ("1 file", "2,000 files")

@@ -1,0 +1,121 @@
+"""Rows: safe to show, wrapped where there are blanks, and a cursor that stays at what it stood at."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from textual.app import App
+
+from hub.tui.rows import Rows, plain, row, wrapped
+
+
+def run(lines, story, *, sticky=False, size=(20, 5)):
+    class One(App):
+        def compose(self):
+            yield Rows(sticky=sticky)
+
+    async def main():
+        async with One().run_test(size=size) as pilot:
+            rows = pilot.app.query_one(Rows)
+            rows.focus()
+            rows.show(lines)
+            await pilot.pause()
+            await story(rows, pilot)
+
+    asyncio.run(main())
+
+
+def keyed(*names):
+    return [row(name, key=name) for name in names]
+
+
+def test_what_a_terminal_acts_on_is_not_shown():
+    """An agent's words are text: no escape sequence, no carriage return, no mark that turns the direction."""
+    assert plain("a\x1b[31mb\x07\rc\u202ed\te\n[bold]f[/bold]") == "ab cd    e [bold]f[/bold]"
+
+
+@given(st.text(max_size=200), st.integers(5, 40))
+def test_wrapped_lines_fit_and_lose_nothing_but_blanks(text, width):
+    lines = wrapped(text, width)
+    assert all(cell_len(line) <= width for line in lines)
+    kept = "".join(plain(part) for part in text.splitlines(keepends=True))
+    assert "".join("".join(lines).split()) == "".join(kept.split())
+
+
+def test_words_stay_whole_where_there_is_room():
+    assert wrapped("one two three", 8) == ["one two", "three"]
+    assert wrapped("漢字漢字", 4) == ["漢字", "漢字"]
+    assert wrapped("", 4) == [""]
+
+
+def test_the_cursor_stays_at_what_it_stood_at():
+    async def story(rows, pilot):
+        assert rows.key == "a"
+        await pilot.press("down")
+        assert rows.key == "b"
+        rows.show(keyed("x", "y", "b", "c"))
+        assert (rows.key, rows.cursor) == ("b", 2)
+        rows.show(keyed("x", "y"))
+        assert rows.key == "y"
+        rows.show([row("nothing")])
+        assert (rows.key, rows.cursor) == ("", -1)
+
+    run(keyed("a", "b", "c"), story)
+
+
+def test_only_rows_with_a_key_can_be_chosen():
+    async def story(rows, pilot):
+        assert rows.key == "a"
+        await pilot.press("down")
+        assert rows.key == "b"
+        await pilot.press("up", "up", "end")
+        assert rows.key == "b"
+        await pilot.press("home")
+        assert rows.key == "a"
+
+    run([row("head"), *keyed("a"), row("head"), *keyed("b"), row("foot")], story)
+
+
+@pytest.mark.parametrize("key", ["pagedown", "end"])
+def test_a_long_list_follows_the_cursor(key):
+    async def story(rows, pilot):
+        await pilot.press(key)
+        top = round(rows.scroll_offset.y)
+        assert top <= rows.cursor < top + 5
+
+    run(keyed(*(f"row {at}" for at in range(100))), story)
+
+
+def test_a_sticky_list_stays_at_its_end_until_somebody_goes_up():
+    async def story(rows, pilot):
+        assert rows.key == "9"
+        rows.show(keyed(*map(str, range(20))))
+        await pilot.pause()
+        assert rows.key == "19"
+        assert round(rows.scroll_offset.y) == 15
+        await pilot.press("up")
+        rows.show(keyed(*map(str, range(30))))
+        assert rows.key == "18"
+        await pilot.press("end")
+        rows.show(keyed(*map(str, range(40))))
+        assert rows.key == "39"
+
+    run(keyed(*map(str, range(10))), story, sticky=True)
+
+
+def test_only_what_is_in_sight_is_drawn():
+    drawn = []
+
+    async def story(rows, pilot):
+        whole = rows.render_line
+        rows.render_line = lambda y: drawn.append(y) or whole(y)
+        rows.show(keyed(*map(str, range(100_000))))
+        await pilot.pause()
+        assert drawn
+        assert max(drawn) < 5
+
+    run(keyed("a"), story)

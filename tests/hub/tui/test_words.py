@@ -1,0 +1,126 @@
+"""Events as blocks: tool calls folded with their results; handoffs as a ribbon."""
+
+from __future__ import annotations
+
+from hub.tui.look import ASCII
+from hub.tui.ribbon import Ribbon
+from hub.tui.words import Story, line_of
+
+AT = "2026-11-23T17:39:41.624Z"
+
+
+def event(number, tag, msg, **meta):
+    return {"id": number, "ts": "17:39:41.624", "tag": tag, "msg": msg, "meta": {"at": AT, **meta}}
+
+
+def lines(story, width=60):
+    return ["".join(text for text, _ in row.pieces)[9:] for row in story.rows(width, ASCII)]
+
+
+def agent(number, tag, msg, **meta):
+    return event(number, tag, msg, provider="claude", account="work", dispatchId="d-1", **meta)
+
+
+def test_a_tool_call_is_one_line_with_its_end_and_unfolds():
+    story = Story()
+    story.take([
+        agent(1, "tool_use", "run make", toolId="t1", command="make\nmake install"),
+        agent(2, "text", "meanwhile"),
+        agent(3, "tool_result", "line one\nline two", toolId="t1", isError=True, exitCode=2),
+    ])  # fmt: skip
+    assert lines(story) == ["claude/work", "+ run make x exit 2", "meanwhile"]
+    assert story.fold("1")
+    assert lines(story)[1:6] == [
+        "- run make x exit 2",
+        "  make",
+        "  make install",
+        "  line one",
+        "  line two",
+    ]
+    assert story.fold("1")
+    assert not story.fold("2")
+    story.fold_all()
+    assert "  line one" in lines(story)
+    story.fold_all()
+    assert "  line one" not in lines(story)
+
+
+def test_what_comes_whole_is_not_shown_in_pieces_nor_twice():
+    story = Story()
+    story.take([
+        agent(1, "text", "I am", delta=True),
+        agent(2, "text", "I am done."),
+        agent(3, "system", "I am done.", type="result"),
+        agent(4, "waiting", "make", type="waiting", approvalId="x"),
+        agent(5, "quota", "12 tokens", type="usage"),
+        agent(6, "system", "sqlite", type="system", role="user"),
+        event(7, "text", "sqlite", role="user"),
+    ])  # fmt: skip
+    assert lines(story) == ["claude/work", "I am done.", "you: sqlite"]
+
+
+def test_an_error_folds_what_it_was_made_of_and_shows_the_next_step():
+    story = Story()
+    story.take([event(1, "error", "It failed.\nmake: *** [all] Error 1", hint="Try again")])
+    assert lines(story) == ["+ It failed. next: Try again"]
+    story.fold("1")
+    assert "  make: *** [all] Error 1" in lines(story)
+
+
+def test_a_long_text_is_wrapped_and_a_folder_is_left_out():
+    story = Story()
+    story.take([
+        agent(1, "text", "word " * 30),
+        agent(2, "tool_use", "write /home/u/p/.hub/worktrees/s-1-2/src/a.py", toolId="t"),
+    ])  # fmt: skip
+    assert max(map(len, lines(story, 60))) <= 60
+    assert lines(story)[-1] == "+ write src/a.py"
+
+
+def test_the_story_is_bounded():
+    story = Story(limit=10)
+    story.take(event(number, "system", f"event {number}") for number in range(1, 101))
+    assert len(story.blocks) == 10
+    assert lines(story)[-1] == "event 100"
+
+
+def test_a_line_of_the_log_has_every_event():
+    row = line_of(agent(1, "text", "two\nlines", delta=True))
+    assert "".join(text for text, _ in row.pieces).split()[1:] == ["text", "claude", "two", "lines"]
+    assert row.key == "1"
+
+
+def move(number, source, target, second, **meta):
+    at = f"2026-11-23T17:39:{second:06.3f}Z"
+    who = {"provider": "claude", **meta}
+    return {
+        "id": number, "ts": "", "tag": "handoff", "msg": f"{source} -> {target}",
+        "meta": {"handoffId": "h-1", "from": source, "to": target, "reason": "five_hour at 93 %", **who, "at": at},
+    }  # fmt: skip
+
+
+def test_a_handoff_has_both_ends_its_states_its_score_and_who_was_passed_by():
+    ribbon = Ribbon()
+    ribbon.take([
+        event(1, "system", "qwen is left out of the chain: not logged in."),
+        move(2, "RUNNING", "PAUSING", 1.0),
+        move(3, "PAUSING", "SNAPSHOTTED", 1.5),
+    ])  # fmt: skip
+    shown = ["".join(text for text, _ in row.pieces) for row in ribbon.rows(80, ASCII)]
+    assert "not over yet" in shown[0]
+    ribbon.take([
+        move(4, "SNAPSHOTTED", "RUNNING", 2.0, provider="codex", account="work"),
+        {"id": 5, "ts": "", "tag": "handoff", "msg": "", "meta": {"handoffId": "h-1", "hfs": 97, "missing": ["a fact"]}},
+    ])  # fmt: skip
+    shown = ["".join(text for text, _ in row.pieces) for row in ribbon.rows(80, ASCII)]
+    assert shown[0] == "claude -->  codex/work   hfs 97 of 100".replace("-->  ", "--> ")
+    assert "five_hour at 93 %" in shown[1]
+    assert "PAUSING" in shown[2]
+    assert shown[2].endswith("500 ms")
+    assert "1000 ms" in shown[4]
+    assert "missing: a fact" in shown[5]
+    assert any("qwen is left out" in line for line in shown)
+
+
+def test_without_a_handoff_it_says_so():
+    assert Ribbon().rows(80, ASCII).__next__().pieces[0][0] == "no handoff yet"
