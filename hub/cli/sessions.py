@@ -88,7 +88,10 @@ def _with_quota(rows: list[Row], get: Callable[[str], Any]) -> list[Row]:
     except HubError:
         wallet = []
     used = {(entry["provider"], entry["account"]): entry["fractionUsed"] for entry in wallet}
-    return [{**row, "quotaUsed": used.get((row["activeProvider"], row["account"]))} for row in rows]
+    return [
+        {**row, "quotaUsed": None if row["endedAt"] else used.get((row["activeProvider"], row["account"]))}
+        for row in rows
+    ]
 
 
 def _everywhere() -> dict[str, Any]:
@@ -121,16 +124,18 @@ def _watch(
     answer: Callable[[], dict[str, Any]], text: Callable[[dict[str, Any]], str], *, as_json: bool
 ) -> None:
     """Show it again whenever it is another one; on a terminal in the same place."""
-    before = ""
+    before, drawn = "", not as_json and sys.stdout.isatty()
     for found in _looks(answer):
-        said = json.dumps(found, ensure_ascii=False) if as_json else text(found)
-        if said == before:
+        document = json.dumps(found, ensure_ascii=False)
+        said = document if as_json else text(found)
+        news = said if drawn else document  # in a file the passing of time is no news
+        if news == before:
             continue
-        if before and not as_json and sys.stdout.isatty():
+        if before and drawn:
             click.clear()
         click.echo(said)
         sys.stdout.flush()
-        before = said
+        before = news
 
 
 def _looks(answer: Callable[[], dict[str, Any]]) -> Iterator[dict[str, Any]]:
