@@ -57,6 +57,7 @@ class HubApp(App[None]):
     TITLE = "hub"
     CSS = """
     FooterKey .footer-key--key { color: $text-primary; }
+    Input > .input--placeholder { color: $foreground; text-style: dim; }
     .ascii Box > Vertical { border: ascii $primary; }
     .ascii Box Input { border: ascii $primary; }
     .ascii Toast { border: none; }

@@ -81,6 +81,8 @@ class Rows(ScrollView, can_focus=True):
     Rows { background: $background; color: $foreground; scrollbar-size: 1 1; overflow-x: hidden; }
     Rows > .rows--cursor { background: $panel; text-style: bold; }
     Rows:focus > .rows--cursor { background: $primary-muted; text-style: bold; }
+    Rows:light > .rows--cursor { background: $surface; }
+    Rows:focus:light > .rows--cursor { background: $surface; }
     Rows > .rows--dim { text-style: dim; }
     Rows > .rows--bold { text-style: bold; }
     Rows > .rows--good { color: $text-success; }

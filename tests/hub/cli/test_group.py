@@ -12,7 +12,7 @@ import hub as package
 from hub.cli.group import COMMANDS, cli, run, wanted_colour
 from tests.hub.cli.kit import ROOT, environ, hub
 
-HEAVY = {"trio", "quart", "hypercorn", "rich", "msgspec", "tomlkit", "hub.app", "hub.daemon"}
+HEAVY = {"trio", "quart", "hypercorn", "rich", "msgspec", "tomlkit", "hub.app", "hub.daemon", "textual"}
 
 
 def leaves(group=cli, path=()):
