@@ -119,6 +119,8 @@ class Agent:
     async def _opened(self, session_id: str, daemon: Daemon) -> Conversation:
         made = Conversation(session_id, daemon, self.connection, self.nursery)
         made.choices.learn(await daemon.get("/api/providers"), await daemon.get("/api/profiles"))
+        if (before := self._conversations.get(session_id)) is not None:
+            before.close()
         self._conversations[session_id] = made
         return made
 
@@ -136,13 +138,20 @@ class Agent:
         return await self._meant(params).prompt(params.get("prompt"))
 
     async def _set_mode(self, params: JsonObject) -> JsonObject:
-        self._meant(params).choices.choose(PROFILE, _text(params, "modeId"))
+        meant = self._meant(params)
+        meant.choices.choose(PROFILE, _text(params, "modeId"))
+        await meant.update(
+            {"sessionUpdate": "config_option_update", "configOptions": meant.choices.options()}
+        )
         return {}
 
     async def _set_option(self, params: JsonObject) -> JsonObject:
-        choices = self._meant(params).choices
-        choices.choose(_text(params, "configId"), _text(params, "value"))
-        return {"configOptions": choices.options()}
+        meant, option = self._meant(params), _text(params, "configId")
+        meant.choices.choose(option, _text(params, "value"))
+        if option == PROFILE:
+            mode = meant.choices.modes()["currentModeId"]
+            await meant.update({"sessionUpdate": "current_mode_update", "currentModeId": mode})
+        return {"configOptions": meant.choices.options()}
 
     def _meant(self, params: JsonObject) -> Conversation:
         session_id = _text(params, "sessionId")

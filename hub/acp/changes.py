@@ -55,9 +55,9 @@ class Change:
         }
 
 
-def changes_of(diff: str, only: str = "") -> list[Change]:
-    """Every change of a diff; `only`: of this file."""
-    return [change for change in _changes(diff) if not only or change.path == only]
+def changes_of(diff: str) -> list[Change]:
+    """Every change of a diff, in its order."""
+    return list(_changes(diff))
 
 
 def _changes(diff: str) -> Iterator[Change]:

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 import trio
 
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.wire.frames import (
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
@@ -28,10 +28,14 @@ from hub.wire.wires import Wires
 
 MAX_LINE = 16 * 1024 * 1024
 """Bytes of a message: files that the user adds come within the prompt."""
+LASTING = frozenset({"session/prompt"})
+"""Requests whose answer nobody waits for any more once the editor has closed its side."""
 LAST_WORDS = 0.7
-"""Seconds that answers under way may still take once the editor has closed its side."""
+"""Seconds that the other answers may still take then."""
 NOT_FOUND = -32002
 """The protocol's own code: what the request names is not there."""
+_HINTS = {Code.TRUST_NEEDED: "See what it would do, and say yes, in a terminal in that folder: hub trust"}
+"""Where a command's next step is none for whoever sits in an editor."""
 
 
 @attrs.define
@@ -55,6 +59,7 @@ class Connection:
     _asked: dict[str, _Asked] = attrs.field(factory=dict)
     _last: int = 0
     _all: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _lasting: set[trio.CancelScope] = attrs.field(factory=set)
     _writing: trio.Lock = attrs.field(factory=trio.Lock)
     _threads: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(2))
     """One to read and one to write, however many requests keep the others."""
@@ -76,6 +81,8 @@ class Connection:
                     if not line.isspace():
                         await self._take(line, answers, answer, hear)
                 self._all.deadline = trio.current_time() + LAST_WORDS
+                for scope in self._lasting:
+                    scope.cancel()
 
     async def tell(self, method: str, params: Mapping[str, Any]) -> None:
         """Send a notification."""
@@ -141,16 +148,26 @@ class Connection:
     async def _answer(
         self, request: JsonObject, answer: Callable[[str, JsonObject], Awaitable[JsonObject]]
     ) -> None:
+        with trio.CancelScope() as scope:
+            if request["method"] in LASTING:
+                self._lasting.add(scope)
+            try:
+                await self._write(await self._reply(request, answer))
+            finally:
+                self._lasting.discard(scope)
+
+    async def _reply(
+        self, request: JsonObject, answer: Callable[[str, JsonObject], Awaitable[JsonObject]]
+    ) -> JsonObject:
         try:
             result = await answer(request["method"], request.get("params", {}))
-            reply: JsonObject = {"jsonrpc": "2.0", "id": request["id"], "result": result}
         except RefusedError as error:
-            reply = refused(request["id"], error.code, str(error), error.data)
+            return refused(request["id"], error.code, str(error), error.data)
         except HubError as error:
-            reply = coded(request["id"], error)
+            return coded(request["id"], error)
         except Exception as error:  # noqa: BLE001  # the edge: the editor is told, and the others are answered
-            reply = refused(request["id"], INTERNAL_ERROR, f"hub failed: {type(error).__name__}")
-        await self._write(reply)
+            return refused(request["id"], INTERNAL_ERROR, f"hub failed: {type(error).__name__}")
+        return {"jsonrpc": "2.0", "id": request["id"], "result": result}
 
     async def _write(self, message: JsonObject) -> None:
         """Write one message whole. An editor that has gone ends the connection."""
@@ -169,9 +186,9 @@ def coded(request_id: str | int, error: HubError) -> JsonObject:
 
     Editors show the message. `reason` and `details` are what Toad shows of a session that cannot begin.
     """
-    said = error.detail.rstrip()
-    data = {"code": str(error.code), "hint": error.hint, "reason": said, "details": error.hint}
-    return refused(request_id, INTERNAL_ERROR, f"{said} {error.hint}".strip(), data)
+    said, hint = error.detail.rstrip(), _HINTS.get(error.code, error.hint)
+    data = {"code": str(error.code), "hint": hint, "reason": said, "details": hint}
+    return refused(request_id, INTERNAL_ERROR, f"{said} {hint}".strip(), data)
 
 
 def unknown(method: str) -> RefusedError:

@@ -12,24 +12,22 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePath
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 import trio
 
+from hub.acp.asking import Asking, Editor
 from hub.acp.changes import changes_of
 from hub.acp.choices import Choices
 from hub.acp.daemon import END, Daemon, Records
-from hub.acp.permissions import ALWAYS, REJECT, chosen, question
 from hub.acp.prompts import text_of
 from hub.acp.telling import Teller, Update, content
-from hub.client.quick import ABSENT
 from hub.errors import Code, HubError
 from hub.wire.frames import INVALID_REQUEST, RefusedError
 
-_TRIES = 3
-"""How often an order to begin is given: the daemon may go in the middle of it."""
 _GONE = frozenset({Code.NOT_FOUND, Code.NO_ACTIVE_SESSION})
+_NOTHING = frozenset({Code.NOT_FOUND, Code.INVALID})
 _TURN = "end_turn"
 _CANCELLED = "cancelled"
 
@@ -38,16 +36,6 @@ def first_of(session_id: str) -> str:
     """The session that another one goes on with, by its id; "" = it goes on with none."""
     first, _, number = session_id.rpartition("-")
     return first if first.count("-") > 1 and number.isascii() and number.isdigit() else ""
-
-
-class Editor(Protocol):
-    """The editor's side of the connection."""
-
-    async def tell(self, method: str, params: dict[str, Any], /) -> None:
-        """Send a notification."""
-
-    async def ask(self, method: str, params: dict[str, Any], /) -> dict[str, Any]:
-        """Send a request; its result."""
 
 
 @attrs.define
@@ -87,13 +75,14 @@ class Conversation:
     _since: int = -1
     """The newest event that was told; -1 = none was looked for."""
     _followed: bool = False
-    _asking: dict[str, trio.CancelScope] = attrs.field(factory=dict)
-    """The questions that the editor shows, by approval."""
+    _following: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _asking: Asking = attrs.field(init=False)
     _own: int = 0
     """Replies from here that the log has not told yet: the editor shows them already."""
 
     def __attrs_post_init__(self) -> None:
         self._teller = Teller(self.tree_of(self.id))
+        self._asking = Asking(self.id, self.daemon, self.editor, self.tree_of)
 
     def tree_of(self, session_id: str) -> PurePath:
         """Where the agents of a session work."""
@@ -126,6 +115,11 @@ class Conversation:
             raise turn.error
         return {"stopReason": turn.reason, **await self._usage()}
 
+    def close(self) -> None:
+        """Tell and ask nothing more: the editor has opened it anew. The session goes on."""
+        self._following.cancel()
+        self._asking.close()
+
     def cancel(self) -> None:
         """End what is worked on, in order: what was done is on the branch, and the next prompt goes on from there."""
         if self._turn is not None and not self._turn.cancelled:
@@ -155,7 +149,7 @@ class Conversation:
             await self._be_followed()
             for approval in await self.daemon.get("/api/approvals"):
                 if approval["sessionId"] in self.sessions:
-                    self.nursery.start_soon(self._ask, approval["id"])
+                    self.nursery.start_soon(self._asking.ask, approval["id"])
 
     async def _replay(self, session_id: str) -> None:
         """All that was told of a session, up to where it is followed from."""
@@ -163,7 +157,7 @@ class Conversation:
         while page := await self.daemon.page(session_id, since):
             for record in page:
                 if record["id"] <= self._since:
-                    await self._update(*self._tell(record))
+                    await self.update(*self._tell(record))
             since = page[-1]["id"]
 
     # --- orders to the daemon ---------------------------------------------------------------------------
@@ -187,33 +181,39 @@ class Conversation:
         await self._begin(text)
 
     async def _begin(self, text: str) -> None:
-        number = len(self.sessions) + 1
-        session_id = self.id if number == 1 else f"{self.id}-{number}"
+        session_id = self._next()
         order = {"task": text, "sessionId": session_id, "queue": True, **self.choices.order()}
+        before = list(self.sessions)
         self._own += 1
         self.sessions.append(session_id)
         self._teller.tree = self.tree_of(session_id)
         try:
-            started = await self._ordered(order)
+            started = await self._ordered(order, before)
         except BaseException:
             self._own = 0
             self.sessions.remove(session_id)
             raise
         if started["position"]:
-            await self._update(
+            await self.update(
                 self._teller.note(f"**hub:** this waits for its turn, as number {started['position']}.")
             )
 
-    async def _ordered(self, order: dict[str, Any]) -> Any:
-        """The same id is begun once, however often it is asked for."""
-        for _ in range(_TRIES - 1):
+    def _next(self) -> str:
+        """The id of the session that comes next."""
+        if not self.sessions:
+            return self.id
+        number = self.sessions[-1].removeprefix(self.id).lstrip("-")
+        return f"{self.id}-{int(number or 1) + 1}"
+
+    async def _ordered(self, order: dict[str, Any], before: list[str]) -> Any:
+        """On the work of the newest session that left some; one that was cancelled while it waited left none."""
+        for session_id in reversed(before):
             try:
-                return await self.daemon.post("/api/run", order)
+                return await self.daemon.insist("/api/run", {**order, "continues": session_id})
             except HubError as error:
-                if error.code not in ABSENT:
+                if error.code not in _NOTHING:
                     raise
-            await self.daemon.ensure()
-        return await self.daemon.post("/api/run", order)
+        return await self.daemon.insist("/api/run", order)
 
     async def _stop(self) -> None:
         turn = self._turn
@@ -223,7 +223,7 @@ class Conversation:
             if turn is None or turn.over.is_set():
                 return
             if error.code not in _GONE:
-                await self._update(
+                await self.update(
                     self._teller.note(f"**hub:** it could not be stopped: {error.detail} {error.hint}")
                 )
             turn.end(_CANCELLED)
@@ -253,13 +253,20 @@ class Conversation:
             self.nursery.start_soon(self._follow)
 
     async def _follow(self) -> None:
-        try:
-            await self.daemon.follow(self._since, self._take, lambda: self._turn is not None)
-        except HubError as error:
-            self._followed = False
-            if self._turn is not None:
-                self._turn.error = error
-                self._turn.over.set()
+        with self._following:
+            try:
+                await self.daemon.follow(self._since, self._take, lambda: self._turn is not None)
+            except HubError as error:
+                self._lost(error)
+            except Exception as error:  # noqa: BLE001  # the edge: the editor's other conversations go on
+                self._lost(HubError(Code.INTERNAL, f"The session cannot be shown: {type(error).__name__}"))
+
+    def _lost(self, error: HubError) -> None:
+        """It is followed no longer; the next prompt tries anew."""
+        self._followed = False
+        if self._turn is not None:
+            self._turn.error = error
+            self._turn.over.set()
 
     async def _take(self, records: Records) -> None:
         for record in records:
@@ -281,12 +288,12 @@ class Conversation:
             self._own -= 1
             updates = []
         if record["tag"] == "tool_result" and updates and not meta.get("isError"):
-            updates[0]["content"] += await self._changed(meta)
-        await self._update(*updates)
+            updates[-1]["content"] += await self._changed(meta, updates[-1])
+        await self.update(*updates)
         if meta.get("needsApproval"):
-            self.nursery.start_soon(self._ask, meta["approvalId"])
-        elif "approvalId" in meta and (scope := self._asking.get(meta["approvalId"])):
-            scope.cancel()
+            self.nursery.start_soon(self._asking.ask, meta["approvalId"])
+        elif "approved" in meta and "approvalId" in meta:
+            self._asking.settled(meta["approvalId"])
         if meta["sessionId"] != self.sessions[-1]:
             return
         if "ended" in meta:
@@ -299,49 +306,23 @@ class Conversation:
         if self._turn is not None:
             self._turn.end(reason)
 
-    async def _update(self, *updates: Update) -> None:
+    async def update(self, *updates: Update) -> None:
+        """Tell the editor."""
         for update in updates:
             await self.editor.tell("session/update", {"sessionId": self.id, "update": update})
 
-    # --- permissions ------------------------------------------------------------------------------------
-
-    async def _ask(self, number: str) -> None:
-        """Ask the user; whoever answers first, here or elsewhere, has answered."""
-        if number in self._asking:
-            return
-        with trio.CancelScope() as scope:
-            self._asking[number] = scope
-            try:
-                await self._answer(number)
-            except (HubError, RefusedError):
-                return  # answered elsewhere, or the editor cannot ask: it waits, and every other face shows it
-            finally:
-                del self._asking[number]
-
-    async def _answer(self, number: str) -> None:
-        waiting = await self.daemon.get("/api/approvals")
-        found = next((one for one in waiting if one["id"] == number), None)
-        if found is None:
-            return
-        asked = question(found, self.tree_of(found["sessionId"]))
-        said = await self.editor.ask("session/request_permission", {"sessionId": self.id, **asked})
-        if option := chosen(said):
-            answer = {"approved": option != REJECT, "always": option == ALWAYS}
-            await self.daemon.post(f"/api/approvals/{number}", answer)
-
     # --- changes ----------------------------------------------------------------------------------------
 
-    async def _changed(self, meta: dict[str, Any]) -> list[dict[str, Any]]:
+    async def _changed(self, meta: dict[str, Any], update: Update) -> list[dict[str, Any]]:
         """What is different now in the file that a tool was used on."""
-        path, tree = meta.get("path"), self.tree_of(meta["sessionId"])
-        if not isinstance(path, str) or not path or "command" in meta:
-            return []
-        whole = tree / path
-        if not whole.is_relative_to(tree):
+        tree = self.tree_of(meta["sessionId"])
+        paths = [PurePath(place["path"]) for place in update.get("locations", ())]
+        inner = {str(path.relative_to(tree)) for path in paths if path.is_relative_to(tree)}
+        if not inner or "command" in meta:
             return []
         diff = await self._diff(meta["sessionId"])
-        found = changes_of(diff.get("diff", ""), str(whole.relative_to(tree)))
-        return [change.block(tree) for change in found]
+        found = changes_of(diff.get("diff", ""))
+        return [change.block(tree) for change in found if change.path in inner]
 
     async def _show_changes(self) -> None:
         """All that the newest session has changed, as one call."""
@@ -353,14 +334,17 @@ class Conversation:
         found = changes_of(diff["diff"])
         *_, total = diff["summary"].strip().splitlines() or [""]
         places = [{"path": str(tree / one.path), "line": one.line} for one in found]
-        await self._update(
+        await self.update(
             {
                 "sessionUpdate": "tool_call",
                 "toolCallId": f"changes {session_id} {self._since}",
                 "title": f"Changes on hub/{session_id}: {total.strip()}",
                 "kind": "edit",
                 "status": "completed",
-                "content": [change.block(tree) for change in found] or [content(diff["summary"])],
+                "content": [
+                    content(f"{diff['summary'].rstrip()}\n\nTake it: hub take {session_id}"),
+                    *(change.block(tree) for change in found),
+                ],
                 "locations": places,
             }
         )

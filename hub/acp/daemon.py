@@ -16,7 +16,6 @@ from typing import Any, NoReturn
 import attrs
 import trio
 
-from hub.client.live import follow
 from hub.client.quick import ABSENT, Api
 from hub.errors import HubError
 
@@ -26,6 +25,7 @@ BEGIN = 130.0
 END = 300.0
 """Seconds that its end may take: a snapshot, a last run of the acceptance commands."""
 _BREATH = 0.5
+_TRIES = 3
 
 Records = list[dict[str, Any]]
 _in_thread = partial(trio.to_thread.run_sync, abandon_on_cancel=True)
@@ -53,6 +53,17 @@ class Daemon:
     async def post(self, path: str, body: Mapping[str, Any], timeout: float = BEGIN) -> Any:  # noqa: ASYNC109
         """What a POST made or changed."""
         return await _in_thread(lambda: self.find().within(timeout).post(path, body))
+
+    async def insist(self, path: str, body: Mapping[str, Any]) -> Any:
+        """A POST that may be given again: the daemon may go in the middle of it, and is started again."""
+        for _ in range(_TRIES - 1):
+            try:
+                return await self.post(path, body)
+            except HubError as error:
+                if error.code not in ABSENT:
+                    raise
+            await self.ensure()
+        return await self.post(path, body)
 
     async def runs(self) -> bool:
         """Whether it is there."""
@@ -94,6 +105,8 @@ class Daemon:
         Raises:
             HubError: The daemon refuses to be followed, or cannot be started.
         """
+        from hub.client.live import follow  # noqa: PLC0415  # an editor waits for the first answer, not for this
+
         last = since
         while True:
             try:

@@ -3,8 +3,7 @@
 Owns: which update a record becomes: words, thoughts, tool calls, plan, and hub's own notes between them.
 Must not: send anything, ask the daemon, or change an agent's words.
 
-A record is told the same way while it happens and when it is read back. hub's own words stand in a quote, so that nobody
-takes them for the agent's.
+A record is told the same way while it happens and when it is read back.
 """
 
 from __future__ import annotations
@@ -15,6 +14,8 @@ from typing import Any
 
 import attrs
 
+from hub.acp.speech import MESSAGE, THOUGHT, USER, Speech, chunk
+from hub.domain.quota.spoken import spoken
 from hub.domain.text import clean
 
 Record = dict[str, Any]
@@ -31,6 +32,7 @@ _KINDS = {
     "think": ("think", "todo", "plan", "task"),
 }
 """Kind of the protocol -> parts of the names that agents give such tools."""
+_SPOKEN = (MESSAGE, THOUGHT)
 _LATER = ("usage", "quota", "retry")
 _ENDED = {
     ("completed", True): "Done, and the acceptance commands say so.",
@@ -50,32 +52,29 @@ class Teller:
     """
 
     tree: PurePath
-    _said: str = ""
-    """What the agent said last: most repeat it as the result of their run."""
-    _talking: bool = False
-    """Whether the last update was the agent's words, which the next would run into."""
+    _speech: Speech = attrs.field(factory=Speech)
     _verifying: str = ""
     _who: str = ""
     """The agent whose run began last."""
     _dispatches: set[str] = attrs.field(factory=set)
+    _paths: dict[str, str] = attrs.field(factory=dict)
+    """The file that each tool call is about."""
 
     def tell(self, record: Record) -> list[Update]:
         """The updates of a record; [] = it is nothing for an editor."""
         meta = record.get("meta", {})
         updates = [*self._taken_over(meta), *self._updates(record, meta)]
-        if updates:
-            self._talking = updates[-1]["sessionUpdate"] == "agent_message_chunk"
+        if any(update["sessionUpdate"] not in _SPOKEN for update in updates):
+            self._speech.interrupted()
         return updates
 
     def note(self, words: str) -> Update:
         """Hub's own words."""
-        quoted = "\n".join(f"> {line}".rstrip() for line in clean(words).splitlines())
-        self._talking = False
-        return _chunk("agent_message_chunk", f"\n\n{quoted}\n\n")
+        return self._speech.note(words)
 
     def _updates(self, record: Record, meta: dict[str, Any]) -> Iterator[Update]:
         words = clean(str(record.get("msg", "")))
-        if meta.get("type") in _LATER or meta.get("delta") or "detected" in meta:
+        if meta.get("type") in _LATER or "detected" in meta:
             return
         match record.get("tag"):
             case "text":
@@ -90,36 +89,39 @@ class Teller:
                 yield from self._waiting(words, meta)
             case "system":
                 yield from self._system(words, meta)
+            case "error" if _is_verify(meta, words):
+                yield self._verify(words, meta)
             case "error":
                 who = meta.get("provider") if meta.get("type") else ""
+                self._speech.said = words
                 hint = f"\n{meta['hint']}" if meta.get("hint") else ""
                 yield self.note(f"{f'**{who}:** ' if who else ''}{words}{clean(hint)}")
 
     def _text(self, words: str, meta: dict[str, Any]) -> Iterator[Update]:
         if meta.get("role") == "user":
-            yield _chunk("user_message_chunk", words)
-        elif meta.get("type") == "thinking":
-            yield _chunk("agent_thought_chunk", f"{words}\n\n")
+            if not meta.get("type"):  # else an agent repeats what it was told
+                yield chunk(USER, words)
+            return
+        kind = THOUGHT if meta.get("type") == "thinking" else MESSAGE
+        if meta.get("delta"):
+            yield self._speech.piece(kind, words)
         else:
-            yield self._words(words, more=bool(meta.get("more")))
-
-    def _words(self, words: str, *, more: bool = False) -> Update:
-        gap = "\n\n" if self._talking and not self._said.endswith("\0") else ""
-        self._said = words + ("\0" if more else "")
-        return _chunk("agent_message_chunk", gap + words)
+            yield from self._speech.whole(kind, words, goes_on=bool(meta.get("more")))
 
     def _tool_call(self, words: str, meta: dict[str, Any]) -> Update:
         tool = str(meta.get("tool", ""))
         call: Update = {
             "sessionUpdate": "tool_call",
             "toolCallId": _call_id(meta),
-            "title": _line(words) or tool or "tool",
+            "title": self._line(words) or tool or "tool",
             "kind": kind_of(tool, meta),
             "status": "in_progress",
         }
         if given := raw_input(meta):
             call["rawInput"] = given
-        return call | self._locations(meta)
+        if isinstance(meta.get("path"), str):
+            self._paths[call["toolCallId"]] = meta["path"]
+        return call | self._locations(call["toolCallId"])
 
     def _tool_result(self, words: str, meta: dict[str, Any]) -> Update:
         update: Update = {
@@ -130,11 +132,18 @@ class Teller:
         }
         if "exitCode" in meta:
             update["rawOutput"] = {"exitCode": meta["exitCode"]}
-        return update | self._locations(meta)
+        if isinstance(meta.get("path"), str):
+            self._paths[update["toolCallId"]] = meta["path"]
+        return update | self._locations(update["toolCallId"])
 
-    def _locations(self, meta: dict[str, Any]) -> Update:
-        path = meta.get("path")
-        return {"locations": [{"path": str(self.tree / path)}]} if isinstance(path, str) and path else {}
+    def _locations(self, call: str) -> Update:
+        """Most agents name the file when they begin, and not again."""
+        path = self._paths.get(call)
+        return {"locations": [{"path": str(self.tree / path)}]} if path else {}
+
+    def _line(self, words: str) -> str:
+        """In one line, with the agent's files named from their root."""
+        return _line(words.replace(f"{self.tree}/", ""))
 
     def _taken_over(self, meta: dict[str, Any]) -> Iterator[Update]:
         """Before the first word of an agent that goes on with another one's work."""
@@ -149,13 +158,13 @@ class Teller:
 
     def _handoff(self, meta: dict[str, Any]) -> Iterator[Update]:
         if (meta.get("from"), meta.get("to")) == ("RUNNING", "PAUSING"):
-            why = meta.get("reason") or "a handoff was asked for"
+            why = spoken(clean(str(meta.get("reason") or "a handoff was asked for")))
             yield self.note(f"**hub:** {_who(meta)} stops here: {why}. The work is handed on.")
 
     def _waiting(self, words: str, meta: dict[str, Any]) -> Iterator[Update]:
         if meta.get("needsInput"):
-            if " ".join(words.split()) != " ".join(self._said.split()):
-                yield self._words(words)
+            if not self._speech.repeats(words):
+                yield from self._speech.whole(MESSAGE, words)
         elif "approvalId" in meta and not meta.get("type"):
             yield self._approval(words, meta)
         elif not meta.get("type"):
@@ -168,7 +177,7 @@ class Teller:
             return {
                 "sessionUpdate": "tool_call",
                 "toolCallId": number,
-                "title": _line(str(meta.get("action", words))),
+                "title": self._line(str(meta.get("action", words))),
                 "kind": "other",
                 "status": "pending",
             }
@@ -185,13 +194,13 @@ class Teller:
         elif "plan" in meta:
             yield _plan(meta)
         elif meta.get("type") == "result":
-            if words.strip() and " ".join(words.split()) != " ".join(self._said.split()):
-                yield self._words(words)
+            if words.strip() and not self._speech.repeats(words):
+                yield from self._speech.whole(MESSAGE, words)
         elif meta.get("type"):
             return  # an agent's program speaks of itself
         elif "task" in meta:
-            yield _chunk("user_message_chunk", clean(str(meta["task"])))
-        elif "command" in meta and words.startswith("verify"):
+            yield chunk(USER, clean(str(meta["task"])))
+        elif _is_verify(meta, words):
             yield self._verify(words, meta)
         else:
             yield self.note(f"**hub:** {words}")
@@ -215,6 +224,10 @@ class Teller:
             "status": "completed" if meta.get("exitCode") == 0 else "failed",
             "content": [content("\n".join(filter(None, (words, output))))],
         }
+
+
+def _is_verify(meta: dict[str, Any], words: str) -> bool:
+    return "command" in meta and not meta.get("type") and words.startswith("verify")
 
 
 def kind_of(tool: str, meta: dict[str, Any]) -> str:
@@ -256,10 +269,6 @@ def _plan(meta: dict[str, Any]) -> Update:
         for step in plan
     ]
     return {"sessionUpdate": "plan", "entries": entries}
-
-
-def _chunk(kind: str, words: str) -> Update:
-    return {"sessionUpdate": kind, "content": {"type": "text", "text": words}}
 
 
 def _call_id(meta: dict[str, Any]) -> str:

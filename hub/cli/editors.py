@@ -81,20 +81,17 @@ _CODECOMPANION = """require("codecompanion").setup({{
   adapters = {{
     acp = {{
       hub = function()
-        return {{
+        return require("codecompanion.adapters").extend("opencode", {{
           name = "hub",
           formatted_name = "hub",
-          type = "acp",
-          roles = {{ llm = "assistant", user = "user" }},
           commands = {{ default = {{ {command}, {args} }} }},
-          parameters = {{ protocolVersion = 1, clientCapabilities = {{ fs = {{}} }} }},
-          handlers = {{ auth = function() return true end }},
-        }}
+        }})
       end,
     }},
   }},
   interactions = {{ chat = {{ adapter = "hub" }} }},
 }})"""
+"""Of the adapters that come with it, this one has no login of its own."""
 EDITORS = {
     "zed": Editor(file=".config/zed/settings.json", xdg=True, more={"type": "custom"}),
     "jetbrains": Editor(file=".jetbrains/acp.json"),

@@ -8,13 +8,14 @@ Tests: tests/hub/cli/test_run.py
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 import click
 
 from hub.cli.items import FIDELITY
-from hub.cli.taking import see_and_take
+from hub.client.place import root_of
 from hub.errors import RULES, Code
 
 
@@ -47,8 +48,15 @@ def exit_status(status: dict[str, Any]) -> int:
 
 
 def summary(status: dict[str, Any], root: Path) -> str:
-    """How it ended and what to do next; with git alone, since the daemon may have ended with the session."""
-    return "\n".join([*ending(status), *see_and_take(root, status["sessionId"], [status["branch"]])])
+    """How it ended and what to do next in the project, with commands that need no daemon: it may have ended too."""
+    here = (
+        "hub"
+        if (root_of(root) or root) == (root_of(Path.cwd()) or Path.cwd())
+        else f"hub -C {shlex.quote(str(root))}"
+    )
+    session = status["sessionId"]
+    lines = [f"see it:   {here} diff {session}", f"take it:  {here} take {session}"]
+    return "\n".join([*ending(status), *lines])
 
 
 def ending(status: dict[str, Any]) -> list[str]:

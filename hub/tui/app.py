@@ -56,6 +56,7 @@ class HubApp(App[None]):
 
     TITLE = "hub"
     CSS = """
+    FooterKey .footer-key--key { color: $text-primary; }
     .ascii Box > Vertical { border: ascii $primary; }
     .ascii Box Input { border: ascii $primary; }
     .ascii Toast { border: none; }

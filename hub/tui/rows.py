@@ -81,7 +81,7 @@ class Rows(ScrollView, can_focus=True):
     Rows { background: $background; color: $foreground; scrollbar-size: 1 1; overflow-x: hidden; }
     Rows > .rows--cursor { background: $panel; text-style: bold; }
     Rows:focus > .rows--cursor { background: $primary-muted; text-style: bold; }
-    Rows > .rows--dim { color: $text-muted; }
+    Rows > .rows--dim { text-style: dim; }
     Rows > .rows--bold { text-style: bold; }
     Rows > .rows--good { color: $text-success; }
     Rows > .rows--bad { color: $text-error; }

@@ -16,7 +16,7 @@ from textual.events import Resize
 from textual.widgets import ContentSwitcher, Static
 
 from hub.tui.diffs import rows_of as diff_rows
-from hub.tui.look import moment
+from hub.tui.look import counted, moment
 from hub.tui.orders import OrdersPage
 from hub.tui.page import JsonObject, cut
 from hub.tui.ribbon import Ribbon
@@ -191,7 +191,7 @@ class SessionPage(OrdersPage):
         words = [f"{_state_words(state)}  {who}  {state.tokens_used:,} tokens"]
         if state.handoffs_done:
             score = "pending" if state.hfs_pending else f"{state.hfs_score:g}"
-            words.append(f"{state.handoffs_done} handoffs, hfs {score}")
+            words.append(f"{counted(state.handoffs_done, 'handoff')}, hfs {score}")
         if state.wait_until:
             words.append(f"waits until {moment(state.wait_until, self.now)}: {state.wait_reason}")
         lines = ["  ".join(words)]

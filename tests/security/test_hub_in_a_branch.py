@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,7 +65,11 @@ def test_what_is_proposed_brings_nothing_of_it(made, way):
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("take it:")]
     before = (made.root / ".hub" / "stamp.json").read_bytes()
     taken = subprocess.run(
-        line.removeprefix("take it:"), shell=True, cwd=made.root, env=made.environ(), check=False
+        line.removeprefix("take it:").replace("hub", f"{sys.executable} -m hub", 1),
+        shell=True,
+        cwd=made.root,
+        env=made.environ(),
+        check=False,
     )
     assert taken.returncode == 0
     assert (made.root / "a.txt").read_text() == "a"

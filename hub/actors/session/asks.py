@@ -128,7 +128,9 @@ class Asks:
             decision = await self.kit.board.unless_stopped(answer)
         finally:
             self.kit.board.held = False
-        await self.kit.ledger.update(session_state=_working(before, kind), needs_input=False)
+        live = self.kit.board.agent  # one that works may have asked something itself meanwhile
+        needs = live is not None and live.needs_input
+        await self.kit.ledger.update(session_state=_working(before, kind), needs_input=needs)
         return decision.approved
 
     async def _withdraw(self, session_id: str, dispatch_id: str = "", native_id: str = "") -> None:

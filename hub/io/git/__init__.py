@@ -19,7 +19,18 @@ from hub.errors import Code, HubError
 from hub.io.git.env import effective_config, filter_overrides, git, git_capped
 from hub.io.git.live import live_tree
 from hub.io.git.own_folder import brought_by
-from hub.io.git.refs import BASE, INDEX_SUFFIX, KEPT, TAKE, TAKEN, is_ancestor, kept_ref, move_refs, resolve
+from hub.io.git.refs import (
+    BASE,
+    DISCARDED,
+    INDEX_SUFFIX,
+    KEPT,
+    TAKE,
+    TAKEN,
+    is_ancestor,
+    kept_ref,
+    move_refs,
+    resolve,
+)
 from hub.io.git.scan import Skipped
 from hub.io.git.snapshot import Change, Snapshot, snapshot, tree_hash
 from hub.io.git.worktree import Worktree, add_worktree
@@ -109,12 +120,18 @@ async def session_diff(
         except HubError as error:
             if error.code not in _NO_WORKTREE:
                 raise
-    return await _diff(root, base, await _tip(root, branch))
+    return await _diff(root, base, await _end(root, branch))
+
+
+async def _end(root: Path, branch: str) -> str:
+    """Where a session's branch is, or was when its user let it go; "" where it went in another way."""
+    discarded = branch.removeprefix("hub/"), DISCARDED
+    return await _tip(root, branch) or await kept_snapshot(root, *discarded)
 
 
 async def _branched_from(root: Path, main_branch: str, branch: str, *, carried: bool) -> str:
     """Where a session's work begins: at the commit that carries the user's changes, where that is the newest in common."""
-    new = await _tip(root, branch)
+    new = await _end(root, branch)
     if not new:
         raise HubError(Code.BRANCH_MISSING, f"The branch {branch} is gone.")
     old, start = (
@@ -164,7 +181,7 @@ async def snapshots(root: Path, session_id: str | None = None) -> list[Commit]:
     for line in filter(None, done.text.split("\n")):  # a subject may hold what else ends a line
         ref, sha, subject, when = line.split("\0")
         session, _, name = ref.removeprefix(f"{KEPT}/").partition("/")
-        if name not in (BASE, TAKE, TAKEN) and not name.endswith(INDEX_SUFFIX):
+        if name not in (BASE, DISCARDED, TAKE, TAKEN) and not name.endswith(INDEX_SUFFIX):
             found.append(
                 Commit(
                     sha=sha,

@@ -21,7 +21,17 @@ from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.atomic import coded_errors
 from hub.io.git.env import git
-from hub.io.git.refs import BASE, TAKE, TAKEN, branch_of, is_ancestor, kept_ref, move_refs, read_commits
+from hub.io.git.refs import (
+    BASE,
+    DISCARDED,
+    TAKE,
+    TAKEN,
+    branch_of,
+    is_ancestor,
+    kept_ref,
+    move_refs,
+    read_commits,
+)
 from hub.io.git.snapshot import tree_hash
 from hub.io.git_dirs import check_worktree, common_dir, find_admin
 from hub.io.places import Places
@@ -117,6 +127,9 @@ async def discard(root: Path, session_id: str, *, force: bool = False) -> Discar
     places, branch = Places(root), branch_of(session_id)
     worktree = places.worktree(session_id)
     await _insist_nowhere_else(root, worktree, branch)
+    if left.tip:
+        await _mark(root, session_id, left.tip)
+    failpoints.hit("discard.intended")
     await _remove_worktree(root, worktree)
     failpoints.hit("discard.worktree")
     if left.tip:
@@ -132,6 +145,16 @@ async def discard(root: Path, session_id: str, *, force: bool = False) -> Discar
         worktree=str(worktree),
         tip=left.tip[:_SHORT],
     )
+
+
+async def _mark(root: Path, session_id: str, tip: str) -> None:
+    """Where the branch was, for whoever looks back; on record before anything goes."""
+    ref = kept_ref(session_id, DISCARDED)
+    (old,) = await read_commits([ref], cwd=root, where={})
+    if old is None or old.sha != tip:
+        move = (ref, tip, old.sha if old else "0" * len(tip))
+        if not await move_refs([move], "hub: discard", cwd=root, where={}):
+            raise HubError(Code.GIT_FAILED, "Another one lets this session go just now.", hint="Try again.")
 
 
 async def _insist_nowhere_else(root: Path, worktree: Path, branch: str) -> None:

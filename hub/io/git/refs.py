@@ -23,6 +23,8 @@ TAKE = "take"
 """`refs/hub/<session>/take`: the commit in which its user takes, or has taken, its result."""
 TAKEN = "taken"
 """`refs/hub/<session>/taken`: how far its work has been taken."""
+DISCARDED = "discarded"
+"""`refs/hub/<session>/discarded`: where its branch was when its user let it go."""
 INDEX_SUFFIX = "-index"
 """`refs/hub/<session>/<handoff>-index`: what the agent had staged and was nowhere else."""
 

@@ -45,7 +45,7 @@ def test_a_project_that_is_not_trusted_starts_nothing_and_says_what_to_do(work):
     with editor(work, HUB_TRUST="") as ed:
         error = ed.ask("session/new", cwd=str(work.root), mcpServers=[])["error"]
     assert error["data"]["code"] == "trust_needed"
-    assert "hub trust" in error["message"]
+    assert error["message"].endswith("in a terminal in that folder: hub trust")
     assert error["data"]["details"] in error["message"], "Toad shows this member"
     assert not (work.hub / "daemon.json").exists()
 
@@ -62,6 +62,7 @@ def test_the_daemon_is_started_where_there_is_none_and_outlives_the_editor(work)
 
 
 def test_agents_and_profiles_are_offered_and_chosen(work):
+    work.configure('\n[[profiles]]\nname = "careful"\nchain = ["demo-first"]\n')
     work.start()
     with editor(work) as ed:
         answer = ed.ask("session/new", cwd=str(work.root), mcpServers=[])["result"]
@@ -78,7 +79,10 @@ def test_agents_and_profiles_are_offered_and_chosen(work):
         for wrong in ({"configId": "agent", "value": "nobody"}, {"configId": "x", "value": "auto"}):
             answer = ed.ask("session/set_config_option", sessionId=ed.session, **wrong)
             assert answer["error"]["code"] == -32602
-        assert ed.ask("session/set_mode", sessionId=ed.session, modeId="auto")["result"] == {}
+        assert ed.ask("session/set_mode", sessionId=ed.session, modeId="careful")["result"] == {}
+        assert ed.updates[-1]["configOptions"][1]["currentValue"] == "careful", "both ways of choosing agree"
+        ed.ask("session/set_config_option", sessionId=ed.session, configId="profile", value="auto")
+        assert ed.updates[-1] == {"sessionUpdate": "current_mode_update", "currentModeId": "auto"}
         ed.prompt("make it")
     assert "done by the second" in ed.words()
 

@@ -37,8 +37,8 @@ def diff(repo, **files):
     ).stdout
 
 
-def blocks(text, only=""):
-    return [change.block(TREE) for change in changes_of(text, only)]
+def blocks(text):
+    return [change.block(TREE) for change in changes_of(text)]
 
 
 def test_a_new_file_has_no_words_before(repo):
@@ -78,8 +78,10 @@ def test_words_that_look_like_a_diff_are_words(repo, words):
     assert (block["oldText"], block["newText"]) == ("before\n", words)
 
 
-def test_one_file_of_several(repo):
+def test_each_change_has_its_file(repo):
     text = diff(repo, one=("a\n", "b\n"), two=("c\n", "d\n"))
-    assert [block["path"] for block in blocks(text)] == ["/tree/one", "/tree/two"]
-    assert [block["newText"] for block in blocks(text, "two")] == ["d\n"]
-    assert blocks(text, "three") == blocks("") == []
+    assert [(block["path"], block["newText"]) for block in blocks(text)] == [
+        ("/tree/one", "b\n"),
+        ("/tree/two", "d\n"),
+    ]
+    assert blocks("") == []

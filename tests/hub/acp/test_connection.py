@@ -6,6 +6,8 @@ import json
 import subprocess
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.hub.acp.kit import HELLO, HUB_ACP, opened
 from tests.hub.cli.kit import environ
@@ -98,3 +100,58 @@ def test_frames_and_nothing_else_on_stdout(folder):
     )
     assert sorted(json.loads(line)["id"] for line in done.stdout.splitlines()) == list(range(20))
     assert done.stderr == b""
+
+
+_TEXT = st.text(max_size=20) | st.sampled_from(
+    ["/", "/nowhere", "s-1-2", "auto", "agent", "..", "\x00", "\ud800"]
+)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+_NAMES = (
+    "cwd",
+    "sessionId",
+    "prompt",
+    "modeId",
+    "configId",
+    "value",
+    "protocolVersion",
+    "mcpServers",
+    "cursor",
+)
+_METHODS = (
+    "initialize",
+    "session/new",
+    "session/load",
+    "session/resume",
+    "session/list",
+    "session/prompt",
+    "session/cancel",
+    "session/set_mode",
+    "session/set_config_option",
+    "$/cancel_request",
+)
+_MESSAGE = st.fixed_dictionaries(
+    {"jsonrpc": st.just("2.0")},
+    optional={
+        "method": st.sampled_from(_METHODS) | _JSON,
+        "id": st.integers(10_000, 20_000) | st.text(max_size=5) | _JSON,
+        "params": st.dictionaries(st.sampled_from(_NAMES), _JSON, max_size=4) | _JSON,
+        "result": _JSON,
+        "error": _JSON,
+    },
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(message=_MESSAGE | _JSON)
+def test_whatever_comes_the_next_request_is_answered(ed, message):
+    """No message ends the connection, and no answer is hub's own fault (-32603 without a code of hub's)."""
+    ed.told.clear()
+    ed.send(json.dumps(message).encode())
+    assert "result" in ed.ask("initialize", **HELLO)
+    for reply in ed.told:
+        error = reply.get("error", {})
+        assert error.get("code") != -32603 or error["data"]["code"], reply

@@ -39,7 +39,31 @@ def test_a_long_text_in_parts_stays_one(teller):
 
 
 def test_pieces_that_are_told_again_as_a_whole_are_not_told_twice(teller):
-    assert said(teller, "On", delta=True) == []
+    assert words(said(teller, "Zero.")) == "Zero."
+    assert words(said(teller, "On", delta=True) + said(teller, "e.", delta=True)) == "\n\nOne."
+    assert said(teller, "One.") == []
+    assert words(said(teller, "Two.")) == "\n\nTwo."
+
+
+def test_of_pieces_that_were_lost_the_rest_is_told(teller):
+    """A daemon that dies takes with it what was not on record."""
+    said(teller, "On", delta=True)
+    assert words(said(teller, "One and two.")) == "e and two."
+
+
+def test_pieces_that_are_not_the_whole_s_beginning_lose_nothing(teller):
+    said(teller, "Ome", delta=True)
+    assert words(said(teller, "One.")).strip() == "One."
+
+
+def test_what_stands_between_two_texts_keeps_them_apart(teller):
+    said(teller, "One.")
+    teller.tell(record("tool_use", "read a", type="tool_use", tool="read", toolId="1", **AGENT))
+    assert words(said(teller, "Two.")) == "Two."
+    assert words([teller.note("x")]) == "\n\n> x\n\n"
+    assert words(said(teller, "Three.")) == "Three."
+    assert words(said(teller, "hm", type="thinking")) == "hm"
+    assert words(said(teller, "hm hm", type="thinking")) == "\n\nhm hm"
 
 
 @pytest.mark.parametrize("kind", ["usage", "quota", "retry"])
@@ -88,6 +112,16 @@ def test_who_takes_over_is_said_before_the_first_word(teller):
     updates = said(teller, "Two.", provider="codex", account="default", dispatchId="d-2")
     assert "> **hub:** codex/default goes on with the work." in words(updates[:1])
     assert words(updates[1:]) == "Two."
+
+
+def test_the_wall_is_said_in_peoples_words(teller):
+    moved = {"from": "RUNNING", "to": "PAUSING", "reason": "five_hour at 100 %"}
+    [update] = teller.tell(record("handoff", "RUNNING -> PAUSING", **AGENT, **moved))
+    assert (
+        "claude/work stops here: 5-hour quota at 100 %. The work is handed on." in update["content"]["text"]
+    )
+    assert teller.tell(record("handoff", "x", **AGENT, **{"from": "PAUSING", "to": "SNAPSHOTTED"})) == []
+    assert teller.tell(record("handoff", "fidelity 100 of 100", sessionId="s-1", hfs=100)) == []
 
 
 def test_the_same_agent_that_is_started_again_takes_nothing_over(teller):
@@ -147,3 +181,23 @@ def test_the_kind_of_a_tool(tool, meta, kind):
 
 def test_other_agents_of_the_machine_are_not_the_conversation(teller):
     assert teller.tell(record("system", "cursor runs", detected="x")) == []
+
+
+def test_a_file_is_named_from_the_root_and_remembered_to_the_end(teller):
+    use = {"tool": "Write", "toolId": "1", **AGENT}
+    [call] = teller.tell(
+        record("tool_use", "Write /tree/src/a.py", type="tool_use", path="/tree/src/a.py", **use)
+    )
+    assert (call["title"], call["locations"]) == ("Write src/a.py", [{"path": "/tree/src/a.py"}])
+    [update] = teller.tell(record("tool_result", "ok", type="tool_result", **use))
+    assert update["locations"] == call["locations"]
+
+
+def test_an_error_that_is_repeated_as_the_result_is_told_once(teller):
+    teller.tell(record("error", "You've hit your limit", type="error", **AGENT))
+    assert teller.tell(record("system", "You've hit your limit", type="result", isError=True, **AGENT)) == []
+
+
+def test_an_agent_that_repeats_its_user_is_not_shown_twice(teller):
+    assert teller.tell(record("text", "go on", type="text", role="user", **AGENT)) == []
+    assert words(teller.tell(record("text", "go on", role="user", sessionId="s-1"))) == "go on"

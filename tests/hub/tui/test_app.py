@@ -124,7 +124,7 @@ def test_pause_handoff_stop_take_and_discard_by_their_keys(work):
         await pilot.press("h")
         await sees(app, pilot, "Hand the work to the next agent now?")
         await pilot.press("y")
-        await sees(app, pilot, "demo-second", "1 handoffs", "I go on.")
+        await sees(app, pilot, "demo-second", "1 handoff,", "I go on.")
         await pilot.press("w")
         await sees(app, pilot, "demo-first ──→ demo-second")
         await pilot.press("x")

@@ -208,3 +208,44 @@ def test_a_branch_at_a_snapshot_and_code_that_is_found(lived):
         assert "echo one" not in shown
 
     shows(lived.root, story)
+
+
+def _contrast(one, other):
+    """As the guidelines for web content compute it."""
+
+    def light(triplet):
+        parts = [part / 255 for part in triplet]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light"])
+def test_every_letter_can_be_read_on_its_ground(lived, theme):
+    """Muted words were white on a light ground: a colour that Textual works out has no meaning in a part of a line."""
+
+    async def story(app, pilot):
+        await sees(app, pilot, "Done (4)", "? Help")
+        for key, _, word in PAGES:
+            await pilot.press(key)
+            await sees(app, pilot, word, "? Help")
+            _readable(app)
+        await pilot.press("1")
+        await sees(app, pilot, "Done (4)")
+        await pilot.press("end", "enter")
+        await sees(app, pilot, "session completed", "? Help")
+        _readable(app)
+
+    shows(lived.root, story, theme=theme)
+
+
+def _readable(app):
+    for strip in app.screen._compositor.render_strips():
+        for line_filter in app.get_line_filters():
+            strip = strip.apply_filter(line_filter, app.screen.styles.background)  # noqa: PLW2901  # one after the other
+        for words, style, _ in strip:
+            if words.strip() and not re.fullmatch(r"[\s█░▁-█]*", words) and style.color and style.bgcolor:
+                pair = (style.color.triplet, style.bgcolor.triplet)
+                assert _contrast(*(pair[::-1] if style.reverse else pair)) >= 3, (words, style)

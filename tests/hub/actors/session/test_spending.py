@@ -10,7 +10,7 @@ def made(tmp_path):
     with project(tmp_path) as found:
         steps = [
             {"usage": {"tokensIn": 900, "tokensOut": 200}},
-            {"write": {"path": "a.txt", "text": "x"}},
+            {"ask": "shall I go on?"},
             {"usage": {"tokensIn": 900, "tokensOut": 200}},
             {"ask": "is that all?"},
             {"done": "x"},
@@ -24,6 +24,12 @@ def asked(api):
     return until(lambda: api.get("/api/approvals"), "it waits for the user's word")[0]
 
 
+def answer(api):
+    """The agent's own question, which it may have asked before it stood still."""
+    until(lambda: api.get("/api/status")["needsInput"] and not api.get("/api/approvals"), "the agent goes on")
+    api.post("/api/session/reply", {"reply": "yes"})
+
+
 def test_a_yes_gives_as_much_again(made):
     api = made.start()
     api.post("/api/run", {"task": "write"})
@@ -32,6 +38,7 @@ def test_a_yes_gives_as_much_again(made):
     assert "1,100 of 1,000 tokens are used up (maxTokens)" in first["action"]
     assert api.get("/api/sessions")["sessions"][0]["needs"] == "approval"
     api.post(f"/api/approvals/{first['id']}", {"approved": True})
+    answer(api)
     second = until(lambda: [a for a in api.get("/api/approvals") if a["id"] != first["id"]], "it asks again")[
         0
     ]
@@ -40,8 +47,7 @@ def test_a_yes_gives_as_much_again(made):
     api = made.start()
     assert asked(api)["id"] == second["id"], "the yes of before holds, and the question too"
     api.post(f"/api/approvals/{second['id']}", {"approved": True})
-    until(lambda: api.get("/api/status")["needsInput"] and not api.get("/api/approvals"), "the agent goes on")
-    api.post("/api/session/reply", {"reply": "yes"})
+    answer(api)
     record = until(made.ended, "the session ends")
     assert (record["sessionState"], record["extended"]) == ("completed", 2)
     assert len(made.starts()) == 1

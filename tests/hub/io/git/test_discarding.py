@@ -4,6 +4,7 @@ import pytest
 
 from hub.api.results import How
 from hub.errors import Code, HubError
+from hub.io.git import session_diff
 from hub.io.git.discarding import Hands, discard, left_of
 from hub.io.git.taking import take
 from tests.hub.io.git.kit import sh
@@ -25,6 +26,7 @@ async def test_what_was_not_taken_stays_unless_it_is_forced(repo):
     assert "worktrees" not in sh(repo, "worktree", "list")
     assert sh(repo, "rev-parse", "refs/hub/s1/end-t").startswith(gone.tip), "every snapshot is there still"
     assert (await discard(repo, "s1", force=True)).tip == "", "a second call is content"
+    assert "new.txt" in (await session_diff(repo, "main", "hub/s1")).summary, "what it was can still be seen"
 
 
 async def test_folders_that_are_locked_against_writing_go_too_and_links_lead_nowhere(repo, tmp_path):
