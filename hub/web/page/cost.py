@@ -1,6 +1,6 @@
-"""Cost: what each session has cost, and what each agent has.
+"""Cost: what each day, each agent and each session has cost.
 
-Owns: the sums over the sessions that are shown.
+Owns: the sums over what the API tells by day, agent and session.
 Must not: price a token.
 Tests: tests/hub/web/page/test_cost.py
 """
@@ -8,28 +8,28 @@ Tests: tests/hub/web/page/test_cost.py
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 import attrs
 
 from hub.api.base import Nothing
-from hub.api.session import Cost
-from hub.api.sessions import Session, Sessions
+from hub.api.costs import Costs, Spent
+from hub.api.sessions import Sessions
 from hub.domain.event import Tag
 from hub.web.page.ask import Ask, together
 from hub.web.page.view import View
 
-SHOWN = 30
+SHOWN = 100
+"""Days, and sessions."""
 
 
 @attrs.frozen
 class Sum:
-    """What one agent's sessions have cost."""
+    """What one day, agent or session has cost."""
 
-    provider: str
-    sessions: int
+    name: str
     usd: float | None
     tokens: int
     share: float
@@ -37,37 +37,34 @@ class Sum:
 
 async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
     """What the template is filled with."""
-    listed: Sessions = await ask(Sessions, "/api/sessions")
-    newest = [one for one in listed.sessions if one.started_at][::-1][:SHOWN]
-    costs = await together(
-        **{
-            one.session_id: partial(ask.part, Cost, "/api/session/cost", sessionId=one.session_id)
-            for one in newest
-        }
+    found = await together(
+        costs=partial(ask, Costs, "/api/costs"), listed=partial(ask.part, Sessions, "/api/sessions")
     )
-    rows = [(one, costs[one.session_id]) for one in newest]
-    known = [cost.session_usd for _, cost in rows if cost and cost.session_usd is not None]
+    spent: list[Spent] = found["costs"].spent
+    listed = found["listed"]
     return {
-        "rows": rows,
-        "sums": sums(rows),
-        "total": sum(known) if known else None,
-        "more": len(listed.sessions) - len(newest),
+        "agents": sorted(sums(spent, lambda one: one.provider), key=lambda one: -one.tokens),
+        "days": sorted(sums(spent, lambda one: one.day), key=lambda one: one.name, reverse=True)[:SHOWN],
+        "each": sums(spent, lambda one: one.session_id)[::-1][:SHOWN],
+        "titles": {one.session_id: one.title for one in listed.sessions} if listed else {},
+        "total": total(spent),
     }
 
 
-def sums(rows: Sequence[tuple[Session, Any]]) -> list[Sum]:
-    """By agent, the most tokens first; a session that was handed over counts for the agent that has it."""
-    by_agent: dict[str, list[Cost]] = defaultdict(list)
-    for _, cost in rows:
-        if cost:
-            by_agent[cost.provider].append(cost)
-    tokens = {name: sum(one.tokens_in + one.tokens_out for one in costs) for name, costs in by_agent.items()}
+def sums(spent: Iterable[Spent], name: Callable[[Spent], str]) -> list[Sum]:
+    """By a name, in the order of their first; what has no price adds to the tokens alone."""
+    parts: dict[str, list[Spent]] = defaultdict(list)
+    for one in spent:
+        parts[name(one)].append(one)
+    tokens = {key: sum(one.tokens_in + one.tokens_out for one in group) for key, group in parts.items()}
     most = max(tokens.values(), default=0) or 1
-    found = []
-    for name, costs in by_agent.items():
-        usd = [one.session_usd for one in costs if one.session_usd is not None]
-        found.append(Sum(name, len(costs), sum(usd) if usd else None, tokens[name], tokens[name] / most))
-    return sorted(found, key=lambda one: -one.tokens)
+    return [Sum(key, total(group), tokens[key], tokens[key] / most) for key, group in parts.items()]
+
+
+def total(spent: Iterable[Spent]) -> float | None:
+    """What is known of it; None where nothing has a price."""
+    known = [one.usd for one in spent if one.usd is not None]
+    return sum(known) if known else None
 
 
 VIEW = View(title="Cost", show=show, tags=frozenset({Tag.QUOTA, Tag.HANDOFF, Tag.SYSTEM}))

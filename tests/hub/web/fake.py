@@ -20,6 +20,7 @@ from hub.actors.pipelines.shown import run_status, shown
 from hub.api.accounts import AccountGone, AccountNow
 from hub.api.approvals import Approval, Resolved
 from hub.api.convert import structure
+from hub.api.costs import Costs
 from hub.api.detect import Adopted, Detected
 from hub.api.graph import Chunk, Detail, Graph, Scanning
 from hub.api.history import HistoryEntry
@@ -139,6 +140,10 @@ COST = {
     "sessionUsd": 0.5, "tokensIn": 1, "tokensOut": 2, "provider": "claude", "cachedIn": 0, "cacheWriteIn": 0,
     "priced": True, "sources": ["agent"], "unpricedModels": [],
 }  # fmt: skip
+SPENT = {
+    "day": "2026-01-01", "sessionId": "s-1", "provider": "claude", "usd": 0.5, "priced": True, "tokensIn": 1,
+    "tokensOut": 2, "ended": True,
+}  # fmt: skip
 WINDOW = {
     "window": "five_hour", "remaining": 58, "total": 100, "unit": "percent", "fractionUsed": 0.42,
     "resetsAt": "2026-01-01T05:00:00.000Z", "source": "stream", "readAt": "2026-01-01T00:00:00.000Z",
@@ -178,6 +183,7 @@ ANSWERS: dict[type, Callable[[Any], Any]] = {
     m.GetConfig: lambda _: Config(),
     m.GetContract: lambda _: {"version": 2},
     m.GetCost: lambda _: structure(COST, Cost),
+    m.GetCosts: lambda _: structure({"spent": [SPENT]}, Costs),
     m.GetGraph: lambda _: structure(GRAPH, Graph),
     m.GetGraphDetail: lambda _: structure(DETAIL, Detail),
     m.GetGraphNodes: lambda _: 1,

@@ -1,27 +1,26 @@
-"""What each agent's sessions have cost."""
+"""What each day, agent and session has cost."""
 
-from hub.api.convert import structure
-from hub.api.session import Cost
-from hub.web.page.ask import Failed
-from hub.web.page.cost import sums
-from tests.hub.web.fake import COST
-from tests.hub.web.page.test_board import session
+from hub.api.costs import Spent
+from hub.web.page.cost import sums, total
 
 
-def cost(**more):
-    return structure({**COST, **more}, Cost)
+def spent(session, provider, usd, tokens):
+    return Spent(
+        day="2026-01-01", session_id=session, provider=provider, usd=usd, priced=usd is not None, tokens_in=tokens,
+        tokens_out=0, ended=True,
+    )  # fmt: skip
 
 
-def test_the_sum_of_an_agent_leaves_out_what_has_no_price():
+ROWS = [spent("s-1", "a", 0.5, 10), spent("s-2", "a", None, 20), spent("s-2", "b", None, 5)]
+
+
+def test_what_has_no_price_adds_to_the_tokens_alone():
     """Nothing known is not nothing spent."""
-    rows = [
-        (session("s-1"), cost(provider="a", sessionUsd=0.5, tokensIn=10, tokensOut=0)),
-        (session("s-2"), cost(provider="a", sessionUsd=None, tokensIn=10, tokensOut=10)),
-        (session("s-3"), cost(provider="b", sessionUsd=None, tokensIn=5, tokensOut=0)),
-        (session("s-4"), Failed("gone", "")),
+    by_agent = sums(ROWS, lambda one: one.provider)
+    assert [(one.name, one.usd, one.tokens, one.share) for one in by_agent] == [
+        ("a", 0.5, 30, 1.0),
+        ("b", None, 5, 5 / 30),
     ]
-    assert [(one.provider, one.sessions, one.usd, one.tokens, one.share) for one in sums(rows)] == [
-        ("a", 2, 0.5, 30, 1.0),
-        ("b", 1, None, 5, 5 / 30),
-    ]
-    assert sums([]) == []
+    assert [one.tokens for one in sums(ROWS, lambda one: one.session_id)] == [10, 25]
+    assert (total(ROWS), total(ROWS[1:]), total([])) == (0.5, None, None)
+    assert sums([], lambda one: one.day) == []

@@ -25,7 +25,7 @@ KEPT = frozenset(
         "session_id", "session_state", "fsm_state", "state", "status", "needs", "id", "severity", "kind", "how", "source",
         "unit", "forecast", "event", "tag", "ts", "at", "created_at", "expires_at", "started_at", "ended_at", "resets_at",
         "read_at", "wait_until", "scanned_at", "opened_at", "checked_at", "last_run", "updated_at", "role", "confidence",
-        "owner", "detected_via", "sources", "code", "sha",
+        "owner", "day", "detected_via", "sources", "code", "sha",
     }
 )  # fmt: skip
 """Fields that are hub's own: a closed list of words, an instant, an id."""
