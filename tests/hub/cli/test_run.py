@@ -43,8 +43,8 @@ def test_run_with_a_daemon_of_its_own(ready):
     assert done.returncode == 0, done.stderr
     assert "done, and the acceptance commands say so" in done.stdout
     assert "write made.txt" in done.stderr
-    branch = next(word for word in done.stdout.split() if word.startswith("hub/"))
-    assert git(ready.root, "show", f"{branch}:made.txt") == "made"
+    session = done.stdout.partition("take it:  hub take ")[2].strip()
+    assert git(ready.root, "show", f"hub/{session}:made.txt") == "made"
     assert not (ready.hub / "daemon.json").exists(), "its daemon has ended"
     assert (ready.root / "README.md").read_text() == "hello\n"
 
