@@ -219,9 +219,10 @@ def test_a_client_sends_nothing_to_another_users_listener(work: Project):
     # The one command that asks before anything is imported asked whoever listened.
     unguarded = {name: told[name] for name in ("pid", "port", "version")}
     (work.hub / "daemon.json").write_text(json.dumps(unguarded))
+    # It needs no daemon, and another user's is none: it looks by itself.
     done = hub("detect", "--json", cwd=work.root, env=environ(work.root.parent))
-    assert (done.returncode, listener.stdout.readline()) == (4, "0 b''\n"), done.stderr
-    assert json.loads(done.stdout)["error"]["code"] == "other_user"
+    assert (done.returncode, listener.stdout.readline()) == (0, "0 b''\n"), done.stderr
+    assert isinstance(json.loads(done.stdout), list)
     listener.kill()
     listener.wait()
     listener.stdout.close()

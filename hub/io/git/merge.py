@@ -135,6 +135,7 @@ async def _bare(root: Path) -> Path:
         lines += ["[extensions]", "objectFormat = sha256"]
     with coded_errors(directory):
         for inner in (
+            directory.parent.parent,
             directory.parent,
             directory,
             *(directory / name for name in ("refs", "objects", "info")),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
@@ -243,6 +243,23 @@ def repository() -> Path:
     git(root, "commit", "-q", "--allow-empty", "-m", "first")
     git(root, "branch", "hub/s-1")
     return root
+
+
+@contextmanager
+def with_work() -> Iterator[None]:
+    """There is something to take on the session's branch, for the length of the block."""
+    root, main = repository(), commit()
+    (root / "new.txt").write_text("new\n")
+    blob = git(root, "hash-object", "-w", "new.txt")
+    (root / "new.txt").unlink()
+    git(root, "update-index", "--add", "--cacheinfo", f"100644,{blob},new.txt")
+    made = git(root, "commit-tree", "-p", main, "-m", "work", git(root, "write-tree"))
+    git(root, "rm", "-q", "--cached", "new.txt")
+    git(root, "branch", "-f", "hub/s-1", made)
+    try:
+        yield
+    finally:
+        git(root, "branch", "-f", "hub/s-1", main)
 
 
 def commit() -> str:

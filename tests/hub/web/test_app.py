@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from hub.web.route import Route
 from hub.web.routes import table
 from hub.web.stream import SOCKET, SSE
 from supervisors import ActorDied, Exit, ExitKind
-from tests.hub.web.fake import PIPELINE, Fake, Server, commit, record, running
+from tests.hub.web.fake import PIPELINE, Fake, Server, commit, record, running, with_work
 from tests.hub.web.wire import ask
 
 SHA = commit()
@@ -44,6 +45,7 @@ GOOD: dict[str, Any] = {
     "/api/session/pause": {"pause": True},
     "/api/session/reply": {"reply": "yes"},
     "/api/history/rewind": {"sha": SHA},
+    "/api/session/take": {"how": "patch"},
 }
 ROUTES = [*table(1), openapi.route(table(1))]
 ALONE = {
@@ -61,9 +63,9 @@ def names(routes: list[Route]) -> list[str]:
 async def call(server: Server, route: Route) -> Any:
     target = route.path.replace("{id}", "a-1f2e3d4c5b6a")
     target += {"/api/history/diff": f"?sha={SHA}", "/api/retrieval": "?q=x"}.get(route.path, "")
-    return await ask(
-        server.port, route.method, target, GOOD.get(route.path, {}) if route.method == "POST" else None
-    )
+    body = GOOD.get(route.path, {}) if route.method == "POST" else None
+    with with_work() if route.path == "/api/session/take" else nullcontext():
+        return await ask(server.port, route.method, target, body)
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=names(ROUTES))
