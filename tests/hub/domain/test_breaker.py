@@ -32,6 +32,19 @@ def test_opens_after_five_failures_in_a_row(kind):
     assert breaker.allow(five, T) == (five, False)
 
 
+def test_it_is_called_as_its_account_is():
+    assert FRESH.name == "claude/work"
+
+
+def test_what_a_dispatch_came_to_is_heard_once():
+    """After a crash it is told again."""
+    once = breaker.on_failure(FRESH, FailureClass.OVERLOAD, T, dispatch="d-1")
+    assert once.failures == 1
+    assert breaker.on_failure(once, FailureClass.OVERLOAD, T + 1, dispatch="d-1") == once
+    assert breaker.on_success(once, T + 1, dispatch="d-1") == once
+    assert breaker.on_failure(once, FailureClass.OVERLOAD, T + 1, dispatch="d-2").failures == 2
+
+
 def test_a_success_forgets_the_failures_before_it():
     assert breaker.on_success(failed(FRESH, 4), T) == FRESH
 
