@@ -101,7 +101,12 @@ def test_the_pages_files_are_shipped():
         ["git", "check-ignore", *files], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert ignored.stdout == ""
-    assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"] == {"packages": ["hub", "supervisors"]}
+    targets = PROJECT["tool"]["hatch"]["build"]["targets"]
+    assert targets["wheel"] == {"packages": ["hub", "supervisors"]}
+    shipped = targets["sdist"]["only-include"]
+    assert {"hub", "supervisors"} <= set(shipped)
+    assert "tests" not in shipped, "recordings of agents are for the tests alone"
+    assert all((ROOT / name).exists() for name in shipped)
 
 
 def test_each_ignored_rule_has_its_reason():
