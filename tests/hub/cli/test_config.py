@@ -68,7 +68,7 @@ def test_a_value_is_written_as_in_toml_or_as_people_type_it(repo, words, value):
 
 
 def test_what_the_user_sets_is_his_word_for_it(repo):
-    """decisions: a change through hub is agreed to, for that change alone; one by hand asks again."""
+    """A change through hub is agreed to, for that change alone; one by hand asks again."""
     said(repo, "set", "session.verify", "make test")
     assert listed(repo)["session.verify"][0] == ["make test"]
     with (repo / "hub.toml").open("a") as file:

@@ -39,7 +39,7 @@ def echoes(shell):
 
 
 def test_a_conversation_and_its_answers(work, shell):
-    """Issue 13 B: an approval whose whole command is shown takes a, a question takes a line, and nothing is left behind."""
+    """An approval whose whole command is shown takes a, a question takes a line, and nothing is left behind."""
     long = "deploy " + " ".join(f"--flag-{n}=value" for n in range(20))
     work.script(
         "demo-first",
@@ -71,7 +71,7 @@ def test_a_conversation_and_its_answers(work, shell):
 
 
 def test_it_is_left_at_work_and_come_back_to_over_a_killed_daemon(work, shell):
-    """Issue 13 A: d leaves, attach comes back, a daemon that was killed is waited for, and nothing is shown twice."""
+    """D leaves, attach comes back, a daemon that was killed is waited for, and nothing is shown twice."""
     work.script("demo-first", {"say": "Step one."}, {"ask": "Which colour?"}, {"say": "Step two."}, *DONE)
     work.configure()
     with shell() as window:

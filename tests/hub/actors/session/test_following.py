@@ -22,7 +22,7 @@ def ended(api, session_id):
 
 
 def test_the_work_and_what_was_known_go_along(work):
-    """Issue 13 A: a new session on that branch's work, with that contract; the first one stays as it was."""
+    """A new session on that branch's work, with that contract; the first one stays as it was."""
     work.script(
         "demo-first",
         {"say": "I use UTC everywhere, because the server does."},
