@@ -1,0 +1,147 @@
+"""A day with hub, typed into a real terminal: two real agents at once, what needs a person, a wall, a death, the results."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import tomllib
+from typing import Any
+
+import pytest
+import tomli_w
+
+from tests.agents import base_env
+from tests.faults.harness import git, until
+from tests.hub.cli.terminal import terminal
+from tests.model_server import Turn
+
+pytestmark = pytest.mark.agents
+
+HUB = f"{sys.executable} -m hub"
+SLOW = 240.0
+MAKEFILE = "test:\n\t@! grep -q bad state.txt\n"
+RULE = {"provider": "claude", "command": "*greeting*", "decision": "ask"}
+GH = '#!/bin/sh\nprintf \'%s\\n\' "$@" > "$HOME/gh-said"\necho https://example.org/pull/7\n'
+
+
+def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Both tables in one."""
+    both = dict(one)
+    for key, value in other.items():
+        both[key] = merged(both[key], value) if isinstance(both.get(key), dict) else value
+    return both
+
+
+@pytest.fixture
+def day(team):
+    """A project with a Makefile and a remote; agents and a rule in the user's own settings; nothing of hub's in it yet."""
+    made = team.made
+    team.hire("claude", "codex:a", "codex:b", session="concurrent = 2")
+    files = [made.root / "hub.toml", made.own / "config.toml"]
+    tables = merged(*(tomllib.loads(path.read_text()) for path in files))
+    files[1].write_text(tomli_w.dumps({**tables, "approvals": [RULE]}))
+    files[0].unlink()
+    (made.root / "Makefile").write_text(MAKEFILE)
+    (made.root / "state.txt").write_text("good\n")
+    git(made.root, "add", "Makefile", "state.txt")
+    git(made.root, "commit", "-q", "-m", "checks")
+    git(made.root, "init", "-q", "--bare", str(team.tmp / "remote.git"))
+    git(made.root, "remote", "add", "origin", str(team.tmp / "remote.git"))
+    tools = team.tmp / "tools"
+    tools.mkdir()
+    (tools / "gh").write_text(GH)
+    (tools / "gh").chmod(0o755)
+    return team
+
+
+def environ(team) -> dict[str, str]:
+    """A user's, who has not said yet what is trusted."""
+    home = team.tmp / "home"
+    home.mkdir(exist_ok=True)
+    shown = {"HUB_TRUST": "", "HUB_AMBIENT": "0", "TERM": "xterm-256color", "TZ": "UTC", "NO_COLOR": "1"}
+    mine = team.made.environ(**{**base_env(home), **shown})
+    mine["PATH"] = f"{team.tmp / 'tools'}:{mine['PATH']}"
+    kept = {name for name in mine if not name.startswith(("TMUX", "PS1", "PYTEST", "COV"))}
+    return {name: mine[name] for name in kept if "\n" not in mine[name]}
+
+
+def test_a_day(day):
+    made, root = day.made, day.made.root
+    day.script("claude", Turn.shell("echo a greeting > greeting.txt"), Turn.limit())
+    day.script("codex:a", Turn.write("state.txt", "bad\n"), Turn.text("It is done."),
+               Turn.write("state.txt", "better\n"), Turn.text("Now it is."))  # fmt: skip
+    day.script("codex:b", Turn.write("polite.txt", "please\n"), Turn.text("The greeting is there."))
+    with terminal(root, environ(day), lines=50) as shell:
+
+        def types(words: str) -> None:
+            shell.press("-l", f"{HUB} {words}")
+            shell.press("Enter")
+
+        def sees(words: str, *answers: str) -> str:
+            try:
+                until(lambda: words in shell.screen(), f"it shows {words!r}", SLOW)
+            except AssertionError as error:
+                raise AssertionError(f"{error}\n{shell.screen()}") from None
+            if answers:
+                shell.press(*answers)
+            return shell.screen()
+
+        def begun() -> str:
+            return re.findall(r"session (s-[0-9a-f]+-[0-9a-f]+)", sees("watch it:"))[-1]
+
+        def clears() -> None:
+            """Once the command is over; its words must not be taken for the next one's."""
+            until(lambda: shell.screen().rstrip().endswith("$"), "the command is over")
+            shell._tmux("send-keys", "-R")
+            shell._tmux("clear-history")
+
+        # A first look: what checks the work is proposed; a yes to it is the word of trust for it too.
+        types("init")
+        sees("make test", "y", "Enter")
+        sees("next: hub doctor")
+        assert tomllib.loads((root / "hub.toml").read_text())["session"]["verify"] == ["make test"]
+        types("run -d 'Add a greeting'")
+        first = begun()
+
+        # One waits for a word while another begins; the daemon dies, and nobody notices but by its being away.
+        types(f"attach {first}")
+        sees("allow it?", "d")
+        clears()
+        types("run -d 'Better the state'")
+        second = begun()
+        types("ls")
+        sees("Needs you")
+        os.kill(made.announced(), signal.SIGKILL)
+        made.start(**base_env(day.tmp / "home"))
+        clears()
+        types(f"attach {first}")
+        sees("allow it?", "y")
+        screen = sees("done, and the acceptance commands say so")
+        assert "handing over: claude" in screen
+        assert "codex/b" in screen
+        clears()
+        types(f"attach {second}")
+        screen = sees("done, and the acceptance commands say so")
+        assert "codex/a" in screen
+        clears()
+
+        # The results: one as a commit of the user's, one as a pull request; then nothing is left but these.
+        types(f"take {first}")
+        sees("taken as")
+        until((root / "greeting.txt").exists, "it is there", SLOW)
+        types(f"pr {second}")
+        sees("https://example.org/pull/7")
+        clears()
+        types("clean")
+        until(lambda: not list((made.hub / "worktrees").iterdir()), "the worktrees are gone", SLOW)
+    assert git(root, "log", "-1", "--format=%an %s") == "t Add a greeting"
+    assert sorted(git(root, "show", "--name-only", "--format=", "HEAD").split()) == [
+        "greeting.txt",
+        "polite.txt",
+    ]
+    assert (day.tmp / "home/gh-said").read_text().startswith("pr\ncreate\n")
+    assert git(day.tmp / "remote.git", "show", "better-the-state:state.txt") == "better"
+    assert len(day.mains("codex:a")) >= 3, "refused, it went on in its own session"
+    assert git(root, "status", "--porcelain") in ("", "?? hub.toml")
