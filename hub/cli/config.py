@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,12 @@ import click
 from hub.cli.base import Group
 from hub.cli.context import json_option, note_left_out, project_dir, show
 from hub.cli.table import table
+from hub.domain.text import clean
 from hub.errors import Code, HubError
 
 _HIDDEN = frozenset({"token", "env"})
 """Keys whose values are nobody's to see who looks over a shoulder."""
+_QUERY = re.compile(r"(https?://[^\s?\"]+)\?[^\s\"]+")
 _SECRET = "(set, not shown)"  # noqa: S105  # what stands instead of one
 
 user_option = click.option("--user", "own", is_flag=True, help="Your own configuration, for all projects.")
@@ -54,7 +57,11 @@ def list_(ctx: click.Context, *, show_origin: bool, as_json: bool) -> None:
 def _table(rows: list[dict[str, Any]], *, show_origin: bool) -> str:
     headings = ("SETTING", "VALUE", *(["FROM"] if show_origin else []))
     cells = [
-        (row["key"], json.dumps(row["value"], ensure_ascii=False), *([row["origin"]] if show_origin else []))
+        (
+            clean(row["key"]),
+            json.dumps(row["value"], ensure_ascii=False),
+            *([row["origin"]] if show_origin else []),
+        )
         for row in rows
     ]
     return table(headings, cells)
@@ -79,7 +86,7 @@ def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
                 hint="See: hub config list",
             )
         found = found[part]
-    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    text = clean(found) if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
     click.echo(json.dumps({"key": key, "value": found}, ensure_ascii=False) if as_json else text)
 
 
@@ -159,21 +166,29 @@ def _own_tables(path: Path) -> dict[str, Any]:
 def _in_force(ctx: click.Context) -> tuple[Mapping[str, Any], Mapping[str, str]]:
     """Every value as TOML has it, without what is secret, and the origin of those that are not built-in."""
     from hub.api.convert import unstructure
+    from hub.domain.redaction.redactor import KnownSecrets, Redactor
     from hub.io.config_file import settings
+    from hub.io.places import load_or_create_key
     from hub.io.trust import Gate
 
     path = _file(ctx, own=False)
     gate = Gate.of(path.parent, os.environ)
     found = settings(path, environ=os.environ, gate=gate)
     note_left_out(gate)
-    shown: Mapping[str, Any] = _veiled(unstructure(found.config))
+    hide = Redactor(KnownSecrets(), load_or_create_key("redaction")).text
+    shown: Mapping[str, Any] = _veiled(unstructure(found.config), hide)
     return shown, found.origin
 
 
-def _veiled(value: Any) -> Any:
+def _veiled(value: Any, hide: Callable[[str], str]) -> Any:
+    """Without a token or a variable's value, and without what looks like a secret anywhere else; a URL has no query."""
     if isinstance(value, Mapping):
-        return {key: _SECRET if key in _HIDDEN and inner else _veiled(inner) for key, inner in value.items()}
-    return [_veiled(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {
+            key: _SECRET if key in _HIDDEN and inner else _veiled(inner, hide) for key, inner in value.items()
+        }
+    if isinstance(value, str):
+        return hide(_QUERY.sub(r"\1?...", value))
+    return [_veiled(inner, hide) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _flat(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
@@ -189,6 +204,7 @@ def _flat(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tup
 
 def _change(ctx: click.Context, key: str, value: Any, *, own: bool, as_json: bool) -> None:
     """Write it, as the user's own word: what it lets the project do is agreed to with it."""
+    from hub.cli.trusting import in_session
     from hub.domain.trust import misplaced
     from hub.io import userdirs
     from hub.io.config_patch import patch, unwatched
@@ -205,7 +221,10 @@ def _change(ctx: click.Context, key: str, value: Any, *, own: bool, as_json: boo
                 f"{key} is read from your own configuration alone.",
                 hint=f"Set it there: hub config set --user {key} VALUE",
             )
-        gate.follow(before, after)
+        if (
+            not in_session()
+        ):  # an agent cannot speak for its user: what it sets is asked for like any other change
+            gate.follow(before, after)
 
     if own:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

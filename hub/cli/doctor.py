@@ -24,6 +24,7 @@ from hub.cli.checks import Finding, output
 from hub.cli.context import json_option, project_dir
 from hub.domain.config.reader import Config
 from hub.domain.rules import asks
+from hub.domain.text import clean
 from hub.errors import HubError
 from hub.io.agent_keys import keys_of
 from hub.io.commands import base_env
@@ -69,9 +70,9 @@ def _show(found: Finding) -> None:
     """As soon as it is known: agents take seconds to tell their version."""
     word, colour = ("ok", "green") if found.ok else ("note", "yellow") if found.warning else ("no", "red")
     plus = "+" if found.mend and not found.ok else " "
-    click.echo(f"{click.style(f'{word:<4}', fg=colour)}{plus}{found.check:<16} {found.detail}")
+    click.echo(f"{click.style(f'{word:<4}', fg=colour)}{plus}{found.check:<16} {clean(found.detail)}")
     for line in found.hint.splitlines() if not found.ok else ():
-        click.echo(f"     {'':<16} {line}")
+        click.echo(f"     {'':<16} {clean(line)}")
 
 
 def _all(folder: Path) -> Iterator[Finding]:

@@ -73,7 +73,7 @@ def init(ctx: click.Context, *, yes: bool, as_json: bool) -> None:
     places = Places(find_project(project_dir(ctx)))
     insist_usable(places.root)
     places.ensure()
-    if places.config.exists():
+    if os.path.lexists(places.config):  # a link that leads nowhere too: it would be written where it leads
         raise HubError(Code.USAGE, f"{places.config} is there already.", hint="Look at it: hub doctor")
     agents = [name for name in names() if not name.startswith("demo")]
     found = [name for name in agents if shutil.which(name)]
@@ -144,9 +144,10 @@ def _worktree(proposal: Proposal, *, on: bool) -> str:
 
 def _write(path: Path, text: str) -> None:
     """All of it or nothing, with the mode that the user's other files have."""
-    with coded_errors(path):
+    with coded_errors(path), path.open("x") as file:
         try:
-            path.write_text(text)
+            file.write(text)
+            file.flush()
         except OSError:
             path.unlink(missing_ok=True)
             raise

@@ -107,7 +107,7 @@ def _javascript(found: Mapping[str, str]) -> _Found:
     tool, install = next((LOCKS[name] for name in LOCKS if name in found), ("npm", "npm install"))
     try:
         package = json.loads(found["package.json"])
-    except ValueError:
+    except (ValueError, RecursionError):  # a clone may bring what is nested too deeply
         package = {}
     table: dict[str, Any] = package if isinstance(package, dict) else {}
     scripts = table.get("scripts")

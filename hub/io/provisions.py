@@ -25,7 +25,7 @@ class Brought:
     copied: tuple[str, ...]
     linked: tuple[str, ...]
     missing: tuple[str, ...]
-    """The user has none of that name."""
+    """The user has none of that name, or a folder above it is a link: it would lead out of its place."""
     there: tuple[str, ...]
     """The worktree has it already, for git tracks it."""
 
@@ -48,7 +48,9 @@ def bring(
     copied, linked, missing, there = list[str](), list[str](), list[str](), list[str]()
     for path, done in (*((one, copied) for one in copy), *((one, linked) for one in link)):
         source, target = root / path, worktree / path
-        if os.path.lexists(target):
+        if _leads_away(root, source) or _leads_away(worktree, target):
+            missing.append(path)
+        elif os.path.lexists(target):
             (done if path in again else there).append(path)
         elif not os.path.lexists(source):
             missing.append(path)
@@ -57,6 +59,11 @@ def bring(
                 _put(source, target, link=done is linked)
             done.append(path)
     return Brought(tuple(copied), tuple(linked), tuple(missing), tuple(there))
+
+
+def _leads_away(top: Path, path: Path) -> bool:
+    """Whether a folder between the two is a link."""
+    return any(folder.is_symlink() for folder in path.parents if folder != top and folder.is_relative_to(top))
 
 
 def _put(source: Path, target: Path, *, link: bool) -> None:

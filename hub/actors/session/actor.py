@@ -187,7 +187,8 @@ class Session(Actor[SessionInbox]):
         await self._kit.ledger.update(paused=on)
         live = self._kit.board.agent
         if live is not None and not on:
-            self._resume_agent(live)
+            if not self._kit.board.held:  # else it stands still for its budget: `spending` lets it go on
+                self._resume_agent(live)
         elif live is not None:
             self.ctx.nursery.start_soon(self._pause_soon, live, live.batches)
         await self._kit.ledger.say(Tag.WAITING if on else Tag.SYSTEM, "paused" if on else "resumed")

@@ -178,8 +178,14 @@ class Register(Actor[SessionsInbox]):
 
     async def _release(self, message: ReleaseRun) -> None:
         self.admission.runs.discard(message.run_id)
-        await self.roster.answers(message, self.roster.up_now())
+        await self.roster.answers(message, self._of_run(message.run_id))
         self.admission.turn.set()
+
+    def _of_run(self, run_id: str) -> Sequence[str]:
+        """Who is up, and whoever worked for the run: the actors of its first nodes have ended long ago."""
+        records = ((one, self.roster.homes.read(one)) for one in self.roster.homes.known)
+        worked = (one for one, record in records if record is not None and record.run_id == run_id)
+        return list(dict.fromkeys((*self.roster.up_now(), *worked)))
 
     @property
     def _routing(self) -> Routing:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.commands import CommandResult, base_env, run_command
 from hub.io.git.aside import note_made, note_yours, read
-from hub.io.git.snapshot import new_files
+from hub.io.git.snapshot import committed_tops, new_files
 from hub.io.provisions import bring
 
 TIMEOUT = 600.0
@@ -55,11 +54,15 @@ class SettingUp:
         if not wanted.setup:
             return
         worktree, root = Path(record.worktree), self.kit.places.root
-        before, tops = await new_files(worktree, root=root), _tops(worktree)
+        # No agent has worked yet: what no commit has and is not the user's, the setup has made, now or before a crash.
+        tops = {
+            *await committed_tops(root, record.branch),
+            *(os.fsencode(one.split("/")[0]) for one in wanted.apart),
+        }
         for number, command in enumerate(wanted.setup):
             await self._run(record, number, command)
         after = await new_files(worktree, root=root)
-        note_made(self.kit.places.kept_index(record.session_id), before, after, tops)
+        note_made(self.kit.places.kept_index(record.session_id), {}, after, tops)
 
     async def _bring(self, record: SessionRecord) -> None:
         """What is brought is noted first: there is no moment in which it could get into a snapshot."""
@@ -68,7 +71,8 @@ class SettingUp:
         noted = read(index).yours
         paths = wanted.apart
         again = frozenset(path for path in paths if path.encode() in noted)
-        fresh = [path for path in paths if not _there(worktree / path)]
+        # What the user has not cannot be brought: a file of that name is the agent's.
+        fresh = [path for path in paths if not _there(worktree / path) and _there(root / path)]
         note_yours(index, [path.encode() for path in fresh])
         copy, link = (tuple(path.rstrip("/") for path in some) for some in (wanted.copy, wanted.link))
         brought = await trio.to_thread.run_sync(partial(bring, root, worktree, copy, link, again=again))
@@ -148,10 +152,6 @@ class SettingUp:
 
 def _status(result: CommandResult) -> str:
     return f"signal {result.signal}" if result.exit_code is None else f"exit status {result.exit_code}"
-
-
-def _tops(worktree: Path) -> Collection[bytes]:
-    return {os.fsencode(entry.name) for entry in worktree.iterdir()}
 
 
 def _there(path: Path) -> bool:

@@ -20,6 +20,8 @@ from hub.io.git.env import effective_config, filter_overrides, git, git_capped
 from hub.io.git.live import live_tree
 from hub.io.git.own_folder import brought_by
 from hub.io.git.refs import (
+    ASIDE,
+    ASIDE_TIP,
     BASE,
     DISCARDED,
     INDEX_SUFFIX,
@@ -181,7 +183,7 @@ async def snapshots(root: Path, session_id: str | None = None) -> list[Commit]:
     for line in filter(None, done.text.split("\n")):  # a subject may hold what else ends a line
         ref, sha, subject, when = line.split("\0")
         session, _, name = ref.removeprefix(f"{KEPT}/").partition("/")
-        if name not in (BASE, DISCARDED, TAKE, TAKEN) and not name.endswith(INDEX_SUFFIX):
+        if name not in (ASIDE, ASIDE_TIP, BASE, DISCARDED, TAKE, TAKEN) and not name.endswith(INDEX_SUFFIX):
             found.append(
                 Commit(
                     sha=sha,

@@ -34,6 +34,7 @@ _UNDER_WAY = {
 }
 _SHOWN = 10
 _RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=dirty")
+_LINK = "160000"
 _REGULAR = ("100644", "100755")
 
 
@@ -59,7 +60,7 @@ async def standing(root: Path) -> Standing:
                 f"A {what} is under way in {root}.",
                 hint=f"Finish it, or git {what} --abort; then try again",
             )
-    named = await git("symbolic-ref", "-q", "--short", "HEAD", cwd=root, accept=(0, 1))
+    named = await git("symbolic-ref", "-q", "HEAD", cwd=root, accept=(0, 1))
     head = await git("rev-parse", "--verify", "-q", "HEAD^{commit}", cwd=root, accept=(0, 1, 128))
     if not head.text:
         raise HubError(Code.NO_COMMIT)
@@ -69,7 +70,7 @@ async def standing(root: Path) -> Standing:
             "No branch is checked out.",
             hint="Check one out: git switch <branch>   Or make one of the result: hub take --branch <name>",
         )
-    return Standing(named.text, head.text)
+    return Standing(named.text.removeprefix("refs/heads/"), head.text)
 
 
 async def bring(root: Path, here: Standing, new: str, why: str) -> None:
@@ -108,11 +109,19 @@ async def _insist_free(root: Path, changed: Pairs, head: str, config: Config) ->
     doubtful: dict[bytes, Entry] = {}
     for path, (old, new) in changed.items():
         if old is None:
-            if (other := _occupied(root, path, changed)) is not None and other != path:
+            if (other := _occupied(root, path, changed, new)) is not None and other != path:
                 blocked.append(other)
                 continue
             touched = other is not None or path in staged
         else:
+            if (
+                old[0] == _LINK
+                and new is not None
+                and new[0] != _LINK
+                and (kept := _kept(root, path, changed))
+            ):
+                blocked.append(kept)  # a submodule gives way to a file
+                continue
             touched = path in staged or path in edited
         if not touched:
             continue
@@ -135,7 +144,7 @@ def _there(root: Path, path: bytes) -> bool:
     return os.path.lexists(_full(root, path))
 
 
-def _occupied(root: Path, path: bytes, changed: Pairs) -> bytes | None:
+def _occupied(root: Path, path: bytes, changed: Pairs, new: Entry | None) -> bytes | None:
     """What stands where a new file is to be, the file itself or something above it; None where the place is free."""
     steps = path.split(b"/")
     for depth in range(1, len(steps) + 1):
@@ -147,8 +156,20 @@ def _occupied(root: Path, path: bytes, changed: Pairs) -> bytes | None:
         if depth < len(steps) and not stat.S_ISDIR(mode):
             gone = here in changed and changed[here][1] is None
             return None if gone else here
-    # A folder that only has what leaves with the change is git's to judge.
-    return None if stat.S_ISDIR(mode) else path
+    if not stat.S_ISDIR(mode):
+        return path
+    return None if new is not None and new[0] == _LINK else _kept(root, path, changed)
+
+
+def _kept(root: Path, folder: bytes, changed: Pairs) -> bytes | None:
+    """A file in a folder that does not leave with the change: git removes what is ignored, and whole submodules."""
+    for place, folders, files in os.walk(_full(root, folder)):
+        links = [name for name in folders if os.path.islink(os.path.join(place, name))]  # noqa: PTH114, PTH118  # bytes
+        for name in (*files, *links):
+            path = os.path.relpath(os.path.join(place, name), os.fsencode(root))  # noqa: PTH118  # bytes
+            if path not in changed or changed[path][1] is not None:
+                return path
+    return None
 
 
 async def _same(root: Path, wanted: Mapping[bytes, Entry], config: Config) -> dict[bytes, Entry]:

@@ -22,6 +22,8 @@ from hub.io import failpoints
 from hub.io.atomic import coded_errors
 from hub.io.git.env import git
 from hub.io.git.refs import (
+    ASIDE,
+    ASIDE_TIP,
     BASE,
     DISCARDED,
     TAKE,
@@ -67,8 +69,9 @@ class Left:
 
 async def left_of(root: Path, session_id: str) -> Left:
     """What is left of a session, and whether its work is in the user's hands."""
-    names = [f"refs/heads/{branch_of(session_id)}", *(kept_ref(session_id, n) for n in (BASE, TAKE, TAKEN))]
-    tip, start, take, taken, head = await read_commits([*names, "HEAD"], cwd=root, where={})
+    marks = (BASE, TAKE, TAKEN, ASIDE, ASIDE_TIP)
+    names = [f"refs/heads/{branch_of(session_id)}", *(kept_ref(session_id, name) for name in marks)]
+    tip, start, take, taken, aside, aside_tip, head = await read_commits([*names, "HEAD"], cwd=root, where={})
     worktree = Places(root).worktree(session_id)
     if tip is None:
         there = _there(worktree)
@@ -85,16 +88,17 @@ async def left_of(root: Path, session_id: str) -> Left:
         return Left(Hands.TAKEN, tip.sha, here=await in_hand(take.sha))
     if await in_hand(tip.sha):
         return Left(Hands.MERGED, tip.sha, here=True)
-    listed = await git(
-        "for-each-ref",
-        "--format=%(refname)",
-        f"--contains={tip.sha}",
-        "refs/heads/",
-        "refs/remotes/",
-        cwd=root,
-    )
-    others = [name for name in listed.text.splitlines() if not name.startswith("refs/heads/hub/")]
-    return Left(Hands.MERGED if others else Hands.UNTAKEN, tip.sha, here=False)
+    kept = await _on_a_branch(root, tip.sha)
+    if aside is not None and aside_tip is not None and aside_tip.sha == tip.sha:
+        kept = kept or await _on_a_branch(root, aside.sha)
+    return Left(Hands.MERGED if kept else Hands.UNTAKEN, tip.sha, here=False)
+
+
+async def _on_a_branch(root: Path, sha: str) -> bool:
+    """Whether a branch that is not hub's, here or pushed, has the commit."""
+    places = ("refs/heads/", "refs/remotes/")
+    listed = await git("for-each-ref", "--format=%(refname)", f"--contains={sha}", *places, cwd=root)
+    return any(not name.startswith("refs/heads/hub/") for name in listed.text.splitlines())
 
 
 def _there(path: Path) -> bool:
@@ -105,6 +109,9 @@ async def _edited(root: Path, worktree: Path, tree: str) -> bool:
     """Whether the worktree holds what no snapshot has: somebody went on in it."""
     if not _there(worktree):
         return False
+    admin = find_admin(common_dir(root), worktree)
+    if admin is not None and (admin / "modules").is_dir():
+        return True  # submodules were filled here: their commits are nowhere else
     try:
         return await tree_hash(worktree, root=root) != tree
     except HubError as error:
@@ -199,7 +206,10 @@ def _remove(folders: list[Path]) -> None:
         for one in (Path(path).parent, Path(path)):
             if one.is_dir() and not one.is_symlink():
                 one.chmod(0o700)
-        function(path)
+        if function in (os.unlink, os.rmdir):
+            function(path)
+        else:  # it could not be entered
+            shutil.rmtree(path)
 
     for folder in folders:
         with coded_errors(folder), contextlib.suppress(FileNotFoundError):

@@ -21,7 +21,7 @@ import trio
 
 from hub.errors import Code, HubError
 from hub.io.git.digest import Content, look
-from hub.io.git.env import together
+from hub.io.git.env import git, together
 from hub.io.git.identity import identity
 from hub.io.git.index import rewrite
 from hub.io.git.programs import planted_programs
@@ -155,6 +155,12 @@ async def new_files(worktree: Path, *, root: Path) -> dict[bytes, str]:
         partial(look, shadow.worktree, names, shadow.algorithm, executable_bit=shadow.executable_bit)
     )
     return {path: what.oid if isinstance(what, Content) else "" for path, what in seen.items()}
+
+
+async def committed_tops(root: Path, branch: str) -> set[bytes]:
+    """The names at the top of a branch's tree."""
+    listed = await git("ls-tree", "-z", "--name-only", f"refs/heads/{branch}", cwd=root)
+    return set(filter(None, listed.out.split(b"\0")))
 
 
 @attrs.frozen

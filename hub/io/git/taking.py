@@ -19,13 +19,26 @@ from hub.api.results import How, Taken
 from hub.domain.result import Told, message
 from hub.errors import Code, HubError
 from hub.io import failpoints
+from hub.io.git.aside import read as read_aside
 from hub.io.git.checkout import Standing, bring, standing
 from hub.io.git.env import git, git_capped
 from hub.io.git.identity import HUB, identity
 from hub.io.git.merge import applied, merge_bases
 from hub.io.git.own_folder import brought_by
-from hub.io.git.refs import TAKE, TAKEN, commit_tree, is_ancestor, kept_ref, move_refs, read_commits
+from hub.io.git.refs import (
+    ASIDE,
+    ASIDE_TIP,
+    TAKE,
+    TAKEN,
+    commit_tree,
+    is_ancestor,
+    kept_ref,
+    move_refs,
+    read_commits,
+)
+from hub.io.git.scan import show
 from hub.io.git.work import Work, work_of
+from hub.io.places import Places
 
 _PATCH_LIMIT = 64 << 20
 _STAT_LIMIT = 1 << 16
@@ -52,7 +65,7 @@ async def take(root: Path, told: Told, how: How, branch: str = "", main: str = "
     here = await standing(root)
     work = await work_of(root, told.session_id, here.head)
     if how is How.MERGE:
-        await _insist_own(root, work.tip)
+        await _insist_own(root, work, here.head)
     if work.whole and await is_ancestor(work.taken_as, here.head, cwd=root, where={}):
         raise _nothing(f"It was taken already, as {work.taken_as[:_SHORT]} on {here.branch}.")
     commit = await _commit(root, told, work, here, merge=how is How.MERGE)
@@ -127,6 +140,8 @@ async def _aside(root: Path, told: Told, how: How, branch: str, main: str) -> Ta
         raise HubError(
             Code.INVALID, f"There is a branch {branch} already.", hint="Give another name: --branch"
         )
+    await _point(root, work, ASIDE, commit)
+    await _point(root, work, ASIDE_TIP, work.tip)
     return await _answer(root, work, how, (parent, commit), branch)
 
 
@@ -155,8 +170,18 @@ async def _point(root: Path, work: Work, name: str, sha: str) -> None:
             raise HubError(Code.GIT_FAILED, "Another one takes this result just now.", hint="Try again.")
 
 
-async def _insist_own(root: Path, tip: str) -> None:
-    if brought := await brought_by(root, tip):
+async def _insist_own(root: Path, work: Work, head: str) -> None:
+    """A merge brings each commit as its agent made it, with what a later tree no longer has."""
+    args = ("--format=", "--name-only", "-z", "--no-renames", "--diff-filter=AM", f"{head}..{work.tip}")
+    names = (await git("log", *args, cwd=root)).out.split(b"\0")
+    lent = read_aside(Places(root).kept_index(work.session_id))
+    if copied := sorted({show(path) for path in map(bytes.strip, names) if path and lent.holds(path)}):
+        raise HubError(
+            Code.TRACKED,
+            f"A commit of the branch has {', '.join(copied[:_SHOWN])}, which is yours and was only lent to the agent.",
+            hint="Take it as one commit, which leaves that out: hub take",
+        )
+    if brought := await brought_by(root, work.tip):
         raise HubError(
             Code.TRACKED,
             f"The branch brings {', '.join(brought)}, which hub would read in your project.",
@@ -180,7 +205,7 @@ async def _answer(root: Path, work: Work, how: How, change: tuple[str, str], bra
         branch=branch,
         files=len(names),
         summary=stat.decode("utf-8", "replace"),
-        left_out=list(work.left_out),
+        left_out=[] if how is How.MERGE else list(work.left_out),
         patch="",
     )
 

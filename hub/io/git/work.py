@@ -21,7 +21,7 @@ from hub.domain.session import ID
 from hub.errors import Code, HubError
 from hub.io.git.env import git
 from hub.io.git.own_folder import folder_of
-from hub.io.git.refs import BASE, KEPT, TAKE, TAKEN, branch_of, is_ancestor, kept_ref, read_commits
+from hub.io.git.refs import BASE, DISCARDED, KEPT, TAKE, TAKEN, branch_of, is_ancestor, kept_ref, read_commits
 from hub.io.git.scan import show
 from hub.io.places import Places, make_private_dir
 
@@ -85,8 +85,13 @@ async def _base(root: Path, tip: str, start: str, onto: str) -> str:
 async def _chain(root: Path, start: str, onto: str) -> str:
     """Where the first of the sessions began whose work, which the user has not, this one goes on with."""
     options = (f"--merged={start}", f"--no-merged={onto}")
-    listed = await git("for-each-ref", "--format=%(refname)", *options, _HEADS, cwd=root)
-    ids = [name for line in listed.text.splitlines() if ID.fullmatch(name := line.removeprefix(_HEADS))]
+    gone = f"{KEPT}/*/{DISCARDED}"  # its branch was let go, and its work is in this one still
+    listed = await git("for-each-ref", "--format=%(refname)", *options, _HEADS, gone, cwd=root)
+    names = (
+        line.removeprefix(_HEADS).removeprefix(f"{KEPT}/").removesuffix(f"/{DISCARDED}")
+        for line in listed.text.splitlines()
+    )
+    ids = [name for name in names if ID.fullmatch(name)]
     for earlier in await read_commits([kept_ref(one, BASE) for one in ids], cwd=root, where={}):
         if earlier is not None and await is_ancestor(earlier.sha, start, cwd=root, where={}):
             start = earlier.sha

@@ -122,6 +122,14 @@ def test_init_overwrites_nothing(repo):
     assert (repo / "hub.toml").read_text() == "# mine\n"
 
 
+def test_init_writes_through_no_link(repo, tmp_path):
+    """A clone may bring one that leads out of it, to a place where nothing is yet."""
+    (repo / "hub.toml").symlink_to(tmp_path / "planted")
+    done = hub("init", "--yes", cwd=repo)
+    assert (done.returncode, "is there already" in done.stderr) == (2, True)
+    assert not (tmp_path / "planted").exists()
+
+
 def test_the_doctor_finds_what_keeps_hub_from_working(repo, tmp_path):
     """Every fault in one run: exit 1, and each with the command that mends it."""
     (repo / "hub.toml").write_text("[session]\nthreshold = 7\n")

@@ -45,3 +45,17 @@ def test_a_second_call_finishes_the_first(places):
     again = bring(root, worktree, (".env", "config"), (), again=frozenset({".env", "config"}))
     assert again.copied == (".env", "config")
     assert sorted(path.name for path in worktree.iterdir()) == [".env", "config"]
+
+
+def test_no_link_above_a_path_is_followed(places, tmp_path):
+    """A continued branch is an agent's: `config` may lead anywhere in it; and in a project, to what nobody named."""
+    root, worktree = places
+    away = tmp_path / "away"
+    (away / "deep").mkdir(parents=True)
+    (away / "id_rsa").write_text("private")
+    (worktree / "config").symlink_to(away)
+    (root / "keys").symlink_to(away)
+    got = bring(root, worktree, ("config/deep/x", "keys/id_rsa"), (), again=frozenset())
+    assert got.missing == ("config/deep/x", "keys/id_rsa")
+    assert sorted(path.name for path in away.rglob("*")) == ["deep", "id_rsa"]
+    assert not (worktree / "keys").exists()

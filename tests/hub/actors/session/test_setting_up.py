@@ -89,3 +89,24 @@ def test_killed_in_the_middle_it_is_done_again(made):
     assert record["sessionState"] == "completed"
     assert len(made.starts()) == 1
     assert said(made).count("copied from your folder: .env") == 1
+
+
+def test_what_the_user_has_not_is_the_agents_when_it_makes_it(made):
+    """A name in `copy` of which there is nothing yet hides no work."""
+    made.script("demo-first", {"write": {"path": "config/local.toml", "text": "agent\n"}}, {"done": "x"})
+    made.configure('\n[worktree]\ncopy = ["config"]\n')
+    record = ran(made)
+    assert made.show(f"hub/{record['sessionId']}:config/local.toml") == b"agent\n"
+
+
+def test_what_a_setup_made_before_a_crash_is_its_own_still(made):
+    """Killed between the commands and the note of what they made: the next start finds it there."""
+    configure(made, "mkdir -p venv; echo x > venv/cfg", "true")
+    api = made.start(HUB_FAILPOINTS="setup.command=kill9@2")
+    try_post(api, "/api/run", {"task": "write"})
+    assert made.wait_dead() == -9
+    made.start()
+    record = until(made.ended, "the session ends")
+    tree = git(made.root, "ls-tree", "-r", "--name-only", f"hub/{record['sessionId']}").split()
+    assert "made.txt" in tree
+    assert not [path for path in tree if path.startswith("venv")]

@@ -4,10 +4,10 @@ import pytest
 
 from hub.api.results import How
 from hub.errors import Code, HubError
-from hub.io.git import session_diff
+from hub.io.git import session_diff, snapshot
 from hub.io.git.discarding import Hands, discard, left_of
 from hub.io.git.taking import take
-from tests.hub.io.git.kit import sh
+from tests.hub.io.git.kit import make_repo, session, sh
 from tests.hub.io.git.test_taking import repo, told, worked
 
 __all__ = ["repo"]
@@ -105,3 +105,38 @@ async def test_a_folder_in_place_of_the_worktree_is_nobody_hub_knows(repo):
         await discard(repo, "s1", force=True)
     assert error.value.code is Code.WORKTREE_TAMPERED
     assert (wt.path / "mine.txt").exists()
+
+
+async def test_a_submodule_that_was_filled_is_in_nobodys_hands(repo, tmp_path):
+    """Its git directory lies with the worktree's: what was committed in it is nowhere else."""
+    other = make_repo(tmp_path / "other")
+    sh(repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "lib")
+    sh(repo, "commit", "-qm", "lib")
+    wt = await session(repo, "s1")
+    sh(wt.path, "-c", "protocol.file.allow=always", "submodule", "update", "--init", "-q")
+    (wt.path / "lib/work.txt").write_text("work")
+    await snapshot(wt.path, "s1", "end-t", {}, wt.kept_index)
+    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
+    with pytest.raises(HubError) as error:
+        await discard(repo, "s1")
+    assert error.value.code is Code.NOT_TAKEN
+    assert (wt.path / "lib/work.txt").exists()
+
+
+async def test_a_branch_of_the_users_that_has_the_work_is_his_hands(repo):
+    """As `hub pr` makes one; without that branch, or with more work, it is in nobody's again."""
+    wt = await worked(repo, new_txt="new\n")
+    await take(repo, told(), How.BRANCH, "mine", "main")
+    assert (await left_of(repo, "s1")).hands is Hands.MERGED
+    sh(repo, "branch", "-m", "mine", "renamed")
+    assert (await left_of(repo, "s1")).hands is Hands.MERGED
+    (wt.path / "more.txt").write_text("more")
+    await snapshot(wt.path, "s1", "late-t", {}, wt.kept_index)
+    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
+
+
+async def test_a_branch_that_is_gone_is_nobodys_hands(repo):
+    await worked(repo, new_txt="new\n")
+    await take(repo, told(), How.BRANCH, "mine", "main")
+    sh(repo, "branch", "-D", "mine")
+    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN

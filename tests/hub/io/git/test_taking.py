@@ -8,9 +8,13 @@ from hub.api.results import How
 from hub.domain.result import Told
 from hub.errors import Code, HubError
 from hub.io.git import snapshot
+from hub.io.git.aside import note_yours
+from hub.io.git.discarding import discard
 from hub.io.git.identity import identity
 from hub.io.git.taking import take
 from hub.io.git.work import work_of
+from hub.io.git.worktree import add_worktree
+from hub.io.places import Places
 from tests.hub.io.git.kit import killed_at, make_repo, session, sh
 
 ADA = "Ada <ada@example.com>"
@@ -271,3 +275,96 @@ async def test_killed_at_any_git_it_is_finished_by_the_next_call(tmp_path, when,
         assert sh(root, "rev-list", "--count", "main").strip() == "2"
         assert sh(root, "status", "--porcelain", "--untracked-files=all") == "?? mine.txt\n"
         assert sh(root, "rev-parse", "refs/hub/s1/taken") == sh(root, "rev-parse", "hub/s1")
+
+
+async def refused(repo, how=How.COMMIT):
+    with pytest.raises(HubError) as error:
+        await take(repo, told(), how)
+    return error.value
+
+
+async def test_what_git_ignores_is_the_users_all_the_same(repo):
+    """`read-tree` removes an ignored file where a folder gives way to a file; nobody has another copy of it."""
+    (repo / ".gitignore").write_text("*.log\nout/\n")
+    (repo / "data").mkdir()
+    (repo / "data/a").write_text("1")
+    sh(repo, "add", "-A")
+    sh(repo, "commit", "-qm", "data")
+    wt = await session(repo, "s1")
+    (wt.path / "data/a").unlink()
+    (wt.path / "data").rmdir()
+    (wt.path / "data").write_text("a file now")
+    (wt.path / "out").write_text("out/ is no pattern for a file")
+    await snapshot(wt.path, "s1", "end-t", {}, wt.kept_index)
+    (repo / "data/keep.log").write_text("precious")
+    (repo / "out").mkdir()
+    (repo / "out/model.bin").write_text("precious")
+    error = await refused(repo)
+    assert (error.code, sorted(error.extra["files"])) == (
+        Code.UNCOMMITTED,
+        ["data/keep.log", "out/model.bin"],
+    )
+    assert (repo / "data/keep.log").read_text() == (repo / "out/model.bin").read_text() == "precious"
+    (repo / "data/keep.log").unlink()
+    (repo / "out/model.bin").unlink()
+    await take(repo, told(), How.COMMIT)
+    assert (repo / "data").read_text() == "a file now"
+
+
+async def test_a_submodule_gives_way_to_a_file_only_where_nothing_is_in_it(repo, tmp_path):
+    """Its folder has the user's work, and may have the one copy of a history."""
+    other = make_repo(tmp_path / "other")
+    sh(repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "lib")
+    sh(repo, "commit", "-qm", "lib")
+    wt = await session(repo, "s1")
+    (wt.path / "lib").rmdir()
+    (wt.path / "lib").write_text("a file now")
+    await snapshot(wt.path, "s1", "end-t", {}, wt.kept_index)
+    (repo / "lib/mine.txt").write_text("mine")
+    assert (await refused(repo)).code is Code.UNCOMMITTED
+    assert (repo / "lib/mine.txt").read_text() == "mine"
+
+
+async def test_a_tag_of_the_branchs_name_is_in_nobodys_way(repo):
+    """An agent may make one in its worktree; `main` is two things then."""
+    await worked(repo, new_txt="new\n")
+    sh(repo, "tag", "main")
+    assert (await take(repo, told(), How.COMMIT)).branch == "main"
+    assert clean(repo)
+
+
+async def test_a_merge_does_not_bring_what_was_lent(repo):
+    """The last tree leaves it out; the agent's own commits have it, and a push would send it."""
+    wt = await session(repo, "s1")
+    note_yours(wt.kept_index, [b"config/local.toml"])
+    (wt.path / "config").mkdir()
+    (wt.path / "config/local.toml").write_text("SECRET=1")
+    (wt.path / "new.txt").write_text("work")
+    sh(wt.path, "add", "-A")
+    sh(wt.path, "commit", "-qm", "agent's own")
+    await snapshot(wt.path, "s1", "end-t", {}, wt.kept_index)
+    error = await refused(repo, How.MERGE)
+    assert (error.code, "config/local.toml" in error.detail, "hub take" in error.hint) == (
+        Code.TRACKED,
+        True,
+        True,
+    )
+    await take(repo, told(), How.COMMIT)
+    assert sh(repo, "log", "--format=", "--name-only", "main").split().count("config/local.toml") == 0
+
+
+async def test_the_work_of_a_session_that_was_let_go_comes_with_what_went_on_with_it(repo):
+    """Else the second one would be taken by half, and count as taken."""
+    first = await session(repo, "s1")
+    (first.path / "one.txt").write_text("1")
+    kept = await snapshot(first.path, "s1", "end-t", {}, first.kept_index)
+    place = Places(repo).worktree("s2")
+    second = await add_worktree(repo, place, "hub/s2", sh(repo, "rev-parse", "HEAD").strip(), first=kept.sha)
+    (place / "two.txt").write_text("2")
+    await snapshot(place, "s2", "end-t", {}, second.kept_index)
+    await discard(repo, "s1", force=True)
+    answer = await take(repo, told("s2"), How.COMMIT)
+    assert sorted(sh(repo, "show", "--format=", "--name-only", answer.commit).split()) == [
+        "one.txt",
+        "two.txt",
+    ]
