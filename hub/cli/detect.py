@@ -7,6 +7,7 @@ Must not: decide what is an agent, or end one without being told.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import time
@@ -126,16 +127,19 @@ def adopted(answer: dict[str, Any]) -> str:
 
 
 def _found(ctx: click.Context, hours: int) -> list[dict[str, Any]]:
-    """From the daemon where one runs, else looked for here."""
-    try:
-        found: list[dict[str, Any]] = client(ctx).get(f"/api/detect?sinceHours={hours}")
-    except HubError as error:
-        if error.code not in ABSENT:
-            raise
-        from hub.cli.looking import looked  # a daemon has it all loaded
+    """From the project's daemon where one runs, else looked for here; outside of projects no daemon is meant."""
+    named = ctx.obj["port"] is not None or os.environ.get("HUB_PORT")
+    if named or root_of(project_dir(ctx)) is not None:
+        try:
+            found: list[dict[str, Any]] = client(ctx).get(f"/api/detect?sinceHours={hours}")
+        except HubError as error:
+            if error.code not in ABSENT:
+                raise
+        else:
+            return found
+    from hub.cli.looking import looked  # a daemon has it all loaded
 
-        found = looked(project_dir(ctx), hours)
-    return found
+    return looked(project_dir(ctx), hours)
 
 
 def _names(one: dict[str, Any]) -> list[tuple[str, str]]:

@@ -40,6 +40,7 @@ ACTORS = (
         "outcomes",
         "detector",
         "approvals",
+        "notices",
     ),
     *("sessions", "session", "pipelines", "models", "front"),
 )

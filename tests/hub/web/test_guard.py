@@ -351,7 +351,7 @@ async def test_gets_change_nothing(server: Server):
     """G12: a GET asks the actors for something that is only read."""
     reading = {
         "AuditHead", "AuditHistory", "BreakerSnapshots", "Detect", "EventsSince", "GetApprovals", "GetConfig",
-        "GetContract", "GetCost", "GetGraph", "GetGraphDetail", "GetGraphNodes", "GetOutcomes", "GetPipelineRun",
+        "GetContract", "GetCost", "GetCosts", "GetGraph", "GetGraphDetail", "GetGraphNodes", "GetOutcomes", "GetPipelineRun",
         "GetPipelines", "GetProfiles", "GetProviders", "GetRedactions", "GetSessionFacts", "GetSessions", "GetStatus", "GetVision",
         "GetWallet", "ListModels", "ProvidersConfigured", "Retrieve", "Subscribe",
     }  # fmt: skip
