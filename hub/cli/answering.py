@@ -33,8 +33,6 @@ HELP = (
 _BACK = ("\x7f", "\x08")
 _ENTER = ("\r", "\n")
 _ESCAPE, _KILL, _WORD = "\x1b", "\x15", "\x17"
-_LINES = 200
-"""Lines of a change that are shown before its question; more are counted."""
 
 Say = Callable[[Told], None]
 
@@ -177,12 +175,7 @@ def picture(request: dict[str, Any]) -> Iterator[Told]:
         yield Told("", "note", tuple(clean(command).splitlines()))
     lines = list(change(context.get("input")))
     if lines:
-        more = (
-            (f"... and {len(lines) - _LINES} lines more: hub approvals --json",)
-            if len(lines) > _LINES
-            else ()
-        )
-        yield Told("", "note", tuple(lines[:_LINES]) + more)
+        yield Told("", "note", tuple(lines))
     for path in context.get("paths") or ():
         yield Told("", "note", (clean(str(path)),))
 
