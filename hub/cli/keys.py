@@ -112,6 +112,14 @@ class Keyboard:
             except termios.error:
                 return  # the terminal is gone
 
+    def unread(self) -> None:
+        """Throw away what was pressed and not read yet."""
+        if self.in_front:
+            try:
+                termios.tcflush(self.fd, termios.TCIFLUSH)
+            except termios.error:
+                return  # the terminal is gone
+
     async def keys(self) -> AsyncGenerator[list[Key], None]:
         """What is pressed, for as long as the terminal is there."""
         decoder, parser = codecs.getincrementaldecoder("utf-8")("replace"), Parser()

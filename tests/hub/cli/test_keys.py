@@ -92,6 +92,21 @@ async def test_keys_come_at_once_and_end_with_the_terminal(tty):
     assert found == [Key("ü")]
 
 
+async def test_what_was_pressed_and_not_read_can_be_thrown_away(tty):
+    """A key that was meant for the question before must not answer the next one."""
+    master, slave = tty
+    keyboard = Keyboard(slave)
+    keyboard.enter()
+    os.write(master, b"y")
+    with trio.fail_after(10):
+        await trio.lowlevel.wait_readable(slave)
+        keyboard.unread()
+        os.write(master, b"n")
+        async with aclosing(keyboard.keys()) as keys:
+            assert await anext(keys) == [Key("n")]
+    keyboard.leave()
+
+
 def test_a_terminal_that_is_none_is_not_in_front():
     reading, writing = os.pipe()
     assert not Keyboard(reading).in_front
