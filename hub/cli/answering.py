@@ -3,8 +3,8 @@
 Owns: the meaning of each key, the line that is typed, and what is asked of the user just now.
 Must not: draw, read keys, or decide anything the daemon decides.
 
-An approval is answered by a key that was pressed after its whole text was shown; what was typed or pasted before counts
-for nothing.
+An approval is answered by a key that was pressed after its whole text was shown, and stood there for a moment; what was
+typed or pasted before counts for nothing.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ HELP = (
 _BACK = ("\x7f", "\x08")
 _ENTER = ("\r", "\n")
 _ESCAPE, _KILL, _WORD = "\x1b", "\x15", "\x17"
-_LINES = 200
-"""Lines of a change that are shown before its question; more are counted."""
+
+GRACE = 0.7
+"""Seconds a request stands on the screen before a key is its answer: a second press is often meant for the one before."""
 
 Say = Callable[[Told], None]
 
@@ -48,6 +49,7 @@ class Answering:
         api: The way to its daemon, asked for anew each time: the daemon may be another one by now.
         session_id: Which it is.
         say: Shows a sentence.
+        unread: Throws away what was pressed and not read yet.
     """
 
     conversation: Conversation
@@ -59,6 +61,9 @@ class Answering:
     shown: str = ""
     """The approval whose text stands on the screen; "" = none."""
     detached: trio.Event = attrs.field(factory=trio.Event)
+    unread: Callable[[], None] = lambda: None
+    _since: float = 0.0
+    """From when on the shown one has been there to be read, with nobody's answer under way."""
     _paused: bool = False
 
     @property
@@ -90,7 +95,9 @@ class Answering:
             return
         for line in picture(request):
             self.say(line)
-        self.shown = number
+        if not self.typing:
+            self.unread()
+        self.shown, self._since = number, trio.current_time()
 
     async def keys(self, pressed: list[Key]) -> None:
         """What was read at once; of several keys only the first can be an answer."""
@@ -102,7 +109,7 @@ class Answering:
 
     async def _press(self, key: str, *, alone: bool) -> None:
         if key in "yna":
-            if self.shown and alone:
+            if self.shown and alone and trio.current_time() - self._since >= GRACE:
                 await self._resolve(approved=key != "n", always=key == "a")
             return
         match key:
@@ -145,6 +152,7 @@ class Answering:
         number, self.shown = self.shown, ""
         body = {"approved": approved, **({"always": True} if always else {})}
         await self._ask(lambda api: api.post(f"/api/approvals/{number}", body))
+        self._since = trio.current_time()  # what was pressed meanwhile is read now
 
     async def _pause(self) -> None:
         status = await self._ask(lambda api: api.get("/api/status", which(self.session_id)))
@@ -177,12 +185,7 @@ def picture(request: dict[str, Any]) -> Iterator[Told]:
         yield Told("", "note", tuple(clean(command).splitlines()))
     lines = list(change(context.get("input")))
     if lines:
-        more = (
-            (f"... and {len(lines) - _LINES} lines more: hub approvals --json",)
-            if len(lines) > _LINES
-            else ()
-        )
-        yield Told("", "note", tuple(lines[:_LINES]) + more)
+        yield Told("", "note", tuple(lines))
     for path in context.get("paths") or ():
         yield Told("", "note", (clean(str(path)),))
 

@@ -40,6 +40,8 @@ def approvals(ctx: click.Context, *, as_json: bool) -> None:
 def approve(ctx: click.Context, number: str, note: str, *, always: bool, as_json: bool) -> None:
     """Allow what waits; the ID may be shortened, and left out when it is the only one.
 
+    Without an ID the whole of it is shown, and on a terminal you are asked first.
+
     Example: hub approve a-1f2e --note "only this once"
     """
     _answer(client(ctx), number, {"approved": True, "note": note, "always": always}, as_json=as_json)
@@ -59,9 +61,33 @@ def deny(ctx: click.Context, number: str, note: str, *, as_json: bool) -> None:
 
 
 def _answer(api: Api, number: str, body: dict[str, Any], *, as_json: bool) -> None:
-    path = f"/api/approvals/{only(api.get('/api/approvals'), number)}"
-    answer = api.post(path, body)
+    waiting = api.get("/api/approvals")
+    meant = only(waiting, number)
+    if body["approved"] and not number:
+        _consider(next(one for one in waiting if one["id"] == meant), always=body["always"])
+    answer = api.post(f"/api/approvals/{meant}", body)
     show(answer, as_json=as_json, text=lambda _: "approved" if body["approved"] else "denied")
+
+
+def _consider(request: dict[str, Any], *, always: bool) -> None:
+    """Show the whole of what nobody has named, and ask where somebody can be asked; stdout is the answer's.
+
+    Raises:
+        HubError: `input_needed`; the user did not say yes.
+    """
+    from hub.cli.answering import picture as whole  # with an ID nothing is shown
+    from hub.cli.plain import lines  # as above
+    from hub.cli.trusting import on_terminal  # as above
+
+    for told in whole(request):
+        click.echo("\n".join(line for line in lines(told) if line), err=True)
+    held = " for the rest of the session" if always else ""
+    if on_terminal() and not click.confirm(f"Allow it{held}?", default=False, err=True):
+        raise HubError(
+            Code.INPUT_NEEDED,
+            "You did not say yes, and it waits still.",
+            hint=f"Refuse it: hub deny {request['id']}",
+        )
 
 
 def only(waiting: list[dict[str, Any]], number: str = "") -> str:

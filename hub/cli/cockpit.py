@@ -83,6 +83,7 @@ class Cockpit:
         )
         self._drawn.prompt, self._drawn.keys = lambda: answering.prompt, True
         keyboard = Keyboard()
+        answering.unread = keyboard.unread
         keyboard.enter()
         try:
             async with trio.open_nursery() as nursery:

@@ -66,9 +66,9 @@ class Parser:
 
 
 class Keyboard:
-    """The terminal behind standard input.
+    r"""The terminal behind standard input.
 
-    Between `enter` and `leave` each key comes at once and is not echoed; Ctrl-C and Ctrl-Z stay signals.
+    Between `enter` and `leave` each key comes at once and is not echoed; Ctrl-C and Ctrl-Z stay signals, Ctrl-\ is none.
     """
 
     def __init__(self, fd: int | None = None) -> None:
@@ -91,6 +91,8 @@ class Keyboard:
         mode = termios.tcgetattr(self.fd)
         mode[3] &= ~(termios.ICANON | termios.ECHO)
         mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
+        # No key for SIGQUIT, which ends a process without giving the terminal back.
+        mode[6][termios.VQUIT] = bytes([os.fpathconf(self.fd, "PC_VDISABLE")])
         self._before = before
         _ENTERED.append(self)
         termios.tcsetattr(self.fd, termios.TCSANOW, mode)
@@ -107,6 +109,14 @@ class Keyboard:
             _tell(_PASTE_OFF)
             try:
                 termios.tcsetattr(self.fd, termios.TCSADRAIN, before)
+            except termios.error:
+                return  # the terminal is gone
+
+    def unread(self) -> None:
+        """Throw away what was pressed and not read yet."""
+        if self.in_front:
+            try:
+                termios.tcflush(self.fd, termios.TCIFLUSH)
             except termios.error:
                 return  # the terminal is gone
 

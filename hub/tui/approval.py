@@ -2,12 +2,15 @@
 
 Owns: how a request is shown in full, the way through several, and its keys.
 Must not: decide whether it may still be answered; the daemon does.
-Tests: tests/hub/tui/test_app.py
+
+A yes counts only for what was seen: to the end, and for a moment. Always is a key of its own, for the one that opens the
+box may be held down.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 
 Answer = tuple[str, bool, bool, str]
 """The request, whether it is allowed, whether for the rest of the session, and the words for the agent."""
+GRACE = 0.7
+"""Seconds a request is on the screen before a key allows it."""
+_TITLE = 100
 _SEVERITY = {"info": "info", "warn": "warn", "danger": "bad"}
 
 
@@ -37,16 +43,20 @@ class ApprovalBox(Box[Answer | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "Allow once"),
-        Binding("a", "always", "Always"),
+        Binding("A", "always", "Always"),
         Binding("n", "answer(False)", "Deny"),
         Binding("t", "note", "Note"),
         Binding("right,tab", "next(1)", "Next", show=False),
         Binding("left,shift+tab", "next(-1)", "Previous", show=False),
     ]
 
-    def __init__(self, waiting: list[Approval], first: str = "") -> None:
+    def __init__(
+        self, waiting: list[Approval], first: str = "", now: Callable[[], float] = time.monotonic
+    ) -> None:
         super().__init__()
         self.waiting = waiting
+        self._now = now
+        self._since = now()
         self.at = next((place for place, one in enumerate(waiting) if one.session_id == first), 0)
         self.note = ""
 
@@ -61,12 +71,18 @@ class ApprovalBox(Box[Answer | None]):
     def on_mount(self) -> None:
         """The first of them."""
         self.query_one(Rows).focus()
+        self._turn(self.at)
+
+    def _turn(self, to: int) -> None:
+        """Another one, from its beginning."""
+        self.at, self._since = to, self._now()
+        self.query_one(Rows).scroll_to(y=0, animate=False)
         self._draw()
 
     def _draw(self) -> None:
         one = self.waiting[self.at]
         many = f"  ({self.at + 1} of {len(self.waiting)}, left and right)" if len(self.waiting) > 1 else ""
-        self.query_one(".title", Static).update(plain(f"{one.action.split(chr(10))[0][:100]}{many}"))
+        self.query_one(".title", Static).update(plain(f"{one.action.split(chr(10))[0][:_TITLE]}{many}"))
         rows = self.query_one(Rows)
         width = max(20, min(120, self.app.size.width * 9 // 10) - 6)
         lines = [line for line in request_rows(one, self.note) for line in _fit(line, width)]
@@ -75,8 +91,7 @@ class ApprovalBox(Box[Answer | None]):
 
     def action_next(self, by: int) -> None:
         """Another one."""
-        self.at = (self.at + by) % len(self.waiting)
-        self._draw()
+        self._turn((self.at + by) % len(self.waiting))
 
     def action_note(self) -> None:
         """Write to the agent."""
@@ -93,17 +108,29 @@ class ApprovalBox(Box[Answer | None]):
 
     def action_answer(self, allowed: bool) -> None:  # noqa: FBT001  # given by its key
         """Say it."""
-        self.dismiss((self.waiting[self.at].id, allowed, False, self.note))
+        if not allowed or self._seen():
+            self.dismiss((self.waiting[self.at].id, allowed, False, self.note))
 
     def action_always(self) -> None:
         """Allow this, and whatever is just the same in this session."""
-        self.dismiss((self.waiting[self.at].id, True, True, self.note))
+        if self._seen():
+            self.dismiss((self.waiting[self.at].id, True, True, self.note))
+
+    def _seen(self) -> bool:
+        rows = self.query_one(Rows)
+        if rows.scroll_offset.y < rows.max_scroll_y:
+            self.notify("There is more below: space goes on; allow it at its end.", markup=False)
+            return False
+        return self._now() - self._since >= GRACE
 
 
 def request_rows(one: Approval, note: str = "") -> Iterator[Row]:
     """Everything that is known of a request, nothing cut."""
     who = f"{one.provider}/{one.account}" if one.account not in ("", "default") else one.provider
     until = f"  denied at {clock(one.expires_at)} unless it is answered" if one.expires_at else ""
+    if "\n" in one.action or len(one.action) > _TITLE:
+        for line in one.action.split("\n"):
+            yield row((line, "bold"))
     yield row((one.severity, _SEVERITY.get(one.severity, "")), (f"  {who}  {one.tool}{until}", "dim"))
     if one.reason and one.reason not in one.action:
         yield row(one.reason)

@@ -67,7 +67,7 @@ def environ(team) -> dict[str, str]:
     return {name: mine[name] for name in kept if "\n" not in mine[name]}
 
 
-def test_a_day(day):
+def test_a_day(day):  # noqa: PLR0915  # one day, from the morning to the evening
     made, root = day.made, day.made.root
     day.script("claude", Turn.shell("echo a greeting > greeting.txt"), Turn.limit())
     day.script("codex:a", Turn.write("state.txt", "bad\n"), Turn.text("It is done."),
@@ -117,7 +117,8 @@ def test_a_day(day):
         made.start(**base_env(day.tmp / "home"))
         clears()
         types(f"attach {first}")
-        sees("allow it?", "y")
+        sees("allow it?")
+        shell.answers("y")
         screen = sees("done, and the acceptance commands say so")
         assert "handing over: claude" in screen
         assert "codex/b" in screen

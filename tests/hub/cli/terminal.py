@@ -40,6 +40,18 @@ class Terminal:
         """Keys by tmux' names (`Enter`, `C-c`), else letter by letter."""
         self._tmux("send-keys", *keys)
 
+    def answers(self, key: str, words: str = "allow it?") -> None:
+        """Press a key until the question is gone: one that comes too early to have been read for is not taken."""
+        self.shows(words)
+
+        def gone() -> bool:
+            if words not in self.screen():
+                return True
+            self.press(key)
+            return False
+
+        until(gone, f"{key} is taken for {words!r}")
+
     def shows(self, words: str, *, gone: str = "") -> str:
         """Wait until it shows the one and, if that is given, no longer the other; the screen."""
 

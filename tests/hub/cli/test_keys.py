@@ -62,6 +62,19 @@ def test_the_mode_is_given_back(tty, capfd):
     assert capfd.readouterr().err == "\x1b[?2004h\x1b[?2004l"
 
 
+async def test_ctrl_backslash_is_a_key_that_does_nothing(tty):
+    """As a signal it would end the process in the midst, and leave a terminal that shows nothing of what is typed."""
+    master, slave = tty
+    keyboard = Keyboard(slave)
+    keyboard.enter()
+    os.write(master, b"\x1c")
+    with trio.fail_after(10):
+        async with aclosing(keyboard.keys()) as keys:
+            assert await anext(keys) == [Key("\x1c")]
+    keyboard.leave()
+    assert termios.tcgetattr(slave)[6][termios.VQUIT] == b"\x1c"
+
+
 async def test_keys_come_at_once_and_end_with_the_terminal(tty):
     master, slave = tty
     keyboard = Keyboard(slave)
@@ -77,6 +90,21 @@ async def test_keys_come_at_once_and_end_with_the_terminal(tty):
                 os.write(master, "ü".encode()[1:])
     keyboard.leave()
     assert found == [Key("ü")]
+
+
+async def test_what_was_pressed_and_not_read_can_be_thrown_away(tty):
+    """A key that was meant for the question before must not answer the next one."""
+    master, slave = tty
+    keyboard = Keyboard(slave)
+    keyboard.enter()
+    os.write(master, b"y")
+    with trio.fail_after(10):
+        await trio.lowlevel.wait_readable(slave)
+        keyboard.unread()
+        os.write(master, b"n")
+        async with aclosing(keyboard.keys()) as keys:
+            assert await anext(keys) == [Key("n")]
+    keyboard.leave()
 
 
 def test_a_terminal_that_is_none_is_not_in_front():

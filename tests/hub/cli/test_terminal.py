@@ -56,7 +56,7 @@ def test_a_conversation_and_its_answers(work, shell):
         assert "--flag-19=value" in screen.replace("\n", "")
         assert "list<int>" in screen
         assert screen.count("approval needed") == 0, "the request is shown once"
-        window.press("a")
+        window.answers("a")
         screen = window.shows("Which colour?")
         assert screen.count("approved:") == 1, "the same is not asked again"
         window.press("r")

