@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from hub.acp.telling import content, kind_of
+from hub.domain.approval import CUT
 from hub.domain.text import clean
 
 ONCE, ALWAYS, REJECT = "allow_once", "allow_always", "reject_once"
@@ -60,6 +61,8 @@ def _words(approval: dict[str, Any], context: dict[str, Any]) -> str:
     lines = [f"{approval['provider']} asks: {clean(str(approval['reason']))}"]
     if command := context.get("command"):
         lines.append(f"```\n{clean(str(command))}\n```")
+    if context.get("cut"):
+        lines.append(CUT)
     if approval.get("expiresAt"):
         lines.append(f"Without an answer until {approval['expiresAt']} it is a no.")
     return "\n\n".join(lines)

@@ -22,6 +22,7 @@ from hub.cli.conversation import Conversation
 from hub.cli.items import Told
 from hub.cli.keys import Key
 from hub.client.quick import Api
+from hub.domain.approval import CUT
 from hub.domain.text import clean
 from hub.errors import HubError
 
@@ -185,6 +186,8 @@ def picture(request: dict[str, Any]) -> Iterator[Told]:
         yield Told("", "note", tuple(lines[:_LINES]) + more)
     for path in context.get("paths") or ():
         yield Told("", "note", (clean(str(path)),))
+    if context.get("cut"):
+        yield Told(CUT, "bad")
 
 
 _OLD = ("old_string", "oldText", "old_str")

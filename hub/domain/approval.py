@@ -79,6 +79,7 @@ class Request:
     """The agent's own words."""
     context: Mapping[str, Any] = attrs.field(factory=dict)
     """What else is known: `input`, `path`, `paths` of a change to several files, `command`; JSON values.
+    `cut`: not all of that is there.
 
     For the rules alone: `cwd`, where the command runs; `texts`, what else the tool is given; `within`, folders whose files
     it reads; `unseen`, that there is more which is not told.
@@ -142,8 +143,10 @@ class Approval:
         return self.state is State.PENDING
 
 
-_GIVEN = ("command", "path", "paths", "input", "cwd", "texts", "within", "unseen")
-_SHOWN = ("command", "path", "paths", "input")
+_GIVEN = ("command", "path", "paths", "input", "cwd", "texts", "within", "unseen", "cut")
+_SHOWN = ("command", "path", "paths", "input", "cut")
+CUT = "Not all of it is shown: what the tool is given is longer than hub keeps."
+"""What every face says of a request with `cut`."""
 
 
 def shown(request: Request) -> dict[str, Any]:
@@ -237,7 +240,7 @@ def scope(request: Request) -> str:
     """
     if request.kind is not Action.TOOL or not request.subject or request.context.get("unseen"):
         return ""
-    if len(request.subject) >= MAX_SUBJECT:
+    if request.context.get("cut") or len(request.subject) >= MAX_SUBJECT:
         return ""
     paths = request.context.get("paths") or []
     words = [request.tool, request.subject, str(request.context.get("cwd", "")), *map(str, paths)]

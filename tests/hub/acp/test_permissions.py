@@ -7,6 +7,7 @@ from pathlib import PurePath
 import pytest
 
 from hub.acp.permissions import chosen, question
+from hub.domain.approval import CUT
 
 APPROVAL = {
     "id": "a-1",
@@ -55,3 +56,10 @@ def test_what_hub_itself_asks_is_no_tool():
 )
 def test_an_answer_that_is_none_allows_nothing(answer, option):
     assert chosen(answer) == option
+
+
+def test_a_request_that_is_not_shown_whole_says_so():
+    """What is approved is what was shown."""
+    for cut in (False, True):
+        asked = question({**APPROVAL, "context": {"command": "x", "cut": cut}}, PurePath("/tree"))
+        assert (CUT in asked["toolCall"]["content"][0]["content"]["text"]) is cut

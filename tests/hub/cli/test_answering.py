@@ -7,6 +7,7 @@ from hub.cli.answering import Answering, change, picture
 from hub.cli.conversation import Conversation
 from hub.cli.items import Ask
 from hub.cli.keys import Key
+from hub.domain.approval import CUT
 from hub.errors import Code, HubError
 
 REQUEST = {
@@ -140,6 +141,12 @@ def test_a_new_file_is_shown_line_by_line():
     shown = whole(REQUEST | {"context": {"input": {"content": many}}})
     assert "+199" in shown
     assert "300 lines more" in shown
+
+
+def test_a_request_that_is_not_shown_whole_says_so():
+    """What is approved is what was shown."""
+    assert CUT in whole(REQUEST | {"context": {"command": "x", "cut": True}})
+    assert CUT not in whole(REQUEST | {"context": {"command": "x"}})
 
 
 @pytest.mark.parametrize("given", ["ls\x1b[2J", ["ls\x1b[2J"], {"query": "ls\x1b[2J"}, None, {}])

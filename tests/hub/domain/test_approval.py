@@ -162,8 +162,8 @@ def test_a_decision_is_kept_as_long_as_it_may_be_asked_for():
 
 
 def test_a_person_sees_what_the_agent_would_do_and_not_how_it_is_judged():
-    request = attrs.evolve(shell("ls"), context={"command": "ls", "texts": ["x"], "cwd": "/"})
-    assert shown(request) == {"command": "ls"}
+    request = attrs.evolve(shell("ls"), context={"command": "ls", "texts": ["x"], "cwd": "/", "cut": True})
+    assert shown(request) == {"command": "ls", "cut": True}
 
 
 # --- a yes for the rest of the session --------------------------------------------------------------------
@@ -193,6 +193,7 @@ def test_a_lasting_yes_covers_the_very_same_and_nothing_else():
         attrs.evolve(shell("ls"), kind=Action.HANDOFF),
         attrs.evolve(shell("ls"), subject=""),
         attrs.evolve(shell("ls"), context={"unseen": True}),
+        attrs.evolve(shell("ls"), context={"cut": True}),
         shell("x" * 65_536),
     ],
 )
