@@ -34,7 +34,7 @@ _DEPTH = 4
 
 
 def given(tool: str, told: Mapping[str, Any]) -> dict[str, Any]:
-    """Meta of a request for permission: `paths`, `texts`, `within`, `cwd`; without those there are none of.
+    """Meta of a request for permission: `paths`, `texts`, `within`, `cwd`, `named`; without those there are none of.
 
     Args:
         tool: The tool's name, as its agent calls it.
@@ -50,7 +50,8 @@ def given(tool: str, told: Mapping[str, Any]) -> dict[str, Any]:
             texts.append(text)
         if not own or name not in _FILES:
             texts += [address for address in _ADDRESS.findall(text) if name not in _CONTENT or own]
-    meta: dict[str, Any] = {}
+    named = sorted({jsonline.clean(str(name)) for name in told if own or name not in _CONTENT})
+    meta: dict[str, Any] = {"named": named} if named else {}
     where = next(
         (
             jsonline.text(told.get(name))

@@ -147,8 +147,8 @@ def asked_about(call: Mapping[str, Any]) -> dict[str, Any]:
 def asked_of(call: Mapping[str, Any]) -> dict[str, Any]:
     """What `describe` tells, with all of what the call is given."""
     meta = describe(call)
-    if "input" in meta:
-        told = jsonline.mapping(call.get("rawInput"))
+    told = jsonline.mapping(call.get("rawInput"))
+    if told or "input" in meta:
         meta |= shown(dict(told) or {"title": jsonline.text(call.get("title"))})
     return meta
 

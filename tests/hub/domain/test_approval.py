@@ -211,3 +211,18 @@ def test_a_lasting_yes_is_kept_as_long_as_its_session():
     kept = always()
     assert not history(kept, shell("pwd", dispatch_id="d-2"))
     assert history(kept, shell("pwd", session_id="s-2"))
+
+
+def test_a_lasting_yes_covers_no_other_input():
+    """A query is not the one that was shown, a sandbox that is off is another call; a new description is not."""
+    first = {"command": "ls", "description": "look", "sandbox": True, "sql": "SELECT 1"}
+
+    def given(**fields) -> Request:
+        context = {"command": "ls", "input": {**first, **fields}, "named": ["sandbox", "sql"]}
+        return attrs.evolve(shell("ls"), context=context)
+
+    kept = attrs.evolve(lasting(waiting(request=given())), state=State.APPROVED)
+    assert allowed_before([kept], given(description="look again"))
+    assert not allowed_before([kept], given(sandbox=False))
+    assert not allowed_before([kept], given(sql="DROP TABLE users"))
+    assert not allowed_before([kept], attrs.evolve(given(), context={"command": "ls", "named": ["sql"]}))

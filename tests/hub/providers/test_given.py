@@ -31,7 +31,24 @@ from hub.providers.given import addresses, given, shown
     ],
 )
 def test_what_a_tool_is_used_on_is_told_from_what_it_writes(tool, told, meta):
-    assert given(tool, told) == meta
+    assert {name: value for name, value in given(tool, told).items() if name != "named"} == meta
+
+
+@pytest.mark.parametrize(
+    ("tool", "told", "named"),
+    [
+        (
+            "Bash",
+            {"command": "make", "description": "d", "dangerouslyDisableSandbox": True},
+            ["dangerouslyDisableSandbox"],
+        ),
+        ("mcp__db__query", {"sql": "DROP", "db": "a", "text": "t"}, ["db", "sql", "text"]),
+        ("Write", {"file_path": "a", "content": "x"}, ["file_path"]),
+    ],
+)
+def test_members_that_tell_two_uses_of_a_tool_apart_are_named(tool, told, named):
+    """All but what is written or said of the call; of the user's own tools all."""
+    assert given(tool, told)["named"] == named
 
 
 def test_what_is_too_much_is_said_to_be_more():
