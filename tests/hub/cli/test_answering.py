@@ -3,11 +3,12 @@
 import click
 import pytest
 
-from hub.cli.answering import Answering, change, picture
+from hub.cli.answering import Answering, picture
 from hub.cli.conversation import Conversation
 from hub.cli.items import Ask
 from hub.cli.keys import Key
 from hub.domain.approval import CUT
+from hub.domain.change import change
 from hub.errors import Code, HubError
 
 REQUEST = {
