@@ -9,7 +9,10 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
+from hub.acp.prompts import fenced
 from hub.acp.telling import content, kind_of
+from hub.domain.approval import CUT
+from hub.domain.change import change
 from hub.domain.text import clean
 
 ONCE, ALWAYS, REJECT = "allow_once", "allow_always", "reject_once"
@@ -56,10 +59,14 @@ def chosen(answer: dict[str, Any]) -> str:
 
 
 def _words(approval: dict[str, Any], context: dict[str, Any]) -> str:
-    """Who wants to do what, and why it is asked; the command in full."""
+    """Who wants to do what, and why it is asked; the command and what else the tool is given in full."""
     lines = [f"{approval['provider']} asks: {clean(str(approval['reason']))}"]
     if command := context.get("command"):
-        lines.append(f"```\n{clean(str(command))}\n```")
+        lines.append(fenced(clean(str(command))))
+    if given := "\n".join(change(context.get("input"))):
+        lines.append(fenced(given))
+    if context.get("cut"):
+        lines.append(CUT)
     if approval.get("expiresAt"):
         lines.append(f"Without an answer until {approval['expiresAt']} it is a no.")
     return "\n\n".join(lines)

@@ -41,7 +41,7 @@ def _block(block: dict[str, Any], root: PurePath) -> str:
         case {"type": "resource_link", "uri": str(uri)}:
             return _place(uri, root)
         case {"type": "resource", "resource": {"uri": str(uri), "text": str(text)}}:
-            return f"\n\n{_place(uri, root)}:\n{_fenced(text)}\n"
+            return f"\n\n{_place(uri, root)}:\n{fenced(text)}\n"
         case {"type": "resource", "resource": {"uri": str(uri)}}:
             return _place(uri, root)
     kind = str(block.get("type", "a block without a type"))[:40]
@@ -58,7 +58,7 @@ def _place(uri: str, root: PurePath) -> str:
     return f"{path.relative_to(root) if path.is_relative_to(root) else path}{line}"
 
 
-def _fenced(text: str) -> str:
+def fenced(text: str) -> str:
     """The text within a fence that it cannot close."""
     ticks = "`" * max(3, 1 + max(map(len, _TICKS.findall(text)), default=0))
     return f"{ticks}\n{text.rstrip()}\n{ticks}"

@@ -37,7 +37,10 @@ class Approval:
     account: str
     tool: str
     context: Annotated[
-        dict[str, Any], Meta(description="What the agent told: `command`, `path`, `input`. Redacted.")
+        dict[str, Any],
+        Meta(
+            description="What the agent told: `command`, `path`, `paths`, `input`; `cut`: not all is there. Redacted."
+        ),
     ]
 
 

@@ -9,8 +9,6 @@ typed or pasted before counts for nothing.
 
 from __future__ import annotations
 
-import difflib
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,6 +20,8 @@ from hub.cli.conversation import Conversation
 from hub.cli.items import Told
 from hub.cli.keys import Key
 from hub.client.quick import Api
+from hub.domain.approval import CUT
+from hub.domain.change import change
 from hub.domain.text import clean
 from hub.errors import HubError
 
@@ -188,35 +188,5 @@ def picture(request: dict[str, Any]) -> Iterator[Told]:
         yield Told("", "note", tuple(lines))
     for path in context.get("paths") or ():
         yield Told("", "note", (clean(str(path)),))
-
-
-_OLD = ("old_string", "oldText", "old_str")
-_NEW = ("new_string", "newText", "new_str")
-_WHOLE = ("content", "contents", "file_text", "patch", "diff", "text")
-
-
-def change(given: Any) -> Iterator[str]:
-    """What a tool is given, for people: a replacement as a diff, a new file as added lines, else member by member."""
-    if isinstance(given, str):
-        yield from clean(given).splitlines()
-        return
-    if not isinstance(given, dict):
-        if given:
-            yield from clean(json.dumps(given, indent=2, ensure_ascii=False)).splitlines()
-        return
-    old, new = _first(given, _OLD), _first(given, _NEW)
-    if old is not None and new is not None:
-        diff = difflib.unified_diff(clean(old).splitlines(), clean(new).splitlines(), lineterm="", n=2)
-        yield from list(diff)[2:]
-    whole = _first(given, _WHOLE)
-    if whole is not None:
-        yield from (f"+{line}" for line in clean(whole).splitlines())
-    for name, value in given.items():
-        if name in (*_OLD, *_NEW, *_WHOLE) and isinstance(value, str):
-            continue
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        yield from clean(f"{name}: {text}").splitlines()
-
-
-def _first(given: dict[str, Any], names: tuple[str, ...]) -> str | None:
-    return next((given[name] for name in names if isinstance(given.get(name), str)), None)
+    if context.get("cut"):
+        yield Told(CUT, "bad")

@@ -13,6 +13,7 @@ import click
 from hub.cli.clock import Clock
 from hub.cli.context import client, json_option, show
 from hub.client.quick import Api
+from hub.domain.approval import CUT
 from hub.errors import Code, HubError
 
 _ID = click.argument("number", metavar="[ID]", default="")
@@ -118,6 +119,8 @@ def picture(approval: dict[str, Any]) -> str:
     mark = click.style(approval["severity"], fg=_COLOURS.get(approval["severity"]))
     lines = [f"{approval['id']}  {mark}  {approval['provider']}  {approval['action']}"]
     lines.append(f"  {approval['reason']}")
+    if approval["context"].get("cut"):
+        lines.append(f"  {CUT}")
     if approval["expiresAt"]:
         lines.append(f"  denied at {Clock().at(approval['expiresAt'])}, unless it is answered before")
     return "\n".join(lines)

@@ -9,6 +9,7 @@ A request is decided once. Nobody's answer within its rule's `timeout` is a no.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, Literal
@@ -79,9 +80,11 @@ class Request:
     """The agent's own words."""
     context: Mapping[str, Any] = attrs.field(factory=dict)
     """What else is known: `input`, `path`, `paths` of a change to several files, `command`; JSON values.
+    `cut`: not all of that is there.
 
     For the rules alone: `cwd`, where the command runs; `texts`, what else the tool is given; `within`, folders whose files
-    it reads; `unseen`, that there is more which is not told.
+    it reads; `unseen`, that there is more which is not told; `named`, the members of `input` that tell two uses of the tool
+    apart.
     """
     folder: str = ""
     """Where the agent works: its names of files are relative to that."""
@@ -142,8 +145,10 @@ class Approval:
         return self.state is State.PENDING
 
 
-_GIVEN = ("command", "path", "paths", "input", "cwd", "texts", "within", "unseen")
-_SHOWN = ("command", "path", "paths", "input")
+_GIVEN = ("command", "path", "paths", "input", "cwd", "texts", "within", "unseen", "named", "cut")
+_SHOWN = ("command", "path", "paths", "input", "cut")
+CUT = "Not all of it is shown: what the tool is given is longer than hub keeps."
+"""What every face says of a request with `cut`."""
 
 
 def shown(request: Request) -> dict[str, Any]:
@@ -231,16 +236,23 @@ _HOW = {
 
 
 def scope(request: Request) -> str:
-    """What a yes for the rest of the session covers: the same tool on the very same command or path, and nothing else.
+    """What a yes for the rest of the session covers: the same tool on the very same command or path, else given the same.
+
+    What is written and what is only said of the call may differ. It is made of what is redacted: no secret is in the hash.
 
     "" where that cannot be said: there is more than is told, or nothing tells two uses of the tool apart.
     """
     if request.kind is not Action.TOOL or not request.subject or request.context.get("unseen"):
         return ""
-    if len(request.subject) >= MAX_SUBJECT:
+    if request.context.get("cut") or len(request.subject) >= MAX_SUBJECT:
         return ""
     paths = request.context.get("paths") or []
-    words = [request.tool, request.subject, str(request.context.get("cwd", "")), *map(str, paths)]
+    given = request.context.get("input")
+    told = given if isinstance(given, Mapping) else {}
+    drawn = json.dumps(
+        [[name, told.get(name)] for name in request.context.get("named") or ()], sort_keys=True
+    )
+    words = [request.tool, request.subject, str(request.context.get("cwd", "")), drawn, *map(str, paths)]
     return hashlib.sha256("\0".join(words).encode()).hexdigest()
 
 

@@ -1,6 +1,6 @@
 """What a tool is given, as the rules look at it: files, folders it searches, addresses, and all else that is no content.
 
-Owns: reading a tool's input by the names that agents use for its parts.
+Owns: reading a tool's input by the names that agents use for its parts, and what a person is shown of it.
 Must not: know any one agent's tools, or judge.
 """
 
@@ -34,7 +34,7 @@ _DEPTH = 4
 
 
 def given(tool: str, told: Mapping[str, Any]) -> dict[str, Any]:
-    """Meta of a request for permission: `paths`, `texts`, `within`, `cwd`; without those there are none of.
+    """Meta of a request for permission: `paths`, `texts`, `within`, `cwd`, `named`; without those there are none of.
 
     Args:
         tool: The tool's name, as its agent calls it.
@@ -50,7 +50,8 @@ def given(tool: str, told: Mapping[str, Any]) -> dict[str, Any]:
             texts.append(text)
         if not own or name not in _FILES:
             texts += [address for address in _ADDRESS.findall(text) if name not in _CONTENT or own]
-    meta: dict[str, Any] = {}
+    named = sorted({jsonline.clean(str(name)) for name in told if own or name not in _CONTENT})
+    meta: dict[str, Any] = {"named": named} if named else {}
     where = next(
         (
             jsonline.text(told.get(name))
@@ -69,6 +70,12 @@ def given(tool: str, told: Mapping[str, Any]) -> dict[str, Any]:
     if len(paths) > _MOST or len(texts) > _MOST or any(len(text) > _LONG for text in (*paths, *texts)):
         meta["unseen"] = True
     return meta
+
+
+def shown(told: Any) -> dict[str, Any]:
+    """Meta of a request for permission: `input`, what a person sees of what a tool is given, and `cut` if not all."""
+    whole = jsonline.Whole(told)
+    return {"input": whole.value, **({"cut": True} if whole.cut else {})}
 
 
 def addresses(text: str) -> list[str]:

@@ -4,8 +4,8 @@ Owns: bytes -> JSON object or nothing, and readers that take a value apart witho
 Must not: raise, whatever the bytes are; know any one agent's format.
 
 Guarantees for every value that comes out of this module: strings are valid Unicode without NUL, integers lie
-within +-2^53, and `excerpt` is small and shallow; so all of it can enter an event's meta, the event log and a
-signed contract.
+within +-2^53, `excerpt` is small and shallow and `Whole` bounded; so all of it can enter an event's meta, the
+event log and a signed contract.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ MAX_INT = 2**53
 _EXCERPT_TEXT = 400
 _EXCERPT_ITEMS = 16
 _EXCERPT_DEPTH = 3
+_WHOLE_TEXT = 65_536
+_WHOLE_ITEMS = 512
+_WHOLE_DEPTH = 8
 _UNKNOWN_TEXT = 1_000
 _REPLACEMENT = "\ufffd"
 
@@ -129,3 +132,52 @@ def _container(value: dict[Any, Any] | list[Any], depth: int) -> Any:
         return [excerpt(inner, depth) for inner in value[:_EXCERPT_ITEMS]]
     pairs = list(value.items())[:_EXCERPT_ITEMS]
     return {clean(str(name))[:_EXCERPT_TEXT]: excerpt(inner, depth) for name, inner in pairs}
+
+
+class Whole:
+    """A value as a person is asked about it: all of it within wide bounds, and whether anything was left out.
+
+    `excerpt` is no measure of what may be approved: what it drops would be allowed unseen.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.cut = False
+        self._texts, self._items = _WHOLE_TEXT, _WHOLE_ITEMS
+        self.value = self._take(value, _WHOLE_DEPTH)
+
+    def _take(self, value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            return self._text(value)
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, (int, float)):
+            return self._number(value)
+        if not isinstance(value, (dict, list)) or depth == 0:
+            self.cut = True
+            return "…"
+        most = min(len(value), self._items)
+        self._items -= most
+        self.cut = self.cut or most < len(value)
+        if isinstance(value, list):
+            return [self._take(inner, depth - 1) for inner in value[:most]]
+        pairs = list(value.items())[:most]
+        taken = {self._text(str(name)): self._take(inner, depth - 1) for name, inner in pairs}
+        self.cut = self.cut or len(taken) < most  # two names that read the same
+        return taken
+
+    def _text(self, value: str) -> str:
+        short = clean(value[: self._texts])
+        self._texts -= len(short)
+        if len(short) == len(value):
+            return short
+        self.cut = True
+        return whole_words(short) + "…"
+
+    def _number(self, value: Any) -> Any:
+        """As it is; one that an event cannot hold in words."""
+        if (found := integer(value)) == value:
+            return found
+        if isinstance(value, float):
+            return repr(value)
+        self.cut = True
+        return None

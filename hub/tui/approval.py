@@ -18,6 +18,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Footer, Input, Static
 
+from hub.domain.approval import CUT
 from hub.tui.dialogs import Box
 from hub.tui.diffs import colour_of
 from hub.tui.look import clock
@@ -135,7 +136,10 @@ def request_rows(one: Approval, note: str = "") -> Iterator[Row]:
     if one.reason and one.reason not in one.action:
         yield row(one.reason)
     for name, value in one.context.items():
-        yield from _context(name, value)
+        if name != "cut":
+            yield from _context(name, value)
+    if one.context.get("cut"):
+        yield row((CUT, "bad"))
     if note:
         yield row(("you say: ", "dim"), (note, "mine"))
 

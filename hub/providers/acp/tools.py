@@ -20,7 +20,7 @@ import attrs
 
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
-from hub.providers.given import given
+from hub.providers.given import given, shown
 from hub.providers.records import patched
 
 _DEPTH = 4
@@ -139,8 +139,18 @@ def describe(call: Mapping[str, Any]) -> dict[str, Any]:
 
 def asked_about(call: Mapping[str, Any]) -> dict[str, Any]:
     """Meta of a call that needs permission: what `describe` tells, and what else rules look at."""
+    told = jsonline.mapping(call.get("rawInput"))
+    meta = asked_of(call)
+    return {**meta, **given(meta["tool"], told)}
+
+
+def asked_of(call: Mapping[str, Any]) -> dict[str, Any]:
+    """What `describe` tells, with all of what the call is given."""
     meta = describe(call)
-    return {**meta, **given(meta["tool"], jsonline.mapping(call.get("rawInput")))}
+    told = jsonline.mapping(call.get("rawInput"))
+    if told or "input" in meta:
+        meta |= shown(dict(told) or {"title": jsonline.text(call.get("title"))})
+    return meta
 
 
 def plan_event(entries: Sequence[Any]) -> Event | None:

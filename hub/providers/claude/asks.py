@@ -14,7 +14,7 @@ import attrs
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 from hub.providers.claude.inbox import line
-from hub.providers.given import given
+from hub.providers.given import given, shown
 
 QUESTION_TOOL = "AskUserQuestion"
 HOOK = "every-tool"
@@ -64,7 +64,7 @@ class Asks:
             "approvalId": request_id,
             "tool": tool,
             "toolId": call,
-            "input": jsonline.excerpt(dict(ask.given)),
+            **shown(dict(ask.given)),
         }
         if tool == QUESTION_TOOL:
             return Event(EventType.WAITING, "\n".join(ask.questions), {**meta, "needsInput": True})

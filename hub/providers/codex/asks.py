@@ -19,7 +19,7 @@ from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 from hub.providers.base import Step, Write
 from hub.providers.codex.items import TOOLS, unwrap
-from hub.providers.given import given
+from hub.providers.given import given, shown
 from hub.providers.rpc import Asked, Peer
 
 _COMMAND_CAP = 65_536
@@ -114,7 +114,7 @@ def _tool_call(asked: Asked) -> Event:
     meta = _meta(asked)
     told = jsonline.mapping(meta.get("tool_params"))
     tool = f"{jsonline.text(asked.params.get('serverName'))}.{jsonline.text(meta.get('tool_name'))}"
-    about = {"approvalId": asked.key, "tool": tool, "input": jsonline.excerpt(dict(told))}
+    about = {"approvalId": asked.key, "tool": tool, **shown(dict(told))}
     said = jsonline.cap(f"Asks for permission for a tool: {tool}", 4_096)
     return Event(EventType.WAITING, said, {**about, **given(f"mcp {tool}", told)})
 
@@ -148,6 +148,8 @@ def _permission(asked: Asked, paths: Callable[[str], Sequence[str]]) -> Event:
     if asked.method in ("item/commandExecution/requestApproval", "execCommandApproval"):
         what = "a command"
         meta |= {"tool": TOOLS["command_execution"], "command": jsonline.cap(said, _COMMAND_CAP)}
+        if len(said) > _COMMAND_CAP:
+            meta["cut"] = True
         if folder := jsonline.text(params.get("cwd")):
             meta["cwd"] = folder
     else:

@@ -25,11 +25,11 @@ from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.acp.stream import AcpStream
-from hub.providers.acp.tools import content_text, describe
+from hub.providers.acp.tools import asked_of, content_text
 from hub.providers.base import Assignment, Exit, Step
 from hub.providers.gemini import failures
 from hub.providers.gemini.retries import Retries
-from hub.providers.given import addresses, given
+from hub.providers.given import addresses, given, shown
 from hub.providers.rpc import Fault
 
 YOLO = "yolo"
@@ -78,7 +78,7 @@ class GeminiStream(AcpStream):
         return super()._fail(events, failure)
 
     def _describe(self, call: Mapping[str, Any]) -> dict[str, Any]:
-        meta = describe(call)
+        meta = asked_of(call)
         return {**meta, **self._given(call, meta["tool"])}
 
     def _given(self, call: Mapping[str, Any], tool: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class GeminiStream(AcpStream):
         title = jsonline.text(call.get("title"))
         more = content_text(call.get("content"))
         if (told := jsonline.read(more.encode())) is not None:
-            return given(tool, told)  # a tool of the user's own
+            return {**given(tool, told), **shown(told)}  # a tool of the user's own
         if tool in _SEARCHES:
             place = _WITHIN.search(title)
             folder = place[1] if place else "."

@@ -13,7 +13,7 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Step, Write
-from hub.providers.given import given
+from hub.providers.given import given, shown
 from hub.providers.opencode import rest
 
 ALLOW = "allow"
@@ -106,7 +106,7 @@ class Asks:
         if named := [text for text in jsonline.texts(asked.get("patterns")) if text != _ANY]:
             kind = "paths" if what in _FILES else "texts"
             about[kind] = list(dict.fromkeys([*named, *about.get(kind, ())]))
-        more = {**about, "input": jsonline.excerpt(told)}
+        more = {**about, **shown(told)}
         return Step([Event(EventType.WAITING, f"Asks for permission: {said}", {**meta, **more})])
 
     def question(self, asked: Mapping[str, Any]) -> Step:

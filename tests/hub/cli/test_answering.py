@@ -4,10 +4,12 @@ import click
 import pytest
 import trio
 
-from hub.cli.answering import GRACE, Answering, change, picture
+from hub.cli.answering import GRACE, Answering, picture
 from hub.cli.conversation import Conversation
 from hub.cli.items import Ask
 from hub.cli.keys import Key
+from hub.domain.approval import CUT
+from hub.domain.change import change
 from hub.errors import Code, HubError
 
 REQUEST = {
@@ -180,6 +182,12 @@ def test_a_new_file_is_shown_line_by_line():
     shown = whole(REQUEST | {"context": {"input": {"content": many}}})
     assert "+199\n+200\n" in shown
     assert "+499" in shown, "a yes counts for all of it, so all of it is shown"
+
+
+def test_a_request_that_is_not_shown_whole_says_so():
+    """What is approved is what was shown."""
+    assert CUT in whole(REQUEST | {"context": {"command": "x", "cut": True}})
+    assert CUT not in whole(REQUEST | {"context": {"command": "x"}})
 
 
 @pytest.mark.parametrize("given", ["ls\x1b[2J", ["ls\x1b[2J"], {"query": "ls\x1b[2J"}, None, {}])

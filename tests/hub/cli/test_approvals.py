@@ -10,6 +10,7 @@ import pytest
 from hub.cli.approvals import _consider, listed
 from hub.cli.screen import shown
 from hub.cli.watch import how_to_answer
+from hub.domain.approval import CUT
 from tests.faults.harness import until
 from tests.hub.cli.kit import hub
 
@@ -93,7 +94,9 @@ def test_an_id_that_is_not_there_is_told(asking):
 def test_several_that_wait_need_an_id():
     """And the list of them is in the answer."""
     one = {"id": "a-1", "severity": "warn", "provider": "p", "action": "x", "reason": "r", "expiresAt": None}
+    one |= {"context": {}}
     assert listed([one, {**one, "id": "a-2"}]).count("\n") == 3
+    assert listed([{**one, "context": {"cut": True}}]).count(CUT) == 1
 
 
 @pytest.mark.parametrize(

