@@ -71,7 +71,7 @@ async def test_an_approval_takes_one_key_once_it_was_shown(asked, daemon, mock_c
     assert asked.prompt[0].startswith("allow it?")
     await press(asked, key)
     assert daemon.posts == [], "nobody has read it yet"
-    mock_clock.jump(GRACE)
+    mock_clock.jump(2 * GRACE)
     await press(asked, key, key)
     assert daemon.posts == [("/api/approvals/a-1", body)]
 
@@ -82,12 +82,12 @@ async def test_a_second_press_does_not_allow_the_next_one(asked, daemon, mock_cl
     asked.unread = lambda: thrown.append(asked.shown)
     await asked.news()
     assert thrown == [""], "what was pressed before it was shown"
-    mock_clock.jump(GRACE)
+    mock_clock.jump(2 * GRACE)
 
     def next_one():
         asked.conversation.asks = [Ask("deploy", "a-2", "s-1")]
         trio.from_thread.run(asked.news)
-        mock_clock.jump(GRACE)
+        mock_clock.jump(2 * GRACE)
 
     daemon.meanwhile = next_one
     await press(asked, "y")
@@ -96,7 +96,7 @@ async def test_a_second_press_does_not_allow_the_next_one(asked, daemon, mock_cl
     await press(asked, "y")
     assert [path for path, _ in daemon.posts] == ["/api/approvals/a-1"]
     daemon.meanwhile = lambda: None
-    mock_clock.jump(GRACE)
+    mock_clock.jump(2 * GRACE)
     await press(asked, "y")
     assert [path for path, _ in daemon.posts] == ["/api/approvals/a-1", "/api/approvals/a-2"]
 
@@ -111,7 +111,7 @@ async def test_a_line_that_is_typed_loses_nothing_to_a_request(asked):
 
 async def test_what_was_typed_ahead_or_pasted_allows_nothing(asked, daemon, mock_clock):
     await asked.news()
-    mock_clock.jump(GRACE)
+    mock_clock.jump(2 * GRACE)
     await asked.keys([Key("y"), Key("y")])
     await asked.keys([Key("y", pasted=True)])
     assert daemon.posts == []
