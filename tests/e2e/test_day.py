@@ -38,7 +38,7 @@ def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 def day(team):
     """A project with a Makefile and a remote; agents and a rule in the user's own settings; nothing of hub's in it yet."""
     made = team.made
-    team.hire("claude", "codex:a", "codex:b", session="concurrent = 2")
+    team.hire("claude", "codex", session="concurrent = 2")
     files = [made.root / "hub.toml", made.own / "config.toml"]
     tables = merged(*(tomllib.loads(path.read_text()) for path in files))
     files[1].write_text(tomli_w.dumps({**tables, "approvals": [RULE]}))
@@ -70,9 +70,9 @@ def environ(team) -> dict[str, str]:
 def test_a_day(day):  # noqa: PLR0915  # one day, from the morning to the evening
     made, root = day.made, day.made.root
     day.script("claude", Turn.shell("echo a greeting > greeting.txt"), Turn.limit())
-    day.script("codex:a", Turn.write("state.txt", "bad\n"), Turn.text("It is done."),
-               Turn.write("state.txt", "better\n"), Turn.text("Now it is."))  # fmt: skip
-    day.script("codex:b", Turn.write("polite.txt", "please\n"), Turn.text("The greeting is there."))
+    day.script("codex", Turn.write("state.txt", "bad\n"), Turn.text("It is done."),
+               Turn.write("state.txt", "better\n"), Turn.text("Now it is."),
+               Turn.write("polite.txt", "please\n"), Turn.text("The greeting is there."))  # fmt: skip
     with terminal(root, environ(day), lines=50) as shell:
 
         def types(words: str) -> None:
@@ -116,16 +116,15 @@ def test_a_day(day):  # noqa: PLR0915  # one day, from the morning to the evenin
         os.kill(made.announced(), signal.SIGKILL)
         made.start(**base_env(day.tmp / "home"))
         clears()
+        types(f"attach {second}")
+        screen = sees("done, and the acceptance commands say so")
+        assert "codex" in screen
+        clears()
         types(f"attach {first}")
         sees("allow it?")
         shell.answers("y")
         screen = sees("done, and the acceptance commands say so")
-        assert "handing over: claude" in screen
-        assert "codex/b" in screen
-        clears()
-        types(f"attach {second}")
-        screen = sees("done, and the acceptance commands say so")
-        assert "codex/a" in screen
+        assert "handing over: claude/default -> codex/default" in screen
         clears()
 
         # The results: one as a commit of the user's, one as a pull request; then nothing is left but these.
@@ -144,5 +143,5 @@ def test_a_day(day):  # noqa: PLR0915  # one day, from the morning to the evenin
     ]
     assert (day.tmp / "home/gh-said").read_text().startswith("pr\ncreate\n")
     assert git(day.tmp / "remote.git", "show", "better-the-state:state.txt") == "better"
-    assert len(day.mains("codex:a")) >= 3, "refused, it went on in its own session"
+    assert len(day.mains("codex")) >= 4, "refused, it went on in its own session"
     assert git(root, "status", "--porcelain") in ("", "?? hub.toml")
