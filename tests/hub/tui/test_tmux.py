@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from itertools import count
 
 import pytest
 
@@ -19,11 +20,14 @@ _COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:[34][0-8]|9[0-7]|10[0-7])[;m]")
 """A colour of the foreground or the background that is not the terminal's own."""
 
 
+_NUMBERS = count()
+
+
 class Terminal:
     """A tmux server of the test's own, with one window."""
 
     def __init__(self, work, *options, size=(80, 24), **env):
-        self.socket = work.root.parent / "tmux"
+        self.socket = work.root.parent / f"tmux-{next(_NUMBERS)}"  # the last one's server may still be ending
         more = {"LANG": "C.UTF-8", "TERM": "xterm-256color", **env}
         command = shlex.join([sys.executable, "-m", "hub", "tui", *options])
         self.env = {**work.environ(), **more}
