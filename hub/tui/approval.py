@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -162,7 +163,7 @@ def _context(name: str, value: Any) -> Iterator[Row]:
 def _fit(line: Row, width: int) -> Iterator[Row]:
     """The row in as many as it takes: what is asked is seen whole."""
     text = "".join(piece for piece, _ in line.pieces)
-    if len(text) <= width:
+    if cell_len(plain(text)) <= width:
         yield line
         return
     look = line.pieces[-1][1]

