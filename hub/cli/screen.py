@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from hub.cli.clock import local
+from hub.domain.quota.spoken import WINDOWS, spoken
 
 _LOOK: dict[str, tuple[str, str]] = {
     "text": ("  ", "white"),
@@ -26,8 +27,6 @@ _LOOK: dict[str, tuple[str, str]] = {
     "error": ("! ", "red"),
 }
 _STRANGE = ("? ", "white")
-_WINDOWS = {"five_hour": "5-hour", "seven_day": "7-day", "thirty_day": "30-day"}
-_WINDOW = re.compile(rf"\b({'|'.join(_WINDOWS)})\b")
 _INSTANT = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 WORKTREE = re.compile(r"/[^\s\"']*/\.hub/worktrees/[^/\s\"']+/")
 """The session's folder in front of a path, which every path of an agent's begins with."""
@@ -151,18 +150,17 @@ def _spent(text: str, meta: dict[str, Any]) -> str:
 
 
 def _quota(window: str) -> str:
-    return f"the {window_name(window)} quota" if window in _WINDOWS else window or "the quota"
+    return f"the {window_name(window)} quota" if window in WINDOWS else window or "the quota"
 
 
 def window_name(window: str) -> str:
     """`5-hour` for `five_hour`; a name that needs no translation as it is."""
-    return _WINDOWS.get(window, window)
+    return WINDOWS.get(window, window)
 
 
 def for_people(text: str) -> str:
     """A text of hub's own with the windows' names translated, and instants to the minute, in the time of the place."""
-    text = _WINDOW.sub(lambda found: f"{_WINDOWS[found[0]]} quota", text)
-    return _INSTANT.sub(lambda found: f"{local(found[0]):%Y-%m-%d %H:%M}", text)
+    return _INSTANT.sub(lambda found: f"{local(found[0]):%Y-%m-%d %H:%M}", spoken(text))
 
 
 def gauge(permille: int, cells: int = 10) -> str:

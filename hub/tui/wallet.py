@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from hub.domain.quota.spoken import WINDOWS
 from hub.tui.look import Look, moment, seconds_until, span
 from hub.tui.page import JsonObject, Page
 from hub.tui.rows import Row, Rows, row
@@ -18,7 +19,7 @@ from hub.tui.rows import Row, Rows, row
 if TYPE_CHECKING:
     from hub.api.quota import Entry, Window
 
-_WINDOWS = {"five_hour": "5-hour", "seven_day": "7-day", "thirty_day": "30-day"}
+
 _CELLS = 20
 _SPARK = 16
 _SOON = 30.0
@@ -112,7 +113,7 @@ def _urgency(one: Entry) -> tuple[float, float]:
 
 
 def _window(window: Window, burn: Sequence[float], now: float, look: Look) -> Iterator[Row]:
-    name = _WINDOWS.get(window.window, window.window) or "quota"
+    name = WINDOWS.get(window.window, window.window) or "quota"
     if window.fraction_used is None:
         yield row(f"  {name:<9}", ("nothing told", "dim"))
         return
