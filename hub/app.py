@@ -60,8 +60,8 @@ from hub.actors.session.routing import Routing
 from hub.actors.session.tally import Tallies
 from hub.actors.settings.actor import Settings
 from hub.domain.config.reader import Config
-from hub.domain.rules import Where
-from hub.domain.text import clean
+from hub.domain.permission.rules import Where
+from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 from hub.io.project.places import Places, load_or_create_key
 from hub.io.project.trust import Gate

@@ -21,9 +21,9 @@ import trio
 from hub.actors.agent_input import AgentInput
 from hub.actors.trouble import PASSING
 from hub.domain.event import Event, EventType
-from hub.domain.plain import plain
 from hub.domain.redaction.events import EventRedactor
-from hub.domain.text import clean, decode
+from hub.domain.text.plain import plain
+from hub.domain.text.safe import clean, decode
 from hub.errors import Code, HubError
 from hub.io.runner.client import (
     KILLED,

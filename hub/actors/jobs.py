@@ -15,7 +15,7 @@ from hub.actors.common.outbox import Outbox
 from hub.actors.errand import Errand
 from hub.domain.event import Tag
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
-from hub.domain.text import clean, clip
+from hub.domain.text.safe import clean, clip
 from hub.errors import HubError
 from hub.io.project.places import load_or_create_key
 from hub.messages import EventAppend, ProviderChanged

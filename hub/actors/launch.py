@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Mapping
 
 from hub.domain.config.reader import Config
-from hub.domain.rules import unenforceable
+from hub.domain.permission.rules import unenforceable
 from hub.errors import Code, HubError
 from hub.io.files.named import texts
 from hub.io.processes.commands import base_env

@@ -18,8 +18,8 @@ import trio
 
 from hub import __version__
 from hub.domain.config.reader import Config
-from hub.domain.plain import plain_value
-from hub.domain.text import clean
+from hub.domain.text.plain import plain_value
+from hub.domain.text.safe import clean
 from hub.io import gc_policy
 from hub.io.project.places import load_or_create_key
 from hub.io.secrets.agent_keys import keys_of

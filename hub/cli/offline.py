@@ -29,7 +29,7 @@ from hub.api.base import Done
 from hub.api.convert import unstructure
 from hub.cli.context import client, note_left_out, project_dir
 from hub.client.quick import ABSENT
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
 from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
 from hub.domain.routing import WORDS, Availability, Bar

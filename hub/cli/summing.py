@@ -15,8 +15,8 @@ from hub.actors.detector.counting import Count
 from hub.actors.detector.homes import Moved, moved
 from hub.actors.detector.usage import used
 from hub.client.place import root_of
-from hub.domain.plain import plain_value
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
+from hub.domain.text.plain import plain_value
 from hub.errors import HubError
 from hub.io.config.accounts import read_book
 from hub.io.config.file import load

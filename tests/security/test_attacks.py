@@ -51,7 +51,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     5: (
         "A label that a terminal, a page or a path would obey",
         (
-            "tests/hub/domain/test_text.py::test_what_is_no_label",
+            "tests/hub/domain/text/test_safe.py::test_what_is_no_label",
             "tests/hub/io/config/test_accounts.py::test_a_label_is_never_a_path",
         ),
     ),
@@ -172,7 +172,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
         (
             "tests/security/test_faces.py::test_no_answer_and_no_screen_passes_on_what_a_terminal_acts_on",
             "tests/hub/web/test_codec.py::test_no_answer_has_anything_a_terminal_acts_on",
-            "tests/hub/domain/test_text.py::test_clean_leaves_no_escape_and_nothing_invisible_and_is_idempotent",
+            "tests/hub/domain/text/test_safe.py::test_clean_leaves_no_escape_and_nothing_invisible_and_is_idempotent",
         ),
     ),
     24: (
@@ -340,7 +340,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
         (
             "tests/hub/domain/redaction/test_prefix.py::test_hostile_text_is_read_in_linear_time",
             "tests/hub/domain/redaction/test_prefix.py::test_heads_without_bodies_are_passed_over",
-            "tests/hub/domain/test_resets.py::test_long_noise_is_read_in_bounded_time",
+            "tests/hub/domain/quota/test_resets.py::test_long_noise_is_read_in_bounded_time",
             "tests/hub/domain/intent/test_statements.py::test_no_text_makes_it_slow",
         ),
     ),

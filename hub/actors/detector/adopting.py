@@ -35,7 +35,7 @@ from hub.domain.event import Event
 from hub.domain.intent.claims import claims_of
 from hub.domain.intent.draft import draft
 from hub.domain.intent.fold import NO_INTENT, Intent
-from hub.domain.proof import Proofs
+from hub.domain.result.proof import Proofs
 from hub.domain.routing import Target
 from hub.errors import Code, HubError
 from hub.io import git

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import attrs
 
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.providers import stores
 from hub.providers.base import Provider

@@ -19,11 +19,11 @@ import attrs
 
 from hub.api import detect as api
 from hub.api.detect import Intel
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.detection.detected import Detected, Gap, Kept, account_label, combine, hubs_own
 from hub.domain.detection.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
-from hub.domain.detection.lineup import SLACK, Agent
+from hub.domain.detection.matching import SLACK, Agent
 from hub.domain.detection.processes import COMMAND_LINE
 from hub.io.files.changed import Repoll, database, watched
 from hub.io.git.trees import same_repository

@@ -16,7 +16,7 @@ import trio
 
 from hub.api.vision import Seen
 from hub.domain.config.reader import Config
-from hub.domain.image import Image, image_of
+from hub.domain.models.image import Image, image_of
 from hub.errors import Code, HubError
 from hub.io.models.ollama import base_of
 from hub.io.models.screenshot import screenshot

@@ -1,7 +1,7 @@
 """The pull of a model, as a job.
 
 Owns: one pull from its beginning to its end.
-Must not: decide what of it is told (`hub.domain.pull` does).
+Must not: decide what of it is told (`hub.domain.models.pull` does).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import attrs
 
 from hub.actors.errand import Say
-from hub.domain.pull import Pull
+from hub.domain.models.pull import Pull
 from hub.errors import Code, HubError
 from hub.io.http.stream import failed, place_of
 from hub.io.models.ollama import installed, pulling

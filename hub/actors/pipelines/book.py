@@ -22,7 +22,7 @@ from hub.actors.common.outbox import Outbox, known
 from hub.actors.trouble import UNAUDITED
 from hub.domain.event import Tag
 from hub.domain.pipeline.run import NodeRun, NodeState, PipelineRun, tally
-from hub.domain.text import headline
+from hub.domain.text.safe import headline
 from hub.errors import Code, HubError
 from hub.io.records.store import RecordStore
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import attrs
 import trio
 
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.quota.window import QuotaReading, Source
 from hub.errors import HubError

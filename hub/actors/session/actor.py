@@ -26,7 +26,7 @@ from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.quota.window import QuotaReading, breach, newest, reading_of
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
-from hub.domain.text import headline
+from hub.domain.text.safe import headline
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.messages import (

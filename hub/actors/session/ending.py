@@ -22,7 +22,7 @@ from hub.actors.session.scores import Scores
 from hub.actors.trouble import PASSING
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
-from hub.domain.repair import correction
+from hub.domain.result.repair import correction
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints

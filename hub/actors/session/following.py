@@ -16,7 +16,7 @@ from hub.actors.session.kit import Kit
 from hub.domain.brief import render_envelope
 from hub.domain.contract import Evidence, EvidenceKind, encode, sign
 from hub.domain.routing import Target
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
 from hub.io.files.atomic import write_atomic
 from hub.messages import DraftFollowUp, FollowUp

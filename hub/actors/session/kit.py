@@ -19,7 +19,7 @@ from hub.actors.secrets import Keys, Secrets
 from hub.actors.session.board import Board
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.tally import Tallies
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.event import Record
 from hub.domain.session import SessionRecord

@@ -21,7 +21,7 @@ from hub.actors.trouble import PASSING, UNAUDITED
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger, advance
 from hub.domain.session import SessionRecord, SessionState
-from hub.domain.text import clip, headline
+from hub.domain.text.safe import clip, headline
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.events.store import NewEvent

@@ -17,7 +17,7 @@ from hub.api.base import Failure
 from hub.api.sessions import Session
 from hub.api.status import Status
 from hub.domain.session import SessionRecord
-from hub.domain.text import headline
+from hub.domain.text.safe import headline
 
 QUEUED = "queued"
 

@@ -14,8 +14,8 @@ import attrs
 from hub.actors.session.kit import Kit
 from hub.domain.brief import receiver_prompt, render_envelope
 from hub.domain.contract import verify
+from hub.domain.permission.rules import asks
 from hub.domain.profile import guidance
-from hub.domain.rules import asks
 from hub.domain.session import SessionRecord
 from hub.io.files.atomic import read_bounded
 from hub.providers.base import Assignment

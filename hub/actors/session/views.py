@@ -15,7 +15,7 @@ from hub.api.observability import Redactions
 from hub.api.session import Cost, Started
 from hub.api.status import Status
 from hub.domain.handoff import State
-from hub.domain.result import workers
+from hub.domain.result.message import workers
 from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import HubError

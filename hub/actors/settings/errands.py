@@ -16,7 +16,7 @@ from hub.actors.errand import Errand, Jobs
 from hub.actors.runs import InBackground, InTerminal
 from hub.actors.settings.entries import Entries
 from hub.api.jobs import Begun
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.terminal import Command
 from hub.errors import Code, HubError
