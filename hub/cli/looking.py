@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hub.actors.detector.scout import Scout
+from hub.actors.detector.scanner import Scout
 from hub.api.convert import unstructure
 from hub.domain.config.reader import Config
 from hub.domain.redaction.redactor import KnownSecrets, Redactor

@@ -18,8 +18,8 @@ import attrs
 import click
 import trio
 
-from hub.actors.clock import iso
-from hub.actors.secrets import redactor_of
+from hub.actors.common.clock import iso
+from hub.actors.common.secrets import redactor_of
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.keys import KeyFile

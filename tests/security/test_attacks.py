@@ -153,19 +153,19 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     ),
     19: (
         "An agent that looks for keys of others in its environment",
-        ("tests/hub/actors/test_launch.py::test_the_environment_is_the_allow_list_and_nothing_else",),
+        ("tests/hub/actors/common/test_launch.py::test_the_environment_is_the_allow_list_and_nothing_else",),
     ),
     20: (
         "An agent that inherits open files",
-        ("tests/hub/actors/test_launch.py::test_only_the_three_standard_descriptors_are_inherited",),
+        ("tests/hub/actors/common/test_launch.py::test_only_the_three_standard_descriptors_are_inherited",),
     ),
     21: (
         "A key on a command line",
-        ("tests/hub/actors/test_launch.py::test_no_secret_and_no_prompt_is_in_any_argument",),
+        ("tests/hub/actors/common/test_launch.py::test_no_secret_and_no_prompt_is_in_any_argument",),
     ),
     22: (
         "A prompt that is an option",
-        ("tests/hub/actors/test_launch.py::test_no_provider_puts_a_prompt_or_a_key_into_argv",),
+        ("tests/hub/actors/common/test_launch.py::test_no_provider_puts_a_prompt_or_a_key_into_argv",),
     ),
     23: (
         "Escape sequences and invisible characters",
@@ -314,7 +314,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
         (
             "tests/hub/web/test_app.py::test_error_texts_are_redacted",
             "tests/hub/io/test_log.py::test_messages_and_tracebacks_are_scrubbed",
-            "tests/hub/actors/session/test_passing.py::test_a_file_named_like_a_key_does_not_carry_it_into_the_contract",
+            "tests/hub/actors/session/test_handoff_steps.py::test_a_file_named_like_a_key_does_not_carry_it_into_the_contract",
         ),
     ),
     43: (

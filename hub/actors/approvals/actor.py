@@ -18,7 +18,7 @@ import attrs
 import trio
 
 from hub.actors.approvals.publish import publish
-from hub.actors.approvals.shelf import Shelf
+from hub.actors.approvals.store import Shelf
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.condition import Condition
 from hub.actors.common.outbox import Outbox

@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from hub.actors.clock import iso
+from hub.actors.common.clock import iso
 from hub.domain.detection.detected import Detected
 from hub.domain.detection.matching import Agent
 from hub.domain.event import Record, Tag

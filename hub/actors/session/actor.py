@@ -12,14 +12,14 @@ from typing import Any, assert_never
 
 import trio
 
+from hub.actors.common.transient import PASSING
 from hub.actors.session import views
-from hub.actors.session.board import LiveAgent, Wish
+from hub.actors.session.context import Kit
 from hub.actors.session.driver import Driver
 from hub.actors.session.ends import ended, stopped, withdraw_all
-from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner, unknown_agent
+from hub.actors.session.shared_state import LiveAgent, Wish
 from hub.actors.session.signed import Signed
-from hub.actors.trouble import PASSING
 from hub.api.session import HandingOver, Paused, Replied
 from hub.domain.event import Event, EventType, Tag, answers
 from hub.domain.failure import FailureClass

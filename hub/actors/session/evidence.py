@@ -19,7 +19,7 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session.chronicler import Chronicler
-from hub.actors.session.kit import Kit
+from hub.actors.session.context import Kit
 from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.contract import EvidenceKind
 from hub.domain.event import Tag

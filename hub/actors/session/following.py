@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import attrs
 
-from hub.actors.clock import iso
+from hub.actors.common.clock import iso
+from hub.actors.session.context import Kit
 from hub.actors.session.drafting import Drafting
 from hub.actors.session.exposure import refuse_known_secrets
-from hub.actors.session.kit import Kit
 from hub.domain.brief import render_envelope
 from hub.domain.contract import Evidence, EvidenceKind, encode, sign
 from hub.domain.routing import Target

@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.session.kit import Kit
+from hub.actors.session.context import Kit
 from hub.actors.session.owner import owner
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config

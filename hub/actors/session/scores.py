@@ -18,9 +18,9 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
+from hub.actors.common.transient import passes, shortage
 from hub.actors.session.chronicler import Chronicler
-from hub.actors.session.kit import Kit
-from hub.actors.trouble import passes, shortage
+from hub.actors.session.context import Kit
 from hub.domain.contract import Contract, ContractInvalid, verify
 from hub.domain.event import Tag
 from hub.domain.fidelity.fact import Facts

@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 import trio
 
-from hub.actors.session.kit import Kit
+from hub.actors.session.context import Kit
 from hub.domain.event import Tag
 from hub.domain.session import SessionRecord
 from hub.domain.text.safe import clean, decode

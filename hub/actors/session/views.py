@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import attrs
 
-from hub.actors.clock import iso
-from hub.actors.session.kit import Kit
+from hub.actors.common.clock import iso
+from hub.actors.session.context import Kit
 from hub.api.base import Failure
 from hub.api.observability import Redactions
 from hub.api.session import Cost, Started

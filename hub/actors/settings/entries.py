@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 
-from hub.actors.clock import iso
+from hub.actors.common.clock import iso
 from hub.api import providers as api
 from hub.api.providers import Chosen, ProviderAccount, ProviderConfig
 from hub.domain.accounts.account import Account

@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from hub import messages as m
-from hub.actors.pipelines.shown import run_status, shown
+from hub.actors.pipelines.answers import run_status, shown
 from hub.api.accounts import AccountGone, AccountNow
 from hub.api.approvals import Approval, Resolved
 from hub.api.convert import structure
