@@ -145,7 +145,8 @@ USED_UP = (
     rf"(?:has been |is )?(?:(?:exceeded|exhausted|used up){_ON}|exceeded for (?:quota )?metric)"
     rf"|insufficient (?:quota|balance|credits?|funds){_ON}|(?:your )?(?:credit )?balance is too low"
     rf"|(?:you are |you're |your \w{{1,24}} is )?out of (?:(?:\w+ )?credits?|extra usage){_ON}"
-    rf"|this request requires more credits\b|key limit exceeded{END}|payment required{END}|(?:\w+ )?budget has been exceeded{_ON}"
+    rf"|this request requires more credits\b|key limit exceeded{END}|payment required{END}"
+    rf"|(?:\w+ )?budget has been exceeded{_ON}"
 )
 """Words that say it: no short wait brings it back."""
 
