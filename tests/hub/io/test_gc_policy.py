@@ -13,8 +13,10 @@ from hub.io import gc_policy
 def _shared():
     """The memory of the tests is looked through as before."""
     gc.unfreeze()
+    before = gc.get_threshold()
     yield
     gc.unfreeze()
+    gc.set_threshold(*before)
     gc.enable()
 
 
