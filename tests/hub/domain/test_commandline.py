@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.commandline import Command, commands, forms, named, searched
+from hub.domain.commandforms import forms, named
+from hub.domain.commandline import Command, commands
+from hub.domain.reach import searched
 
 
 @pytest.mark.parametrize(
