@@ -98,7 +98,7 @@ def _everywhere() -> dict[str, Any]:
     """Those of every project whose daemon answers; a daemon that does not is none."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from hub.io.running import projects
+    from hub.io.project.daemons import projects
 
     roots = projects()
     with ThreadPoolExecutor(max_workers=8) as pool:

@@ -30,8 +30,8 @@ from hub.domain.config.model import ApprovalRule
 from hub.domain.rules import Named, Where, judge, named
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
+from hub.io.files.named import look
 from hub.io.git.showing import files_shown
-from hub.io.looking import look
 from hub.messages import (
     ApprovalsInbox,
     AskApproval,

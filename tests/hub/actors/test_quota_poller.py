@@ -12,8 +12,8 @@ import pytest
 
 from hub.actors.quota.poller import Poller
 from hub.api.tables import parse_config
-from hub.io.http import FetchError, fetch
-from hub.io.tails import last_lines, newest
+from hub.io.files.tails import last_lines, newest
+from hub.io.http.request import FetchError, fetch
 from hub.providers.registry import quota_client
 from tests.hub.providers.test_quota_clients import ROLLOUT, TRANSCRIPT, instant
 
