@@ -273,7 +273,7 @@ class App:
             kit,
             Roster(Homes(self.places, self._ledger), self._running, self._session_spec),
             Queue(self.places),
-            Beginnings(kit, Routing(kit)),
+            Beginnings(kit, Routing(kit), self.insist_on_trust),
         )
 
     def _session_spec(self, places: Places, session_id: str) -> tuple[ChildSpec, Ref[SessionInbox]]:

@@ -507,6 +507,24 @@ def test_an_agent_s_file_that_came_since_the_start_stops_the_next_session(clone:
     assert api.post("/api/run", {"task": "x", "trust": refused.value.extra["digest"]})["ok"]
 
 
+def test_nor_does_a_session_begin_that_waited_for_its_turn_meanwhile(clone: Clone) -> None:
+    """Its work begins at the commit that is there when its turn comes."""
+    waits = json.dumps({"steps": [{"ask": "Which colour?"}, {"done": "ok"}]})
+    first = (
+        '[session]\nchain = ["demo-first"]\n[providers.demo-first]\nenabled = true\nscript = "steps.json"\n'
+    )
+    clone.commit(**{"hub.toml": first, "steps.json": waits})
+    assert clone.hub("trust", "--yes").returncode == 0
+    api = clone.start()
+    api.post("/api/run", {"task": "x"})
+    until(lambda: api.get("/api/status")["needsInput"], "the agent asks")
+    queued = api.post("/api/run", {"task": "y", "queue": True})["sessionId"]
+    clone.commit(**{".claude/settings.json": '{"hooks": {}}'})
+    api.post("/api/session/stop", {})
+    assert ".claude/settings.json" in said(api, "cannot begin")
+    assert queued not in json.dumps(api.get("/api/sessions"))
+
+
 def test_what_the_user_changes_through_hub_is_his_word_for_that_alone(clone: Clone) -> None:
     """A base URL that is set over the API needs no second question; what else stands in the file does."""
     clone.commit(**{"hub.toml": '[session]\nverify = ["true"]\n'})
