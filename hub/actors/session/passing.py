@@ -40,7 +40,7 @@ from hub.domain.contract import encode, sign
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
-from hub.domain.retry import Wait
+from hub.domain.retry import Ender, Wait
 from hub.domain.routing import Target
 from hub.domain.session import Attempt, ErrorNote, OnLimit, SessionRecord, SessionState, Unscored
 from hub.errors import Code, HubError
@@ -228,7 +228,8 @@ class Passing:
         said = f"Nobody else may go on with the task. {choice.said()}" if choice.first is None else ""
         if until is None or (record.on_limit is OnLimit.STOP and said):
             raise HubError(Code.NO_FALLBACK, said, hint=choice.next_step())
-        wait = Wait(until, said, "handoff") if said else None
+        ender: Ender = "anybody" if record.failure in _PASSES else "others"
+        wait = Wait(until, said, "handoff", ender) if said else None
         await self.routing.give_back(record)
         await self.kit.ledger.advance(
             Trigger.ABANDONED,
