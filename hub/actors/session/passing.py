@@ -36,7 +36,7 @@ from hub.actors.session.stillness import Stillness
 from hub.actors.trouble import UNAUDITED, passes
 from hub.domain.approval import Action
 from hub.domain.brief import receiver_prompt, render_envelope
-from hub.domain.contract import encode, sign
+from hub.domain.contract import Contract, encode, sign
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
@@ -179,7 +179,7 @@ class Passing:
         made, source = await self.drafting.contract(record, target, gate)
         contract = sign(made, self.kit.keys.contract)
         effect(State.SNAPSHOTTED, "mid")
-        data, text = encode(contract), render_envelope(contract)
+        data, text = encode(contract), self._brief(contract)
         refuse_known_secrets(self.kit, data.decode(), text)
         write_atomic(self.kit.places.envelope_md, text.encode())
         write_atomic(self.kit.places.envelope_json, data)
@@ -244,6 +244,10 @@ class Passing:
             await self.kit.ledger.say(Tag.SYSTEM, f"Nobody else can take over; {record.provider} goes on.")
         return None
 
+    def _brief(self, contract: Contract) -> str:
+        places = self.kit.places
+        return render_envelope(contract, file=places.below(places.envelope_json))
+
     async def _not_permitted(self, record: SessionRecord, target: Target) -> None:
         """Somebody said no to this receiver: the next one is asked about."""
         left = Attempt(target.provider, target.account, "denied", record.at)
@@ -256,7 +260,7 @@ class Passing:
         provider, account = owner(record)
         receiver = attrs.evolve(record, provider=provider, account=account, native_id="")
         # Rendered again from what was verified: the Markdown file on disk is for people and could have been changed.
-        text = render_envelope(contract)
+        text = self._brief(contract)
         path = self.kit.places.run_dir / record.dispatch_id / "envelope.md"
         assignment = self.orders.receiver(receiver, receiver_prompt(contract), text, path)
         note = partial(
