@@ -61,7 +61,8 @@ class Following:
             ),
             kit.keys.contract,
         )
-        data, text = encode(contract), render_envelope(contract)
+        file = kit.places.below(kit.places.adopted_json(order.new_id))
+        data, text = encode(contract), render_envelope(contract, file=file)
         refuse_known_secrets(kit, data.decode(), text)
         write_atomic(kit.places.adopted_json(order.new_id), data)
         write_atomic(kit.places.adopted_md(order.new_id), text.encode())

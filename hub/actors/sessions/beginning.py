@@ -193,7 +193,9 @@ def new_record(kit: Kit, order: StartRun, beginning: Beginning, state: git.RepoS
         provider=chosen.provider,
         account=chosen.account,
         model=config.provider(chosen.provider).model,
-        wait=Wait(until, f"nobody can begin now: {choice.said()}") if until is not None else None,
+        wait=None
+        if until is None
+        else Wait(until, f"nobody can begin now: {choice.said()}", ender="anybody"),
         started_at=iso(kit.clock()),
     )
 
