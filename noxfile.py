@@ -24,8 +24,15 @@ Tests share no port, directory or process; `nox -s tests -- -n 0 ...` runs them 
 LIBRARIES = (
     *("web", "mcp", "client", "test_daemon.py", "test_start.py", "test_installation.py"),
     *(
-        f"io/test_{part}.py"
-        for part in ("config_patch", "dotenv", "kingfisher", "prices", "processes", "sqlite")
+        f"io/{part}.py"
+        for part in (
+            "config/test_patch",
+            "events/test_store",
+            "models/test_prices",
+            "processes/test_control",
+            "secrets/test_dotenv",
+            "secrets/test_kingfisher",
+        )
     ),
 )
 """Where `hub` meets the libraries that it is built on: the tests of these say whether another version of one fits."""
@@ -141,6 +148,14 @@ def stories(session: nox.Session) -> None:
     """What every route, command and frame says of ten stories, beside what is kept; `-- --write` keeps what is said now."""
     _install(session, "test")
     session.run("python", "-m", "tests.stories", *session.posargs)
+
+
+@nox.session
+def prices(session: nox.Session) -> None:
+    """Make the list of prices that hub ships anew from the newest genai-prices; a test compares every one of them."""
+    _install(session, "test")
+    session.install("--upgrade", "genai-prices")
+    session.run("python", "-m", "tests.prices")
 
 
 @nox.session

@@ -63,10 +63,10 @@ from hub.domain.config.reader import Config
 from hub.domain.rules import Where
 from hub.domain.text import clean
 from hub.errors import Code, HubError
-from hub.io.kingfisher import Detection
-from hub.io.pipelines import run_store
-from hub.io.places import Places, load_or_create_key
-from hub.io.trust import Gate
+from hub.io.project.places import Places, load_or_create_key
+from hub.io.project.trust import Gate
+from hub.io.records.pipelines import run_store
+from hub.io.secrets.kingfisher import Detection
 from hub.mcp.http import ToolsApp
 from hub.message_map import Slots
 from hub.messages import AdapterInbox, AgentBatch, Dispatch, SessionInbox

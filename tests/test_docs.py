@@ -20,7 +20,7 @@ from hub.domain.handoff import document as handoff_document
 from hub.domain.rules import judge
 from hub.errors import RULES
 from hub.errors import document as error_document
-from hub.io.places import Places
+from hub.io.project.places import Places
 from hub.mcp.tools import TOOLS
 from hub.message_map import Slots
 from hub.message_map import document as message_document

@@ -25,7 +25,7 @@ from hub.domain.plain import plain
 from hub.domain.redaction.events import EventRedactor
 from hub.domain.text import clean, decode
 from hub.errors import Code, HubError
-from hub.io.child import (
+from hub.io.runner.client import (
     KILLED,
     AgentLaunch,
     Dead,
@@ -43,8 +43,8 @@ from hub.io.child import (
     read_spool,
     spawn_runner,
 )
-from hub.io.framing import Line, LineFramer
-from hub.io.replies import untaken
+from hub.io.runner.framing import Line, LineFramer
+from hub.io.runner.replies import untaken
 from hub.messages import (
     AdapterAnswer,
     AdapterInbox,

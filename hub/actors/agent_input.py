@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import trio
 
-from hub.io.child import RunnerClient, RunnerLost, StopGraces, Taken
-from hub.io.replies import Reply
+from hub.io.runner.client import RunnerClient, RunnerLost, StopGraces, Taken
+from hub.io.runner.replies import Reply
 from hub.messages import AdapterStop
 from hub.providers.base import Stream, Write
 

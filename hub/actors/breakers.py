@@ -23,8 +23,8 @@ from hub.domain import breaker
 from hub.domain.breaker import Breaker, BreakerState
 from hub.domain.event import Tag
 from hub.errors import HubError
-from hub.io.breakers import KeptBreakers, breaker_store
-from hub.io.places import Places
+from hub.io.project.places import Places
+from hub.io.records.breakers import KeptBreakers, breaker_store
 from hub.messages import (
     AuditAppend,
     BreakerAttempt,

@@ -17,7 +17,7 @@ from hub.domain.event import Tag
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.domain.text import clean, clip
 from hub.errors import HubError
-from hub.io.places import load_or_create_key
+from hub.io.project.places import load_or_create_key
 from hub.messages import EventAppend, ProviderChanged
 from supervisors import Actor, ChildSpec, Exit, Ref, Restart, Shutdown, Slot, actor_spec
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from hub.domain.config.reader import Config
 from hub.domain.rules import unenforceable
 from hub.errors import Code, HubError
-from hub.io.child import AgentLaunch, StdinMode
-from hub.io.commands import base_env
-from hub.io.looking import texts
+from hub.io.files.named import texts
+from hub.io.processes.commands import base_env
+from hub.io.runner.client import AgentLaunch, StdinMode
 from hub.providers.base import Assignment, Launch, Provider, Stdin, install_hint
 
 _SPOOL = 2 * 1024**3

@@ -18,8 +18,8 @@ import trio
 from hub.actors.errand import Say
 from hub.domain.terminal import Command
 from hub.errors import Code, HubError
-from hub.io.commands import base_env, run_command
-from hub.io.terminal import Opened, open_terminal
+from hub.io.processes.commands import base_env, run_command
+from hub.io.processes.terminal import Opened, open_terminal
 
 _OWN_SETTINGS = ("npm_config_", "pip_", "uv_")
 """Prefixes of the variables by which users point an installer at their own registry and folders."""

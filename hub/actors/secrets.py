@@ -20,10 +20,10 @@ from hub import __version__
 from hub.domain.config.reader import Config
 from hub.domain.plain import plain_value
 from hub.domain.text import clean
-from hub.io import garbage
-from hub.io.agent_keys import keys_of
-from hub.io.kingfisher import Detection
-from hub.io.places import load_or_create_key
+from hub.io import gc_policy
+from hub.io.project.places import load_or_create_key
+from hub.io.secrets.agent_keys import keys_of
+from hub.io.secrets.kingfisher import Detection
 
 if TYPE_CHECKING:
     from hub.domain.redaction.events import EventRedactor
@@ -104,7 +104,7 @@ class Secrets:
             await trio.to_thread.run_sync(detection.load)
         # imports and compiles for a tenth of a second, the first time
         await trio.to_thread.run_sync(self.text, "")
-        garbage.keep()
+        gc_policy.keep()
         self._armed = True
 
     def events(self) -> EventRedactor:

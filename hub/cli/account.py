@@ -148,7 +148,7 @@ def login(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> No
     from hub.cli.foreground import run_here
     from hub.cli.offline import project
     from hub.errors import Code, HubError
-    from hub.io.accounts import make_home
+    from hub.io.config.accounts import make_home
 
     mine = project(ctx)
     agent = mine.provider(provider)

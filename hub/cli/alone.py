@@ -24,11 +24,11 @@ from hub.cli.context import client
 from hub.cli.offline import Project, project
 from hub.client.quick import ABSENT
 from hub.errors import Code, HubError
-from hub.io.hub_dir import claim, insist_stamped, insist_usable
-from hub.io.journal import AuditJournal
-from hub.io.lock import project_lock
-from hub.io.places import load_or_create_key
-from hub.io.session_records import found, meant
+from hub.io.audit.journal import AuditJournal
+from hub.io.project.hub_dir import claim, insist_stamped, insist_usable
+from hub.io.project.lock import project_lock
+from hub.io.project.places import load_or_create_key
+from hub.io.records.sessions import found, meant
 from hub.messages import AuditAppend, GetConfig, GetSessionFacts, GetSessions
 from hub.web.context import READ, Context
 from hub.web.route import Route

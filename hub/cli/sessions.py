@@ -34,8 +34,10 @@ _PAUSE = 2.0
 """Seconds between two looks of `--watch`."""
 _PATIENCE = 5.0
 """Seconds that each of several daemons has for its answer."""
-_WIDE, _LEAST = 44, 16
-"""Letters of a task, and of the last thing that was said; and how few it may be where there is no room."""
+_WIDE, _LEAST = 44, 24
+"""Letters of a task and of the last thing that was done; with less room than that they stand on a line of their own."""
+_NARROW = 10
+"""Columns that the name of a value takes, where each has a line."""
 
 Row = dict[str, Any]
 
@@ -98,7 +100,7 @@ def _everywhere() -> dict[str, Any]:
     """Those of every project whose daemon answers; a daemon that does not is none."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from hub.io.running import projects
+    from hub.io.project.daemons import projects
 
     roots = projects()
     with ThreadPoolExecutor(max_workers=8) as pool:
@@ -157,19 +159,27 @@ def listed(
     ended = [row for row in ordered if row["sessionState"] in _ENDED]
     shown = ordered if everything else [*ordered[: len(ordered) - len(ended)], *ended[:_SHOWN]]
     clock, names = Clock(now.timestamp()), [row["sessionId"] for row in rows]
-    letters = _WIDE
-    while True:
-        cells = [_cells(row, names, now, clock, letters) for row in shown]
-        text = table(
-            _HEADINGS,
-            cells,
-            [_colour(row) for row in shown],
-            width,
-            groups=[_GROUPS[_group(row)] for row in shown],
-        )
-        if "\n\n" not in text or letters <= _LEAST:
+    tints, groups = [_colour(row) for row in shown], [_GROUPS[_group(row)] for row in shown]
+
+    def drawn(letters: int) -> list[tuple[str, ...]]:
+        return [_cells(row, names, now, clock, letters) for row in shown]
+
+    for letters in range(_WIDE, _LEAST - 1, -4):
+        text = table(_HEADINGS, drawn(letters), tints, width, groups=groups)
+        if "\n\n" not in text:
             break
-        letters -= 4
+    else:
+        cells = drawn(max(_LEAST, width - _NARROW))
+        text = table(
+            _HEADINGS[:-3],
+            [row[:-3] for row in cells],
+            tints,
+            width,
+            groups=groups,
+            below=[" · ".join(filter(None, row[:-4:-1])) for row in cells],
+        )
+        if "\n\n" in text:
+            text = table(_HEADINGS, cells, tints, width, groups=groups)
     hidden = len(ordered) - len(shown)
     return f"{text}\n{hidden} more: hub ls --all" if hidden else text
 

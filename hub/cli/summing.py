@@ -18,9 +18,9 @@ from hub.client.place import root_of
 from hub.domain.plain import plain_value
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.errors import HubError
-from hub.io.accounts import read_book
-from hub.io.config_file import load
-from hub.io.places import Places, load_or_create_key, state_dir
+from hub.io.config.accounts import read_book
+from hub.io.config.file import load
+from hub.io.project.places import Places, load_or_create_key, state_dir
 from hub.providers.registry import load_all
 
 

@@ -22,9 +22,9 @@ import attrs
 
 from hub.client.quick import Api
 from hub.errors import Code, HubError
-from hub.io import seal
-from hub.io.places import load_or_create_key
-from hub.io.sealed import name_of
+from hub.io.files import seal
+from hub.io.files.sealed import name_of
+from hub.io.project.places import load_or_create_key
 from tests.described import DescribedApi
 from tests.forks import Forked, fork
 from tests.settings import lay_out

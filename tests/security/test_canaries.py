@@ -22,7 +22,7 @@ import trio
 
 from hub.api.session import Started
 from hub.errors import HubError
-from hub.io.kingfisher import Detection
+from hub.io.secrets.kingfisher import Detection
 from hub.messages import GetStatus, RequestHandoff, RequestReply, StartRun
 from hub.web.routes import table
 from tests.faults.harness import git, project

@@ -21,7 +21,7 @@ import pytest
 from hub.domain.canonical import canonical
 from hub.domain.handoff import State
 from hub.domain.session import SessionRecord, SessionState
-from hub.io.session_records import FORM
+from hub.io.records.sessions import FORM
 from tests.faults.harness import HUB, Project, git, project, until
 
 MARK = "it-ran"

@@ -16,7 +16,7 @@ import pytest
 import trio
 
 from hub.errors import HubError
-from hub.io.places import load_or_create_key
+from hub.io.project.places import load_or_create_key
 from hub.messages import RequestHandoff, RequestReply, StartRun, Subscribe
 from tests.faults.harness import git, project
 from tests.hub.actors.kit import daemon_of

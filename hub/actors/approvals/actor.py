@@ -30,7 +30,7 @@ from hub.domain.config.model import ApprovalRule
 from hub.domain.rules import Where, judge, named
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
-from hub.io.looking import look
+from hub.io.files.named import look
 from hub.messages import (
     ApprovalsInbox,
     AskApproval,

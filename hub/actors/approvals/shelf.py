@@ -12,8 +12,8 @@ import attrs
 
 from hub.domain.approval import Approval, history, spare
 from hub.errors import HubError
-from hub.io.places import Places
-from hub.io.records import RecordForm, RecordStore, as_named
+from hub.io.project.places import Places
+from hub.io.records.store import RecordForm, RecordStore, as_named
 
 
 @attrs.frozen

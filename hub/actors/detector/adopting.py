@@ -39,15 +39,15 @@ from hub.domain.proof import Proofs
 from hub.domain.routing import Target
 from hub.errors import Code, HubError
 from hub.io import git
-from hub.io.atomic import write_atomic
-from hub.io.ending import end, with_all_below
+from hub.io.events.store import NewEvent
+from hub.io.files.atomic import write_atomic
 from hub.io.git.manifest import changed_lines, manifest
 from hub.io.git.proving import proofs
+from hub.io.git.trees import same_repository, tree_of
 from hub.io.git.worktree import carry
-from hub.io.places import Places
-from hub.io.processes import Identity
-from hub.io.sqlite import NewEvent
-from hub.io.trees import same_repository, tree_of
+from hub.io.processes.control import Identity
+from hub.io.processes.ending import end, with_all_below
+from hub.io.project.places import Places
 from hub.messages import Adopt, AuditAppend, AuditEntry, EventAppend, GetInUse
 from supervisors import Ref
 

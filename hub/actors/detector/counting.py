@@ -2,7 +2,7 @@
 
 Owns: which files these are, which of them count, and what the processes have found together.
 Must not: import more than counting takes: until the first process begins, all but one processor are idle. Nor be used
-where threads run (see `hub.io.shares`).
+where threads run (see `hub.io.processes.workers`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Self
 import attrs
 import msgspec
 
-from hub.io.below import RefusedError, open_below, refused, tree
-from hub.io.shares import Crew, processors
-from hub.io.walk import OutOfTime
+from hub.io.files.confined import RefusedError, open_below, refused, tree
+from hub.io.files.walk import OutOfTime
+from hub.io.processes.workers import Crew, processors
 from hub.providers import summed
 from hub.providers.summed import Sum, Totals
 

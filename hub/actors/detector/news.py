@@ -21,8 +21,8 @@ from hub.domain.detection.detected import Detected
 from hub.domain.detection.lineup import Agent
 from hub.domain.event import Record, Tag
 from hub.domain.text import headline
+from hub.io.events.store import NewEvent
 from hub.io.runner.proc import boot_id
-from hub.io.sqlite import NewEvent
 
 
 @attrs.define

@@ -16,7 +16,7 @@ from hub.actors.detector.carrying import Carrying
 from hub.actors.detector.meter import Meter
 from hub.actors.detector.scout import Scout
 from hub.actors.errand import Jobs
-from hub.io.places import Places, load_or_create_key
+from hub.io.project.places import Places, load_or_create_key
 from hub.messages import (
     AuditAppend,
     EventAppend,

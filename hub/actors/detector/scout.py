@@ -25,12 +25,12 @@ from hub.domain.detection.detected import Detected, Gap, Kept, account_label, co
 from hub.domain.detection.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
 from hub.domain.detection.lineup import SLACK, Agent
 from hub.domain.detection.processes import COMMAND_LINE
-from hub.io.census import Census
-from hub.io.processes import Identity
-from hub.io.repoll import Repoll, database, watched
+from hub.io.files.changed import Repoll, database, watched
+from hub.io.git.trees import same_repository
+from hub.io.processes.control import Identity
+from hub.io.processes.table import Census
 from hub.io.runner.proc import boot_id
 from hub.io.stores import StoreFiles
-from hub.io.trees import same_repository
 from hub.providers import stores
 from hub.providers.base import Provider
 from hub.providers.registry import signatures

@@ -1,7 +1,7 @@
 """What all sessions on this machine have used, whoever started them.
 
 Owns: which sessions are counted, how exactly, and the sum.
-Must not: price anything, or be used where threads run (see `hub.io.shares`).
+Must not: price anything, or be used where threads run (see `hub.io.processes.workers`).
 
 Where sessions hold copies of each other's answers every byte of them is read (`hub.actors.detector.counting`); elsewhere
 a session sums itself up, and what it tells at its ends is taken. Both is shared out among as many processes as there are
@@ -21,7 +21,7 @@ from hub.actors.detector.counting import PROCESSES, Count
 from hub.actors.detector.homes import Moved
 from hub.domain.cost import Tokens
 from hub.domain.detection.intel import StoreHit
-from hub.io.shares import Crew, processors
+from hub.io.processes.workers import Crew, processors
 from hub.io.stores import StoreFiles
 from hub.providers import stores, summed
 from hub.providers.summed import Sum

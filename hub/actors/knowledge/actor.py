@@ -29,7 +29,7 @@ from hub.errors import Code, HubError
 from hub.io.graph.facts import Counts, counts, detail, note, of_session
 from hub.io.graph.search import search
 from hub.io.graph.store import GraphStore
-from hub.io.places import Places
+from hub.io.project.places import Places
 from hub.messages import (
     DrawIntent,
     EventsInbox,

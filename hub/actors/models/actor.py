@@ -24,9 +24,9 @@ from hub.api.vision import Seen
 from hub.domain.config.reader import Config
 from hub.domain.terminal import Command
 from hub.errors import Code, HubError
-from hub.io.ollama import base_of, reachable
-from hub.io.places import Places
-from hub.io.probe import which
+from hub.io.models.ollama import base_of, reachable
+from hub.io.processes.probe import which
+from hub.io.project.places import Places
 from hub.messages import CancelPull, GetConfig, LaunchModel, ListModels, Look, ModelsInbox, PullModel
 from hub.providers.base import Provider
 from supervisors import Actor, ActorDied, Answer, Ref

@@ -18,10 +18,10 @@ from hub.api.vision import Seen
 from hub.domain.config.reader import Config
 from hub.domain.image import Image, image_of
 from hub.errors import Code, HubError
-from hub.io.agent_keys import keys_of
-from hub.io.ollama import base_of
-from hub.io.screenshot import screenshot
-from hub.io.sight import Eye, look
+from hub.io.models.ollama import base_of
+from hub.io.models.screenshot import screenshot
+from hub.io.models.vision import Eye, look
+from hub.io.secrets.agent_keys import keys_of
 from hub.messages import Look
 from hub.providers.base import Provider
 

@@ -11,8 +11,8 @@ import attrs
 from hub.actors.errand import Say
 from hub.domain.pull import Pull
 from hub.errors import Code, HubError
-from hub.io.http_stream import failed, place_of
-from hub.io.ollama import installed, pulling
+from hub.io.http.stream import failed, place_of
+from hub.io.models.ollama import installed, pulling
 
 _ENDED_EARLY = "ended the pull without a word; ask for it again, it goes on where it was"
 

@@ -24,8 +24,8 @@ from hub.domain.pipeline.run import NodeState, PipelineRun, begin, taken_up
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
 from hub.io.git.merge import run_base
-from hub.io.pipelines import read_stored, replace_stored
-from hub.io.places import Places
+from hub.io.project.places import Places
+from hub.io.records.pipelines import read_stored, replace_stored
 from hub.messages import (
     GetConfig,
     GetInUse,

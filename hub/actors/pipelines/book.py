@@ -24,7 +24,7 @@ from hub.domain.event import Tag
 from hub.domain.pipeline.run import NodeRun, NodeState, PipelineRun, tally
 from hub.domain.text import headline
 from hub.errors import Code, HubError
-from hub.io.records import RecordStore
+from hub.io.records.store import RecordStore
 
 _SILENT = (NodeState.PENDING, NodeState.STARTING)
 """States nobody is told of: nothing has happened yet."""

@@ -32,8 +32,8 @@ from hub.domain.quota.spending import NOTHING, spent
 from hub.domain.quota.wallet import Prospect, alarm, prospect, said
 from hub.domain.quota.window import DECLARED, FULL, QuotaReading, Standing, newest, standing
 from hub.errors import HubError
-from hub.io.places import Places
-from hub.io.records import RecordStore
+from hub.io.project.places import Places
+from hub.io.records.store import RecordStore
 from hub.messages import (
     EventsInbox,
     GetConfig,

@@ -17,7 +17,7 @@ from hub.domain.quota.burn import Burn, begin, observe
 from hub.domain.quota.elsewhere import Elsewhere, Growth
 from hub.domain.quota.spending import NOTHING, Spending, spend, spend_elsewhere, spent
 from hub.domain.quota.window import LIMIT, QuotaReading, limit_of, reading_of, undated_limit
-from hub.io.records import RecordForm, as_named
+from hub.io.records.store import RecordForm, as_named
 
 _WINDOWS = 200
 """Windows kept, the newest: their names come from agents."""

@@ -23,9 +23,9 @@ from hub.domain.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.quota.window import QuotaReading, Source
 from hub.errors import HubError
-from hub.io.atomic import read_bounded
-from hub.io.http import Answer, FetchError, fetch
-from hub.io.tails import Found, last_lines, newest
+from hub.io.files.atomic import read_bounded
+from hub.io.files.tails import Found, last_lines, newest
+from hub.io.http.request import Answer, FetchError, fetch
 from hub.providers.quota import QuotaClient, Request, Share, document
 
 LOOK = 60.0

@@ -28,7 +28,7 @@ from hub.domain.quota.window import QuotaReading, breach, newest, reading_of
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.domain.text import headline
 from hub.errors import Code, HubError
-from hub.io.sqlite import NewEvent
+from hub.io.events.store import NewEvent
 from hub.messages import (
     AccountFreed,
     AgentBatch,

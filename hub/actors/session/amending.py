@@ -25,7 +25,7 @@ from hub.domain.event import Event, Record, Tag
 from hub.domain.intent.amendment import amendments
 from hub.domain.session import SessionRecord
 from hub.errors import HubError
-from hub.io.sqlite import NewEvent
+from hub.io.events.store import NewEvent
 from hub.messages import EventsOfDispatch
 
 if TYPE_CHECKING:

@@ -21,14 +21,14 @@ from hub.actors.session.owner import owner
 from hub.actors.trouble import shortage
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
-from hub.io.accounts import make_home
-from hub.io.atomic import write_atomic
-from hub.io.child import ClaimedNotStarted, Dead, NeverClaimed, drop_ready, inspect, make_ready
-from hub.io.places import make_private_dir
-from hub.io.processes import sweep
-from hub.io.replies import Reply, keep
-from hub.io.run_sweep import ASSIGNMENT, ASSIGNMENT_LIMIT
-from hub.io.sealed import NotSealed, read_sealed, write_sealed
+from hub.io.config.accounts import make_home
+from hub.io.files.atomic import write_atomic
+from hub.io.files.sealed import NotSealed, read_sealed, write_sealed
+from hub.io.processes.control import sweep
+from hub.io.project.places import make_private_dir
+from hub.io.runner.client import ClaimedNotStarted, Dead, NeverClaimed, drop_ready, inspect, make_ready
+from hub.io.runner.replies import Reply, keep
+from hub.io.runner.sweep import ASSIGNMENT, ASSIGNMENT_LIMIT
 from hub.messages import (
     AdapterAnswer,
     AdapterInbox,

@@ -29,10 +29,10 @@ from hub.domain.repair import Refused
 from hub.domain.session import SessionRecord
 from hub.errors import HubError
 from hub.io import git
-from hub.io.commands import run_command
 from hub.io.git.aside import note_left
 from hub.io.git.since import changed_since_start
 from hub.io.git.snapshot import new_files
+from hub.io.processes.commands import run_command
 from hub.messages import DrawIntent, EventsHead
 from supervisors import ActorDied
 

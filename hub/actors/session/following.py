@@ -18,7 +18,7 @@ from hub.domain.contract import Evidence, EvidenceKind, encode, sign
 from hub.domain.routing import Target
 from hub.domain.text import clip
 from hub.errors import Code, HubError
-from hub.io.atomic import write_atomic
+from hub.io.files.atomic import write_atomic
 from hub.messages import DraftFollowUp, FollowUp
 
 _GOAL = 2_000

@@ -17,9 +17,9 @@ import attrs
 from hub.actors.session.ledger import Ledger
 from hub.domain.session import SessionRecord
 from hub.errors import HubError
-from hub.io.atomic import read_bounded, write_atomic
-from hub.io.places import Places, make_private_dir
-from hub.io.session_records import homes, session_store
+from hub.io.files.atomic import read_bounded, write_atomic
+from hub.io.project.places import Places, make_private_dir
+from hub.io.records.sessions import homes, session_store
 
 _CONTRACT_LIMIT = 16 * 1024 * 1024
 

@@ -23,8 +23,8 @@ from hub.domain.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.event import Record
 from hub.domain.session import SessionRecord
-from hub.io.kingfisher import Detection
-from hub.io.places import Places
+from hub.io.project.places import Places
+from hub.io.secrets.kingfisher import Detection
 from hub.messages import (
     ApprovalsInbox,
     AuditInbox,

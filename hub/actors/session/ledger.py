@@ -24,9 +24,9 @@ from hub.domain.session import SessionRecord, SessionState
 from hub.domain.text import clip, headline
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.places import Places
-from hub.io.session_records import SessionStore, session_store
-from hub.io.sqlite import NewEvent
+from hub.io.events.store import NewEvent
+from hub.io.project.places import Places
+from hub.io.records.sessions import SessionStore, session_store
 from hub.messages import AuditAppend, AuditEntry, EventAppend, EventsOnRecord
 from supervisors import Ref
 

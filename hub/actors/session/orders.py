@@ -17,7 +17,7 @@ from hub.domain.contract import verify
 from hub.domain.profile import guidance
 from hub.domain.rules import asks
 from hub.domain.session import SessionRecord
-from hub.io.atomic import read_bounded
+from hub.io.files.atomic import read_bounded
 from hub.providers.base import Assignment
 
 _CONTRACT_LIMIT = 64 * 1024 * 1024

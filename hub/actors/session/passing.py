@@ -45,7 +45,7 @@ from hub.domain.routing import Target
 from hub.domain.session import Attempt, ErrorNote, OnLimit, SessionRecord, SessionState, Unscored
 from hub.errors import Code, HubError
 from hub.io import git
-from hub.io.atomic import write_atomic
+from hub.io.files.atomic import write_atomic
 from hub.io.git.aside import LEFT
 from hub.io.git.env import together
 from hub.io.git.own_folder import NEVER

@@ -10,8 +10,8 @@ import attrs
 
 from hub.api.session import Started
 from hub.errors import Code, HubError
-from hub.io.places import Places
-from hub.io.records import RecordForm, RecordStore
+from hub.io.project.places import Places
+from hub.io.records.store import RecordForm, RecordStore
 from hub.messages import StartRun
 
 _MOST = 1000

@@ -18,7 +18,7 @@ import trio
 from hub.actors.session.homes import Homes
 from hub.domain.session import SessionRecord, SessionState, not_on_record
 from hub.errors import Code, HubError
-from hub.io.places import Places
+from hub.io.project.places import Places
 from hub.messages import GetSessionFacts, SessionFacts, SessionInbox
 from supervisors import ActorDied, AdminCode, AdminError, ChildSpec, DynamicHandle, Ref, Sent
 

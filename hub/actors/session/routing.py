@@ -36,7 +36,7 @@ from hub.domain.routing import (
 from hub.domain.rules import asks, unenforceable
 from hub.domain.session import Attempt, SessionRecord
 from hub.errors import HubError
-from hub.io.commands import base_env
+from hub.io.processes.commands import base_env
 from hub.messages import (
     BreakerAttempt,
     BreakerClosed,

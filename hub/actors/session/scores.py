@@ -27,7 +27,7 @@ from hub.domain.fact import Facts
 from hub.domain.fidelity import Fidelity, done_claims, verified, weigh
 from hub.domain.session import SessionRecord, Unscored
 from hub.errors import Code, HubError
-from hub.io.atomic import read_bounded
+from hub.io.files.atomic import read_bounded
 from hub.io.git.manifest import manifest
 from hub.io.git.proving import proofs
 from hub.messages import AuditIntact

@@ -20,10 +20,10 @@ from hub.domain.session import SessionRecord
 from hub.domain.text import clean, decode
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.commands import CommandResult, base_env, run_command
 from hub.io.git.aside import note_made, note_yours, read
 from hub.io.git.snapshot import committed_tops, new_files
-from hub.io.provisions import bring
+from hub.io.processes.commands import CommandResult, base_env, run_command
+from hub.io.project.provisions import bring
 
 TIMEOUT = 600.0
 """Seconds that a setup command may take."""

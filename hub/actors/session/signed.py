@@ -18,7 +18,7 @@ from hub.domain.jsonvalue import JsonObject
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.io import git
-from hub.io.atomic import read_bounded
+from hub.io.files.atomic import read_bounded
 
 _WHEN = "One is made at each handoff: hub handoff"
 _REFUSED = (

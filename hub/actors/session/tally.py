@@ -77,6 +77,6 @@ class Tallies:
         meters = [copy.deepcopy(meter) for meter in self.by_dispatch.values()]
         if not any(meter.open() for meter in meters):
             return bill(meters, lambda _: None)
-        from hub.io.prices import price  # noqa: PLC0415  # heavy, and most sessions need none
+        from hub.io.models.prices import price  # noqa: PLC0415  # heavy, and most sessions need none
 
         return await trio.to_thread.run_sync(bill, meters, price)

@@ -20,10 +20,10 @@ from hub.domain.accounts import added, find, removed, switched
 from hub.domain.config.reader import Config
 from hub.domain.text import is_label
 from hub.errors import Code, HubError
-from hub.io.accounts import make_account_dir, own_dir, read_book, write_book
-from hub.io.config_file import text_of
-from hub.io.config_patch import Watch, edit, unwatched
-from hub.io.places import Places
+from hub.io.config.accounts import make_account_dir, own_dir, read_book, write_book
+from hub.io.config.file import text_of
+from hub.io.config.patch import Watch, edit, unwatched
+from hub.io.project.places import Places
 from hub.messages import AddAccount, RemoveAccount, SwitchAccount
 from hub.providers.base import Provider
 

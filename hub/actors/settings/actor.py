@@ -27,9 +27,9 @@ from hub.api.vision import VisionConfig
 from hub.domain.config.model import Profile
 from hub.domain.config.reader import Config
 from hub.errors import HubError
-from hub.io.config_patch import unwatched
-from hub.io.places import Places
-from hub.io.trust import Gate
+from hub.io.config.patch import unwatched
+from hub.io.project.places import Places
+from hub.io.project.trust import Gate
 from hub.messages import (
     AddAccount,
     AuditAppend,

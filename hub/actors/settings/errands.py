@@ -20,8 +20,8 @@ from hub.domain.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.terminal import Command
 from hub.errors import Code, HubError
-from hub.io.accounts import make_home
-from hub.io.probe import probe, which
+from hub.io.config.accounts import make_home
+from hub.io.processes.probe import probe, which
 from hub.providers.base import Provider, install_hint
 
 INSTALLERS = frozenset({"npm", "pip", "pipx", "uv"})

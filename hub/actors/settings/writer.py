@@ -26,9 +26,9 @@ from hub.api.vision import VisionDone
 from hub.domain.config.reader import Config
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
-from hub.io.config_file import Keys
-from hub.io.config_patch import Watch, patch, patch_provider, unwatched
-from hub.io.places import Places
+from hub.io.config.file import Keys
+from hub.io.config.patch import Watch, patch, patch_provider, unwatched
+from hub.io.project.places import Places
 from hub.messages import (
     AddAccount,
     Install,

@@ -38,7 +38,7 @@ from hub.io.git.refs import (
 )
 from hub.io.git.scan import show
 from hub.io.git.work import Work, work_of
-from hub.io.places import Places
+from hub.io.project.places import Places
 
 _PATCH_LIMIT = 64 << 20
 _STAT_LIMIT = 1 << 16

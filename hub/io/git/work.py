@@ -23,7 +23,7 @@ from hub.io.git.env import git
 from hub.io.git.own_folder import folder_of
 from hub.io.git.refs import BASE, DISCARDED, KEPT, TAKE, TAKEN, branch_of, is_ancestor, kept_ref, read_commits
 from hub.io.git.scan import show
-from hub.io.places import Places, make_private_dir
+from hub.io.project.places import Places, make_private_dir
 
 _HEADS = "refs/heads/hub/"
 

@@ -32,7 +32,9 @@ WORDING = Wording(
             r"Claude Code (?:is unable|can't|cannot) (?:to )?respond to this (?:request|message)",
         ),
         (FailureClass.USAGE_LIMIT, r"Claude AI usage limit reached"),
-    )
+        (FailureClass.OVERLOAD, r"Repeated 529 Overloaded errors"),
+    ),
+    leads=r"API Error \(",
 )
 _PER_MINUTE = re.compile(r"per[ -]minute", re.IGNORECASE)
 

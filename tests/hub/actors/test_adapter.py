@@ -20,9 +20,9 @@ import trio
 from hub.actors.adapter import Adapter
 from hub.domain.redaction.events import EventRedactor
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
-from hub.io import processes
-from hub.io.child import AgentLaunch, StdinMode
-from hub.io.framing import MAX_LINE
+from hub.io.processes import control
+from hub.io.runner.client import AgentLaunch, StdinMode
+from hub.io.runner.framing import MAX_LINE
 from hub.messages import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, AgentBatch, Dispatch
 from hub.providers.base import Assignment, Ending
 from hub.providers.codex.agent import PROVIDER as CODEX
@@ -133,7 +133,7 @@ async def run_dir(tmp_path):
     path = tmp_path / f"d-{uuid.uuid4().hex[:12]}"
     yield path
     with trio.CancelScope(shield=True):
-        await processes.sweep([path.name])
+        await control.sweep([path.name])
 
 
 def delta(text):

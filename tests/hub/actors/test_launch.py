@@ -14,7 +14,7 @@ from hub.actors.launch import agent_launch
 from hub.domain.config.model import ApprovalRule
 from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
-from hub.io.places import load_or_create_key
+from hub.io.project.places import load_or_create_key
 from hub.messages import StartRun
 from hub.providers.base import Account, Assignment
 from hub.providers.demo.agent import FIRST

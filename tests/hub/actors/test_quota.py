@@ -22,9 +22,9 @@ from hub.domain.event import EventType, Tag
 from hub.domain.quota.elsewhere import UNSEEN, Growth, Used
 from hub.domain.quota.forecast import Outlook
 from hub.domain.quota.window import QuotaReading
-from hub.io.places import Places
-from hub.io.records import RecordStore
-from hub.io.sqlite import NewEvent
+from hub.io.events.store import NewEvent
+from hub.io.project.places import Places
+from hub.io.records.store import RecordStore
 from hub.messages import EventAppend, EventsSince, GetProspects, GetWallet, SpentElsewhere
 from supervisors import DynamicHandle, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 import threading
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import trio
 
 from hub.actors.quota.poller import Poller
 from hub.api.tables import parse_config
-from hub.io.http import FetchError, fetch
-from hub.io.tails import last_lines, newest
+from hub.io.files.tails import last_lines, newest
+from hub.io.http.request import FetchError, fetch
 from hub.providers.registry import quota_client
 from tests.hub.providers.test_quota_clients import ROLLOUT, TRANSCRIPT, instant
 
@@ -228,3 +230,24 @@ def test_only_the_end_of_a_long_file_is_read_in_whole_lines(tmp_path):
     (tmp_path / "link.jsonl").symlink_to(path)
     assert last_lines(str(tmp_path / "link.jsonl")) == []
     assert [Path(found.path).name for found in newest(tmp_path, ".jsonl", 0, 5)] == ["a.jsonl"]
+
+
+async def test_a_proxy_is_used_for_the_world_and_never_for_this_machine(monkeypatch, server):
+    """Behind a company's proxy there is no other way out; a login to loopback stays on loopback."""
+    asked = []
+
+    async def proxy(stream):
+        asked.append((await stream.receive_some(4096)).split(b"\r\n")[0])
+
+    async with trio.open_nursery() as nursery:
+        listeners = await nursery.start(partial(trio.serve_tcp, proxy, 0, host="127.0.0.1"))
+        place = f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}"
+        monkeypatch.setenv("https_proxy", place)
+        monkeypatch.setenv("http_proxy", place)
+        monkeypatch.delenv("no_proxy", raising=False)
+        with pytest.raises(FetchError):
+            await fetch("GET", "https://quota.example/x", {"Authorization": "Bearer the-login"})
+        assert [line.rpartition(b" ")[0] for line in asked] == [b"CONNECT quota.example:443"]
+        await fetch("GET", f"{server.url}/api/oauth/usage", {"Authorization": "Bearer the-login"})
+        assert len(asked) == 1
+        nursery.cancel_scope.cancel()

@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from hub.cli.editors import EDITORS
-from hub.io.jsonc import put
+from hub.io.files.jsonc import put
 from tests.hub.cli.kit import hub
 
 ZED = """{

@@ -41,7 +41,7 @@ from hub.domain.config.reader import Config
 from hub.domain.event import Record
 from hub.domain.pipeline.run import begin
 from hub.domain.text import clean
-from hub.io.places import Places
+from hub.io.project.places import Places
 from hub.mcp.http import ToolsApp
 from hub.web.context import Context
 from hub.web.server import Bound, serve

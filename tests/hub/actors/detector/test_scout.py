@@ -16,8 +16,8 @@ from hub.actors.detector.scout import Scout
 from hub.api.convert import unstructure
 from hub.domain.config.reader import Config
 from hub.domain.detection.intel import Unreadable, failed
-from hub.io import repoll
-from hub.io.census import Census
+from hub.io.files import changed
+from hub.io.processes.table import Census
 from hub.io.stores import StoreFiles
 from hub.providers import stores
 from hub.providers.registry import load_all
@@ -83,7 +83,7 @@ def test_what_an_idle_agent_is_asked_is_seen_at_the_next_glance(tmp_path, monkey
         (found,) = [one for one in scout.scan(moment) if pid in one.pids]
         assert (found.prompt, found.choice.session_id) == ("", SESSION if begun else "")
         monkeypatch.setattr(Census, "look", lambda *_, **__: False)  # of processes nothing is to be learned
-        monkeypatch.setattr(repoll, "_TICK_NS", 0)
+        monkeypatch.setattr(changed, "_TICK_NS", 0)
         scout.glance()
         assert not scout.glance()
         transcript(home / ".claude", SESSION if begun else new_session(), tmp_path, "Write a.py")

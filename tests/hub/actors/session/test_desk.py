@@ -15,7 +15,7 @@ from hub.domain.handoff import State
 from hub.domain.routing import Target
 from hub.domain.session import Handoff
 from hub.errors import Code, HubError
-from hub.io import processes
+from hub.io.processes import control
 from hub.io.runner import launcher
 from hub.messages import StartRun
 from tests.hub.actors.kit import daemon_of
@@ -75,7 +75,7 @@ async def test_an_agent_that_was_let_go_lives_on_and_is_found_again(two, monkeyp
         desk, record, runner = parts.driver.desk, parts.ledger.now, runner_of(parts)
         await desk.release()
         assert parts.kit.board.agent is None
-        assert processes.identity_of(runner["pid"]) is not None
+        assert control.identity_of(runner["pid"]) is not None
         assert desk.has_run(record)
         held = await desk.hold()
         assert held is not None
@@ -106,7 +106,7 @@ async def test_a_stop_returns_when_no_process_is_left(two, monkeypatch, kept):
             (parts.kit.places.run_dir / parts.ledger.now.dispatch_id / "agent.json").read_text()
         )["pid"]
         await parts.driver.desk.stop("test", hard=True)
-        assert processes.identity_of(agent) is None
+        assert control.identity_of(agent) is None
         await ends(runner["pid"], runner["guardianPid"])
 
 
@@ -115,8 +115,8 @@ async def test_a_kill_ends_every_process_without_a_word(two, monkeypatch, kept):
         parts = await asked(live, kept)
         record, runner = parts.ledger.now, runner_of(parts)
         await parts.driver.desk.kill(record)
-        assert list(processes.find_by_env([record.dispatch_id])) == []
-        assert processes.identity_of(runner["pid"]) is None
+        assert list(control.find_by_env([record.dispatch_id])) == []
+        assert control.identity_of(runner["pid"]) is None
 
 
 async def test_a_safe_point_without_an_agent_is_the_end_of_its_turn(two, monkeypatch):

@@ -9,8 +9,8 @@ import trio
 
 from hub.actors.session.board import Wish
 from hub.errors import Code, HubError
+from hub.io.events.store import NewEvent
 from hub.io.git import add_worktree
-from hub.io.sqlite import NewEvent
 from hub.messages import EventAppend
 from tests.faults.harness import git
 from tests.hub.actors.session.parts import parts_of

@@ -8,7 +8,7 @@ import pytest
 
 from hub.actors.session.evidence import Source
 from hub.domain.event import EventType, Tag
-from hub.io.sqlite import NewEvent
+from hub.io.events.store import NewEvent
 from hub.messages import EventAppend, GetGraph
 from supervisors.testing import restarted
 from tests.hub.actors.session.parts import parts_of

@@ -9,7 +9,7 @@ from hub.domain.event import Tag
 from hub.domain.handoff import IllegalTransition, State, Trigger
 from hub.domain.session import Handoff, SessionState
 from hub.errors import Code, HubError
-from hub.io.session_records import session_store
+from hub.io.records.sessions import session_store
 from tests.hub.actors.session.parts import parts_of
 
 

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from hub.domain.contract import Contract, ContractInvalid, encode, sign
-from hub.io.atomic import write_atomic
+from hub.io.files.atomic import write_atomic
 from tests.hub.actors.session.parts import parts_of
 from tests.settings import lay_out
 

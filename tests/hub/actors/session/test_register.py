@@ -12,7 +12,7 @@ from hub.actors.session import views
 from hub.actors.session.queue import Queue, Queued
 from hub.domain.routing import Target
 from hub.errors import Code, HubError
-from hub.io.places import Places
+from hub.io.project.places import Places
 from hub.messages import (
     ClaimAccount,
     GetClaims,

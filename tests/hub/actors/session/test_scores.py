@@ -13,7 +13,7 @@ from hub.domain.contract import Contract, encode, sign
 from hub.domain.session import Unscored
 from hub.errors import Code, HubError
 from hub.io import git
-from hub.io.atomic import write_atomic
+from hub.io.files.atomic import write_atomic
 from tests.faults.harness import project, until
 from tests.hub.actors.session.parts import parts_of
 

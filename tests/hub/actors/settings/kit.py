@@ -20,9 +20,9 @@ from hub.actors.settings.actor import Settings
 from hub.app import new_id
 from hub.domain.config.reader import Config
 from hub.domain.event import Record
-from hub.io.accounts import read_book
-from hub.io.config_file import load
-from hub.io.places import Places
+from hub.io.config.accounts import read_book
+from hub.io.config.file import load
+from hub.io.project.places import Places
 from hub.messages import AuditHistory, EventsSince
 from hub.providers.base import Provider
 from hub.providers.demo.agent import FIRST, SECOND

@@ -14,7 +14,7 @@ from hub.io.git.identity import identity
 from hub.io.git.taking import take
 from hub.io.git.work import work_of
 from hub.io.git.worktree import add_worktree
-from hub.io.places import Places
+from hub.io.project.places import Places
 from tests.hub.io.git.kit import killed_at, make_repo, session, sh
 
 ADA = "Ada <ada@example.com>"
