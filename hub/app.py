@@ -273,7 +273,7 @@ class App:
             context,
             Roster(Homes(self.places, self._session_store), self._running, self._session_spec),
             Queue(self.places),
-            Beginnings(context, Routing(context)),
+            Beginnings(context, Routing(context), self.insist_on_trust),
         )
 
     def _session_spec(self, places: Places, session_id: str) -> tuple[ChildSpec, Ref[SessionInbox]]:

@@ -27,10 +27,11 @@ from hub.api.approvals import Resolved
 from hub.domain import approval as record
 from hub.domain.approval import Action, Approval, By, Request, State, Verdict
 from hub.domain.config.model import ApprovalRule
-from hub.domain.permission.rules import Where, judge, named
+from hub.domain.permission.rules import Named, Where, judge, named
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io.files.named import look
+from hub.io.git.showing import files_shown
 from hub.messages import (
     ApprovalsInbox,
     AskApproval,
@@ -130,9 +131,13 @@ class Approvals(Actor[ApprovalsInbox]):
                 return Verdict("ask", reason=f"the rules cannot be read: {error.detail}")
         known = self._known
         names = named(known, request, self._where)
-        if not names.paths and not names.searched:
+        if names == Named():
             return judge(known, request, self._where)
-        return await trio.to_thread.run_sync(lambda: judge(known, request, self._where, look(names)))
+        shown = {one: await files_shown(*one) for one in names.shown}
+        seen = await trio.to_thread.run_sync(look, names)
+        return await trio.to_thread.run_sync(
+            judge, known, request, self._where, attrs.evolve(seen, shown=shown)
+        )
 
     def _resolve(self, message: ResolveApproval) -> Answer:
         found = self._shelf.find(message.id)

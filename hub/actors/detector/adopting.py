@@ -262,8 +262,10 @@ class Adopting:
 
     async def _write(self, contract: Contract, found: Detected) -> None:
         name, data = contract.session_id, encode(contract)
-        write_atomic(self.places.adopted_json(name), data)
-        write_atomic(self.places.adopted_md(name), render_envelope(contract, adopted=True).encode())
+        signed = self.places.adopted_json(name)
+        write_atomic(signed, data)
+        text = render_envelope(contract, file=self.places.below(signed), adopted=True)
+        write_atomic(self.places.adopted_md(name), text.encode())
         told = {
             "sessionId": name,
             "adopted": self.scrub(found.id),

@@ -62,14 +62,16 @@ class AssignmentBuilder:
         Raises:
             HubError: `contract_invalid`; the file is not what hub has signed, and is given to nobody.
         """
+        places = self.context.places
+        signed = places.adopted_json(record.session_id)
         contract = verify(
-            read_bounded(self.context.places.adopted_json(record.session_id), _CONTRACT_LIMIT),
+            read_bounded(signed, _CONTRACT_LIMIT),
             self.context.keys.contract,
             session_id=record.session_id,
             snapshot=record.first or record.base,
         )
-        path = self.context.places.run_dir / record.dispatch_id / "envelope.md"
-        envelope = render_envelope(contract, adopted=not record.continues)
+        path = places.run_dir / record.dispatch_id / "envelope.md"
+        envelope = render_envelope(contract, file=places.below(signed), adopted=not record.continues)
         prompt = (_CONTINUE + contract.task_goal) if resume_id else receiver_prompt(contract)
         if record.correction:
             prompt = self._corrected(record, contract.task_goal, resumed=bool(resume_id))

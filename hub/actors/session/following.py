@@ -61,7 +61,8 @@ class Following:
             ),
             context.keys.contract,
         )
-        data, text = encode(contract), render_envelope(contract)
+        file = context.places.below(context.places.adopted_json(order.new_id))
+        data, text = encode(contract), render_envelope(contract, file=file)
         refuse_known_secrets(context, data.decode(), text)
         write_atomic(context.places.adopted_json(order.new_id), data)
         write_atomic(context.places.adopted_md(order.new_id), text.encode())

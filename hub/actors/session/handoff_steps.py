@@ -36,11 +36,11 @@ from hub.actors.session.store import effect
 from hub.actors.session.worktree_watch import WorktreeWatch
 from hub.domain.approval import Action
 from hub.domain.brief import receiver_prompt, render_envelope
-from hub.domain.contract import encode, sign
+from hub.domain.contract import Contract, encode, sign
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
-from hub.domain.retry import Wait
+from hub.domain.retry import Ender, Wait
 from hub.domain.routing import Target
 from hub.domain.session import Attempt, ErrorNote, OnLimit, SessionRecord, SessionState, Unscored
 from hub.errors import Code, HubError
@@ -181,7 +181,7 @@ class HandoffSteps:
         made, source = await self.drafting.contract(record, target, gate)
         contract = sign(made, self.context.keys.contract)
         effect(State.SNAPSHOTTED, "mid")
-        data, text = encode(contract), render_envelope(contract)
+        data, text = encode(contract), self._brief(contract)
         refuse_known_secrets(self.context, data.decode(), text)
         write_atomic(self.context.places.envelope_md, text.encode())
         write_atomic(self.context.places.envelope_json, data)
@@ -230,7 +230,8 @@ class HandoffSteps:
         said = f"Nobody else may go on with the task. {choice.said()}" if choice.first is None else ""
         if until is None or (record.on_limit is OnLimit.STOP and said):
             raise HubError(Code.NO_FALLBACK, said, hint=choice.next_step())
-        wait = Wait(until, said, "handoff") if said else None
+        ender: Ender = "anybody" if record.failure in _PASSES else "others"
+        wait = Wait(until, said, "handoff", ender) if said else None
         await self.routing.give_back(record)
         await self.context.store.advance(
             Trigger.ABANDONED,
@@ -245,6 +246,10 @@ class HandoffSteps:
             await self.context.store.say(Tag.SYSTEM, f"Nobody else can take over; {record.provider} goes on.")
         return None
 
+    def _brief(self, contract: Contract) -> str:
+        places = self.context.places
+        return render_envelope(contract, file=places.below(places.envelope_json))
+
     async def _not_permitted(self, record: SessionRecord, target: Target) -> None:
         """Somebody said no to this receiver: the next one is asked about."""
         left = Attempt(target.provider, target.account, "denied", record.at)
@@ -257,7 +262,7 @@ class HandoffSteps:
         provider, account = owner(record)
         receiver = attrs.evolve(record, provider=provider, account=account, native_id="")
         # Rendered again from what was verified: the Markdown file on disk is for people and could have been changed.
-        text = render_envelope(contract)
+        text = self._brief(contract)
         path = self.context.places.run_dir / record.dispatch_id / "envelope.md"
         assignment = self.builder.receiver(receiver, receiver_prompt(contract), text, path)
         note = partial(

@@ -214,6 +214,8 @@ class Admission:
             try:
                 if trouble is not None:
                     raise trouble
+                # What the project would do may be another thing than when the order was given.
+                await self.beginnings.insist_trusted()
                 await self._enter(first.order)
             except HubError as error:
                 if error.code is Code.ACCOUNT_IN_USE:

@@ -6,10 +6,11 @@ Must not: say whether there is a place for it (the register does), choose (`hub.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import attrs
+import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.clock import iso
@@ -48,6 +49,16 @@ class Beginnings:
 
     context: SessionContext
     routing: Routing
+    insist_on_trust: Callable[[str], None] = lambda _: None
+    """Looks at the project's files; raises where its user has not agreed to what it would do now."""
+
+    async def insist_trusted(self) -> None:
+        """Refuse to begin in a project that its user has not agreed to as it is now.
+
+        Raises:
+            HubError: `trust_needed`.
+        """
+        await trio.to_thread.run_sync(self.insist_on_trust, "")
 
     async def first_record(self, order: StartRun) -> SessionRecord:
         """What a new session is to have on record; nothing is written yet.
@@ -184,7 +195,9 @@ def new_record(
         provider=chosen.provider,
         account=chosen.account,
         model=config.provider(chosen.provider).model,
-        wait=Wait(until, f"nobody can begin now: {choice.said()}") if until is not None else None,
+        wait=None
+        if until is None
+        else Wait(until, f"nobody can begin now: {choice.said()}", ender="anybody"),
         started_at=iso(context.clock()),
     )
 

@@ -36,6 +36,9 @@ MAX_ORDER = 2000
 ORDER = "The user said: "
 """How a constraint begins that is a later order of the user's."""
 
+MEND = "Make this pass: "
+"""How a next action begins that nobody said: hub saw a command fail."""
+
 
 @attrs.frozen
 class Intent:
@@ -313,7 +316,7 @@ def _urgency(edit: InFlight) -> tuple[bool, int]:
 
 def mend_text(command: str) -> str:
     """The next action where nothing is known but a command that failed."""
-    return f"Make this pass: {command}"
+    return f"{MEND}{command}"
 
 
 def order_text(seen: Activity) -> str:

@@ -11,26 +11,33 @@ Rules:
     whatever link, a file below a folder that is searched. `allow` matches what it certainly means: every command, and
     every file where it really lies. Rather asked too often.
  4. A pattern without a blank may mean a file: a command is also judged by the files that its words name.
+ 5. What a rule could mean and nobody can read (code in another language, the value of a variable, a patch) is asked about,
+    unless an earlier rule allows it. It is not denied: it may be harmless, and a person can read it.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from urllib.parse import unquote, urlsplit
 
 import attrs
 
 from hub.domain.approval import MAX_SUBJECT, Action, Request, Verdict
 from hub.domain.config.model import ApprovalRule
-from hub.domain.permission import commandline
+from hub.domain.permission import commandforms, commandline, reach, unread
+from hub.domain.permission.reach import Shown
+from hub.domain.permission.shellword import HOLE
+from hub.domain.permission.wildcards import globbed, guessed, like, overlap
 
 _PARTS = re.compile(r"[;&|\n`(){}]+")
 _QUOTES = re.compile(r"[;&|\n`(){}'\"]+")
 _DUPLICATED = re.compile(r"\d?[<>]&\d")
 _BLANK = re.compile(r"\s")
+_PROCESS = re.compile(r"^/+proc/+[^/]+/+(?:task/+[^/]+/+)?(cwd|root)(?=/|$)")
+"""A process's own name of where it works, and of the root."""
 _WILD = re.compile(r"[*?\[]")
 _HIDDEN = "[REDACTED"
 _MOST = 4_096
@@ -55,6 +62,8 @@ class Named:
     """Absolute, without `.` and `..`."""
     searched: frozenset[str] = frozenset()
     """Folders whose files are read."""
+    shown: frozenset[tuple[str, Shown]] = frozenset()
+    """(folder, command of git that shows what files held)."""
 
 
 @attrs.frozen
@@ -65,13 +74,17 @@ class Seen:
     """Path -> where it leads, through every link."""
     below: Mapping[str, Sequence[str] | None] = attrs.field(factory=dict)
     """Searched folder -> the files in it; None = more than were looked at."""
+    shown: Mapping[tuple[str, Shown], Sequence[str] | None] = attrs.field(factory=dict)
+    """What a command of git shows -> the files of it, absolute; None, or no entry, = nobody can say."""
+    files: frozenset[str] = frozenset()
+    """Those of the paths that are files: nothing lies below them."""
     folds: bool = False
     """Whether names that differ in case alone are the same."""
 
 
 def asks(rules: Iterable[ApprovalRule], provider: str) -> bool:
     """Whether an agent of this provider has to be started so that it asks before it acts."""
-    return any(Action(rule.action) is Action.TOOL and _like(rule.provider, provider) for rule in rules)
+    return any(Action(rule.action) is Action.TOOL and like(rule.provider, provider) for rule in rules)
 
 
 def unenforceable(rules: Iterable[ApprovalRule], provider: str, unasked: Mapping[str, str]) -> str:
@@ -83,7 +96,7 @@ def unenforceable(rules: Iterable[ApprovalRule], provider: str, unasked: Mapping
         unasked: What it does without asking, however it is started: a pattern of tools' names -> why.
     """
     for rule in rules:
-        about = Action(rule.action) is Action.TOOL and _like(rule.provider, provider)
+        about = Action(rule.action) is Action.TOOL and like(rule.provider, provider)
         if about and rule.decision != "allow":
             for tool, why in unasked.items():
                 if overlap(rule.tool.casefold() or "*", tool.casefold()):
@@ -96,14 +109,16 @@ def judge(
 ) -> Verdict | None:
     """What the rules say; see the rules of this module. None: it is nobody's business, and needs no record."""
     subject = _Subject(request, where or Where(), seen or Seen())
-    found = next((rule for rule in rules if subject.matches(rule)), None)
+    found, doubt = _first(rules, subject)
     if found is not None and found.decision != "allow":
         return Verdict(found.decision, found.severity, found.reason, found.timeout)
     about = request.kind is Action.TOOL and asks(rules, request.provider)
     if len(request.subject) >= MAX_SUBJECT or (about and subject.long):
-        return Verdict("ask", reason="It is too long to be judged by rules.")
-    if about and subject.unseen and subject.judged(rules):
-        return Verdict("ask", reason="A part of it is not told, so no rule can judge all of it.")
+        doubt = "It is too long to be judged by rules."
+    elif about and subject.unseen and subject.judged(rules):
+        doubt = "A part of it is not told, so no rule can judge all of it."
+    if doubt:
+        return Verdict("ask", reason=doubt)
     if found is not None:
         return Verdict("allow", found.severity, found.reason)
     if request.kind is not Action.TOOL:
@@ -111,17 +126,31 @@ def judge(
     return Verdict("allow") if about else Verdict("ask")
 
 
+def _first(rules: Iterable[ApprovalRule], subject: _Subject) -> tuple[ApprovalRule | None, str]:
+    """The first rule that is met, and why one before it might be."""
+    doubt = ""
+    for rule in rules:
+        if subject.matches(rule):
+            return rule, doubt
+        doubt = doubt or subject.doubts(rule)
+    return None, doubt
+
+
 def named(rules: Iterable[ApprovalRule], request: Request, where: Where) -> Named:
     """What has to be looked for before `judge`; nothing where no rule could mean a file."""
     patterns = [
         rule.command for rule in rules if Action(rule.action) is request.kind and may_be_path(rule.command)
     ]
-    if request.kind is not Action.TOOL or not patterns:
-        return Named()
     subject = _Subject(request, where, Seen())
+    if request.kind is not Action.TOOL or not patterns:
+        return Named(frozenset(subject.programs))
     heads = {head for pattern in patterns if (head := _head(_absolute(pattern, request.folder, where)))}
     heads |= {request.folder, where.root} if request.folder else set()
-    return Named(frozenset((*subject.names[:MOST_NAMES], *heads)), frozenset(subject.searched[:MOST_NAMES]))
+    return Named(
+        frozenset((*subject.names[:MOST_NAMES], *heads, *subject.programs)),
+        frozenset(subject.searched[:MOST_NAMES]),
+        frozenset(subject.shown),
+    )
 
 
 def may_be_path(pattern: str) -> bool:
@@ -147,17 +176,25 @@ class _Subject:
         told = [request.context.get("path"), *request.context.get("paths", ())]
         self._paths = list(dict.fromkeys(str(path) for path in told if path))
         self._texts = [str(text) for text in request.context.get("texts", ())]
-        words = [*commandline.named(self._command)] if self._command else []
+        words = [*commandforms.named(self._command)] if self._command else []
         loose = [text for text in self._texts if len(text) < _MOST and not _BLANK.search(text.strip())]
         self._words = [(word, self._at(folder, word)) for folder, word in words]
         self._words += [(text, self._at("", text)) for text in loose]
         self._given = [(path, self._at("", path)) for path in self._paths]
         within = [("", str(place)) for place in request.context.get("within", ())]
-        within += commandline.searched(self._command) if self._command else []
+        within += reach.searched(self._command) if self._command else []
         self.names = list(dict.fromkeys(absolute for _, absolute in (*self._given, *self._words)))
         self.long = len(self.names) >= MOST_NAMES or len(self._command.split()) > commandline.LONGEST
         """Whether it is more than rules can judge."""
         self.searched = list(dict.fromkeys(self._at(folder, word) for folder, word in within))
+        shown = reach.shown(self._command) if self._command else []
+        self.shown = list(dict.fromkeys((self._at("", folder), one) for folder, one in shown))
+        calls = commandline.run(self._command) if "/" in self._command else ()
+        self.programs = list(
+            dict.fromkeys(self._at(call.folders[-1], call.words[0]) for call in calls if "/" in call.words[0])
+        )[:MOST_NAMES]
+        """Programs that are called by a path: it may be a link to another."""
+        self._folds = seen.folds or "nocaseglob" in self._command
 
     def _at(self, folder: str, name: str) -> str:
         return _absolute(name, posixpath.join(self._folder, _expanded(folder, self._where)), self._where)
@@ -168,8 +205,53 @@ class _Subject:
 
     def _concerns(self, rule: ApprovalRule) -> bool:
         request = self._request
-        about = Action(rule.action) is request.kind and _like(rule.provider, request.provider)
-        return about and _like(rule.tool.casefold(), request.tool.casefold())
+        about = Action(rule.action) is request.kind and like(rule.provider, request.provider)
+        return about and like(rule.tool.casefold(), request.tool.casefold())
+
+    def doubts(self, rule: ApprovalRule) -> str:
+        """Why nobody can say whether a rule that is not met is about this request; "" = it is not, or it allows."""
+        if rule.decision == "allow" or not self._command or not rule.command or not self._concerns(rule):
+            return ""
+        return next(self._doubts(rule.command), "")
+
+    def _doubts(self, pattern: str) -> Iterator[str]:
+        if self._code:
+            yield "It runs code that no rule can read."
+        a_path = may_be_path(pattern)
+        forms = [form for form in self._open_forms if not a_path or HOLE in form.partition(" ")[0]]
+        if any(len(form) > _MOST or overlap(guessed(form), pattern) for form in forms):
+            yield "Which command it runs is known only when it runs."
+        if a_path:
+            yield from self._doubts_of_files(pattern, self._meanings(pattern))
+
+    def _doubts_of_files(self, pattern: str, patterns: Sequence[str]) -> Iterator[str]:
+        if not re.match(r"(?i)https?:", pattern):
+            yield from self._doubts_of_lists()
+        ends = [end for end in self._open_names if len(end) < _MOST]
+        if any(overlap(f"*{globbed(end)}", each) for end in ends for each in patterns):
+            yield "Which files it names is known only when it runs."
+
+    def _doubts_of_lists(self) -> Iterator[str]:
+        if any(self._seen.shown.get(one) is None for one in self.shown):
+            yield "It shows what git keeps, and nobody can say of which files."
+        if self._writes:
+            yield "It writes files that it does not name."
+
+    @cached_property
+    def _code(self) -> bool:
+        return unread.runs_code(self._command)
+
+    @cached_property
+    def _writes(self) -> bool:
+        return unread.writes_unnamed(self._command)
+
+    @cached_property
+    def _open_forms(self) -> list[str]:
+        return commandforms.open_forms(self._command)
+
+    @cached_property
+    def _open_names(self) -> list[str]:
+        return commandforms.open_names(self._command)
 
     def matches(self, rule: ApprovalRule) -> bool:
         """Whether the rule is about this request."""
@@ -184,10 +266,10 @@ class _Subject:
         request = self._request
         if self._command:
             cut = _PARTS.split(_DUPLICATED.sub("", request.subject))
-            return all(_like(pattern, part.strip()) for part in cut if part.strip())
+            return all(like(pattern, part.strip()) for part in cut if part.strip())
         if self._paths:
             return all(self._fits(pattern, self._really(absolute)) for _, absolute in self._given)
-        return all(_like(pattern, text) for text in self._texts or [request.subject])
+        return all(like(pattern, text) for text in self._texts or [request.subject])
 
     def _maybe(self, pattern: str) -> bool:
         request = self._request
@@ -195,10 +277,12 @@ class _Subject:
         texts += [form for text in self._texts if (form := _address(text))]
         if self._command:
             texts += [part.strip() for part in _QUOTES.split(_DUPLICATED.sub("", self._command))]
-            forms = commandline.forms(self._command)
-            texts += forms
+            forms = commandforms.forms(self._command)
+            texts += [*forms, *self._behind_links(forms)]
             # Signs in a program's name: whatever it may be.
-            if any(_WILD.search(form.partition(" ")[0]) and overlap(_plain(form), pattern) for form in forms):
+            if any(
+                _WILD.search(form.partition(" ")[0]) and overlap(globbed(form), pattern) for form in forms
+            ):
                 return True
         if self._fits(pattern, texts):
             return True
@@ -207,7 +291,19 @@ class _Subject:
         patterns = self._meanings(pattern)
         if any(self._means(patterns, name, absolute) for name, absolute in (*self._given, *self._words)):
             return True
-        return any(self._finds(patterns, folder) for folder in self.searched)
+        shown = [file for one in self.shown for file in self._seen.shown.get(one) or ()]
+        return any(self._finds(patterns, folder) for folder in self.searched) or any(
+            self._fits(each, self._places(file)) for each in patterns for file in shown
+        )
+
+    def _behind_links(self, forms: Sequence[str]) -> Iterator[str]:
+        """The forms of a program that is a link, under the name of what it leads to."""
+        for absolute in self.programs:
+            real = posixpath.basename(self._seen.real.get(absolute, absolute))
+            for form in forms:
+                program, blank, rest = form.partition(" ")
+                if posixpath.basename(program) == posixpath.basename(absolute) != real:
+                    yield f"{real}{blank}{rest}"
 
     def _means(self, patterns: Sequence[str], name: str, absolute: str) -> bool:
         forms = [name, *self._places(absolute)]
@@ -215,7 +311,9 @@ class _Subject:
             return True
         # A shell puts names in the place of a word with signs in it: any that fits both is one too many.
         return bool(_WILD.search(name)) and any(
-            overlap(_plain(form), pattern) for form in forms for pattern in patterns
+            overlap(self._folded(globbed(form)), self._folded(pattern))
+            for form in forms
+            for pattern in patterns
         )
 
     def _finds(self, patterns: Sequence[str], folder: str) -> bool:
@@ -244,14 +342,17 @@ class _Subject:
         head = _head(absolute)
         real = self._seen.real.get(head, head) + absolute[len(head) :] if head else absolute
         found = [pattern, posixpath.normpath(pattern), absolute, real]
+        if not self._seen.files.isdisjoint(found):
+            return list(dict.fromkeys(found))
         return list(
             dict.fromkeys([*found, *(f"{one.rstrip('/')}/*" for one in found if not one.endswith("*"))])
         )
 
     def _fits(self, pattern: str, texts: Iterable[str]) -> bool:
-        if self._seen.folds:
-            return any(_like(pattern.casefold(), text.casefold()) for text in texts)
-        return any(_like(pattern, text) for text in texts)
+        return any(like(self._folded(pattern), self._folded(text)) for text in texts)
+
+    def _folded(self, text: str) -> str:
+        return text.casefold() if self._folds else text
 
 
 def _expanded(name: str, where: Where) -> str:
@@ -263,7 +364,8 @@ def _expanded(name: str, where: Where) -> str:
 
 
 def _absolute(name: str, folder: str, where: Where) -> str:
-    path = posixpath.normpath(posixpath.join("/", folder, _expanded(name.removeprefix("file://"), where)))
+    told = _PROCESS.sub(lambda found: folder if found[1] == "cwd" else "", name.removeprefix("file://"))
+    path = posixpath.normpath(posixpath.join("/", folder, _expanded(told, where)))
     return "/" + path.lstrip("/")  # two slashes at the beginning mean nothing here
 
 
@@ -276,11 +378,6 @@ def _head(pattern: str) -> str:
     """The folder, or the file, that a pattern names before its first sign; "" of none but the root."""
     found = re.search(r"[*?]", pattern)
     return posixpath.dirname(pattern[: found.start()] + "x").rstrip("/") if found else pattern.rstrip("/")
-
-
-def _plain(word: str) -> str:
-    """A shell's pattern in the two signs of a rule."""
-    return re.sub(r"\[[^\]]*\]", "?", word)
 
 
 def _address(text: str) -> str:
@@ -296,38 +393,3 @@ def _address(text: str) -> str:
     return f"{parts.scheme}://{place}{unquote(parts.path)}" + (
         f"?{unquote(parts.query)}" if parts.query else ""
     )
-
-
-def _like(pattern: str, text: str) -> bool:
-    """Whether a text fits a pattern with * and ?; "" is every text."""
-    return not pattern or _compiled(pattern).fullmatch(text) is not None
-
-
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(
-        "".join(
-            {"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in re.sub(r"\*+", "*", pattern)
-        ),
-        re.DOTALL,
-    )
-
-
-@lru_cache(maxsize=4096)
-def overlap(one: str, other: str) -> bool:
-    """Whether there is a text that fits both patterns."""
-    places = {(0, 0)}
-    while places:
-        following: set[tuple[int, int]] = set()
-        for i, j in places:
-            if i == len(one) and j == len(other):
-                return True
-            a, b = one[i : i + 1], other[j : j + 1]
-            if a == "*":
-                following |= {(i + 1, j)} | ({(i, j + 1)} if b else set())
-            elif b == "*":
-                following |= {(i, j + 1)} | ({(i + 1, j)} if a else set())
-            elif a and b and (a == b or "?" in (a, b)):
-                following.add((i + 1, j + 1))
-        places = following
-    return False

@@ -22,7 +22,15 @@ _ASSIGNED_OR_USED = re.compile(
     r"(?:^|(?<=[\s;&|(]))(?P<name>[A-Za-z_]\w*)=(?P<value>\"[^\"]*\"|'[^']*'|[^\s;&|()\"']*)|" + _USED.pattern
 )
 _WORD = re.compile(r"(?<![\w./-])[A-Za-z_]\w*(?![\w./=-])")
-_CHOICE = re.compile(r"[?*+@!]\([^()]*\)")
+_CHOICE = re.compile(r"[?*+@!]\([^()]*\)|\{[^{},\s]+\.\.[^{},\s]+\}")
+_HERE_TOLD = re.compile(r"\$\(\s*pwd(?:\s+-[LP])?\s*\)|`\s*pwd\s*`")
+_OTHERWISE = re.compile(r"\$\{\w+:?[-=+]([^{}]*)\}")
+_EACH = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?=[;\n])")
+HOLE = "\ue0fe"
+"""Stands for what only a running shell knows: the value of a variable, what a command says."""
+_HEREDOC = re.compile(r"(<<-?\s*([\"']?)(\w+)\2[^\n]*)\n(?:.*?\n)??[ \t]*\3(?=\n|\)|$)", re.DOTALL)
+_GIVEN = re.compile(r"\b(?:read|mapfile|readarray|getopts|printf\s+-v|let|unset)\b([^;\n|&<]*)|\b(\w+)\+=")
+_VALUE = re.compile(r"\$(?:\w+|[@*])")
 _MOST = 64
 """Words that one with braces is taken for."""
 _MOST_ALIASES = 6
@@ -34,19 +42,98 @@ _LAST = 0x10FFFF
 
 def readings(line: str) -> list[str]:
     """The line as it stands and, where that differs, as a shell reads it."""
-    read = _BLANK.sub(" ", line)
-    read = _HERE.sub(".", read)
-    read = _ESCAPED.sub(lambda found: f"'{_ESCAPE.sub(_letter, found[1])}'", read)
+    read = _plain(line)
     values: dict[str, str] = {}
-    _filled(_ASSIGNED_OR_USED, read, values)
-    read = _filled(_ASSIGNED_OR_USED, read, values)
+    read = _told(read, values)
     found = [line, read]
     while "alias" in read and len(found) < _MOST_ALIASES:
         found.append(_filled(_WORD, found[-1], values))
+    found.append(_OTHERWISE.sub(r"\1", found[-1]))
     return list(dict.fromkeys((line, *(_CHOICE.sub("*", one) for one in found))))
 
 
-def _filled(pattern: re.Pattern[str], line: str, values: dict[str, str]) -> str:
+def holed(line: str) -> str:
+    """The line as a shell reads it, with `HOLE` for all that only a running shell knows.
+
+    What stands in single quotes is as it is; a text for a program's input (`<<EOF`) is left out.
+    """
+    read = _plain(_HEREDOC.sub(r"\1", line))
+    names = [found["name"] for found in _ASSIGNED_OR_USED.finditer(read) if found["name"]]
+    again = {name for name in names if names.count(name) > 1}
+    again.update(
+        name for words in _GIVEN.findall(read) for name in re.findall(r"[A-Za-z_]\w*", " ".join(words))
+    )
+    values = dict.fromkeys(again, HOLE)
+    return _with_holes(_told(read, values, kept=frozenset(again)))
+
+
+def _plain(line: str) -> str:
+    read = _BLANK.sub(" ", line)
+    read = _HERE_TOLD.sub(".", _HERE.sub(".", read))
+    return _ESCAPED.sub(lambda found: f"'{_ESCAPE.sub(_letter, found[1])}'", read)
+
+
+def _told(read: str, values: dict[str, str], *, kept: frozenset[str] = frozenset()) -> str:
+    """The line with the values that it gives itself; they go into `values`, those of `kept` stay as they are there."""
+    for name, words in _EACH.findall(read):
+        if "`" not in words and "$" not in words:
+            values.setdefault(name, _each(words))
+    _filled(_ASSIGNED_OR_USED, read, values, kept)
+    return _filled(_ASSIGNED_OR_USED, read, values, kept)
+
+
+def _each(words: str) -> str:
+    """A word that stands for each of these."""
+    several = words.split()
+    return f"{{{','.join(several)}}}" if len(several) > 1 else words
+
+
+def _with_holes(line: str) -> str:
+    """The line with `HOLE` for each value and each substitution, but for what stands in single quotes."""
+    found: list[str] = []
+    at, double = 0, False
+    while at < len(line):
+        letter = line[at]
+        if letter == "\\":
+            found.append(line[at : at + 2])
+            at += 2
+            continue
+        if letter == "'" and not double:
+            end = line.find("'", at + 1) + 1 or len(line)
+        elif letter == "`":
+            end = line.find("`", at + 1) + 1 or len(line)
+        else:
+            end = _end_of_value(line, at) if letter == "$" else at + 1
+        if letter == '"':
+            double = not double
+        hole = letter == "`" or (letter == "$" and end > at + 1)
+        found.append(HOLE if hole else line[at:end])
+        at = end
+    return "".join(found)
+
+
+def _end_of_value(line: str, at: int) -> int:
+    """Where a value ends that begins at this `$`; right behind the sign where none does, or it is a number."""
+    following = line[at + 1 : at + 2]
+    if following in "({" and following:
+        return _closed(line, at + 1)
+    used = _VALUE.match(line, at)
+    return used.end() if used else at + 1
+
+
+def _closed(line: str, at: int) -> int:
+    """Behind the sign that closes the one here; the end of the line where none does."""
+    deep, pair = 0, {"(": ")", "{": "}"}[line[at]]
+    for place in range(at, len(line)):
+        deep += (line[place] == line[at]) - (line[place] == pair)
+        if deep == 0:
+            return place + 1
+    return len(line)
+
+
+def _filled(
+    pattern: re.Pattern[str], line: str, values: dict[str, str], kept: frozenset[str] = frozenset()
+) -> str:
     """The line with what each name stands for there; what it assigns goes into `values`.
 
     Who reads a line a second time with the values of the first finds those too that
@@ -64,7 +151,8 @@ def _filled(pattern: re.Pattern[str], line: str, values: dict[str, str]) -> str:
         if not (name := found.groupdict().get("name")):
             return value(found)
         told = _USED.sub(value, found["value"])
-        values[name] = told.strip("\"'")
+        if name not in kept:
+            values[name] = told.strip("\"'")
         return f"{name}={told}"
 
     return pattern.sub(put, line)

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.permission.commandline import Command, commands, forms, named, searched
+from hub.domain.permission.commandforms import forms, named
+from hub.domain.permission.commandline import Command, commands
+from hub.domain.permission.reach import searched
 
 
 @pytest.mark.parametrize(
