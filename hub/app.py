@@ -21,7 +21,7 @@ import trio
 
 from hub.actors.adapter.actor import Adapter
 from hub.actors.approvals.actor import Approvals
-from hub.actors.approvals.store import Shelf, approval_store
+from hub.actors.approvals.store import ApprovalStore, approval_store
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
 from hub.actors.claims import Claims
@@ -32,7 +32,7 @@ from hub.actors.common.outbox import Outbox
 from hub.actors.common.secrets import Secrets, own_keys
 from hub.actors.detector.actor import Detector
 from hub.actors.detector.parts import assembled
-from hub.actors.detector.scanner import Scout
+from hub.actors.detector.scanner import Scanner
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.jobs import job_spec
@@ -43,7 +43,7 @@ from hub.actors.notices import Notices
 from hub.actors.outcomes import Outcomes
 from hub.actors.pipelines.actor import Pipelines
 from hub.actors.pipelines.conductor import Conductor
-from hub.actors.pipelines.store import Book
+from hub.actors.pipelines.store import PipelineRunStore
 from hub.actors.quota.actor import Quota
 from hub.actors.session.actor import Session
 from hub.actors.session.agent_control import adapter_id
@@ -227,7 +227,7 @@ class App:
 
     def _detector(self) -> Detector:
         return assembled(
-            Scout(self.places.root, self.providers, self.config),
+            Scanner(self.places.root, self.providers, self.config),
             self.places,
             self._errands(),
             audit=self.slots.audit.ref,
@@ -242,8 +242,8 @@ class App:
 
     def _approvals(self) -> Approvals:
         where = Where(str(self.places.root), str(Path.home()))
-        shelf, known = Shelf(approval_store(self.places)), self.config.approvals
-        return Approvals(shelf, self._outbox(), self.slots.settings.ref, known=known, where=where)
+        store, known = ApprovalStore(approval_store(self.places)), self.config.approvals
+        return Approvals(store, self._outbox(), self.slots.settings.ref, known=known, where=where)
 
     def _models(self) -> Models:
         return Models(self.places, self.slots.settings.ref, self.providers, self._errands(), time.time)
@@ -252,9 +252,9 @@ class App:
         return Pipelines(self.places, self.slots.settings.ref, self.providers, self._conductor)
 
     def _conductor(self) -> Conductor:
-        book = Book(run_store(self.places), self._outbox())
+        runs = PipelineRunStore(run_store(self.places), self._outbox())
         sessions, settings = self.slots.sessions.ref, self.slots.settings.ref
-        return Conductor(book, self.places.root, sessions, settings, new_id, self._pipeline_crash_loop)
+        return Conductor(runs, self.places.root, sessions, settings, new_id, self._pipeline_crash_loop)
 
     def _outbox(self) -> Outbox:
         return Outbox(self.slots.events.ref, time.time, self.slots.audit.ref, self.secrets.value)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Never
 
-from hub.actors.common.job import Errand
+from hub.actors.common.job import Job
 from hub.actors.common.outbox import Outbox
 from hub.domain.event import Tag
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
@@ -25,13 +25,13 @@ _SAY_TIMEOUT = 10.0
 _LINE = 2000
 
 
-class Job(Actor[Never]):
-    """One errand, from its beginning to its end."""
+class JobActor(Actor[Never]):
+    """One job, from its beginning to its end."""
 
     def __init__(
         self,
         job_id: str,
-        errand: Errand,
+        work: Job,
         *,
         events: Ref[EventAppend],
         settings: Ref[ProviderChanged],
@@ -39,42 +39,42 @@ class Job(Actor[Never]):
         clock: Callable[[], float],
     ) -> None:
         self._id = job_id
-        self._errand = errand
+        self._work = work
         self._settings = settings
         self._scrub = scrub
         self._outbox = Outbox(events, clock, patience=_SAY_TIMEOUT)
         self._over = False
 
     async def started(self) -> None:
-        """Ready when the errand has begun.
+        """Ready when the job has begun.
 
         Raises:
             HubError: It cannot be done.
         """
-        words = await self._errand.begin()
+        words = await self._work.begin()
         await self._say(words)
         self.ctx.nursery.start_soon(self._carry)
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002  # the supervisor's name for it
         """Say so when it was cut off."""
         if not self._over:
-            await self._say(f"{self._errand.title} was cut off; ask for it again", Tag.ERROR)
+            await self._say(f"{self._work.title} was cut off; ask for it again", Tag.ERROR)
 
     async def _carry(self) -> None:
         try:
-            words = await self._errand.carry(self._say)
+            words = await self._work.carry(self._say)
         except HubError as error:
             self._over = True
-            await self._say(f"{self._errand.title} failed: {error.detail} {error.hint}", Tag.ERROR)
+            await self._say(f"{self._work.title} failed: {error.detail} {error.hint}", Tag.ERROR)
         else:
             self._over = True
             await self._say(words)
-        if self._errand.provider:
-            self._settings.try_cast(ProviderChanged(self._errand.provider))
+        if self._work.provider:
+            self._settings.try_cast(ProviderChanged(self._work.provider))
         raise Shutdown("done")
 
     async def _say(self, text: str, tag: Tag = Tag.SYSTEM) -> None:
-        meta = {"jobId": self._id, "provider": self._errand.provider}
+        meta = {"jobId": self._id, "provider": self._work.provider}
         await self._outbox.publish(tag, clip(self._scrub(clean(text)), _LINE), meta)
 
 
@@ -83,12 +83,12 @@ def job_spec(
     settings: Ref[ProviderChanged],
     clock: Callable[[], float],
     job: str,
-    errand: Errand,
+    work: Job,
 ) -> ChildSpec:
     """One temporary child a job: who wants it done once more asks once more."""
     redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
 
-    def make() -> Job:
-        return Job(job, errand, events=events, settings=settings, scrub=redactor.text, clock=clock)
+    def make() -> JobActor:
+        return JobActor(job, work, events=events, settings=settings, scrub=redactor.text, clock=clock)
 
     return actor_spec(job, make, Slot(f"job {job}"), restart=Restart.TEMPORARY)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any
 
 from hub.api.convert import ProblemsError, structure
-from hub.domain.accounts.added import Book
+from hub.domain.accounts.added import AddedAccounts
 from hub.domain.config import profiles, schema
 from hub.domain.config.model import Pipeline, Profile
 from hub.domain.config.reader import Config, contradictions
@@ -18,7 +18,7 @@ from hub.domain.config.schema import Problem, Rule, locate, syntax_problem
 from hub.domain.config.values import TABLE
 from hub.errors import Code, HubError
 
-_BOOK: Any = Annotated[Book, TABLE]
+_BOOK: Any = Annotated[AddedAccounts, TABLE]
 _PIPELINES: Any = Annotated[tuple[Annotated[Pipeline, TABLE], ...], Rule("an array of pipelines")]
 
 
@@ -87,14 +87,14 @@ def invalid(problems: Iterable[Problem], name: str, text: str | None = None) -> 
     return HubError(Code.CONFIG_INVALID, detail, line=line, column=column, errors=errors)
 
 
-def read_book(raw: Mapping[str, Any], name: str) -> Book:
+def read_added(raw: Mapping[str, Any], name: str) -> AddedAccounts:
     """The accounts that were added, from their raw tables; `name` is what to call the file in a problem.
 
     Raises:
         HubError: CONFIG_INVALID with every problem.
     """
     try:
-        found: Book = structure(raw, _BOOK)
+        found: AddedAccounts = structure(raw, _BOOK)
     except ProblemsError as error:
         raise invalid(error.found, name) from error
     return found

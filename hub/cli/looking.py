@@ -11,13 +11,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hub.actors.detector.scanner import Scout
+from hub.actors.detector.scanner import Scanner
 from hub.api.convert import unstructure
 from hub.domain.config.reader import Config
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.domain.text.plain import plain_value
 from hub.errors import Code, HubError
-from hub.io.config.accounts import read_book
+from hub.io.config.accounts import read_added
 from hub.io.config.file import load
 from hub.io.project.places import Places, find_project, load_or_create_key
 from hub.io.project.trust import Gate
@@ -31,8 +31,8 @@ def looked(folder: Path, hours: int) -> list[dict[str, Any]]:
         HubError: Its settings cannot be read.
     """
     root, config = _project(folder)
-    scout = Scout(root, load_all(lambda: config), config)
-    found = [unstructure(scout.shown(one)) for one in scout.scan(time.time() - hours * 3600)]
+    scanner = Scanner(root, load_all(lambda: config), config)
+    found = [unstructure(scanner.shown(one)) for one in scanner.scan(time.time() - hours * 3600)]
     shown: list[dict[str, Any]] = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(
         plain_value(found)
     )
@@ -48,5 +48,5 @@ def _project(folder: Path) -> tuple[Path, Config]:
             raise
         return folder, Config()
     gate = Gate.of(places.root, os.environ)
-    config = load(places.config, environ=os.environ, book=read_book(places.accounts), gate=gate)
+    config = load(places.config, environ=os.environ, added_accounts=read_added(places.accounts), gate=gate)
     return places.root, config

@@ -34,7 +34,7 @@ from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
 from hub.domain.routing import WORDS, Availability, Bar
 from hub.errors import Code, HubError
-from hub.io.config.accounts import read_book
+from hub.io.config.accounts import read_added
 from hub.io.config.file import load
 from hub.io.project.hub_dir import claim, insist_usable
 from hub.io.project.lock import project_lock
@@ -62,7 +62,10 @@ class Project:
     def config(self) -> Config:
         """The configuration as a daemon would have it; no more of the project's own than its user agreed to."""
         return load(
-            self.places.config, environ=os.environ, book=read_book(self.places.accounts), gate=self.gate
+            self.places.config,
+            environ=os.environ,
+            added_accounts=read_added(self.places.accounts),
+            gate=self.gate,
         )
 
     def provider(self, name: str) -> Provider:

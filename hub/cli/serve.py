@@ -15,7 +15,7 @@ from typing import Any
 from hub.client.quick import DEFAULT_PORT
 from hub.daemon import Order
 from hub.domain.config.reader import Config
-from hub.io.config.accounts import read_book
+from hub.io.config.accounts import read_added
 from hub.io.config.file import load, project_tables
 from hub.io.project.hub_dir import insist_private
 from hub.io.project.places import Places, find_project
@@ -56,8 +56,8 @@ def order_for(
             standing.insist()
 
     def read() -> Config:
-        book = read_book(places.accounts)
-        return load(places.config, environ=os.environ, flags=flags, book=book, gate=door)
+        added_accounts = read_added(places.accounts)
+        return load(places.config, environ=os.environ, flags=flags, added_accounts=added_accounts, gate=door)
 
     if gate is None:
         insist()

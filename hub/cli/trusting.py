@@ -33,7 +33,7 @@ _MOST = 40
 
 
 def standing_of(project: Path) -> tuple[Gate, Standing]:
-    """The door of the project around a folder, and what it would do.
+    """The gate of the project around a folder, and what it would do.
 
     Raises:
         HubError: `not_a_repository`, `config_invalid`...
@@ -44,7 +44,7 @@ def standing_of(project: Path) -> tuple[Gate, Standing]:
 
 
 def insist_on_trust(project: Path, *, once: bool = False, as_json: bool = False) -> Gate:
-    """The door of a project that its user trusts; asks him on a terminal.
+    """The gate of a project that its user trusts; asks him on a terminal.
 
     Args:
         project: A folder of the project.

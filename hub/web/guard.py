@@ -1,4 +1,4 @@
-"""The door: who may talk to the daemon at all.
+"""The guard: who may talk to the daemon at all.
 
 Owns: rules G2 to G11 on every HTTP request and WebSocket handshake, the token where one is set, and whether the
 request is meant for this project; all before any of its body is read.
@@ -63,7 +63,7 @@ _REFUSED_METHODS = frozenset({"TRACE", "CONNECT"})
 
 @attrs.frozen
 class Policy:
-    """Whom the door lets in, for one bound port."""
+    """Whom the guard lets in, for one bound port."""
 
     hosts: frozenset[bytes]
     origins: frozenset[bytes]

@@ -13,7 +13,7 @@ import attrs
 import psutil
 import pytest
 
-from hub.actors.detector.scanner import Scout
+from hub.actors.detector.scanner import Scanner
 from hub.domain.config.reader import Config
 from hub.providers.registry import load, load_all
 from tests.agents import PROGRAMS, base_env
@@ -123,13 +123,13 @@ class Watch:
 
     def __init__(self, team, agents):
         home = str(team.tmp / "home")
-        self._scout = Scout(team.made.root, load_all(), Config(), env={"HOME": home}, home=home)
+        self._scanner = Scanner(team.made.root, load_all(), Config(), env={"HOME": home}, home=home)
         self._names = {str(agent.folder): name for name, agent in agents.items()}
         self._seen = {}
 
     def __call__(self):
         """By the provider's name, once all are known: the moments at which this knew of the agent and of its prompt."""
-        found = [one for one in self._scout.scan(time.time()) if one.agent and one.work_dir in self._names]
+        found = [one for one in self._scanner.scan(time.time()) if one.agent and one.work_dir in self._names]
         now = time.time()
         for one in found:
             seen = self._seen.setdefault(self._names[one.work_dir], [now])

@@ -10,7 +10,7 @@ import pytest
 
 import hub.daemon
 from hub.actors.common.calls import call_until_answered
-from hub.actors.pipelines.store import Book
+from hub.actors.pipelines.store import PipelineRunStore
 from hub.api.convert import unstructure
 from hub.app import App
 from hub.messages import GetPipelineRun, RunPipeline
@@ -29,7 +29,7 @@ RUNS = [
 """Which actor each run loses at which step."""
 
 
-class Watched(Book):
+class Watched(PipelineRunStore):
     """A record that tells when a step has been written."""
 
     written = None
@@ -54,9 +54,9 @@ def killing(monkeypatch):
 
             def _conductor(self):
                 made = super()._conductor()
-                plain = made.book
-                made.book = Watched(plain.store, plain.outbox)
-                made.book.written = written
+                plain = made.run_store
+                made.run_store = Watched(plain.store, plain.outbox)
+                made.run_store.written = written
                 return made
 
         def written(point):

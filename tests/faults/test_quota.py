@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from hub.actors.quota.store import FORM, Book
+from hub.actors.quota.store import FORM, QuotaStore
 from hub.domain.quota.window import QuotaReading
 from tests.faults.harness import Project, until
 from tests.faults.invariants import check_invariants
@@ -31,12 +31,12 @@ def agents(made: Project, oracle, *first) -> None:
 def remembered(made: Project, provider: str, used: int, *, pace: int, resets_in: float) -> None:
     """The ledger of a daemon that was here before: an hour of work at `pace` per mille a minute, up to `used`."""
     now = time.time()
-    book = Book(cursor=0)
+    store = QuotaStore(cursor=0)
     for minutes in range(60, 0, -1):
         shown = used - pace * (minutes - 1)
         reading = QuotaReading(provider, "default", "demo", shown, now + resets_in, at=now - 60 * minutes)
-        book.note(reading)
-    made.put("quota.json", FORM.encode(book.kept()))
+        store.note(reading)
+    made.put("quota.json", FORM.encode(store.kept()))
 
 
 def ended(made: Project, oracle, handoffs: int) -> dict:

@@ -18,7 +18,7 @@ import attrs
 import trio
 
 from hub.actors.approvals.publish import publish
-from hub.actors.approvals.store import Shelf
+from hub.actors.approvals.store import ApprovalStore
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.condition import Condition
 from hub.actors.common.outbox import Outbox
@@ -64,14 +64,14 @@ class Approvals(Actor[ApprovalsInbox]):
 
     def __init__(
         self,
-        shelf: Shelf,
+        store: ApprovalStore,
         outbox: Outbox,
         settings: Ref[GetConfig],
         *,
         known: Sequence[ApprovalRule],
         where: Where,
     ) -> None:
-        self._shelf = shelf
+        self._shelf = store
         self._known = known
         """The last rules that could be read."""
         self._outbox = outbox

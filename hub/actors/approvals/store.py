@@ -34,7 +34,7 @@ def approval_store(places: Places) -> RecordStore[KeptApprovals]:
 
 
 @attrs.define
-class Shelf:
+class ApprovalStore:
     """All that wait, and what was decided in the present run of the agent: it may be asked for again."""
 
     store: RecordStore[KeptApprovals]

@@ -1,7 +1,7 @@
 """What a job does, and how one is started.
 
-Owns: the shape of an errand, and the way to the supervisor of jobs.
-Must not: know any one errand.
+Owns: the shape of a job, and the way to the supervisor of jobs.
+Must not: know any one job.
 Tests: tests/hub/actors/settings/test_program_jobs.py
 """
 
@@ -20,7 +20,7 @@ Say = Callable[[str], Awaitable[None]]
 """Puts a line about the job into the event log."""
 
 
-class Errand(Protocol):
+class Job(Protocol):
     """Something that takes its time and that somebody may ask for again."""
 
     @property
@@ -51,21 +51,21 @@ class Jobs:
     """Starts jobs. One that has an id already is not started again."""
 
     handle: DynamicHandle
-    spec: Callable[[str, Errand], ChildSpec]
-    """The child that carries an errand, by its id."""
+    spec: Callable[[str, Job], ChildSpec]
+    """The child that carries a job, by its id."""
     new_id: Callable[[str], str]
     """`new_id("job")` -> a name for files, never given twice."""
 
-    async def start(self, job: str, errand: Errand) -> None:
-        """Returns when the errand has begun.
+    async def start(self, job: str, work: Job) -> None:
+        """Returns when the job has begun.
 
         Raises:
             HubError: `job_running`, or why it could not begin.
         """
         try:
-            await self.handle.start_child(self.spec(job, errand))
+            await self.handle.start_child(self.spec(job, work))
         except AdminError as error:
-            raise _coded(error, errand) from error
+            raise _coded(error, work) from error
 
     async def cancel(self, job: str) -> bool:
         """End a job; whether there was one."""
@@ -78,11 +78,11 @@ class Jobs:
         return True
 
 
-def _coded(error: AdminError, errand: Errand) -> HubError:
+def _coded(error: AdminError, work: Job) -> HubError:
     if error.code in {AdminCode.ALREADY_STARTED, AdminCode.ALREADY_PRESENT}:
-        return HubError(Code.JOB_RUNNING, f"{errand.title} is under way already.")
+        return HubError(Code.JOB_RUNNING, f"{work.title} is under way already.")
     if error.code is AdminCode.MAX_CHILDREN:
         return HubError(Code.JOB_RUNNING, "As many jobs run as hub carries at once.")
     if error.exit is None or error.exit.kind is ExitKind.SHUTDOWN:
-        return HubError(Code.INTERRUPTED, f"{errand.title} was cut off before it began.", hint="Ask again.")
-    return coded_cause(error) or HubError(Code.INTERNAL, f"{errand.title} could not be begun.")
+        return HubError(Code.INTERRUPTED, f"{work.title} was cut off before it began.", hint="Ask again.")
+    return coded_cause(error) or HubError(Code.INTERNAL, f"{work.title} could not be begun.")

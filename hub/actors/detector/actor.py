@@ -17,7 +17,7 @@ import trio
 from hub.actors.detector.adopting import Adopting
 from hub.actors.detector.meter import Meter
 from hub.actors.detector.news import News
-from hub.actors.detector.scanner import Scout
+from hub.actors.detector.scanner import Scanner
 from hub.api import detect as api
 from hub.api.convert import unstructure
 from hub.api.detect import Adopted
@@ -43,7 +43,7 @@ class Detector(Actor[DetectorInbox]):
 
     def __init__(
         self,
-        scout: Scout,
+        scanner: Scanner,
         adopting: Adopting,
         *,
         meter: Meter,
@@ -53,7 +53,7 @@ class Detector(Actor[DetectorInbox]):
         scrub: Callable[[Any], Any],
         clock: Callable[[], float],
     ) -> None:
-        self._scout = scout
+        self._scanner = scanner
         self._adopting = adopting
         self._adoption = trio.Lock()
         self._meter = meter
@@ -63,7 +63,7 @@ class Detector(Actor[DetectorInbox]):
         self._clock = clock
         self._looking = trio.Lock()
         self._hours = _WINDOW
-        self._news = News(lambda found: scrub(unstructure(scout.shown(found))), clock, scout.concerns)
+        self._news = News(lambda found: scrub(unstructure(scanner.shown(found))), clock, scanner.concerns)
         self._unsaid = True
         """Whether a scan has found what is not announced: one made for a client leaves nothing new for a glance."""
 
@@ -84,7 +84,7 @@ class Detector(Actor[DetectorInbox]):
     async def _detect(self, hours: int) -> list[api.Detected]:
         self._hours = max(self._hours, hours)  # what was ever shown may be adopted
         found = await self._scan(hours)
-        return await trio.to_thread.run_sync(lambda: [self._scout.shown(one) for one in found])
+        return await trio.to_thread.run_sync(lambda: [self._scanner.shown(one) for one in found])
 
     async def _adopt(self, order: Adopt) -> Adopted:
         """One at a time: two orders for the same agent are one start and one refusal."""
@@ -106,7 +106,7 @@ class Detector(Actor[DetectorInbox]):
         since = self._clock() - hours * _HOUR
         async with self._looking:
             await self._refresh_config()
-            found = await trio.to_thread.run_sync(self._scout.scan, since)
+            found = await trio.to_thread.run_sync(self._scanner.scan, since)
         self._unsaid = self._unsaid or self._news.unsaid(found)
         return found
 
@@ -133,7 +133,7 @@ class Detector(Actor[DetectorInbox]):
 
     async def _glance(self) -> bool:
         async with self._looking:
-            return await trio.to_thread.run_sync(self._scout.glance)
+            return await trio.to_thread.run_sync(self._scanner.glance)
 
     async def _announce(self, found: Sequence[Detected], began: float) -> None:
         """Say what is new, once. What is not logged now is told at the next look."""
@@ -168,5 +168,5 @@ class Detector(Actor[DetectorInbox]):
 
     async def _refresh_config(self) -> Config:
         with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):  # the last valid one stays in use
-            self._scout.config = await self._settings.call(GetConfig(), timeout=_TIMEOUT)
-        return self._scout.config
+            self._scanner.config = await self._settings.call(GetConfig(), timeout=_TIMEOUT)
+        return self._scanner.config

@@ -23,7 +23,7 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.clock import iso
 from hub.actors.detector.carrying import Carrying
-from hub.actors.detector.scanner import Scout, told
+from hub.actors.detector.scanner import Scanner, told
 from hub.api.convert import unstructure
 from hub.api.detect import Adopted
 from hub.domain.brief import render_envelope
@@ -80,7 +80,7 @@ class Told:
 class Adopting:
     """Adopts; one at a time."""
 
-    scout: Scout
+    scanner: Scanner
     places: Places
     audit: Ref[AuditAppend]
     events: Ref[EventAppend]
@@ -152,7 +152,7 @@ class Adopting:
         if (
             order.start
             and len(await call_until_answered(self.session, GetInUse()))
-            >= self.carrying.scout.config.session.concurrent
+            >= self.carrying.scanner.config.session.concurrent
         ):
             raise HubError(Code.SESSION_ALREADY_RUNNING)
         if (order.start or order.interactive) and not order.stop and found.agent is not None:
@@ -182,7 +182,7 @@ class Adopting:
             raise HubError(
                 Code.OUTSIDE_PROJECT, f"It works in {where}, which is not in {order.repository}.", hint=hint
             )
-        if order.start and not self.scout.inside(found.work_dir):
+        if order.start and not self.scanner.inside(found.work_dir):
             folder = tree_of(found.work_dir) or found.work_dir
             hint = (
                 f"A session begins in the project of its work: hub -C {shlex.quote(folder)} daemon --port 0"
@@ -191,7 +191,7 @@ class Adopting:
 
     async def _stop(self, found: Detected) -> tuple[Identity, ...]:
         """End the agent and all that it has started: what still writes would not be in the brief."""
-        processes = with_all_below(self.scout.identities(found))
+        processes = with_all_below(self.scanner.identities(found))
         try:
             gone = await end(processes)
         except PermissionError as error:
@@ -214,7 +214,7 @@ class Adopting:
             HubError: `nothing_to_adopt`; it tells no task.
         """
         await self.arm()
-        intel = await trio.to_thread.run_sync(self.scout.whole, found)
+        intel = await trio.to_thread.run_sync(self.scanner.whole, found)
         shown = await trio.to_thread.run_sync(lambda: self.scrub(_wire(intel)))
         intel = redacted(intel, shown)
         if not goal(intel):
@@ -226,7 +226,7 @@ class Adopting:
 
         Those of a repository outside of the project only where the user has named it.
         """
-        if not (order.repository or self.scout.inside(found.work_dir)):
+        if not (order.repository or self.scanner.inside(found.work_dir)):
             return Work(proofs=Proofs())
         tree = Path(tree_of(found.work_dir))
         base = (await git.repo_state(tree)).head_sha
@@ -249,7 +249,7 @@ class Adopting:
             task_id=self.new_id("t"),
             task_goal=told.intent.initial_prompt,
             snapshot_commit_sha=work.first,
-            acceptance_assertions=tuple(map(self.scrub, self.scout.config.session.verify)),
+            acceptance_assertions=tuple(map(self.scrub, self.scanner.config.session.verify)),
             file_manifest=work.files,
             more_evidence=(*told.seen, *change_evidence(work.changes)),
             claims=told.claims,

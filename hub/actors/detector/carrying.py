@@ -12,7 +12,7 @@ import attrs
 
 from hub.actors.common.command_runs import InTerminal
 from hub.actors.common.job import Jobs
-from hub.actors.detector.scanner import Scout
+from hub.actors.detector.scanner import Scanner
 from hub.api.detect import Adopted
 from hub.domain.contract import Contract
 from hub.domain.detection.adoption import Opening, opening_prompt, resumable
@@ -35,7 +35,7 @@ _TIMEOUT = 110.0
 class Carrying:
     """Begins what goes on with the work."""
 
-    scout: Scout
+    scanner: Scanner
     places: Places
     session: Ref[StartRun | WhoBegins]
     jobs: Jobs
@@ -49,7 +49,7 @@ class Carrying:
         Raises:
             HubError: `invalid`, `agent_missing`, and as `POST /api/run` where nobody can take the work.
         """
-        if target not in self.scout.providers:
+        if target not in self.scanner.providers:
             raise HubError(Code.INVALID, f"There is no provider {target!r}.", hint="See: hub providers")
         if interactive:
             self._opening(target)
@@ -67,7 +67,7 @@ class Carrying:
         Raises:
             HubError: `no_terminal`.
         """
-        if not has_terminal(self.scout.config.terminal.command):
+        if not has_terminal(self.scanner.config.terminal.command):
             raise HubError(
                 Code.NO_TERMINAL,
                 "No terminal can be opened here, so the agent was left to run.",
@@ -83,7 +83,7 @@ class Carrying:
             HubError: As `POST /api/run`.
         """
         target, known = contract.to_provider, opening(contract.to_provider)
-        active = Target(target, self.scout.config.accounts(target)[0].label)
+        active = Target(target, self.scanner.config.accounts(target)[0].label)
         resumes = known is not None and known.roams and self._own(active, found)
         assert found.kept is not None  # noqa: S101  # nothing else is adopted
         order = StartRun(
@@ -118,14 +118,14 @@ class Carrying:
             return f"{name}, opened to go on with {found.id}, has ended with status {code}"
 
         title, folder = f"{name} goes on with {found.id}", self.places.jobs_dir / self.jobs.new_id("job")
-        errand = InTerminal(title, name, command, folder, self.scout.config.terminal.command, ended)
-        await self.jobs.start(f"adopt {brief.stem}", errand)
-        opened = errand.opened.program if errand.opened is not None else ""
+        work = InTerminal(title, name, command, folder, self.scanner.config.terminal.command, ended)
+        await self.jobs.start(f"adopt {brief.stem}", work)
+        opened = work.opened.program if work.opened is not None else ""
         return attrs.evolve(adopted, command=command.text(), terminal=opened, resumed=resumes)
 
     def _command(self, target: Target, found: Detected, brief: Path, *, resumes: bool) -> Command:
-        name, accounts = target.provider, self.scout.config.accounts(target.provider)
-        provider = self.scout.providers[name]
+        name, accounts = target.provider, self.scanner.config.accounts(target.provider)
+        provider = self.scanner.providers[name]
         account = next((each for each in accounts if each.label == target.account), accounts[0])
         session = found.kept.session_id if resumes and found.kept is not None else ""
         words = {"prompt": opening_prompt(str(brief)), "brief": str(brief), "session": session}
@@ -154,4 +154,4 @@ class Carrying:
         return found
 
     def _program(self, target: str) -> str:
-        return self.scout.config.provider(target).program or self.scout.providers[target].program
+        return self.scanner.config.provider(target).program or self.scanner.providers[target].program

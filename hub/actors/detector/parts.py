@@ -15,7 +15,7 @@ from hub.actors.detector.actor import Detector
 from hub.actors.detector.adopting import Adopting
 from hub.actors.detector.carrying import Carrying
 from hub.actors.detector.meter import Meter
-from hub.actors.detector.scanner import Scout
+from hub.actors.detector.scanner import Scanner
 from hub.io.project.places import Places, load_or_create_key
 from hub.messages import (
     AuditAppend,
@@ -32,7 +32,7 @@ from supervisors import Ref
 
 
 def assembled(
-    scout: Scout,
+    scanner: Scanner,
     places: Places,
     jobs: Jobs,
     *,
@@ -45,17 +45,17 @@ def assembled(
     scrub: Callable[[Any], Any],
     new_id: Callable[[str], str],
 ) -> Detector:
-    """A detector of this scout's, over the other actors; what the rest is for stands with `Adopting` and `Detector`.
+    """A detector of this scanner's, over the other actors; what the rest is for stands with `Adopting` and `Detector`.
 
     `new_id("s")` gives an id that is never given twice; `arm` makes the engine of `scrub` ready.
     """
     adopting = Adopting(
-        scout=scout,
+        scanner=scanner,
         places=places,
         audit=audit,
         events=events,
         session=sessions,
-        carrying=Carrying(scout, places, sessions, jobs),
+        carrying=Carrying(scanner, places, sessions, jobs),
         key=load_or_create_key("contract"),
         arm=arm,
         scrub=scrub,
@@ -63,9 +63,9 @@ def assembled(
         clock=time.time,
     )
     return Detector(
-        scout,
+        scanner,
         adopting,
-        meter=Meter(spent, scout.files),
+        meter=Meter(spent, scanner.files),
         events=events,
         quota=quota,
         settings=settings,

@@ -28,7 +28,7 @@ from hub.domain.detection.processes import COMMAND_LINE
 from hub.io.files.changed import Repoll, database, watched
 from hub.io.git.trees import same_repository
 from hub.io.processes.control import Identity
-from hub.io.processes.table import Census
+from hub.io.processes.table import ProcessTable
 from hub.io.runner.proc import boot_id
 from hub.io.stores import StoreFiles
 from hub.providers import stores
@@ -41,7 +41,7 @@ _WALK = 30.0
 Env = tuple[tuple[str, str], ...]
 
 
-class Scout:
+class Scanner:
     """What is known of the machine.
 
     Args:
@@ -82,19 +82,19 @@ class Scout:
         self._walked = float("-inf")
 
     @cached_property
-    def census(self) -> Census:
+    def process_table(self) -> ProcessTable:
         """Who runs. Made by the first look: it takes every agent's store, and no start waits for their import."""
-        return Census(signatures(), clock=self.clock)
+        return ProcessTable(signatures(), clock=self.clock)
 
     def glance(self) -> bool:
         """Whether a scan would tell something new; the hot path of ambient mode."""
-        moved = self.census.look()
+        moved = self.process_table.look()
         return self._repoll.changed() or moved or self.clock() - self._walked >= _WALK
 
     def scan(self, since: float) -> tuple[Detected, ...]:
         """Every agent that runs, and every session written since then (epoch seconds)."""
-        self.census.look(deep=True)
-        running = self.census.agents()
+        self.process_table.look(deep=True)
+        running = self.process_table.agents()
         hits, places = self._search(running, since)
         kept = [Kept(attrs.evolve(hit, root=_real(hit.root)), self._read(hit)) for hit in hits]
         alive = {(hit.provider, hit.path, hit.session_id) for hit in hits}
@@ -120,7 +120,7 @@ class Scout:
 
     def identities(self, found: Detected) -> tuple[Identity, ...]:
         """The processes of an agent, as they were when it was seen: none that only has one of their numbers."""
-        known = (self.census.found.get(pid) for pid in found.pids)
+        known = (self.process_table.found.get(pid) for pid in found.pids)
         return tuple(
             Identity(one.process.pid, one.process.starttime, boot_id()) for one in known if one is not None
         )
@@ -207,7 +207,7 @@ class Scout:
     def _homes(self) -> dict[str, list[tuple[str, str]]]:
         """Home and label of every account, by the provider's name."""
         found: dict[str, list[tuple[str, str]]] = {}
-        for name, signature in self.census.signatures.items():
+        for name, signature in self.process_table.signatures.items():
             found[name] = []
             for account in self._accounts(name):
                 own = self._account_env(name, account) if account.config_dir else self.env

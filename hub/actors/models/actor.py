@@ -16,7 +16,7 @@ from hub.actors.common.command_runs import InTerminal
 from hub.actors.common.job import Jobs
 from hub.actors.models.curated import CURATED, TOOLS
 from hub.actors.models.pulling import Pulling
-from hub.actors.models.vision import Looks
+from hub.actors.models.vision import VisionCalls
 from hub.api import localmodel as api
 from hub.api.jobs import Begun
 from hub.api.localmodel import LocalModels, PullEnded
@@ -52,7 +52,7 @@ class Models(Actor[ModelsInbox]):
         self._settings = settings
         self._providers = providers
         self._jobs = jobs
-        self._looks = Looks(places.dotenv, providers, clock)
+        self._vision = VisionCalls(places.dotenv, providers, clock)
 
     async def handle(self, message: ModelsInbox) -> Answer | None:
         """Begin what is asked; the answer comes when it is done, or under way."""
@@ -106,14 +106,14 @@ class Models(Actor[ModelsInbox]):
         command = Command((program, "launch", tool, "--model", model))
         title = f"running {provider} on {model}"
         folder = self._folder / self._jobs.new_id("job")
-        errand = InTerminal(title, "", command, folder, config.terminal.command, _left(title))
+        work = InTerminal(title, "", command, folder, config.terminal.command, _left(title))
         job = f"launch {provider} {model}"
-        await self._jobs.start(job, errand)
-        opened = errand.opened.program if errand.opened is not None else ""
+        await self._jobs.start(job, work)
+        opened = work.opened.program if work.opened is not None else ""
         return Begun(job=job, provider=provider, account="", command=command.text(), terminal=opened)
 
     async def _look(self, order: Look) -> Seen:
-        return await self._looks.look(await self._config(), order)
+        return await self._vision.look(await self._config(), order)
 
     async def _config(self) -> Config:
         return await self._settings.call(GetConfig(), timeout=_TIMEOUT)

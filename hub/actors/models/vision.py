@@ -20,7 +20,7 @@ from hub.domain.models.image import Image, image_of
 from hub.errors import Code, HubError
 from hub.io.models.ollama import base_of
 from hub.io.models.screenshot import screenshot
-from hub.io.models.vision import Eye, look
+from hub.io.models.vision import VisionServer, look
 from hub.io.secrets.agent_keys import keys_of
 from hub.messages import Look
 from hub.providers.base import Provider
@@ -30,8 +30,8 @@ AT_A_TIME = 2
 
 
 @attrs.frozen
-class Looks:
-    """Looks for whoever asks, a few at a time."""
+class VisionCalls:
+    """Calls of a vision model for whoever asks, a few at a time."""
 
     dotenv: Path
     providers: Mapping[str, Provider]
@@ -54,8 +54,8 @@ class Looks:
             else:
                 data = _decoded(order.image)
             found = _fitting(data, vision.max_pixels)
-            eye = Eye(base_of(vision.base_url), vision.model, self._key(config))
-            text = await look(eye, order.prompt, found.media, data)
+            server = VisionServer(base_of(vision.base_url), vision.model, self._key(config))
+            text = await look(server, order.prompt, found.media, data)
         took = max(0, round((self.clock() - began) * 1000))
         return Seen(text=text, model=vision.model, width=found.width, height=found.height, latency_ms=took)
 

@@ -55,18 +55,18 @@ class Pipelines(Actor[PipelinesInbox]):
         self._settings = settings
         self._providers = providers
         self._conductor = make()
-        self._book = self._conductor.book
+        self._run_store = self._conductor.run_store
         self._beginning = self._unwanted = False
 
     async def continue_(self) -> None:
         """Read the record back and go on where it says."""
-        damage = self._book.load()
+        damage = self._run_store.load()
         failpoints.hit("recover.pipeline")
         if damage is not None:
             with contextlib.suppress(HubError):
-                await self._book.outbox.trouble(damage)
-        if self._book.active:
-            self._book.write(taken_up(self._book.now))
+                await self._run_store.outbox.trouble(damage)
+        if self._run_store.active:
+            self._run_store.write(taken_up(self._run_store.now))
         self.ctx.nursery.start_soon(self._conductor.run)
 
     async def handle(self, message: PipelinesInbox) -> Answer | None:
@@ -79,7 +79,9 @@ class Pipelines(Actor[PipelinesInbox]):
             case RunPipeline():
                 return await self._run(message)
             case GetPipelineRun():
-                return message.answer(run_status(self._book.run) if self._book.run is not None else None)
+                return message.answer(
+                    run_status(self._run_store.run) if self._run_store.run is not None else None
+                )
             case StopPipeline():
                 return self._stop(message)
             case _:
@@ -100,7 +102,7 @@ class Pipelines(Actor[PipelinesInbox]):
         return shown(await self._all())
 
     async def _run(self, order: RunPipeline) -> Answer:
-        if self._book.active or self._beginning:
+        if self._run_store.active or self._beginning:
             raise HubError(Code.SESSION_ALREADY_RUNNING, "A pipeline is already running.")
         pipeline = rules.named(await self._all(), order.name)
         rules.check_runnable(pipeline, self._providers)
@@ -108,7 +110,7 @@ class Pipelines(Actor[PipelinesInbox]):
         if len(in_use) >= (await call_until_answered(self._settings, GetConfig())).session.concurrent:
             names = ", ".join(facts.session_id for facts in in_use)
             raise HubError(Code.SESSION_ALREADY_RUNNING, f"A session is already running: {names}.")
-        earlier = self._book.run if order.resume else None
+        earlier = self._run_store.run if order.resume else None
         if earlier is not None and earlier.pipeline.name != pipeline.name:
             earlier = None
         self._beginning, self._unwanted = True, False
@@ -123,17 +125,17 @@ class Pipelines(Actor[PipelinesInbox]):
             self._beginning = False
 
     async def _started_run(self, pipeline: Pipeline, earlier: PipelineRun | None) -> PipelineRun:
-        run = begin(self._conductor.new_id("p"), pipeline, self._book.at(), earlier)
+        run = begin(self._conductor.new_id("p"), pipeline, self._run_store.at(), earlier)
         if not run.base:
             run = await self._rooted(run)
         if self._unwanted:
             raise HubError(Code.INTERRUPTED, "The run was stopped before it began.")
-        self._book.write(run, "begun")
-        await self._book.until(self._settled)
-        refused = next((n.error for n in self._book.now.nodes if n.error is not None), None)
+        self._run_store.write(run, "begun")
+        await self._run_store.until(self._settled)
+        refused = next((n.error for n in self._run_store.now.nodes if n.error is not None), None)
         if refused is not None and refused.code is Code.SESSION_ALREADY_RUNNING:
             raise HubError(refused.code, refused.detail)
-        return self._book.now
+        return self._run_store.now
 
     async def _rooted(self, run: PipelineRun) -> PipelineRun:
         state = await git.repo_state(self._places.root)
@@ -145,24 +147,24 @@ class Pipelines(Actor[PipelinesInbox]):
 
     def _settled(self) -> bool:
         """Whether the run has come past the first thing that may be refused."""
-        run = self._book.now
+        run = self._run_store.now
         open_states = (NodeState.PENDING, NodeState.STARTING)
         moved = any(node.state not in open_states and node.how != "replayed" for node in run.nodes)
         return moved or not run.active
 
     def _stop(self, order: StopPipeline) -> Answer:
-        if not self._book.active:
+        if not self._run_store.active:
             self._unwanted = True
             return order.answer(None)
-        if not self._book.now.stopping:
-            run = self._book.now
-            self._book.write(attrs.evolve(run, stopping=True, seq=run.seq + 1))
+        if not self._run_store.now.stopping:
+            run = self._run_store.now
+            self._run_store.write(attrs.evolve(run, stopping=True, seq=run.seq + 1))
         return self.answer_later(order, self._stopped())
 
     async def _stopped(self) -> RunStatus:
         """Once the run has ended; what keeps it from ending, while a disk does."""
         conductor = self._conductor
-        await self._book.until(lambda: conductor.over or conductor.unstopped)
+        await self._run_store.until(lambda: conductor.over or conductor.unstopped)
         if conductor.unstopped is not None and not conductor.over:
             raise conductor.unstopped
-        return run_status(self._book.now)
+        return run_status(self._run_store.now)

@@ -24,7 +24,7 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.crash_loop import CrashLoopGuard
 from hub.actors.common.transient import PASSING
-from hub.actors.pipelines.store import Book
+from hub.actors.pipelines.store import PipelineRunStore
 from hub.domain.config.model import PipelineNode
 from hub.domain.pipeline.run import (
     How,
@@ -66,7 +66,7 @@ _STATES = {
 class Conductor:
     """Runs as the pipelines actor's one background task."""
 
-    book: Book
+    run_store: PipelineRunStore
     root: Path
     session: Ref[SessionsInbox]
     settings: Ref[GetConfig]
@@ -83,18 +83,18 @@ class Conductor:
     @property
     def over(self) -> bool:
         """Whether nothing is left to do for any run."""
-        return self.book.run is None or self.book.run.run_id == self._closed
+        return self.run_store.run is None or self.run_store.run.run_id == self._closed
 
     async def run(self) -> None:
         """Go on for ever."""
         while True:
-            await self.book.until(lambda: not self.over)
-            run_id = self.book.now.run_id
+            await self.run_store.until(lambda: not self.over)
+            run_id = self.run_store.now.run_id
             async with trio.open_nursery() as nodes:
                 carried: set[str] = set()
                 # While the end of this run is told, the next one may be on record already.
-                while not self.over and self.book.now.run_id == run_id:
-                    for node in under_way(self.book.now):
+                while not self.over and self.run_store.now.run_id == run_id:
+                    for node in under_way(self.run_store.now):
                         if node.id not in carried:
                             carried.add(node.id)
                             nodes.start_soon(self._carry, node.id)
@@ -103,17 +103,17 @@ class Conductor:
 
     async def _carry(self, node_id: str) -> None:
         """A node from its intent to its end."""
-        while not self.book.now.node(node_id).state.ended:
+        while not self.run_store.now.node(node_id).state.ended:
             await self._try(partial(self._step_of, node_id))
 
     async def _step_of(self, node_id: str, run: PipelineRun) -> None:
         """Where it stands is told before it goes on: a state that came and went at once was there, too."""
-        await self.book.tell()
-        node = self.book.now.node(node_id)
+        await self.run_store.tell()
+        node = self.run_store.now.node(node_id)
         await (self._launch if node.state is NodeState.STARTING else self._follow)(node, run)
 
     async def _try(self, step: Callable[[PipelineRun], Awaitable[None]]) -> None:
-        run = self.book.now
+        run = self.run_store.now
         try:
             await step(run)
             self._said = None
@@ -131,7 +131,7 @@ class Conductor:
         """Said once, as soon as it can be, and tried every two seconds: a full disk ends no run."""
         if self._said is not error.code:
             with trio.move_on_after(_PAUSE), contextlib.suppress(HubError):
-                await self.book.outbox.trouble(error)
+                await self.run_store.outbox.trouble(error)
                 self._said = error.code
         await trio.sleep(_PAUSE)
 
@@ -143,24 +143,24 @@ class Conductor:
             return
         for node in failed:
             run = run.changed(node.id, state=NodeState.FAILED, error=_note(error))
-        self.book.write(finished(halted(attrs.evolve(run, stopping=True)), self.book.at()))
+        self.run_store.write(finished(halted(attrs.evolve(run, stopping=True)), self.run_store.at()))
 
     async def _step(self, run: PipelineRun) -> None:
-        await self.book.tell()
+        await self.run_store.tell()
         if not run.active:
             self._closed, self.unstopped = run.run_id, None
-            self.book.touch()
+            self.run_store.touch()
             return
-        run = self.book.now  # a node may have ended meanwhile
+        run = self.run_store.now  # a node may have ended meanwhile
         stood = halted(run)
         if stood is not run:
-            self.book.write(stood)
+            self.run_store.write(stood)
             return
         going, following = under_way(run), next_node(run)
         if following is not None and len(going) < await self._room():
-            await self._prepare(self.book.now, following)
+            await self._prepare(self.run_store.now, following)
         elif going:
-            await self.book.until(lambda: self.book.now.seq != run.seq)
+            await self.run_store.until(lambda: self.run_store.now.seq != run.seq)
         else:
             await self._end(run)
 
@@ -173,7 +173,7 @@ class Conductor:
     async def _end(self, run: PipelineRun) -> None:
         """Other sessions may start before anybody sees the end: who waits for it can start one at once."""
         await call_until_answered(self.session, ReleaseRun(run.run_id))
-        self.book.write(finished(self.book.now, self.book.at()), "ended")
+        self.run_store.write(finished(self.run_store.now, self.run_store.at()), "ended")
 
     async def _prepare(self, run: PipelineRun, node: PipelineNode) -> None:
         """The bases become one commit, then the node's session gets its id: the intent, durable."""
@@ -185,30 +185,32 @@ class Conductor:
                 raise
             self._fail(run, node.id, error)
             return
-        run = self.book.now  # a stop may have come meanwhile
+        run = self.run_store.now  # a stop may have come meanwhile
         if run.stopping:
             return
         session_id = self.new_id("s")
         changes = {"session_id": session_id, "branch": f"hub/{session_id}", "base": base}
-        started = run.changed(node.id, state=NodeState.STARTING, started_at=self.book.at(), **changes)
-        self.book.write(started, "starting")
+        started = run.changed(node.id, state=NodeState.STARTING, started_at=self.run_store.at(), **changes)
+        self.run_store.write(started, "starting")
 
     async def _launch(self, node: NodeRun, run: PipelineRun) -> None:
         """Ask for the session; it may have been asked for before. Where others have taken its place, it waits."""
         if not await self._begun(node):
-            if self.book.now.stopping:
-                self.book.write(self.book.now.changed(node.id, state=NodeState.HALTED, how=How.HALTED))
+            if self.run_store.now.stopping:
+                self.run_store.write(
+                    self.run_store.now.changed(node.id, state=NodeState.HALTED, how=How.HALTED)
+                )
                 return
             try:
                 await self._ask_for(run, node)
             except HubError as error:
                 if error.code in {*PASSING, Code.SESSION_ALREADY_RUNNING}:
                     raise
-                self._fail(self.book.now, node.id, error)
+                self._fail(self.run_store.now, node.id, error)
                 return
             failpoints.hit("pipeline.launched")
-        running = self.book.now.changed(node.id, state=NodeState.RUNNING, how=How.EXECUTED)
-        self.book.write(running, "running")
+        running = self.run_store.now.changed(node.id, state=NodeState.RUNNING, how=How.EXECUTED)
+        self.run_store.write(running, "running")
 
     async def _begun(self, node: NodeRun) -> bool:
         """Whether its session is on record."""
@@ -243,10 +245,10 @@ class Conductor:
         except HubError as error:
             if error.code is not Code.NOT_FOUND:
                 raise
-            self._fail(self.book.now, node.id, _lost(node))
+            self._fail(self.run_store.now, node.id, _lost(node))
             return
         failpoints.hit("pipeline.heard")
-        run = self.book.now
+        run = self.run_store.now
         state, error_note = _STATES[end.state], end.error
         if state is NodeState.COMPLETED and not end.snapshot:
             state = NodeState.FAILED
@@ -259,22 +261,22 @@ class Conductor:
             verified=end.verified,
             snapshot=end.snapshot,
             error=error_note,
-            ended_at=self.book.at(),
+            ended_at=self.run_store.at(),
         )
         # Whoever stops a node's session, the user or the end of the daemon, stops the run.
-        self.book.write(attrs.evolve(run, stopping=run.stopping or state is NodeState.STOPPED), "heard")
+        self.run_store.write(attrs.evolve(run, stopping=run.stopping or state is NodeState.STOPPED), "heard")
 
     async def _end_of(self, node: NodeRun) -> Ended:
         ends: list[Ended] = []
         failed: list[HubError] = []
 
         async def stop_when_asked() -> None:
-            await self.book.until(lambda: self.book.now.stopping)
+            await self.run_store.until(lambda: self.run_store.now.stopping)
             try:
                 await call_until_answered(self.session, RequestStop("pipeline", node.session_id), math.inf)
             except HubError as error:  # it has just ended, or a disk keeps it from ending: the wish stays
                 self.unstopped = error if error.code in PASSING else None
-                self.book.touch()
+                self.run_store.touch()
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(stop_when_asked)
@@ -290,8 +292,13 @@ class Conductor:
     def _fail(self, run: PipelineRun, node_id: str, error: HubError) -> None:
         """The node failed without a session's word for it."""
         how = run.node(node_id).how or How.HALTED
-        changes = {"state": NodeState.FAILED, "how": how, "error": _note(error), "ended_at": self.book.at()}
-        self.book.write(run.changed(node_id, **changes))
+        changes = {
+            "state": NodeState.FAILED,
+            "how": how,
+            "error": _note(error),
+            "ended_at": self.run_store.at(),
+        }
+        self.run_store.write(run.changed(node_id, **changes))
 
 
 def _note(error: HubError) -> ErrorNote:

@@ -31,7 +31,7 @@ _SILENT = (NodeState.PENDING, NodeState.STARTING)
 
 
 @attrs.define
-class Book:
+class PipelineRunStore:
     """One owner: the pipelines actor."""
 
     store: RecordStore[PipelineRun]

@@ -21,7 +21,7 @@ import trio
 from hub.actors.common.follower import LogFollower, Records
 from hub.actors.common.outbox import Outbox
 from hub.actors.quota.poller import LOOK, Poller
-from hub.actors.quota.store import FORM, Book, KeptBook, Key, Owner
+from hub.actors.quota.store import FORM, KeptQuota, Key, Owner, QuotaStore
 from hub.actors.quota.wallet import entry
 from hub.api.quota import Entry
 from hub.domain.config.reader import Config
@@ -77,13 +77,13 @@ class Quota(Actor[QuotaInbox]):
         clients: Callable[[str], QuotaClient | None],
         clock: Callable[[], float],
     ) -> None:
-        self._store = RecordStore(places.hub_dir / "quota.json", FORM)
+        self._records = RecordStore(places.hub_dir / "quota.json", FORM)
         self._settings = settings
         self._session = session
         self._providers = tuple(providers)
         self._poller = Poller(clients, clock)
         self._clock = clock
-        self._book = Book()
+        self._store = QuotaStore()
         self._config = Config()
         self._saved = -1
         self._dirty = trio.Event()
@@ -94,11 +94,11 @@ class Quota(Actor[QuotaInbox]):
     async def continue_(self) -> None:
         """Read the ledger back and follow the log from where it stood."""
         with contextlib.suppress(HubError):  # what it told comes again
-            kept, damage = self._store.load()
-            self._book = (kept or KeptBook()).book()
+            kept, damage = self._records.load()
+            self._store = (kept or KeptQuota()).store()
             if damage is not None:
                 self.ctx.nursery.start_soon(self._outbox.trouble, damage)
-        self._saved = self._book.cursor
+        self._saved = self._store.cursor
         self.ctx.nursery.start_soon(self._follower.follow)
         self.ctx.nursery.start_soon(self._keep)
         self.ctx.nursery.start_soon(self._poll)
@@ -147,11 +147,11 @@ class Quota(Actor[QuotaInbox]):
 
     async def _place(self, head: int) -> int:
         """At the first start of all, what the log held before is past; a log that was put aside begins anew."""
-        if not 0 <= self._book.cursor <= head:
-            self._book.cursor = head
+        if not 0 <= self._store.cursor <= head:
+            self._store.cursor = head
             await self._save()
         await self._refresh_config()
-        return self._book.cursor
+        return self._store.cursor
 
     async def _read(self, channel: Records) -> None:
         async for records in channel:
@@ -162,15 +162,15 @@ class Quota(Actor[QuotaInbox]):
         for record in records:
             # Most of a log is text; only what can tell of a quota is looked at.
             if record.tag in (Tag.QUOTA, Tag.ERROR) or record.meta.get("type") == EventType.RESULT:
-                reading = self._book.take(record, self._cap)
+                reading = self._store.take(record, self._cap)
                 self._dirty.set()
                 if reading is not None:
                     fresh.append(reading)
         if declared := [reading for reading in fresh if reading.source == DECLARED]:
             self._session.try_cast(QuotaSeen(declared))  # what the agent said itself, the session has heard
-        self._book.cursor = max(self._book.cursor, records[-1].id)
-        self._follower.moved(self._book.cursor)
-        if self._book.cursor - self._saved > _FAR:
+        self._store.cursor = max(self._store.cursor, records[-1].id)
+        self._follower.moved(self._store.cursor)
+        if self._store.cursor - self._saved > _FAR:
             self._dirty.set()
         await self._warn(fresh)
 
@@ -182,17 +182,17 @@ class Quota(Actor[QuotaInbox]):
         for growth in growths:
             accounts = {account.label for account in self._config.accounts(growth.provider)}
             ours = growth if growth.account in accounts else attrs.evolve(growth, used=())
-            reading = self._book.take_elsewhere(ours, self._cap(growth.provider), now)
+            reading = self._store.take_elsewhere(ours, self._cap(growth.provider), now)
             self._dirty.set()
             if reading is not None:
                 fresh.append(reading)
         if fresh:
             self._session.try_cast(QuotaSeen(fresh))
             self.ctx.nursery.start_soon(self._warn, fresh)
-        return dict(self._book.elsewhere.places)
+        return dict(self._store.elsewhere.places)
 
     def _note(self, readings: Iterable[QuotaReading]) -> list[QuotaReading]:
-        fresh = [reading for reading in readings if self._book.note(reading)]
+        fresh = [reading for reading in readings if self._store.note(reading)]
         if fresh:
             self._dirty.set()
         return fresh
@@ -206,9 +206,9 @@ class Quota(Actor[QuotaInbox]):
 
     async def _save(self) -> None:
         async with self._saving:
-            kept = self._book.kept()
+            kept = self._store.kept()
             try:
-                await trio.to_thread.run_sync(self._store.save, kept)
+                await trio.to_thread.run_sync(self._records.save, kept)
                 self._saved = kept.cursor
             except HubError:
                 self._dirty.set()  # a full disk: the ledger in memory is whole; it is written when there is room
@@ -224,22 +224,22 @@ class Quota(Actor[QuotaInbox]):
     def _prospects(self) -> dict[Owner, list[Prospect]]:
         now = self._clock()
         found: dict[Owner, list[Prospect]] = {}
-        for key, reading in newest((burn.last for burn in self._book.burns.values()), now).items():
+        for key, reading in newest((burn.last for burn in self._store.burns.values()), now).items():
             if reading.source == DECLARED or (reading.resets_at is None and now - reading.at > _FORGOTTEN):
                 continue
-            found.setdefault(key[:2], []).append(prospect(self._book.burns[key], now))
-        for owner in [*self._book.spendings, *found]:
+            found.setdefault(key[:2], []).append(prospect(self._store.burns[key], now))
+        for owner in [*self._store.spendings, *found]:
             if declared := self._declared(owner, now):
                 found[owner] = _believed([*found.get(owner, ()), declared])
         return found
 
     def _declared(self, owner: Owner, now: float) -> Prospect | None:
         """The cap in force against today's tokens: it may have been changed since they were counted."""
-        cap, spending = self._cap(owner[0]), self._book.spendings.get(owner)
+        cap, spending = self._cap(owner[0]), self._store.spendings.get(owner)
         if not cap or spending is None or not spending.today(now)[0]:
             return None
         reading = attrs.evolve(spent(spending, owner, cap, now), at=now)
-        burn = self._book.burns.get(reading.key)
+        burn = self._store.burns.get(reading.key)
         known = burn if burn is not None and burn.last.source == DECLARED else begin(reading)
         return prospect(attrs.evolve(known, last=reading), now, cap)
 
@@ -254,7 +254,7 @@ class Quota(Actor[QuotaInbox]):
             for name in self._config.enabled_providers(self._providers)
             for account in self._config.accounts(name)
         }
-        spendings = self._book.spendings
+        spendings = self._store.spendings
         return [
             entry(
                 *owner,
@@ -280,14 +280,14 @@ class Quota(Actor[QuotaInbox]):
         """Say it once for each stretch of a window when the wall comes into sight, and when it comes nearer."""
         now = self._clock()
         for key in newest(readings, now):
-            burn = self._book.burns.get(key)
+            burn = self._store.burns.get(key)
             if burn is None:
                 continue
             found = prospect(burn, now)
             grave = alarm(found, self._config.session.threshold, now)
-            since, before = self._book.warned.get(key, (burn.since, 0))
+            since, before = self._store.warned.get(key, (burn.since, 0))
             if grave > (before if since == burn.since else 0):
-                self._book.warned[key] = (burn.since, grave)
+                self._store.warned[key] = (burn.since, grave)
                 await self._say(key, found, now, f"quota:{'/'.join(key)}:{burn.since:.3f}", grave)
 
     async def _say(self, key: Key, found: Prospect, now: float, source: str, grave: int) -> None:

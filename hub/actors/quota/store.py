@@ -26,7 +26,7 @@ Owner = tuple[str, str]
 
 
 @attrs.define
-class Book:
+class QuotaStore:
     """Everything the quota actor knows; a fold over the event log and the polls."""
 
     cursor: int = -1
@@ -113,9 +113,9 @@ class Book:
         )
         return spent(found, owner, cap, at) if cap else None
 
-    def kept(self) -> KeptBook:
+    def kept(self) -> KeptQuota:
         """What is written down: a copy that no later event changes."""
-        return KeptBook(
+        return KeptQuota(
             self.cursor,
             tuple(self.burns.values()),
             tuple(self.spendings.items()),
@@ -125,7 +125,7 @@ class Book:
 
 
 @attrs.frozen
-class KeptBook:
+class KeptQuota:
     """The record."""
 
     cursor: int = -1
@@ -134,13 +134,13 @@ class KeptBook:
     warned: tuple[tuple[Key, tuple[float, int]], ...] = ()
     elsewhere: Elsewhere = attrs.field(factory=Elsewhere)
 
-    def book(self) -> Book:
+    def store(self) -> QuotaStore:
         """What was written down."""
         burns = {burn.last.key: burn for burn in self.burns}
-        return Book(self.cursor, burns, dict(self.spendings), dict(self.warned), self.elsewhere)
+        return QuotaStore(self.cursor, burns, dict(self.spendings), dict(self.warned), self.elsewhere)
 
 
-FORM = RecordForm(KeptBook, "The quota ledger", older={0: lambda wire: as_named(wire, KeptBook)})
+FORM = RecordForm(KeptQuota, "The quota ledger", older={0: lambda wire: as_named(wire, KeptQuota)})
 
 
 def _epoch(text: object) -> float:

@@ -1,7 +1,7 @@
 """Accounts are added, chosen and forgotten.
 
 Owns: the order of each: what is checked, what is written, what the answer says.
-Must not: hold a rule of the book (`hub.domain.accounts.added` does), or delete a directory.
+Must not: hold a rule of the added accounts (`hub.domain.accounts.added` does), or delete a directory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hub.domain.accounts.added import added, find, removed, switched
 from hub.domain.config.reader import Config
 from hub.domain.text.safe import is_label
 from hub.errors import Code, HubError
-from hub.io.config.accounts import make_account_dir, own_dir, read_book, write_book
+from hub.io.config.accounts import make_account_dir, own_dir, read_added, write_added
 from hub.io.config.file import text_of
 from hub.io.config.patch import Watch, edit, unwatched
 from hub.io.project.places import Places
@@ -51,12 +51,15 @@ class Accounts:
             detail = f"{provider.name} keeps only one login: it has no directory that could be moved."
             raise HubError(Code.INVALID, detail, hint="For an agent of your own, set homeEnv in hub.toml.")
         known = self.current().accounts(provider.name)
-        book = read_book(self.places.accounts)
+        added_accounts = read_added(self.places.accounts)
         # Checked with a directory that is not there yet: what is refused leaves none behind.
-        added(book, provider.name, known, Account(order.label, "/"))
+        added(added_accounts, provider.name, known, Account(order.label, "/"))
         place = order.config_dir or str(own_dir(self.places, provider.name, order.label))
         folder = make_account_dir(place, self.entries.home, self.places.root, self._taken())
-        write_book(self.places.accounts, added(book, provider.name, known, Account(order.label, str(folder))))
+        write_added(
+            self.places.accounts,
+            added(added_accounts, provider.name, known, Account(order.label, str(folder))),
+        )
         return self._row(provider, order.label)
 
     def switch(self, order: SwitchAccount, provider: Provider) -> AccountNow:
@@ -66,8 +69,8 @@ class Accounts:
             HubError: `not_found`.
         """
         known = self.current().accounts(provider.name)
-        book = read_book(self.places.accounts)
-        write_book(self.places.accounts, switched(book, provider.name, known, order.label))
+        added_accounts = read_added(self.places.accounts)
+        write_added(self.places.accounts, switched(added_accounts, provider.name, known, order.label))
         return self._row(provider, order.label)
 
     def remove(self, order: RemoveAccount, provider: Provider) -> AccountGone:
@@ -78,9 +81,9 @@ class Accounts:
         """
         name, label = provider.name, order.label
         gone = find(name, self.current().accounts(name), label)
-        left = removed(read_book(self.places.accounts), name, label)
+        left = removed(read_added(self.places.accounts), name, label)
         if left is not None:
-            write_book(self.places.accounts, left)
+            write_added(self.places.accounts, left)
         if label in self._written(name):
             by_hand = f"Take the account {label!r} out of providers.{name} by hand."
             edit(self.places.config, lambda tables: _drop(tables, name, label), by_hand, self.follow)

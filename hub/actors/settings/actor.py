@@ -20,7 +20,7 @@ from hub.actors.settings.entries import Entries
 from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.probes import Probes, Question
 from hub.actors.settings.profiles import Profiles
-from hub.actors.settings.program_jobs import Errands
+from hub.actors.settings.program_jobs import ProgramJobs
 from hub.actors.settings.writer import Writer
 from hub.api.providers import ProviderConfig
 from hub.api.vision import VisionConfig
@@ -101,7 +101,7 @@ class Settings(Actor[SettingsInbox]):
         follow = gate.follow if gate is not None else unwatched
         accounts = Accounts(places, providers, self._current, self._entries, clock, follow)
         keys = KeyFile(places, providers, gate.follow_keys if gate is not None else unwatched)
-        errands = Errands(jobs, places.jobs_dir, self._current, self._entries, clock)
+        program_jobs = ProgramJobs(jobs, places.jobs_dir, self._current, self._entries, clock)
         self._writer = Writer(
             places,
             providers,
@@ -109,7 +109,7 @@ class Settings(Actor[SettingsInbox]):
             accounts,
             keys,
             self._profiles,
-            errands,
+            program_jobs,
             Outbox(events, clock, audit, patience=10.0),
             follow,
         )

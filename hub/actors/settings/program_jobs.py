@@ -13,7 +13,7 @@ from pathlib import Path
 import attrs
 
 from hub.actors.common.command_runs import InBackground, InTerminal
-from hub.actors.common.job import Errand, Jobs
+from hub.actors.common.job import Job, Jobs
 from hub.actors.settings.entries import Entries
 from hub.api.jobs import Begun
 from hub.domain.accounts.account import Account
@@ -29,7 +29,7 @@ INSTALLERS = frozenset({"npm", "pip", "pipx", "uv"})
 
 
 @attrs.frozen
-class Errands:
+class ProgramJobs:
     """Starts jobs; one of a kind at a time."""
 
     jobs: Jobs
@@ -50,14 +50,14 @@ class Errands:
         async def ended(code: int) -> str:
             return await self._installed(provider, code)
 
-        errand: Errand
+        work: Job
         if background:
-            errand = InBackground(title, provider.name, command, self.entries.home, ended)
+            work = InBackground(title, provider.name, command, self.entries.home, ended)
         else:
-            errand = self._in_terminal(title, provider, command, ended, keep=True)
+            work = self._in_terminal(title, provider, command, ended, keep=True)
         job = f"install {provider.name}"
-        await self.jobs.start(job, errand)
-        return _begun(job, provider, "", command, errand)
+        await self.jobs.start(job, work)
+        return _begun(job, provider, "", command, work)
 
     async def log_in(self, provider: Provider, account: Account) -> Begun:
         """Run the agent's own login, pointed at the account's directory.
@@ -72,10 +72,10 @@ class Errands:
             return self._logged_in(provider, account.label, code)
 
         title = f"logging in {provider.name} as {account.label}"
-        errand = self._in_terminal(title, provider, command, ended, keep=False)
+        work = self._in_terminal(title, provider, command, ended, keep=False)
         job = f"login {provider.name} {account.label}"
-        await self.jobs.start(job, errand)
-        return _begun(job, provider, account.label, command, errand)
+        await self.jobs.start(job, work)
+        return _begun(job, provider, account.label, command, work)
 
     def _in_terminal(
         self,
@@ -147,7 +147,7 @@ def login_command(config: Config, provider: Provider, account: Account) -> Comma
         raise HubError(Code.INVALID, f"{provider.name}: {error}.", hint="Correct it in hub.toml.") from error
 
 
-def _begun(job: str, provider: Provider, account: str, command: Command, errand: Errand) -> Begun:
-    opened = errand.opened if isinstance(errand, InTerminal) else None
+def _begun(job: str, provider: Provider, account: str, command: Command, work: Job) -> Begun:
+    opened = work.opened if isinstance(work, InTerminal) else None
     terminal = opened.program if opened is not None else ""
     return Begun(job=job, provider=provider.name, account=account, command=command.text(), terminal=terminal)

@@ -17,7 +17,7 @@ from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import chosen
 from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.profiles import Profiles
-from hub.actors.settings.program_jobs import Errands
+from hub.actors.settings.program_jobs import ProgramJobs
 from hub.api.accounts import AccountGone, AccountNow
 from hub.api.jobs import Begun
 from hub.api.profiles import ProfileDone
@@ -55,7 +55,7 @@ class Writer:
     accounts: Accounts
     keys: KeyFile
     profiles: Profiles
-    errands: Errands
+    program_jobs: ProgramJobs
     outbox: Outbox
     """A part of the daemon that is just restarting costs the line, nothing else."""
     follow: Watch = unwatched
@@ -135,7 +135,7 @@ class Writer:
 
     async def install(self, order: Install) -> Begun:
         """Begin an install."""
-        begun = await self.errands.install(self.provider(order.name), background=order.background)
+        begun = await self.program_jobs.install(self.provider(order.name), background=order.background)
         await self._begun("install_started", begun)
         return begun
 
@@ -143,7 +143,7 @@ class Writer:
         """Begin a login."""
         provider = self.provider(order.provider)
         account = await trio.to_thread.run_sync(self.accounts.find, provider, order.label)
-        begun = await self.errands.log_in(provider, account)
+        begun = await self.program_jobs.log_in(provider, account)
         await self._begun("login_started", begun)
         return begun
 

@@ -1,10 +1,10 @@
 """The accounts that were added over the API, and which one of each provider was chosen.
 
-Owns: the book of them (`.hub/accounts.toml`), what may be written into it, and how it is laid over the configuration.
+Owns: the added accounts (`.hub/accounts.toml`), what may be written into it, and how it is laid over the configuration.
 Must not: read or write the file, make a directory, or hold a key.
 
 Accounts are personal, and `hub.toml` is often shared: so what hub writes itself stands in a file of its own. An
-account of `hub.toml` is the user's; the book adds others and says which is active.
+account of `hub.toml` is the user's; these add others and say which is active.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ Raw = dict[str, Any]
 
 
 @attrs.frozen
-class Page:
-    """What the book says of one provider."""
+class AddedToProvider:
+    """What was added and chosen of one provider."""
 
     accounts: Annotated[tuple[Annotated[Account, TABLE], ...], TABLES] = ()
     active: Text = ""
     """The label that was chosen; "" = none was."""
 
 
-Book = Mapping[Provider, Annotated[Page, TABLE]]
+AddedAccounts = Mapping[Provider, Annotated[AddedToProvider, TABLE]]
 
 
-def plain(book: Book) -> Raw:
-    """The raw tables of a book; `hub.api.tables.read_book` makes the same book of them."""
-    return {name: _page(page) for name, page in book.items()}
+def plain(added_accounts: AddedAccounts) -> Raw:
+    """The raw tables of the added accounts; `hub.api.tables.read_added` makes the same of them."""
+    return {name: _page(page) for name, page in added_accounts.items()}
 
 
-def _page(page: Page) -> Raw:
+def _page(page: AddedToProvider) -> Raw:
     rows = [
         {"label": a.label, **({"configDir": a.config_dir} if a.config_dir else {})} for a in page.accounts
     ]
     return {**({"active": page.active} if page.active else {}), **({"accounts": rows} if rows else {})}
 
 
-def laid_over(providers: Raw, book: Book) -> None:
-    """Add the book's accounts to the raw `providers` of a configuration, and mark the chosen ones active.
+def laid_over(providers: Raw, added_accounts: AddedAccounts) -> None:
+    """Add the added accounts to the raw `providers` of a configuration, and mark the chosen ones active.
 
     Where both have a label or a directory, the configuration's is meant.
     """
     folders = {a.get("configDir", "") for p in providers.values() for a in p.get("accounts", ())} - {""}
-    for name, page in book.items():
+    for name, page in added_accounts.items():
         written = providers.get(name, {}).get("accounts", [])
         labels = {a["label"] for a in written}
         more = [a for a in page.accounts if a.label not in labels and a.config_dir not in folders]
@@ -63,11 +63,13 @@ def laid_over(providers: Raw, book: Book) -> None:
             providers.setdefault(name, {})["accounts"] = rows
 
 
-def added(book: Book, provider: str, known: Sequence[Account], new: Account) -> Book:
-    """The book with one more account. The agent's own login stays one, also when it was the only one.
+def added(
+    added_accounts: AddedAccounts, provider: str, known: Sequence[Account], new: Account
+) -> AddedAccounts:
+    """The added accounts with one more account. The agent's own login stays one, also when it was the only one.
 
     Args:
-        book: As it is.
+        added_accounts: As it is.
         provider: Whose account.
         known: All accounts of the provider, as configured.
         new: Label and directory.
@@ -78,28 +80,33 @@ def added(book: Book, provider: str, known: Sequence[Account], new: Account) -> 
     if new.label in {a.label for a in known}:
         problem = {"path": "$.label", "message": "is used already"}
         raise HubError(Code.INVALID, f"{provider} has an account {new.label!r} already.", errors=[problem])
-    page = book.get(provider, Page())
+    page = added_accounts.get(provider, AddedToProvider())
     own = () if page.accounts or not _only_own(known) else (Account(DEFAULT_ACCOUNT),)
-    return {**book, provider: attrs.evolve(page, accounts=(*page.accounts, *own, new))}
+    return {**added_accounts, provider: attrs.evolve(page, accounts=(*page.accounts, *own, new))}
 
 
-def switched(book: Book, provider: str, known: Iterable[Account], label: str) -> Book:
-    """The book with another active account.
+def switched(
+    added_accounts: AddedAccounts, provider: str, known: Iterable[Account], label: str
+) -> AddedAccounts:
+    """The added accounts with another active account.
 
     Raises:
         HubError: `not_found`; the provider has no such account.
     """
     find(provider, known, label)
-    return {**book, provider: attrs.evolve(book.get(provider, Page()), active=label)}
+    return {
+        **added_accounts,
+        provider: attrs.evolve(added_accounts.get(provider, AddedToProvider()), active=label),
+    }
 
 
-def removed(book: Book, provider: str, label: str) -> Book | None:
-    """The book without an account; None when it is not in the book."""
-    page = book.get(provider, Page())
+def removed(added_accounts: AddedAccounts, provider: str, label: str) -> AddedAccounts | None:
+    """The added accounts without one; None when it is not among them."""
+    page = added_accounts.get(provider, AddedToProvider())
     left = tuple(a for a in page.accounts if a.label != label)
     if left == page.accounts:
         return None
-    return {**book, provider: Page(left, "" if page.active == label else page.active)}
+    return {**added_accounts, provider: AddedToProvider(left, "" if page.active == label else page.active)}
 
 
 def find(provider: str, known: Iterable[Account], label: str) -> Account:

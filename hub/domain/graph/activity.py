@@ -20,7 +20,7 @@ from hub.domain.graph.drawn import DONE_ORDER, ORDER, Outline, outline_payload
 from hub.domain.graph.vocabulary import Edge, EdgeType, Node, NodeType, Part, fact_id, file_id, task_id
 from hub.domain.intent.activity import Activity, read
 from hub.domain.intent.fold import IntentFold
-from hub.domain.intent.memory import Change, Fate, Memory, Shelf
+from hub.domain.intent.memory import Change, Fate, Memory, Section
 
 _NOTHING = Part()
 _WORDS = Activity(id=0, tag=Tag.TEXT)
@@ -29,9 +29,9 @@ MAX_MENTIONS = 20
 """Files that one statement is taken to mention, at most."""
 
 _SAID = {
-    Shelf.DECISION: NodeType.DECISION,
-    Shelf.CONSTRAINT: NodeType.CONSTRAINT,
-    Shelf.DO_NOT_REDO: NodeType.DO_NOT_REDO,
+    Section.DECISION: NodeType.DECISION,
+    Section.CONSTRAINT: NodeType.CONSTRAINT,
+    Section.DO_NOT_REDO: NodeType.DO_NOT_REDO,
 }
 _PATH = re.compile(
     r"(?<![\w./:-])(?:[\w.-]+/)+[\w-]+(?:\.\w+)*\.\w{1,8}|(?<![\w./:-])[\w-]+\.(?:py|rs|go|ts|tsx|js|jsx|rb|java|toml|json|md|sql|sh|c|h|cpp|css|html|ya?ml)\b"
@@ -159,24 +159,24 @@ class ActivityFold:
             number: The node of that call.
         """
         for change in self._intent.changes():
-            if change.shelf is Shelf.FILE:
+            if change.section is Section.FILE:
                 yield self._file(change)
-            elif change.shelf in _SAID:
-                yield self._said(_SAID[change.shelf], change)
+            elif change.section in _SAID:
+                yield self._said(_SAID[change.section], change)
             else:
                 yield self._outcome(change, by, number)
         yield from self._finished()
 
     def _said(self, kind: NodeType, change: Change) -> Part:
         if change.fate is Fate.KEPT:
-            source = self._intent.memory.said[change.shelf][change.key]
+            source = self._intent.memory.said[change.section][change.key]
             return self._fact(kind, change.key, {"source": source, ORDER: change.order})
         return self._lapsed(kind, change.key)
 
     def _finished(self) -> Iterator[Part]:
         """The plan's finished steps, where they have changed: they are not to be redone."""
         memory, before = self._intent.memory, self._done
-        done, said = memory.plan.done, memory.said[Shelf.DO_NOT_REDO]
+        done, said = memory.plan.done, memory.said[Section.DO_NOT_REDO]
         if done == before:
             return
         self._done = dict(done)
@@ -193,7 +193,7 @@ class ActivityFold:
     def _outcome(self, change: Change, result: Activity, number: str) -> Part:
         """A command's newest run, and a failure until the same thing works."""
         memory = self._intent.memory
-        kind = NodeType.COMMAND if change.shelf is Shelf.COMMAND else NodeType.FAILURE
+        kind = NodeType.COMMAND if change.section is Section.COMMAND else NodeType.FAILURE
         if change.fate not in (Fate.KEPT, Fate.FILLED):
             return self._lapsed(kind, change.key, undone=change.fate is Fate.GONE)
         payload: dict[str, object] = {

@@ -22,7 +22,7 @@ from hub.domain.contract import (
 )
 from hub.domain.event import Event, Record, Tag
 from hub.domain.intent.activity import MAX_TEXT, Activity, failure_text, read
-from hub.domain.intent.memory import SHELF_OF, Change, Changes, Command, InFlight, Memory, Shelf, Touched
+from hub.domain.intent.memory import SECTION_OF, Change, Changes, Command, InFlight, Memory, Section, Touched
 from hub.domain.intent.plan import MAX_ITEMS
 from hub.domain.intent.shell import proven, same
 from hub.domain.intent.statements import Kind, alike, statements
@@ -149,9 +149,9 @@ class IntentFold:
             plan=_sourced(memory.plan.steps),
             tasks_remaining=_sourced(remaining),
             done=_sourced(memory.plan.done),
-            do_not_redo=not_again(_sourced(memory.plan.done), _sourced(memory.said[Shelf.DO_NOT_REDO])),
-            decisions=_sourced(memory.said[Shelf.DECISION]),
-            constraints=_sourced(memory.said[Shelf.CONSTRAINT]),
+            do_not_redo=not_again(_sourced(memory.plan.done), _sourced(memory.said[Section.DO_NOT_REDO])),
+            decisions=_sourced(memory.said[Section.DECISION]),
+            constraints=_sourced(memory.said[Section.CONSTRAINT]),
             skills_loaded=_sourced(memory.loaded),
             skills_in_use=_sourced(memory.used),
             skills_to_use=self._skills_to_use(remaining),
@@ -182,7 +182,7 @@ class IntentFold:
         files = self.memory.files
         before = files.get(seen.path)
         written = seen.writes or (before is not None and before.written)
-        self._items.keep(Shelf.FILE, files, seen.path, Touched(seen.path, written, seen.id), MAX_FILES)
+        self._items.keep(Section.FILE, files, seen.path, Touched(seen.path, written, seen.id), MAX_FILES)
 
     def _take_text(self, seen: Activity) -> None:
         if seen.thinking:  # thoughts weigh what is then dropped; what counts is what the agent says
@@ -199,8 +199,8 @@ class IntentFold:
     def _take_order(self, seen: Activity) -> None:
         """The user's first words are the task; whatever the user said later binds as a whole."""
         if self.memory.prompt:
-            said = self.memory.said[Shelf.CONSTRAINT]
-            self._items.keep(Shelf.CONSTRAINT, said, order_text(seen), seen.id)
+            said = self.memory.said[Section.CONSTRAINT]
+            self._items.keep(Section.CONSTRAINT, said, order_text(seen), seen.id)
             return
         self.memory.prompt = seen.text
         self._mine(seen.text, seen.id, by_user=True)
@@ -216,10 +216,10 @@ class IntentFold:
             if found.kind is Kind.DO_NOT_REDO:
                 memory.next.done(found.text)
                 memory.plan.said_done(source, found.text)
-            shelf = SHELF_OF[found.kind]
-            said = memory.said[shelf]
+            section = SECTION_OF[found.kind]
+            said = memory.said[section]
             # Said again counts as said where it was first.
-            self._items.keep(shelf, said, found.text, said.get(found.text, source))
+            self._items.keep(section, said, found.text, said.get(found.text, source))
 
     def _take_call(self, seen: Activity) -> None:
         memory = self.memory
@@ -241,7 +241,7 @@ class IntentFold:
             self._touch(attrs.evolve(result, path=path, tool="write"))
         if result.command:
             command = Command(result.command, result.exit_code, result.failed, result.id)
-            self._items.keep(Shelf.COMMAND, memory.commands, result.command, command)
+            self._items.keep(Section.COMMAND, memory.commands, result.command, command)
         self._came_to(result)
         return result
 
@@ -250,7 +250,7 @@ class IntentFold:
         late, commands = attrs.evolve(seen, id=seen.amends), self.memory.commands
         if late.command in commands and commands[late.command].source == late.id:
             command = Command(late.command, late.exit_code, late.failed, late.id)
-            self._items.fill(Shelf.COMMAND, commands, late.command, command)
+            self._items.fill(Section.COMMAND, commands, late.command, command)
             self._came_to(late)
         return late
 
@@ -260,17 +260,17 @@ class IntentFold:
         if result.command and not result.failed and result.exit_code is not None:
             self._proves(result)
         what = attempted(result)
-        self._items.drop(Shelf.FAILURE, memory.failures, what)  # what worked at last is no failed attempt
+        self._items.drop(Section.FAILURE, memory.failures, what)  # what worked at last is no failed attempt
         if result.failed and (text := failure_text(result)):
-            self._items.keep(Shelf.FAILURE, memory.failures, what, Sourced(text, result.id))
+            self._items.keep(Section.FAILURE, memory.failures, what, Sourced(text, result.id))
 
     def _proves(self, result: Activity) -> None:
         memory, drop, passed = self.memory, self._items.drop, proven(result.command)
         before = [one for one in memory.commands.values() if one.failed and one.source < result.id]
         for older in [one for one in before if same(one.command) in passed]:
             # It works as a part of the newer line, which stands for both.
-            drop(Shelf.COMMAND, memory.commands, older.command)
-            drop(Shelf.FAILURE, memory.failures, older.command)
+            drop(Section.COMMAND, memory.commands, older.command)
+            drop(Section.FAILURE, memory.failures, older.command)
 
     def _skills_to_use(self, remaining: dict[str, int]) -> tuple[Sourced, ...]:
         """Loaded skills that a remaining task names and that were not used yet."""
@@ -287,7 +287,7 @@ class IntentFold:
         memory = self.memory
         # A list that is kept may lag behind what the agent has said since: that is no next action any more.
         over = {
-            alike(text) for text, told in memory.said[Shelf.DO_NOT_REDO].items() if told > memory.plan.told
+            alike(text) for text, told in memory.said[Section.DO_NOT_REDO].items() if told > memory.plan.told
         }
         said = memory.next.said
         planned = _sourced({step: told for step, told in remaining.items() if alike(step) not in over})[:1]

@@ -50,7 +50,7 @@ class InFlight:
     source: int
 
 
-class Shelf(StrEnum):
+class Section(StrEnum):
     """A collection of which each item stands for itself."""
 
     DECISION = "decision"
@@ -62,10 +62,10 @@ class Shelf(StrEnum):
     FAILURE = "failure"
 
 
-SHELF_OF = {
-    Kind.DECISION: Shelf.DECISION,
-    Kind.CONSTRAINT: Shelf.CONSTRAINT,
-    Kind.DO_NOT_REDO: Shelf.DO_NOT_REDO,
+SECTION_OF = {
+    Kind.DECISION: Section.DECISION,
+    Kind.CONSTRAINT: Section.CONSTRAINT,
+    Kind.DO_NOT_REDO: Section.DO_NOT_REDO,
 }
 
 
@@ -86,7 +86,7 @@ class Fate(StrEnum):
 class Change:
     """What became of one item."""
 
-    shelf: Shelf
+    section: Section
     key: str
     fate: Fate
     order: int
@@ -103,8 +103,8 @@ class Memory:
     calls: Calls = attrs.field(factory=Calls)
     plan: Plan = attrs.field(factory=Plan)
     next: Upcoming = attrs.field(factory=Upcoming)
-    said: dict[Shelf, dict[str, int]] = attrs.field(
-        factory=lambda: {shelf: {} for shelf in SHELF_OF.values()}
+    said: dict[Section, dict[str, int]] = attrs.field(
+        factory=lambda: {section: {} for section in SECTION_OF.values()}
     )
     loaded: dict[str, int] = attrs.field(factory=dict)
     used: dict[str, int] = attrs.field(factory=dict)
@@ -131,28 +131,30 @@ class Changes:
     def __init__(self, memory: Memory, *, watched: bool) -> None:
         self._memory = memory
         self._watched = watched
-        self._found: dict[tuple[Shelf, str], Change] = {}
+        self._found: dict[tuple[Section, str], Change] = {}
 
-    def keep(self, shelf: Shelf, items: dict[str, _T], key: str, value: _T, limit: int = MAX_ITEMS) -> None:
-        """The item is the newest of its shelf; where there is no room, the oldest gives way."""
+    def keep(
+        self, section: Section, items: dict[str, _T], key: str, value: _T, limit: int = MAX_ITEMS
+    ) -> None:
+        """The item is the newest of its section; where there is no room, the oldest gives way."""
         items.pop(key, None)
         items[key] = value
         self._memory.count += 1
-        self._note(shelf, key, Fate.KEPT)
+        self._note(section, key, Fate.KEPT)
         if len(items) > limit:
             oldest = next(iter(items))
             del items[oldest]
-            self._note(shelf, oldest, Fate.GAVE_WAY)
+            self._note(section, oldest, Fate.GAVE_WAY)
 
-    def fill(self, shelf: Shelf, items: dict[str, _T], key: str, value: _T) -> None:
+    def fill(self, section: Section, items: dict[str, _T], key: str, value: _T) -> None:
         """An item that is there tells more; it is no newer for that."""
         items[key] = value
-        self._note(shelf, key, Fate.FILLED)
+        self._note(section, key, Fate.FILLED)
 
-    def drop(self, shelf: Shelf, items: dict[str, _T], key: str) -> None:
+    def drop(self, section: Section, items: dict[str, _T], key: str) -> None:
         """The item no longer holds."""
         if items.pop(key, None) is not None:
-            self._note(shelf, key, Fate.GONE)
+            self._note(section, key, Fate.GONE)
 
     @property
     def found(self) -> bool:
@@ -164,6 +166,6 @@ class Changes:
         found, self._found = tuple(self._found.values()), {}
         return found
 
-    def _note(self, shelf: Shelf, key: str, fate: Fate) -> None:
+    def _note(self, section: Section, key: str, fate: Fate) -> None:
         if self._watched:
-            self._found[shelf, key] = Change(shelf, key, fate, self._memory.count)
+            self._found[section, key] = Change(section, key, fate, self._memory.count)

@@ -1,6 +1,6 @@
 """The directories that logins live in.
 
-Owns: which directory an account may have, where one that is not named is made, and the book's file.
+Owns: which directory an account may have, where one that is not named is made, and their file.
 Must not: delete a directory, or look into one.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hub.api import tables
 from hub.domain.accounts.account import Account
-from hub.domain.accounts.added import Book, plain
+from hub.domain.accounts.added import AddedAccounts, plain
 from hub.errors import Code, HubError
 from hub.io.config.file import decoded
 from hub.io.files.atomic import coded_errors
@@ -28,7 +28,7 @@ _SLUG = 24
 _HEAD = "# Written by hub: accounts that were added, and which is active. Yours may stand in hub.toml.\n"
 
 
-def read_book(path: Path) -> Book:
+def read_added(path: Path) -> AddedAccounts:
     """The accounts that were added; none when there is no file, or one that hub did not write there.
 
     Raises:
@@ -38,11 +38,11 @@ def read_book(path: Path) -> Book:
         text = decoded(read_sealed(path, MAX_BYTES), path)
     except (FileNotFoundError, NotSealed):
         return {}
-    return tables.read_book(tables.parse_toml(text, str(path)), str(path))
+    return tables.read_added(tables.parse_toml(text, str(path)), str(path))
 
 
-def write_book(path: Path, book: Book) -> None:
-    """Replace the book's file (0600, whole); one that hub did not write is kept beside it.
+def write_added(path: Path, added_accounts: AddedAccounts) -> None:
+    """Replace their file (0600, whole); one that hub did not write is kept beside it.
 
     Raises:
         HubError: NO_SPACE, READ_ONLY or NO_PERMISSION.
@@ -54,7 +54,7 @@ def write_book(path: Path, book: Book) -> None:
             read_sealed(path, MAX_BYTES)
         except NotSealed:
             put_aside(path)
-    write_sealed(path, (_HEAD + tomlkit.dumps(plain(book))).encode())
+    write_sealed(path, (_HEAD + tomlkit.dumps(plain(added_accounts))).encode())
 
 
 def own_dir(places: Places, provider: str, label: str) -> Path:

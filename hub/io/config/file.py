@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 
 from hub.api.tables import invalid, parse_config, parse_toml, read_config
-from hub.domain.accounts.added import Book, laid_over
+from hub.domain.accounts.added import AddedAccounts, laid_over
 from hub.domain.config.reader import OPT_IN, Config
 from hub.domain.trust.settings import misplaced
 from hub.errors import Code, HubError
@@ -111,11 +111,11 @@ def load(
     *,
     environ: Mapping[str, str],
     flags: Mapping[str, Any] | None = None,
-    book: Book | None = None,
+    added_accounts: AddedAccounts | None = None,
     gate: Gate | None = None,
 ) -> Config:
     """The configuration in force; see `settings`."""
-    return settings(path, user, environ=environ, flags=flags, book=book, gate=gate).config
+    return settings(path, user, environ=environ, flags=flags, added_accounts=added_accounts, gate=gate).config
 
 
 def origins(
@@ -124,10 +124,10 @@ def origins(
     *,
     environ: Mapping[str, str],
     flags: Mapping[str, Any] | None = None,
-    book: Book | None = None,
+    added_accounts: AddedAccounts | None = None,
 ) -> Mapping[str, str]:
     """Where each value comes from that is not built-in; see `Settings.origin`."""
-    return settings(path, user, environ=environ, flags=flags, book=book).origin
+    return settings(path, user, environ=environ, flags=flags, added_accounts=added_accounts).origin
 
 
 def settings(
@@ -136,7 +136,7 @@ def settings(
     *,
     environ: Mapping[str, str],
     flags: Mapping[str, Any] | None = None,
-    book: Book | None = None,
+    added_accounts: AddedAccounts | None = None,
     gate: Gate | None = None,
 ) -> Settings:
     """Read every layer; of a project's own no more than its user has agreed to.
@@ -146,7 +146,7 @@ def settings(
         user: The user's configuration; its usual place when None.
         environ: The environment.
         flags: Options of the command line by their names in `FLAGS`.
-        book: Accounts that stand in no configuration; a file's own of the same label or directory wins.
+        added_accounts: Accounts that stand in no configuration; a file's own of the same label or directory wins.
         gate: The project's door; its usual one when None.
 
     Raises:
@@ -159,7 +159,7 @@ def settings(
     _merge(merged, _absolute(_read_file(own), own.parent, home), str(own), origin)
     tables = (gate or Gate.of(path.parent, environ)).admit(project_tables(path, own, environ=environ))
     _merge(merged, _absolute(copy.deepcopy(dict(tables)), path.parent, home), str(path), origin)
-    laid_over(merged.setdefault("providers", {}), book or {})
+    laid_over(merged.setdefault("providers", {}), added_accounts or {})
     for name, (keys, read) in ENVIRONMENT.items():
         if value := environ.get(name, ""):
             _merge(merged, _checked(name, keys, read, value), name, origin)

@@ -21,7 +21,7 @@ _MAX_TOKENS = 2000
 
 
 @attrs.frozen
-class Eye:
+class VisionServer:
     """A vision model: its server, its name, and the key for that server ("" = none)."""
 
     base: str
@@ -29,22 +29,26 @@ class Eye:
     key: str = attrs.field(default="", repr=False)
 
 
-async def look(eye: Eye, prompt: str, media: str, image: bytes) -> str:
+async def look(server: VisionServer, prompt: str, media: str, image: bytes) -> str:
     """What the model says.
 
     Raises:
         HubError: UPSTREAM_FAILED, with the server's own words.
     """
-    url = f"{eye.base}/chat/completions" if eye.base.endswith("/v1") else f"{eye.base}/v1/chat/completions"
+    url = (
+        f"{server.base}/chat/completions"
+        if server.base.endswith("/v1")
+        else f"{server.base}/v1/chat/completions"
+    )
     picture = f"data:{media};base64,{base64.b64encode(image).decode()}"
     content = [{"type": "text", "text": prompt}, {"type": "image_url", "image_url": {"url": picture}}]
     body = {
-        "model": eye.model,
+        "model": server.model,
         "stream": False,
         "max_tokens": _MAX_TOKENS,
         "messages": [{"role": "user", "content": content}],
     }
-    headers = {"Authorization": f"Bearer {eye.key}"} if eye.key else {}
+    headers = {"Authorization": f"Bearer {server.key}"} if server.key else {}
     answer = await fetch("POST", url, body=body, headers=headers, timeout=_TIMEOUT)
     try:
         text = _text(answer["choices"][0]["message"]["content"])

@@ -1,4 +1,4 @@
-"""What the machine tells of one process, for the census.
+"""What the machine tells of one process, for the process table.
 
 Owns: the reading of `/proc/<pid>`, or of psutil where there is none.
 Must not: judge what it reads, or read of another user's process.

@@ -29,7 +29,7 @@ _ALL = 30.0
 """Seconds after which every process is looked at anew."""
 
 
-class Census:
+class ProcessTable:
     """What is known of the machine's processes.
 
     Attributes:

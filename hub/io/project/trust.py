@@ -1,6 +1,6 @@
 """What the user has agreed to, project by project, and whether it covers what a project would do now.
 
-Owns: the records of it, in the user's state directory, and the door through which a project's tables come into the
+Owns: the records of it, in the user's state directory, and the gate through which a project's tables come into the
 configuration.
 Must not: ask the user, lie in a project, or believe a record that this machine's key has not sealed.
 """
@@ -107,7 +107,7 @@ class Standing:
 
 @attrs.define
 class Gate:
-    """The door of one project. What the user agreed to is looked up each time: another hub may ask him meanwhile."""
+    """The gate of one project. What the user agreed to is looked up each time: another hub may ask him meanwhile."""
 
     root: Path
     state: Path
@@ -121,7 +121,7 @@ class Gate:
 
     @classmethod
     def of(cls, root: Path, environ: Mapping[str, str]) -> Gate:
-        """The door of a project, for this user and environment."""
+        """The gate of a project, for this user and environment."""
         state = Path(userdirs.state_dir(environ))
         return cls(Path(os.path.realpath(root)), state, environ.get(VARIABLE, "") == "1")
 

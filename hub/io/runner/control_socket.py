@@ -55,7 +55,7 @@ class Peer:
         return False
 
 
-class Door:
+class ControlSocket:
     """Lets daemons in.
 
     Args:

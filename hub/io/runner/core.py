@@ -20,7 +20,7 @@ import time
 from hub.io.runner import files as runner_files
 from hub.io.runner import wire as runner_wire
 from hub.io.runner.agent import Agent, Plan
-from hub.io.runner.control_socket import Door
+from hub.io.runner.control_socket import ControlSocket
 from hub.io.runner.input import Input
 from hub.io.runner.ladder import Ladder, read_graces
 from hub.io.runner.loop import READ, WRITE, Loop
@@ -58,7 +58,7 @@ class Core:
         self._ladder = Ladder()
         self._loop = Loop()
         self._spool = runner_files.Spool(int(_number(launch, "stderrLimit", 16 * 1024 * 1024)))
-        self._door = Door(self._loop, self._spool, self._hear, self._peer_changed)
+        self._control_socket = ControlSocket(self._loop, self._spool, self._hear, self._peer_changed)
         self._plan = Plan(launch, run_id)
         self._agent = Agent(self._plan)
         self._input = Input(self._agent.stdin)
@@ -92,7 +92,7 @@ class Core:
         """Serve until the verdict is collected, or nobody came for it."""
         while self._phase != "left":
             self._loop.turn()
-        self._door.close()
+        self._control_socket.close()
         self._spool.close()
 
     # What comes from the daemon.
@@ -101,7 +101,7 @@ class Core:
         match kind:
             case runner_wire.INPUT:
                 key, data = runner_wire.decode_input(payload)
-                self._door.tell({"input": key, "result": self._input.take(key, data, now_ms())})
+                self._control_socket.tell({"input": key, "result": self._input.take(key, data, now_ms())})
                 self._feed()
             case runner_wire.CLOSE_STDIN:
                 self._input.close_when_written()
@@ -140,13 +140,13 @@ class Core:
         self._tell()
 
     def _peer_changed(self) -> None:
-        if self._door.attached is not None:
+        if self._control_socket.attached is not None:
             self._loop.cancel("orphan")
             self._loop.cancel("linger")
-            self._door.greet({**self._state(), **self._identity()})
+            self._control_socket.greet({**self._state(), **self._identity()})
         elif self._phase != "ended":
             self._loop.after("orphan", self._orphan_grace, self._orphaned)
-        elif self._door.collected:
+        elif self._control_socket.collected:
             self._leave()
         else:
             self._loop.after("linger", self._linger, self._leave)
@@ -256,10 +256,10 @@ class Core:
             # The run directory is gone or broken: whoever is attached hears the verdict, and nobody else can.
             sys.stderr.write(f"no verdict was written: {error}\n")
         self._phase = "ended"
-        self._door.end(verdict)
+        self._control_socket.end(verdict)
         if self._guardian_dead or self._ladder.reason == "orphaned":
             self._leave()
-        elif self._door.attached is None:
+        elif self._control_socket.attached is None:
             self._loop.after("linger", self._linger, self._leave)
 
     def _leave(self) -> None:
@@ -269,7 +269,7 @@ class Core:
 
     def _pumped(self, what: str) -> None:
         if what == "data":
-            self._door.pour()
+            self._control_socket.pour()
             self._check_limit()
         elif what == "eof":
             self._pump_ended()
@@ -290,7 +290,7 @@ class Core:
             self._pump.halt()
 
     def _tell(self) -> None:
-        self._door.tell(self._state())
+        self._control_socket.tell(self._state())
 
     def _state(self) -> dict[str, object]:
         return {

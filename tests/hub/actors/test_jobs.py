@@ -10,7 +10,7 @@ import trio
 
 from hub.actors.audit import AuditWriter
 from hub.actors.events import EventLog
-from hub.actors.jobs import Job
+from hub.actors.jobs import JobActor
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
 from hub.messages import EventsSince, ProviderChanged
@@ -75,7 +75,9 @@ async def jobs(tmp_path):
     async def start(work):
         def make():
             refs = {"events": events.ref, "settings": settings.ref}
-            return Job("job-1", work, **refs, scrub=lambda t: t.replace("wonderful", "*"), clock=lambda: 1.0)
+            return JobActor(
+                "job-1", work, **refs, scrub=lambda t: t.replace("wonderful", "*"), clock=lambda: 1.0
+            )
 
         slot = Slot("job")
         await handle.start_child(actor_spec("job-1", make, slot, restart=Restart.TEMPORARY))

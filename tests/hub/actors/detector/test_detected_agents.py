@@ -12,7 +12,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from hub.actors.detector.scanner import Scout
+from hub.actors.detector.scanner import Scanner
 from hub.api.convert import unstructure
 from hub.domain.config.reader import Config
 from hub.providers import stores
@@ -78,17 +78,17 @@ def test_every_agent_with_a_process_of_its_own_is_tested():
 def test_a_process_is_told_with_its_session(name, tmp_path):
     program, repo = PROGRAMS[name], tmp_path / "home" / "repo"
     home = store_of(name, tmp_path / "home", program, repo)
-    scout = Scout(tmp_path, load_all(), Config(), env={"HOME": str(home)}, home=str(home))
+    scanner = Scanner(tmp_path, load_all(), Config(), env={"HOME": str(home)}, home=str(home))
     with running(tmp_path / "programs", program, home, repo) as pid:
         new(home, program)
 
         def joined():
-            found = [one for one in scout.scan(0.0) if one.provider == name and one.work_dir == str(repo)]
+            found = [one for one in scanner.scan(0.0) if one.provider == name and one.work_dir == str(repo)]
             whole = (one for one in found if one.kept and len(one.pids) == program.processes)
             return found if any(whole) else []
 
         [found] = until(joined, f"{name} is found with its session")
-        told = unstructure(scout.shown(found))
+        told = unstructure(scanner.shown(found))
     assert (told["pid"], told["running"]) == (pid, True)
     assert (told["detectedVia"], told["confidence"]) == (["process", "transcript"], "likely")
     assert told["displayName"] == stores.DETECTED[name]

@@ -195,7 +195,7 @@ async def another(live):
 
 async def test_what_a_client_was_shown_is_announced_all_the_same(made, monkeypatch, home):
     """Five real agents were asked for between two looks: nothing was new for the next one, and none was ever announced."""
-    monkeypatch.setattr(actor.Scout, "glance", lambda _: False)
+    monkeypatch.setattr(actor.Scanner, "glance", lambda _: False)
     async with daemon(made, monkeypatch, home, ambient=True) as live:
         with running(made.root.parent, cwd=made.root) as pid:
             assert [one["pid"] for one in await detected(live)] == [pid]

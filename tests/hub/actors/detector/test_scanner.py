@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from hub.actors.detector.scanner import Scout
+from hub.actors.detector.scanner import Scanner
 from hub.api.convert import unstructure
 from hub.domain.config.reader import Config
 from hub.domain.detection.intel import Unreadable, failed
 from hub.io.files import changed
-from hub.io.processes.table import Census
+from hub.io.processes.table import ProcessTable
 from hub.io.stores import StoreFiles
 from hub.providers import stores
 from hub.providers.registry import load_all
@@ -28,40 +28,40 @@ SESSION = new_session()
 
 
 @pytest.fixture
-def scout(tmp_path):
+def scanner(tmp_path):
     home = tmp_path / "home"
     transcript(home / ".claude", SESSION, tmp_path, "Write a.py")
-    return Scout(tmp_path, load_all(), Config(), env={"HOME": str(home)}, home=str(home))
+    return Scanner(tmp_path, load_all(), Config(), env={"HOME": str(home)}, home=str(home))
 
 
-def seen(scout):
-    return next(one for one in scout.scan(0.0) if one.id == f"claude:{SESSION}")
+def seen(scanner):
+    return next(one for one in scanner.scan(0.0) if one.id == f"claude:{SESSION}")
 
 
-def own(scout):
+def own(scanner):
     """What lies in this test's own folder: the stores of all agents that run are searched, those of other tests' too."""
-    base = str(Path(scout.home).parent)
+    base = str(Path(scanner.home).parent)
     found = (
-        (one, one.gap.root if one.gap else one.kept.hit.root if one.kept else "") for one in scout.scan(0.0)
+        (one, one.gap.root if one.gap else one.kept.hit.root if one.kept else "") for one in scanner.scan(0.0)
     )
     return [one for one, root in found if root.startswith(base) and one.agent is None]
 
 
-def test_a_session_that_could_not_be_read_is_read_at_the_next_scan(scout, monkeypatch):
+def test_a_session_that_could_not_be_read_is_read_at_the_next_scan(scanner, monkeypatch):
     """A read that ran out of its time must not hide the session until it is written again."""
     with monkeypatch.context() as patch:
         patch.setattr(stores, "read", lambda hit, *_: failed(hit, "It took too long."))
-        assert seen(scout).kept.intel.alarm == "It took too long."
-    assert seen(scout).kept.intel.initial_prompt == "Write a.py"
+        assert seen(scanner).kept.intel.alarm == "It took too long."
+    assert seen(scanner).kept.intel.initial_prompt == "Write a.py"
 
 
 def test_no_start_waits_for_the_agents_stores():
     """Eighteen modules with their patterns: a thirtieth of a daemon's start."""
     code = (
-        "import sys; from hub.actors.detector.scanner import Scout; from hub.domain.config.reader import Config;"
-        "scout = Scout('.', {}, Config());"
+        "import sys; from hub.actors.detector.scanner import Scanner; from hub.domain.config.reader import Config;"
+        "scanner = Scanner('.', {}, Config());"
         "print([name for name in sys.modules if name.startswith('hub.providers') and name.endswith('.store')]);"
-        "scout.census; print('hub.providers.claude.store' in sys.modules)"
+        "scanner.process_table; print('hub.providers.claude.store' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "['hub.providers.store']\nTrue\n"
@@ -71,7 +71,7 @@ def test_no_start_waits_for_the_agents_stores():
 def test_what_an_idle_agent_is_asked_is_seen_at_the_next_glance(tmp_path, monkeypatch, begun):
     """In a folder that is older than the window, of which nothing else tells before the next full walk."""
     home, moment = tmp_path / "home", time.time()
-    scout = Scout(tmp_path, load_all(), Config(), env={}, home=str(home), clock=lambda: moment)
+    scanner = Scanner(tmp_path, load_all(), Config(), env={}, home=str(home), clock=lambda: moment)
     log = transcript(home / ".claude", SESSION, tmp_path, "Long ago.")
     os.utime(log, (1, 1))
     with running(tmp_path, cwd=tmp_path) as pid:
@@ -80,23 +80,25 @@ def test_what_an_idle_agent_is_asked_is_seen_at_the_next_glance(tmp_path, monkey
             log.write_text(json.dumps({"type": "mode", "cwd": str(tmp_path)}) + "\n")
         for folder in (log.parent, log.parent.parent, log.parents[2]):
             os.utime(folder, (1, 1))
-        (found,) = [one for one in scout.scan(moment) if pid in one.pids]
+        (found,) = [one for one in scanner.scan(moment) if pid in one.pids]
         assert (found.prompt, found.choice.session_id) == ("", SESSION if begun else "")
-        monkeypatch.setattr(Census, "look", lambda *_, **__: False)  # of processes nothing is to be learned
+        monkeypatch.setattr(
+            ProcessTable, "look", lambda *_, **__: False
+        )  # of processes nothing is to be learned
         monkeypatch.setattr(changed, "_TICK_NS", 0)
-        scout.glance()
-        assert not scout.glance()
+        scanner.glance()
+        assert not scanner.glance()
         transcript(home / ".claude", SESSION if begun else new_session(), tmp_path, "Write a.py")
-        assert scout.glance()
+        assert scanner.glance()
 
 
-def test_a_session_that_has_not_changed_is_not_read_again(scout, monkeypatch):
-    before = seen(scout)
+def test_a_session_that_has_not_changed_is_not_read_again(scanner, monkeypatch):
+    before = seen(scanner)
     monkeypatch.setattr(stores, "read", lambda hit, *_: pytest.fail(f"read {hit.path}"))
-    assert seen(scout) == before
+    assert seen(scanner) == before
 
 
-def test_a_store_that_is_not_searched_to_its_end_is_told_of(scout, tmp_path, monkeypatch):
+def test_a_store_that_is_not_searched_to_its_end_is_told_of(scanner, tmp_path, monkeypatch):
     """Sessions that are missing for want of time must not look like sessions that do not exist."""
     place = tmp_path / "home" / ".codex"
 
@@ -108,19 +110,19 @@ def test_a_store_that_is_not_searched_to_its_end_is_told_of(scout, tmp_path, mon
     whole = StoreFiles.walk
     with monkeypatch.context() as patch:
         patch.setattr(StoreFiles, "walk", walk)
-        [session, gap] = own(scout)
+        [session, gap] = own(scanner)
     assert session.id == f"claude:{SESSION}"
-    told = unstructure(scout.shown(gap))
+    told = unstructure(scanner.shown(gap))
     assert (told["provider"], told["alarm"]) == ("codex", f"{place} took too long to search.")
     assert (told["running"], told["session"], told["adoptable"]) == (False, None, False)
     assert str(place) not in told["id"]
-    assert [one.id for one in own(scout)] == [session.id]
+    assert [one.id for one in own(scanner)] == [session.id]
 
 
-def test_a_folder_that_becomes_a_repository_is_in_no_project_only_before(scout, tmp_path):
-    assert not scout.inside(str(tmp_path))
+def test_a_folder_that_becomes_a_repository_is_in_no_project_only_before(scanner, tmp_path):
+    assert not scanner.inside(str(tmp_path))
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
-    assert scout.inside(str(tmp_path))
+    assert scanner.inside(str(tmp_path))
 
 
 def test_agents_that_hub_only_detects_are_found_by_their_stores(tmp_path):
@@ -128,8 +130,8 @@ def test_agents_that_hub_only_detects_are_found_by_their_stores(tmp_path):
     home = tmp_path / "all"
     for name in stores.DETECTED:
         shutil.copytree(home_of(name, "rich", tmp_path / name), home, dirs_exist_ok=True)
-    scout = Scout(home / REPO, load_all(), Config(), env={"HOME": str(home)}, home=str(home))
-    told = [unstructure(scout.shown(one)) for one in own(scout)]
+    scanner = Scanner(home / REPO, load_all(), Config(), env={"HOME": str(home)}, home=str(home))
+    told = [unstructure(scanner.shown(one)) for one in own(scanner)]
     assert {one["displayName"] for one in told} == set(stores.DETECTED.values())
     assert all("hello.txt" in one["session"]["initialPrompt"] for one in told)
     assert {one["account"] for one in told if one["provider"] == "pi"} == {str(home / ".pi" / "agent")}
@@ -150,5 +152,5 @@ def test_a_variable_moves_the_store_of_an_agent_that_hub_only_detects(tmp_path, 
     home = home_of(provider, "rich", tmp_path)
     place = (home / moved).rename(tmp_path / "elsewhere")
     env = {"HOME": str(home), variable: str(place)}
-    (found,) = own(Scout(tmp_path, load_all(), Config(), env=env, home=str(home)))
+    (found,) = own(Scanner(tmp_path, load_all(), Config(), env=env, home=str(home)))
     assert found.provider == provider

@@ -8,7 +8,7 @@ import pytest
 from hub.actors.common.calls import call_until_answered
 from hub.actors.pipelines.answers import run_status
 from hub.actors.pipelines.conductor import Conductor
-from hub.actors.pipelines.store import Book
+from hub.actors.pipelines.store import PipelineRunStore
 from hub.api.convert import unstructure
 from hub.api.tables import read_pipelines
 from hub.domain.pipeline.run import NodeState, begin
@@ -216,14 +216,14 @@ async def test_a_run_that_begins_while_the_last_ones_end_is_told_goes_on(made, m
     """Whoever sees the end may ask at once; nodes of the same names were once taken for those of the run before."""
     made.script("demo-first", DONE)
     store(made, node("a"))
-    plain, slow = Book._once, []
+    plain, slow = PipelineRunStore._once, []
 
-    async def once(book, run, what, *words, **meta):
-        await plain(book, run, what, *words, **meta)
+    async def once(run_store, run, what, *words, **meta):
+        await plain(run_store, run, what, *words, **meta)
         if what == "ended" and not slow:
-            slow.append(await book.until(lambda: book.now.run_id != run.run_id, PATIENCE))
+            slow.append(await run_store.until(lambda: run_store.now.run_id != run.run_id, PATIENCE))
 
-    monkeypatch.setattr(Book, "_once", once)
+    monkeypatch.setattr(PipelineRunStore, "_once", once)
     async with daemon_of(made, monkeypatch) as live:
         first = await run_to_end(live)
         second = await run_to_end(live)

@@ -14,7 +14,7 @@ from hub.actors.audit import AuditWriter
 from hub.actors.common.job import Jobs
 from hub.actors.events import EventLog
 from hub.actors.quota.actor import Quota
-from hub.actors.quota.store import FORM, KeptBook
+from hub.actors.quota.store import FORM, KeptQuota
 from hub.actors.settings.actor import Settings
 from hub.api.convert import unstructure
 from hub.api.tables import parse_config
@@ -45,7 +45,7 @@ declaredCap = 10000
 
 def kept(places):
     """The ledger, as it stands on disk."""
-    return RecordStore(places.hub_dir / "quota.json", FORM).look() or KeptBook()
+    return RecordStore(places.hub_dir / "quota.json", FORM).look() or KeptQuota()
 
 
 @attrs.define

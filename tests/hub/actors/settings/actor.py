@@ -13,14 +13,14 @@ from typing import Any
 import attrs
 
 from hub.actors.audit import AuditWriter
-from hub.actors.common.job import Errand, Jobs
+from hub.actors.common.job import Job, Jobs
 from hub.actors.events import EventLog
-from hub.actors.jobs import Job
+from hub.actors.jobs import JobActor
 from hub.actors.settings.actor import Settings
 from hub.app import new_id
 from hub.domain.config.reader import Config
 from hub.domain.event import Record
-from hub.io.config.accounts import read_book
+from hub.io.config.accounts import read_added
 from hub.io.config.file import load
 from hub.io.project.places import Places
 from hub.messages import AuditHistory, EventsSince
@@ -66,15 +66,17 @@ async def settings(
     def made() -> Settings:
         def read() -> Config:
             own = places.root / "user.toml"
-            return load(places.config, own, environ=ENVIRON, flags={}, book=read_book(places.accounts))
+            return load(
+                places.config, own, environ=ENVIRON, flags={}, added_accounts=read_added(places.accounts)
+            )
 
         refs = {"audit": audit.ref, "events": events.ref}
         return Settings(places, read, providers, **refs, clock=lambda: clock[0], jobs=Jobs(jobs, job, new_id))
 
-    def job(name: str, errand: Errand) -> ChildSpec:
-        def carried() -> Job:
+    def job(name: str, work: Job) -> ChildSpec:
+        def carried() -> JobActor:
             refs = {"events": events.ref, "settings": slot.ref}
-            return Job(name, errand, **refs, scrub=str, clock=lambda: clock[0])
+            return JobActor(name, work, **refs, scrub=str, clock=lambda: clock[0])
 
         return actor_spec(name, carried, Slot(name), restart=Restart.TEMPORARY)
 

@@ -1,4 +1,4 @@
-"""Where logins may live (security row 4), and the book's file."""
+"""Where logins may live (security row 4), and their file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.domain.accounts.account import Account
-from hub.domain.accounts.added import Page
+from hub.domain.accounts.added import AddedToProvider
 from hub.errors import Code, HubError
-from hub.io.config.accounts import make_account_dir, own_dir, read_book, write_book
+from hub.io.config.accounts import make_account_dir, own_dir, read_added, write_added
 from hub.io.files.sealed import write_sealed
 from hub.io.project.places import Places
 
@@ -103,10 +103,10 @@ def test_a_label_is_never_a_path(label, other):
 
 def test_the_book_is_private_and_read_back(tmp_path):
     path = tmp_path / "accounts.toml"
-    assert read_book(path) == {}
-    book = {"claude": Page((Account("default"), Account('a "b"', "/w")), "default")}
-    write_book(path, book)
-    assert read_book(path) == book
+    assert read_added(path) == {}
+    added_accounts = {"claude": AddedToProvider((Account("default"), Account('a "b"', "/w")), "default")}
+    write_added(path, added_accounts)
+    assert read_added(path) == added_accounts
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -114,4 +114,4 @@ def test_a_broken_book_is_told_by_its_name(tmp_path):
     path = tmp_path / "accounts.toml"
     write_sealed(path, b"[claude\n")
     with pytest.raises(HubError, match=r"accounts.toml:1:8"):
-        read_book(path)
+        read_added(path)
