@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.faults.harness import git
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 
 @pytest.fixture
