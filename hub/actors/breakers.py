@@ -15,7 +15,7 @@ from typing import assert_never
 
 import trio
 
-from hub.actors.clock import iso
+from hub.actors.common.clock import iso
 from hub.actors.common.outbox import Outbox
 from hub.api import observability as api
 from hub.api.meta import UNSET

@@ -21,8 +21,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from hub.domain.contract import Contract, Evidence, EvidenceKind, Sourced
 from hub.domain.intent.fold import MEND, ORDER
 from hub.domain.intent.statements import alike, statements
-from hub.domain.quoted import Item, Part, bullet, cut, fitted, line, lines, size
-from hub.domain.text import clean, clip
+from hub.domain.text.quoted import Item, Part, bullet, cut, fitted, line, lines, size
+from hub.domain.text.safe import clean, clip
 
 MAX_BRIEF = 24_000
 """Bytes of a brief."""

@@ -12,9 +12,9 @@ from typing import Any
 
 import attrs
 
-from hub.actors.clock import iso
-from hub.actors.session.asks import Asks
-from hub.actors.session.kit import Kit
+from hub.actors.common.clock import iso
+from hub.actors.session.context import Kit
+from hub.actors.session.permission_broker import Asks
 from hub.actors.session.routing import Routing
 from hub.domain.approval import Action
 from hub.domain.event import DOING, Tag

@@ -13,19 +13,19 @@ from typing import Any
 import attrs
 
 from hub.actors.common.calls import call_until_answered
+from hub.actors.common.transient import passes
+from hub.actors.session.agent_control import Desk
 from hub.actors.session.allotting import NOBODY, Allotting, start_handoff
 from hub.actors.session.amending import Amending
-from hub.actors.session.board import LiveAgent, Wish
-from hub.actors.session.desk import Desk
+from hub.actors.session.assignment_builder import Orders
+from hub.actors.session.context import Kit
 from hub.actors.session.ending import Ending as SessionEnding
-from hub.actors.session.kit import Kit
-from hub.actors.session.ledger import effect
-from hub.actors.session.orders import Orders
 from hub.actors.session.owner import owner, unknown_agent
 from hub.actors.session.routing import Routing
 from hub.actors.session.setting_up import SettingUp
+from hub.actors.session.shared_state import LiveAgent, Wish
 from hub.actors.session.spending import Spending
-from hub.actors.trouble import passes
+from hub.actors.session.store import effect
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger

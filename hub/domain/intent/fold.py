@@ -27,7 +27,7 @@ from hub.domain.intent.plan import MAX_ITEMS
 from hub.domain.intent.shell import proven, same
 from hub.domain.intent.statements import Kind, alike, statements
 from hub.domain.intent.upcoming import is_check
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 
 MAX_FILES = 2000
 MAX_SNIPPETS = 5
