@@ -10,6 +10,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Literal
 
+import attrs
+
 from hub.api.results import Clean, Cleaned, Discard, Discarded, Kept, Take, Taken
 from hub.api.sessions import Session
 from hub.domain.result.message import Told, signed, slug
@@ -65,7 +67,7 @@ async def take_result(context: Context, body: Take) -> Taken:
         await _note(
             context, "taken", facts.session_id, how=str(body.how), commit=answer.commit, branch=answer.branch
         )
-    return answer
+    return attrs.evolve(answer, summary=context.hide(answer.summary))  # names of files are an agent's words
 
 
 async def discard_work(context: Context, body: Discard) -> Discarded:
