@@ -151,6 +151,14 @@ def stories(session: nox.Session) -> None:
 
 
 @nox.session
+def prices(session: nox.Session) -> None:
+    """Make the list of prices that hub ships anew from the newest genai-prices; a test compares every one of them."""
+    _install(session, "test")
+    session.install("--upgrade", "genai-prices")
+    session.run("python", "-m", "tests.prices")
+
+
+@nox.session
 def pictures(session: nox.Session) -> None:
     """Draw the documents' pictures from the running program; a test says when they are older than its screens."""
     _install(session, "test")

@@ -21,8 +21,8 @@ from hub.cli.items import Told
 from hub.cli.keys import Key
 from hub.client.quick import Api
 from hub.domain.approval import CUT
-from hub.domain.change import change
-from hub.domain.text import clean
+from hub.domain.text.change import change
+from hub.domain.text.safe import clean
 from hub.errors import HubError
 
 HELP = (
@@ -64,18 +64,22 @@ class Answering:
     unread: Callable[[], None] = lambda: None
     _since: float = 0.0
     """From when on the shown one has been there to be read, with nobody's answer under way."""
-    _paused: bool = False
+    _left: bool = False
+    """Whether the user left the line of this question, for the keys."""
 
     @property
     def prompt(self) -> tuple[str, str]:
         """What is asked, and what was typed so far; two empty texts where nothing is."""
         if self.typing:
-            return "reply (Enter sends, Esc leaves it): ", self.typed
+            return "reply (Enter sends, Esc: other keys): ", self.typed
         if self.shown:
             return "allow it?  y yes   n no   a always, for this session", ""
-        if any(not ask.approval for ask in self.conversation.asks):
-            return "r reply", ""
-        return "", ""
+        return ("r reply", "") if self._asked else ("", "")
+
+    @property
+    def _asked(self) -> bool:
+        """Whether the agent has a question."""
+        return any(not ask.approval for ask in self.conversation.asks)
 
     async def news(self) -> None:
         """Show the next request for the user's word whole; begin a reply where the agent has a question."""
@@ -84,9 +88,11 @@ class Answering:
             self.shown = ""
         if not self.shown and waiting:
             await self._show(waiting[0])
-        questions = any(not ask.approval for ask in self.conversation.asks)
-        if self.typing and not questions and not self.typed:
-            self.typing = False
+        if not self._asked:
+            self._left, self.typing = False, self.typing and bool(self.typed)
+        elif not self._left and not self.shown:
+            # Whoever answers a question types: no letter of it may be taken for a key that pauses or hands over.
+            self.typing = True
 
     async def _show(self, number: str) -> None:
         found = await self._ask(lambda api: api.get("/api/approvals"))
@@ -135,10 +141,9 @@ class Answering:
         elif key.text in _ENTER:
             text, self.typed, self.typing = self.typed.strip(), "", False
             if text and await self._post("/api/session/reply", {"reply": text}) is not None:
-                self.say(Told(f"you: {text}", "good"))
                 self.conversation.asks = [ask for ask in self.conversation.asks if ask.approval]
         elif key.text == _ESCAPE:
-            self.typed, self.typing = "", False
+            self.typed, self.typing, self._left = "", False, True
         elif key.text in _BACK:
             self.typed = self.typed[:-1]
         elif key.text == _KILL:

@@ -19,7 +19,7 @@ from hub.cli.clock import Clock
 from hub.cli.items import FIDELITY, Ask, Heading, Item, Plan, Said, Told, Tool
 from hub.cli.screen import WORKTREE, for_people, window_name
 from hub.cli.words import Record, call_id, full, label, one_line, told_line, why_waits
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 
 _OUTPUT = 12
 """Lines of a failed command's output."""
@@ -62,6 +62,7 @@ class Conversation:
     """Whose heading stands last."""
     doing: str = ""
     """What is under way, in a few words."""
+    paused: bool = False
     partial: str = ""
     """Text that is still being written."""
     working: str = ""
@@ -84,6 +85,15 @@ class Conversation:
     _sentence: bool = True
     """Whether the handoff under way was told."""
     _explained: bool = False
+
+    @property
+    def standing(self) -> str:
+        """What it waits for, else what is under way, in a few words."""
+        if any(ask.approval for ask in self.asks):
+            return "waits for your word"
+        if self.asks:
+            return "waits for your reply"
+        return "paused" if self.paused else self.doing or "working"
 
     @property
     def tokens(self) -> int:
@@ -123,6 +133,9 @@ class Conversation:
         if kind and agent:
             self.working = agent
         match record["tag"]:
+            case "text" if meta.get("role") == "user":
+                self._drop("")
+                yield Told(f"you: {text}", "good")
             case "text":
                 yield from self._text(meta, agent, text)
             case "tool_use":
@@ -240,12 +253,10 @@ class Conversation:
         elif meta.get("needsInput"):
             self._drop("")
             self.asks.append(Ask(text, session_id=str(meta.get("sessionId", ""))))
-            self.doing = "waits for your reply"
             self._heading_due(agent)
             yield from self._under(agent, Said(text))
         elif meta.get("needsApproval"):
             self.asks.append(Ask(str(meta.get("action", text)), number, str(meta.get("sessionId", ""))))
-            self.doing = "waits for your word"
             if not self.answers:
                 why = str(meta.get("reason", ""))
                 yield Told(one_line(text), "warn", (clean(why),) if why not in text else ())
@@ -253,7 +264,10 @@ class Conversation:
             self._drop(number)
             yield Told(one_line(text), "good" if meta["approved"] else "warn")
         elif not number:
-            self.doing = "paused" if text == "paused" else "waiting"
+            if text == "paused":
+                self.paused = True
+            else:
+                self.doing = "waiting"
             until = f" until {self.clock.at(str(meta['until']))}" if meta.get("until") else ""
             yield Told(f"{why_waits(text)}{until}" if until else for_people(self.clock.said(text)), "warn")
 
@@ -296,7 +310,7 @@ class Conversation:
             if meta.get("model"):
                 self._models[agent] = str(meta["model"])
             self.doing = self.doing or "thinking"
-            if self.verbose and text.strip():
+            if self.verbose and text.strip() and meta.get("role") != "user":
                 yield Told(one_line(text), "dim")
             return
         yield from self._own(meta, text)
@@ -319,7 +333,8 @@ class Conversation:
             if self.verbose:
                 yield Told(one_line(text), "dim")
         else:
-            self.doing = "" if text == "resumed" else self.doing
+            if text == "resumed":
+                self.paused, self.doing = False, ""
             yield Told(for_people(self.clock.said(one_line(text))))
 
     def _planned(self, meta: Record, agent: str) -> Iterator[Item]:
@@ -360,5 +375,3 @@ class Conversation:
 
     def _drop(self, approval: str) -> None:
         self.asks = [ask for ask in self.asks if ask.approval != approval]
-        if not self.asks and self.doing.startswith("waits for"):
-            self.doing = ""

@@ -109,5 +109,5 @@ def _tell(status: dict[str, Any], diff: dict[str, Any], history: list[dict[str, 
 
     click.echo("\n" + coloured(diff["diff"]))
     click.echo("\n".join(handoffs(history)))
-    click.echo("\n".join(ending(status)))
+    click.echo("\n".join(ending(status, seen=True)))
     click.echo('next: in a project of your own, run: hub doctor, then: hub run "task"')

@@ -25,7 +25,7 @@ from hub.cli.conversation import Conversation
 from hub.cli.items import Heading, Item, Plan, Said, Told, Tool
 from hub.cli.plain import tool as tool_words
 from hub.cli.words import elapsed
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 
 _THEME = Theme(
     {
@@ -183,7 +183,7 @@ def bottom(known: Conversation, width: int, *, note: str = "", keys: bool = Fals
     now = known.clock.now
     frame = _SPINNER[int(now / _FRAME) % len(_SPINNER)]
     before = [span(elapsed(known.since, known.clock))] if known.since else []
-    doing = note or known.doing or "working"
+    doing = note or known.standing
     tokens = [f"{known.tokens:,} tokens"] if known.tokens else []
     quota, help_ = [known.quota] if known.quota else [], ["? keys"] if keys else []
     for more in ([*tokens, *quota, *help_], [*tokens, *quota], quota, []):

@@ -18,71 +18,75 @@ from hub import __version__
 from hub.cli.base import Group
 from hub.cli.ending import ReaderLeftError, ended_by
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "run": ("hub.cli.run", "Run a task: start an agent and watch it to its end."),
-    "demo": ("hub.cli.demo", "Show a whole handoff between two scripted agents; needs nothing."),
-    "daemon": ("hub.cli.daemon", "Serve a project until stopped."),
-    "tui": ("hub.cli.tui", "Sessions, quota, handoffs and approvals on one screen."),
-    "open": ("hub.cli.open", "Open the daemon's page in your browser, and say its address."),
-    "status": ("hub.cli.status", "What the session does now."),
-    "logs": ("hub.cli.logs", "The event log."),
-    "detect": ("hub.cli.detect", "AI coding agents that run on this machine."),
-    "adopt": ("hub.cli.detect", "Go on with the work of an agent that hub did not start."),
-    "quota": ("hub.cli.quota", "What every account has left, and when its wall will come."),
-    "usage": ("hub.cli.usage", "Tokens that agents' own sessions used, by agent and model."),
-    "cost": ("hub.cli.cost", "What this project's sessions have cost, by day, agent or session."),
-    "providers": ("hub.cli.providers", "Every agent: installed, logged in, under which account."),
-    "install": ("hub.cli.providers", "Install an agent by its maker's own command."),
-    "account": ("hub.cli.account", "The logins of the agents: list, add, switch, log in, remove."),
-    "key": ("hub.cli.key", "Keys for agents that work with one."),
-    "attach": ("hub.cli.attach", "Come back to a session that works, and answer it in place."),
-    "ls": ("hub.cli.sessions", "Every session, who needs you first."),
-    "handoff": ("hub.cli.control", "Hand the work to the next agent now."),
-    "pause": ("hub.cli.control", "Hold the agent at the next event."),
-    "resume": ("hub.cli.control", "Let the agent go on."),
-    "reply": ("hub.cli.control", "Answer the agent's question."),
-    "approvals": ("hub.cli.approvals", "What waits for your word."),
-    "approve": ("hub.cli.approvals", "Allow what waits."),
-    "deny": ("hub.cli.approvals", "Refuse what waits; the agent is told and goes on."),
-    "stop": ("hub.cli.control", "End the session in order, snapshot included."),
-    "diff": ("hub.cli.diff", "What the session has changed."),
-    "take": ("hub.cli.result", "Take what a session has made: one commit of yours on the current branch."),
-    "pr": ("hub.cli.pr", "Push it as one commit on a branch of its own, and open a pull request."),
-    "discard": ("hub.cli.result", "Let a session's work go: its worktree and its branch."),
-    "clean": (
-        "hub.cli.result",
-        "Let the work go of every session that has ended and was taken, or changed nothing.",
-    ),
-    "pipeline": ("hub.cli.pipeline", "Several tasks that build on each other: check, run, show them."),
-    "graph": ("hub.cli.graph", "What is known of the code, and of what agents did: index, search, show."),
-    "history": ("hub.cli.history", "The audit timeline and the snapshots."),
-    "rewind": ("hub.cli.history", "Make a branch at a snapshot; nothing is lost."),
-    "audit": ("hub.cli.audit", "Check the tamper-evident audit log."),
-    "mcp": (
-        "hub.cli.mcp",
-        "The tools of hub for other agents and editors: serve them, or tell a client of them.",
-    ),
-    "acp": (
-        "hub.cli.acp",
-        "Hub as an agent in your editor: serve it, or tell an editor of it.",
-    ),
-    "eval": ("hub.cli.eval", "How much of recorded sessions hub keeps: the golden suite."),
-    "trust": ("hub.cli.trust", "Show what this project would run, send or open, and say that you trust it."),
-    "service": ("hub.cli.service", "The daemon of this project as a service that starts when you log in."),
-    "config": (
-        "hub.cli.config",
-        "The settings: what is in force and why, and changes that keep your comments.",
-    ),
-    "completion": (
-        "hub.cli.completion",
-        "Print what completes hub's commands in a shell, or write it to where your shell looks.",
-    ),
-    "help": ("hub.cli.help", "Show how a command is used; the same as its --help."),
-    "version": ("hub.cli.help", "Show which hub this is, and what it runs on."),
-    "init": ("hub.cli.init", "Write a commented hub.toml."),
-    "doctor": ("hub.cli.doctor", "Look for what keeps hub from working."),
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Begin": {
+        "init": ("hub.cli.init", "Write a commented hub.toml."),
+        "doctor": ("hub.cli.doctor", "Look for what keeps hub from working."),
+        "trust": ("hub.cli.trust", "Show what this project would run, and say that you trust it."),
+        "demo": ("hub.cli.demo", "Show a whole handoff between two scripted agents."),
+        "run": ("hub.cli.run", "Run a task: start an agent and watch it to its end."),
+    },
+    "Sessions": {
+        "ls": ("hub.cli.sessions", "Every session, who needs you first."),
+        "attach": ("hub.cli.attach", "Come back to a session that works, and answer it in place."),
+        "status": ("hub.cli.status", "What the session does now."),
+        "logs": ("hub.cli.logs", "The event log."),
+        "diff": ("hub.cli.diff", "What the session has changed."),
+        "tui": ("hub.cli.tui", "Sessions, quota, handoffs and approvals on one screen."),
+        "open": ("hub.cli.open", "Open the daemon's page in your browser, and say its address."),
+    },
+    "Answer and steer": {
+        "approvals": ("hub.cli.approvals", "What waits for your word."),
+        "approve": ("hub.cli.approvals", "Allow what waits."),
+        "deny": ("hub.cli.approvals", "Refuse what waits; the agent is told and goes on."),
+        "reply": ("hub.cli.control", "Answer the agent's question."),
+        "pause": ("hub.cli.control", "Hold the agent at the next event."),
+        "resume": ("hub.cli.control", "Let the agent go on."),
+        "handoff": ("hub.cli.control", "Hand the work to the next agent now."),
+        "stop": ("hub.cli.control", "End the session in order, snapshot included."),
+    },
+    "Results": {
+        "take": ("hub.cli.result", "Take what a session has made: one commit on your branch."),
+        "pr": ("hub.cli.pr", "Push it as one commit on a branch, and open a pull request."),
+        "discard": ("hub.cli.result", "Let a session's work go: its worktree and its branch."),
+        "clean": ("hub.cli.result", "Let go of every session that is over and whose work was taken."),
+        "history": ("hub.cli.history", "The audit timeline and the snapshots."),
+        "rewind": ("hub.cli.history", "Make a branch at a snapshot; nothing is lost."),
+    },
+    "Agents and quota": {
+        "providers": ("hub.cli.providers", "Every agent: installed, logged in, under which account."),
+        "install": ("hub.cli.providers", "Install an agent by its maker's own command."),
+        "account": ("hub.cli.account", "The logins of the agents: list, add, switch, log in, remove."),
+        "key": ("hub.cli.key", "Keys for agents that work with one."),
+        "quota": ("hub.cli.quota", "What every account has left, and when its wall will come."),
+        "usage": ("hub.cli.usage", "Tokens that agents' own sessions used, by agent and model."),
+        "cost": ("hub.cli.cost", "What this project's sessions have cost."),
+        "detect": ("hub.cli.detect", "AI coding agents that run on this machine."),
+        "adopt": ("hub.cli.detect", "Go on with the work of an agent that hub did not start."),
+    },
+    "More": {
+        "pipeline": ("hub.cli.pipeline", "Several tasks that build on each other: check, run, show them."),
+        "graph": ("hub.cli.graph", "What is known of the code, and of what agents did there."),
+        "mcp": ("hub.cli.mcp", "The tools of hub for other agents and editors."),
+        "acp": ("hub.cli.acp", "Hub as an agent in your editor."),
+        "audit": ("hub.cli.audit", "Check the tamper-evident audit log."),
+        "eval": ("hub.cli.eval", "How much of recorded sessions hub keeps: the golden suite."),
+    },
+    "hub itself": {
+        "daemon": ("hub.cli.daemon", "Serve a project until stopped."),
+        "service": ("hub.cli.service", "The daemon as a service that starts when you log in."),
+        "config": ("hub.cli.config", "The settings: what is in force and why, and changes to them."),
+        "completion": (
+            "hub.cli.completion",
+            "Print what completes hub's commands in a shell, or install it.",
+        ),
+        "help": ("hub.cli.help", "Show how a command is used, or tell of a topic."),
+        "version": ("hub.cli.help", "Show which hub this is, and what it runs on."),
+    },
 }
-"""Name -> module and one line of help. The function has the command's name; `_` behind it where Python has one like it."""
+"""What is listed together: name -> module and one line of help. The function has the command's name; `_` behind it where
+Python has one like it."""
+COMMANDS = {name: found for section in SECTIONS.values() for name, found in section.items()}
 
 
 class LazyGroup(Group):
@@ -117,9 +121,14 @@ class LazyGroup(Group):
         except BrokenPipeError as error:
             raise ReaderLeftError from error
 
-    def sentences(self, ctx: click.Context) -> list[tuple[str, str]]:  # noqa: ARG002  # as of every group
-        """The list for --help, without importing anything."""
-        return [(name, line) for name, (_, line) in COMMANDS.items()]
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's
+        """The list for --help by section, without importing anything; its lines stand below each other."""
+        wide = max(map(len, COMMANDS))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(wide), line) for name, (_, line) in commands.items()])
+        with formatter.section("Topics"):
+            formatter.write_text("hub help environment, exit-codes, errors, or an error's code")
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

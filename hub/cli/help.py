@@ -1,7 +1,7 @@
 """`hub help` and `hub version`: what is there, and which one this is.
 
-Owns: the way from a command's name to its help.
-Must not: say anything that `--help` does not.
+Owns: the way from a command's name to its help, and from a topic's to its text.
+Must not: say anything of a command that `--help` does not.
 """
 
 from __future__ import annotations
@@ -14,18 +14,24 @@ import click
 
 from hub import __version__
 from hub.cli.context import json_option
+from hub.cli.topics import topic
 
 
 @click.command(name="help")
-@click.argument("command", nargs=-1, metavar="[COMMAND]...")
+@click.argument("command", nargs=-1, metavar="[COMMAND | TOPIC]...")
 @json_option
 @click.pass_context
 def help_(ctx: click.Context, *, command: tuple[str, ...], as_json: bool) -> None:
     """Show how a command is used; the same as its --help.
 
+    Or tell of a topic: environment, exit-codes, errors, or the code of an error.
+
     Example: hub help account add
     """
     at = ctx.find_root()
+    if len(command) == 1 and (words := topic(command[0])):
+        click.echo(json.dumps({"command": command[0], "help": words}) if as_json else words)
+        return
     for number, name in enumerate(command):
         if not isinstance(at.command, click.Group):
             raise click.UsageError(f"{' '.join(command[:number])!r} has no commands of its own.", at)

@@ -26,14 +26,14 @@ def outcome(status: dict[str, Any], root: Path, *, as_json: bool, seen: bool = F
         status: The last one.
         root: A folder of the project.
         as_json: Whether a program reads it.
-        seen: Whether what went wrong was shown already: then one line says it.
+        seen: Whether what happened was shown already: then one line says what went wrong, and nothing is explained.
     """
     if seen and status["error"]:
         error = {**status["error"], "detail": status["error"]["detail"].partition("\n")[0]}
         told = {**status, "error": error}
     else:
         told = status
-    click.echo(json.dumps(status, ensure_ascii=False) if as_json else summary(told, root))
+    click.echo(json.dumps(status, ensure_ascii=False) if as_json else summary(told, root, seen=seen))
     return exit_status(status)
 
 
@@ -47,7 +47,7 @@ def exit_status(status: dict[str, Any]) -> int:
     return RULES[Code(error["code"])].exit if error else 1
 
 
-def summary(status: dict[str, Any], root: Path) -> str:
+def summary(status: dict[str, Any], root: Path, *, seen: bool = False) -> str:
     """How it ended and what to do next in the project, with commands that need no daemon: it may have ended too."""
     here = (
         "hub"
@@ -56,11 +56,11 @@ def summary(status: dict[str, Any], root: Path) -> str:
     )
     session = status["sessionId"]
     lines = [f"see it:   {here} diff {session}", f"take it:  {here} take {session}"]
-    return "\n".join([*ending(status), *lines])
+    return "\n".join([*ending(status, seen=seen), *lines])
 
 
-def ending(status: dict[str, Any]) -> list[str]:
-    """How it ended, in a few lines."""
+def ending(status: dict[str, Any], *, seen: bool = False) -> list[str]:
+    """How it ended, in a few lines; who has seen the handoffs was told there what fidelity is."""
     state, verified = status["sessionState"], status["verified"]
     words, colour = {
         "completed": ("done, and the acceptance commands say so", "green")
@@ -72,7 +72,8 @@ def ending(status: dict[str, Any]) -> list[str]:
     lines = ["", click.style(words, fg=colour, bold=True)]
     if handoffs := status["handoffsDone"]:
         scores = ", ".join(f"{score:g}" for score in status["hfsHistory"])
-        lines.append(f"{handoffs} handoff{'s' if handoffs > 1 else ''}, fidelity {scores} of 100: {FIDELITY}")
+        told = f"{handoffs} handoff{'s' if handoffs > 1 else ''}, fidelity {scores} of 100"
+        lines.append(told if seen else f"{told}: {FIDELITY}")
     if withheld := status.get("withheld"):
         lines.append(f"not on the branch: {', '.join(withheld)}; it stays in {status['worktree']}")
     if error := status.get("error"):

@@ -140,7 +140,7 @@ def clean(
 
 
 def _cleaned(answer: dict[str, Any], *, dry: bool) -> str:
-    word = "would go" if dry else "is gone"
+    word = "would be removed" if dry else "removed, with its worktree; its snapshots stay (hub rewind)"
     lines = [f"{row['sessionId']}: {word}" for row in answer["gone"]]
     lines += [f"{row['sessionId']}: stays, {row['detail']}" for row in answer["kept"]]
     return "\n".join(lines) or "nothing to clean"

@@ -13,6 +13,7 @@ import click
 
 from hub.cli.clock import local, zone
 from hub.cli.width import columns
+from hub.domain.text.safe import clip
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _GAP = "  "
@@ -23,7 +24,9 @@ def table(
     rows: Sequence[Sequence[str]],
     colours: Sequence[str | None] = (),
     width: int | None = None,
+    *,
     groups: Sequence[str] = (),
+    below: Sequence[str] = (),
 ) -> str:
     """Rows under headings, each column as wide as its widest cell; a column without any content is left out.
 
@@ -35,6 +38,7 @@ def table(
         colours: One for each row, or none at all.
         width: Columns there are, 0 = any number; None = as many as the terminal has.
         groups: The group of each row, or none at all; a group's name stands above the first of its rows.
+        below: What stands below each row where it is a line, cut to the width; or none at all.
     """
     width = columns(sys.stdout) if width is None else width
     kept = [column for column in range(len(headings)) if any(row[column] for row in rows)]
@@ -51,9 +55,12 @@ def table(
             for row, tint in zip(rows, tints, strict=True)
         )
         return "\n\n".join(_grouped(paragraphs, groups))
+    under = ["\n" + click.style(f"{_GAP}{clip(text, width - len(_GAP))}", dim=True) for text in below] or [
+        ""
+    ] * len(rows)
     body = (
-        click.style(drawn(row), fg=tint) if tint else drawn(row)
-        for row, tint in zip(rows, tints, strict=True)
+        (click.style(drawn(row), fg=tint) if tint else drawn(row)) + more
+        for row, tint, more in zip(rows, tints, under, strict=True)
     )
     return "\n".join([click.style(drawn(headings), bold=True), *_grouped(body, groups)])
 

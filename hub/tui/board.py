@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from hub.domain.standing import ENDED, GROUPS, NEEDED, QUEUED, WAITS, WORKS, group, words
 from hub.tui.look import moment
 from hub.tui.orders import OrdersPage
 from hub.tui.page import cut
@@ -18,36 +19,33 @@ from hub.tui.rows import Piece, Row, Rows, row
 if TYPE_CHECKING:
     from hub.api.sessions import Session
 
-_ENDED = {"completed": "good", "failed": "bad", "stopped": "warn"}
-_GROUPS = ("Needs you", "Working", "Waiting for a reset", "Waiting for its turn", "Done")
-NEEDS = {"input": "a reply", "approval": "your word", "decision": "a decision"}
+_LOOKS = {"completed": "good", "failed": "bad", "stopped": "warn"}
 _SHOWN = 100
 """Sessions that have ended, at most."""
 
 
 def group_of(session: Session) -> int:
     """Its place among the groups."""
-    if session.needs != "none":
-        return 0
-    if session.session_state in _ENDED:
-        return 4
-    if session.position:
-        return 3
-    return 2 if session.wait_until else 1
+    return group(
+        needs=session.needs,
+        state=session.session_state,
+        position=session.position,
+        wait_until=session.wait_until,
+    )
 
 
 def rows_of(sessions: list[Session], now: float, width: int) -> Iterator[Row]:
     """The groups that have any session, each under its heading, the newest first."""
-    groups: list[list[Session]] = [[] for _ in _GROUPS]
+    groups: list[list[Session]] = [[] for _ in GROUPS]
     for session in reversed(sessions):
         groups[group_of(session)].append(session)
-    for name, members in zip(_GROUPS, groups, strict=True):
+    for name, members in zip(GROUPS, groups, strict=True):
         if not members:
             continue
         yield row((f"{name} ({len(members)})", "head"))
         for session in members[:_SHOWN]:
             yield _line(session, now, width)
-            if session.last_action and session.session_state not in _ENDED:
+            if session.last_action and session.session_state not in ENDED:
                 yield row((f"    {cut(session.last_action, width - 8)}", "dim"))
         if len(members) > _SHOWN:
             yield row((f"  and {len(members) - _SHOWN} older ones: hub ls --all", "dim"))
@@ -55,16 +53,20 @@ def rows_of(sessions: list[Session], now: float, width: int) -> Iterator[Row]:
 
 def state_of(session: Session, now: float) -> Piece:
     """What it does, in a word or two."""
-    if session.needs != "none":
-        return f"needs {NEEDS[session.needs]}", "mine"
-    if session.position:
-        return f"queued, {session.position}.", "dim"
-    if session.wait_until and session.session_state not in _ENDED:
+    place = group_of(session)
+    if place == WAITS and session.wait_until:
         return f"until {moment(session.wait_until, now)}", "warn"
+    told = words(
+        needs=session.needs,
+        state=session.session_state,
+        position=session.position,
+        verified=session.verified,
+    )
+    if place == NEEDED:
+        return told, "mine"
     if session.session_state == "completed" and not session.verified:
-        return "done, unverified", "warn"
-    words = session.session_state.replace("_", " ")
-    return words, _ENDED.get(session.session_state, "info")
+        return told, "warn"
+    return told, "dim" if place == QUEUED else _LOOKS.get(session.session_state, "info")
 
 
 def agent_of(session: Session) -> str:
@@ -74,13 +76,13 @@ def agent_of(session: Session) -> str:
 
 
 def _line(session: Session, now: float, width: int) -> Row:
-    words, look = state_of(session, now)
+    told, look = state_of(session, now)
     since = session.ended_at or session.started_at
     when = moment(since, now) if since else ""
     moved = f"{session.handoffs_done}x" if session.handoffs_done else ""
-    title = cut(session.title, max(20, width - 58))
+    title = cut(session.title, max(18, width - 60))
     return row(
-        (f" {words:<17}", look),
+        (f" {told:<19}", look),
         f"{cut(agent_of(session), 16):<17}",
         (f"{moved:<4}", "warn"),
         (f"{when:<13}", "dim"),
@@ -113,10 +115,9 @@ class BoardPage(OrdersPage):
     def draw(self) -> None:
         """Show the sessions as they are known."""
         rows = self.query_one(Rows)
-        waiting = sum(group_of(session) == 0 for session in self.sessions)
-        working = sum(group_of(session) == 1 for session in self.sessions)
-        words = f"{self.hub.project}  {self.hub.zone}  {waiting} need you, {working} working"
-        self.heading(words)
+        waiting = sum(group_of(session) == NEEDED for session in self.sessions)
+        working = sum(group_of(session) == WORKS for session in self.sessions)
+        self.heading(f"{self.hub.project}  {self.hub.zone}  {waiting} need you, {working} working")
         lines = list(rows_of(self.sessions, self.now, self.size.width))
         if not lines:
             lines = [row("no session yet"), row(("n starts one, ? says what else there is", "dim"))]

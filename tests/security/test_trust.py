@@ -24,7 +24,8 @@ import pytest
 
 from hub.client.quick import Api
 from hub.errors import Code, HubError
-from tests.faults.harness import HUB, PATIENCE, git, until
+from tests.faults.harness import PATIENCE, git, until
+from tests.forks import fork
 from tests.hub.cli.kit import Done, environ, hub
 
 LOOKS = (
@@ -84,12 +85,10 @@ class Clone:
 
     def start(self, *options: str, **env: str) -> Api:
         """A daemon that its user has agreed to."""
-        self.daemon = subprocess.Popen(
-            [*HUB, "daemon", "--port", "0", *options],
-            cwd=self.root,
-            env={**self.env, **env},
-            stdin=subprocess.DEVNULL,
-        )
+        with (self.root.parent / "daemon.log").open("ab") as out:
+            self.daemon = fork(
+                ["daemon", "--port", "0", *options], cwd=self.root, env={**self.env, **env}, out=out
+            )
         return Api(until(self._port, "the daemon says where it listens"), PATIENCE)
 
     def _port(self) -> int:

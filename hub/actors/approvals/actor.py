@@ -1,7 +1,7 @@
 """The approvals actor: what waits for a person's word, and who waits for it.
 
 Owns: the requests' record, the one answer of each, and the order in which it is kept, told and given.
-Must not: hold the rules (`hub.domain.rules` does), or talk to an agent (its session does).
+Must not: hold the rules (`hub.domain.permission.rules` does), or talk to an agent (its session does).
 
 A request is durable before anybody sees it. Its answer is durable, then on the audit log, and only then given to
 whoever waits; they ask again after any death of theirs or of this actor, and get the same answer.
@@ -18,7 +18,7 @@ import attrs
 import trio
 
 from hub.actors.approvals.publish import publish
-from hub.actors.approvals.shelf import Shelf
+from hub.actors.approvals.store import Shelf
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.condition import Condition
 from hub.actors.common.outbox import Outbox
@@ -27,7 +27,7 @@ from hub.api.approvals import Resolved
 from hub.domain import approval as record
 from hub.domain.approval import Action, Approval, By, Request, State, Verdict
 from hub.domain.config.model import ApprovalRule
-from hub.domain.rules import Named, Where, judge, named
+from hub.domain.permission.rules import Named, Where, judge, named
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io.files.named import look

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hub.domain.rules import Named, Seen
+from hub.domain.permission.rules import Named, Seen
 
 _FILES = 256
 _LONG = 4 * 1024 * 1024

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import trio
 
-from hub.domain.reach import Shown
+from hub.domain.permission.reach import Shown
 from hub.errors import HubError
 from hub.io.git.env import git
 

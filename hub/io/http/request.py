@@ -2,23 +2,27 @@
 
 Owns: the client: its time, its bounds, and to whom a login may go.
 Must not: follow a redirect (it would take a login along), retry, or keep anything between two requests.
-Tests: tests/hub/actors/test_quota_poller.py
+Tests: tests/hub/actors/quota/test_poller.py
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 from urllib.parse import urlsplit
 
 import attrs
 import trio
+
+from hub import __version__
 
 _TIMEOUT = 15.0
 """Seconds for each step: to connect, to send, to hear something."""
 _PATIENCE = 30.0
 """Seconds for all of it."""
 _LIMIT = 1024 * 1024
+_NAME = f"hub/{__version__}"
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -51,30 +55,39 @@ async def fetch(method: str, url: str, headers: Mapping[str, str], body: bytes =
     near = place.hostname in _LOOPBACK
     if place.scheme != "https" and not (place.scheme == "http" and near):
         raise FetchError("a login goes over https, or nowhere")
-    # In a thread, with the import of 90 ms: nobody waits for either. The client's asynchronous half leaves its
-    # generators to the garbage collector when an answer is not read to its end, and Trio warns of that.
-    ask = partial(_ask, method, url, dict(headers), body, trust_env=not near)
-    with trio.move_on_after(_PATIENCE):
+    ask = partial(_ask, method, url, dict(headers), body, proxies={} if near else None)
+    with trio.move_on_after(
+        _PATIENCE
+    ):  # in a thread: the standard library's client knows no other way to wait
         return await trio.to_thread.run_sync(ask, abandon_on_cancel=True)
     raise FetchError("no answer in time")
 
 
-def _ask(method: str, url: str, headers: dict[str, str], body: bytes, *, trust_env: bool) -> Answer:
-    import httpx2  # noqa: PLC0415  # heavy, and most daemons ask nobody
+def _ask(
+    method: str, url: str, headers: dict[str, str], body: bytes, *, proxies: dict[str, str] | None
+) -> Answer:
+    from http.client import HTTPException  # noqa: PLC0415  # most daemons ask nobody
+    from urllib import request  # noqa: PLC0415  # as above
 
+    class AsItIs(request.HTTPErrorProcessor):
+        """Follows no redirect, and takes no status for an error."""
+
+        def http_response(self, request: object, response: Any) -> Any:  # noqa: ARG002  # the library's signature
+            return response
+
+        https_response = http_response
+
+    opener = request.build_opener(AsItIs, request.ProxyHandler(proxies))
     try:
-        with (
-            httpx2.Client(follow_redirects=False, trust_env=trust_env, timeout=_TIMEOUT) as client,
-            client.stream(method, url, headers=headers, content=body or None) as answer,
-        ):
-            data = bytearray()
-            for part in answer.iter_bytes():
-                data += part
-                if len(data) > _LIMIT:
-                    raise FetchError("the answer is too long")
-            return Answer(answer.status_code, bytes(data), _seconds(answer.headers.get("retry-after", "")))
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        asked = request.Request(url, body or None, {"User-Agent": _NAME, **headers}, method=method)  # noqa: S310  # looked at above
+        with opener.open(asked, timeout=_TIMEOUT) as answer:
+            data = answer.read(_LIMIT + 1)
+            status, later = answer.status, answer.headers.get("Retry-After", "")
+    except (HTTPException, ValueError, OSError) as error:
         raise FetchError(type(error).__name__) from error
+    if len(data) > _LIMIT:
+        raise FetchError("the answer is too long")
+    return Answer(status, data, _seconds(later))
 
 
 def _seconds(text: str) -> float | None:

@@ -9,7 +9,7 @@ from hub.cli.conversation import Conversation
 from hub.cli.items import Ask
 from hub.cli.keys import Key
 from hub.domain.approval import CUT
-from hub.domain.change import change
+from hub.domain.text.change import change
 from hub.errors import Code, HubError
 
 REQUEST = {
@@ -122,6 +122,21 @@ async def test_an_answer_from_elsewhere_takes_the_question_away(asked):
     asked.conversation.asks = []
     await asked.news()
     assert asked.prompt == ("", "")
+
+
+async def test_whoever_answers_a_question_types(desk, daemon):
+    """The h of "hello" had handed the work over, and the p of "postgres" paused it."""
+    desk.conversation.asks = [Ask("Which colour?")]
+    await desk.news()
+    await press(desk, *"hpd")
+    assert (daemon.posts, desk.prompt[1]) == ([], "hpd")
+    await press(desk, "\x1b")
+    await desk.news()
+    assert desk.prompt[0] == "r reply", "left for the keys, the line stays closed"
+    desk.conversation.asks = [Ask("Which colour?"), Ask("deploy", "a-1")]
+    await press(desk, "r")
+    await desk.news()
+    assert desk.typing, "a request takes no letter of a line that is open"
 
 
 async def test_a_reply_is_a_line(desk, daemon):

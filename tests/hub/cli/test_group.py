@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import hub as package
-from hub.cli.group import COMMANDS, cli, run, wanted_colour
+from hub.cli.group import COMMANDS, SECTIONS, cli, run, wanted_colour
 from tests.hub.cli.kit import ROOT, environ, hub
 
 HEAVY = {"trio", "quart", "hypercorn", "rich", "msgspec", "tomlkit", "hub.app", "hub.daemon", "textual"}
@@ -45,7 +45,7 @@ GROUPS = [(), *sorted({path[:-1] for path in ALL if len(path) > 1})]
 def test_a_group_tells_each_command_in_a_whole_sentence_and_has_an_example(path):
     """click cut the sentences off: `Make an account the active one: the next session or handoff...`."""
     said = CliRunner().invoke(cli, [*path, "--help"]).output
-    assert "..." not in said.partition("Commands:")[2]
+    assert "..." not in said.partition("Options:")[2]
     assert "Example: hub " in said
 
 
@@ -60,6 +60,15 @@ def test_the_list_says_what_the_command_says(name):
     """The line in the lazy list begins like the command's own help: the list cannot go stale."""
     own = cli.get_command(None, name).get_short_help_str(limit=200)
     assert own.split()[0].rstrip(":.,;") == COMMANDS[name][1].split()[0].rstrip(":.,;")
+
+
+def test_the_list_is_in_sections_and_a_command_a_line():
+    """Forty-seven commands under one heading: nobody found the one he wanted."""
+    said = CliRunner().invoke(cli, ["--help"], terminal_width=80).output
+    sections = said.partition("Options:")[2]
+    for title, commands in SECTIONS.items():
+        lines = sections.partition(f"\n{title}:\n")[2].partition("\n\n")[0].splitlines()
+        assert [line.split()[0] for line in lines] == list(commands)
 
 
 def test_the_help_has_no_mark_of_its_maker():
@@ -115,7 +124,7 @@ def test_version_is_the_package_version(tmp_path):
 def test_a_group_alone_shows_its_help(arguments, capsys):
     """No command is no mistake."""
     assert run(arguments) == 0
-    assert "Commands" in capsys.readouterr().out
+    assert "Options:\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

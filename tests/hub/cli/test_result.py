@@ -49,9 +49,9 @@ def test_a_day_with_results(ran, with_daemon):
     assert f"Hub-Session: {ran.session}" in git(root, "log", "-1", "--format=%B")
     assert json.loads(ran("take", "--json", status=1).stdout)["error"]["code"] == "nothing_to_take"
 
-    assert "would go" in ran("clean", "--dry-run").stdout
+    assert "would be removed" in ran("clean", "--dry-run").stdout
     assert json.loads(ran("clean", "--older", "1d", "--json").stdout)["kept"][0]["why"] == "too_new"
-    assert "is gone" in ran("clean", "--merged").stdout
+    assert "removed" in ran("clean", "--merged").stdout
     assert git(root, "branch", "--list", "hub/*") == ""
     assert ran("clean").stdout == "nothing to clean\n"
     told = [row["event"] for row in json.loads(ran("history", "--json").stdout)]

@@ -39,7 +39,7 @@ def test_the_order_is_by_need_and_then_by_age():
     ]  # fmt: skip
     groups = [line for line in lines[1:] if not line.startswith("s-")]
     assert groups == ["Needs you", "Working", "Waiting for a reset", "Waiting for its turn", "Done"]
-    assert "wants your word" in lines[2]
+    assert "needs your word" in lines[2]
     assert "claude/work" in lines[2]
     assert "number 1" in lines[8]
     assert "60 s ago" in lines[10]
@@ -67,6 +67,9 @@ def test_a_long_task_gives_way_before_the_table_does():
     drawn = click.unstyle(listed(rows, now=NOW, width=80))
     assert max(map(len, drawn.splitlines())) <= 80
     assert "\n\n" not in drawn
+    assert "word word" in drawn.splitlines()[3], "on a line of its own"
+    assert "Read" in drawn.splitlines()[3]
+    rows[0] |= {"sessionId": "s-6b052684-5d15bab9", "account": "the-account-of-work"}
     assert "task" in click.unstyle(listed(rows, now=NOW, width=40)), (
         "one below the other where even that is too wide"
     )

@@ -59,12 +59,12 @@ def test_a_conversation_and_its_answers(work, shell):
         window.answers("a")
         screen = window.shows("Which colour?")
         assert screen.count("approved:") == 1, "the same is not asked again"
-        window.press("r")
         window.shows("reply (Enter sends")
-        window.press("-l", "blue ü y")
+        window.press("-l", "hp blue ü y")
         window.press("Enter")
         screen = window.shows("done, not verified")
-        assert "you: blue ü y" in screen
+        assert screen.count("hp blue ü y") == 1, "every letter is the reply's, and it is told once"
+        assert "you: hp blue ü y" in screen
         assert "All done." in screen, "Markdown is drawn"
         assert "? keys" not in screen, "the bottom line is gone"
         echoes(window)
@@ -76,20 +76,21 @@ def test_it_is_left_at_work_and_come_back_to_over_a_killed_daemon(work, shell):
     work.configure()
     with shell() as window:
         run(window, "run 'Colour it'")
+        window.shows("reply (Enter sends")
+        window.press("Escape")
         window.shows("r reply")
         window.press("d")
         window.shows("hub attach s-")
         echoes(window)
         window.press("clear", "Enter")
         run(window, "attach")
-        screen = window.shows("r reply", gone="left at work")
+        screen = window.shows("reply (Enter sends", gone="left at work")
         assert "Step one." in screen
         told = json.loads((work.hub / "daemon.json").read_bytes())
         os.kill(told["pid"], signal.SIGKILL)
         window.shows("the daemon is gone")
         work.start()
         window.shows("the daemon is back")
-        window.press("r")
         window.shows("reply (Enter sends")
         window.press("-l", "blue")
         window.press("Enter")
@@ -104,6 +105,8 @@ def test_ctrl_z_and_back(work, shell):
     work.configure()
     with shell() as window:
         run(window, "run 'Colour it'")
+        window.shows("reply (Enter sends")
+        window.press("Escape")
         window.shows("r reply")
         window.press("C-z")
         window.shows("Stopped")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain import reach
+from hub.domain.permission import reach
 from hub.io.git.showing import files_shown
 from tests.hub.io.git.kit import make_repo, sh
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import UTC, datetime
 
+import genai_prices
+import genai_prices.data
 import pytest
 
 from hub.domain.cost import Spent, Tokens
 from hub.io.models.prices import price
+from tests import prices
 
 
 def test_tokens_from_a_cache_are_counted_once_and_cheaper():
@@ -44,8 +48,60 @@ def test_more_cached_than_there_was_is_no_error():
     assert price(Spent("codex", "gpt-5.5", Tokens(10, 0, 10**9, 10**9))) == 5
 
 
-def test_the_list_is_not_loaded_with_the_daemon():
-    """26 MB and a quarter of a second: only a session that needs it pays for it."""
-    code = "import hub.app, hub.io.models.prices, sys; print('genai_prices' in sys.modules, 'pydantic' in sys.modules)"
+def test_the_list_is_not_read_with_the_daemon():
+    """Only a session that needs it pays for it."""
+    code = "import hub.app; from hub.io.models.prices import listed; print(listed.cache_info().currsize)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.split() == ["False", "False"]
+    assert said.stdout.split() == ["0"]
+
+
+def test_the_file_is_made_from_the_list_that_is_installed():
+    assert prices.FILE.read_text() == prices.made()
+
+
+NOON, NIGHT = datetime(2026, 11, 1, 12, tzinfo=UTC), datetime(2026, 1, 31, 20, tzinfo=UTC)
+
+
+def names():
+    """Every model of the whole list, and every name that its maker says it may have."""
+    found = {model.id for provider in genai_prices.data.providers for model in provider.models}
+
+    def of(clause):
+        for part in (*getattr(clause, "or_", ()), *getattr(clause, "and_", ())):
+            of(part)
+        found.update(text for text in vars(clause).values() if isinstance(text, str))
+
+    for provider in genai_prices.data.providers:
+        for model in provider.models:
+            of(model.match)
+    return sorted(found | {f"{name}-20251211" for name in found})
+
+
+@pytest.mark.parametrize("now", [NOON, NIGHT])
+@pytest.mark.parametrize(
+    ("provider", "maker"),
+    [("opencode", None), ("claude", "anthropic"), ("codex", "openai"), ("gemini", "google")],
+)
+def test_it_says_what_the_list_says(provider, maker, now):
+    """For every name there is, some with a long context and some at night: genai-prices is the judge."""
+    priced = 0
+    for number, name in enumerate(names()):
+        tokens = Tokens(1000 * (1 + number % 400), 100, 10 * (number % 7), 10 * (number % 3))
+        found = price(Spent(provider, name, tokens), now)
+        usage = genai_prices.Usage(
+            input_tokens=tokens.tokens_in,
+            output_tokens=tokens.tokens_out,
+            cache_read_tokens=tokens.cached_in,
+            cache_write_tokens=tokens.cache_write_in,
+        )
+        wanted = None
+        for asked in dict.fromkeys((maker, None)):
+            try:
+                told = genai_prices.calc_price(usage, name, provider_id=asked, genai_request_timestamp=now)
+            except LookupError:
+                continue
+            wanted = round(float(told.total_price) * 1_000_000)
+            break
+        assert found == wanted or abs(found - wanted) <= 1, (name, found, wanted)
+        priced += found is not None
+    assert priced > 500
