@@ -19,49 +19,49 @@ from typing import TypeVar
 import attrs
 import trio
 
-from hub.actors.adapter import Adapter
+from hub.actors.adapter.actor import Adapter
 from hub.actors.approvals.actor import Approvals
-from hub.actors.approvals.shelf import Shelf, approval_store
+from hub.actors.approvals.store import Shelf, approval_store
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
 from hub.actors.claims import Claims
 from hub.actors.common.crash_loop import CrashLoopGuard
+from hub.actors.common.job import Jobs
+from hub.actors.common.launch import agent_launch
 from hub.actors.common.outbox import Outbox
+from hub.actors.common.secrets import Secrets, own_keys
 from hub.actors.detector.actor import Detector
 from hub.actors.detector.parts import assembled
-from hub.actors.detector.scout import Scout
-from hub.actors.errand import Jobs
+from hub.actors.detector.scanner import Scout
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.jobs import job_spec
 from hub.actors.knowledge.actor import Knowledge
 from hub.actors.knowledge.indexer import Hiding
-from hub.actors.launch import agent_launch
 from hub.actors.models.actor import Models
 from hub.actors.notices import Notices
 from hub.actors.outcomes import Outcomes
 from hub.actors.pipelines.actor import Pipelines
-from hub.actors.pipelines.book import Book
 from hub.actors.pipelines.conductor import Conductor
+from hub.actors.pipelines.store import Book
 from hub.actors.quota.actor import Quota
-from hub.actors.secrets import Secrets, own_keys
 from hub.actors.session.actor import Session
-from hub.actors.session.beginning import Beginnings
-from hub.actors.session.board import Board
-from hub.actors.session.desk import adapter_id
+from hub.actors.session.agent_control import adapter_id
+from hub.actors.session.context import Kit
 from hub.actors.session.driver import Driver, hire
-from hub.actors.session.homes import Homes
-from hub.actors.session.kit import Kit
-from hub.actors.session.ledger import Ledger
-from hub.actors.session.queue import Queue
-from hub.actors.session.register import Register
-from hub.actors.session.roster import Roster
 from hub.actors.session.routing import Routing
-from hub.actors.session.tally import Tallies
+from hub.actors.session.shared_state import Board
+from hub.actors.session.store import Ledger
+from hub.actors.session.usage import Tallies
+from hub.actors.sessions.actor import Register
+from hub.actors.sessions.beginning import Beginnings
+from hub.actors.sessions.homes import Homes
+from hub.actors.sessions.queue import Queue
+from hub.actors.sessions.roster import Roster
 from hub.actors.settings.actor import Settings
 from hub.domain.config.reader import Config
-from hub.domain.rules import Where
-from hub.domain.text import clean
+from hub.domain.permission.rules import Where
+from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 from hub.io.project.places import Places, load_or_create_key
 from hub.io.project.trust import Gate
@@ -273,7 +273,7 @@ class App:
             kit,
             Roster(Homes(self.places, self._ledger), self._running, self._session_spec),
             Queue(self.places),
-            Beginnings(kit, Routing(kit)),
+            Beginnings(kit, Routing(kit), self.insist_on_trust),
         )
 
     def _session_spec(self, places: Places, session_id: str) -> tuple[ChildSpec, Ref[SessionInbox]]:

@@ -1,15 +1,14 @@
-"""Daemons of hub that begin where the importing is over: one process has imported hub, and forks one for each start.
+"""Daemons and commands of hub that begin where the importing is over: one process has imported hub, and forks for each.
 
-Owns: that process, what it hands a daemon (folder, environment, outputs), and the daemon as a test holds it.
-Must not: be used where the start itself is what is tested: what is imported, what is refused, what limits a process has.
+Owns: that process, what it hands a fork (folder, environment, files), and the fork as a test holds it.
+Must not: be used where the start itself is what is tested: what is imported, what limits and which user a process has.
 
-Seven tenths of a daemon's start are imports, and the tests of faults start some thousand daemons. From there on such a
-daemon is as any other: a process with descriptors, signals and a number of its own, killed and found dead like any.
+Seven tenths of a daemon's start are imports, and the tests start some two thousand. From there on a fork is a process as
+any other, with descriptors, signals and a number of its own, killed and found dead like any.
 """
 
 from __future__ import annotations
 
-import array
 import atexit
 import importlib
 import json
@@ -22,6 +21,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -29,6 +29,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import IO
+
+import attrs
 
 ROOT = Path(__file__).resolve().parent.parent
 _NOT_A_DAEMONS = ("hub.__main__", "hub.tui", "hub.evals", "hub.acp")
@@ -79,20 +81,49 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
 
-def fork(words: Sequence[str], *, cwd: Path, env: Mapping[str, str], out: IO[bytes]) -> Forked:
-    """`hub` with these words, both outputs to `out`, nothing to read."""
+def fork(
+    words: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    out: IO[bytes],
+    err: IO[bytes] | None = None,
+    given: bytes = b"",
+) -> Forked:
+    """`hub` with these words, which reads what is given; both outputs to `out`, unless there is a file for errors."""
     stem = _stem()
     mine, its = os.pipe()
+    read, written = os.pipe()
     request = json.dumps({"words": list(words), "cwd": str(cwd), "env": dict(env)}).encode()
     try:
-        socket.send_fds(stem, [request], [out.fileno(), its])
+        os.write(written, given)
+        socket.send_fds(stem, [request], [read, out.fileno(), (err or out).fileno(), its])
     finally:
-        os.close(its)
+        for fd in (its, read, written):
+            os.close(fd)
     answer = stem.recv(_STATUS.size)
     if not answer:
         os.close(mine)
-        raise AssertionError("the process that forks daemons has ended")
+        raise AssertionError("the process that forks has ended")
     return Forked(*_STATUS.unpack(answer), mine)
+
+
+def run(
+    words: Sequence[str], *, cwd: Path, env: Mapping[str, str], given: str = "", timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """As `subprocess.run` of `hub` with these words, with all it says."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = fork(words, cwd=cwd, env=env, out=out, err=err, given=given.encode())
+        try:
+            status = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        said = []
+        for file in (out, err):
+            file.seek(0)
+            said.append(file.read().decode())
+    return subprocess.CompletedProcess(["hub", *words], status, *said)
 
 
 @cache
@@ -104,6 +135,7 @@ def _stem() -> socket.socket:
             [sys.executable, "-m", "tests.forks", str(its.fileno())],
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
             pass_fds=[its.fileno()],
         )
 
@@ -115,16 +147,17 @@ def _stem() -> socket.socket:
     return mine
 
 
+@attrs.frozen
 class _Request:
-    """One daemon to be."""
+    """One process to be."""
 
-    def __init__(self, body: bytes, out: int, status: int) -> None:
-        asked = json.loads(body)
-        self.words: list[str] = asked["words"]
-        self.cwd: str = asked["cwd"]
-        self.env: dict[str, str] = asked["env"]
-        self.out = out
-        self.status = status
+    words: list[str]
+    cwd: str
+    env: dict[str, str]
+    files: tuple[int, int, int]
+    """What it reads, and its two outputs."""
+    status: int
+    """Where its end is told."""
 
 
 def _serve(tests: socket.socket) -> _Request | None:
@@ -142,27 +175,31 @@ def _serve(tests: socket.socket) -> _Request | None:
                 os.write(told, _STATUS.pack(os.waitstatus_to_exitcode(status)))
             os.close(told)
         if tests in ready:
-            body, fds, _, _ = socket.recv_fds(tests, _MOST, 2)
+            body, fds, _, _ = socket.recv_fds(tests, _MOST, 4)
             if not body:
                 return None
-            request = _Request(body, *array.array("i", fds))
+            *files, status = fds
+            request = _Request(**json.loads(body), files=tuple(files), status=status)
             pid = os.fork()
             if not pid:
                 return request
-            os.close(request.out)
+            for file in files:
+                os.close(file)
             living[os.pidfd_open(pid)] = pid, request.status
             tests.send(_STATUS.pack(pid))
 
 
 def _become(request: _Request) -> None:
     """All that Python's own start gives a process, but what was imported."""
-    os.dup2(request.out, 1)
-    os.dup2(request.out, 2)
+    for number, file in enumerate(request.files):
+        os.dup2(file, number)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     os.chdir(request.cwd)
     os.environ.clear()
     os.environ.update(request.env)
     time.tzset()
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding=request.env.get("PYTHONIOENCODING", "utf-8"))
     sys.argv = ["hub", *request.words]
     # Trio draws the order of tasks from its own generator, which all forks would have alike.
     _trio_run._r = random.Random()

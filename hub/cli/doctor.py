@@ -23,8 +23,8 @@ from hub.cli import checks
 from hub.cli.checks import Finding, output
 from hub.cli.context import json_option, project_dir
 from hub.domain.config.reader import Config
-from hub.domain.rules import asks
-from hub.domain.text import clean
+from hub.domain.permission.rules import asks
+from hub.domain.text.safe import clean
 from hub.errors import HubError
 from hub.io.config.file import load
 from hub.io.processes.commands import base_env

@@ -22,7 +22,7 @@ from hub.cli.context import client, json_option, show
 from hub.cli.table import ago, table
 from hub.cli.width import columns
 from hub.domain.standing import ENDED, GROUPS, WAITS, group, words
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
 
 _HEADINGS = ("SESSION", "PROJECT", "STATE", "AGENT", "TIME", "QUOTA", "LAST", "BRANCH", "TASK")

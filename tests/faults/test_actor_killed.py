@@ -14,7 +14,7 @@ import pytest
 import trio
 
 import hub.daemon
-from hub.actors.session.ledger import Ledger
+from hub.actors.session.store import Ledger
 from hub.app import App
 from hub.cli.serve import order_for
 from hub.client.quick import Api

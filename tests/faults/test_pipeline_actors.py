@@ -10,7 +10,7 @@ import pytest
 
 import hub.daemon
 from hub.actors.common.calls import call_until_answered
-from hub.actors.pipelines.book import Book
+from hub.actors.pipelines.store import Book
 from hub.api.convert import unstructure
 from hub.app import App
 from hub.messages import GetPipelineRun, RunPipeline

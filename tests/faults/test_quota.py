@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from hub.actors.quota.book import FORM, Book
+from hub.actors.quota.store import FORM, Book
 from hub.domain.quota.window import QuotaReading
 from tests.faults.harness import Project, until
 from tests.faults.invariants import check_invariants

@@ -15,7 +15,7 @@ import pytest
 import trio
 
 from hub.client.quick import Api
-from hub.domain.plain import plain_value
+from hub.domain.text.plain import plain_value
 from hub.errors import HubError
 from hub.messages import RequestStop, StartRun
 from hub.web.routes import table

@@ -12,21 +12,21 @@ from typing import Any, assert_never
 
 import trio
 
+from hub.actors.common.transient import PASSING
 from hub.actors.session import views
-from hub.actors.session.board import LiveAgent, Wish
+from hub.actors.session.context import Kit
 from hub.actors.session.driver import Driver
 from hub.actors.session.ends import ended, stopped, withdraw_all
-from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner, unknown_agent
+from hub.actors.session.shared_state import LiveAgent, Wish
 from hub.actors.session.signed import Signed
-from hub.actors.trouble import PASSING
 from hub.api.session import HandingOver, Paused, Replied
 from hub.domain.event import Event, EventType, Tag, answers
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.quota.window import QuotaReading, breach, newest, reading_of
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
-from hub.domain.text import headline
+from hub.domain.text.safe import headline
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.messages import (

@@ -12,9 +12,9 @@ from typing import Any
 
 import attrs
 
-from hub.actors.clock import iso
-from hub.actors.session.asks import Asks
-from hub.actors.session.kit import Kit
+from hub.actors.common.clock import iso
+from hub.actors.session.context import Kit
+from hub.actors.session.permission_broker import Asks
 from hub.actors.session.routing import Routing
 from hub.domain.approval import Action
 from hub.domain.event import DOING, Tag
@@ -43,11 +43,7 @@ class Allotting:
             HubError: Nobody may, and waiting helps nobody.
         """
         mine = Target(record.provider, record.account)
-        begun = await self.begun(record)
-        bound = begun and (
-            record.on_limit is not OnLimit.HANDOFF or record.handoffs_done >= record.max_handoffs
-        )
-        choice = await self.routing.choose(record, None, stay=True, only=mine if bound else None)
+        begun, choice = await self.choice(record)
         if mine in choice.ranked:
             await self._permitted(record)
             await self.kit.ledger.update(dispatch_id=self.kit.new_id("d"), attempt=record.attempt + 1)
@@ -58,6 +54,15 @@ class Allotting:
             await start_handoff(self.kit, record, Trigger.FAILURE, why, FailureClass.USAGE_LIMIT)
         else:
             await self.begin_with(record, choice.first, choice.why(mine))
+
+    async def choice(self, record: SessionRecord) -> tuple[bool, Choice]:
+        """Whether any agent has done anything, and who may have the next dispatch: who has the work comes first."""
+        mine = Target(record.provider, record.account)
+        begun = await self.begun(record)
+        bound = begun and (
+            record.on_limit is not OnLimit.HANDOFF or record.handoffs_done >= record.max_handoffs
+        )
+        return begun, await self.routing.choose(record, None, stay=True, only=mine if bound else None)
 
     async def begun(self, record: SessionRecord) -> bool:
         """Whether any agent of the session has done anything: before that there is nothing to hand over."""
@@ -98,7 +103,7 @@ class Allotting:
             raise HubError(Code.NO_FALLBACK, f"{NOBODY} {choice.said()}", hint=choice.next_step())
         if record.on_limit is OnLimit.STOP:
             raise HubError(Code.QUOTA_EXHAUSTED, f"{NOBODY} {choice.said()}")
-        await self.wait(Wait(until, f"nobody can take the work now: {choice.said()}"))
+        await self.wait(Wait(until, f"nobody can take the work now: {choice.said()}", ender="anybody"))
 
     async def _permitted(self, record: SessionRecord) -> None:
         """The first start of an agent may need somebody's word; another try of the same one does not.

@@ -17,8 +17,8 @@ import msgspec
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.session.desk import Desk, Surroundings
-from hub.actors.session.kit import Kit
+from hub.actors.session.agent_control import Desk, Surroundings
+from hub.actors.session.context import Kit
 from hub.actors.session.owner import owner
 from hub.domain.detection.intel import CallEnd, Limits, Unreadable
 from hub.domain.event import Event, Record, Tag

@@ -13,9 +13,9 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.session.kit import Kit
-from hub.actors.trouble import shortage
-from hub.domain.chronicle import Chronicle, Subject
+from hub.actors.common.transient import shortage
+from hub.actors.session.context import Kit
+from hub.domain.fidelity.chronicle import Chronicle, Subject
 from hub.domain.session import SessionRecord
 from hub.errors import HubError
 from hub.messages import EventsHead, EventsOfSession

@@ -10,8 +10,8 @@ import attrs
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session.chronicler import Chronicler
+from hub.actors.session.context import Kit
 from hub.actors.session.evidence import Evidence, Gate, Source
-from hub.actors.session.kit import Kit
 from hub.domain.contract import Anchor, Contract, EvidenceKind, ManifestEntry, change_evidence
 from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.intent.claims import claims_of

@@ -13,28 +13,28 @@ from collections.abc import Callable
 import attrs
 import trio
 
+from hub.actors.common.transient import passes, shortage
+from hub.actors.session.agent_control import Desk
 from hub.actors.session.allotting import Allotting, start_handoff
 from hub.actors.session.amending import Amending
-from hub.actors.session.asks import Asks
-from hub.actors.session.board import Wish
+from hub.actors.session.assignment_builder import Orders
 from hub.actors.session.chronicler import Chronicler
-from hub.actors.session.desk import Desk
+from hub.actors.session.context import Kit
 from hub.actors.session.drafting import Drafting
 from hub.actors.session.ending import Ending
 from hub.actors.session.evidence import Evidence
 from hub.actors.session.following import Following
-from hub.actors.session.kit import Kit
-from hub.actors.session.orders import Orders
-from hub.actors.session.passing import Passing
+from hub.actors.session.handoff_steps import Passing
+from hub.actors.session.permission_broker import Asks
 from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
 from hub.actors.session.setting_up import SettingUp
+from hub.actors.session.shared_state import Wish
 from hub.actors.session.signed import Signed
 from hub.actors.session.spending import Spending
 from hub.actors.session.starting import Starting
-from hub.actors.session.stillness import Stillness
 from hub.actors.session.work import Work
-from hub.actors.trouble import passes, shortage
+from hub.actors.session.worktree_watch import Stillness
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
 from hub.domain.session import ErrorNote, SessionRecord, SessionState

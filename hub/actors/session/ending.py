@@ -10,19 +10,19 @@ from typing import Any
 
 import attrs
 
-from hub.actors.clock import iso
+from hub.actors.common.clock import iso
+from hub.actors.common.transient import PASSING
+from hub.actors.session.agent_control import Desk
 from hub.actors.session.allotting import start_handoff
-from hub.actors.session.desk import Desk
+from hub.actors.session.context import Kit
 from hub.actors.session.ends import withdraw_all
 from hub.actors.session.evidence import Evidence, Gate
-from hub.actors.session.kit import Kit
-from hub.actors.session.passing import Passing
+from hub.actors.session.handoff_steps import Passing
 from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
-from hub.actors.trouble import PASSING
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
-from hub.domain.repair import correction
+from hub.domain.result.repair import correction
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints

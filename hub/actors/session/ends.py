@@ -10,9 +10,9 @@ import contextlib
 
 from hub import messages
 from hub.actors.common.calls import call_until_answered
+from hub.actors.common.transient import PASSING
 from hub.actors.session import views
-from hub.actors.session.kit import Kit
-from hub.actors.trouble import PASSING
+from hub.actors.session.context import Kit
 from hub.api.session import Stopped
 from hub.errors import Code, HubError
 

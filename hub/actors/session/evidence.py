@@ -19,13 +19,13 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session.chronicler import Chronicler
-from hub.actors.session.kit import Kit
-from hub.domain.acceptance import orders_of
+from hub.actors.session.context import Kit
 from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.contract import EvidenceKind
 from hub.domain.event import Tag
 from hub.domain.intent.fold import Intent
-from hub.domain.repair import Refused
+from hub.domain.result.acceptance import orders_of
+from hub.domain.result.repair import Refused
 from hub.domain.session import SessionRecord
 from hub.errors import HubError
 from hub.io import git

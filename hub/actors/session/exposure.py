@@ -10,7 +10,7 @@ import contextlib
 
 import trio
 
-from hub.actors.session.kit import Kit
+from hub.actors.session.context import Kit
 from hub.domain.event import Tag
 from hub.domain.routing import Target
 from hub.domain.session import SessionRecord

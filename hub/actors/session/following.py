@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import attrs
 
-from hub.actors.clock import iso
+from hub.actors.common.clock import iso
+from hub.actors.session.context import Kit
 from hub.actors.session.drafting import Drafting
 from hub.actors.session.exposure import refuse_known_secrets
-from hub.actors.session.kit import Kit
 from hub.domain.brief import render_envelope
 from hub.domain.contract import Evidence, EvidenceKind, encode, sign
 from hub.domain.routing import Target
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
 from hub.io.files.atomic import write_atomic
 from hub.messages import DraftFollowUp, FollowUp
@@ -61,7 +61,8 @@ class Following:
             ),
             kit.keys.contract,
         )
-        data, text = encode(contract), render_envelope(contract)
+        file = kit.places.below(kit.places.adopted_json(order.new_id))
+        data, text = encode(contract), render_envelope(contract, file=file)
         refuse_known_secrets(kit, data.decode(), text)
         write_atomic(kit.places.adopted_json(order.new_id), data)
         write_atomic(kit.places.adopted_md(order.new_id), text.encode())

@@ -16,12 +16,13 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.session.kit import Kit
+from hub.actors.session.context import Kit
 from hub.actors.session.owner import owner
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
+from hub.domain.permission.rules import asks, unenforceable
 from hub.domain.quota.wallet import Prospect, wall
 from hub.domain.quota.window import FULL, QuotaReading
 from hub.domain.retry import backoff
@@ -33,7 +34,6 @@ from hub.domain.routing import (
     Target,
     choose,
 )
-from hub.domain.rules import asks, unenforceable
 from hub.domain.session import Attempt, SessionRecord
 from hub.errors import HubError
 from hub.io.processes.commands import base_env

@@ -1,7 +1,7 @@
 """The score of the newest handoff: held against the log once the receiver works.
 
 Owns: when a score is computed, what it is computed from, and telling it.
-Must not: hold up a handoff, weigh the parts of a score (`hub.domain.fidelity` does), or take an agent's word.
+Must not: hold up a handoff, weigh the parts of a score (`hub.domain.fidelity.score` does), or take an agent's word.
 
 That a score is owed is on record from the moment the receiver works; so is all it is made of but the contract, which lies
 in its file until the next one is written: a score that is still owed then is computed first.
@@ -18,13 +18,13 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
+from hub.actors.common.transient import passes, shortage
 from hub.actors.session.chronicler import Chronicler
-from hub.actors.session.kit import Kit
-from hub.actors.trouble import passes, shortage
+from hub.actors.session.context import Kit
 from hub.domain.contract import Contract, ContractInvalid, verify
 from hub.domain.event import Tag
-from hub.domain.fact import Facts
-from hub.domain.fidelity import Fidelity, done_claims, verified, weigh
+from hub.domain.fidelity.fact import Facts
+from hub.domain.fidelity.score import Fidelity, done_claims, verified, weigh
 from hub.domain.session import SessionRecord, Unscored
 from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded

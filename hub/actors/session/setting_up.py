@@ -14,10 +14,10 @@ from pathlib import Path
 import attrs
 import trio
 
-from hub.actors.session.kit import Kit
+from hub.actors.session.context import Kit
 from hub.domain.event import Tag
 from hub.domain.session import SessionRecord
-from hub.domain.text import clean, decode
+from hub.domain.text.safe import clean, decode
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.git.aside import note_made, note_yours, read

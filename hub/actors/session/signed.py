@@ -12,7 +12,7 @@ import attrs
 import msgspec
 import trio
 
-from hub.actors.session.kit import Kit
+from hub.actors.session.context import Kit
 from hub.domain.contract import Contract, ContractInvalid, Refusal, verify
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.session import SessionRecord

@@ -10,10 +10,10 @@ from __future__ import annotations
 import attrs
 import trio
 
-from hub.actors.session.asks import Asks
-from hub.actors.session.board import LiveAgent, Wish
-from hub.actors.session.desk import Desk
-from hub.actors.session.kit import Kit
+from hub.actors.session.agent_control import Desk
+from hub.actors.session.context import Kit
+from hub.actors.session.permission_broker import Asks
+from hub.actors.session.shared_state import LiveAgent, Wish
 from hub.domain.approval import Action
 from hub.domain.budget import Budget
 from hub.domain.event import Tag

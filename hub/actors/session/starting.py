@@ -10,9 +10,9 @@ from typing import TypeVar
 
 import attrs
 
-from hub.actors.clock import iso
+from hub.actors.common.clock import iso
 from hub.actors.session import views
-from hub.actors.session.kit import Kit
+from hub.actors.session.context import Kit
 from hub.domain.event import Tag
 from hub.domain.session import SessionRecord
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import attrs
 
-from hub.actors.clock import iso
-from hub.actors.session.kit import Kit
+from hub.actors.common.clock import iso
+from hub.actors.session.context import Kit
 from hub.api.base import Failure
 from hub.api.observability import Redactions
 from hub.api.session import Cost, Started
 from hub.api.status import Status
 from hub.domain.handoff import State
-from hub.domain.result import workers
+from hub.domain.result.message import workers
 from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import HubError

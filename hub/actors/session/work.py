@@ -13,24 +13,24 @@ from typing import Any
 import attrs
 
 from hub.actors.common.calls import call_until_answered
+from hub.actors.common.transient import passes
+from hub.actors.session.agent_control import Desk
 from hub.actors.session.allotting import NOBODY, Allotting, start_handoff
 from hub.actors.session.amending import Amending
-from hub.actors.session.board import LiveAgent, Wish
-from hub.actors.session.desk import Desk
+from hub.actors.session.assignment_builder import Orders
+from hub.actors.session.context import Kit
 from hub.actors.session.ending import Ending as SessionEnding
-from hub.actors.session.kit import Kit
-from hub.actors.session.ledger import effect
-from hub.actors.session.orders import Orders
 from hub.actors.session.owner import owner, unknown_agent
 from hub.actors.session.routing import Routing
 from hub.actors.session.setting_up import SettingUp
+from hub.actors.session.shared_state import LiveAgent, Wish
 from hub.actors.session.spending import Spending
-from hub.actors.trouble import passes
+from hub.actors.session.store import effect
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
 from hub.domain.retry import SHORT, HandOff, Surface, Wait, decide
-from hub.domain.routing import WORDS, Bar, Target
+from hub.domain.routing import Target
 from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import git
@@ -38,6 +38,8 @@ from hub.io.git.env import together
 from hub.messages import BreakerFailure, BreakerSuccess
 from hub.providers.base import Ending, Outcome, refused_login_hint
 
+_LOOK = 10.0
+"""Seconds between two looks of a session that waits at who is free: a login may be made beside hub, untold."""
 _LEAVES = 5.0
 """Seconds for the process of a run that was interrupted to end."""
 _SHORT = frozenset({FailureClass.OVERLOAD, FailureClass.USAGE_LIMIT})
@@ -124,9 +126,11 @@ class Work:
         """
         board = self.kit.board
         while (left := wait.until - self.kit.clock()) > 0:
-            heard = await board.until(lambda: board.wish or board.freed, left)
+            pause = min(left, _LOOK) if wait.ender else left
+            heard = await board.until(lambda: board.wish or board.detached or board.freed, pause)
+            through = not heard and pause == left
             board.freed = False
-            if board.wish or not heard or await self._free_now(record, wait):
+            if board.wish or board.detached or through or await self._free_now(record, wait):
                 break
         await self.unpaused()
         if self.kit.board.wish is Wish.STOP or self.kit.board.detached:
@@ -148,10 +152,12 @@ class Work:
         self.kit.board.settle()
 
     async def _free_now(self, record: SessionRecord, wait: Wait) -> bool:
-        """Whether an account that has just come free can have the work; who waits for anything else waits on."""
-        if WORDS[Bar.BUSY] not in wait.reason:
-            return False
-        return (await self.routing.choose(record, record.failure, stay=True)).first is not None
+        """Whether the work can go on before the wait's time; who only backs off waits on."""
+        if not wait.ender or (await self.routing.choose(record, None, stay=True)).first is None:
+            return False  # which is nearly always so: what follows may read all that the agent did
+        _, choice = await self.allotting.choice(record)
+        mine = Target(record.provider, record.account)
+        return choice.first is not None and (wait.ender == "anybody" or choice.first != mine)
 
     async def _run(self, record: SessionRecord) -> None:
         await self.kit.ledger.note(

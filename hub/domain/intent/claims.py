@@ -1,7 +1,7 @@
 """Sentences in which an agent says that something is done.
 
 Owns: the wording of such a claim.
-Must not: believe one (`hub.domain.proof` says what shows it).
+Must not: believe one (`hub.domain.result.proof` says what shows it).
 
 More is a claim than is taken for something that is not to be redone: there a false find would keep the next agent from work
 that is left, here it costs it a look.
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from hub.domain.contract import Evidence, EvidenceKind, Sourced
 from hub.domain.intent.listed import finished
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 MAX_CLAIMS = 8
 MAX_CLAIM = 300

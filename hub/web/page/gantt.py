@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from hub.api.events import EventRecord
 from hub.domain.event import Tag
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 from hub.web.page.picture import milliseconds, rect, svg
 from hub.web.page.words import instant
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from markupsafe import Markup
 
 from hub.api.graph import Detail, GraphNode
-from hub.domain.text import clip, headline
+from hub.domain.text.safe import clip, headline
 from hub.web.page.picture import number
 
 _COLUMN, _ROW, _LETTERS, _LETTER = 230.0, 22.0, 28, 6.3

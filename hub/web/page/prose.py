@@ -17,7 +17,7 @@ from pygments import highlight
 from pygments.formatters.html import HtmlFormatter
 from pygments.lexers.diff import DiffLexer
 
-from hub.domain.text import cap
+from hub.domain.text.safe import cap
 
 MOST = 4000
 """Characters of one text; both ends of a longer one are shown."""

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from markupsafe import Markup
 
 from hub.domain.quota import spoken as windows
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 from hub.domain.wallclock import respoken
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400

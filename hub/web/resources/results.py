@@ -12,7 +12,7 @@ from typing import Literal
 
 from hub.api.results import Clean, Cleaned, Discard, Discarded, Kept, Take, Taken
 from hub.api.sessions import Session
-from hub.domain.result import Told, signed, slug
+from hub.domain.result.message import Told, signed, slug
 from hub.errors import Code, HubError
 from hub.io.git.discarding import Hands, Left, discard, left_of
 from hub.io.git.taking import take

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from tests import forks
 from tests.faults.harness import GIT_ENV
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,16 +32,7 @@ def environ(base: Path, **more: str) -> dict[str, str]:
     return {**plain, **GIT_ENV, **places, "PYTHONPATH": str(ROOT), **more}
 
 
-def hub(*args: str, cwd: Path, env: Mapping[str, str] | None = None, given: str = "", **options: Any) -> Done:
+def hub(*args: str, cwd: Path, env: Mapping[str, str] | None = None, given: str = "") -> Done:
     """Run one command to its end; `given` is what it reads."""
-    return subprocess.run(
-        [sys.executable, "-m", "hub", *args],
-        cwd=cwd,
-        env=dict(environ(cwd.parent) if env is None else env),
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-        input=given,
-        **options,
-    )
+    own = dict(environ(cwd.parent) if env is None else env)
+    return forks.run(args, cwd=cwd, env=own, given=given, timeout=LIMIT)

@@ -12,7 +12,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from hub.actors.detector.scout import Scout
+from hub.actors.detector.scanner import Scout
 from hub.api.convert import unstructure
 from hub.domain.config.reader import Config
 from hub.providers import stores

@@ -14,12 +14,12 @@ from typing import Any
 
 import attrs
 
+from hub.actors.session.assignment_builder import Orders
+from hub.actors.session.context import Kit
 from hub.actors.session.driver import Driver
 from hub.actors.session.evidence import Evidence
-from hub.actors.session.kit import Kit
-from hub.actors.session.ledger import Ledger
-from hub.actors.session.orders import Orders
 from hub.actors.session.routing import Routing
+from hub.actors.session.store import Ledger
 from hub.domain.session import SessionRecord, SessionState
 from hub.io import git
 from tests.faults import harness

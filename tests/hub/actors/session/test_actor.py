@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from hub.actors.session.desk import Desk
+from hub.actors.session.agent_control import Desk
 from hub.errors import Code, HubError
 from hub.messages import (
     AgentBatch,

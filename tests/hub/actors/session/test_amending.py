@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from hub.actors.session import amending
-from hub.actors.session.passing import Passing
+from hub.actors.session.handoff_steps import Passing
 from hub.errors import Code, HubError
 from hub.messages import RequestStop, StartRun
 from hub.providers import stores
@@ -125,7 +125,7 @@ async def test_an_agent_whose_assignment_is_gone_is_handed_over(made, monkeypatc
     def gone(self, record):
         raise FileNotFoundError(2, "No such file", "assignment.json")
 
-    monkeypatch.setattr("hub.actors.session.desk.Desk.surroundings", gone)
+    monkeypatch.setattr("hub.actors.session.agent_control.Desk.surroundings", gone)
     log, _ = await handed_over(made, monkeypatch)
     assert [record.msg.startswith(UNREAD) for record in log if "own session" in record.msg] == [True]
 

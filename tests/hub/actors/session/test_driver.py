@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hub.actors.session.passing import Passing
+from hub.actors.session.handoff_steps import Passing
 from hub.messages import RequestStop, StartRun
 from hub.providers.demo.stream import DemoStream
 from tests.faults.harness import project

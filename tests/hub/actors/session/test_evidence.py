@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from hub.actors.session.board import Wish
+from hub.actors.session.shared_state import Wish
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.io.git import add_worktree

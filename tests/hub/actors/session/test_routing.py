@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from hub.actors.session.beginning import Beginnings
-from hub.actors.session.standings import statuses
+from hub.actors.sessions.beginning import Beginnings
+from hub.actors.sessions.provider_status import statuses
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State
 from hub.domain.routing import Bar, Target

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hub.actors.session.tally import Tallies
+from hub.actors.session.usage import Tallies
 from hub.domain.cost import Tokens
 from hub.domain.event import Record
 from hub.errors import Code, HubError

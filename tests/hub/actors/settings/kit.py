@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from hub.actors.audit import AuditWriter
-from hub.actors.errand import Errand, Jobs
+from hub.actors.common.job import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.jobs import Job
 from hub.actors.settings.actor import Settings
