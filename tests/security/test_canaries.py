@@ -84,7 +84,8 @@ def made(tmp_path, monkeypatch):
         ]
         found.script("demo-first", *script, {"limit": {"resetsIn": 3600, "text": said("openai")}})
         found.script("demo-second", *script, {"ask": f"is {said('github')} right?"}, {"crash": 3})
-        found.configure(detection=True)
+        hint = f"\n[[profiles]]\nname = 'p'\nchain = ['demo-first']\ncontextHint = '{said('groq')}'\n"
+        found.configure(hint, detection=True)
         yield found
 
 
