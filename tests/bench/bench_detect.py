@@ -49,10 +49,10 @@ _SCRIPT = "from hub.cli.main import main; main()"
 _WARM = """
 import sys, time, json
 from pathlib import Path
-from hub.actors.detector.scanner import Scout
+from hub.actors.detector.scanner import Scanner
 from hub.domain.config.reader import Config
 from hub.providers.registry import load_all
-scout = Scout(Path(sys.argv[1]), load_all(Config), Config())
+scanner = Scanner(Path(sys.argv[1]), load_all(Config), Config())
 since = int(sys.argv[2]) / 1e9
 def fastest(act, rounds):
     spent = []
@@ -61,8 +61,8 @@ def fastest(act, rounds):
         act()
         spent.append((time.perf_counter() - start) * 1000)
     return min(spent)
-scout.scan(since)
-print(json.dumps([fastest(lambda: scout.scan(since), 5), fastest(scout.glance, 40)]))
+scanner.scan(since)
+print(json.dumps([fastest(lambda: scanner.scan(since), 5), fastest(scanner.glance, 40)]))
 """
 
 

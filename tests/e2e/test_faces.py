@@ -10,7 +10,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from tests.faults.harness import git, project
 from tests.hub.acp.kit import editor
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 from tests.hub.tui.test_tmux import Terminal, sees
 from tests.hub.web.page.conftest import PROGRAM
 from tests.waiting import PATIENCE, until

@@ -19,7 +19,7 @@ import attrs
 import trio
 
 from hub.actors.adapter.input import AgentInput
-from hub.actors.common.transient import PASSING
+from hub.actors.common.transient import TRANSIENT
 from hub.domain.event import Event, EventType
 from hub.domain.redaction.events import EventRedactor
 from hub.domain.text.plain import plain
@@ -339,7 +339,7 @@ class Adapter(Actor[AdapterInbox]):
             except (ActorDied, trio.TooSlowError):
                 await self._session.wait_alive(math.inf)
             except HubError as error:
-                if error.code not in PASSING:
+                if error.code not in TRANSIENT:
                     raise
                 await trio.sleep(_NO_SPACE_PAUSE)
             else:

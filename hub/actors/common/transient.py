@@ -12,7 +12,7 @@ import errno
 
 from hub.errors import Code, HubError
 
-PASSING = frozenset({Code.NO_SPACE, Code.READ_ONLY, Code.UNAVAILABLE, Code.DISK_FAILED})
+TRANSIENT = frozenset({Code.NO_SPACE, Code.READ_ONLY, Code.UNAVAILABLE, Code.DISK_FAILED})
 """What failed is tried again until it works; after `disk_failed` by the next daemon, for this one is about to end."""
 UNAUDITED = frozenset({Code.AUDIT_BROKEN, Code.AUDIT_UNREADABLE})
 """No session goes on without its audit log, but one may end."""
@@ -21,7 +21,7 @@ _SHORT = frozenset({errno.EMFILE, errno.ENFILE})
 
 def passes(error: HubError) -> bool:
     """Whether what failed is to be tried again, with the same agent."""
-    return error.code in PASSING or bool(error.extra.get("retry"))
+    return error.code in TRANSIENT or bool(error.extra.get("retry"))
 
 
 def shortage(error: BaseException) -> HubError | None:

@@ -64,7 +64,7 @@ class Detector(Actor[DetectorInbox]):
         self._looking = trio.Lock()
         self._hours = _WINDOW
         self._news = News(lambda found: scrub(unstructure(scanner.shown(found))), clock, scanner.concerns)
-        self._unsaid = True
+        self._unpublished = True
         """Whether a scan has found what is not announced: one made for a client leaves nothing new for a glance."""
 
     async def started(self) -> None:
@@ -107,7 +107,7 @@ class Detector(Actor[DetectorInbox]):
         async with self._looking:
             await self._refresh_config()
             found = await trio.to_thread.run_sync(self._scanner.scan, since)
-        self._unsaid = self._unsaid or self._news.unsaid(found)
+        self._unpublished = self._unpublished or self._news.unpublished(found)
         return found
 
     # --- ambient mode ---------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ class Detector(Actor[DetectorInbox]):
     async def _look(self) -> None:
         """Announce what is new since the look before."""
         began = self._clock()
-        if not (await self._glance() or self._unsaid):
+        if not (await self._glance() or self._unpublished):
             self._news.quiet(began)
             return
         found = await self._scan(_WINDOW)
@@ -149,7 +149,7 @@ class Detector(Actor[DetectorInbox]):
         except (HubError, ActorDied, trio.TooSlowError):
             return
         self._news.told(found, began)
-        self._unsaid = False
+        self._unpublished = False
 
     async def _logged(self, number: int) -> Record | None:
         """The event that the log has under this id."""

@@ -41,7 +41,7 @@ class News:
     _looked: float | None = None
     """When the last look began of which all was told; None before it."""
 
-    def unsaid(self, found: Iterable[Detected]) -> bool:
+    def unpublished(self, found: Iterable[Detected]) -> bool:
         """Whether something of this is to be told."""
         return any(self._fresh(one) for one in found)
 

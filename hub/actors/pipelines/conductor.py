@@ -23,7 +23,7 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.crash_loop import CrashLoopGuard
-from hub.actors.common.transient import PASSING
+from hub.actors.common.transient import TRANSIENT
 from hub.actors.pipelines.store import PipelineRunStore
 from hub.domain.config.model import PipelineNode
 from hub.domain.pipeline.run import (
@@ -108,7 +108,7 @@ class Conductor:
 
     async def _step_of(self, node_id: str, run: PipelineRun) -> None:
         """Where it stands is told before it goes on: a state that came and went at once was there, too."""
-        await self.run_store.tell()
+        await self.run_store.publish()
         node = self.run_store.now.node(node_id)
         await (self._launch if node.state is NodeState.STARTING else self._follow)(node, run)
 
@@ -146,7 +146,7 @@ class Conductor:
         self.run_store.write(finished(halted(attrs.evolve(run, stopping=True)), self.run_store.at()))
 
     async def _step(self, run: PipelineRun) -> None:
-        await self.run_store.tell()
+        await self.run_store.publish()
         if not run.active:
             self._closed, self.unstopped = run.run_id, None
             self.run_store.touch()
@@ -181,7 +181,7 @@ class Conductor:
         try:
             base = await merge_bases(self.root, bases(run, node), words)
         except HubError as error:
-            if error.code in PASSING:
+            if error.code in TRANSIENT:
                 raise
             self._fail(run, node.id, error)
             return
@@ -204,7 +204,7 @@ class Conductor:
             try:
                 await self._ask_for(run, node)
             except HubError as error:
-                if error.code in {*PASSING, Code.SESSION_ALREADY_RUNNING}:
+                if error.code in {*TRANSIENT, Code.SESSION_ALREADY_RUNNING}:
                     raise
                 self._fail(self.run_store.now, node.id, error)
                 return
@@ -275,7 +275,7 @@ class Conductor:
             try:
                 await call_until_answered(self.session, RequestStop("pipeline", node.session_id), math.inf)
             except HubError as error:  # it has just ended, or a disk keeps it from ending: the wish stays
-                self.unstopped = error if error.code in PASSING else None
+                self.unstopped = error if error.code in TRANSIENT else None
                 self.run_store.touch()
 
         async with trio.open_nursery() as nursery:

@@ -85,7 +85,7 @@ class PipelineRunStore:
             await self._changed.wait_for(predicate)
         return bool(predicate())
 
-    async def tell(self) -> None:
+    async def publish(self) -> None:
         """Tell both logs what the record says and they do not have yet. Idempotent."""
         run = self.now
         start = f"pipeline {run.pipeline.name} started: {len(run.nodes)} nodes"
@@ -94,12 +94,12 @@ class PipelineRunStore:
             await self._once(run, f"resumed:{run.resumed}", _taken_up(run), "pipeline_resumed")
         for node in run.nodes:
             if node.state not in _SILENT:
-                await self._tell_node(run, node)
+                await self._publish_node(run, node)
         if not run.active:
             words = f"pipeline {run.pipeline.name} {run.state}: {tally(run)}"
             await self._once(run, "ended", words, "pipeline_ended", runEnded=str(run.state))
 
-    async def _tell_node(self, run: PipelineRun, node: NodeRun) -> None:
+    async def _publish_node(self, run: PipelineRun, node: NodeRun) -> None:
         replayed = run.resumed == 0 and node.how == "replayed"
         words = f"{run.pipeline.name}: {node.id} {'replayed' if replayed else node.state}{_more(node)}"
         error = node.error if node.state is NodeState.FAILED else None

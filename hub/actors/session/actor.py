@@ -12,7 +12,7 @@ from typing import Any, assert_never
 
 import trio
 
-from hub.actors.common.transient import PASSING
+from hub.actors.common.transient import TRANSIENT
 from hub.actors.session import views
 from hub.actors.session.context import SessionContext
 from hub.actors.session.driver import Driver
@@ -90,7 +90,7 @@ class Session(Actor[SessionInbox]):
     async def _carry_on(self) -> None:
         """What has ended needs nobody to carry it on."""
         shared, store = self._context.shared, self._context.store
-        if not (store.owes or store.active):
+        if not (store.pending or store.active):
             return
         await (
             self._context.secrets.arm()
@@ -234,13 +234,13 @@ class Session(Actor[SessionInbox]):
     async def _stop(self, order: RequestStop) -> Answer:
         """A wish that outlives the daemon: it is on record before anybody acts upon it."""
         store = self._context.store
-        if not store.owes:  # an end that is not told yet is still to be waited for
+        if not store.pending:  # an end that is not told yet is still to be waited for
             self._active()
         if store.active and not store.now.stopping:
             try:
                 await store.update(stopping=order.reason)
             except HubError as error:
-                if error.code not in PASSING:
+                if error.code not in TRANSIENT:
                     raise
                 # A full disk keeps nobody from stopping an agent; then this daemon alone knows of it.
         self._context.shared.ask(PendingCommand.STOP)

@@ -77,7 +77,7 @@ class Driver:
         shared = self.context.shared
         while not shared.detached:
             record = self.context.store.record
-            if record is None or not (record.session_state.active or self.context.store.owes):
+            if record is None or not (record.session_state.active or self.context.store.pending):
                 await shared.until(lambda: shared.detached)
                 break
             await self._try_step(record)
@@ -119,12 +119,12 @@ class Driver:
             await self.ending.abandoned(record, error)
 
     async def _step(self, record: SessionRecord) -> None:
-        if self.context.store.owes:
+        if self.context.store.pending:
             # Nothing of a task is told before all that finds secrets in it is ready; that takes seconds on a new machine.
             await self.context.secrets.arm()
-            await self.context.store.tell()
+            await self.context.store.publish()
             if not record.previous:
-                await self.starting.tell(record)
+                await self.starting.publish(record)
             return
         if self.context.shared.pending is PendingCommand.STOP:
             await self.ending.stopped(record, "user")

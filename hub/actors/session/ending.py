@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from hub.actors.common.clock import iso
-from hub.actors.common.transient import PASSING
+from hub.actors.common.transient import TRANSIENT
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import start_handoff
 from hub.actors.session.context import SessionContext
@@ -131,7 +131,7 @@ class Ending:
             try:
                 sha = (await self.handoff.snapshot(record, f"end-{record.task_id}", error)).sha
             except HubError as problem:
-                if problem.code in PASSING:
+                if problem.code in TRANSIENT:
                     raise
                 # The session ends all the same: what failed is said, and the worktree itself is untouched.
                 await self.context.store.say(
@@ -145,7 +145,7 @@ class Ending:
         await self.control.drop_ready()
         if record.state is State.RUNNING:
             await self.context.store.update(**changes)
-            await self.context.store.tell()
+            await self.context.store.publish()
         else:
             await self.context.store.advance(Trigger.ABANDONED, **changes)
         await withdraw_all(self.context, record.session_id)

@@ -10,7 +10,7 @@ import contextlib
 
 from hub import messages
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.transient import PASSING
+from hub.actors.common.transient import TRANSIENT
 from hub.actors.session import views
 from hub.actors.session.context import SessionContext
 from hub.api.session import Stopped
@@ -47,7 +47,7 @@ async def stopped(context: SessionContext) -> Stopped:
     """
     shared = context.shared
     while not await shared.until(lambda: _over(context), _STOP_PATIENCE):
-        if shared.trouble is not None and shared.trouble.code in PASSING:
+        if shared.trouble is not None and shared.trouble.code in TRANSIENT:
             raise views.unended(shared.trouble)
     now = context.store.now
     return Stopped(session_id=now.session_id, state=now.session_state)
@@ -55,4 +55,4 @@ async def stopped(context: SessionContext) -> Stopped:
 
 def _over(context: SessionContext) -> bool:
     record = context.store.record
-    return record is None or not (record.session_state.active or context.store.owes)
+    return record is None or not (record.session_state.active or context.store.pending)

@@ -126,7 +126,7 @@ class HandoffSteps:
             *(f"not in the snapshot: {s.path} ({s.reason})" for s in snapshot.skipped if s.reason != LEFT),
         ):
             await self.context.store.say(Tag.SYSTEM, note)
-        await self._tell_left([s.path for s in snapshot.skipped if s.reason == LEFT])
+        await self._publish_left([s.path for s in snapshot.skipped if s.reason == LEFT])
         # One that was staged is untracked, and mostly ignored, from this snapshot on: it is not found a second time.
         known = self.context.store.now.withheld
         withheld = dict.fromkeys((*known, *(s.path for s in snapshot.skipped if s.reason == NEVER)))
@@ -141,7 +141,7 @@ class HandoffSteps:
             )
         return snapshot
 
-    async def _tell_left(self, paths: Sequence[str]) -> None:
+    async def _publish_left(self, paths: Sequence[str]) -> None:
         """What acceptance commands left behind is told in one line, once."""
         if paths:
             more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""

@@ -110,7 +110,7 @@ class SettingUp:
         """Run it, and tell of whole lines while it runs."""
         held, told = bytearray(), 0
 
-        async def tell(upto: int) -> None:
+        async def publish(upto: int) -> None:
             nonlocal told
             lines = decode(bytes(held[:upto]))[: max(0, _LIVE - told)]
             told += upto
@@ -126,7 +126,7 @@ class SettingUp:
                 await trio.sleep(_PACE)
                 if (upto := held.rfind(b"\n") + 1) > 0:
                     with contextlib.suppress(HubError):
-                        await tell(upto)
+                        await publish(upto)
 
         run = partial(
             run_command,
@@ -146,7 +146,7 @@ class SettingUp:
             nursery.cancel_scope.cancel(reason="it has ended")
         if isinstance(result, HubError):
             raise result
-        await tell(len(held))
+        await publish(len(held))
         return result
 
 

@@ -25,15 +25,15 @@ class Starting:
 
     context: SessionContext
 
-    async def tell(self, record: SessionRecord) -> None:
+    async def publish(self, record: SessionRecord) -> None:
         """What the user has to know of a session that begins; each is said once, however often this is called."""
-        await self._tell_detection()
-        await self._tell_left_out(record)
+        await self._publish_detection()
+        await self._publish_left_out(record)
         if record.wait and not record.attempt:
             key, until = f"waits:{record.session_id}", iso(record.wait.until)
             await self.context.store.say(Tag.WAITING, record.wait.reason, source=key, until=until)
 
-    async def _tell_detection(self) -> None:
+    async def _publish_detection(self) -> None:
         """Rules go on alone where there is no detection engine; never without a word."""
         trouble = self.context.detection.trouble
         if trouble:
@@ -41,7 +41,7 @@ class Starting:
             msg = f"no detection engine: only hub's own rules look for secrets nobody told hub ({trouble})"
             await self.context.store.say(Tag.SYSTEM, msg, source=key, hint=views.NO_ENGINE)
 
-    async def _tell_left_out(self, record: SessionRecord) -> None:
+    async def _publish_left_out(self, record: SessionRecord) -> None:
         """An agent that is there and does not take part is told of, once a session."""
         for out in record.left_out:
             several = len(self.context.config.accounts(out.provider)) > 1

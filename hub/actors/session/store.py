@@ -17,7 +17,7 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.clock import iso
-from hub.actors.common.transient import PASSING, UNAUDITED
+from hub.actors.common.transient import TRANSIENT, UNAUDITED
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger, advance
 from hub.domain.session import SessionRecord, SessionState
@@ -84,7 +84,7 @@ class SessionStore:
         return self.record is not None and self.record.session_state.active
 
     @property
-    def owes(self) -> bool:
+    def pending(self) -> bool:
         """Whether the newest move, or the end, is not told yet: after a start, or when a disk was full."""
         return self.record is not None and _news(self.record) != self._told
 
@@ -94,7 +94,7 @@ class SessionStore:
         return damage
 
     async def begin(self, record: SessionRecord) -> None:
-        """The first record of a session; durable when this returns. `tell` has to follow before anything is done."""
+        """The first record of a session; durable when this returns. `publish` has to follow before anything is done."""
         async with self._writing:
             self._store(record, f"fsm.{record.state}")
 
@@ -107,7 +107,7 @@ class SessionStore:
     async def advance(self, trigger: Trigger, **changes: Any) -> SessionRecord:
         """Move along the table; the new state is durable before this returns.
 
-        It is told too, unless a disk is full: then `owes` is true, and its effect has to wait for `tell`.
+        It is told too, unless a disk is full: then `pending` is true, and its effect has to wait for `publish`.
         """
         async with self._writing:
             before = self.now
@@ -115,26 +115,26 @@ class SessionStore:
             changes["moved_by"] = trigger.value
             record = attrs.evolve(before, state=state, previous=before.state, **self._stamp(), **changes)
             self._store(record, f"fsm.{state}")
-        await self._try_to_tell()
+        await self._try_to_publish()
         return self.now
 
-    async def _try_to_tell(self) -> None:
+    async def _try_to_publish(self) -> None:
         try:
-            await self.tell()
+            await self.publish()
         except HubError as error:
-            if error.code not in PASSING:
+            if error.code not in TRANSIENT:
                 raise
 
-    async def tell(self) -> None:
+    async def publish(self) -> None:
         """Tell the audit log and the event log of the newest move, and of the end if that has come. Idempotent."""
         record = self.now
-        await self._tell_move(record)
+        await self._publish_move(record)
         if record.session_state.ended:
-            await self._tell_end(record)
+            await self._publish_end(record)
         self._told = _news(record)
         failpoints.hit("recover.told")
 
-    async def _tell_move(self, record: SessionRecord) -> None:
+    async def _publish_move(self, record: SessionRecord) -> None:
         key = f"fsm:{record.session_id}:{record.moved_seq}"
         data: dict[str, Any] = {
             "sessionId": record.session_id,
@@ -171,7 +171,7 @@ class SessionStore:
             taker = str(record.handoff.receiver or "")
             await self.say(Tag.HANDOFF, msg, source=key, **data, receiver=taker)
 
-    async def _tell_end(self, record: SessionRecord) -> None:
+    async def _publish_end(self, record: SessionRecord) -> None:
         key = f"ended:{record.session_id}"
         state, verified = str(record.session_state), record.verified
         await call_until_answered(

@@ -103,7 +103,7 @@ def facts(context: SessionContext, working: Target | None) -> SessionFacts:
     record = context.store.record
     if record is None:
         return SessionFacts()
-    closed = not (record.session_state.active or context.store.owes)
+    closed = not (record.session_state.active or context.store.pending)
     return attrs.evolve(facts_of(record), closed=closed, working=working, task=context.task(record))
 
 

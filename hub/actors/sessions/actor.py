@@ -91,12 +91,12 @@ class Register(Actor[SessionsInbox]):
     async def started(self) -> None:
         """Read every record back; who is active is started by `continue_`."""
         for damage in self.roster.homes.load():
-            await self._tell_damage(damage)
+            await self._publish_damage(damage)
         failpoints.hit("recover.record")
         if (unread := self.queue.load()) is not None:
-            await self._tell_damage(unread)
+            await self._publish_damage(unread)
 
-    async def _tell_damage(self, damage: HubError) -> None:
+    async def _publish_damage(self, damage: HubError) -> None:
         self.context.shared.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
         try:
             await self.context.store.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
@@ -123,7 +123,7 @@ class Register(Actor[SessionsInbox]):
             case StartRun():
                 return self.answer_later(message, self.admission.begin(message))
             case QuotaSeen() | Detach() | AccountFreed():
-                await self._tell_all(message)
+                await self._forward(message)
                 return None
             case SessionEnd(session_id=session_id):
                 return self.answer_later(message, self.roster.pass_on(message, self.roster.known(session_id)))
@@ -228,7 +228,7 @@ class Register(Actor[SessionsInbox]):
 
     # --- the actors of the sessions ---------------------------------------------------------------------
 
-    async def _tell_all(self, message: SessionNews) -> None:
+    async def _forward(self, message: SessionNews) -> None:
         self.admission.closed = self.admission.closed or isinstance(message, Detach)
         for session_id in self.roster.active:
             self.roster.ref(session_id).try_cast(message)

@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.transient import PASSING
+from hub.actors.common.transient import TRANSIENT
 from hub.actors.session import views
 from hub.actors.session.context import SessionContext
 from hub.actors.sessions.beginning import Beginnings
@@ -220,7 +220,7 @@ class Admission:
             except HubError as error:
                 if error.code is Code.ACCOUNT_IN_USE:
                     return False
-                if error.code in PASSING:
+                if error.code in TRANSIENT:
                     await trio.sleep(_BREATH)
                     return True
                 await self._dropped(first, error)

@@ -51,7 +51,7 @@ class Core:
         self._drain = _number(launch, "drain", 2.0)
         self._linger = _number(launch, "linger", 1.0)
         self._phase = "running"
-        self._paused = self._quiet = self._guardian_dead = self._unsaid = False
+        self._paused = self._quiet = self._guardian_dead = self._unpublished = False
         self._exec_errno = 0
         self._strays: list[dict[str, object]] = []
         self._kill_until = 0.0
@@ -249,7 +249,7 @@ class Core:
             runner_files.write_json(runner_files.VERDICT, verdict, self._key)
         except OSError as error:
             if error.errno in NO_SPACE:
-                self._unsaid = True
+                self._unpublished = True
                 self._tell()
                 self._loop.after("verdict", 1.0, self._finish)
                 return
@@ -296,7 +296,7 @@ class Core:
         return {
             "state": self._phase,
             "paused": self._paused,
-            "noSpace": self._pump.no_space or self._unsaid,
+            "noSpace": self._pump.no_space or self._unpublished,
             "stopping": self._ladder.reason,
             "execErrno": self._exec_errno,
         }

@@ -333,7 +333,7 @@ class ClaudeStream(Fold):
             self._tools.clear()
         said = jsonline.text(message.get("result")) or "\n".join(jsonline.texts(message.get("errors")))
         outcome = self._verdict(message, said)
-        events = [*self._unsaid(), *self._usage.turn(message)]
+        events = [*self._unpublished(), *self._usage.turn(message)]
         meta: dict[str, Any] = {"isError": message.get("is_error") is True}
         if outcome is not None and outcome.ending is Ending.INTERRUPTED:
             said = "The turn was interrupted"  # Claude Code says something about its own diagnostics here
@@ -360,9 +360,9 @@ class ClaudeStream(Fold):
 
     def _left_over(self) -> list[Event]:
         self._tools.clear()
-        return [*self._unsaid(), *self._usage.unfinished()]
+        return [*self._unpublished(), *self._usage.unfinished()]
 
-    def _unsaid(self) -> list[Event]:
+    def _unpublished(self) -> list[Event]:
         """Text that was streamed and never came as a whole."""
         said = "".join(self._partial)
         self._partial.clear()

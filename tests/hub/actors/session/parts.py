@@ -76,7 +76,7 @@ class Parts:
         head = harness.git(root, "rev-parse", "HEAD")
         await git.add_worktree(root, Path(record.worktree), record.branch, head)
         await self.store.begin(attrs.evolve(record, worktree_ready=True, base=head))
-        await self.store.tell()
+        await self.store.publish()
         return self.store.now
 
     def audited(self, event: str = "") -> list[dict[str, Any]]:

@@ -59,7 +59,7 @@ async def test_a_log_that_cannot_be_read_is_tried_again(two, monkeypatch):
     monkeypatch.setattr(chronicler, "_AGAIN", 0.01)
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin()
-        await parts.store.tell()
+        await parts.store.publish()
         found, reader = [], parts.evidence.chronicler
         whole = type(reader).whole
 

@@ -33,7 +33,7 @@ async def test_a_move_is_on_disk_audited_and_told(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
         await parts.store.begin(parts.record())
         assert parts.audited("session_started") == [], "the driver tells, once secrets can be found"
-        await parts.store.tell()
+        await parts.store.publish()
         assert on_disk(parts) == parts.store.now
         moved = await parts.store.advance(
             Trigger.MANUAL_HANDOFF,
@@ -52,18 +52,18 @@ async def test_a_move_is_on_disk_audited_and_told(two, monkeypatch):
             "session started: write the files",
             "RUNNING -> PAUSING (asked for)",
         ]
-        assert not parts.store.owes
+        assert not parts.store.pending
 
 
 async def test_every_write_counts_one_up_and_only_a_move_is_news(two, monkeypatch):
     """What is told of a move is told under the number of its write: an update in between changes no number."""
     async with parts_of(two, monkeypatch) as parts:
         await parts.store.begin(parts.record())
-        await parts.store.tell()
+        await parts.store.publish()
         first = parts.store.now
         updated = await parts.store.update(native_id="n-1")
         assert (updated.seq, updated.moved_seq) == (first.seq + 1, first.moved_seq)
-        assert not parts.store.owes
+        assert not parts.store.pending
         moved = await parts.store.advance(Trigger.FAILURE, handoff_id="h-1")
         assert moved.seq == moved.moved_seq == updated.seq + 1
 
@@ -76,9 +76,9 @@ async def test_what_was_told_is_not_told_again_in_the_next_life(two, monkeypatch
         audited, told = parts.audited(), await parts.told()
         again = next_life(parts)
         assert again.now == parts.store.now
-        assert again.owes
-        await again.tell()
-        assert not again.owes
+        assert again.pending
+        await again.publish()
+        assert not again.pending
         assert (parts.audited(), await parts.told()) == (audited, told)
 
 
@@ -86,9 +86,9 @@ async def test_the_end_is_told_once(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
         await parts.store.begin(parts.record())
         await parts.store.update(session_state=SessionState.COMPLETED, verified=True, snapshot_sha="f" * 40)
-        assert parts.store.owes
+        assert parts.store.pending
         for store in (parts.store, next_life(parts)):
-            await store.tell()
+            await store.publish()
         [end] = parts.audited("session_ended")
         assert (end["data"]["state"], end["data"]["verified"]) == ("completed", True)
         assert (await parts.told()).count("session completed, verified") == 1
@@ -117,11 +117,11 @@ async def test_a_move_whose_telling_fails_is_owed(two, monkeypatch, arm, log):
         arm(f"{log}.append=enospc")
         moved = await parts.store.advance(Trigger.MANUAL_HANDOFF, handoff_id="h-1")
         assert on_disk(parts) == moved
-        assert parts.store.owes
+        assert parts.store.pending
         arm("")
         assert "RUNNING -> PAUSING" not in await parts.told()
-        await parts.store.tell()
-        assert not parts.store.owes
+        await parts.store.publish()
+        assert not parts.store.pending
         assert moves(parts) == [("RUNNING", "PAUSING")]
         assert (await parts.told()).count("RUNNING -> PAUSING") == 1
 
@@ -157,7 +157,7 @@ async def test_a_damaged_record_is_kept_aside_and_the_place_is_free(two, monkeyp
 async def test_where_there_is_no_record_there_is_no_session(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
         assert parts.store.load() is None
-        assert not parts.store.owes
+        assert not parts.store.pending
         with pytest.raises(HubError) as caught:
             _ = parts.store.now
         assert caught.value.code is Code.NO_ACTIVE_SESSION
