@@ -14,10 +14,9 @@ import trio
 
 from hub.actors.common.transient import TRANSIENT
 from hub.actors.session import views
-from hub.actors.session.context import SessionContext
+from hub.actors.session.context import SessionContext, owner, unknown_agent
 from hub.actors.session.driver import Driver
-from hub.actors.session.ends import ended, stopped, withdraw_all
-from hub.actors.session.owner import owner, unknown_agent
+from hub.actors.session.ending import ended, stopped, withdraw_all
 from hub.actors.session.shared_state import LiveAgent, PendingCommand
 from hub.actors.session.signed import Signed
 from hub.api.session import HandingOver, Paused, Replied

@@ -18,8 +18,7 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session.agent_control import AgentControl, Surroundings
-from hub.actors.session.context import SessionContext
-from hub.actors.session.owner import owner
+from hub.actors.session.context import SessionContext, owner
 from hub.domain.detection.intel import CallEnd, Limits, Unreadable
 from hub.domain.event import Event, Record, Tag
 from hub.domain.intent.amendment import amendments

@@ -1,6 +1,6 @@
 """What the parts of the session share.
 
-Owns: nothing; it is the one bundle of references the session's parts are made with.
+Owns: nothing; it is the one bundle of references the session's parts are made with, and whose a dispatch is.
 Must not: hold state of its own.
 """
 
@@ -22,7 +22,9 @@ from hub.actors.session.usage import SessionUsage
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.event import Record
+from hub.domain.handoff import State
 from hub.domain.session import SessionRecord
+from hub.errors import Code, HubError
 from hub.io.project.places import Places
 from hub.io.secrets.kingfisher import Detection
 from hub.messages import (
@@ -110,3 +112,17 @@ class SessionContext:
         env = {key: value for key, value in self.secrets.env_of(name, label).items() if key in keys}
         place = str(Path(found.config_dir).expanduser()) if found.config_dir else ""
         return attrs.evolve(found, config_dir=place, env={**env, **found.env})
+
+
+def owner(record: SessionRecord) -> tuple[str, str]:
+    """Provider and account of the record's dispatch: the receiver's between DISPATCHED and its heartbeat."""
+    receiver = record.handoff.receiver
+    if receiver is not None and record.state in (State.DISPATCHED, State.RESUMING):
+        return receiver.provider, receiver.account
+    return record.provider, record.account
+
+
+def unknown_agent(name: str) -> HubError:
+    """Why a record's agent cannot be dealt with."""
+    hint = f"Describe it again in [providers.{name}] of hub.toml, or start the task anew: its work is on the branch."
+    return HubError(Code.AGENT_MISSING, f"{name} is no longer in hub.toml.", hint=hint)

@@ -20,19 +20,17 @@ from hub.actors.session.amending import Amending
 from hub.actors.session.assignment_builder import AssignmentBuilder
 from hub.actors.session.chronicler import Chronicler
 from hub.actors.session.context import SessionContext
-from hub.actors.session.drafting import Drafting
+from hub.actors.session.drafting import Drafting, Following
 from hub.actors.session.ending import Ending
-from hub.actors.session.evidence import Evidence
-from hub.actors.session.following import Following
+from hub.actors.session.evidence import EvidenceGatherer
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
-from hub.actors.session.setting_up import SettingUp
+from hub.actors.session.setting_up import SettingUp, Starting
 from hub.actors.session.shared_state import PendingCommand
 from hub.actors.session.signed import Signed
 from hub.actors.session.spending import Spending
-from hub.actors.session.starting import Starting
 from hub.actors.session.work import Work
 from hub.actors.session.worktree_watch import WorktreeWatch
 from hub.domain.event import Tag
@@ -213,7 +211,7 @@ def hire(context: SessionContext, adapters: DynamicHandle, adapter_spec: Adapter
         AssignmentBuilder(context),
         PermissionBroker(context, control),
     )
-    evidence, scores = Evidence(context, chronicler), Scores(context, chronicler)
+    evidence, scores = EvidenceGatherer(context, chronicler), Scores(context, chronicler)
     worktree_watch, signed = WorktreeWatch(context.places.root), Signed(context)
     amending = Amending(context, control)
     drafting = Drafting(context, evidence, chronicler)

@@ -1,25 +1,30 @@
 """The end of a session: judged by the acceptance commands, stopped by the user, or failed with a coded error.
 
-Owns: the verifier gate after "done" and who gets refused work, the last snapshot, and the terminal states.
+Owns: the verifier gate after "done" and who gets refused work, the last snapshot, the terminal
+states, and the answer to those who wait for them.
 Must not: take an agent's word for anything.
 """
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import attrs
 
+from hub import messages
+from hub.actors.common.calls import call_until_answered
 from hub.actors.common.clock import iso
 from hub.actors.common.transient import TRANSIENT
+from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import start_handoff
 from hub.actors.session.context import SessionContext
-from hub.actors.session.ends import withdraw_all
-from hub.actors.session.evidence import Evidence, Gate
+from hub.actors.session.evidence import EvidenceGatherer, Gate
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
+from hub.api.session import Stopped
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
 from hub.domain.result.repair import correction
@@ -35,7 +40,7 @@ class Ending:
     context: SessionContext
     control: AgentControl
     routing: Routing
-    evidence: Evidence
+    evidence: EvidenceGatherer
     handoff: HandoffSteps
     scores: Scores
 
@@ -160,3 +165,45 @@ def _ended(state: SessionState, now: float, error: ErrorNote | None) -> dict[str
         "paused": False,
         "wait": None,
     }
+
+
+_STOP_PATIENCE = 5.0
+"""Seconds after which whoever asked for a stop is told what keeps the session from ending; the wish stays."""
+
+
+async def withdraw_all(context: SessionContext, session_id: str) -> None:
+    """The session has ended: nobody waits for somebody's word any more."""
+    with contextlib.suppress(HubError):  # a full disk: they are withdrawn at the next start
+        await call_until_answered(context.approvals, messages.WithdrawApprovals(session_id))
+
+
+async def ended(context: SessionContext, session_id: str) -> messages.Ended:
+    """How the session ended, as soon as it has and its end is told.
+
+    Raises:
+        HubError: `not_found`; another session, or none, is on record.
+    """
+    record = context.store.record
+    if record is None or record.session_id != session_id:
+        raise HubError(Code.NOT_FOUND, f"Session {session_id} is not on record.")
+    await context.shared.until(lambda: _over(context))
+    return views.ended(context.store.now)
+
+
+async def stopped(context: SessionContext) -> Stopped:
+    """What whoever asked for a stop is answered, once the session has ended.
+
+    Raises:
+        HubError: What keeps it from ending, while a disk does; the wish stays.
+    """
+    shared = context.shared
+    while not await shared.until(lambda: _over(context), _STOP_PATIENCE):
+        if shared.trouble is not None and shared.trouble.code in TRANSIENT:
+            raise views.unended(shared.trouble)
+    now = context.store.now
+    return Stopped(session_id=now.session_id, state=now.session_state)
+
+
+def _over(context: SessionContext) -> bool:
+    record = context.store.record
+    return record is None or not (record.session_state.active or context.store.pending)

@@ -20,8 +20,7 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session.chronicler import Chronicler
 from hub.actors.session.context import SessionContext
-from hub.domain.contract import Evidence as ContractEvidence
-from hub.domain.contract import EvidenceKind
+from hub.domain.contract import Evidence, EvidenceKind
 from hub.domain.event import Tag
 from hub.domain.intent.fold import Intent
 from hub.domain.result.acceptance import orders_of
@@ -84,12 +83,10 @@ class Gate:
         """Every command passed; also true of none, which the caller must tell apart."""
         return all(check.passed for check in self.checks)
 
-    def evidence(self) -> tuple[ContractEvidence, ...]:
+    def evidence(self) -> tuple[Evidence, ...]:
         """The same for a contract."""
         return tuple(
-            ContractEvidence(
-                EvidenceKind.VERIFY, c.command, c.source, c.exit_code, "" if c.passed else c.output
-            )
+            Evidence(EvidenceKind.VERIFY, c.command, c.source, c.exit_code, "" if c.passed else c.output)
             for c in self.checks
         )
 
@@ -104,7 +101,7 @@ class Gate:
 
 
 @attrs.frozen
-class Evidence:
+class EvidenceGatherer:
     """Reads and checks; the same log and tree give the same answers."""
 
     context: SessionContext

@@ -22,11 +22,9 @@ from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import tell_wait
 from hub.actors.session.amending import Amending
 from hub.actors.session.assignment_builder import AssignmentBuilder
-from hub.actors.session.context import SessionContext
-from hub.actors.session.drafting import Drafting, contract_id
-from hub.actors.session.evidence import Evidence, Gate
-from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
-from hub.actors.session.owner import owner, unknown_agent
+from hub.actors.session.context import SessionContext, owner, unknown_agent
+from hub.actors.session.drafting import Drafting, contract_id, refuse_known_secrets, warn_of_secrets
+from hub.actors.session.evidence import EvidenceGatherer, Gate
 from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
@@ -64,7 +62,7 @@ class HandoffSteps:
     control: AgentControl
     routing: Routing
     builder: AssignmentBuilder
-    evidence: Evidence
+    evidence: EvidenceGatherer
     broker: PermissionBroker
     worktree_watch: WorktreeWatch
     signed: Signed

@@ -17,8 +17,7 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session.agent_control import AgentControl
-from hub.actors.session.context import SessionContext
-from hub.actors.session.owner import owner
+from hub.actors.session.context import SessionContext, owner
 from hub.actors.session.shared_state import LiveAgent
 from hub.domain.approval import Action, Request, asked, own
 from hub.domain.routing import Target

@@ -16,8 +16,7 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.session.context import SessionContext
-from hub.actors.session.owner import owner
+from hub.actors.session.context import SessionContext, owner
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.failure import FailureClass

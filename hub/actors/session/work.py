@@ -18,9 +18,8 @@ from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import NOBODY, Allotting, start_handoff
 from hub.actors.session.amending import Amending
 from hub.actors.session.assignment_builder import AssignmentBuilder
-from hub.actors.session.context import SessionContext
+from hub.actors.session.context import SessionContext, owner, unknown_agent
 from hub.actors.session.ending import Ending as SessionEnding
-from hub.actors.session.owner import owner, unknown_agent
 from hub.actors.session.routing import Routing
 from hub.actors.session.setting_up import SettingUp
 from hub.actors.session.shared_state import LiveAgent, PendingCommand

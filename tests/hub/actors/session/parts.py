@@ -17,7 +17,7 @@ import attrs
 from hub.actors.session.assignment_builder import AssignmentBuilder
 from hub.actors.session.context import SessionContext
 from hub.actors.session.driver import Driver
-from hub.actors.session.evidence import Evidence
+from hub.actors.session.evidence import EvidenceGatherer
 from hub.actors.session.routing import Routing
 from hub.actors.session.store import SessionStore
 from hub.domain.session import SessionRecord, SessionState
@@ -47,7 +47,7 @@ class Parts:
         return self.driver.work.builder
 
     @property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> EvidenceGatherer:
         return self.driver.ending.evidence
 
     def record(self, **fields: Any) -> SessionRecord:

@@ -164,7 +164,7 @@ async def test_a_runner_that_died_before_a_word_leaves_what_nobody_can_know(two,
 
 
 async def test_the_owner_is_the_receiver_between_dispatch_and_heartbeat(two, monkeypatch):
-    from hub.actors.session.owner import owner
+    from hub.actors.session.context import owner
 
     async with parts_of(two, monkeypatch) as parts:
         fields = {"handoff": Handoff(receiver=Target("demo-second", "b"))}

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from hub.actors.session import worktree_watch
-from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
+from hub.actors.session.drafting import refuse_known_secrets, warn_of_secrets
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.shared_state import LiveAgent, SharedState
 from hub.domain.routing import Target
