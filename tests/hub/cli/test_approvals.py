@@ -12,7 +12,7 @@ from hub.cli.screen import shown
 from hub.cli.watch import how_to_answer
 from hub.domain.approval import CUT
 from tests.faults.harness import until
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 
 @pytest.fixture
