@@ -238,6 +238,7 @@ class App:
             arm=self.secrets.arm,
             scrub=self.secrets.value,
             new_id=new_id,
+            insist_orders=self.gate.insist_orders if self.gate is not None else lambda _: None,
         )
 
     def _approvals(self) -> Approvals:

@@ -27,6 +27,7 @@ from hub.errors import Code, HubError
 from tests.faults.harness import PATIENCE, git, until
 from tests.forks import fork
 from tests.hub.cli.command import Done, environ, hub
+from tests.hub.io.agents import new_session, transcript
 
 LOOKS = (
     ("doctor",), ("providers",), ("providers", "--json"), ("status",), ("detect",), ("detect", "--json"), ("logs",),
@@ -522,6 +523,32 @@ def test_nor_does_a_session_begin_that_waited_for_its_turn_meanwhile(clone: Clon
     api.post("/api/session/stop", {})
     assert ".claude/settings.json" in said(api, "cannot begin")
     assert queued not in json.dumps(api.get("/api/sessions"))
+
+
+def test_nor_does_one_that_goes_on_in_the_files_of_another_branch(clone: Clone, tmp_path: Path) -> None:
+    """An agent worked beside the project, on a branch that somebody else has made: nobody has agreed to its hooks."""
+    clone.commit(
+        **{"hub.toml": '[session]\nchain = ["demo-first"]\n[providers.demo-first]\nenabled = true\n'}
+    )
+    other = tmp_path / "beside"
+    git(clone.root, "worktree", "add", "-q", "-b", "theirs", str(other))
+    (other / ".claude").mkdir()
+    (other / ".claude/settings.json").write_text(
+        json.dumps({"hooks": {"SessionStart": clone.canary("hook")}})
+    )
+    git(other, "add", "-A")
+    git(other, "commit", "-qm", "theirs")
+    session = new_session()
+    transcript(Path(clone.env["HOME"]) / ".claude", session, other, "Write c.py")
+    api = clone.start()
+    order = {"id": f"claude:{session}", "target": "demo-first", "start": True}
+    with pytest.raises(HubError) as refused:
+        api.post("/api/detect/adopt", order)
+    assert refused.value.code is Code.TRUST_NEEDED
+    assert f"hub -C {other} trust" in refused.value.hint
+    assert api.post("/api/detect/adopt", {**order, "start": False})["mode"] == "brief"
+    assert clone.hub("-C", str(other), "trust", "--yes").returncode == 0
+    assert api.post("/api/detect/adopt", order)["sessionId"]
 
 
 def test_what_the_user_changes_through_hub_is_his_word_for_that_alone(clone: Clone) -> None:

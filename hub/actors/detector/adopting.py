@@ -93,6 +93,8 @@ class Adopting:
     scrub: Callable[[Any], Any]
     new_id: Callable[[str], str]
     clock: Callable[[], float]
+    insist_orders: Callable[[Path], None] = lambda _: None
+    """Looks at what agents obey in a working tree; raises where the user has not agreed to it."""
 
     async def adopt(self, order: Adopt, found: Detected) -> Adopted:
         """Write the brief, and go on as the order says.
@@ -149,6 +151,10 @@ class Adopting:
         if order.interactive and order.stop:
             self.carrying.insist_terminal()
         self._insist_there(order, found)
+        tree = tree_of(found.work_dir)
+        if order.start and tree != str(self.places.root):
+            # The session begins with the files of that tree, on a branch that the project may never have had.
+            await trio.to_thread.run_sync(self.insist_orders, Path(tree))
         if (
             order.start
             and len(await call_until_answered(self.session, GetInUse()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from hub.actors.common.job import Jobs
@@ -44,6 +45,7 @@ def assembled(
     arm: Callable[[], Awaitable[None]],
     scrub: Callable[[Any], Any],
     new_id: Callable[[str], str],
+    insist_orders: Callable[[Path], None],
 ) -> Detector:
     """A detector of this scanner's, over the other actors; what the rest is for stands with `Adopting` and `Detector`.
 
@@ -61,6 +63,7 @@ def assembled(
         scrub=scrub,
         new_id=new_id,
         clock=time.time,
+        insist_orders=insist_orders,
     )
     return Detector(
         scanner,

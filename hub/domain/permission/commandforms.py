@@ -19,8 +19,10 @@ from hub.domain.permission.commandline import (
     LONGEST,
     SAYERS,
     SHELLS,
+    Command,
     commands,
     doubtful,
+    in_git,
     starts,
 )
 from hub.domain.permission.shellword import HOLE
@@ -30,6 +32,7 @@ _OPTIONS = 32
 """Options before a subcommand that are looked past."""
 
 
+_INSTALLED = re.compile(r"(?:/usr)?(?:/local)?/s?bin/[\w.+-]+")
 _MORE = "\N{HORIZONTAL ELLIPSIS}"
 """What a command is given besides."""
 
@@ -64,8 +67,10 @@ def _texts(words: tuple[str, ...]) -> Iterator[str]:
     """One command, with and without its program's folder and its options, and under its plainer name."""
     program = posixpath.basename(words[0])
     yield " ".join(words)
-    for form in ((program, *words[1:]), *_past_options(words)):
+    for form in ((program, *words[1:]), (*in_git(words), *words[1:]), *_past_options(words)):
         yield " ".join(form)
+    # A program that is copied, linked or remembered may be run under that name.
+    yield from (f"{posixpath.basename(word)} {_MORE}" for word in words[1:] if _INSTALLED.fullmatch(word))
     if same := _same(program, words):
         yield " ".join((same, *words[1:]))
 
@@ -110,7 +115,7 @@ def named(line: str) -> list[tuple[str, str]]:
     """(folder, word) of every word that may name a file; the folder is relative to where the line runs."""
     found: dict[tuple[str, str], None] = {}
     for command in commands(line):
-        for word in (*command.words, *command.files):
+        for word in (*command.words, *command.files, *_put(command)):
             for part in _parts(word):
                 found.update(dict.fromkeys((folder, part) for folder in command.folders))
     return list(found)
@@ -126,6 +131,20 @@ _SILENT = SAYERS | frozenset(
 """What they are given, they do not read."""
 _SAID = frozenset({"-m", "-am", "--message", "--title", "--body", "--format", "--pretty"})
 """Options whose value is a text for people."""
+_PUTTERS = frozenset({"cp", "mv", "install", "ln", "gcp", "scp", "rsync"})
+
+
+def _put(command: Command) -> Iterator[str]:
+    """The names that a program's files may have in the folder into which it puts them."""
+    given = [word for word in command.words[1:] if not word.startswith("-")]
+    if command.program in _PUTTERS and len(given) > 1:
+        yield from (
+            posixpath.join(place, posixpath.basename(word))
+            for place in (given[0], given[-1])
+            for word in given
+        )
+
+
 _GLUED = 2
 """Letters of a short option, behind which its value may stand: `-fsecret`."""
 

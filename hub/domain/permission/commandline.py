@@ -15,6 +15,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 import attrs
@@ -132,6 +133,36 @@ RUNNERS = frozenset(
         "torify",
         "torsocks",
         "xvfb-run",
+        "setarch",
+        "linux32",
+        "linux64",
+        "i386",
+        "x86_64",
+        "catchsegv",
+        "valgrind",
+        "perf",
+        "chronic",
+        "rlwrap",
+        "faketime",
+        "eatmydata",
+        "tsocks",
+        "sshpass",
+        "gosu",
+        "su-exec",
+        "tini",
+        "dumb-init",
+        "start-stop-daemon",
+        "daemonize",
+        "runcon",
+        "capsh",
+        "setpriv",
+        "chpst",
+        "softlimit",
+        "envdir",
+        "cpulimit",
+        "machinectl",
+        "hash",
+        "sem",
         "yarn",
     ]
 )
@@ -171,21 +202,30 @@ class Command:
         return posixpath.basename(self.words[0]) if self.words else ""
 
 
-def commands(line: str) -> list[Command]:
+@lru_cache(maxsize=8)
+def commands(line: str) -> tuple[Command, ...]:
     """Every simple command of the line, those within words and substitutions too."""
-    return list(_commands(line, ("",), _DEPTH, set()))
+    return tuple(_commands(line, ("",), _DEPTH, set()))
 
 
-def doubtful(line: str) -> list[Command]:
+@lru_cache(maxsize=8)
+def doubtful(line: str) -> tuple[Command, ...]:
     """The same with `HOLE` for what only a running shell knows; a word is a line only where a shell reads it."""
-    return list(_commands(line, ("",), _DEPTH, set(), doubt=True))
+    return tuple(_commands(line, ("",), _DEPTH, set(), doubt=True))
 
 
 def run(line: str) -> Iterator[Command]:
     """Every command of the line, and each that one of its programs runs: `sudo tar c x` is `tar c x` too."""
     for command in commands(line):
         for start in starts(command, fed=False):
-            yield attrs.evolve(command, words=command.words[start:])
+            words = command.words[start:]
+            yield attrs.evolve(command, words=(*in_git(words), *words[1:]))
+
+
+def in_git(words: tuple[str, ...]) -> tuple[str, ...]:
+    """A program's name; of one that is a part of git, with what git calls it: `git-push` is `git push`."""
+    name = posixpath.basename(words[0])
+    return ("git", name.removeprefix("git-")) if name.startswith("git-") else (words[0],)
 
 
 def _commands(

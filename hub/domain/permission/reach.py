@@ -118,8 +118,8 @@ def _below_git(rest: Sequence[str], given: tuple[str, ...]) -> tuple[str, ...]:
         behind = tuple(rest[rest.index("--") + 1 :]) if "--" in rest else ()
         return behind or (*given[given.index("grep") + 2 :], ".")
     behind = tuple(rest[rest.index("--") + 1 :]) if "--" in rest else ()
-    if {"checkout", "restore"} & set(given[:2]):
-        return behind
+    if {"checkout", "restore", "switch"} & set(given[:2]):
+        return behind or (() if {"-b", "-B", "-c", "-C"} & set(rest) else given[1:])
     named = "--no-index" in rest or {"rm", "mv"} & set(given[:2])
     return given if named else ()
 

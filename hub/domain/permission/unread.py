@@ -36,6 +36,27 @@ _VALUED = frozenset([
      "--init-file"
     ])  # fmt: skip
 _FROM_INPUT = re.compile(r"-[A-Za-z]*s[A-Za-z]*")
+_SERVES = frozenset({
+    "http.server", "timeit", "code", "pdb", "zipfile", "tarfile", "pydoc", "trace", "profile", "cProfile", "runpy",
+    "asyncio",
+})  # fmt: skip
+"""Modules of Python that take code, or whole folders."""
+_GIT = frozenset({
+    "add", "am", "annotate", "apply", "archive", "bisect", "blame", "branch", "bugreport", "bundle", "cat-file",
+    "check-attr", "check-ignore", "check-ref-format", "checkout", "cherry", "cherry-pick", "clean", "clone", "column",
+    "commit", "commit-graph", "commit-tree", "config", "count-objects", "credential", "describe", "diagnose", "diff",
+    "diff-files", "diff-index", "diff-tree", "difftool", "fast-export", "fast-import", "fetch", "filter-branch",
+    "filter-repo", "flow", "for-each-ref", "for-each-repo", "format-patch", "fsck", "gc", "grep", "gui",
+    "hash-object", "help", "hook", "init", "interpret-trailers", "lfs", "log", "ls-files", "ls-remote", "ls-tree",
+    "maintenance", "merge", "merge-base", "merge-file", "merge-index", "merge-tree", "mergetool", "mktree", "mv",
+    "name-rev", "notes", "pack-refs", "prune", "pull", "push", "range-diff", "read-tree", "rebase", "reflog",
+    "remote", "repack", "replace", "request-pull", "rerere", "reset", "restore", "rev-list", "rev-parse", "revert",
+    "rm", "send-email", "shortlog", "show", "show-branch", "show-ref", "sparse-checkout", "stage", "stash", "status",
+    "stripspace", "submodule", "subtree", "switch", "symbolic-ref", "tag", "unpack-file", "update-index",
+    "update-ref", "update-server-info", "var", "verify-commit", "verify-tag", "version", "whatchanged", "worktree",
+    "write-tree",
+})  # fmt: skip
+"""What git itself calls a command. Any other may be an alias, or a program beside it."""
 _ENDS = frozenset({"-c", "-m"})
 """Behind these come code that is read as a line (of a shell), or a module by its name."""
 _SCRIPTED = frozenset(
@@ -93,10 +114,34 @@ def _codes(command: Command, *, told: bool) -> bool:
         if name.fullmatch(program):
             return _inline(rest, option, told=told and program in SHELLS and not command.files)
     return (
-        (program in _SCRIPTED and not any(_ASKED.fullmatch(word) for word in rest))
+        (program == "git" and _alias(rest))
+        or (program in _SCRIPTED and not any(_ASKED.fullmatch(word) for word in rest))
         or (program in _AWKS and any(_AWK.search(word) for word in rest))
         or (program in _SEDS and not all(_edits(word) for word in _scripts(rest)))
         or (program in _DATABASES and any(_SQL.search(word) for word in rest))
+    )
+
+
+def _alias(rest: Sequence[str]) -> bool:
+    """Whether what git is to do is none of its own commands; what stands behind an option may be its value."""
+    plain = [
+        word
+        for before, word in zip(("", *rest), rest, strict=False)
+        if not word.startswith("-") and not _takes_value(before)
+    ]
+    return bool(plain) and plain[0] not in _GIT
+
+
+def _takes_value(option: str) -> bool:
+    return option in (
+        "-C",
+        "-c",
+        "--git-dir",
+        "--work-tree",
+        "--namespace",
+        "--exec-path",
+        "--super-prefix",
+        "--config-env",
     )
 
 
@@ -109,6 +154,8 @@ def _inline(rest: Sequence[str], option: re.Pattern[str], *, told: bool) -> bool
                 return True
             read = True
             continue
+        if word == "-m" and next(words, "") in _SERVES:
+            return True
         if word in _ENDS or _ASKED.fullmatch(word):
             return False
         if word in _VALUED:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -179,6 +180,29 @@ class Gate:
         once = self._once is not None and agreed(found, self._once)
         return Standing(self.root, tuple(found), self.known(), self.always, once)
 
+    def insist_orders(self, tree: Path) -> None:
+        """Refuse what the agents' files in another working tree say, where the user has agreed to it neither here nor there.
+
+        Raises:
+            HubError: `trust_needed`; and as `hub.io.project.agent_files.orders`.
+        """
+        if self.always:
+            return
+        from hub.io.project.agent_files import orders  # noqa: PLC0415  # as above
+
+        there = Gate(Path(os.path.realpath(tree)), self.state)
+        words = (self._once or {}, self.known(), there.known())
+        told = {(_plain(key), value) for word in words for key, value in word.items()}
+        new = [item for item in orders(tree) if (_plain(item.key), item.digest) not in told]
+        if new:
+            names = ", ".join(item.key.removeprefix("file:") for item in new[:_NAMED])
+            raise HubError(
+                Code.TRUST_NEEDED,
+                f"What agents obey in {tree}, where the work is, is not trusted: {names}.",
+                hint=f"See it, and say yes: hub -C {shlex.quote(str(tree))} trust",
+                items=[{"does": str(item.does), "key": item.key} for item in new],
+            )
+
     def agree(self, standing: Standing, *, once: bool = False) -> None:
         """The user's yes to just this: for good, or for as long as this process lives."""
         self._words += 1
@@ -242,3 +266,8 @@ class Gate:
 
         key = load_or_create_key("trust", self.state)
         return hmac.new(key, json.dumps(body, sort_keys=True).encode(), "sha256").hexdigest()
+
+
+def _plain(key: str) -> str:
+    """Of a file, whether the checkout or the commit has it."""
+    return key.removesuffix("@HEAD")

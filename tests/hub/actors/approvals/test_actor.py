@@ -18,6 +18,7 @@ from hub.messages import (
     RequestStop,
     ResolveApproval,
     StartRun,
+    WithdrawApprovals,
 )
 from supervisors import ActorDied, faults
 from tests.faults.harness import project
@@ -161,6 +162,22 @@ async def test_a_stop_withdraws_what_waits(made, monkeypatch):
         with pytest.raises(HubError, match="Nobody waits") as caught:
             await resolve(live, found["id"])
         assert caught.value.code is Code.APPROVAL_RESOLVED
+
+
+async def test_what_another_run_of_the_agent_asked_is_left_alone(made, monkeypatch):
+    """A run that ends takes its own requests along, and no other's."""
+    made.configure("\n[[approvals]]\n")
+    async with daemon_of(made, monkeypatch) as live:
+        found = await started(live)
+        for session, dispatch, native in (
+            ("s-other", "", ""),
+            (found["sessionId"], "d-other", ""),
+            (found["sessionId"], "", "n-other"),
+        ):
+            await live.ask("approvals", WithdrawApprovals(session, dispatch, native))
+            assert len(await pending(live, 1)) == 1
+        await live.ask("approvals", WithdrawApprovals(found["sessionId"]))
+        assert await pending(live, 0) == []
 
 
 async def test_a_secret_in_a_note_reaches_the_agent_alone(made, monkeypatch):

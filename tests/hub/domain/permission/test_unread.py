@@ -61,12 +61,19 @@ at now
 sqlite3 a '.shell x'
 psql -c '\! x'
 env -i python3 -c 'x'
+python3 -m http.server
+python3 -m timeit 'x'
+git p origin
+git -C x --no-pager p
 timeout 5 bash
 """
 PLAIN = r"""
 python -m pytest tests -k foo
 python3 x.py -c y
 python3 --version
+git -C x -c a=b --no-pager status
+git --version
+git
 node index.js -e production
 node --test
 perl -pe 's/a/b/' f
@@ -224,10 +231,18 @@ def test_an_earlier_rule_that_allows_it_holds():
     "command",
     ["find . -delete", "find . -name x -delete", "unlink x", "xargs rm < list", "echo x | xargs -d, rm", "PAGER='rm x' git log",
      "tar cf y x --checkpoint-action=exec=rm\\ x", "tar cf y x --checkpoint-action=exec='rm x'", "git submodule foreach rm x", "busybox rm x",
-     "git rebase --exec 'rm x' y", "env -S'rm x'"],
+     "git rebase --exec 'rm x' y", "env -S'rm x'", "cp /bin/rm x; ./x y", "ln -s /usr/bin/rm x", "setpriv --reuid 1 rm x", "perf stat rm x"],
 )  # fmt: skip
 def test_a_program_under_another_name_or_with_what_it_is_fed_is_meant(command):
     assert ruled("rm *", command) == "deny"
+
+
+def test_a_part_of_git_is_git():
+    assert ruled("git push*", "/usr/lib/git-core/git-push origin") == "deny"
+    assert ruled("d/secret.txt", "/usr/lib/git-core/git-grep x") == "deny"
+    for command in ("git checkout -b d", "git checkout main", "ls -l /usr/bin/git"):
+        assert ruled("d/secret.txt", command) == "allow"
+        assert ruled("git push*", command) == "allow"
 
 
 def test_a_link_to_a_program_is_that_program():
@@ -243,7 +258,7 @@ def test_a_link_to_a_program_is_that_program():
      "git checkout HEAD~1 -- d", "grep -d recurse x .", "busybox find . -exec cat {} +", "fd . -x cat", "sudo tar c .", "docker run -v .:/x y",
      "git grep x HEAD", "git diff --no-index e d", "tar cf x --files-from=list", "gzip -r d", "cat d/{a..z}ecret.txt", "cat ${Y:-d/secret.txt}",
      "cat $(pwd)/d/secret.txt", "cat /proc/self/cwd/d/secret.txt", "cat /proc/123/task/4/cwd/d/secret.txt", "shopt -s nocaseglob; cat D/SEC*",
-     "git show x:0:d/secret.txt"],
+     "git show x:0:d/secret.txt", "cp x/secret.txt d", "install -t d x/secret.txt", "git checkout main d", "git checkout ."],
 )  # fmt: skip
 def test_a_file_is_meant_by_what_takes_its_folder_and_by_its_stranger_names(command):
     assert ruled("d/secret.txt", command) == "deny"
