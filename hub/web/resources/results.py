@@ -15,6 +15,7 @@ import attrs
 from hub.api.results import Clean, Cleaned, Discard, Discarded, Kept, Take, Taken
 from hub.api.sessions import Session
 from hub.domain.result.message import Told, signed, slug
+from hub.domain.session import several_meant
 from hub.errors import Code, HubError
 from hub.io.git.discarding import Hands, Left, discard, left_of
 from hub.io.git.taking import take
@@ -25,11 +26,16 @@ from hub.web.route import post
 
 
 async def _ended(context: Context, session_id: str) -> SessionFacts:
-    """A session that is over.
+    """A session that is over; the newest where none is named and no more than one works.
 
     Raises:
         HubError: `no_active_session` where there is none, `not_found`, `which_session`, `session_already_running`.
     """
+    if not session_id:
+        rows = (await context.call(GetSessions(), timeout=WRITE)).sessions
+        over = [row.session_id for row in rows if row.ended_at and not row.run_id]
+        if over and sum(not row.ended_at and not row.position for row in rows) > 1:
+            raise several_meant(over)
     facts = await context.call(GetSessionFacts(session_id))
     if not facts.session_id:
         raise HubError(Code.NO_ACTIVE_SESSION, "No session has run yet.")
