@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 import attrs
+import trio
 
 from hub.api.results import Clean, Cleaned, Discard, Discarded, Kept, Take, Taken
 from hub.api.sessions import Session
@@ -23,6 +24,9 @@ from hub.messages import AuditAppend, AuditEntry, GetConfig, GetSessionFacts, Ge
 from hub.providers.registry import load_all
 from hub.web.context import WRITE, Context
 from hub.web.route import post
+
+_PATIENCE, _PAUSE = 10.0, 0.05
+"""Seconds for an end to be told, and between two looks."""
 
 
 async def _ended(context: Context, session_id: str) -> SessionFacts:
@@ -37,6 +41,11 @@ async def _ended(context: Context, session_id: str) -> SessionFacts:
         if over and sum(not row.ended_at and not row.position for row in rows) > 1:
             raise several_meant(over)
     facts = await context.call(GetSessionFacts(session_id))
+    with trio.move_on_after(_PATIENCE):
+        # Over, but that is not told to the audit log yet: after its end, and whenever an old one is asked for again.
+        while facts.session_id and not facts.active and not facts.closed:
+            await trio.sleep(_PAUSE)
+            facts = await context.call(GetSessionFacts(session_id))
     if not facts.session_id:
         raise HubError(Code.NO_ACTIVE_SESSION, "No session has run yet.")
     if facts.active or not facts.closed or facts.run_id:

@@ -6,7 +6,7 @@ import pytest
 
 from hub.errors import Code, HubError
 from tests.faults.harness import git, until
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 
 @pytest.fixture
