@@ -16,7 +16,7 @@ import click
 
 from hub.cli.context import client, json_option, project_dir, session_argument
 from hub.client.quick import Api
-from hub.domain.session import not_on_record
+from hub.domain.session import not_on_record, several_meant
 from hub.errors import Code, HubError
 
 _PAGE = 1000
@@ -65,7 +65,7 @@ def meant(rows: list[dict[str, Any]], given: str) -> str:
     if not found:
         raise HubError(Code.NO_ACTIVE_SESSION)
     if len(found) > 1:
-        raise HubError(Code.WHICH_SESSION, f"Several sessions are meant: {', '.join(found)}.")
+        raise several_meant(found)
     session_id: str = found[0]
     return session_id
 

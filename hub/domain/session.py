@@ -35,6 +35,13 @@ def not_on_record(given: str, known: Sequence[str]) -> HubError:
     return HubError(Code.NOT_FOUND, f"Session {given} is not on record.", hint=hint)
 
 
+def several_meant(found: Sequence[str]) -> HubError:
+    """More than one session is meant."""
+    return HubError(
+        Code.WHICH_SESSION, f"Several sessions are meant: {', '.join(found)}.", sessions=list(found)
+    )
+
+
 class SessionState(StrEnum):
     """What a session is doing, for people (`sessionState`)."""
 

@@ -15,7 +15,8 @@ pytestmark = pytest.mark.agents
 MEMBERS = ("claude", "codex", "opencode")
 
 
-def test_three_real_agents_are_handed_over_side_by_side(team):
+@pytest.mark.parametrize("killed", ["behind the handoffs", "within them, and once more"])
+def test_three_real_agents_are_handed_over_side_by_side(team, killed):
     """Nothing is lost, nothing is done twice, and no account is used by two sessions at a time."""
     (team.tmp / "oracle").touch()
     team.hire(*(f"{name}:{label}" for name in MEMBERS for label in ("a", "b")), session="concurrent = 3")
@@ -35,6 +36,14 @@ def test_three_real_agents_are_handed_over_side_by_side(team):
     def rows():
         return api.get("/api/sessions")["sessions"]
 
+    if killed != "behind the handoffs":
+        until(
+            lambda: any(row["sessionState"] == "handing_off" or row["handoffsDone"] for row in rows()),
+            "the first is handed over",
+            PATIENCE,
+        )
+        team.made.kill()
+        api = team.start()
     until(
         lambda: all(len(team.mains(f"{name}:b")) >= 2 for name in MEMBERS),
         "each has been handed over",

@@ -26,13 +26,13 @@ from hub.actors.sessions.admission import Admission
 from hub.actors.sessions.beginning import Beginnings
 from hub.actors.sessions.provider_status import statuses
 from hub.actors.sessions.queue import Queue
-from hub.actors.sessions.roster import Roster, several
+from hub.actors.sessions.roster import Roster
 from hub.api.session import Stopped
 from hub.api.sessions import Session, Sessions
 from hub.domain.event import Tag
 from hub.domain.jsonvalue import JsonArray
 from hub.domain.routing import Target
-from hub.domain.session import ErrorNote
+from hub.domain.session import ErrorNote, several_meant
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.messages import (
@@ -163,7 +163,7 @@ class Register(Actor[SessionsInbox]):
             return False
         others = [one for one in known if one.startswith(given)]
         if others and given != waiting.session_id:
-            raise several([*others, waiting.session_id])
+            raise several_meant([*others, waiting.session_id])
         return True
 
     async def _withdraw(self, order: RequestStop) -> Stopped:
@@ -208,7 +208,7 @@ class Register(Actor[SessionsInbox]):
         if not given and len(self.roster.active) > 1:
             active = [facts.session_id for facts in await self.roster.facts() if facts.active]
             if len(active) > 1:
-                raise several(active)
+                raise several_meant(active)
             given = active[0] if active else ""
         return self.roster.meant(given)
 

@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from hub.actors.sessions.homes import Homes
-from hub.domain.session import SessionRecord, SessionState, not_on_record
+from hub.domain.session import SessionRecord, SessionState, not_on_record, several_meant
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
 from hub.messages import GetSessionFacts, SessionFacts, SessionInbox
@@ -54,7 +54,7 @@ class Roster:
         if not found:
             raise not_on_record(given, list(known))
         if len(found) > 1:
-            raise several(found)
+            raise several_meant(found)
         return found[0]
 
     def meant(self, given: str) -> str:
@@ -154,10 +154,3 @@ class Roster:
             ActorDied, HubError: Of the actor.
         """
         return await (await self.up(session_id)).call(message, math.inf)
-
-
-def several(found: Sequence[str]) -> HubError:
-    """More than one session is meant."""
-    return HubError(
-        Code.WHICH_SESSION, f"Several sessions are meant: {', '.join(found)}.", sessions=list(found)
-    )

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from hub.api.convert import structure
-from hub.domain.session import ID, SessionRecord, not_on_record
+from hub.domain.session import ID, SessionRecord, not_on_record, several_meant
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
 from hub.io.records.store import Corruption, RecordCorrupt, RecordForm, RecordStore
@@ -101,6 +101,5 @@ def meant(places: Places, given: str) -> SessionRecord:
     if not fitting:
         raise not_on_record(given, [record.session_id for record in known])
     if len(fitting) > 1 and not exact:
-        names = ", ".join(record.session_id for record in fitting)
-        raise HubError(Code.WHICH_SESSION, f"Several sessions are meant: {names}.")
+        raise several_meant([record.session_id for record in fitting])
     return (exact or fitting)[0]

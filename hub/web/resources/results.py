@@ -16,6 +16,7 @@ import trio
 from hub.api.results import Clean, Cleaned, Discard, Discarded, Kept, Take, Taken
 from hub.api.sessions import Session
 from hub.domain.result.message import Told, signed, slug
+from hub.domain.session import several_meant
 from hub.errors import Code, HubError
 from hub.io.git.discarding import Hands, Left, discard, left_of
 from hub.io.git.taking import take
@@ -29,11 +30,16 @@ _PATIENCE, _PAUSE = 10.0, 0.05
 
 
 async def _ended(context: Context, session_id: str) -> SessionFacts:
-    """A session that is over.
+    """A session that is over; the newest where none is named and no more than one works.
 
     Raises:
         HubError: `no_active_session` where there is none, `not_found`, `which_session`, `session_already_running`.
     """
+    if not session_id:
+        rows = (await context.call(GetSessions(), timeout=WRITE)).sessions
+        over = [row.session_id for row in rows if row.ended_at and not row.run_id]
+        if over and sum(not row.ended_at and not row.position for row in rows) > 1:
+            raise several_meant(over)
     facts = await context.call(GetSessionFacts(session_id))
     with trio.move_on_after(_PATIENCE):
         # Over, but that is not told to the audit log yet: after its end, and whenever an old one is asked for again.

@@ -24,6 +24,7 @@ from hub.api.session import (
     Which,
 )
 from hub.api.sessions import Sessions
+from hub.domain.session import several_meant
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.messages import (
@@ -68,8 +69,7 @@ async def stop(context: Context, body: Which) -> Stopped:
     """And with it the pipeline run it may be a node of; a run that is just restarting hears of it from its session."""
     active = [] if body.session_id else await context.call(GetInUse())
     if len({facts.run_id for facts in active}) > 1:
-        names = ", ".join(facts.session_id for facts in active)
-        raise HubError(Code.WHICH_SESSION, f"Several sessions are meant: {names}.")
+        raise several_meant([facts.session_id for facts in active])
     if not body.session_id:
         with contextlib.suppress(ActorDied):
             run = await context.call(StopPipeline(), timeout=_STOP_TIMEOUT)

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from tests.faults.harness import git
+from hub.errors import Code, HubError
+from tests.faults.harness import git, until
 from tests.hub.cli.command import hub
 
 
@@ -104,3 +105,21 @@ def test_a_key_in_a_files_name_is_not_told(work):
     assert key not in done.stdout
     assert "[REDACTED:github:" in json.loads(done.stdout)["summary"]
     assert (work.root / f"{key}.txt").read_text() == "made\n"
+
+
+def test_while_several_work_a_result_is_named(work):
+    """ "s-3 cannot be taken, it still runs", said `hub take`, and meant the newest one."""
+    work.script("demo-first", {"write": {"path": "made.txt", "text": "made\n"}}, {"done": "made it"})
+    accounts = "".join(f'\n[[providers.demo-first.accounts]]\nlabel = "{label}"\n' for label in "ab")
+    work.configure(accounts, session="concurrent = 2\n")
+    api = work.start()
+    over = api.post("/api/run", {"task": "make it"})["sessionId"]
+    until(lambda: api.get("/api/sessions")["sessions"][0]["endedAt"], "the first one ends")
+    work.script("demo-first", {"ask": "go on?"}, {"done": "made it"})
+    working = [api.post("/api/run", {"task": "ask"})["sessionId"] for _ in range(2)]
+    for path, body in (("take", {"how": "patch"}), ("discard", {"force": True})):
+        with pytest.raises(HubError) as caught:
+            api.post(f"/api/session/{path}", body)
+        assert (caught.value.code, caught.value.extra["sessions"]) == (Code.WHICH_SESSION, [over])
+    api.post("/api/session/stop", {"sessionId": working[0]})
+    assert api.post("/api/session/take", {"how": "patch", "sessionId": over[:-1]})["sessionId"] == over
