@@ -22,8 +22,8 @@ import attrs
 import trio
 
 from hub import __version__
-from hub.actors.clock import iso
 from hub.actors.common.calls import call_until_answered
+from hub.actors.common.clock import iso
 from hub.actors.common.outbox import Outbox
 from hub.app import App
 from hub.domain.config.reader import Config

@@ -17,7 +17,7 @@ from hub.domain.config import model as config_model
 from hub.domain.config.reader import Config
 from hub.domain.config.schema import camel
 from hub.domain.handoff import document as handoff_document
-from hub.domain.rules import judge
+from hub.domain.permission.rules import judge
 from hub.errors import RULES
 from hub.errors import document as error_document
 from hub.io.project.places import Places

@@ -15,7 +15,7 @@ from typing import assert_never
 
 import trio
 
-from hub.actors.clock import iso
+from hub.actors.common.clock import iso
 from hub.actors.common.outbox import Outbox
 from hub.api import observability as api
 from hub.api.meta import UNSET
@@ -81,6 +81,7 @@ class Breakers(Actor[BreakersInbox]):
         """Count, or tell."""
         await self._look_at_quotas()
         now = self._clock()
+        self._breakers = {key: breaker.set_back(b, now) for key, b in self._breakers.items()}
         match message:
             case BreakerFailure(provider=provider, account=account, failure=failure, dispatch_id=dispatch):
                 old = breaker.at(self._of(provider, account), now)

@@ -17,7 +17,7 @@ import trio
 
 from hub.actors.common.condition import Condition
 from hub.domain.event import EventType, Record
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 from hub.errors import HubError
 from hub.io.events.store import EventStore, NewEvent
 from hub.io.project.places import Places

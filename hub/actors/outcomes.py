@@ -22,7 +22,7 @@ from hub.api.costs import Costs, Spent
 from hub.api.profiles import ProfileOutcome
 from hub.domain.cost import Bill, Meter, bill
 from hub.domain.event import EventType, Record
-from hub.domain.outcome import Outcome, Run, counted
+from hub.domain.result.outcome import Outcome, Run, counted
 from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore, as_named

@@ -15,8 +15,8 @@ import attrs
 import click
 import trio
 
-from hub.actors.session import listed
 from hub.actors.session.views import facts_of
+from hub.actors.sessions import listing
 from hub.api.convert import structure, unstructure
 from hub.api.observability import AuditHead
 from hub.api.sessions import Sessions
@@ -55,7 +55,7 @@ class Alone(Context):
                 record = meant(places, given)
                 return attrs.evolve(facts_of(record), task=self.hide(record.task))
             case GetSessions():
-                rows = [listed.of_record(record, self.hide) for record in found(places)]
+                rows = [listing.of_record(record, self.hide) for record in found(places)]
                 return Sessions(sessions=rows, concurrent=config().session.concurrent)
             case GetConfig():
                 return config()

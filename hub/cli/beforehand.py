@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from hub.actors.pipelines.shown import run_status
+from hub.actors.pipelines.answers import run_status
 from hub.api.convert import unstructure
 from hub.cli.context import note_left_out
 from hub.domain.config.model import Pipeline

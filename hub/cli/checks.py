@@ -19,7 +19,7 @@ from pathlib import Path
 import attrs
 
 from hub.cli.ending import several
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 from hub.errors import HubError
 from hub.io.config.file import load, project_tables
 from hub.io.git.env import guarded

@@ -19,7 +19,7 @@ import click
 from hub.cli.base import Group
 from hub.cli.context import json_option, note_left_out, project_dir, show
 from hub.cli.table import table
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 
 _HIDDEN = frozenset({"token", "env"})
@@ -205,7 +205,7 @@ def _flat(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tup
 def _change(ctx: click.Context, key: str, value: Any, *, own: bool, as_json: bool) -> None:
     """Write it, as the user's own word: what it lets the project do is agreed to with it."""
     from hub.cli.trusting import in_session
-    from hub.domain.trust import misplaced
+    from hub.domain.trust.settings import misplaced
     from hub.io.config.patch import patch, unwatched
     from hub.io.project import userdirs
     from hub.io.project.trust import Gate

@@ -11,11 +11,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hub.actors.detector.scout import Scout
+from hub.actors.detector.scanner import Scout
 from hub.api.convert import unstructure
 from hub.domain.config.reader import Config
-from hub.domain.plain import plain_value
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
+from hub.domain.text.plain import plain_value
 from hub.errors import Code, HubError
 from hub.io.config.accounts import read_book
 from hub.io.config.file import load

@@ -18,8 +18,8 @@ import attrs
 import click
 import trio
 
-from hub.actors.clock import iso
-from hub.actors.secrets import redactor_of
+from hub.actors.common.clock import iso
+from hub.actors.common.secrets import redactor_of
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.keys import KeyFile
@@ -29,7 +29,7 @@ from hub.api.base import Done
 from hub.api.convert import unstructure
 from hub.cli.context import client, note_left_out, project_dir
 from hub.client.quick import ABSENT
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
 from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
 from hub.domain.routing import WORDS, Availability, Bar

@@ -134,7 +134,7 @@ def _session_diff(places: Places, query: Mapping[str, str | int]) -> Any:
 
 
 def _sessions(places: Places, _: Mapping[str, str | int]) -> Any:
-    from hub.actors.session.listed import of_record
+    from hub.actors.sessions.listing import of_record
     from hub.api.convert import unstructure
     from hub.cli.offline import Project
     from hub.io.records.sessions import found

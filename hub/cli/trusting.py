@@ -1,7 +1,7 @@
 """The question whether a project is trusted: what it would do, in words, and the user's answer.
 
 Owns: how that is shown, and where nobody can be asked.
-Must not: decide what needs the user's word (`hub.domain.trust` does), or start anything.
+Must not: decide what needs the user's word (`hub.domain.trust.settings` does), or start anything.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 import click
 
-from hub.domain.text import clean
-from hub.domain.trust import Does, Item
+from hub.domain.text.safe import clean
+from hub.domain.trust.settings import Does, Item
 from hub.errors import Code, HubError
 from hub.io.config.file import project_tables
 from hub.io.project.places import Places, find_project

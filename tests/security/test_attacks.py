@@ -49,7 +49,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     5: (
         "A label that a terminal, a page or a path would obey",
         (
-            "tests/hub/domain/test_text.py::test_what_is_no_label",
+            "tests/hub/domain/text/test_safe.py::test_what_is_no_label",
             "tests/hub/io/config/test_accounts.py::test_a_label_is_never_a_path",
         ),
     ),
@@ -151,26 +151,26 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     ),
     19: (
         "An agent that looks for keys of others in its environment",
-        ("tests/hub/actors/test_launch.py::test_the_environment_is_the_allow_list_and_nothing_else",),
+        ("tests/hub/actors/common/test_launch.py::test_the_environment_is_the_allow_list_and_nothing_else",),
     ),
     20: (
         "An agent that inherits open files",
-        ("tests/hub/actors/test_launch.py::test_only_the_three_standard_descriptors_are_inherited",),
+        ("tests/hub/actors/common/test_launch.py::test_only_the_three_standard_descriptors_are_inherited",),
     ),
     21: (
         "A key on a command line",
-        ("tests/hub/actors/test_launch.py::test_no_secret_and_no_prompt_is_in_any_argument",),
+        ("tests/hub/actors/common/test_launch.py::test_no_secret_and_no_prompt_is_in_any_argument",),
     ),
     22: (
         "A prompt that is an option",
-        ("tests/hub/actors/test_launch.py::test_no_provider_puts_a_prompt_or_a_key_into_argv",),
+        ("tests/hub/actors/common/test_launch.py::test_no_provider_puts_a_prompt_or_a_key_into_argv",),
     ),
     23: (
         "Escape sequences and invisible characters",
         (
             "tests/security/test_faces.py::test_no_answer_and_no_screen_passes_on_what_a_terminal_acts_on",
             "tests/hub/web/test_codec.py::test_no_answer_has_anything_a_terminal_acts_on",
-            "tests/hub/domain/test_text.py::test_clean_leaves_no_escape_and_nothing_invisible_and_is_idempotent",
+            "tests/hub/domain/text/test_safe.py::test_clean_leaves_no_escape_and_nothing_invisible_and_is_idempotent",
         ),
     ),
     24: (
@@ -312,7 +312,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
         (
             "tests/hub/web/test_app.py::test_error_texts_are_redacted",
             "tests/hub/io/test_log.py::test_messages_and_tracebacks_are_scrubbed",
-            "tests/hub/actors/session/test_passing.py::test_a_file_named_like_a_key_does_not_carry_it_into_the_contract",
+            "tests/hub/actors/session/test_handoff_steps.py::test_a_file_named_like_a_key_does_not_carry_it_into_the_contract",
         ),
     ),
     43: (
@@ -338,7 +338,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
         (
             "tests/hub/domain/redaction/test_prefix.py::test_hostile_text_is_read_in_linear_time",
             "tests/hub/domain/redaction/test_prefix.py::test_heads_without_bodies_are_passed_over",
-            "tests/hub/domain/test_resets.py::test_long_noise_is_read_in_bounded_time",
+            "tests/hub/domain/quota/test_resets.py::test_long_noise_is_read_in_bounded_time",
             "tests/hub/domain/intent/test_statements.py::test_no_text_makes_it_slow",
         ),
     ),

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import attrs
 
-from hub.actors.detector.scout import Scout
-from hub.actors.errand import Jobs
-from hub.actors.runs import InTerminal
+from hub.actors.common.command_runs import InTerminal
+from hub.actors.common.job import Jobs
+from hub.actors.detector.scanner import Scout
 from hub.api.detect import Adopted
 from hub.domain.contract import Contract
 from hub.domain.detection.adoption import Opening, opening_prompt, resumable

@@ -16,7 +16,7 @@ from typing import Any, assert_never
 import attrs
 import trio
 
-from hub.actors.clock import iso
+from hub.actors.common.clock import iso
 from hub.actors.common.outbox import Outbox
 from hub.actors.knowledge.follower import CURSOR, Follower
 from hub.actors.knowledge.indexer import RULES, Hiding, Indexer

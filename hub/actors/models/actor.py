@@ -12,11 +12,11 @@ from typing import assert_never
 
 import trio
 
-from hub.actors.errand import Jobs
+from hub.actors.common.command_runs import InTerminal
+from hub.actors.common.job import Jobs
 from hub.actors.models.curated import CURATED, TOOLS
-from hub.actors.models.looks import Looks
 from hub.actors.models.pulling import Pulling
-from hub.actors.runs import InTerminal
+from hub.actors.models.vision import Looks
 from hub.api import localmodel as api
 from hub.api.jobs import Begun
 from hub.api.localmodel import LocalModels, PullEnded

@@ -14,8 +14,8 @@ from typing import assert_never
 import attrs
 
 from hub.actors.common.calls import call_until_answered
+from hub.actors.pipelines.answers import run_status, shown
 from hub.actors.pipelines.conductor import Conductor
-from hub.actors.pipelines.shown import run_status, shown
 from hub.api import pipelines as api
 from hub.api.pipelines import RunStarted, RunStatus
 from hub.domain.config.model import Pipeline

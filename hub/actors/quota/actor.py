@@ -20,8 +20,8 @@ import trio
 
 from hub.actors.common.follower import LogFollower, Records
 from hub.actors.common.outbox import Outbox
-from hub.actors.quota.book import FORM, Book, KeptBook, Key, Owner
 from hub.actors.quota.poller import LOOK, Poller
+from hub.actors.quota.store import FORM, Book, KeptBook, Key, Owner
 from hub.actors.quota.wallet import entry
 from hub.api.quota import Entry
 from hub.domain.config.reader import Config

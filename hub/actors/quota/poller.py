@@ -7,7 +7,7 @@ A store is looked at by the stamps of its newest files, and read only where one 
 five minutes, ever more seldom while nothing changes, and after a failure not before its time; one that refuses a
 login is left alone until the login is another one.
 
-Tests: tests/hub/actors/test_quota_poller.py
+Tests: tests/hub/actors/quota/test_poller.py
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import attrs
 import trio
 
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.quota.window import QuotaReading, Source
 from hub.errors import HubError

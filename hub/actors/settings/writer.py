@@ -15,9 +15,9 @@ import trio
 from hub.actors.common.outbox import Outbox
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import chosen
-from hub.actors.settings.errands import Errands
 from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.profiles import Profiles
+from hub.actors.settings.program_jobs import Errands
 from hub.api.accounts import AccountGone, AccountNow
 from hub.api.jobs import Begun
 from hub.api.profiles import ProfileDone

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import attrs
 
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
 from hub.domain.config.schema import Rule, whole
 from hub.domain.config.values import (
     ONE_OF,
@@ -212,6 +212,8 @@ class Notify:
     """Whether the desktop shows it."""
     command: Argv = ()
     """A program that is run with the words in its environment; () = none."""
+    urls: Argv = ()
+    """Services that apprise knows, each by its address; the extra `notify` brings it."""
 
 
 @attrs.frozen

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Protocol
 
 import attrs
 
-from hub.domain.account import DEFAULT_ACCOUNT, Account
+from hub.domain.accounts.account import DEFAULT_ACCOUNT, Account
 from hub.domain.config import schema
 from hub.domain.config.model import (
     OWN_AGENT,

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from hub.domain.patterns import late
 from hub.domain.redaction.literals import Literals, sizes_by_end
 from hub.domain.redaction.names import names_no_secret
 from hub.domain.redaction.rule import Runs
@@ -28,6 +27,7 @@ from hub.domain.redaction.value import (
     said_password,
 )
 from hub.domain.redaction.words import CALLED, ENDING_IN_PASS, LOGINS, OPTIONS, PASSWORDS, SHORT, WORDS
+from hub.domain.text.patterns import late
 
 _TAIL = r"[\w.-]{0,40}+"
 _CLOSE = r"[\"'`)\]\\ \t*]{0,8}+"

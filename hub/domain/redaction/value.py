@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 _SEGMENT = late("(?<![A-Za-z0-9])(?!(?:[a-z]+|[A-Z]+|[0-9]+)(?![A-Za-z0-9]))[A-Za-z0-9]+")
 """Letters and digits of more than one kind, up to a sign."""

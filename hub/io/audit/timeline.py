@@ -136,6 +136,7 @@ class Timeline:
             provider=data.get("provider", ""),
             summary=", ".join(parts),
             session_id=data.get("sessionId", ""),
+            account=data.get("account", ""),
             exit_code=data.get("exitCode"),
             hfs=hfs,
         )

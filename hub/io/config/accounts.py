@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hub.api import tables
-from hub.domain.account import Account
-from hub.domain.accounts import Book, plain
+from hub.domain.accounts.account import Account
+from hub.domain.accounts.added import Book, plain
 from hub.errors import Code, HubError
 from hub.io.config.file import decoded
 from hub.io.files.atomic import coded_errors

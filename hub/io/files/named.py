@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hub.domain.rules import Named, Seen
+from hub.domain.permission.rules import Named, Seen
 
 _FILES = 256
 _LONG = 4 * 1024 * 1024
@@ -25,7 +25,8 @@ def look(named: Named) -> Seen:
     """Every named path through its links, and every file below each searched folder. Never raises."""
     real = {path: found for path in named.paths if (found := _real(path)) != path}
     below = {folder: _below(folder) for folder in named.searched}
-    return Seen(real, below, folds=sys.platform == "darwin")
+    files = frozenset(path for path in named.paths if _is_file(path))
+    return Seen(real, below, files=files, folds=sys.platform == "darwin")
 
 
 def texts(pattern: str) -> list[str]:
@@ -42,6 +43,13 @@ def _real(path: str) -> str:
         return os.path.realpath(path)
     except (OSError, ValueError):
         return path
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _below(folder: str) -> Sequence[str] | None:

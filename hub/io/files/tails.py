@@ -2,7 +2,7 @@
 
 Owns: the walk, and the reading of a file's last whole lines.
 Must not: write, follow a link, or know what a line means.
-Tests: tests/hub/actors/test_quota_poller.py
+Tests: tests/hub/actors/quota/test_poller.py
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from pathlib import Path
 import attrs
 
 from hub.api.results import How, Taken
-from hub.domain.result import Told, message
+from hub.domain.result.message import Told, message
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.git.aside import read as read_aside

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import attrs
 
-from hub.domain.result import left_behind
+from hub.domain.result.message import left_behind
 from hub.domain.session import ID
 from hub.errors import Code, HubError
 from hub.io.git.env import git

@@ -17,7 +17,7 @@ from hub.api.graph import CodeEdge, CodeNode, ProjectGraph
 from hub.domain.code.resolve import project
 from hub.domain.graph.vocabulary import code_part, import_part
 from hub.domain.redaction.lines import shown
-from hub.domain.text import NOT_IN_PATHS
+from hub.domain.text.safe import NOT_IN_PATHS
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:

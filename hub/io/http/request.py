@@ -2,7 +2,7 @@
 
 Owns: the client: its time, its bounds, and to whom a login may go.
 Must not: follow a redirect (it would take a login along), retry, or keep anything between two requests.
-Tests: tests/hub/actors/test_quota_poller.py
+Tests: tests/hub/actors/quota/test_poller.py
 """
 
 from __future__ import annotations

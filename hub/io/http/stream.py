@@ -21,7 +21,7 @@ import h11
 import msgspec
 import trio
 
-from hub.domain.text import clean, clip
+from hub.domain.text.safe import clean, clip
 from hub.errors import Code, HubError
 
 CONNECT_TIMEOUT = 10.0

@@ -1,7 +1,7 @@
 """Ollama's HTTP API: which models are installed, and the pull of another one.
 
 Owns: its paths and the shapes of its answers.
-Must not: keep a model, or decide what of a pull is told (`hub.domain.pull` does).
+Must not: keep a model, or decide what of a pull is told (`hub.domain.models.pull` does).
 Tests: tests/hub/actors/models/test_models.py
 """
 

@@ -2,7 +2,7 @@
 
 Owns: the reading of `prices.json`, and which of its prices holds.
 Must not: know a price itself (`nox -s prices` makes the list), or be asked where an agent tells its own cost.
-Tests: tests/hub/io/test_prices.py
+Tests: tests/hub/io/models/test_prices.py
 """
 
 from __future__ import annotations

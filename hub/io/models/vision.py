@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 from hub.errors import HubError
 from hub.io.http.stream import failed, fetch, place_of
 

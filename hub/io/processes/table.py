@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from hub.domain.detection.lineup import Agent, agents
+from hub.domain.detection.matching import Agent, agents
 from hub.domain.detection.processes import Entry, Recognised, Signature, named, recognise
 from hub.io.processes import facts
 from hub.io.runner import proc

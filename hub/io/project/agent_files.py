@@ -21,8 +21,8 @@ from pathlib import Path
 
 import attrs
 
-from hub.domain.agent_files import COPIES, FILES, FOLDERS, VARIABLES, inside, obeyed, reader_of
-from hub.domain.trust import Does, Item, digest
+from hub.domain.trust.agent_files import COPIES, FILES, FOLDERS, VARIABLES, inside, obeyed, reader_of
+from hub.domain.trust.settings import Does, Item, digest
 from hub.errors import Code, HubError
 from hub.io.git.env import guarded
 from hub.io.git.progress import dismiss, output_of

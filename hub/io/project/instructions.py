@@ -1,7 +1,7 @@
 """The files that tell agents how to work: in the project, and in the user's home.
 
 Owns: the bounded walk that finds them.
-Must not: follow a link, or say what is an instruction (`hub.domain.instruction` does).
+Must not: follow a link, or say what is an instruction (`hub.domain.trust.instruction` does).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hub.domain.config.model import Profile
-from hub.domain.instruction import USER, kind_of, title_of
+from hub.domain.trust.instruction import USER, kind_of, title_of
 from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
 

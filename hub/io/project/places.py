@@ -152,6 +152,10 @@ class Places:
         """Briefs of adopted sessions."""
         return self.hub_dir / "adopted"
 
+    def below(self, file: Path) -> str:
+        """A file of `.hub` as a brief tells where it is."""
+        return file.relative_to(self.hub_dir).as_posix()
+
     def adopted_json(self, name: str) -> Path:
         """The signed contract of one."""
         return self.adopted / f"{name}.json"

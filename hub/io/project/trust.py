@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from hub.domain.trust import (
+from hub.domain.trust.settings import (
     KEYS,
     Digests,
     Item,

@@ -2,7 +2,7 @@
 
 Owns: reading the list and replacing it whole; the form of the run's record.
 Must not: judge the graphs (`hub.domain.pipeline.graph` does).
-Tests: tests/hub/actors/test_pipelines.py
+Tests: tests/hub/actors/pipelines/test_pipelines.py
 """
 
 from __future__ import annotations

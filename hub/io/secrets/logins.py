@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from hub.domain.login import Login, LoginStore, login
+from hub.domain.accounts.login import Login, LoginStore, login
 from hub.errors import HubError
 from hub.io.files.atomic import read_bounded
 

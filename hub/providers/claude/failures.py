@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.resets import parse_reset
+from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
 from hub.providers.vendors import of_status
 from hub.providers.wording import Wording

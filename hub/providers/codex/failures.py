@@ -20,7 +20,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.resets import parse_reset
+from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
 from hub.providers.vendors import of_status
 from hub.providers.wording import Wording

@@ -16,7 +16,7 @@ import re
 import attrs
 
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.resets import parse_reset
+from hub.domain.quota.resets import parse_reset
 from hub.providers.acp import failures as common
 from hub.providers.vendors import of_status
 from hub.providers.wording import Wording

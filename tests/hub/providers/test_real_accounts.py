@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.login import Login
+from hub.domain.accounts.login import Login
 from hub.io.processes.probe import probe
 from hub.io.secrets.logins import find_login
 from hub.providers.base import Account

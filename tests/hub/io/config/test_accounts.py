@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.account import Account
-from hub.domain.accounts import Page
+from hub.domain.accounts.account import Account
+from hub.domain.accounts.added import Page
 from hub.errors import Code, HubError
 from hub.io.config.accounts import make_account_dir, own_dir, read_book, write_book
 from hub.io.files.sealed import write_sealed

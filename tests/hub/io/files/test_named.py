@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hub.domain.rules import Named
+from hub.domain.permission.rules import Named
 from hub.io.files import named
 from hub.io.files.named import look, texts
 

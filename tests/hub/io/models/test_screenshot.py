@@ -8,7 +8,7 @@ import tempfile
 import pytest
 import trio
 
-from hub.domain.image import image_of
+from hub.domain.models.image import image_of
 from hub.errors import Code, HubError
 from hub.io.models import screenshot as module
 from hub.io.models.screenshot import BROWSERS, screenshot, size_within

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hub.actors.approvals import shelf
+from hub.actors.approvals.store import FORM as APPROVALS
 from hub.actors.outcomes import FORM as OUTCOMES
-from hub.actors.quota.book import FORM as QUOTA
+from hub.actors.quota.store import FORM as QUOTA
 from hub.domain.approval import By, State
 from hub.domain.pipeline.run import How, NodeState
 from hub.errors import Code, HubError
@@ -29,7 +29,7 @@ from hub.io.runner import replies
 OLD = Path(__file__).parent / "old_records"
 FORMS = {
     "pipeline-run-1.json": pipelines._RUN,
-    "approvals-1.json": shelf.FORM,
+    "approvals-1.json": APPROVALS,
     "breakers-0.json": breakers._FORM,
     "quota-0.json": QUOTA,
     "outcomes-0.json": OUTCOMES,
@@ -189,7 +189,7 @@ def test_old_bytes_mean_what_they_meant():
         "b" * 40,
     )
     assert (b.error.code, run.definition("b").depends_on, b.verified) == (Code.VERIFY_FAILED, ("a",), None)
-    one, two = shelf.FORM.decode((OLD / "approvals-1.json").read_bytes()).approvals
+    one, two = APPROVALS.decode((OLD / "approvals-1.json").read_bytes()).approvals
     assert one.request.context["input"] == {"timeout_ms": 1.5, "some_list": [1, None]}
     assert (two.state, two.by, two.told, two.note) == (State.DENIED, By.USER, True, "not today")
     first, second = FORMS["breakers-0.json"].decode((OLD / "breakers-0.json").read_bytes()).breakers

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from hub.domain.login import Login, LoginStore
+from hub.domain.accounts.login import Login, LoginStore
 from hub.io.secrets.logins import find_login
 
 STORE = LoginStore("X", "~", "auth.json", token=("token",))
