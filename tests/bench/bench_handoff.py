@@ -137,7 +137,7 @@ def by_hand(root: Path, rounds: int) -> float:
 def measure(folder: Path, files: int = 50_000, handoffs: int = 5, said: int = 1) -> dict[str, Any]:
     """The median of the handoffs, its parts, and the peer, in milliseconds; the daemon's memory in MB."""
     folder.mkdir(exist_ok=True)
-    made = Project(folder / "repo", folder / "state", folder / "agents.log")
+    made = Project(folder / "repo", folder / "state", folder / "agents.log", forked=False)
     if not made.root.exists():
         made.root.mkdir()
         plant(made.root, files)

@@ -88,7 +88,8 @@ def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
     lines = text[:200_000].splitlines(keepends=True)
     rate = best(lambda: [redactor.text(line) for line in lines], len(lines))
     yield Row("redaction, a line", 1 / rate, "us")
-    for noise in ("a", "sk-", "sk-ant-", "eyJ", "4Q~", "token=", "cookie=", "-----BEGIN PRIVATE KEY-----"):
+    heads = ("a", "sk-", "sk-ant-", "eyJ", "4Q~", "-----BEGIN PRIVATE KEY-----")
+    for noise in (*heads, "token=", "cookie=", "PWD=", "pwd1", "senha9=", "mot_de_passe9=", "curl -u a:"):
         hostile = noise * (size // 4 // len(noise))
         rate = best(partial(redactor.text, hostile), len(hostile))
         yield Row(f"redaction, hostile text `{noise[:12]}`...", rate, "MB/s", ">= 1")

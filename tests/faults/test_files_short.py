@@ -45,6 +45,7 @@ def test_a_daemon_without_files_accepts_again_and_starts_the_receiver_then(made,
     """No claim, no second start, the first agent's work kept; `dispatch_failed` or a shortage is said, and it goes on."""
     made.script("demo-first", write(oracle, "a.txt", "one"), {"ask": "go on?"}, {"limit": {"resetsIn": 3600}})
     made.script("demo-second", write(oracle, "b.txt", "two"), {"done": "finished"})
+    made.forked = False  # an import needs a file too
     made.configure()
     api = made.start()
     api.post("/api/run", {"task": "work", "verify": ["test -f b.txt"]})
@@ -74,6 +75,7 @@ def test_a_spawn_without_files_is_told_and_tried_again(made, oracle):
     """`dispatch_failed`, retryable, no claim left; the receiver is the same one, and starts once."""
     made.script("demo-first", write(oracle, "a.txt", "one"), {"limit": {"resetsIn": 3600}})
     made.script("demo-second", write(oracle, "b.txt", "two"), {"done": "finished"})
+    made.forked = False  # an import needs a file too
     made.configure()
     api = made.start(HUB_FAILPOINTS="runner.spawn=emfile@2")
     api.post("/api/run", {"task": "work", "verify": ["test -f b.txt"]})

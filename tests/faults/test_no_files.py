@@ -28,6 +28,7 @@ _FREE = 4
 @pytest.fixture
 def work(tmp_path: Path) -> Iterator[Project]:
     with project(tmp_path) as made:
+        made.forked = False  # an import needs a file too
         made.configure()
         yield made
 

@@ -56,6 +56,8 @@ def _beginning(parts: tuple[str, ...], value: str) -> str:
     return value
 
 
+_SIGNS = sum(map(int, re.findall(r"\{\d+,(\d+)\}", "".join(_PARTS))))
+"""No more stands between a name and its value."""
 _FULL, _BEGINS = "".join(_PARTS) + _VALUE, _beginning(_PARTS, _VALUE_BEGINS)
 _GAP = "[ ]{1,4}+"
 _OPTION, _OPTION_BEGINS = _TAIL + _GAP + _VALUE, _beginning((_TAIL, _GAP), _VALUE_BEGINS)
@@ -77,8 +79,8 @@ _PAIRS_BEGIN = r"[^\r\n\"'`\\,]{0,65536}+\Z"
 _COOKIES_BEGIN = _beginning(_PAIRS_SIGN, _PAIRS_BEGIN)
 _JAR = r"[ =\"']{1,4}+"
 
-_PLAIN = "^0-9A-Z!@#$%^&*"
-"""No secret that a name announces has letters of this class only."""
+_PLAIN = ("^0-9A-Z!@#$%^&*", "^0-9a-z!@#$%^&*")
+"""No secret that a name announces has letters of one of these classes only."""
 _ANCHOR = 3
 _HEADS = frozenset(word[:size] for word in (*WORDS, *OPTIONS) for size in range(1, len(word)))
 _LONGEST = max(map(len, _HEADS))
@@ -101,6 +103,8 @@ _DASHED = late(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
 _SET = late(rb"(?:\A|\n)[ \t]*(?:env|setenv|setx|set)[ \t]+(?:-[a-z]{1,8}[ \t]+){0,3}[a-z0-9_.-]*\Z")
 """`ENV NAME value` of a Dockerfile, and the like of shells and programs."""
 _LOGGED_IN = late(rb"\blogin[ \t]+[^\s\[\]]{1,64}+\s{1,8}\Z")
+_SIGN = late(_TAIL + r"(?:[^\w-]|\Z)")
+"""What every reading of a name asks for: that it ends."""
 _BLANK = late(_TAIL + r"(?:[ ]|\Z)")
 _PAIR = late("=([^;]+)")
 _SESSION = 16
@@ -124,19 +128,12 @@ class Assignments:
     def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
         """All such values whose word begins at `lo` or later, and where one that is not whole may begin."""
         view = text.encode("ascii", "replace").lower()
-        spans: list[Span] = []
-        hold = len(text)
+        looks = _Looks(text, view, final=final)
         for at, end, word in self._worthwhile(text, view, lo, final=final):
-            if at > hold:
+            if at > looks.hold:
                 break  # behind what may go on all is looked at again when there is more text
-            for reading in _readings(text, view, at, end, word):
-                may_go_on = not final and at < hold and len(text) - end <= reading.reach
-                if may_go_on and reading.begins().match(text, end):
-                    hold = at
-                found = reading.full().match(text, end)
-                span = reading.judged(view, at, word, found) if found is not None else None
-                if span is not None:
-                    spans.append(span)
+            looks.at(at, end, word)
+        spans, hold = looks.spans, looks.hold
         if not final:
             for size in _SIZES.get(view[-1:], ()):
                 if lo <= len(view) - size < hold and view[-size:] in _HEADS:
@@ -156,7 +153,7 @@ class Assignments:
                     continue
                 if word in SHORT and _within(view, at, end):
                     continue
-                ahead = runs.end(_PLAIN, end)
+                ahead = max(runs.end(letters, end) for letters in _PLAIN)
                 if ahead == len(text) and final:
                     ahead += 2 * _FAR
                 if ahead - end <= (_FAR if word == b"cookie" else _NEAR):
@@ -171,6 +168,46 @@ class Assignments:
                 return
 
 
+class _Looks:
+    """What is known of one text while it is read: a text may be full of words."""
+
+    def __init__(self, text: str, view: bytes, *, final: bool) -> None:
+        self._text, self._view, self._final = text, view, final
+        self._hidden = 0
+        """Before which place a value stands that is hidden."""
+        self._silent: set[int] = set()
+        """Where a word says nothing: hashes of what stands within its reach, not the text, which may hold a secret."""
+        self.spans: list[Span] = []
+        self.hold = len(text)
+
+    def at(self, at: int, end: int, word: bytes) -> None:
+        """Look at a word, unless its value would begin within a hidden one, or the text repeats itself."""
+        if word in _FAR_READING:
+            self._look(at, end, word)
+            return
+        if end + _SIGNS < self._hidden and word not in OPTIONS:
+            return
+        around = hash((min(at, LOOK_BACK), self._text[max(0, at - LOOK_BACK) : end + _NEAR]))
+        if around not in self._silent and not self._look(at, end, word):
+            self._silent.add(around)
+
+    def _look(self, at: int, end: int, word: bytes) -> bool:
+        """Whether the word says anything, or may when there is more text."""
+        text, says = self._text, False
+        for reading in _readings(text, self._view, at, end, word):
+            may_go_on = not self._final and at < self.hold and len(text) - end <= reading.reach
+            if may_go_on and reading.begins().match(text, end):
+                self.hold, says = at, True
+            found = reading.full().match(text, end)
+            span = reading.judged(self._view, at, word, found) if found is not None else None
+            if span is not None:
+                self.spans.append(span)
+                says = True
+                if reading.judged is _assigned and found is not None and found["bare"]:
+                    self._hidden = span.end
+        return says
+
+
 def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_Reading, ...]:
     """How a word at a place may announce a secret."""
     if word == b"cookie":
@@ -179,7 +216,9 @@ def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_
         return _COOKIES_GIVEN if word == b" -b" else _LOGINS if b"curl" in OPTIONS[word] else _PASSWORDS_GIVEN
     if word in SHORT:
         return _PASSES
-    names = _SPACED_NAMES if _spaced(view, at, word) and _BLANK().match(text, end) else _NAMES
+    if _SIGN().match(text, end) is None:
+        return ()
+    names = _SPACED_NAMES if _BLANK().match(text, end) and _spaced(view, at, word) else _NAMES
     if word in CALLED:
         return (*names, _SENTENCE)
     return (*names, _PAIR_OF_LOGIN) if word in LOGINS else names
@@ -339,4 +378,5 @@ _PASSWORDS_GIVEN = (_Reading(_PASSWORD, _PASSWORD_BEGINS, _given),)
 _LOGINS = (_Reading(_USER, _USER_BEGINS, _login),)
 _NEAR = max(reading.reach for reading in (*_SPACED_NAMES, *_PASSES, _SENTENCE, _PAIR_OF_LOGIN))
 _FAR = max(reading.reach for reading in _COOKIE)
+_FAR_READING = (b"cookie", b" -b")
 """How far a value may reach behind a word, and behind that of a header which holds many."""

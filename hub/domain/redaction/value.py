@@ -183,6 +183,7 @@ def _spelt(word: str) -> bool:
 
 def said_password(value: str) -> bool:
     """The same for a value in a sentence or a call, where names and words stand as often: no person's words alone."""
+    value = value[:_JUDGED]
     return (
         hidden_password(value)
         and (_kinds(value) >= _KINDS_LEAST or _drawn_letters(value) or machine_made(value, _UNMIXED))
@@ -212,6 +213,7 @@ def _mixed(random: str) -> bool:
 
 def hidden_password(value: str) -> bool:
     """Whether a value in the place of a password is one: no variable, no word that stands for it."""
+    value = value[:_JUDGED]
     return (
         len(value) >= _PASSWORD
         and (bool(_ODD().search(value)) or (len(value) >= _UNMIXED and _drawn_letters(value)))
@@ -223,4 +225,4 @@ def hidden_password(value: str) -> bool:
 
 def mixed_password(value: str) -> bool:
     """The same for a value without quotes, which in a program is most often a name: three kinds of characters."""
-    return hidden_password(value) and _kinds(value) >= _KINDS_LEAST
+    return hidden_password(value) and _kinds(value[:_JUDGED]) >= _KINDS_LEAST

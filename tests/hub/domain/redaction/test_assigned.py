@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.redaction.assigned import Assignments
+from hub.domain.redaction.assigned import Assignments, _Looks
 from hub.domain.redaction.value import hidden_password, machine_made, placeholder
 from hub.domain.redaction.words import WORDS
 from tests.hub.domain.redaction.kit import (
@@ -45,6 +45,22 @@ def test_repeated_words_that_no_secret_follows_are_passed_over(word, final):
     reach = 0 if final else 2_000
     near = [at for at, _, found in words if at < len(text) - reach and found not in (b"cookie", b" -u")]
     assert near == []
+
+
+@pytest.mark.parametrize("word", ["kennwort9=", "mot_de_passe9=", "PWD=", "pwd=1 ", "token9="])
+@pytest.mark.parametrize("final", [True, False])
+def test_of_a_text_that_repeats_itself_little_is_looked_at(monkeypatch, word, final):
+    """A value that is hidden holds the next words' values, and a word that says nothing says nothing again."""
+    looked, look = [], _Looks._look
+    monkeypatch.setattr(_Looks, "_look", lambda self, *where: looked.append(where) or look(self, *where))
+    text = word * (40_000 // len(word))
+    spans, _ = Assignments().scan(text, 0, final=final)
+    assert len(looked) < 400
+    secret = "x7Qm2Lr9Tb4Vn8Kd3Wp6"
+    found, _ = Assignments().scan(f"{text}\npassword = '{secret}'\n{text}", 0, final=True)
+    assert secret in {span.secret for span in found}
+    reached = max((span.end for span in spans), default=0)
+    assert reached == 0 or reached > len(text) - 2 * 512
 
 
 def test_a_word_far_from_the_next_digit_is_passed_over_and_one_near_it_is_not():
