@@ -24,8 +24,15 @@ Tests share no port, directory or process; `nox -s tests -- -n 0 ...` runs them 
 LIBRARIES = (
     *("web", "mcp", "client", "test_daemon.py", "test_start.py", "test_installation.py"),
     *(
-        f"io/test_{part}.py"
-        for part in ("config_patch", "dotenv", "kingfisher", "prices", "processes", "sqlite")
+        f"io/{part}.py"
+        for part in (
+            "config/test_patch",
+            "events/test_store",
+            "models/test_prices",
+            "processes/test_control",
+            "secrets/test_dotenv",
+            "secrets/test_kingfisher",
+        )
     ),
 )
 """Where `hub` meets the libraries that it is built on: the tests of these say whether another version of one fits."""
@@ -125,7 +132,7 @@ def _lower_bound(found: re.Match[str]) -> str:
 @nox.session(venv_backend="none")
 @nox.parametrize("suite", ["bookworm", "trixie"])
 def fresh(session: nox.Session, suite: str) -> None:
-    """README's commands, read out of it, on a minimal Debian 12 (Python 3.11) and 13 (Python 3.13); `-- test`: its other one."""
+    """README's commands as it has them, on a minimal Debian 12 (Python 3.11) and 13 (3.13); `-- test`: the other one."""
     session.run("sh", ".ci/fresh", suite, *(session.posargs or ["readme"]), external=True)
 
 

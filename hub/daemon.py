@@ -22,20 +22,21 @@ import attrs
 import trio
 
 from hub import __version__
-from hub.actors.clock import iso
 from hub.actors.common.calls import call_until_answered
+from hub.actors.common.clock import iso
 from hub.actors.common.outbox import Outbox
 from hub.app import App
 from hub.domain.config.reader import Config
 from hub.errors import Code, HubError, install_broken
-from hub.io import failpoints, garbage, hub_dir, running
-from hub.io.atomic import sweep_temps, write_atomic
-from hub.io.lock import project_lock
+from hub.io import failpoints, gc_policy
+from hub.io.files.atomic import sweep_temps, write_atomic
+from hub.io.files.sealed import NotSealed
 from hub.io.log import scrubbed_log
-from hub.io.places import Places, make_private_dir
-from hub.io.run_sweep import sweep_runs
-from hub.io.sealed import NotSealed
-from hub.io.trust import Gate
+from hub.io.project import daemons, hub_dir
+from hub.io.project.lock import project_lock
+from hub.io.project.places import Places, make_private_dir
+from hub.io.project.trust import Gate
+from hub.io.runner.sweep import sweep_runs
 from hub.messages import AuditAppend, AuditEntry, Detach, StopAll, StopPipeline
 from hub.owners import Owners
 from hub.providers.registry import signatures
@@ -159,7 +160,7 @@ async def run_daemon(
             daemon.warnings = [*foreign, *([broken] if broken else [])]
             await _warned(app, order, daemon.warnings)
             write_atomic(order.places.daemon_json, _announcement(daemon, order, made))
-            log.callback(running.forget, running.note(order.places.root))
+            log.callback(daemons.forget, daemons.note(order.places.root))
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
             nursery.start_soon(_end_on_failure, app, root)
@@ -179,7 +180,7 @@ async def _load_agents(app: App) -> None:
         await imported(lambda: [*app.providers.values(), signatures()])
     except ImportError as error:
         app.fails(install_broken(error))
-    garbage.keep()
+    gc_policy.keep()
 
 
 async def imported(load: Callable[[], T]) -> T:
@@ -332,8 +333,8 @@ async def _end_dead_runs(run_dir: Path) -> None:
     runs = _runs(run_dir)
     if not runs:
         return
-    from hub.io.child import Dead, inspect  # noqa: PLC0415  # a project without a run starts without it
-    from hub.io.processes import sweep  # noqa: PLC0415  # as above
+    from hub.io.processes.control import sweep  # noqa: PLC0415  # as above
+    from hub.io.runner.client import Dead, inspect  # noqa: PLC0415  # a project without a run starts without it
 
     def dead(run: Path) -> bool:
         with contextlib.suppress(NotSealed):  # its processes are not known to be a run's

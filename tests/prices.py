@@ -1,4 +1,4 @@
-"""Makes `hub/io/prices.json` anew from genai-prices: `python -m tests.prices`, or `nox -s prices`.
+"""Makes `hub/io/models/prices.json` anew from genai-prices: `python -m tests.prices`, or `nox -s prices`.
 
 The package itself would bring ten others into every installation, for a list that is as old as its release either way.
 What is taken along are the prices of tokens, of the makers whom a model's name alone tells, for that is how hub asks.
@@ -28,7 +28,7 @@ from genai_prices.types import (
     TimeOfDateConstraint,
 )
 
-FILE = Path(__file__).resolve().parent.parent / "hub/io/prices.json"
+FILE = Path(__file__).resolve().parent.parent / "hub/io/models/prices.json"
 TOKENS = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import tomli_w
 
-from hub.domain.trust import misplaced
+from hub.domain.trust.settings import misplaced
 
 
 def lay_out(text: str, project: Path, user: Path) -> None:

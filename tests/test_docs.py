@@ -17,10 +17,10 @@ from hub.domain.config import model as config_model
 from hub.domain.config.reader import Config
 from hub.domain.config.schema import camel
 from hub.domain.handoff import document as handoff_document
-from hub.domain.rules import judge
+from hub.domain.permission.rules import judge
 from hub.errors import RULES
 from hub.errors import document as error_document
-from hub.io.places import Places
+from hub.io.project.places import Places
 from hub.mcp.tools import TOOLS
 from hub.message_map import Slots
 from hub.message_map import document as message_document

@@ -12,8 +12,8 @@ from typing import Any
 from hub.acp.prompts import fenced
 from hub.acp.telling import content, kind_of
 from hub.domain.approval import CUT
-from hub.domain.change import change
-from hub.domain.text import clean
+from hub.domain.text.change import change
+from hub.domain.text.safe import clean
 
 ONCE, ALWAYS, REJECT = "allow_once", "allow_always", "reject_once"
 _OPTIONS = (

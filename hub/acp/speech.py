@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 
 MESSAGE, THOUGHT, USER = "agent_message_chunk", "agent_thought_chunk", "user_message_chunk"
 _GAP = "\n\n"

@@ -16,7 +16,7 @@ import attrs
 
 from hub.acp.speech import MESSAGE, THOUGHT, USER, Speech, chunk
 from hub.domain.quota.spoken import spoken
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 
 Record = dict[str, Any]
 Update = dict[str, Any]

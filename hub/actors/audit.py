@@ -15,9 +15,9 @@ import trio
 
 from hub.api import observability as api
 from hub.errors import Code, HubError
-from hub.io.journal import MAX_GROUP, AuditJournal, Draft
-from hub.io.places import Places
-from hub.io.timeline import Timeline
+from hub.io.audit.journal import MAX_GROUP, AuditJournal, Draft
+from hub.io.audit.timeline import Timeline
+from hub.io.project.places import Places
 from hub.messages import (
     AuditAppend,
     AuditEntry,

@@ -15,7 +15,7 @@ from typing import assert_never
 
 import trio
 
-from hub.actors.clock import iso
+from hub.actors.common.clock import iso
 from hub.actors.common.outbox import Outbox
 from hub.api import observability as api
 from hub.api.meta import UNSET
@@ -23,8 +23,8 @@ from hub.domain import breaker
 from hub.domain.breaker import Breaker, BreakerState
 from hub.domain.event import Tag
 from hub.errors import HubError
-from hub.io.breakers import KeptBreakers, breaker_store
-from hub.io.places import Places
+from hub.io.project.places import Places
+from hub.io.records.breakers import KeptBreakers, breaker_store
 from hub.messages import (
     AuditAppend,
     BreakerAttempt,
@@ -81,6 +81,7 @@ class Breakers(Actor[BreakersInbox]):
         """Count, or tell."""
         await self._look_at_quotas()
         now = self._clock()
+        self._breakers = {key: breaker.set_back(b, now) for key, b in self._breakers.items()}
         match message:
             case BreakerFailure(provider=provider, account=account, failure=failure, dispatch_id=dispatch):
                 old = breaker.at(self._of(provider, account), now)

@@ -17,8 +17,8 @@ import attrs
 
 from hub.domain.routing import Target
 from hub.errors import HubError
-from hub.io.places import Places
-from hub.io.records import RecordForm, RecordStore
+from hub.io.project.places import Places
+from hub.io.records.store import RecordForm, RecordStore
 from hub.messages import AccountFreed, ClaimAccount, ClaimsInbox, GetClaims, ReleaseAccount, RetainClaims
 from supervisors import Actor, Answer, Ref
 

@@ -17,10 +17,10 @@ import trio
 
 from hub.actors.common.condition import Condition
 from hub.domain.event import EventType, Record
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 from hub.errors import HubError
-from hub.io.places import Places
-from hub.io.sqlite import EventStore, NewEvent
+from hub.io.events.store import EventStore, NewEvent
+from hub.io.project.places import Places
 from hub.messages import (
     AuditAppend,
     AuditEntry,

@@ -1,7 +1,7 @@
 """Jobs: what takes its time and is lost without harm; one temporary child each.
 
 Owns: the telling of a job's beginning, progress and end in the event log.
-Must not: know what a job does (`hub.actors.errand` tells its shape), or run one a second time.
+Must not: know what a job does (`hub.actors.common.job` tells its shape), or run one a second time.
 
 A job that is killed says so, and is not started again: whoever wanted it asks once more.
 """
@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Never
 
+from hub.actors.common.job import Errand
 from hub.actors.common.outbox import Outbox
-from hub.actors.errand import Errand
 from hub.domain.event import Tag
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
-from hub.domain.text import clean, clip
+from hub.domain.text.safe import clean, clip
 from hub.errors import HubError
-from hub.io.places import load_or_create_key
+from hub.io.project.places import load_or_create_key
 from hub.messages import EventAppend, ProviderChanged
 from supervisors import Actor, ChildSpec, Exit, Ref, Restart, Shutdown, Slot, actor_spec
 

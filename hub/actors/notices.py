@@ -26,8 +26,8 @@ from hub.domain.config.model import Notify
 from hub.domain.event import Tag
 from hub.domain.notice import Notice, notice_of
 from hub.errors import HubError
-from hub.io.commands import base_env
-from hub.io.sqlite import NewEvent
+from hub.io.events.store import NewEvent
+from hub.io.processes.commands import base_env
 from hub.messages import EventAppend, EventsInbox, GetConfig
 from supervisors import Actor, Answer, Exit, Ref
 

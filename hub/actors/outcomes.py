@@ -22,10 +22,10 @@ from hub.api.costs import Costs, Spent
 from hub.api.profiles import ProfileOutcome
 from hub.domain.cost import Bill, Meter, bill
 from hub.domain.event import EventType, Record
-from hub.domain.outcome import Outcome, Run, counted
+from hub.domain.result.outcome import Outcome, Run, counted
 from hub.errors import HubError
-from hub.io.places import Places
-from hub.io.records import RecordForm, RecordStore, as_named
+from hub.io.project.places import Places
+from hub.io.records.store import RecordForm, RecordStore, as_named
 from hub.messages import EventsInbox, GetCosts, GetOutcomes, OutcomesInbox
 from supervisors import Actor, Answer, Exit, Ref
 
@@ -170,7 +170,7 @@ async def _run(record: Record, meters: Mapping[str, Meter]) -> Run:
 async def _billed(meters: list[Meter]) -> Bill:
     if not any(meter.open() for meter in meters):
         return bill(meters, lambda _: None)
-    from hub.io.prices import price  # noqa: PLC0415  # heavy, and most sessions need none
+    from hub.io.models.prices import price  # noqa: PLC0415  # heavy, and most sessions need none
 
     return await trio.to_thread.run_sync(bill, meters, price)
 

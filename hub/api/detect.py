@@ -12,7 +12,7 @@ import attrs
 
 from hub.api.base import Done
 from hub.api.meta import Meta, ProviderName, Trust
-from hub.domain.detection.lineup import Confidence
+from hub.domain.detection.matching import Confidence
 
 MAX_HOURS = 24 * 365
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 import attrs
 
 from hub.api.meta import AsNamed, EventId, Meta, Timestamp
-from hub.domain.text import NOT_IN_PATHS
+from hub.domain.text.safe import NOT_IN_PATHS
 
 _WORD = r"^[a-z_]{0,32}$(?!\n)"
 _ID = r"^[a-z0-9-]{0,64}$(?!\n)"

@@ -48,6 +48,9 @@ class HistoryEntry:
     provider: str
     summary: str
     session_id: str
+    account: Annotated[
+        str, Meta(description='The account that the record is of; "" where it is of none.')
+    ] = ""
     exit_code: int | None = None
     """Of an acceptance command; null where none ended."""
     hfs: int | Literal["pending"] | None = None

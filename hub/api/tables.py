@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any
 
 from hub.api.convert import ProblemsError, structure
-from hub.domain.accounts import Book
+from hub.domain.accounts.added import Book
 from hub.domain.config import profiles, schema
 from hub.domain.config.model import Pipeline, Profile
 from hub.domain.config.reader import Config, contradictions

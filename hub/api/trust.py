@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import attrs
 
 from hub.api.meta import Meta
-from hub.domain.trust import Does
+from hub.domain.trust.settings import Does
 
 State = Literal["not_needed", "trusted", "untrusted", "changed"]
 Change = Literal["", "new", "changed"]

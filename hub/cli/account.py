@@ -144,11 +144,11 @@ def login(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> No
 
     Example: hub account login claude work
     """
-    from hub.actors.settings.errands import login_command
+    from hub.actors.settings.program_jobs import login_command
     from hub.cli.foreground import run_here
     from hub.cli.offline import project
     from hub.errors import Code, HubError
-    from hub.io.accounts import make_home
+    from hub.io.config.accounts import make_home
 
     mine = project(ctx)
     agent = mine.provider(provider)

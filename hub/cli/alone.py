@@ -15,8 +15,8 @@ import attrs
 import click
 import trio
 
-from hub.actors.session import listed
 from hub.actors.session.views import facts_of
+from hub.actors.sessions import listing
 from hub.api.convert import structure, unstructure
 from hub.api.observability import AuditHead
 from hub.api.sessions import Sessions
@@ -24,11 +24,11 @@ from hub.cli.context import client
 from hub.cli.offline import Project, project
 from hub.client.quick import ABSENT
 from hub.errors import Code, HubError
-from hub.io.hub_dir import claim, insist_stamped, insist_usable
-from hub.io.journal import AuditJournal
-from hub.io.lock import project_lock
-from hub.io.places import load_or_create_key
-from hub.io.session_records import found, meant
+from hub.io.audit.journal import AuditJournal
+from hub.io.project.hub_dir import claim, insist_stamped, insist_usable
+from hub.io.project.lock import project_lock
+from hub.io.project.places import load_or_create_key
+from hub.io.records.sessions import found, meant
 from hub.messages import AuditAppend, GetConfig, GetSessionFacts, GetSessions
 from hub.web.context import READ, Context
 from hub.web.route import Route
@@ -55,7 +55,7 @@ class Alone(Context):
                 record = meant(places, given)
                 return attrs.evolve(facts_of(record), task=self.hide(record.task))
             case GetSessions():
-                rows = [listed.of_record(record, self.hide) for record in found(places)]
+                rows = [listing.of_record(record, self.hide) for record in found(places)]
                 return Sessions(sessions=rows, concurrent=config().session.concurrent)
             case GetConfig():
                 return config()

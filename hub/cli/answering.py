@@ -21,8 +21,8 @@ from hub.cli.items import Told
 from hub.cli.keys import Key
 from hub.client.quick import Api
 from hub.domain.approval import CUT
-from hub.domain.change import change
-from hub.domain.text import clean
+from hub.domain.text.change import change
+from hub.domain.text.safe import clean
 from hub.errors import HubError
 
 HELP = (

@@ -17,8 +17,8 @@ from hub.cli.base import Group
 from hub.cli.context import json_option
 from hub.domain.audit import Head, parse_anchor
 from hub.errors import Code, HubError
-from hub.io.journal import verify_file
-from hub.io.places import Places, find_project, load_key
+from hub.io.audit.journal import verify_file
+from hub.io.project.places import Places, find_project, load_key
 
 _UNREADABLE = 2
 

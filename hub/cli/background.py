@@ -18,7 +18,7 @@ from hub.cli.join import running
 from hub.client.place import root_of, told_by
 from hub.client.quick import Api, find
 from hub.errors import Code, HubError
-from hub.io.places import make_private_dir, state_dir
+from hub.io.project.places import make_private_dir, state_dir
 
 PATIENCE = 130.0
 """Seconds for a start: as `hub run` gives its own."""

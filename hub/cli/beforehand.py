@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from hub.actors.pipelines.shown import run_status
+from hub.actors.pipelines.answers import run_status
 from hub.api.convert import unstructure
 from hub.cli.context import note_left_out
 from hub.domain.config.model import Pipeline
@@ -25,14 +25,14 @@ from hub.domain.config.reader import Config
 from hub.domain.pipeline.graph import check_runnable, named
 from hub.domain.pipeline.graph import together as all_pipelines
 from hub.errors import Code, HubError
-from hub.io.config_file import load
-from hub.io.pipelines import read_stored as stored_pipelines
-from hub.io.pipelines import run_store
-from hub.io.places import Places, find_project
-from hub.io.profiles import read_stored as stored_profiles
-from hub.io.records import RecordCorrupt
-from hub.io.sealed import NotSealed
-from hub.io.trust import Gate
+from hub.io.config.file import load
+from hub.io.config.profiles import read_stored as stored_profiles
+from hub.io.files.sealed import NotSealed
+from hub.io.project.places import Places, find_project
+from hub.io.project.trust import Gate
+from hub.io.records.pipelines import read_stored as stored_pipelines
+from hub.io.records.pipelines import run_store
+from hub.io.records.store import RecordCorrupt
 from hub.providers.base import INSTALL_ANY, install_hint
 from hub.providers.registry import load_all, names
 

@@ -19,12 +19,12 @@ from pathlib import Path
 import attrs
 
 from hub.cli.ending import several
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 from hub.errors import HubError
-from hub.io.config_file import load, project_tables
+from hub.io.config.file import load, project_tables
 from hub.io.git.env import guarded
-from hub.io.places import Places, exclude_hub, state_dir
-from hub.io.trust import Gate
+from hub.io.project.places import Places, exclude_hub, state_dir
+from hub.io.project.trust import Gate
 
 _GIT = (2, 31)
 _FREE = 200 * 1024 * 1024
@@ -207,7 +207,7 @@ def _agrees(places: Places, *question: str) -> bool:
 
 def _hub_dir(places: Places) -> Finding:
     """Whether hub can believe what it kept here; and that nobody else has put it there."""
-    from hub.io.hub_dir import insist_stamped, insist_usable
+    from hub.io.project.hub_dir import insist_stamped, insist_usable
 
     try:
         insist_usable(places.root)
@@ -219,8 +219,8 @@ def _hub_dir(places: Places) -> Finding:
 
 
 def _audit(places: Places) -> Finding:
-    from hub.io.journal import verify_file
-    from hub.io.places import load_key
+    from hub.io.audit.journal import verify_file
+    from hub.io.project.places import load_key
 
     if not (places.audit.exists() or places.audit_head.exists()):
         return Finding("audit log", ok=True, detail="none yet")
@@ -234,7 +234,7 @@ def _audit(places: Places) -> Finding:
 
 
 def _detection() -> Finding:
-    from hub.io.kingfisher import PACKAGE, installed
+    from hub.io.secrets.kingfisher import PACKAGE, installed
 
     if installed():
         return Finding("detection", ok=True, detail=PACKAGE)

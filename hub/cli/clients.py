@@ -18,10 +18,10 @@ from typing import Any
 
 import attrs
 
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
-from hub.io.atomic import write_atomic
-from hub.io.jsonc import put, take
+from hub.io.files.atomic import write_atomic
+from hub.io.files.jsonc import put, take
 
 NAME = "hub"
 """What the server is called by its clients."""

@@ -6,11 +6,11 @@ Must not: be used for what programs read; the API and every `--json` keep UTC.
 
 from __future__ import annotations
 
-import re
 import time
 from datetime import UTC, datetime
 
-_INSTANT = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+from hub.domain.wallclock import respoken
+
 _MINUTE, _HOUR = 60, 3600
 
 
@@ -40,7 +40,7 @@ class Clock:
 
     def said(self, text: str) -> str:
         """A text of hub's own, with its instants in the place's time."""
-        return _INSTANT.sub(lambda found: self.at(found[0]), text)
+        return respoken(text, lambda at: self.at(at.timestamp()))
 
 
 def local(instant: float | str) -> datetime:

@@ -17,7 +17,7 @@ from click.shell_completion import get_completion_class
 
 from hub.cli.context import json_option
 from hub.errors import Code, HubError
-from hub.io.atomic import coded_errors
+from hub.io.files.atomic import coded_errors
 
 
 @attrs.frozen

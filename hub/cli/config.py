@@ -19,7 +19,7 @@ import click
 from hub.cli.base import Group
 from hub.cli.context import json_option, note_left_out, project_dir, show
 from hub.cli.table import table
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 
 _HIDDEN = frozenset({"token", "env"})
@@ -148,15 +148,15 @@ def edit(ctx: click.Context, *, own: bool, as_json: bool) -> None:
 
 
 def _file(ctx: click.Context, *, own: bool) -> Path:
-    from hub.io.config_file import user_config
-    from hub.io.places import Places, find_project
+    from hub.io.config.file import user_config
+    from hub.io.project.places import Places, find_project
 
     return user_config(os.environ) if own else Places(find_project(project_dir(ctx))).config
 
 
 def _own_tables(path: Path) -> dict[str, Any]:
     from hub.api.tables import parse_config, parse_toml
-    from hub.io.config_file import text_of
+    from hub.io.config.file import text_of
 
     text = text_of(path.resolve())
     parse_config(text, str(path))
@@ -167,9 +167,9 @@ def _in_force(ctx: click.Context) -> tuple[Mapping[str, Any], Mapping[str, str]]
     """Every value as TOML has it, without what is secret, and the origin of those that are not built-in."""
     from hub.api.convert import unstructure
     from hub.domain.redaction.redactor import KnownSecrets, Redactor
-    from hub.io.config_file import settings
-    from hub.io.places import load_or_create_key
-    from hub.io.trust import Gate
+    from hub.io.config.file import settings
+    from hub.io.project.places import load_or_create_key
+    from hub.io.project.trust import Gate
 
     path = _file(ctx, own=False)
     gate = Gate.of(path.parent, os.environ)
@@ -205,10 +205,10 @@ def _flat(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tup
 def _change(ctx: click.Context, key: str, value: Any, *, own: bool, as_json: bool) -> None:
     """Write it, as the user's own word: what it lets the project do is agreed to with it."""
     from hub.cli.trusting import in_session
-    from hub.domain.trust import misplaced
-    from hub.io import userdirs
-    from hub.io.config_patch import patch, unwatched
-    from hub.io.trust import Gate
+    from hub.domain.trust.settings import misplaced
+    from hub.io.config.patch import patch, unwatched
+    from hub.io.project import userdirs
+    from hub.io.project.trust import Gate
 
     parts, path = _parts(key), _file(ctx, own=own)
     gate = Gate.of(path.parent, os.environ)

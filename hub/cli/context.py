@@ -17,7 +17,7 @@ from hub.cli import completing
 from hub.client.quick import Api, find
 
 if TYPE_CHECKING:
-    from hub.io.trust import Gate
+    from hub.io.project.trust import Gate
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -19,7 +19,7 @@ from hub.cli.clock import Clock
 from hub.cli.items import FIDELITY, Ask, Heading, Item, Plan, Said, Told, Tool
 from hub.cli.screen import WORKTREE, for_people, window_name
 from hub.cli.words import Record, call_id, full, label, one_line, told_line, why_waits
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 
 _OUTPUT = 12
 """Lines of a failed command's output."""

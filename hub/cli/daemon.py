@@ -14,7 +14,7 @@ import click
 
 from hub.cli.context import json_option, project_dir, trust_option
 from hub.cli.trusting import insist_on_trust
-from hub.io import garbage
+from hub.io import gc_policy
 
 _SWITCH = 0.0002
 """Seconds for which a thread that reads or seals a log may keep the event loop waiting; Python's own are 5 ms."""
@@ -36,7 +36,7 @@ def daemon(
 
     Example: hub daemon --port 0
     """
-    garbage.begin()
+    gc_policy.begin()
     sys.setswitchinterval(_SWITCH)
     import attrs
     import trio
@@ -60,7 +60,7 @@ def daemon(
         async with trio.open_nursery() as nursery:
             running: Daemon = await nursery.start(run_daemon, order)
             up.set()
-            garbage.begun()
+            gc_policy.begun()
             told = {"url": running.url, "port": running.port, "project": str(order.places.root)}
             for warning in running.warnings:
                 click.echo(f"hub: {warning.detail}\n     {warning.hint}", err=True)

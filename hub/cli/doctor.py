@@ -25,13 +25,13 @@ from hub.cli.checks import Finding, output
 from hub.cli.context import json_option, project_dir
 from hub.cli.width import columns, hung
 from hub.domain.config.reader import Config
-from hub.domain.rules import asks
-from hub.domain.text import clean
+from hub.domain.permission.rules import asks
+from hub.domain.text.safe import clean
 from hub.errors import HubError
-from hub.io.agent_keys import keys_of
-from hub.io.commands import base_env
-from hub.io.config_file import load
-from hub.io.places import Places, find_project
+from hub.io.config.file import load
+from hub.io.processes.commands import base_env
+from hub.io.project.places import Places, find_project
+from hub.io.secrets.agent_keys import keys_of
 from hub.providers.base import Provider, install_hint, login_hint
 from hub.providers.registry import load_all
 

@@ -25,7 +25,7 @@ from hub.cli.conversation import Conversation
 from hub.cli.items import Heading, Item, Plan, Said, Told, Tool
 from hub.cli.plain import tool as tool_words
 from hub.cli.words import elapsed
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 
 _THEME = Theme(
     {

@@ -19,7 +19,7 @@ import attrs
 
 from hub.cli.clients import edit
 from hub.errors import Code, HubError
-from hub.io.jsonc import put, take
+from hub.io.files.jsonc import put, take
 
 NAME = "hub"
 """What the agent is called by its editors."""

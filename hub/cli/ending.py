@@ -100,7 +100,7 @@ def _stands_nowhere() -> bool:
 
 
 def _fail(error: HubError, *, as_json: bool) -> int:
-    from hub.domain.text import clean
+    from hub.domain.text.safe import clean
 
     if as_json:
         click.echo(json.dumps({"error": error.problem()}))

@@ -20,10 +20,10 @@ from hub.cli.context import json_option, project_dir
 from hub.cli.trusting import in_session, on_terminal
 from hub.domain.proposal import NAMES, READ, Proposal, propose
 from hub.errors import Code, HubError
-from hub.io.atomic import coded_errors, read_bounded
-from hub.io.hub_dir import insist_usable
-from hub.io.places import Places, find_project
-from hub.io.trust import Gate
+from hub.io.files.atomic import coded_errors, read_bounded
+from hub.io.project.hub_dir import insist_usable
+from hub.io.project.places import Places, find_project
+from hub.io.project.trust import Gate
 from hub.providers.registry import names
 
 _LIMIT = 1 << 20

@@ -26,7 +26,7 @@ from hub.client.place import root_of, told_by
 from hub.client.quick import ABSENT, Api, find
 from hub.daemon import Daemon, Order, run_daemon
 from hub.errors import Code, HubError
-from hub.io.trust import Gate
+from hub.io.project.trust import Gate
 
 START_TIMEOUT = 130.0
 """Seconds a start may take: in a large repository, uncommitted work takes its time."""

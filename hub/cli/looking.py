@@ -11,16 +11,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hub.actors.detector.scout import Scout
+from hub.actors.detector.scanner import Scout
 from hub.api.convert import unstructure
 from hub.domain.config.reader import Config
-from hub.domain.plain import plain_value
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
+from hub.domain.text.plain import plain_value
 from hub.errors import Code, HubError
-from hub.io.accounts import read_book
-from hub.io.config_file import load
-from hub.io.places import Places, find_project, load_or_create_key
-from hub.io.trust import Gate
+from hub.io.config.accounts import read_book
+from hub.io.config.file import load
+from hub.io.project.places import Places, find_project, load_or_create_key
+from hub.io.project.trust import Gate
 from hub.providers.registry import load_all
 
 

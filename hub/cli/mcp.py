@@ -36,7 +36,7 @@ def serve(ctx: click.Context) -> None:
 
     wires = Wires.claim()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # there is nothing to put in order: Ctrl-C ends it at once
-    from hub.domain.text import clean
+    from hub.domain.text.safe import clean
     from hub.mcp.calling import Caller
     from hub.mcp.remote import Remote
     from hub.mcp.stdio import run

@@ -18,8 +18,8 @@ import attrs
 import click
 import trio
 
-from hub.actors.clock import iso
-from hub.actors.secrets import redactor_of
+from hub.actors.common.clock import iso
+from hub.actors.common.secrets import redactor_of
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.keys import KeyFile
@@ -29,18 +29,18 @@ from hub.api.base import Done
 from hub.api.convert import unstructure
 from hub.cli.context import client, note_left_out, project_dir
 from hub.client.quick import ABSENT
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
 from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
 from hub.domain.routing import WORDS, Availability, Bar
 from hub.errors import Code, HubError
-from hub.io.accounts import read_book
-from hub.io.breakers import KeptBreakers, breaker_store
-from hub.io.config_file import load
-from hub.io.hub_dir import claim, insist_usable
-from hub.io.lock import project_lock
-from hub.io.places import Places, find_project, make_private_dir
-from hub.io.trust import Gate
+from hub.io.config.accounts import read_book
+from hub.io.config.file import load
+from hub.io.project.hub_dir import claim, insist_usable
+from hub.io.project.lock import project_lock
+from hub.io.project.places import Places, find_project, make_private_dir
+from hub.io.project.trust import Gate
+from hub.io.records.breakers import KeptBreakers, breaker_store
 from hub.providers.base import Provider
 from hub.providers.registry import load_all
 

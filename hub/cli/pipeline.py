@@ -20,7 +20,7 @@ from hub.cli.table import counted
 from hub.cli.trusting import insist_on_trust
 from hub.client.quick import ABSENT
 from hub.errors import RULES, Code, HubError
-from hub.io.trust import Gate
+from hub.io.project.trust import Gate
 
 _LIMIT = 16 * 1024 * 1024
 _ABOUT = 24

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hub.cli.items import Heading, Item, Plan, Said, Told, Tool
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 
 _RESULT = 100
 _THOUGHT = 160

@@ -74,11 +74,11 @@ def install(ctx: click.Context, *, provider: str, as_json: bool) -> None:
 
     Example: hub install claude
     """
-    from hub.actors.settings.errands import install_command
+    from hub.actors.settings.program_jobs import install_command
     from hub.cli.foreground import run_here
     from hub.cli.offline import project
     from hub.errors import Code, HubError
-    from hub.io.probe import which
+    from hub.io.processes.probe import which
 
     mine = project(ctx)
     agent = mine.provider(provider)

@@ -15,6 +15,7 @@ from hub.cli.clock import Clock
 from hub.cli.context import client, json_option, show
 from hub.cli.screen import gauge, window_name
 from hub.cli.table import table as table_of
+from hub.domain.quota.spoken import OUTLOOKS
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _HEADINGS = ("ACCOUNT", "WINDOW", "", "USED", "LEFT", "PACE", "RESET", "SOURCE", "WITHOUT HUB")
@@ -72,7 +73,7 @@ def _elsewhere(entry: dict[str, Any]) -> str:
 def _pace(window: dict[str, Any]) -> str:
     rate, eta = window["burnPerMin"], window["etaMinutes"]
     if rate is None:
-        return "pace not known yet" if window["forecast"] == "accumulating" else f"pace: {window['forecast']}"
+        return OUTLOOKS.get(window["forecast"], window["forecast"])
     if eta is None:
         return "nothing is used"
     unit = "%" if window["unit"] == "percent" else " tokens"

@@ -20,8 +20,8 @@ from hub.client.quick import ABSENT
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
-    from hub.io.journal import AuditJournal
-    from hub.io.places import Places
+    from hub.io.audit.journal import AuditJournal
+    from hub.io.project.places import Places
 
 _BEGIN = 'Start something: hub run "task"   Or see two scripted agents at work first: hub demo'
 
@@ -52,9 +52,9 @@ class Records:
         return self._answer(path, query or {})
 
     def _answer(self, path: str, query: Mapping[str, str | int]) -> Any:
-        from hub.io.hub_dir import insist_stamped, insist_usable
-        from hub.io.lock import nobody_writes
-        from hub.io.places import Places
+        from hub.io.project.hub_dir import insist_stamped, insist_usable
+        from hub.io.project.lock import nobody_writes
+        from hub.io.project.places import Places
 
         assert self._root is not None  # noqa: S101  # looked at before the daemon was given up
         places = Places(self._root)
@@ -67,7 +67,7 @@ class Records:
 
 
 def _events(places: Places, query: Mapping[str, str | int]) -> list[dict[str, Any]]:
-    from hub.io.sqlite import EventStore
+    from hub.io.events.store import EventStore
 
     with EventStore.look(places.events_db) as store:
         return [record.to_json() for record in store.since(int(query["since"]), int(query["limit"]))]
@@ -75,7 +75,7 @@ def _events(places: Places, query: Mapping[str, str | int]) -> list[dict[str, An
 
 def _history(places: Places, query: Mapping[str, str | int]) -> list[dict[str, Any]]:
     from hub.api.convert import unstructure
-    from hub.io.timeline import Timeline
+    from hub.io.audit.timeline import Timeline
 
     with contextlib.closing(_journal(places)) as journal:
         page = Timeline(journal).page(int(query["limit"]), event=str(query.get("event", "")))
@@ -91,8 +91,8 @@ def _audit_head(places: Places, _: Mapping[str, str | int]) -> dict[str, Any]:
 
 
 def _journal(places: Places) -> AuditJournal:
-    from hub.io.journal import AuditJournal
-    from hub.io.places import load_key
+    from hub.io.audit.journal import AuditJournal
+    from hub.io.project.places import load_key
 
     return AuditJournal.look(places, load_key("audit") or os.urandom(32))
 
@@ -123,7 +123,7 @@ def _session_diff(places: Places, query: Mapping[str, str | int]) -> Any:
 
     from hub.api.convert import unstructure
     from hub.io import git
-    from hub.io.session_records import meant
+    from hub.io.records.sessions import meant
 
     record = meant(places, str(query.get("sessionId", "")))
     main = record.main_branch or record.base
@@ -134,10 +134,10 @@ def _session_diff(places: Places, query: Mapping[str, str | int]) -> Any:
 
 
 def _sessions(places: Places, _: Mapping[str, str | int]) -> Any:
-    from hub.actors.session.listed import of_record
+    from hub.actors.sessions.listing import of_record
     from hub.api.convert import unstructure
     from hub.cli.offline import Project
-    from hub.io.session_records import found
+    from hub.io.records.sessions import found
 
     hide = Project(places).redactor().text
     rows = [unstructure(of_record(record, hide)) for record in found(places)]
@@ -147,7 +147,7 @@ def _sessions(places: Places, _: Mapping[str, str | int]) -> Any:
 def _costs(places: Places, _: Mapping[str, str | int]) -> Any:
     from hub.actors.outcomes import FORM
     from hub.api.convert import unstructure
-    from hub.io.records import RecordStore
+    from hub.io.records.store import RecordStore
 
     kept = RecordStore(places.hub_dir / "outcomes.json", FORM).look()
     return {"spent": [unstructure(row) for row in kept.spent] if kept is not None else []}

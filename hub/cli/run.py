@@ -16,7 +16,7 @@ import click
 from hub.cli.context import json_option, project_dir, trust_option
 from hub.cli.task import task_of
 from hub.cli.trusting import insist_on_trust
-from hub.io.trust import Gate
+from hub.io.project.trust import Gate
 
 
 @click.command()

@@ -15,6 +15,7 @@ import click
 
 from hub.cli.clock import local
 from hub.domain.quota.spoken import WINDOWS, spoken
+from hub.domain.wallclock import respoken
 
 _LOOK: dict[str, tuple[str, str]] = {
     "text": ("  ", "white"),
@@ -27,7 +28,6 @@ _LOOK: dict[str, tuple[str, str]] = {
     "error": ("! ", "red"),
 }
 _STRANGE = ("? ", "white")
-_INSTANT = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 WORKTREE = re.compile(r"/[^\s\"']*/\.hub/worktrees/[^/\s\"']+/")
 """The session's folder in front of a path, which every path of an agent's begins with."""
 _FIRST = "RUNNING"
@@ -160,7 +160,7 @@ def window_name(window: str) -> str:
 
 def for_people(text: str) -> str:
     """A text of hub's own with the windows' names translated, and instants to the minute, in the time of the place."""
-    return _INSTANT.sub(lambda found: f"{local(found[0]):%Y-%m-%d %H:%M}", spoken(text))
+    return respoken(spoken(text), lambda at: f"{at.astimezone():%Y-%m-%d %H:%M}")
 
 
 def gauge(permille: int, cells: int = 10) -> str:

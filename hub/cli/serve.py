@@ -15,11 +15,11 @@ from typing import Any
 from hub.client.quick import DEFAULT_PORT
 from hub.daemon import Order
 from hub.domain.config.reader import Config
-from hub.io.accounts import read_book
-from hub.io.config_file import load, project_tables
-from hub.io.hub_dir import insist_private
-from hub.io.places import Places, find_project
-from hub.io.trust import Gate
+from hub.io.config.accounts import read_book
+from hub.io.config.file import load, project_tables
+from hub.io.project.hub_dir import insist_private
+from hub.io.project.places import Places, find_project
+from hub.io.project.trust import Gate
 
 
 def order_for(

@@ -145,7 +145,7 @@ def install(ctx: click.Context, *, once: bool, as_json: bool) -> None:
     Example: hub service install
     """
     from hub.cli.trusting import insist_on_trust
-    from hub.io.atomic import coded_errors
+    from hub.io.files.atomic import coded_errors
 
     insist_on_trust(project_dir(ctx), once=once, as_json=as_json)
     unit = _unit(ctx)
@@ -212,7 +212,7 @@ def remove(ctx: click.Context, *, as_json: bool) -> None:
 
 
 def _unit(ctx: click.Context) -> Unit:
-    from hub.io.places import find_project
+    from hub.io.project.places import find_project
 
     return Unit(Path(os.path.realpath(find_project(project_dir(ctx)))), os.environ)
 

@@ -21,15 +21,13 @@ from hub.cli.clock import Clock
 from hub.cli.context import client, json_option, show
 from hub.cli.table import ago, table
 from hub.cli.width import columns
-from hub.domain.text import clip
+from hub.domain.standing import ENDED, GROUPS, WAITS, group, words
+from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
 
 _HEADINGS = ("SESSION", "PROJECT", "STATE", "AGENT", "TIME", "QUOTA", "LAST", "BRANCH", "TASK")
 _SHOWN = 20
-_ENDED = frozenset({"completed", "failed", "stopped"})
-_NEEDS = {"input": "asks", "approval": "wants your word", "decision": "wants a decision"}
 _COLOURS = {"completed": "green", "failed": "red", "stopped": "yellow"}
-_GROUPS = ("Needs you", "Working", "Waiting for a reset", "Waiting for its turn", "Done")
 _PAUSE = 2.0
 """Seconds between two looks of `--watch`."""
 _PATIENCE = 5.0
@@ -100,7 +98,7 @@ def _everywhere() -> dict[str, Any]:
     """Those of every project whose daemon answers; a daemon that does not is none."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from hub.io.running import projects
+    from hub.io.project.daemons import projects
 
     roots = projects()
     with ThreadPoolExecutor(max_workers=8) as pool:
@@ -156,10 +154,10 @@ def listed(
     width = columns(sys.stdout) if width is None else width
     newest_first = rows[::-1]
     ordered = sorted(newest_first, key=_group)
-    ended = [row for row in ordered if row["sessionState"] in _ENDED]
+    ended = [row for row in ordered if row["sessionState"] in ENDED]
     shown = ordered if everything else [*ordered[: len(ordered) - len(ended)], *ended[:_SHOWN]]
     clock, names = Clock(now.timestamp()), [row["sessionId"] for row in rows]
-    tints, groups = [_colour(row) for row in shown], [_GROUPS[_group(row)] for row in shown]
+    tints, groups = [_colour(row) for row in shown], [GROUPS[_group(row)] for row in shown]
 
     def drawn(letters: int) -> list[tuple[str, ...]]:
         return [_cells(row, names, now, clock, letters) for row in shown]
@@ -185,13 +183,9 @@ def listed(
 
 
 def _group(row: Row) -> int:
-    if row["needs"] != "none":
-        return 0
-    if row["sessionState"] in _ENDED:
-        return 4
-    if row["position"]:
-        return 3
-    return 2 if row["waitUntil"] else 1
+    return group(
+        needs=row["needs"], state=row["sessionState"], position=row["position"], wait_until=row["waitUntil"]
+    )
 
 
 def _colour(row: Row) -> str | None:
@@ -222,15 +216,11 @@ def short(session_id: str, names: list[str]) -> str:
 
 
 def _state(row: Row, clock: Clock) -> str:
-    if row["needs"] != "none":
-        return _NEEDS[row["needs"]]
-    if row["position"]:
-        return f"number {row['position']}"
-    if row["waitUntil"]:
+    if _group(row) == WAITS:
         return f"until {clock.at(row['waitUntil'])}"
-    if row["sessionState"] == "completed":
-        return "verified" if row["verified"] else "done, not verified"
-    return str(row["sessionState"]).replace("_", " ")
+    return words(
+        needs=row["needs"], state=row["sessionState"], position=row["position"], verified=row["verified"]
+    )
 
 
 def _time(row: Row, now: datetime) -> str:

@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hub.actors.detector.counting import Count
-from hub.actors.detector.homes import Moved, moved
-from hub.actors.detector.usage import used
 from hub.client.place import root_of
-from hub.domain.plain import plain_value
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
+from hub.domain.text.plain import plain_value
 from hub.errors import HubError
-from hub.io.accounts import read_book
-from hub.io.config_file import load
-from hub.io.places import Places, load_or_create_key, state_dir
+from hub.io.config.accounts import read_book
+from hub.io.config.file import load
+from hub.io.project.places import Places, load_or_create_key, state_dir
 from hub.providers.registry import load_all
+from hub.usage.counting import Count
+from hub.usage.homes import Moved, moved
+from hub.usage.machine import used
 
 
 def told(counts: Sequence[Count], home: str, since: int, folder: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import click
 
 from hub.cli.clock import local, zone
 from hub.cli.width import columns, hung
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _GAP = "  "

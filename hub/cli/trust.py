@@ -53,8 +53,8 @@ def trust(ctx: click.Context, *, yes: bool, revoke: bool, status: bool, as_json:
 
 
 def _revoke(ctx: click.Context, *, as_json: bool) -> None:
-    from hub.io.places import find_project
-    from hub.io.trust import Gate
+    from hub.io.project.places import find_project
+    from hub.io.project.trust import Gate
 
     root = find_project(project_dir(ctx))
     there = Gate.of(root, os.environ).revoke()

@@ -1,7 +1,7 @@
 """The question whether a project is trusted: what it would do, in words, and the user's answer.
 
 Owns: how that is shown, and where nobody can be asked.
-Must not: decide what needs the user's word (`hub.domain.trust` does), or start anything.
+Must not: decide what needs the user's word (`hub.domain.trust.settings` does), or start anything.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 import click
 
-from hub.domain.text import clean
-from hub.domain.trust import Does, Item
+from hub.domain.text.safe import clean
+from hub.domain.trust.settings import Does, Item
 from hub.errors import Code, HubError
-from hub.io.config_file import project_tables
-from hub.io.places import Places, find_project
-from hub.io.trust import Gate, Standing
+from hub.io.config.file import project_tables
+from hub.io.project.places import Places, find_project
+from hub.io.project.trust import Gate, Standing
 
 _GROUPS = (
     (Does.RUNS, "It runs programs, with your rights:"),
@@ -92,7 +92,7 @@ def ask(gate: Gate, standing: Standing) -> None:
 def shown(standing: Standing) -> Iterator[str]:
     """What the project would do, in the words of the question; a line that is new begins with +, a changed one with ~."""
     from hub.domain.redaction.redactor import KnownSecrets, Redactor
-    from hub.io.places import load_or_create_key
+    from hub.io.project.places import load_or_create_key
 
     hide = Redactor(KnownSecrets(), load_or_create_key("redaction")).text
     head = {

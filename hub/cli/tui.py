@@ -10,11 +10,13 @@ import codecs
 import os
 import sys
 from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 
 import click
 
 from hub.cli.context import client, json_option, project_dir, show
-from hub.client.place import root_of
+from hub.client.place import root_of, told_by
 from hub.client.quick import Api, find
 from hub.errors import Code, HubError
 
@@ -48,20 +50,32 @@ def tui(ctx: click.Context, *, plain: bool, light: bool, as_json: bool) -> None:
     if ctx.color is False:
         os.environ["NO_COLOR"] = "1"
 
-    def start() -> None:
+    def begin(place: Path, port: int | None) -> None:
         from hub.cli.background import daemon as background
 
-        background(project, port)
+        background(place, port)
 
     from hub.tui.app import HubApp
     from hub.tui.look import ASCII, UNICODE
+    from hub.tui.projects import Project
+
+    def others() -> list[Project]:
+        from hub.io.project.daemons import projects
+
+        roots = [path for path in projects() if told_by(path).port is not None]
+        return [
+            Project(path.name, str(path), partial(find, None, path, {}), partial(begin, path, None))
+            for path in roots
+        ]
 
     app = HubApp(
         daemon,
         project=(root or project).name,
         look=ASCII if plain or not draws_unicode(os.environ) else UNICODE,
         theme="textual-light" if light else "textual-dark",
-        start=start if root is not None else None,
+        start=partial(begin, project, port) if root is not None else None,
+        root=str(root or ""),
+        others=others,
     )
     app.run()
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import click
 
-from hub.actors.detector.counting import counting
 from hub.cli.context import json_option, project_dir, show
 from hub.cli.table import table
+from hub.usage.counting import counting
 
 _HOUR = 3600
 

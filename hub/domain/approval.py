@@ -1,7 +1,7 @@
 """Requests that wait for a person's word: what is asked, and how it ends.
 
 Owns: the request, its states, and what is kept of one.
-Must not: judge (`hub.domain.rules` does), ask anybody, look at a clock, or know an agent's protocol.
+Must not: judge (`hub.domain.permission.rules` does), ask anybody, look at a clock, or know an agent's protocol.
 
 A request is decided once. Nobody's answer within its rule's `timeout` is a no.
 """
@@ -18,7 +18,7 @@ import attrs
 
 from hub.domain.config.model import Severity
 from hub.domain.event import Event, EventType
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
 
 _ACTION = 4_096

@@ -188,6 +188,19 @@ def at(b: Breaker, now: float) -> Breaker:
     return attrs.evolve(b, state=BreakerState.HALF_OPEN) if over else b
 
 
+def set_back(b: Breaker, now: float) -> Breaker:
+    """The breaker when the clock was set to a time before it opened: it holds as long as it would have, from now on.
+
+    What holds longer than any cool-down is a quota's reset, an instant that its vendor told: it stays.
+    """
+    if b.opened_at is None or b.opened_at <= now:
+        return b
+    trial_at = None if b.trial_at is None else min(b.trial_at, now)
+    cools = b.until is not None and b.until - b.opened_at <= LAST_COOL_DOWN
+    until = now + b.until - b.opened_at if b.until is not None and cools else b.until
+    return attrs.evolve(b, opened_at=now, until=until, trial_at=trial_at)
+
+
 def _cool_down(trips: int) -> float:
     return min(LAST_COOL_DOWN, FIRST_COOL_DOWN * 2.0 ** min(trips, 10))
 

@@ -1,7 +1,7 @@
 """JSON that is built by hand.
 
 Owns: what such a document is called. Must not: describe one; a class does.
-Tests: tests/hub/domain/test_patterns.py
+Tests: tests/hub/domain/text/test_patterns.py
 """
 
 from __future__ import annotations

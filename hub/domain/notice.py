@@ -12,7 +12,7 @@ import attrs
 
 from hub.domain.event import Record, Tag
 from hub.domain.handoff import State, Trigger
-from hub.domain.text import clean, clip
+from hub.domain.text.safe import clean, clip
 
 _TEXT = 240
 

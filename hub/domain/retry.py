@@ -21,6 +21,7 @@ from hub.errors import Code
 
 OnLimit = Literal["handoff", "wait", "stop"]
 Then = Literal["retry", "handoff"]
+Ender = Literal["", "others", "anybody"]
 
 MAX_ATTEMPTS = 5
 """After so many overloads or short limits in a row the work goes to somebody else."""
@@ -54,11 +55,19 @@ class HandOff:
 
 @attrs.frozen
 class Wait:
-    """Wait until an instant (epoch seconds), then run the same agent again or hand off."""
+    """Wait until an instant (epoch seconds), then run the same agent again or hand off.
+
+    Attributes:
+        until: The instant.
+        reason: For people.
+        then: What follows.
+        ender: Who ends it before its time, by being free for the work: a login that was added, a quota that came back.
+    """
 
     until: float
     reason: str
     then: Then = "retry"
+    ender: Ender = ""
 
 
 @attrs.frozen
@@ -160,13 +169,12 @@ def _await_reset(own: float | None, s: Situation) -> Wait:
     own = own if own is not None and own > s.now else None
     other = s.earliest_reset if s.on_limit != "wait" else None
     if other is not None and other > s.now and (own is None or other < own):
-        return Wait(other, "nobody has quota left; another account's comes back first", then="handoff")
+        return Wait(other, "nobody has quota left; another account's comes back first", "handoff", "anybody")
     if own is not None:
-        return Wait(own, "the usage limit is reached; waiting for its reset")
+        return Wait(own, "the usage limit is reached; waiting for its reset", ender="anybody")
     probe = s.backoff(FIRST_PROBE, LAST_PROBE)
-    return Wait(
-        s.now + probe, "the usage limit is reached and its reset is unknown; trying again now and then"
-    )
+    why = "the usage limit is reached and its reset is unknown; trying again now and then"
+    return Wait(s.now + probe, why, ender="others")
 
 
 def _overload(failure: Failure, s: Situation) -> Decision:

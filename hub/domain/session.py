@@ -1,7 +1,7 @@
 """The durable record of the session: what `.hub/fsm.json` holds.
 
 Owns: `SessionRecord`.
-Must not: know its bytes (`hub.io.session_record` does), or decide what follows from a record (`hub.domain.handoff` does).
+Must not: know its bytes (`hub.io.records.sessions` does), or decide what follows from a record (`hub.domain.handoff` does).
 
 The record alone, with the event log, the audit log and the worktree, is enough to go on after a crash.
 """

@@ -8,17 +8,31 @@ Must not: know any agent's words, or guess a zone that it cannot read (it answer
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?", re.ASCII)
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(?:/[A-Za-z0-9_+-]{1,31}){0,2}", re.ASCII)
 _MAX_OFFSET_HOURS = 14
+_WRITTEN = re.compile(r"\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:Z| UTC)\b", re.ASCII)
+"""The two ways in which texts of hub's own have an instant."""
 
 
 def iso(seconds: float) -> str:
     """`2026-11-21T04:58:26.123Z` for epoch seconds."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def respoken(text: str, say: Callable[[datetime], str]) -> str:
+    """A text of hub's own with every instant that is written in it said in another way, such as in local time."""
+
+    def again(found: re.Match[str]) -> str:
+        try:
+            return say(datetime.fromisoformat(f"{found[1]}T{found[2]}+00:00"))
+        except ValueError:
+            return found[0]
+
+    return _WRITTEN.sub(again, text)
 
 
 def zone(name: str) -> tzinfo | None:

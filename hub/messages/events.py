@@ -13,7 +13,7 @@ import attrs
 import trio
 
 from hub.domain.event import Record
-from hub.io.sqlite import NewEvent
+from hub.io.events.store import NewEvent
 from supervisors import Call
 
 

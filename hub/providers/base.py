@@ -25,12 +25,12 @@ from typing import Any, Protocol, runtime_checkable
 
 import attrs
 
-from hub.domain.account import DEFAULT_ACCOUNT
-from hub.domain.account import Account as Account  # noqa: PLC0414  # part of the contract
+from hub.domain.accounts.account import DEFAULT_ACCOUNT
+from hub.domain.accounts.account import Account as Account  # noqa: PLC0414  # part of the contract
+from hub.domain.accounts.login import LoginStore as LoginStore  # noqa: PLC0414  # part of the contract
 from hub.domain.event import Event
 from hub.domain.failure import Failure
 from hub.domain.intent.amendment import Untold
-from hub.domain.login import LoginStore as LoginStore  # noqa: PLC0414  # part of the contract
 
 
 @attrs.frozen

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hub.domain.event import Event
-from hub.domain.text import cap as cap  # noqa: PLC0414  # part of the API
-from hub.domain.text import whole_words
+from hub.domain.text.safe import cap as cap  # noqa: PLC0414  # part of the API
+from hub.domain.text.safe import whole_words
 
 MAX_INT = 2**53
 _EXCERPT_TEXT = 400

@@ -18,7 +18,7 @@ import msgspec
 
 from hub.domain.detection.intel import Limits
 from hub.domain.detection.intel_fold import Draft
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 _CHUNK = 1024 * 1024
 _MAX_HEAD = 1024 * 1024

@@ -11,9 +11,9 @@ from typing import Any
 
 import attrs
 
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
+from hub.domain.accounts.login import LoginStore
 from hub.domain.intent.amendment import Untold
-from hub.domain.login import LoginStore
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Capabilities, Texts
 

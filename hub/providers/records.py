@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hub.domain.detection.intel_fold import Draft, mcp_of
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 from hub.providers.homes import data_home as data_home  # noqa: PLC0414  # part of the API
 from hub.providers.homes import home_of as home_of  # noqa: PLC0414  # as above
 from hub.providers.jsonline import items, mapping, text

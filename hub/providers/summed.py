@@ -2,7 +2,7 @@
 
 Owns: which these are, and the port to what counts them.
 Must not: import a store: whatever a count imports before its first process begins is time in which none counts.
-Tests: tests/hub/providers/claude/test_claude_totals.py, tests/hub/actors/detector/test_counting.py
+Tests: tests/hub/providers/claude/test_claude_totals.py, tests/hub/usage/test_counting.py
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import Any
 
 from hub.domain.detection.intel import Limits, Place, StoreHit
 from hub.domain.detection.intel_fold import Draft
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 from hub.providers import chat, records
 from hub.providers.jsonline import items, mapping, text
 from hub.providers.places import named

@@ -100,7 +100,14 @@ TYPES: Mapping[str, FailureClass] = {
     ),
     **dict.fromkeys(
         (
-            *("content_filter", "content_policy_violation", "PROHIBITED_CONTENT", "RECITATION"),
+            *(
+                "content_filter",
+                "content_policy_violation",
+                "PROHIBITED_CONTENT",
+                "RECITATION",
+                "cyber_policy",
+            ),
+            "data_inspection_failed",
             *("ContentPolicyViolationError", "ContentFilterError", "ResponsibleAIPolicyViolation"),
         ),
         REFUSAL,
@@ -120,20 +127,26 @@ _MODEL = (
 )
 
 CAPACITY = (
-    rf"you(?:'ve| have) exhausted your capacity|(?:no|model) capacity (?:is )?(?:exceeded|exhausted|available){_ON}"
+    rf"you(?:'ve| have) exhausted your capacity|(?:no|model) capacity (?:is )?(?:exceeded|exhausted|available)"
+    rf"(?:{_ON}|(?= for model))"
     rf"|capacity exceeded{END}|{_MODEL}(?:overloaded|at capacity){_ON}|overloaded{END}"
 )
 """A server without room answers 429 as a quota does, but nothing of the user's is used up."""
 
 USED_UP = (
-    r"you exceeded your current quota|you(?:'ve| have) (?:hit|reached|exceeded|exhausted|used(?: up| all)?(?: of)?) your "
-    r"(?:[\w.'-]{1,24} ){0,5}?(?:limit|quota|allowance|credits?)\b"
+    r"you exceeded your current quota|you(?:'ve| have)? (?:hit|reached|exceeded|exhausted|used(?: up| all)?(?: of)?) your "
+    r"(?:[\w.'-]{1,24} ){0,5}?(?:limits?|quota|allowance|credits?|spend cap)\b|you have no quota\b"
+    r"|your (?:account|key|organization|plan|subscription|team|workspace)(?: [\w-]{1,64})? has (?:either )?"
+    r"(?:reached|exceeded|hit|exhausted|used(?: up| all)?) (?:its|available) (?:[\w.'-]{1,24} ){0,4}?"
+    r"(?:limits?|quota|allowance|credits?)\b"
     r"|(?:(?:claude|ai|codex|free|your|the|daily|weekly|monthly|5-hour|additional|account) ){0,3}usage "
     rf"(?:limit (?:has been |is |was )?(?:reached|exceeded)|exceeded){_ON}|usage limit{END}"
-    r"|(?:(?:free|allocated|daily|weekly|monthly|current|token|model|your|the) ){0,3}quota "
+    r"|(?:(?:free|allocated|daily|weekly|monthly|current|token|model|oauth|qwen|your|the) ){0,3}quota "
     rf"(?:has been |is )?(?:(?:exceeded|exhausted|used up){_ON}|exceeded for (?:quota )?metric)"
     rf"|insufficient (?:quota|balance|credits?|funds){_ON}|(?:your )?(?:credit )?balance is too low"
-    rf"|(?:you are |you're )?out of (?:\w+ )?credits?{_ON}|payment required{END}|(?:\w+ )?budget has been exceeded{_ON}"
+    rf"|(?:you are |you're |your \w{{1,24}} is )?out of (?:(?:\w+ )?credits?|extra usage){_ON}"
+    rf"|this request requires more credits\b|key limit exceeded{END}|payment required{END}"
+    rf"|(?:\w+ )?budget has been exceeded{_ON}"
 )
 """Words that say it: no short wait brings it back."""
 
@@ -143,10 +156,10 @@ PHRASES: Phrases = (
         USAGE_LIMIT,
         (
             r"this request would exceed your (?:[\w']{1,24} ){1,3}?limit"
-            rf"|(?:(?:your|the|claude|codex|model|account|organization|{_KINDS}) )?{_KINDS}[ _]limit "
+            rf"|(?:(?:your|the|claude|opus|sonnet|codex|model|account|organization|{_KINDS}) )?{_KINDS}[ _]limit "
             rf"(?:has been |is |was )?(?:(?:reached|exceeded|hit){_ON}"
             r"|reached for \S{1,60} (?:in organization|on (?:requests|tokens)))"
-            rf"|you(?:'ve| have)? (?:been|are|were) (?:being )?rate[- ]limited|too many requests{END}"
+            rf"|(?:sorry, )?you(?:'ve| have)? (?:been|are|were) (?:being )?rate[- ]limited|too many requests{END}"
             r"|resource has been exhausted \(e\.g\. check quota\)"
         ),
     ),
@@ -163,6 +176,7 @@ PHRASES: Phrases = (
             r"(?:expired|revoked|invalidated|not be refreshed)"
             rf"|(?:the )?request had invalid authentication credentials|invalid (?:bearer token|auth method){END}"
             r"|(?:your|this) (?:organization|account) (?:has been disabled|does not have access to)"
+            r"|no cookie auth credentials found|invalid access token or token expired"
         ),
     ),
     (
@@ -178,18 +192,26 @@ PHRASES: Phrases = (
     (
         REFUSAL,
         (
-            r"[\w. -]{1,40}'s safeguards flagged this"
-            r"|(?:your|the|this) (?:request|prompt|input|message|response|output|content) (?:was|has been) "
-            r"(?:flagged|blocked|filtered|rejected) (?:by (?:our|the|a)|as|due to) (?:[\w']+ ){0,5}?"
-            r"(?:content|safety|policy|filter|safeguards?|moderation|potentially|prohibited|recitation)"
-            r"|(?:the )?(?:prompt|response|candidate|content) (?:was )?blocked due to"
+            r"[\w. -]{1,40}'s (?:safeguards|safety filters) flagged this"
+            r"|(?:invalid prompt: )?(?:your|the|this) (?:request|prompt|input|message|response|output|content) "
+            r"(?:was|has been) (?:flagged|blocked|filtered|rejected) (?:by (?:our|the|a)|as|for|due to) (?:[\w']+ ){0,5}?"
+            r"(?:content|safety|policy|filter|safeguards?|moderation|potentially|prohibited|recitation|cyber\w*)"
+            r"|(?:the )?(?:prompt|response|candidate|content) (?:was )?(?:blocked|stopped) due to:? (?:the |a )?"
+            r"(?:safety|prohibited(?:_content)?|recitation|blocklist|spii|image_safety|language|other)\b"
+            r"|(?:request|prompt|response|output) (?:was )?blocked by content (?:filter(?:ing)?|moderation)\b"
+            r"|(?:the )?response was filtered by the responsible ai service|sorry, the response matched public code"
+            r"|(?:input|output) (?:text )?data may contain inappropriate content|content exists risk"
+            r"|the request was rejected because it was considered high risk"
             r"|(?:this |your )?(?:request |prompt )?(?:appears to )?violat(?:es|ed|ing) (?:our|\w{1,20}'s) "
             r"(?:usage|content|acceptable use) polic|the model refused to (?:answer|respond|go on)"
         ),
     ),
     (
         OVERLOAD,
-        rf"{_MODEL}(?:unavailable|under high load){_ON}|we(?:'re| are) currently experiencing high demand",
+        (
+            rf"{_MODEL}(?:unavailable|under high load|experiencing high demand){_ON}"
+            r"|we(?:'re| are) currently experiencing high demand"
+        ),
     ),
 )
 """What is said of the user's own account and model: it is believed on standard error too."""
@@ -197,14 +219,22 @@ PHRASES: Phrases = (
 GENERAL: Phrases = (
     (
         AUTH,
-        rf"\A(?:authentication (?:required|failed)|unauthori[sz]ed|(?:invalid|missing|no) credentials){END}",
+        (
+            r"\A(?:authentication (?:required|failed|fails)|invalid authentication|unauthori[sz]ed"
+            rf"|(?:invalid|missing|no) credentials|the caller does not have permission){END}"
+            r"|\A(?:oauth )?token refresh failed\b"
+        ),
     ),
     (
         OVERLOAD,
         (
-            r"(?:connection error|bad gateway|gateway time-?out|internal server error|unable to connect"
-            r"|(?:the )?(?:request|operation|connection) timed out|connection (?:refused|reset|failed|closed)(?: by peer)?"
-            rf"|(?:the )?service (?:is )?(?:temporarily |currently )?unavailable){_ON}|fetch failed\b|socket hang up\b"
+            r"(?:connection error|bad gateway|gateway time-?out|internal server error"
+            r"|(?:unable to|cannot) connect(?: to api)?|(?:the )?(?:request|operation|connection) timed out"
+            r"|connection (?:refused|reset|failed|closed)(?: by peer| mid-response)?"
+            r"|the socket connection was closed unexpectedly|an internal error has occurred|internal error encountered"
+            r"|deadline expired before operation could complete"
+            rf"|(?:the )?service (?:is )?(?:temporarily |currently )?unavailable){_ON}|fetch failed\b"
+            r"|socket hang up\b|upstream connect error\b"
             r"|connect (?:ECONNREFUSED|ETIMEDOUT)\b|read ECONNRESET\b|getaddrinfo E[A-Z_]+\b"
         ),
     ),

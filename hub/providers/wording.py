@@ -48,9 +48,11 @@ _STATUS = re.compile(
 _NUMBER = re.compile(r"[45]\d\d:? (?=\S)")
 _FIRST = re.compile(r"\s*([45]\d\d) (?=\S)(?! ?[a-z]+(?:s|ed|ing)\b| ?(?i:[kmgt]i?b|m|min)\b)")
 """A number that begins an error and counts nothing."""
+_FRAMED = re.compile(r"(?:\A|[\s(\[.])API Error: \(?([45]\d\d)(?![\w.:,-]*\d)(?!\w)")
+"""One that an agent puts before whatever a server said, a page of HTML too."""
 _PACKAGE = r"(?:openai|anthropic|litellm|google|groq|mistralai)\.(?:[a-z_]+\.)*"
 _BESIDE = rf"[\"']?(?:got )?(?:{'|'.join(_FIELDS)}|error)[\"']?\s?[:=]\s?[\"']?"
-_TYPE = re.compile(rf"(?:{_BESIDE}|{_PACKAGE})?(?P<name>{_NAME})(?![\w-]){END}")
+_TYPE = re.compile(rf"(?:{_BESIDE}|{_PACKAGE})?(?P<name>{_NAME})(?![\w-]|\.\w){END}")
 _LEAD = (
     r"(?:(?!assertion)\w*(?:error|exception)|(?:request|attempt \d+) failed|(?:authentication|login) (?:failed|required)"
     r"|cause|reason|message): "
@@ -108,10 +110,11 @@ class Wording:
 
     def _of_error(self, text: str, depth: int) -> FailureClass | None:
         begins = (found.end() for found in self._begin.finditer(text))
+        framed = (int(found[1]) for found in _FRAMED.finditer(text))
         starts = (0, *(found.end() for found in self._lead.finditer(text)))
         firsts = (int(found[1]) for at in starts if (found := _FIRST.match(text, at)))
         said = _weighed(said for at in begins for said in self._at(text, at, self._all, depth))
-        return said or next(filter(None, map(of_status, firsts)), None)
+        return said or next(filter(None, map(of_status, (*framed, *firsts))), None)
 
     def _heads(self, line: str) -> Iterator[int]:
         at = len(line) - len(line.lstrip())

@@ -29,6 +29,7 @@ from hub.tui.link import JsonObject, Link, Standing
 from hub.tui.look import UNICODE, Look
 from hub.tui.orders import ORDERS, OrdersPage
 from hub.tui.page import PAGES, Page
+from hub.tui.projects import Project
 from hub.tui.rows import PlainBars, plain
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class HubApp(App[None]):
         theme: One of Textual's.
         clock: The wall clock.
         start: Starts a daemon where none runs; None = that is not to be had.
+        root: The project's folder.
+        others: The user's projects whose daemons run, this one too; asked when they are to be seen.
     """
 
     TITLE = "hub"
@@ -85,31 +88,55 @@ class HubApp(App[None]):
         theme: str = "textual-dark",
         clock: Callable[[], float] = time.time,
         start: Callable[[], object] | None = None,
+        root: str = "",
+        others: Callable[[], list[Project]] = list,
     ) -> None:
         super().__init__()
-        self.daemon = Daemon(find)
-        self.project = project
+        self.others = others
         self.look = look
         self.clock = clock
-        self.start = start
         self.wanted_theme = theme
         self.animation_level = "none"
         self.zone = time.strftime("%Z", time.localtime(clock()))
-        self.standing = Standing.LOOKING
-        self._heard: Standing | None = None
         self._starting = False
-        self.notice = ""
-        self.events: deque[JsonObject] = deque(maxlen=_KEPT)
         self.taken = 0
         """Events that came in, over all."""
         self._pages: dict[str, Page] = {}
-        self._inbox: deque[list[JsonObject]] = deque()
-        self._due = False
         self._drawn = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._mine = contextvars.copy_context()
         """Textual's own variables, which a call from a thread comes without."""
-        self._link = Link(find, self._deliver, self._told)
+        self._turn_to(Project(project, root, find, start))
+
+    def _turn_to(self, project: Project) -> None:
+        """From here on all is of this project."""
+        self.project, self.root, self.start = project.name, project.root, project.start
+        self.daemon = Daemon(project.find)
+        self.standing = Standing.LOOKING
+        self._heard: Standing | None = None
+        self.notice = ""
+        self.events: deque[JsonObject] = deque(maxlen=_KEPT)
+        inbox: deque[list[JsonObject]] = deque()
+        self._inbox, self._due = inbox, False
+
+        def told(standing: Standing, error: HubError | None) -> None:
+            if self._inbox is inbox:  # a link that was left may have a last word
+                self._told(standing, error)
+
+        self._link = Link(project.find, lambda batch: self._deliver(inbox, batch), told)
+
+    def visit(self, project: Project, session_id: str) -> None:
+        """Go over to another project, and look at a session of it."""
+        self.action_page("board")
+        self._link.close(0)
+        for name in [name for name in self._pages if name != "board"]:
+            self.uninstall_screen(self._pages.pop(name))
+        self._turn_to(project)
+        board = self._pages["board"]
+        if isinstance(board, BoardPage):
+            board.turned()
+        self._link.open()
+        self.open_session(session_id)
 
     @property
     def up(self) -> bool:
@@ -132,10 +159,10 @@ class HubApp(App[None]):
         """Leave the daemon alone."""
         self._link.close()
 
-    def _deliver(self, batch: list[JsonObject]) -> None:
-        """In the link's thread: keep it, and see that it is taken."""
-        self._inbox.append(batch)
-        if not self._due:
+    def _deliver(self, inbox: deque[list[JsonObject]], batch: list[JsonObject]) -> None:
+        """In the link's thread: keep it, and see that it is taken; of a link that was left nothing is."""
+        inbox.append(batch)
+        if inbox is self._inbox and not self._due:
             self._due = True
             self._soon(self._arrange)
 
@@ -209,7 +236,7 @@ class HubApp(App[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A daemon can be started where none answers."""
         if action == "start_daemon":
-            return self.start is not None and self.standing in (Standing.LOOKING, Standing.AWAY)
+            return self.start is not None and self._heard in (Standing.LOOKING, Standing.AWAY)
         return super().check_action(action, parameters)
 
     def action_start_daemon(self) -> None:

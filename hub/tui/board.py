@@ -7,64 +7,77 @@ Tests: tests/hub/tui/test_app.py
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar
 
+from textual.binding import Binding, BindingType
+
+from hub.domain.standing import ENDED, GROUPS, NEEDED, QUEUED, WAITS, WORKS, group, words
+from hub.tui.daemon import off_loop
 from hub.tui.look import moment
 from hub.tui.orders import OrdersPage
 from hub.tui.page import cut
+from hub.tui.projects import Project, sessions
 from hub.tui.rows import Piece, Row, Rows, row
 
 if TYPE_CHECKING:
     from hub.api.sessions import Session
 
-_ENDED = {"completed": "good", "failed": "bad", "stopped": "warn"}
-_GROUPS = ("Needs you", "Working", "Waiting for a reset", "Waiting for its turn", "Done")
-NEEDS = {"input": "a reply", "approval": "your word", "decision": "a decision"}
+_LOOKS = {"completed": "good", "failed": "bad", "stopped": "warn"}
+_AGAIN = 3.0
+"""Seconds between two looks at all projects, while they are shown."""
+_WIDE = 100
+"""Columns from which on there is room for the agent beside the task."""
 _SHOWN = 100
 """Sessions that have ended, at most."""
 
 
 def group_of(session: Session) -> int:
     """Its place among the groups."""
-    if session.needs != "none":
-        return 0
-    if session.session_state in _ENDED:
-        return 4
-    if session.position:
-        return 3
-    return 2 if session.wait_until else 1
+    return group(
+        needs=session.needs,
+        state=session.session_state,
+        position=session.position,
+        wait_until=session.wait_until,
+    )
 
 
-def rows_of(sessions: list[Session], now: float, width: int) -> Iterator[Row]:
-    """The groups that have any session, each under its heading, the newest first."""
-    groups: list[list[Session]] = [[] for _ in _GROUPS]
+def rows_of(
+    sessions: list[Session], now: float, width: int, projects: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Row]:
+    """The groups that have any session, each under its heading, the newest first; with `projects` whose each is."""
+    groups: list[list[Session]] = [[] for _ in GROUPS]
     for session in reversed(sessions):
         groups[group_of(session)].append(session)
-    for name, members in zip(_GROUPS, groups, strict=True):
+    for name, members in zip(GROUPS, groups, strict=True):
         if not members:
             continue
         yield row((f"{name} ({len(members)})", "head"))
         for session in members[:_SHOWN]:
-            yield _line(session, now, width)
-            if session.last_action and session.session_state not in _ENDED:
-                yield row((f"    {cut(session.last_action, width - 8)}", "dim"))
+            yield _line(session, now, width, projects.get(session.session_id, ""))
+            if session.last_action and session.session_state not in ENDED:
+                yield _below(session, width)
         if len(members) > _SHOWN:
             yield row((f"  and {len(members) - _SHOWN} older ones: hub ls --all", "dim"))
 
 
 def state_of(session: Session, now: float) -> Piece:
     """What it does, in a word or two."""
-    if session.needs != "none":
-        return f"needs {NEEDS[session.needs]}", "mine"
-    if session.position:
-        return f"queued, {session.position}.", "dim"
-    if session.wait_until and session.session_state not in _ENDED:
+    place = group_of(session)
+    if place == WAITS and session.wait_until:
         return f"until {moment(session.wait_until, now)}", "warn"
+    told = words(
+        needs=session.needs,
+        state=session.session_state,
+        position=session.position,
+        verified=session.verified,
+    )
+    if place == NEEDED:
+        return told, "mine"
     if session.session_state == "completed" and not session.verified:
-        return "done, unverified", "warn"
-    words = session.session_state.replace("_", " ")
-    return words, _ENDED.get(session.session_state, "info")
+        return told, "warn"
+    return told, "dim" if place == QUEUED else _LOOKS.get(session.session_state, "info")
 
 
 def agent_of(session: Session) -> str:
@@ -73,31 +86,52 @@ def agent_of(session: Session) -> str:
     return f"{session.active_provider}{account}"
 
 
-def _line(session: Session, now: float, width: int) -> Row:
-    words, look = state_of(session, now)
+def _line(session: Session, now: float, width: int, project: str) -> Row:
+    """What it does, and its task; who works at it where there is room, and since when."""
+    told, look = state_of(session, now)
     since = session.ended_at or session.started_at
     when = moment(since, now) if since else ""
     moved = f"{session.handoffs_done}x" if session.handoffs_done else ""
-    title = cut(session.title, max(20, width - 58))
+    beside = (f"{cut(agent_of(session), 16):<17}", (f"{moved:<4}", "warn")) if width >= _WIDE else ()
+    room = width - (60 if beside else 37)
+    title = cut(f"{project}: {session.title}" if project else session.title, room)
     return row(
-        (f" {words:<17}", look),
-        f"{cut(agent_of(session), 16):<17}",
-        (f"{moved:<4}", "warn"),
-        (f"{when:<13}", "dim"),
-        title,
+        (f" {told:<19}", look),
+        f"{title:<{room + 1}}",
+        *beside,
+        (f"{when:>12}", "dim"),
         key=session.session_id,
     )
+
+
+def _below(session: Session, width: int) -> Row:
+    """What its agent did last, and who that is where it is not beside the task."""
+    who = "" if width >= _WIDE else f"{agent_of(session)}  "
+    return row((f"    {cut(who + session.last_action, width - 8)}", "dim"))
 
 
 class BoardPage(OrdersPage):
     """The first page."""
 
     NAME = "board"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "A",
+            "everywhere",
+            "All projects",
+            show=False,  # the heading has it
+            tooltip="The sessions of all your projects, or of this one alone",
+        ),
+    ]
 
     def on_mount(self) -> None:
         """What is seen before the daemon has been asked."""
         super().on_mount()
         self.sessions: list[Session] = []
+        self.elsewhere: list[tuple[Project, list[Session]]] = []
+        """Of the other projects, while they are shown."""
+        self.everywhere = False
+        self._looks = self.set_interval(_AGAIN, self.reload, pause=True)
         self.heading(f"{self.hub.project}  looking for the daemon")
         # Of the page, not of the app: the app's own is given to the screen below and may never be called.
         self.call_after_refresh(self.hub.painted)
@@ -106,18 +140,50 @@ class BoardPage(OrdersPage):
         """Every session."""
         from hub.api.sessions import Sessions  # noqa: PLC0415  # after the first paint
 
-        found = await self.hub.daemon.get(Sessions, "/api/sessions")
-        self.sessions = found.sessions
-        self.draw()
+        daemon = self.hub.daemon
+        found = await daemon.get(Sessions, "/api/sessions")
+        elsewhere = await self._others() if self.everywhere else []
+        if daemon is self.hub.daemon:  # else it is of a project that was left
+            self.sessions, self.elsewhere = found.sessions, elsewhere
+            self.draw()
+
+    async def _others(self) -> list[tuple[Project, list[Session]]]:
+        projects = await off_loop(self.hub.others)
+        return await sessions(one for one in projects if one.root != self.hub.root)
+
+    def action_everywhere(self) -> None:
+        """The sessions of all projects, or of this one alone. No event tells of the others': they are asked again."""
+        self.everywhere = not self.everywhere
+        if self.everywhere:
+            self._looks.resume()
+        else:
+            self._looks.pause()
+        self.reload()
+
+    def turned(self) -> None:
+        """The app is at another project now."""
+        self.sessions, self.elsewhere = [], []
+        if self.everywhere:
+            self.action_everywhere()
 
     def draw(self) -> None:
         """Show the sessions as they are known."""
         rows = self.query_one(Rows)
-        waiting = sum(group_of(session) == 0 for session in self.sessions)
-        working = sum(group_of(session) == 1 for session in self.sessions)
-        words = f"{self.hub.project}  {self.hub.zone}  {waiting} need you, {working} working"
-        self.heading(words)
-        lines = list(rows_of(self.sessions, self.now, self.size.width))
+        all_of_them = [*self.sessions, *(one for _, others in self.elsewhere for one in others)]
+        waiting = sum(group_of(session) == NEEDED for session in all_of_them)
+        working = sum(group_of(session) == WORKS for session in all_of_them)
+        where, other = (
+            ("all projects", "this one alone") if self.everywhere else (self.hub.project, "all projects")
+        )
+        self.heading(
+            f"{where}  {self.hub.zone}  {waiting} need{'s' if waiting == 1 else ''} you, {working} working  (A {other})"
+        )
+        names: dict[str, str] = {}
+        if self.everywhere:
+            all_of_them.sort(key=lambda one: one.started_at or "~")  # who waits for a turn is last
+            names = {one.session_id: self.hub.project for one in self.sessions}
+            names |= {one.session_id: project.name for project, found in self.elsewhere for one in found}
+        lines = list(rows_of(all_of_them, self.now, self.size.width, names))
         if not lines:
             lines = [row("no session yet"), row(("n starts one, ? says what else there is", "dim"))]
         rows.show(lines)
@@ -128,13 +194,30 @@ class BoardPage(OrdersPage):
             self.draw()
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
-        """Look at a session."""
-        self.hub.open_session(event.key)
+        """Look at a session, and for that go to its project."""
+        project = self._project_of(event.key)
+        if project is None:
+            self.hub.open_session(event.key)
+        else:
+            self.hub.visit(project, event.key)
 
     @property
     def meant(self) -> str:
         """The session that the cursor is at."""
         return self.query_one(Rows).key
+
+    @property
+    def foreign(self) -> str:
+        """The name of another project, where the cursor is at one of its sessions."""
+        project = self._project_of(self.meant)
+        return project.name if project else ""
+
+    def _project_of(self, session_id: str) -> Project | None:
+        """Where that is another one than the app's."""
+        places = (
+            place for place, found in self.elsewhere if any(one.session_id == session_id for one in found)
+        )
+        return next(places, None)
 
     def standing_of(self, session_id: str) -> str:
         """What is known of its question: its task."""

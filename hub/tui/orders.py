@@ -50,6 +50,11 @@ class OrdersPage(Page):
         """What a session asks, as far as it is known."""
         return ""
 
+    @property
+    def foreign(self) -> str:
+        """The name of another project, where the session that is meant is of one; its daemon gets no order from here."""
+        return ""
+
     def order(self, work: Coroutine[Any, Any, None]) -> None:
         """Carry an order out; what the daemon answers is said."""
         self.run_worker(self._tried(work), group="orders")
@@ -64,14 +69,16 @@ class OrdersPage(Page):
         self.reload()
 
     def _on_session(self, name: str, work: Callable[[str], Coroutine[Any, Any, None]]) -> None:
-        if self.meant:
+        if self.foreign:
+            self.say(f"That is a session of {self.foreign}: enter goes there.", bad=True)
+        elif self.meant:
             self.order(work(self.meant))
         else:
             self.say(f"No session to {name}.", bad=True)
 
     def action_approve(self) -> None:
         """What waits for a word."""
-        self.order(self._approve(self.meant))
+        self._on_session("approve", self._approve) if self.foreign else self.order(self._approve(self.meant))
 
     def action_reply(self) -> None:
         """Answer the agent."""

@@ -23,7 +23,7 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 
 Piece = tuple[str, str]
 """A text, and how it looks: one of `LOOKS`, or ""."""

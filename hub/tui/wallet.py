@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from hub.domain.quota.spoken import WINDOWS
+from hub.domain.quota.spoken import OUTLOOKS, SOURCES, WINDOWS
 from hub.tui.look import Look, moment, seconds_until, span
 from hub.tui.page import JsonObject, Page
 from hub.tui.rows import Row, Rows, row
@@ -127,6 +127,8 @@ def _window(window: Window, burn: Sequence[float], now: float, look: Look) -> It
         (f"  {spark}" if spark.strip() else "", "info"),
     )
     yield row(" " * 11, *_when(window, now))
+    told = (OUTLOOKS.get(window.forecast, window.forecast), SOURCES.get(window.source, window.source))
+    yield row((" " * 11 + "; ".join(filter(None, told)), "dim"))
 
 
 def _when(window: Window, now: float) -> Iterator[Any]:
@@ -142,4 +144,3 @@ def _when(window: Window, now: float) -> Iterator[Any]:
         yield (f" (in {span(left)})   " if left > 0 else " (is over)   ", "dim")
     if window.burn_per_min is not None:
         yield (f"{window.burn_per_min:,.2g} {window.unit}/min   ", "dim")
-    yield (f"{window.forecast}, from {window.source}", "dim")

@@ -13,6 +13,8 @@ from typing import Any
 
 import attrs
 
+from hub.domain.quota.spoken import spoken
+from hub.domain.wallclock import respoken
 from hub.tui.look import Look
 from hub.tui.rows import Piece, Row, row, wrapped
 
@@ -20,7 +22,6 @@ JsonObject = dict[str, Any]
 
 _WORKTREE = re.compile(r"/[^\s\"']*/\.hub/worktrees/[^/\s\"']+/")
 """The session's folder in front of a path, which every path of an agent's begins with."""
-_INSTANT = re.compile(r"\b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)")
 _LOOKS = {
     "system": "good",
     "quota": "info",
@@ -226,7 +227,7 @@ def time_of(record: JsonObject) -> str:
 
 def for_people(text: str) -> str:
     """A text of hub's own, its instants in local time."""
-    return _INSTANT.sub(lambda found: f"{datetime.fromisoformat(found[1]).astimezone():%H:%M}", text)
+    return respoken(spoken(text), lambda at: f"{at.astimezone():%H:%M}")
 
 
 def line_of(record: JsonObject) -> Row:

@@ -20,7 +20,7 @@ import msgspec
 from hub.api.convert import ProblemsError, fields_of, is_required, structure
 from hub.domain.canonical import StrictJsonError, parse_strict
 from hub.domain.config.schema import Problem, invalid
-from hub.domain.plain import plain_value
+from hub.domain.text.plain import plain_value
 from hub.errors import Code, HubError
 
 T = TypeVar("T")

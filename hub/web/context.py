@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 import attrs
 import trio
 
-from hub.io.places import Places
+from hub.io.project.places import Places
 from hub.messages import Subscribe, Subscription, Unsubscribe
 from supervisors import Call, NodeInfo, Ref
 

@@ -15,7 +15,7 @@ import attrs
 import msgspec
 import trio
 
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 from hub.errors import Code, HubError, install_broken
 from supervisors import ActorDied, Exit
 

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from hub.errors import Code, HubError
-from hub.io.places import make_private_dir
+from hub.io.project.places import make_private_dir
 
 BACKLOG = 256
 _MAX_PATH = 100

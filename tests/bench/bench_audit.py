@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from hub.io.journal import AuditJournal, verify_file
-from hub.io.places import Places, make_private_dir
+from hub.io.audit.journal import AuditJournal, verify_file
+from hub.io.project.places import Places, make_private_dir
 from tests.bench.table import Row, at_least, percentile, run
 
 GROUP = 256

@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from hub.domain.code import LANGUAGES, declared, language_of, mark
-from hub.io.code_scan import MAX_BYTES, Scanned, scan, walk
+from hub.io.graph.code_scan import MAX_BYTES, Scanned, scan, walk
 from tests.bench.table import Row, at_least, run
 from tests.bench.treesitter import definitions, parser
 

@@ -49,7 +49,7 @@ _SCRIPT = "from hub.cli.main import main; main()"
 _WARM = """
 import sys, time, json
 from pathlib import Path
-from hub.actors.detector.scout import Scout
+from hub.actors.detector.scanner import Scout
 from hub.domain.config.reader import Config
 from hub.providers.registry import load_all
 scout = Scout(Path(sys.argv[1]), load_all(Config), Config())

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from hub.io.sqlite import EventStore, NewEvent
+from hub.io.events.store import EventStore, NewEvent
 from tests.bench.table import Row, at_least, percentile, run
 
 BATCH = 64

@@ -45,7 +45,7 @@ from unittest.mock import patch
 from hub.domain.graph.terms import any_of, spaced, terms
 from hub.domain.redaction.lines import hidden_in_place
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
-from hub.io.code_scan import Scanned, scan
+from hub.io.graph.code_scan import Scanned, scan
 from hub.io.graph.intake import Intake
 from hub.io.graph.rows import Rows
 from hub.io.graph.rows import rows as rows_of

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Response, sync_playwright
 
-from hub.io.screenshot import BROWSERS
+from hub.io.models.screenshot import BROWSERS
 from tests.bench.table import Row, at_least, run
 from tests.faults.harness import Project, project, until
 

@@ -17,7 +17,7 @@ from hub.domain.event import Event, EventType
 from hub.domain.redaction.events import EventRedactor
 from hub.domain.redaction.known import forms
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
-from hub.io.kingfisher import Detection
+from hub.io.secrets.kingfisher import Detection
 from tests.bench.table import Row, at_least, run
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import trio
 
-from hub.io import processes
-from hub.io.child import Output, RunnerClient, StdinMode, spawn_runner
-from hub.io.commands import run_command
+from hub.io.processes import control
+from hub.io.processes.commands import run_command
+from hub.io.runner.client import Output, RunnerClient, StdinMode, spawn_runner
 from tests.bench.table import Row, at_least, run
 from tests.hub.io.runner.kit import DAEMON, claim_of, lines, script
 from tests.waiting import changed, ends
@@ -73,7 +73,7 @@ async def echoes(folder: Path, count: int) -> list[float]:
             await lines(client, 1)
             took.append((time.perf_counter() - began) * 1e3)
         await client.close_stdin()
-    await processes.sweep({run_dir.name})
+    await control.sweep({run_dir.name})
     return took
 
 
@@ -124,7 +124,7 @@ async def weights(folder: Path) -> list[float]:
     await spawn_runner(run_dir, script("input()", stdin=StdinMode.PIPE))
     claim = claim_of(run_dir)
     found = [pss(claim[name]) for name in ("pid", "guardianPid")]
-    await processes.sweep({run_dir.name})
+    await control.sweep({run_dir.name})
     return found
 
 

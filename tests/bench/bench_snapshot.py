@@ -24,7 +24,7 @@ from pathlib import Path
 import trio
 
 from hub.io.git import add_worktree, snapshot
-from hub.io.places import Places
+from hub.io.project.places import Places
 from tests.bench.table import Row, at_least, run
 
 CHANGED = 21

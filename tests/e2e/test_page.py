@@ -38,11 +38,11 @@ def test_a_session_begun_on_the_page_goes_from_claude_to_codex_under_its_eyes(te
         page.evaluate("document.documentElement.dataset.same = 'yes'")
         expect(page.locator("#handoffs")).to_contain_text("claude to codex", timeout=SOON)
         expect(page.locator("#now .chip.completed")).to_be_visible(timeout=SOON)
-        expect(page.locator("#now")).to_contain_text("Verified")
+        expect(page.locator("#now .chip.completed")).to_have_text("verified")
         expect(page.locator("#stream strong")).to_contain_text("there", timeout=SOON)
         expect(page.locator("#changes summary", has_text="one.txt")).to_be_visible(timeout=SOON)
         expect(page.locator("#changes summary", has_text="two.txt")).to_be_visible()
-        expect(page.locator("#tools svg.gantt rect").first).to_be_visible()
+        expect(page.locator("#tools .gantt .call").first).to_be_visible()
         expect(page.locator("#handoffs svg.ribbon")).to_be_visible()
         assert page.evaluate("document.documentElement.dataset.same") == "yes"
         page.get_by_role("link", name="Quota").click()

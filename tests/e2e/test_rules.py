@@ -195,9 +195,14 @@ SHELL = [
     shell("cat d/secret.txt"),
     shell("cd . && cat ./d/sec*.txt | head -1"),
     shell("grep -r CANARY ."),
+    shell("git log -p"),
+    shell("""python3 -c "print(open('d/' + 'secret.txt').read())" no.txt"""),
+    shell("cat d/$(echo secret).txt # no.txt"),
+    shell("mv d e && cat e/*"),
     shell("touch no.txt"),
     shell("touch yes.txt"),
 ]
+"""What a rule can read it denies; what nobody can read is asked about, and those that name `no.txt` get a no."""
 
 
 def turn(call: Call, page: str) -> Callable[[Seen], Turn]:
@@ -271,6 +276,11 @@ def test_what_is_denied_never_runs_and_what_is_asked_waits(team, page, name):
     assert FOUND in told
     assert len([action for action in asked if "note" in action]) == 1
     assert [action.rpartition(" ")[2] for action in asked if "touch" in action] == ["no.txt", "yes.txt"]
+    assert [word for word in ("python3 -c", "$(echo secret)") if any(word in action for action in asked)] == [
+        "python3 -c",
+        "$(echo secret)",
+    ]
+    assert not any("git log" in action or "mv d" in action for action in asked)
     files = team.made.show(f"hub/{record['sessionId']}^{{tree}}").decode()
     assert "yes.txt" in files
     assert "no.txt" not in files

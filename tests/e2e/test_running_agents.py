@@ -13,7 +13,7 @@ import attrs
 import psutil
 import pytest
 
-from hub.actors.detector.scout import Scout
+from hub.actors.detector.scanner import Scout
 from hub.domain.config.reader import Config
 from hub.providers.registry import load, load_all
 from tests.agents import PROGRAMS, base_env

@@ -22,10 +22,11 @@ import attrs
 
 from hub.client.quick import Api
 from hub.errors import Code, HubError
-from hub.io import seal
-from hub.io.places import load_or_create_key
-from hub.io.sealed import name_of
+from hub.io.files import seal
+from hub.io.files.sealed import name_of
+from hub.io.project.places import load_or_create_key
 from tests.described import DescribedApi
+from tests.forks import Forked, fork
 from tests.settings import lay_out
 from tests.waiting import PATIENCE, ended, until
 
@@ -58,7 +59,7 @@ class Project:
     state: Path
     log: Path
     """One line per started agent, with its dispatch id: the duplicate detector."""
-    daemon: subprocess.Popen[bytes] | None = None
+    daemon: Forked | subprocess.Popen[bytes] | None = None
     port: int = 0
 
     @property
@@ -115,13 +116,8 @@ class Project:
     def start(self, *options: str, **env: str) -> Api:
         """A daemon; ready when this returns."""
         with (self.root.parent / "daemon.log").open("ab") as out:
-            self.daemon = subprocess.Popen(
-                [*HUB, "daemon", "--port", "0", *options],
-                cwd=self.root,
-                env=self.environ(**env),
-                stdout=out,
-                stderr=out,
-            )
+            words = ("daemon", "--port", "0", *options)
+            self.daemon = fork(words, cwd=self.root, env=self.environ(**env), out=out)
         self.port = until(self._announced, "the daemon says where it listens")
         # The first session of a machine compiles the detection engine's rules.
         return DescribedApi(self.port, PATIENCE)

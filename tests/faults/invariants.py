@@ -18,10 +18,10 @@ from typing import Any
 from hub.domain.audit import State
 from hub.domain.contract import verify
 from hub.errors import Code
-from hub.io.journal import verify_file
-from hub.io.lock import ProjectLock
-from hub.io.places import Places, load_or_create_key
-from hub.io.processes import find_by_env
+from hub.io.audit.journal import verify_file
+from hub.io.processes.control import find_by_env
+from hub.io.project.lock import ProjectLock
+from hub.io.project.places import Places, load_or_create_key
 from tests.faults.harness import Project, git, until
 
 _PARTIAL = (".tmp", ".partial")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -23,7 +24,13 @@ def works(made: Project, oracle, monkeypatch) -> None:
     made.script("demo-first", write(oracle, "a.txt", "one"), PIPE, {"limit": {"resetsIn": 3600}})
     made.script("demo-second", write(oracle, "b.txt", "two"), {"done": ""})
     made.configure()
-    monkeypatch.setattr(harness, "HUB", [sys.executable, "-c", IMPATIENT])
+
+    def impatient(words, *, cwd, env, out):
+        return subprocess.Popen(
+            [sys.executable, "-c", IMPATIENT, *words], cwd=cwd, env=env, stdout=out, stderr=out
+        )
+
+    monkeypatch.setattr(harness, "fork", impatient)
 
 
 def test_a_handoff_that_git_cannot_be_asked_for_fails_in_words_and_loses_nothing(made, oracle, monkeypatch):

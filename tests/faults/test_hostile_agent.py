@@ -16,10 +16,10 @@ from tests.faults.test_agent_faults import made, oracle
 __all__ = ["made", "oracle"]
 
 LINE_MIB = int(os.environ.get("HUB_TEST_LINE_MIB", "200"))
-FLOOD = int(os.environ.get("HUB_TEST_FLOOD_LINES", "100000"))
+FLOOD = int(os.environ.get("HUB_TEST_FLOOD_LINES", "40000"))
 MOST = 50 * 1024 * 1024
 LETTERS = "ghijklmnop"
-"""For digits: hub's own keys are random hex, and of a hundred thousand numbers some are eight letters of one, and hidden."""
+"""For digits: hub's own keys are random hex, and of so many numbers some are eight letters of one, and hidden."""
 DIGITS = str.maketrans(LETTERS, "0123456789")
 
 FRAME = """\
@@ -154,7 +154,7 @@ def test_a_flood_of_lines(made, oracle, tmp_path):
 
     until(ended, "the session ends by itself", patience=180)
     assert slowest < 1
-    assert memory(made, "VmHWM") - before < 2 * MOST
+    assert memory(made, "VmHWM") - before < MOST
     events = survived(made, oracle)
     numbers = [e["msg"].translate(DIGITS) for e in events if set(e["msg"]) <= set(LETTERS)]
     assert [int(number) for number in numbers if number] == list(range(FLOOD))

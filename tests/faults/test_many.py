@@ -67,4 +67,9 @@ def test_three_are_handed_over_whatever_dies(work, faults):
     assert [row["sessionState"] for row in rows] == ["completed"] * 3
     assert [row["handoffsDone"] for row in rows] == [1] * 3
     made.stop()
+    for row in rows:
+        folder = made.hub / "sessions" / row["sessionId"]
+        brief = (folder if (folder / "envelope.md").exists() else made.hub) / "envelope.md"
+        signed = brief.read_text().partition("the project's `.hub/")[2].partition("`")[0]
+        assert json.loads((made.hub / signed).read_bytes())["sessionId"] == row["sessionId"]
     check_many(made, rows)

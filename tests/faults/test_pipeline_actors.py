@@ -10,13 +10,13 @@ import pytest
 
 import hub.daemon
 from hub.actors.common.calls import call_until_answered
-from hub.actors.pipelines.book import Book
+from hub.actors.pipelines.store import Book
 from hub.api.convert import unstructure
 from hub.app import App
 from hub.messages import GetPipelineRun, RunPipeline
 from supervisors import ActorDied
 from tests.faults.test_pipeline_killed import check_run, work
-from tests.hub.actors.kit import daemon_of, kill
+from tests.hub.actors.daemon import daemon_of, kill
 
 __all__ = ["work"]
 

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from hub.errors import Code, HubError
-from hub.io.records import _crc
+from hub.io.records.store import _crc
 from tests.faults.harness import HUB, Project, git, try_post, until
 from tests.faults.invariants import check_invariants
 from tests.faults.test_agent_faults import gate, made, oracle, process

@@ -44,7 +44,7 @@ sys.exit(run(["daemon", "--port", "0"]))
 FAULTY = """
 import sys
 from hub.cli.group import run
-from hub.io.sqlite import EventStore
+from hub.io.events.store import EventStore
 
 def odd(path):
     error = ValueError("an odd fault")

@@ -12,23 +12,17 @@ from hub import messages
 from hub.message_map import EDGES, Edge, Slots, document
 
 ROOT = Path(__file__).resolve().parents[2]
-REGISTER = ("register", "roster", "admission", "homes", "queue", "listed", "standings", "beginning")
-"""The modules of the register of sessions."""
+FOLDERS = ("settings", "approvals", "adapter", "pipelines", "session", "sessions")
+"""The actors whose modules fill a folder."""
 ACTOR_FILES = {
     "audit": ["audit.py"],
     "events": ["events.py"],
-    "settings": [f"settings/{path.name}" for path in (ROOT / "hub/actors/settings").glob("*.py")],
     "breakers": ["breakers.py"],
-    "approvals": [f"approvals/{path.name}" for path in (ROOT / "hub/actors/approvals").glob("*.py")],
-    "adapter": ["adapter.py"],
     "job": ["jobs.py"],
-    "pipelines": [f"pipelines/{path.name}" for path in (ROOT / "hub/actors/pipelines").glob("*.py")],
-    "session": [
-        f"session/{path.name}"
-        for path in (ROOT / "hub/actors/session").glob("*.py")
-        if path.stem not in REGISTER
-    ],
-    "sessions": [f"session/{name}.py" for name in REGISTER],
+    **{
+        name: [f"{name}/{path.name}" for path in (ROOT / "hub/actors" / name).glob("*.py")]
+        for name in FOLDERS
+    },
 }
 
 

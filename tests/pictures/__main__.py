@@ -22,7 +22,7 @@ from rich.text import Text
 from textual.pilot import Pilot
 
 from hub.client.quick import find
-from hub.io.screenshot import BROWSERS
+from hub.io.models.screenshot import BROWSERS
 from hub.providers.demo.story import TASK, VERIFY
 from hub.tui.app import HubApp
 from tests.faults.harness import Project, project

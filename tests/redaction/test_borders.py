@@ -22,10 +22,10 @@ import attrs
 import pytest
 
 from hub.domain.event import Event, EventType
-from hub.domain.plain import plain
 from hub.domain.redaction.events import EventRedactor
 from hub.domain.redaction.lines import hidden_in_place
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
+from hub.domain.text.plain import plain
 from hub.io.log import _Plain
 from hub.providers import registry
 from hub.providers.base import Assignment, Exit

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
-from hub.io.kingfisher import Detection
+from hub.io.secrets.kingfisher import Detection
 from tests.redaction.made import jwt, written
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
-from hub.io.kingfisher import Detection
+from hub.io.secrets.kingfisher import Detection
 from tests.redaction.made import (
     ALNUM,
     BROKERED,

@@ -32,25 +32,25 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
         (
             "tests/hub/io/graph/test_project.py::test_links_and_pipes_inside_are_passed_over",
             "tests/hub/io/graph/test_project.py::test_a_look_ends_by_its_size_and_says_which",
-            "tests/hub/io/test_code_scan.py::test_nothing_but_files_is_opened_and_nothing_outside",
-            "tests/hub/io/test_code_scan.py::test_the_bounds",
+            "tests/hub/io/graph/test_code_scan.py::test_nothing_but_files_is_opened_and_nothing_outside",
+            "tests/hub/io/graph/test_code_scan.py::test_the_bounds",
         ),
     ),
     4: (
         "An account's directory that is not its own",
         (
-            "tests/hub/io/test_accounts.py::test_a_place_that_is_not_fit_is_refused_and_nothing_is_made",
-            "tests/hub/io/test_accounts.py::test_a_directory_has_one_account",
-            "tests/hub/io/test_accounts.py::test_a_directory_others_may_write_is_refused",
-            "tests/hub/io/test_accounts.py::test_a_directory_of_another_user_is_refused",
-            "tests/hub/io/test_accounts.py::test_a_directory_is_made_for_its_owner_alone",
+            "tests/hub/io/config/test_accounts.py::test_a_place_that_is_not_fit_is_refused_and_nothing_is_made",
+            "tests/hub/io/config/test_accounts.py::test_a_directory_has_one_account",
+            "tests/hub/io/config/test_accounts.py::test_a_directory_others_may_write_is_refused",
+            "tests/hub/io/config/test_accounts.py::test_a_directory_of_another_user_is_refused",
+            "tests/hub/io/config/test_accounts.py::test_a_directory_is_made_for_its_owner_alone",
         ),
     ),
     5: (
         "A label that a terminal, a page or a path would obey",
         (
-            "tests/hub/domain/test_text.py::test_what_is_no_label",
-            "tests/hub/io/test_accounts.py::test_a_label_is_never_a_path",
+            "tests/hub/domain/text/test_safe.py::test_what_is_no_label",
+            "tests/hub/io/config/test_accounts.py::test_a_label_is_never_a_path",
         ),
     ),
     6: (
@@ -94,10 +94,10 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     11: (
         "Acceptance commands that a client of the API chooses, or that run wild",
         (
-            "tests/hub/io/test_commands.py::test_a_command_sees_no_key_and_no_open_file",
-            "tests/hub/io/test_commands.py::test_a_command_has_no_input",
-            "tests/hub/io/test_commands.py::test_a_long_output_keeps_head_and_tail",
-            "tests/hub/io/test_commands.py::test_a_command_that_takes_too_long_is_ended_with_all_it_started",
+            "tests/hub/io/processes/test_commands.py::test_a_command_sees_no_key_and_no_open_file",
+            "tests/hub/io/processes/test_commands.py::test_a_command_has_no_input",
+            "tests/hub/io/processes/test_commands.py::test_a_long_output_keeps_head_and_tail",
+            "tests/hub/io/processes/test_commands.py::test_a_command_that_takes_too_long_is_ended_with_all_it_started",
         ),
     ),
     12: (
@@ -121,56 +121,56 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     15: (
         "A value that breaks out of `hub.toml`",
         (
-            "tests/hub/io/test_config_patch.py::test_a_value_cannot_break_out",
-            "tests/hub/io/test_config_patch.py::test_a_text_that_does_not_read_back_the_same_is_not_written",
-            "tests/hub/io/test_config_patch.py::test_what_an_editor_saves_meanwhile_is_not_lost",
+            "tests/hub/io/config/test_patch.py::test_a_value_cannot_break_out",
+            "tests/hub/io/config/test_patch.py::test_a_text_that_does_not_read_back_the_same_is_not_written",
+            "tests/hub/io/config/test_patch.py::test_what_an_editor_saves_meanwhile_is_not_lost",
         ),
     ),
     16: (
         "A key's name that a loader, a shell or git obeys",
         (
-            "tests/hub/io/test_dotenv.py::test_names_that_are_not_allowed_are_refused",
-            "tests/hub/io/test_dotenv.py::test_nothing_is_interpolated_and_only_allowed_names_are_read",
+            "tests/hub/io/secrets/test_dotenv.py::test_names_that_are_not_allowed_are_refused",
+            "tests/hub/io/secrets/test_dotenv.py::test_nothing_is_interpolated_and_only_allowed_names_are_read",
         ),
     ),
     17: (
         "A key's value that is two lines or is interpolated",
         (
-            "tests/hub/io/test_dotenv.py::test_values_that_could_be_two_lines_are_refused_and_not_repeated",
-            "tests/hub/io/test_dotenv.py::test_any_value_of_one_line_comes_back_as_it_was",
-            "tests/hub/io/test_dotenv.py::test_nothing_is_interpolated_and_only_allowed_names_are_read",
+            "tests/hub/io/secrets/test_dotenv.py::test_values_that_could_be_two_lines_are_refused_and_not_repeated",
+            "tests/hub/io/secrets/test_dotenv.py::test_any_value_of_one_line_comes_back_as_it_was",
+            "tests/hub/io/secrets/test_dotenv.py::test_nothing_is_interpolated_and_only_allowed_names_are_read",
         ),
     ),
     18: (
         "A file of keys that is a link, open to others or tracked",
         (
-            "tests/hub/io/test_dotenv.py::test_a_link_is_not_followed",
-            "tests/hub/io/test_dotenv.py::test_a_file_others_may_read_is_made_private",
+            "tests/hub/io/secrets/test_dotenv.py::test_a_link_is_not_followed",
+            "tests/hub/io/secrets/test_dotenv.py::test_a_file_others_may_read_is_made_private",
             "tests/hub/cli/test_setup.py::test_keys_that_git_would_take_along_are_a_fault",
         ),
     ),
     19: (
         "An agent that looks for keys of others in its environment",
-        ("tests/hub/actors/test_launch.py::test_the_environment_is_the_allow_list_and_nothing_else",),
+        ("tests/hub/actors/common/test_launch.py::test_the_environment_is_the_allow_list_and_nothing_else",),
     ),
     20: (
         "An agent that inherits open files",
-        ("tests/hub/actors/test_launch.py::test_only_the_three_standard_descriptors_are_inherited",),
+        ("tests/hub/actors/common/test_launch.py::test_only_the_three_standard_descriptors_are_inherited",),
     ),
     21: (
         "A key on a command line",
-        ("tests/hub/actors/test_launch.py::test_no_secret_and_no_prompt_is_in_any_argument",),
+        ("tests/hub/actors/common/test_launch.py::test_no_secret_and_no_prompt_is_in_any_argument",),
     ),
     22: (
         "A prompt that is an option",
-        ("tests/hub/actors/test_launch.py::test_no_provider_puts_a_prompt_or_a_key_into_argv",),
+        ("tests/hub/actors/common/test_launch.py::test_no_provider_puts_a_prompt_or_a_key_into_argv",),
     ),
     23: (
         "Escape sequences and invisible characters",
         (
             "tests/security/test_faces.py::test_no_answer_and_no_screen_passes_on_what_a_terminal_acts_on",
             "tests/hub/web/test_codec.py::test_no_answer_has_anything_a_terminal_acts_on",
-            "tests/hub/domain/test_text.py::test_clean_leaves_no_escape_and_nothing_invisible_and_is_idempotent",
+            "tests/hub/domain/text/test_safe.py::test_clean_leaves_no_escape_and_nothing_invisible_and_is_idempotent",
         ),
     ),
     24: (
@@ -205,9 +205,9 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     28: (
         "`.hub` replaced by a link",
         (
-            "tests/hub/io/test_places.py::test_hub_as_a_link_is_refused",
-            "tests/hub/io/test_atomic.py::test_a_link_in_place_of_the_directory_is_refused",
-            "tests/hub/io/test_atomic.py::test_a_link_in_place_of_the_file_is_replaced_not_followed",
+            "tests/hub/io/project/test_places.py::test_hub_as_a_link_is_refused",
+            "tests/hub/io/files/test_atomic.py::test_a_link_in_place_of_the_directory_is_refused",
+            "tests/hub/io/files/test_atomic.py::test_a_link_in_place_of_the_file_is_replaced_not_followed",
         ),
     ),
     29: (
@@ -231,7 +231,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     31: (
         "A line without an end",
         (
-            "tests/hub/io/test_framing.py::test_a_gigabyte_without_a_newline_costs_two_mebibytes",
+            "tests/hub/io/runner/test_framing.py::test_a_gigabyte_without_a_newline_costs_two_mebibytes",
             "tests/faults/test_hostile_agent.py::test_a_line_without_an_end",
         ),
     ),
@@ -268,15 +268,15 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     36: (
         "Processes that fork away or ignore signals",
         (
-            "tests/hub/io/test_child.py::test_the_ladder_is_interrupt_terminate_kill",
-            "tests/hub/io/test_child.py::test_the_last_step_reaches_descendants_in_other_sessions",
+            "tests/hub/io/runner/test_client.py::test_the_ladder_is_interrupt_terminate_kill",
+            "tests/hub/io/runner/test_client.py::test_the_last_step_reaches_descendants_in_other_sessions",
             "tests/hub/io/runner/test_guard.py::test_when_either_guard_is_killed_every_descendant_is_gone_within_a_second",
         ),
     ),
     37: (
         "A process number that another process has taken over",
         (
-            "tests/hub/io/test_processes.py::test_a_process_that_took_over_a_number_is_not_signalled",
+            "tests/hub/io/processes/test_control.py::test_a_process_that_took_over_a_number_is_not_signalled",
             "tests/hub/io/runner/test_guard.py::test_a_reused_process_number_is_not_taken_for_the_runner",
         ),
     ),
@@ -290,9 +290,9 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     39: (
         "A link in place of the lock",
         (
-            "tests/hub/io/test_lock.py::test_planted_link_is_refused",
-            "tests/hub/io/test_lock.py::test_release_frees_and_the_file_stays",
-            "tests/hub/io/test_lock.py::test_a_child_does_not_inherit_the_lock",
+            "tests/hub/io/project/test_lock.py::test_planted_link_is_refused",
+            "tests/hub/io/project/test_lock.py::test_release_frees_and_the_file_stays",
+            "tests/hub/io/project/test_lock.py::test_a_child_does_not_inherit_the_lock",
         ),
     ),
     40: (
@@ -312,7 +312,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
         (
             "tests/hub/web/test_app.py::test_error_texts_are_redacted",
             "tests/hub/io/test_log.py::test_messages_and_tracebacks_are_scrubbed",
-            "tests/hub/actors/session/test_passing.py::test_a_file_named_like_a_key_does_not_carry_it_into_the_contract",
+            "tests/hub/actors/session/test_handoff_steps.py::test_a_file_named_like_a_key_does_not_carry_it_into_the_contract",
         ),
     ),
     43: (
@@ -338,7 +338,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
         (
             "tests/hub/domain/redaction/test_prefix.py::test_hostile_text_is_read_in_linear_time",
             "tests/hub/domain/redaction/test_prefix.py::test_heads_without_bodies_are_passed_over",
-            "tests/hub/domain/test_resets.py::test_long_noise_is_read_in_bounded_time",
+            "tests/hub/domain/quota/test_resets.py::test_long_noise_is_read_in_bounded_time",
             "tests/hub/domain/intent/test_statements.py::test_no_text_makes_it_slow",
         ),
     ),

@@ -13,6 +13,7 @@ import pytest
 
 from hub.client.quick import Api
 from hub.errors import Code, HubError
+from tests import forks
 from tests.faults.harness import HUB, Project, project, until
 
 LOOKS = [
@@ -54,9 +55,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 
 
 def hub(made: Project, *words: str, before: str = "") -> subprocess.CompletedProcess[str]:
-    command = [*HUB, *words]
-    if before:
-        command = ["unshare", "-m", "sh", "-c", f'{before} && exec "$@"', "sh", *command]
+    if not before:
+        return forks.run(words, cwd=made.root, env=made.environ(), timeout=120)
+    command = ["unshare", "-m", "sh", "-c", f'{before} && exec "$@"', "sh", *HUB, *words]
     return subprocess.run(
         command, cwd=made.root, env=made.environ(), capture_output=True, text=True, timeout=120, check=False
     )

@@ -24,8 +24,9 @@ import pytest
 
 from hub.client.quick import Api
 from hub.errors import Code, HubError
-from tests.faults.harness import HUB, PATIENCE, git, until
-from tests.hub.cli.kit import Done, environ, hub
+from tests.faults.harness import PATIENCE, git, until
+from tests.forks import fork
+from tests.hub.cli.command import Done, environ, hub
 
 LOOKS = (
     ("doctor",), ("providers",), ("providers", "--json"), ("status",), ("detect",), ("detect", "--json"), ("logs",),
@@ -84,12 +85,10 @@ class Clone:
 
     def start(self, *options: str, **env: str) -> Api:
         """A daemon that its user has agreed to."""
-        self.daemon = subprocess.Popen(
-            [*HUB, "daemon", "--port", "0", *options],
-            cwd=self.root,
-            env={**self.env, **env},
-            stdin=subprocess.DEVNULL,
-        )
+        with (self.root.parent / "daemon.log").open("ab") as out:
+            self.daemon = fork(
+                ["daemon", "--port", "0", *options], cwd=self.root, env={**self.env, **env}, out=out
+            )
         return Api(until(self._port, "the daemon says where it listens"), PATIENCE)
 
     def _port(self) -> int:
@@ -505,6 +504,24 @@ def test_an_agent_s_file_that_came_since_the_start_stops_the_next_session(clone:
     with pytest.raises(HubError):
         api.post("/api/run", {"task": "x", "trust": "0" * 64})
     assert api.post("/api/run", {"task": "x", "trust": refused.value.extra["digest"]})["ok"]
+
+
+def test_nor_does_a_session_begin_that_waited_for_its_turn_meanwhile(clone: Clone) -> None:
+    """Its work begins at the commit that is there when its turn comes."""
+    waits = json.dumps({"steps": [{"ask": "Which colour?"}, {"done": "ok"}]})
+    first = (
+        '[session]\nchain = ["demo-first"]\n[providers.demo-first]\nenabled = true\nscript = "steps.json"\n'
+    )
+    clone.commit(**{"hub.toml": first, "steps.json": waits})
+    assert clone.hub("trust", "--yes").returncode == 0
+    api = clone.start()
+    api.post("/api/run", {"task": "x"})
+    until(lambda: api.get("/api/status")["needsInput"], "the agent asks")
+    queued = api.post("/api/run", {"task": "y", "queue": True})["sessionId"]
+    clone.commit(**{".claude/settings.json": '{"hooks": {}}'})
+    api.post("/api/session/stop", {})
+    assert ".claude/settings.json" in said(api, "cannot begin")
+    assert queued not in json.dumps(api.get("/api/sessions"))
 
 
 def test_what_the_user_changes_through_hub_is_his_word_for_that_alone(clone: Clone) -> None:

@@ -1,7 +1,7 @@
 """The approvals actor: what waits for a person's word, and who waits for it.
 
 Owns: the requests' record, the one answer of each, and the order in which it is kept, told and given.
-Must not: hold the rules (`hub.domain.rules` does), or talk to an agent (its session does).
+Must not: hold the rules (`hub.domain.permission.rules` does), or talk to an agent (its session does).
 
 A request is durable before anybody sees it. Its answer is durable, then on the audit log, and only then given to
 whoever waits; they ask again after any death of theirs or of this actor, and get the same answer.
@@ -18,7 +18,7 @@ import attrs
 import trio
 
 from hub.actors.approvals.publish import publish
-from hub.actors.approvals.shelf import Shelf
+from hub.actors.approvals.store import Shelf
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.condition import Condition
 from hub.actors.common.outbox import Outbox
@@ -27,10 +27,11 @@ from hub.api.approvals import Resolved
 from hub.domain import approval as record
 from hub.domain.approval import Action, Approval, By, Request, State, Verdict
 from hub.domain.config.model import ApprovalRule
-from hub.domain.rules import Where, judge, named
+from hub.domain.permission.rules import Named, Where, judge, named
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
-from hub.io.looking import look
+from hub.io.files.named import look
+from hub.io.git.showing import files_shown
 from hub.messages import (
     ApprovalsInbox,
     AskApproval,
@@ -130,9 +131,13 @@ class Approvals(Actor[ApprovalsInbox]):
                 return Verdict("ask", reason=f"the rules cannot be read: {error.detail}")
         known = self._known
         names = named(known, request, self._where)
-        if not names.paths and not names.searched:
+        if names == Named():
             return judge(known, request, self._where)
-        return await trio.to_thread.run_sync(lambda: judge(known, request, self._where, look(names)))
+        shown = {one: await files_shown(*one) for one in names.shown}
+        seen = await trio.to_thread.run_sync(look, names)
+        return await trio.to_thread.run_sync(
+            judge, known, request, self._where, attrs.evolve(seen, shown=shown)
+        )
 
     def _resolve(self, message: ResolveApproval) -> Answer:
         found = self._shelf.find(message.id)

@@ -2,7 +2,7 @@
 
 Owns: the one way to go on asking.
 Must not: be used for a message that may not be repeated.
-Tests: tests/hub/actors/test_pipelines.py
+Tests: tests/hub/actors/pipelines/test_pipelines.py
 """
 
 from __future__ import annotations

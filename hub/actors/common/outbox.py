@@ -20,7 +20,7 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.domain.event import Tag
 from hub.errors import HubError
-from hub.io.sqlite import NewEvent
+from hub.io.events.store import NewEvent
 from hub.messages import AuditAppend, AuditEntry, EventAppend
 from supervisors import ActorDied, Ref, Sent
 

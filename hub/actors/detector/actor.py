@@ -17,7 +17,7 @@ import trio
 from hub.actors.detector.adopting import Adopting
 from hub.actors.detector.meter import Meter
 from hub.actors.detector.news import News
-from hub.actors.detector.scout import Scout
+from hub.actors.detector.scanner import Scout
 from hub.api import detect as api
 from hub.api.convert import unstructure
 from hub.api.detect import Adopted

@@ -20,10 +20,10 @@ from typing import Any
 import attrs
 import trio
 
-from hub.actors.clock import iso
 from hub.actors.common.calls import call_until_answered
+from hub.actors.common.clock import iso
 from hub.actors.detector.carrying import Carrying
-from hub.actors.detector.scout import Scout, told
+from hub.actors.detector.scanner import Scout, told
 from hub.api.convert import unstructure
 from hub.api.detect import Adopted
 from hub.domain.brief import render_envelope
@@ -35,19 +35,19 @@ from hub.domain.event import Event
 from hub.domain.intent.claims import claims_of
 from hub.domain.intent.draft import draft
 from hub.domain.intent.fold import NO_INTENT, Intent
-from hub.domain.proof import Proofs
+from hub.domain.result.proof import Proofs
 from hub.domain.routing import Target
 from hub.errors import Code, HubError
 from hub.io import git
-from hub.io.atomic import write_atomic
-from hub.io.ending import end, with_all_below
+from hub.io.events.store import NewEvent
+from hub.io.files.atomic import write_atomic
 from hub.io.git.manifest import changed_lines, manifest
 from hub.io.git.proving import proofs
+from hub.io.git.trees import same_repository, tree_of
 from hub.io.git.worktree import carry
-from hub.io.places import Places
-from hub.io.processes import Identity
-from hub.io.sqlite import NewEvent
-from hub.io.trees import same_repository, tree_of
+from hub.io.processes.control import Identity
+from hub.io.processes.ending import end, with_all_below
+from hub.io.project.places import Places
 from hub.messages import Adopt, AuditAppend, AuditEntry, EventAppend, GetInUse
 from supervisors import Ref
 
@@ -262,8 +262,10 @@ class Adopting:
 
     async def _write(self, contract: Contract, found: Detected) -> None:
         name, data = contract.session_id, encode(contract)
-        write_atomic(self.places.adopted_json(name), data)
-        write_atomic(self.places.adopted_md(name), render_envelope(contract, adopted=True).encode())
+        signed = self.places.adopted_json(name)
+        write_atomic(signed, data)
+        text = render_envelope(contract, file=self.places.below(signed), adopted=True)
+        write_atomic(self.places.adopted_md(name), text.encode())
         told = {
             "sessionId": name,
             "adopted": self.scrub(found.id),

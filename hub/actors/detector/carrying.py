@@ -10,9 +10,9 @@ from pathlib import Path
 
 import attrs
 
-from hub.actors.detector.scout import Scout
-from hub.actors.errand import Jobs
-from hub.actors.runs import InTerminal
+from hub.actors.common.command_runs import InTerminal
+from hub.actors.common.job import Jobs
+from hub.actors.detector.scanner import Scout
 from hub.api.detect import Adopted
 from hub.domain.contract import Contract
 from hub.domain.detection.adoption import Opening, opening_prompt, resumable
@@ -20,9 +20,9 @@ from hub.domain.detection.detected import Detected
 from hub.domain.routing import Target
 from hub.domain.terminal import Command
 from hub.errors import Code, HubError
-from hub.io.places import Places
-from hub.io.probe import which
-from hub.io.terminal import has_terminal
+from hub.io.processes.probe import which
+from hub.io.processes.terminal import has_terminal
+from hub.io.project.places import Places
 from hub.messages import StartRun, WhoBegins
 from hub.providers.registry import opening
 from supervisors import Ref

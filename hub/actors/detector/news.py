@@ -16,13 +16,13 @@ from typing import Any
 
 import attrs
 
-from hub.actors.clock import iso
+from hub.actors.common.clock import iso
 from hub.domain.detection.detected import Detected
-from hub.domain.detection.lineup import Agent
+from hub.domain.detection.matching import Agent
 from hub.domain.event import Record, Tag
-from hub.domain.text import headline
+from hub.domain.text.safe import headline
+from hub.io.events.store import NewEvent
 from hub.io.runner.proc import boot_id
-from hub.io.sqlite import NewEvent
 
 
 @attrs.define

@@ -10,13 +10,13 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from hub.actors.common.job import Jobs
 from hub.actors.detector.actor import Detector
 from hub.actors.detector.adopting import Adopting
 from hub.actors.detector.carrying import Carrying
 from hub.actors.detector.meter import Meter
-from hub.actors.detector.scout import Scout
-from hub.actors.errand import Jobs
-from hub.io.places import Places, load_or_create_key
+from hub.actors.detector.scanner import Scout
+from hub.io.project.places import Places, load_or_create_key
 from hub.messages import (
     AuditAppend,
     EventAppend,

@@ -16,7 +16,7 @@ from typing import Any, assert_never
 import attrs
 import trio
 
-from hub.actors.clock import iso
+from hub.actors.common.clock import iso
 from hub.actors.common.outbox import Outbox
 from hub.actors.knowledge.follower import CURSOR, Follower
 from hub.actors.knowledge.indexer import RULES, Hiding, Indexer
@@ -29,7 +29,7 @@ from hub.errors import Code, HubError
 from hub.io.graph.facts import Counts, counts, detail, note, of_session
 from hub.io.graph.search import search
 from hub.io.graph.store import GraphStore
-from hub.io.places import Places
+from hub.io.project.places import Places
 from hub.messages import (
     DrawIntent,
     EventsInbox,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import attrs
 import trio
 
-from hub.actors.clock import iso
+from hub.actors.common.clock import iso
 from hub.api.graph import IndexState
 from hub.errors import HubError
 from hub.io.git.files import files as project_files

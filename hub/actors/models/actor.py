@@ -12,11 +12,11 @@ from typing import assert_never
 
 import trio
 
-from hub.actors.errand import Jobs
+from hub.actors.common.command_runs import InTerminal
+from hub.actors.common.job import Jobs
 from hub.actors.models.curated import CURATED, TOOLS
-from hub.actors.models.looks import Looks
 from hub.actors.models.pulling import Pulling
-from hub.actors.runs import InTerminal
+from hub.actors.models.vision import Looks
 from hub.api import localmodel as api
 from hub.api.jobs import Begun
 from hub.api.localmodel import LocalModels, PullEnded
@@ -24,9 +24,9 @@ from hub.api.vision import Seen
 from hub.domain.config.reader import Config
 from hub.domain.terminal import Command
 from hub.errors import Code, HubError
-from hub.io.ollama import base_of, reachable
-from hub.io.places import Places
-from hub.io.probe import which
+from hub.io.models.ollama import base_of, reachable
+from hub.io.processes.probe import which
+from hub.io.project.places import Places
 from hub.messages import CancelPull, GetConfig, LaunchModel, ListModels, Look, ModelsInbox, PullModel
 from hub.providers.base import Provider
 from supervisors import Actor, ActorDied, Answer, Ref

@@ -1,25 +1,25 @@
 """The pull of a model, as a job.
 
 Owns: one pull from its beginning to its end.
-Must not: decide what of it is told (`hub.domain.pull` does).
+Must not: decide what of it is told (`hub.domain.models.pull` does).
 """
 
 from __future__ import annotations
 
 import attrs
 
-from hub.actors.errand import Say
-from hub.domain.pull import Pull
+from hub.actors.common.job import Say
+from hub.domain.models.pull import Pull
 from hub.errors import Code, HubError
-from hub.io.http_stream import failed, place_of
-from hub.io.ollama import installed, pulling
+from hub.io.http.stream import failed, place_of
+from hub.io.models.ollama import installed, pulling
 
 _ENDED_EARLY = "ended the pull without a word; ask for it again, it goes on where it was"
 
 
 @attrs.frozen
 class Pulling:
-    """An errand: see `hub.actors.errand`. Ollama keeps what it has, so one that was cut off loses nothing."""
+    """An errand: see `hub.actors.common.job`. Ollama keeps what it has, so one that was cut off loses nothing."""
 
     base: str
     tag: str

@@ -1,4 +1,4 @@
 """The pipelines: their list, and the one run that goes on.
 
-Tests: tests/hub/actors/test_pipelines.py
+Tests: tests/hub/actors/pipelines/test_pipelines.py
 """

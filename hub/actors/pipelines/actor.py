@@ -14,8 +14,8 @@ from typing import assert_never
 import attrs
 
 from hub.actors.common.calls import call_until_answered
+from hub.actors.pipelines.answers import run_status, shown
 from hub.actors.pipelines.conductor import Conductor
-from hub.actors.pipelines.shown import run_status, shown
 from hub.api import pipelines as api
 from hub.api.pipelines import RunStarted, RunStatus
 from hub.domain.config.model import Pipeline
@@ -24,8 +24,8 @@ from hub.domain.pipeline.run import NodeState, PipelineRun, begin, taken_up
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
 from hub.io.git.merge import run_base
-from hub.io.pipelines import read_stored, replace_stored
-from hub.io.places import Places
+from hub.io.project.places import Places
+from hub.io.records.pipelines import read_stored, replace_stored
 from hub.messages import (
     GetConfig,
     GetInUse,

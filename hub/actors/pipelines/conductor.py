@@ -23,8 +23,8 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.crash_loop import CrashLoopGuard
-from hub.actors.pipelines.book import Book
-from hub.actors.trouble import PASSING
+from hub.actors.common.transient import PASSING
+from hub.actors.pipelines.store import Book
 from hub.domain.config.model import PipelineNode
 from hub.domain.pipeline.run import (
     How,

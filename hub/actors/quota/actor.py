@@ -20,8 +20,8 @@ import trio
 
 from hub.actors.common.follower import LogFollower, Records
 from hub.actors.common.outbox import Outbox
-from hub.actors.quota.book import FORM, Book, KeptBook, Key, Owner
 from hub.actors.quota.poller import LOOK, Poller
+from hub.actors.quota.store import FORM, Book, KeptBook, Key, Owner
 from hub.actors.quota.wallet import entry
 from hub.api.quota import Entry
 from hub.domain.config.reader import Config
@@ -32,8 +32,8 @@ from hub.domain.quota.spending import NOTHING, spent
 from hub.domain.quota.wallet import Prospect, alarm, prospect, said
 from hub.domain.quota.window import DECLARED, FULL, QuotaReading, Standing, newest, standing
 from hub.errors import HubError
-from hub.io.places import Places
-from hub.io.records import RecordStore
+from hub.io.project.places import Places
+from hub.io.records.store import RecordStore
 from hub.messages import (
     EventsInbox,
     GetConfig,

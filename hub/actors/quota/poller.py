@@ -7,7 +7,7 @@ A store is looked at by the stamps of its newest files, and read only where one 
 five minutes, ever more seldom while nothing changes, and after a failure not before its time; one that refuses a
 login is left alone until the login is another one.
 
-Tests: tests/hub/actors/test_quota_poller.py
+Tests: tests/hub/actors/quota/test_poller.py
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pathlib import Path
 import attrs
 import trio
 
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.quota.window import QuotaReading, Source
 from hub.errors import HubError
-from hub.io.atomic import read_bounded
-from hub.io.http import Answer, FetchError, fetch
-from hub.io.tails import Found, last_lines, newest
+from hub.io.files.atomic import read_bounded
+from hub.io.files.tails import Found, last_lines, newest
+from hub.io.http.request import Answer, FetchError, fetch
 from hub.providers.quota import QuotaClient, Request, Share, document
 
 LOOK = 60.0

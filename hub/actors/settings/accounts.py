@@ -1,7 +1,7 @@
 """Accounts are added, chosen and forgotten.
 
 Owns: the order of each: what is checked, what is written, what the answer says.
-Must not: hold a rule of the book (`hub.domain.accounts` does), or delete a directory.
+Must not: hold a rule of the book (`hub.domain.accounts.added` does), or delete a directory.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import attrs
 from hub.actors.settings.entries import Entries, account_row
 from hub.api.accounts import AccountGone, AccountNow
 from hub.api.tables import parse_config
-from hub.domain.account import Account
-from hub.domain.accounts import added, find, removed, switched
+from hub.domain.accounts.account import Account
+from hub.domain.accounts.added import added, find, removed, switched
 from hub.domain.config.reader import Config
-from hub.domain.text import is_label
+from hub.domain.text.safe import is_label
 from hub.errors import Code, HubError
-from hub.io.accounts import make_account_dir, own_dir, read_book, write_book
-from hub.io.config_file import text_of
-from hub.io.config_patch import Watch, edit, unwatched
-from hub.io.places import Places
+from hub.io.config.accounts import make_account_dir, own_dir, read_book, write_book
+from hub.io.config.file import text_of
+from hub.io.config.patch import Watch, edit, unwatched
+from hub.io.project.places import Places
 from hub.messages import AddAccount, RemoveAccount, SwitchAccount
 from hub.providers.base import Provider
 

@@ -13,23 +13,23 @@ from typing import TypeVar, assert_never
 import attrs
 import trio
 
+from hub.actors.common.job import Jobs
 from hub.actors.common.outbox import Outbox
-from hub.actors.errand import Jobs
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
-from hub.actors.settings.errands import Errands
 from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.probes import Probes, Question
 from hub.actors.settings.profiles import Profiles
+from hub.actors.settings.program_jobs import Errands
 from hub.actors.settings.writer import Writer
 from hub.api.providers import ProviderConfig
 from hub.api.vision import VisionConfig
 from hub.domain.config.model import Profile
 from hub.domain.config.reader import Config
 from hub.errors import HubError
-from hub.io.config_patch import unwatched
-from hub.io.places import Places
-from hub.io.trust import Gate
+from hub.io.config.patch import unwatched
+from hub.io.project.places import Places
+from hub.io.project.trust import Gate
 from hub.messages import (
     AddAccount,
     AuditAppend,

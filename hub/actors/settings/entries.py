@@ -12,15 +12,15 @@ from pathlib import Path
 
 import attrs
 
-from hub.actors.clock import iso
+from hub.actors.common.clock import iso
 from hub.api import providers as api
 from hub.api.providers import Chosen, ProviderAccount, ProviderConfig
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
+from hub.domain.accounts.login import Login
 from hub.domain.config.reader import Config
-from hub.domain.login import Login
-from hub.io.agent_keys import keys_of
-from hub.io.logins import find_login
-from hub.io.probe import Probe, which
+from hub.io.processes.probe import Probe, which
+from hub.io.secrets.agent_keys import keys_of
+from hub.io.secrets.logins import find_login
 from hub.providers.base import Provider
 from hub.providers.registry import load_all
 

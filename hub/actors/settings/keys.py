@@ -12,10 +12,10 @@ import attrs
 
 from hub.api.providers import KeySet
 from hub.errors import Code, HubError
-from hub.io.agent_keys import kept_as
-from hub.io.config_patch import Watch, unwatched
-from hub.io.dotenv import every_value, write_env
-from hub.io.places import Places
+from hub.io.config.patch import Watch, unwatched
+from hub.io.project.places import Places
+from hub.io.secrets.agent_keys import kept_as
+from hub.io.secrets.dotenv import every_value, write_env
 from hub.messages import SetKey
 from hub.providers.base import Provider
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import attrs
 import trio
 
-from hub.io.probe import Probe, probe
+from hub.io.processes.probe import Probe, probe
 
 FRESH = 60.0
 """Seconds for which the answer of a program is good."""

@@ -18,8 +18,8 @@ from hub.domain.config.model import Profile
 from hub.domain.config.profiles import removed, together, upserted
 from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
-from hub.io.places import Places
-from hub.io.profiles import put_aside, read_stored, replace_stored
+from hub.io.config.profiles import put_aside, read_stored, replace_stored
+from hub.io.project.places import Places
 from hub.messages import PutProfile, RemoveProfile
 
 

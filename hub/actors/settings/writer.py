@@ -15,9 +15,9 @@ import trio
 from hub.actors.common.outbox import Outbox
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import chosen
-from hub.actors.settings.errands import Errands
 from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.profiles import Profiles
+from hub.actors.settings.program_jobs import Errands
 from hub.api.accounts import AccountGone, AccountNow
 from hub.api.jobs import Begun
 from hub.api.profiles import ProfileDone
@@ -26,9 +26,9 @@ from hub.api.vision import VisionDone
 from hub.domain.config.reader import Config
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
-from hub.io.config_file import Keys
-from hub.io.config_patch import Watch, patch, patch_provider, unwatched
-from hub.io.places import Places
+from hub.io.config.file import Keys
+from hub.io.config.patch import Watch, patch, patch_provider, unwatched
+from hub.io.project.places import Places
 from hub.messages import (
     AddAccount,
     Install,

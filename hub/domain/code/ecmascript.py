@@ -20,7 +20,7 @@ from hub.domain.code.language import (
     Span,
     kinds_of,
 )
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 _NAME = rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+"
 _EXPORT = rb"(?:export[ \t]++(?:default[ \t]++)?)?"

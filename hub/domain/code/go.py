@@ -20,7 +20,7 @@ from hub.domain.code.language import (
     by_tokens,
     kinds_of,
 )
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 _DEFINITION = late(
     LINE + rb"(?:func[ \t]++(?:\([^)\n]*+\)[ \t]*+(?P<method>%(name)s)|(?P<function>%(name)s))"

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from hub.domain.code.language import Found
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 MAX_IMPORTS = 1000
 """Of one file."""

@@ -8,7 +8,7 @@ Tests: tests/hub/domain/code/test_symbol.py, tests/hub/domain/code/test_linear.p
 from __future__ import annotations
 
 from hub.domain.code.language import APOSTROPHES, COMMENT, LINE, QUOTED, Language, by_pattern, by_tokens
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 _NAME = rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+"
 _DEFINITION = late(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 Mark = Literal["generated", "vendored"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hub.domain.code.language import APOSTROPHES, LINE, NAME, QUOTED, Found, Language, by_tokens, kinds_of
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 _DEFINITION = late(
     LINE

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from hub.domain.code.language import Found, Language, Span, kinds_of
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 _CONST = rb"[A-Z\x80-\xff][\w\x80-\xff]*+"
 _PATH = rb"(?:::)?%(const)s(?>(?:::%(const)s)*)" % {b"const": _CONST}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hub.domain.code.language import LINE, Language, Span, by_pattern
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 _NAME = rb"(?:r#)?[A-Za-z_\x80-\xff][\w\x80-\xff]*+"
 _DEFINITION = late(

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import attrs
 
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
 from hub.domain.config.schema import Rule, whole
 from hub.domain.config.values import (
     ONE_OF,

@@ -2,7 +2,7 @@
 """The configuration: all tables of `hub.toml` together.
 
 Owns: `Config`, the questions the daemon asks of it, and what no table may say beside the others.
-Must not: read a text (`hub.api.tables` does), or decide which layer wins (`hub.io.config_file` does).
+Must not: read a text (`hub.api.tables` does), or decide which layer wins (`hub.io.config.file` does).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Annotated, Any, Protocol
 
 import attrs
 
-from hub.domain.account import DEFAULT_ACCOUNT, Account
+from hub.domain.accounts.account import DEFAULT_ACCOUNT, Account
 from hub.domain.config import schema
 from hub.domain.config.model import (
     OWN_AGENT,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from hub.domain.config.schema import Rule, number, string, whole
-from hub.domain.text import is_label
+from hub.domain.text.safe import is_label
 
 _ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}", re.ASCII)
 _ENV_DENIED = re.compile(r"(?:LD_|DYLD_|PYTHON|GIT_).*|NODE_OPTIONS|PATH|BASH_ENV", re.ASCII)

@@ -21,11 +21,11 @@ from hub.domain.brief import MAX_GOAL
 from hub.domain.contract import Evidence, EvidenceKind, Sourced
 from hub.domain.detection.intel import SessionIntel, Turn
 from hub.domain.event import Event, EventType
+from hub.domain.fidelity.said import MAX_TURNS, turn
 from hub.domain.intent.activity import below
 from hub.domain.intent.fold import NO_INTENT, ORDER, Intent, IntentFold
 from hub.domain.intent.memory import Touched
-from hub.domain.text import clean, clip
-from hub.domain.words import MAX_TURNS, turn
+from hub.domain.text.safe import clean, clip
 
 MAX_FILES = 200
 """Files of the work that are told as events."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import attrs
 
 from hub.domain.detection.intel import SessionIntel, StoreHit
-from hub.domain.detection.lineup import Agent, Choice, Confidence, Session, below, choose
+from hub.domain.detection.matching import Agent, Choice, Confidence, Session, below, choose
 
 UNKNOWN = Choice("", Confidence.NONE)
 _OWN_WORKTREES = "/.hub/worktrees/"

@@ -20,7 +20,7 @@ from enum import StrEnum
 import attrs
 
 from hub.domain.detection.naming import arguments_of, last_of, script_of
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 _SESSION_ID = late(r"^[A-Za-z0-9][A-Za-z0-9_-]{7,127}$")
 COMMAND_LINE = "command-line"

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from hub.domain.contract import Anchor, Contract, Evidence, EvidenceKind, ManifestEntry, Snippet, Sourced
 from hub.domain.intent.fold import Intent, mend_text
 from hub.domain.intent.statements import alike
-from hub.domain.proof import Proofs
+from hub.domain.result.proof import Proofs
 
 
 def draft(

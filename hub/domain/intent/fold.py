@@ -27,7 +27,7 @@ from hub.domain.intent.plan import MAX_ITEMS
 from hub.domain.intent.shell import proven, same
 from hub.domain.intent.statements import Kind, alike, statements
 from hub.domain.intent.upcoming import is_check
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 
 MAX_FILES = 2000
 MAX_SNIPPETS = 5
@@ -35,6 +35,9 @@ MAX_SNIPPET = 2000
 MAX_ORDER = 2000
 ORDER = "The user said: "
 """How a constraint begins that is a later order of the user's."""
+
+MEND = "Make this pass: "
+"""How a next action begins that nobody said: hub saw a command fail."""
 
 
 @attrs.frozen
@@ -313,7 +316,7 @@ def _urgency(edit: InFlight) -> tuple[bool, int]:
 
 def mend_text(command: str) -> str:
     """The next action where nothing is known but a command that failed."""
-    return f"Make this pass: {command}"
+    return f"{MEND}{command}"
 
 
 def order_text(seen: Activity) -> str:

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import attrs
 
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 MAX_STEPS = 50
 MAX_STEP = 400

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 MAX_LINE = 4000
 """Characters of a line that are looked at."""

@@ -19,7 +19,7 @@ from functools import lru_cache
 
 import attrs
 
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 MAX_LINE = 2000
 MAX_STATEMENT = 400

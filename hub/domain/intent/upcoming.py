@@ -19,7 +19,7 @@ import attrs
 from hub.domain.contract import Sourced
 from hub.domain.intent.activity import Activity
 from hub.domain.intent.statements import alike, files_named, imminent
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 _CHECK = late(
     r"(?<![A-Za-z])(?:tests?|check(?:s|er)?|lint|build|specs?|verify|compile|pytest|unittest|tox|nox|mypy|pyright|ruff|tsc"

@@ -1,4 +1,4 @@
-"""What people call a quota's windows.
+"""What people call a quota's windows, what is known of their pace, and where their figures come from.
 
 Owns: those words.
 Must not: know where a window comes from.
@@ -11,6 +11,20 @@ from collections.abc import Mapping
 from typing import Final
 
 WINDOWS: Final[Mapping[str, str]] = {"five_hour": "5-hour", "seven_day": "7-day", "thirty_day": "30-day"}
+OUTLOOKS: Final[Mapping[str, str]] = {
+    "accumulating": "pace not known yet",
+    "idle": "nothing is used now",
+    "ready": "",
+    "stale": "pace not known: the last reading is old",
+}
+SOURCES: Final[Mapping[str, str]] = {
+    "stream": "told by its agent",
+    "limit": "known since the limit was met",
+    "store": "read in its agent's files",
+    "endpoint": "told by its maker",
+    "declared": "counted against your cap",
+    "none": "",
+}
 _NAMED = re.compile(rf"\b({'|'.join(WINDOWS)})\b")
 
 

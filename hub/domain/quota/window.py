@@ -100,12 +100,12 @@ def reading_of(
 
 
 def limit_of(meta: Mapping[str, Any], provider: str, account: str, at: float) -> QuotaReading | None:
-    """The reading that a usage limit makes, where its reset is known: the window is full until then.
+    """The reading that a usage limit makes, where its reset is known and lies ahead: the window is full until then.
 
     Some agents tell nothing of a window before they have reached its end.
     """
     resets_at = _instant(meta)
-    if meta.get("failure") != FailureClass.USAGE_LIMIT or resets_at is None:
+    if meta.get("failure") != FailureClass.USAGE_LIMIT or resets_at is None or resets_at <= at:
         return None
     return QuotaReading(provider, account, _window(meta), FULL, resets_at, LIMIT, at)
 
@@ -113,7 +113,7 @@ def limit_of(meta: Mapping[str, Any], provider: str, account: str, at: float) ->
 def undated_limit(
     meta: Mapping[str, Any], known: Iterable[QuotaReading], provider: str, account: str, at: float
 ) -> QuotaReading | None:
-    """The reading of a usage limit that says nothing of its reset.
+    """The reading of a usage limit that says nothing of its reset, or one that has passed.
 
     A window of a minute is over in a minute. Of any other the reset is what an earlier reading told of the same
     window, or, where the limit names none, of the fullest one that is nearly used up (`known`, of this account).

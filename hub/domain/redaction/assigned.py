@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from hub.domain.patterns import late
 from hub.domain.redaction.literals import Literals, sizes_by_end
 from hub.domain.redaction.names import names_no_secret
 from hub.domain.redaction.rule import Runs
@@ -28,19 +27,24 @@ from hub.domain.redaction.value import (
     said_password,
 )
 from hub.domain.redaction.words import CALLED, ENDING_IN_PASS, LOGINS, OPTIONS, PASSWORDS, SHORT, WORDS
+from hub.domain.text.patterns import late
 
 _TAIL = r"[\w.-]{0,40}+"
-_CLOSE = r"[\"'`)\]\\ \t]{0,8}+"
+_CLOSE = r"[\"'`)\]\\ \t*]{0,8}+"
 _ASSIGN = "[=:>,.?|!]{1,5}+"
 _OPEN = r"[\s(\[{]{0,24}+"
-_TYPE = r"(?:[\s:,\"'{]{1,16}+[A-Za-z&*<>]{1,24}+)?"
-"""What may stand between a name and its value's sign: `token string =`, `token: str =`, `name: TOKEN, value:`."""
-_SCHEME = r"(?:[\"'`]?[A-Za-z-]{2,16}+[ ]{1,3}+)?"
-"""What a header puts before its secret: `Authorization: Token ...`."""
+_TYPE = r"(?:[\s:,\"'{]{1,16}+[A-Za-z&*<>?\[]{1,24}+)?"
+"""What may stand between a name and its value's sign: `token string =`, `token: Final[str] =`, `name: TOKEN, value:`."""
+_BLOCK = r"(?:[>|]{1,1}+[+-]{0,1}+[ \t]{0,4}+[\r\n]{1,2}+\s{0,24}+|[<!\[CDAT]{9,9}+\s{0,24}+)?"
+"""A value on lines of its own: `token: >-` of YAML, `<![CDATA[` of XML."""
+_SCHEME = r"(?:[\"'`]?[A-Za-z!-]{2,16}+[ ]{1,3}+)?"
+"""What a header puts before its secret, and YAML before a value: `Authorization: Token ...`, `token: !!str ...`."""
 _BARE = r"[A-Za-z0-9_./+=~@%#^&*!?:-]"
-_PARTS = (_TAIL, _TYPE, _CLOSE, _ASSIGN, _OPEN, _SCHEME)
-_VALUE = rf"(?:\\{{0,3}}+[\"'`](?P<quoted>[^\s\"'`\\]{{6,512}}+)|(?P<bare>{_BARE}{{6,512}}+))"
-_VALUE_BEGINS = rf"(?:\\{{0,3}}+(?:[\"'`][^\s\"'`\\]{{0,512}}+)?\Z|{_BARE}{{0,512}}+\Z)"
+_PARTS = (_TAIL, _TYPE, _CLOSE, _ASSIGN, _OPEN, _BLOCK, _SCHEME)
+_LITERAL = "[@LuUbBrR]{0,2}+"
+"""What languages put before a quote: `L"..."`, `@"..."`, `b"..."`."""
+_VALUE = rf"(?:{_LITERAL}\\{{0,3}}+[\"'`](?P<quoted>[^\s\"'`\\]{{6,512}}+)|(?P<bare>{_BARE}{{6,512}}+))"
+_VALUE_BEGINS = rf"(?:{_LITERAL}\\{{0,3}}+(?:[\"'`][^\s\"'`\\]{{0,512}}+)?\Z|{_BARE}{{0,512}}+\Z)"
 _LOGIN = r"[ =]{1,4}+"
 
 

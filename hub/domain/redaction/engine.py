@@ -23,8 +23,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Protocol
 
-from hub.domain.patterns import late
 from hub.domain.redaction.span import Span
+from hub.domain.text.patterns import late
 
 LOOK_BACK = 160
 """How far before a token its line is shown to the engine."""

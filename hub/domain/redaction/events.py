@@ -17,7 +17,7 @@ from collections.abc import Mapping
 
 from hub.domain.event import Event, EventType
 from hub.domain.redaction.redactor import TAIL, Redactor, StreamRedactor
-from hub.domain.text import cap
+from hub.domain.text.safe import cap
 
 _CAPS: Mapping[EventType, int] = {EventType.TOOL_RESULT: 16_384}
 _CAP = 65_536

@@ -15,11 +15,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from hub.domain.patterns import late
 from hub.domain.redaction.fragments import WORDS_SIZE, Fragments, Piece, tells
 from hub.domain.redaction.literals import Literals
 from hub.domain.redaction.span import Anchors, Span, trie
-from hub.domain.text import MARK
+from hub.domain.text.patterns import late
+from hub.domain.text.safe import MARK
 
 MIN_LENGTH = 8
 """Shorter values are words, not secrets: hiding them would hide ordinary text."""

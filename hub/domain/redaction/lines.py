@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from hub.domain.redaction.redactor import Redactor
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 
 
 def hidden_in_place(redactor: Redactor, text: str) -> str:

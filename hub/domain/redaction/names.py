@@ -9,7 +9,7 @@ Tests: tests/hub/domain/redaction/test_assigned.py
 
 from __future__ import annotations
 
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 _MEANT_FOR_NONE = (
     rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|example|sample|authenticity|request_?verification|[cx]srf)"

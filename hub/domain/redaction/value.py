@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 _SEGMENT = late("(?<![A-Za-z0-9])(?!(?:[a-z]+|[A-Z]+|[0-9]+)(?![A-Za-z0-9]))[A-Za-z0-9]+")
 """Letters and digits of more than one kind, up to a sign."""
@@ -54,7 +54,7 @@ _HEX = late("[0-9A-Fa-f]{32,}")
 _ODD = late("[0-9!@#$%^&*]")
 _COMMON = late(
     r"(?i)(?:(?:my|your|the|some)?[_-]?(?:password|passwd|passphrase|pass|pw|pwd|secret|token|test|user|username)"
-    r"|(?:postgres|anonymous|admin|root|guest)|@[\w.-]+|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%"
+    r"|(?:postgres|anonymous|admin|root|guest)|@[\w.-]+|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%|#(?:[0-9a-f]{3,4}){1,2}"
 )
 _NUMBERS = late("[0-9]+")
 _BETWEEN = late("[_.]+")

@@ -17,6 +17,7 @@ import attrs
 from hub.api.history import Commit, Diff
 from hub.errors import Code, HubError
 from hub.io.git.env import effective_config, filter_overrides, git, git_capped
+from hub.io.git.layout import check_worktree, common_dir
 from hub.io.git.live import live_tree
 from hub.io.git.own_folder import brought_by
 from hub.io.git.refs import (
@@ -36,7 +37,6 @@ from hub.io.git.refs import (
 from hub.io.git.scan import Skipped
 from hub.io.git.snapshot import Change, Snapshot, snapshot, tree_hash
 from hub.io.git.worktree import Worktree, add_worktree
-from hub.io.git_dirs import check_worktree, common_dir
 
 DIFF_LIMIT = 1 << 20
 _STAT_LIMIT = 1 << 18

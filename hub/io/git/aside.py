@@ -15,7 +15,7 @@ from pathlib import Path
 
 import attrs
 
-from hub.io.atomic import read_bounded, write_atomic
+from hub.io.files.atomic import read_bounded, write_atomic
 
 LEFT = "an acceptance command left it behind; it stays in the worktree"
 MOST = 1000

@@ -20,9 +20,9 @@ import attrs
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.git.env import Config, effective_config, filter_overrides, git
+from hub.io.git.layout import own_git_dir
 from hub.io.git.refs import move_refs
 from hub.io.git.scan import Entry, raw_diff, show
-from hub.io.git_dirs import own_git_dir
 
 Pairs = Mapping[bytes, tuple[Entry | None, Entry | None]]
 _UNDER_WAY = {

@@ -19,8 +19,9 @@ import trio
 from hub.api.results import Discarded
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.atomic import coded_errors
+from hub.io.files.atomic import coded_errors
 from hub.io.git.env import git
+from hub.io.git.layout import check_worktree, common_dir, find_admin
 from hub.io.git.refs import (
     ASIDE,
     ASIDE_TIP,
@@ -35,8 +36,7 @@ from hub.io.git.refs import (
     read_commits,
 )
 from hub.io.git.snapshot import tree_hash
-from hub.io.git_dirs import check_worktree, common_dir, find_admin
-from hub.io.places import Places
+from hub.io.project.places import Places
 
 _SHORT = 12
 _GOING = ".going"

@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 
 from hub.io.git.env import EMAIL, NAME, git_asked
-from hub.io.git_dirs import common_dir
+from hub.io.git.layout import common_dir
 
 _WANTED = r"^(user|author|committer)\.(name|email)$"
 _WHERE = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL")

@@ -17,12 +17,12 @@ from pathlib import Path
 
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.atomic import coded_errors
+from hub.io.files.atomic import coded_errors
 from hub.io.git.env import effective_config, git
+from hub.io.git.layout import common_dir
 from hub.io.git.refs import BASE, Commit, commit_tree, is_ancestor, kept_ref, move_refs, read_commits
 from hub.io.git.worktree import carry
-from hub.io.git_dirs import common_dir
-from hub.io.places import Places, make_private_dir
+from hub.io.project.places import Places, make_private_dir
 
 _CONFLICT = 1
 _NO_SUCH_OPTION = 129

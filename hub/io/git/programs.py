@@ -14,7 +14,7 @@ import json
 import re
 from pathlib import Path
 
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 from hub.io.git.env import git
 
 NOTE = "programs"

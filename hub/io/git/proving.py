@@ -1,7 +1,7 @@
 """The evidence for what an agent says is done, as far as the snapshot gives it.
 
 Owns: which names are looked for in the snapshot's tree.
-Must not: judge a claim (`hub.domain.proof` does), or look at the worktree: what is handed on is the snapshot.
+Must not: judge a claim (`hub.domain.result.proof` does), or look at the worktree: what is handed on is the snapshot.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from hub.domain.contract import ManifestEntry
-from hub.domain.proof import Proofs, present, wanted
+from hub.domain.result.proof import Proofs, present, wanted
 from hub.io.git.manifest import paths_of
 
 

@@ -25,10 +25,10 @@ from pathlib import Path
 import attrs
 import trio
 
-from hub.io.atomic import coded_errors
+from hub.io.files.atomic import coded_errors
 from hub.io.git.env import effective_config, git
 from hub.io.git.programs import note_programs
-from hub.io.places import make_private_dir
+from hub.io.project.places import make_private_dir
 
 _CARRIED = (
     "core.filemode",

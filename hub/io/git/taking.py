@@ -16,7 +16,7 @@ from pathlib import Path
 import attrs
 
 from hub.api.results import How, Taken
-from hub.domain.result import Told, message
+from hub.domain.result.message import Told, message
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.git.aside import read as read_aside
@@ -38,7 +38,7 @@ from hub.io.git.refs import (
 )
 from hub.io.git.scan import show
 from hub.io.git.work import Work, work_of
-from hub.io.places import Places
+from hub.io.project.places import Places
 
 _PATCH_LIMIT = 64 << 20
 _STAT_LIMIT = 1 << 16

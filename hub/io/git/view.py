@@ -14,15 +14,15 @@ from pathlib import Path
 import attrs
 
 from hub.errors import Code, HubError
-from hub.io.atomic import read_bounded
+from hub.io.files.atomic import read_bounded
 from hub.io.git.digest import SUBMODULE
 from hub.io.git.env import git, together
+from hub.io.git.layout import Linked, check_worktree, project_of
 from hub.io.git.own_folder import folder_of
 from hub.io.git.refs import INDEX_SUFFIX, KEPT, Commit, branch_of, is_ancestor, move_refs, read_commits
 from hub.io.git.scan import Entry, Scan, raw_diff, scan, tree_diff
 from hub.io.git.shadow import Shadow, base_tree, open_shadow, scratch, seed_index
-from hub.io.git_dirs import Linked, check_worktree, project_of
-from hub.io.places import Places
+from hub.io.project.places import Places
 
 _HEAD_LIMIT = 8192
 

@@ -16,14 +16,14 @@ from pathlib import Path
 
 import attrs
 
-from hub.domain.result import left_behind
+from hub.domain.result.message import left_behind
 from hub.domain.session import ID
 from hub.errors import Code, HubError
 from hub.io.git.env import git
 from hub.io.git.own_folder import folder_of
 from hub.io.git.refs import BASE, DISCARDED, KEPT, TAKE, TAKEN, branch_of, is_ancestor, kept_ref, read_commits
 from hub.io.git.scan import show
-from hub.io.places import Places, make_private_dir
+from hub.io.project.places import Places, make_private_dir
 
 _HEADS = "refs/heads/hub/"
 

@@ -30,13 +30,13 @@ from hub.io.git.directories import note_directories
 from hub.io.git.env import Config, effective_config, filter_overrides, git
 from hub.io.git.identity import identity
 from hub.io.git.index import note_entries
+from hub.io.git.layout import common_dir, find_admin, own_git_dir
 from hub.io.git.refs import BASE, kept_ref, move_refs, read_commits
 from hub.io.git.scan import gather, scan
 from hub.io.git.shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index
 from hub.io.git.store import Draft, MovingError, apply, store
 from hub.io.git.view import note_index
-from hub.io.git_dirs import common_dir, find_admin, own_git_dir
-from hub.io.places import Places, make_private_dir
+from hub.io.project.places import Places, make_private_dir
 
 _WORKERS = ("-c", "checkout.workers=4")
 _CHECKOUT_INDEX = "hub-index"

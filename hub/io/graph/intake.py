@@ -17,7 +17,7 @@ from pathlib import Path
 
 import attrs
 
-from hub.io.code_scan import Gone, Scanned, go_modules, scan
+from hub.io.graph.code_scan import Gone, Scanned, go_modules, scan
 from hub.io.graph.files import is_full, known, take, unused
 from hub.io.graph.links import is_linked, link
 from hub.io.graph.rows import Rows, rows

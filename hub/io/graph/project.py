@@ -17,11 +17,11 @@ from hub.api.graph import CodeEdge, CodeNode, ProjectGraph
 from hub.domain.code.resolve import project
 from hub.domain.graph.vocabulary import code_part, import_part
 from hub.domain.redaction.lines import shown
-from hub.domain.text import NOT_IN_PATHS
+from hub.domain.text.safe import NOT_IN_PATHS
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
-    from hub.io.code_scan import Scanned
+    from hub.io.graph.code_scan import Scanned
 
 MAX_NODES = 20_000
 """Of an answer."""
@@ -48,7 +48,7 @@ def project_graph(
         HubError: MALFORMED for a path with control characters; NOT_FOUND for any that is no folder of the project,
             whether or not it is there.
     """
-    from hub.io.code_scan import go_modules, walk  # noqa: PLC0415  # with every language; few ask
+    from hub.io.graph.code_scan import go_modules, walk  # noqa: PLC0415  # with every language; few ask
 
     folder = _inside(root, path)
     listed: list[bytes] = []
@@ -76,7 +76,7 @@ def project_graph(
 
 def _found(folder: Path, paths: Iterable[bytes], most: int) -> Iterator[Scanned]:
     """The source files, in order, until they have more nodes than are answered."""
-    from hub.io.code_scan import Scanned, scan  # noqa: PLC0415  # as above
+    from hub.io.graph.code_scan import Scanned, scan  # noqa: PLC0415  # as above
 
     many = 0
     for entry in scan(folder, {}, paths, chunked=False):

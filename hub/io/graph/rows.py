@@ -40,7 +40,7 @@ class Chunk(Protocol):
 
 
 class CodeFile(Protocol):
-    """A file that was scanned (`hub.io.code_scan.Scanned`)."""
+    """A file that was scanned (`hub.io.graph.code_scan.Scanned`)."""
 
     @property
     def path(self) -> str:

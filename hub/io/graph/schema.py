@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from hub.errors import Code, HubError
-from hub.io.atomic import coded_errors
-from hub.io.sealed_db import ForeignDatabaseError, claim, insist_no_journal
+from hub.io.files.atomic import coded_errors
+from hub.io.files.sealed_db import ForeignDatabaseError, claim, insist_no_journal
 
 _FIRST = """
 CREATE TABLE nodes (

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from hub.errors import Code, HubError
-from hub.io.atomic import coded_errors
+from hub.io.files.atomic import coded_errors
+from hub.io.files.sealed_db import closed_whole, without_foreign_log
 from hub.io.graph.schema import connect, is_unusable, raise_coded
-from hub.io.sealed_db import closed_whole, without_foreign_log
 
 P = ParamSpec("P")
 T = TypeVar("T")

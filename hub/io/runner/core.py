@@ -20,7 +20,7 @@ import time
 from hub.io.runner import files as runner_files
 from hub.io.runner import wire as runner_wire
 from hub.io.runner.agent import Agent, Plan
-from hub.io.runner.door import Door
+from hub.io.runner.control_socket import Door
 from hub.io.runner.input import Input
 from hub.io.runner.ladder import Ladder, read_graces
 from hub.io.runner.loop import READ, WRITE, Loop

@@ -17,7 +17,7 @@ import json
 import os
 import struct
 
-from hub.io import seal
+from hub.io.files import seal
 
 LAUNCH = "launch.json"
 CLAIM = "claim"

@@ -20,8 +20,8 @@ from pathlib import Path
 import attrs
 
 from hub.errors import Code, HubError
+from hub.io.files.sealed import run_key
 from hub.io.runner import files as runner_files
-from hub.io.sealed import run_key
 
 _RUN_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

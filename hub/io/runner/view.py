@@ -14,9 +14,9 @@ from typing import Any, Self
 import attrs
 import trio
 
-from hub.io.processes import Identity, is_alive
+from hub.io.files.sealed import NotSealed, run_key
+from hub.io.processes.control import Identity, is_alive
 from hub.io.runner import files as runner_files
-from hub.io.sealed import NotSealed, run_key
 
 _BATCH_CHUNKS = 512
 _BATCH_BYTES = 1024 * 1024

@@ -4,7 +4,7 @@ Owns: the time for a place, and the opening of a file below its root.
 Must not: write, lock, follow a link, wait for anybody, or know a format.
 
 Whoever may write into an agent's folder (the agent, on a prompt's word) chooses what lies there: how a file is opened
-(`hub.io.below`) is made for that, and each search and each session has its time.
+(`hub.io.files.confined`) is made for that, and each search and each session has its time.
 
 Tests: tests/hub/providers/test_detected_stores.py, tests/hub/providers/test_stores.py
 """
@@ -19,9 +19,9 @@ from collections.abc import Iterator
 import attrs
 
 from hub.domain.detection.intel import Found, Limits, Place, Unreadable
-from hub.io.below import RefusedError, open_below, refused, true_path
+from hub.io.files.confined import RefusedError, open_below, refused, true_path
+from hub.io.files.walk import OutOfTime, folders, walk
 from hub.io.stores.sqlite import Database
-from hub.io.walk import OutOfTime, folders, walk
 
 _WALK_SECONDS = 2.0
 

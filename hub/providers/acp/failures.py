@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.resets import parse_reset
+from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
 from hub.providers.rpc import Fault
 from hub.providers.vendors import of_status

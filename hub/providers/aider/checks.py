@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 
 _TESTS, _COMMAND = "--auto-test", "--test-cmd"
 _NEXT = late(r" --[a-z]")

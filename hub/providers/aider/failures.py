@@ -17,7 +17,7 @@ import attrs
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.resets import parse_reset
+from hub.domain.quota.resets import parse_reset
 from hub.providers.vendors import USED_UP
 from hub.providers.wording import Wording
 

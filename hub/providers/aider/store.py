@@ -21,7 +21,7 @@ import attrs
 from hub.domain.detection.intel import Limits, Place, SessionIntel, StoreHit
 from hub.domain.detection.intel_fold import Draft
 from hub.domain.detection.processes import Signature
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 from hub.providers.aider import checks
 from hub.providers.store import Files, Source, guarded
 

@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.resets import parse_reset
+from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
 from hub.providers.vendors import of_status
 from hub.providers.wording import Wording
@@ -32,7 +32,9 @@ WORDING = Wording(
             r"Claude Code (?:is unable|can't|cannot) (?:to )?respond to this (?:request|message)",
         ),
         (FailureClass.USAGE_LIMIT, r"Claude AI usage limit reached"),
-    )
+        (FailureClass.OVERLOAD, r"Repeated 529 Overloaded errors"),
+    ),
+    leads=r"API Error \(",
 )
 _PER_MINUTE = re.compile(r"per[ -]minute", re.IGNORECASE)
 

@@ -20,7 +20,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.resets import parse_reset
+from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
 from hub.providers.vendors import of_status
 from hub.providers.wording import Wording
@@ -50,11 +50,12 @@ WORDING = Wording(
             FailureClass.AUTH,
             r"Missing environment variable: `?\w{0,40}(?:KEY|TOKEN)\b|(?:please )?run `?codex login\b",
         ),
+        (FailureClass.USAGE_LIMIT, r"To use Codex with your ChatGPT plan, upgrade"),
         (FailureClass.OVERLOAD, r"stream (?:disconnected|closed) before|error sending request for url"),
     ),
     leads=(
         r"Reconnecting\.\.\. \d+/\d+ \(?|exceeded retry limit, |stream disconnected before completion: "
-        r"|Incomplete response returned, "
+        r"|Incomplete response returned, |unexpected status \d{3} [A-Za-z ]{1,40}: "
     ),
 )
 _SHORT = re.compile(r"per[ -]min|\b[RT]PM\b|last status: 429|429 too many requests", re.IGNORECASE)

@@ -21,7 +21,7 @@ from typing import Any
 from hub.domain.detection.intel import Found, Place, StoreHit
 from hub.domain.detection.intel_fold import Draft, mcp_of
 from hub.domain.detection.processes import Signature
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 from hub.providers import records
 from hub.providers.jsonline import count, integer, mapping, text
 from hub.providers.store import LineStore, stem

@@ -18,7 +18,10 @@ WORDING = Wording(
     (
         (
             FailureClass.AUTH,
-            r"Authentication failed with provider|No authentication information (?:was )?found|Not authenticated\b",
+            (
+                r"Authentication failed with provider|No authentication information (?:was )?found|Not authenticated\b"
+                r"|Access denied by policy settings"
+            ),
         ),
         (
             FailureClass.USAGE_LIMIT,
@@ -27,8 +30,9 @@ WORDING = Wording(
                 r"|Additional usage limit reached|(?:You are )?out of AI credits"
             ),
         ),
+        (FailureClass.OVERLOAD, r"Failed to get response from the AI model"),
     ),
-    leads=r"Last error: ",  # after its own retries it says that first, and what the vendor said last
+    leads=r"(?:Last error|Execution failed|Model call failed): ",  # what the vendor said last comes behind it
 )
 _RETRY = re.compile(r"\bRetrying\b", re.IGNORECASE)
 

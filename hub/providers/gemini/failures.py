@@ -16,10 +16,20 @@ import re
 import attrs
 
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.resets import parse_reset
+from hub.domain.quota.resets import parse_reset
 from hub.providers.acp import failures as common
 from hub.providers.vendors import of_status
+from hub.providers.wording import Wording
 
+WORDING = Wording(
+    (
+        (
+            FailureClass.AUTH,
+            r"Please set an Auth method in\b|When using Gemini API, you must specify\b|Manual authorization is required\b",
+        ),
+    ),
+    leads=r"FatalAuthenticationError: ",
+)
 _ATTEMPT = re.compile(r"\s*Attempt (\d{1,6}) failed(?: with status (\d{3}))?", re.IGNORECASE)
 _DELAY = re.compile(r"\bRetrying after (\d{1,12})ms", re.IGNORECASE)
 _HINT = re.compile(r"\bPlease retry in |\"?retryDelay\"?: ?\"?\d|\breset after ", re.IGNORECASE)
@@ -39,12 +49,12 @@ class Attempt:
 
 def classify(text: str, code: int, now: float, hint: float | None) -> Failure:
     """The failure; `hint` is the reset that standard error told, if any. See `hub.providers.acp.failures`."""
-    return common.classify(text, code, now, hint=hint)
+    return common.classify(text, code, now, hint=hint, wording=WORDING)
 
 
 def from_exit(stderr: str, now: float, how: str) -> Failure:
     """The failure of a run that ended without an answer: its standard error, else a crash."""
-    found = common.from_exit(stderr, now, how)
+    found = common.from_exit(stderr, now, how, WORDING)
     return with_reset(found, last_hint(stderr, now), now) if found.kind is FailureClass.USAGE_LIMIT else found
 
 
@@ -54,7 +64,7 @@ def attempt(line: str) -> Attempt | None:
     if found is None:
         return None
     status = int(found[2]) if found[2] else None
-    return Attempt(int(found[1]), status, common.WORDING.of_stderr(line) or of_status(status or 0))
+    return Attempt(int(found[1]), status, WORDING.of_stderr(line) or of_status(status or 0))
 
 
 def retry_delay(line: str) -> float | None:

@@ -29,8 +29,8 @@ from typing import Any
 
 import attrs
 
+from hub.domain.accounts.login import ANY
 from hub.domain.detection.adoption import Opening
-from hub.domain.login import ANY
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.opencode.asks import permission

@@ -22,7 +22,7 @@ import attrs
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.resets import parse_reset
+from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
 from hub.providers.vendors import USED_UP, of_status
 from hub.providers.wording import Wording

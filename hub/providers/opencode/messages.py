@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hub.domain.detection.intel_fold import Draft
-from hub.domain.patterns import late
+from hub.domain.text.patterns import late
 from hub.providers import records
 from hub.providers.jsonline import count, integer, items, mapping, text
 

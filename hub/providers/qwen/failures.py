@@ -17,12 +17,16 @@ from hub.providers.wording import Wording
 WORDING = Wording(
     (
         (FailureClass.USAGE_LIMIT, r"Quota exhausted: |free allocated quota exceeded"),
-        (FailureClass.AUTH, r"Qwen OAuth free tier has been discontinued|Please run /auth\b"),
+        (
+            FailureClass.AUTH,
+            r"Qwen OAuth free tier has been discontinued|Please run /auth\b|No auth type is selected",
+        ),
         (FailureClass.CONTEXT_OVERFLOW, r"Context is too large to send safely|Session token limit exceeded"),
         (FailureClass.REFUSAL, r"Model stream ended with empty response text"),
         (FailureClass.REFUSAL, r"Model stream ended after a tool result without visible progress"),
         (FailureClass.OVERLOAD, r"Model stream ended without a finish reason|Streaming request timeout"),
-    )
+    ),
+    leads=r"<\d{3}> InternalError\.Algo\.\w+: ",
 )
 
 

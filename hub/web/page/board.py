@@ -9,37 +9,36 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from hub.api.approvals import Approval
 from hub.api.base import Nothing
+from hub.api.events import EventRecord
 from hub.api.history import HistoryEntry
-from hub.api.providers import ProviderStatus
 from hub.api.quota import Entry
 from hub.api.sessions import Session, Sessions
+from hub.domain.standing import GROUPS, OVER, group
 from hub.web.page.ask import Ask, together
 from hub.web.page.view import View
 from hub.web.page.walks import walks
 
-ENDED = frozenset({"completed", "failed", "stopped"})
-GROUPS = ("Needs you", "Works", "Waits", "Done")
 SHOWN = 20
 """Sessions that have ended."""
+_BACK = 50
+"""Events among which a question is looked for."""
 _HANDOFFS = 60
 """Records of the timeline: the last handoffs."""
-
-
-def group(session: Session) -> int:
-    """Its place in `GROUPS`."""
-    if session.needs != "none":
-        return 0
-    if session.session_state in ENDED:
-        return 3
-    return 2 if session.wait_until or session.position else 1
 
 
 def grouped(sessions: list[Session]) -> list[tuple[str, list[Session]]]:
     """By need, the newest first, without the groups that are empty."""
     newest = sessions[::-1]
-    found = [(name, [one for one in newest if group(one) == place]) for place, name in enumerate(GROUPS)]
-    return [(name, members[:SHOWN] if name == GROUPS[-1] else members) for name, members in found if members]
+    found: list[list[Session]] = [[] for _ in GROUPS]
+    for one in newest:
+        place = group(
+            needs=one.needs, state=one.session_state, position=one.position, wait_until=one.wait_until
+        )
+        found[place].append(one)
+    found[OVER] = found[OVER][:SHOWN]
+    return [(name, members) for name, members in zip(GROUPS, found, strict=True) if members]
 
 
 async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
@@ -47,18 +46,29 @@ async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
     found = await together(
         listed=partial(ask, Sessions, "/api/sessions"),
         wallet=partial(ask.part, list[Entry], "/api/quota/wallet"),
-        providers=partial(ask.part, list[ProviderStatus], "/api/providers"),
         history=partial(ask.part, list[HistoryEntry], "/api/history", event="handoff", limit=_HANDOFFS),
+        approvals=partial(ask.part, list[Approval], "/api/approvals"),
     )
+    sessions = found["listed"].sessions
+    questions = await together(
+        **{one.session_id: partial(question, ask, one.session_id) for one in sessions if one.needs == "input"}
+    )
+    wanted = {one.session_id: one.action for one in reversed(found["approvals"] or ())}
     made = walks(found["history"] or ())
     return {
-        "groups": grouped(found["listed"].sessions),
+        "groups": grouped(sessions),
+        "asked": {**wanted, **questions},
         "concurrent": found["listed"].concurrent,
-        "total": len(found["listed"].sessions),
         "wallet": told(found["wallet"]),
-        "providers": found["providers"],
         "last": made[-1] if made else None,
     }
+
+
+async def question(ask: Ask, session_id: str) -> str:
+    """What its agent asks; "" where that is too long ago."""
+    events = await ask.part(list[EventRecord], "/api/events", sessionId=session_id, newest=1, limit=_BACK)
+    asked = [event.msg for event in events or () if event.meta.get("needsInput")]
+    return asked[-1] if asked else ""
 
 
 def told(wallet: Any) -> Any:

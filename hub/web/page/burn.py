@@ -15,7 +15,9 @@ from hub.api.quota import Window
 from hub.web.page.picture import number, svg
 from hub.web.page.words import clock, instant, minutes, percent
 
-_WIDTH, _HEIGHT, _TOP, _LEFT = 800.0, 180.0, 10.0, 44.0
+_SIZES = (("wide", 760.0), ("narrow", 300.0))
+"""A picture for each kind of screen, about as wide as it is drawn: letters do not shrink and grow with it."""
+_HEIGHT, _TOP, _LEFT = 170.0, 10.0, 44.0
 _MINUTE = 60
 _SHORTEST = 10 * _MINUTE
 _AHEAD = 6 * 60 * _MINUTE
@@ -34,19 +36,24 @@ class Point:
 class _Scale:
     first: float
     last: float
+    width: float
 
     def x(self, at: float) -> float:
-        return _LEFT + (at - self.first) / (self.last - self.first) * (_WIDTH - _LEFT - 4)
+        return _LEFT + (at - self.first) / (self.last - self.first) * (self.width - _LEFT - 4)
 
     def y(self, share: float) -> float:
         return _TOP + (1 - share) * (_HEIGHT - _TOP - 20)
 
 
-def burn(window: Window, points: Sequence[Point], now: float) -> Markup:
-    """The picture; nothing where nobody has told how much is used."""
+def burn(window: Window, points: Sequence[Point], now: float) -> tuple[Markup, ...]:
+    """The picture for a wide and for a narrow screen; nothing where nobody has told how much is used."""
     if window.fraction_used is None:
-        return Markup("")
-    used = min(1.0, max(0.0, window.fraction_used))
+        return tuple(Markup("") for _ in _SIZES)
+    return tuple(_drawn(window, points, now, kind, width) for kind, width in _SIZES)
+
+
+def _drawn(window: Window, points: Sequence[Point], now: float, kind: str, width: float) -> Markup:
+    used = min(1.0, max(0.0, window.fraction_used or 0.0))
     read = instant(window.read_at).timestamp() if window.read_at else now
     told = [*(point for point in points if point.at < read), Point(read, used), Point(now, used)]
     reset = instant(window.resets_at).timestamp() if window.resets_at else None
@@ -56,7 +63,7 @@ def burn(window: Window, points: Sequence[Point], now: float) -> Markup:
         if eta is not None
     ]
     ends = [at for at in (*walls, reset) if at is not None and now < at < now + _AHEAD]
-    scale = _Scale(min(told[0].at, now - _SHORTEST), max([now + _SHORTEST, *ends]))
+    scale = _Scale(min(told[0].at, now - _SHORTEST), max([now + _SHORTEST, *ends]), width)
     parts = [*_axes(scale, now), _line("burn", told, scale)]
     if window.eta_minutes is not None:
         parts += _projected(window, told[-1], now, scale)
@@ -65,7 +72,7 @@ def burn(window: Window, points: Sequence[Point], now: float) -> Markup:
             _upright(scale.x(reset), "reset"),
             _text(scale.x(reset) - 4, _HEIGHT - 24, f"reset {clock(reset)}", "end"),
         ]
-    return svg(words_of(window), _WIDTH, _HEIGHT, parts, "chart")
+    return svg(words_of(window), width, _HEIGHT, parts, f"chart {kind}")
 
 
 def words_of(window: Window) -> str:
@@ -97,11 +104,12 @@ def _axes(scale: _Scale, now: float) -> list[Markup]:
         y = scale.y(share)
         parts += [
             Markup('<line class="{}" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(
-                "wall" if share == 1 else "grid", number(_LEFT), number(_WIDTH), number(y), number(y)
+                "wall" if share == 1 else "grid", number(_LEFT), number(scale.width), number(y), number(y)
             ),
             _text(_LEFT - 6, y + 4, percent(share), "end"),
         ]
-    parts += [_upright(scale.x(now), "now"), _text(scale.x(now), _HEIGHT - 4, f"now {clock(now)}", "middle")]
+    here = max(_LEFT + 26, min(scale.width - 30, scale.x(now)))
+    parts += [_upright(scale.x(now), "now"), _text(here, _HEIGHT - 4, f"now {clock(now)}", "middle")]
     return parts
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import attrs
 from markupsafe import Markup
 
-from hub.domain.text import clip
+from hub.domain.text.safe import clip
 from hub.web.page.picture import number
 
 _WIDE, _HIGH, _ACROSS, _DOWN = 168.0, 44.0, 48.0, 16.0

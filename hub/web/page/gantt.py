@@ -1,4 +1,4 @@
-"""Tool calls in time, as SVG.
+"""Tool calls in time: a row for each, with a bar as SVG.
 
 Owns: which result belongs to which call, and the picture.
 Must not: know a tool.
@@ -13,14 +13,14 @@ from markupsafe import Markup
 
 from hub.api.events import EventRecord
 from hub.domain.event import Tag
-from hub.domain.text import clip
-from hub.web.page.picture import milliseconds, number, rect, svg
+from hub.domain.text.safe import clip
+from hub.web.page.picture import milliseconds, rect, svg
 from hub.web.page.words import instant
 
 MOST = 60
 """Calls in the picture, the newest."""
-_ROW, _WIDTH, _LABEL = 16, 800.0, 220.0
-_WORDS = 34
+_WIDTH, _HIGH, _LEAST = 400.0, 4.0, 2.0
+_WORDS = 120
 
 
 @attrs.frozen
@@ -60,27 +60,34 @@ def calls_of(events: Sequence[EventRecord]) -> list[Call]:
 
 
 def gantt(calls: Sequence[Call]) -> Markup:
-    """Each call a bar from its beginning to its end."""
+    """Each call a row: its words, a bar from its beginning to its end, and how long it took.
+
+    Words and figures are the page's own text and only the bar is a picture: so they can be read on any screen.
+    """
     if not calls:
         return Markup("")
     first = min(call.begin for call in calls)
     last = max(call.begin if call.end is None else call.end for call in calls)
-    scale = (_WIDTH - _LABEL - 70) / max(last - first, 0.001)
-    parts: list[Markup] = []
-    for place, call in enumerate(calls):
-        y = place * _ROW
-        end = last if call.end is None else call.end
-        x, width = _LABEL + (call.begin - first) * scale, max(2.0, (end - call.begin) * scale)
-        spent = milliseconds(end - call.begin) if call.end is not None else "not ended"
-        kind = "call open" if call.end is None else "call bad" if call.failed else "call"
-        parts += [
-            _text(0, y + 12, clip(call.words.replace("\n", " "), _WORDS)),
-            rect(x, y + 3, width, _ROW - 6, kind, words=f"{clip(call.words, 200)}: {spent}"),
-            _text(x + width + 4, y + 12, spent),
-        ]
+    scale = (_WIDTH - _LEAST) / max(last - first, 0.001)
+    rows = Markup("").join(_row(call, first, last, scale) for call in calls)
     words = f"{len(calls)} tool calls in {milliseconds(last - first)}"
-    return svg(words, _WIDTH, len(calls) * _ROW + 2, parts, "gantt")
+    return Markup('<ol class="gantt" aria-label="{}">{}</ol>').format(words, rows)
 
 
-def _text(x: float, y: float, words: str) -> Markup:
-    return Markup('<text x="{}" y="{}">{}</text>').format(number(x), number(y), words)
+def _row(call: Call, first: float, last: float, scale: float) -> Markup:
+    end = last if call.end is None else call.end
+    x, width = (call.begin - first) * scale, max(_LEAST, (end - call.begin) * scale)
+    spent = milliseconds(end - call.begin) if call.end is not None else "not ended"
+    kind = "call open" if call.end is None else "call bad" if call.failed else "call"
+    words = clip(call.words.replace("\n", " "), _WORDS)
+    bar = svg(
+        f"from {milliseconds(call.begin - first)} on",
+        _WIDTH,
+        _HIGH,
+        [rect(0, 0, _WIDTH, _HIGH, "track"), rect(x, 0, width, _HIGH, kind)],
+        "bar",
+        stretched=True,
+    )
+    return Markup('<li><code>{}</code>{}<span class="quiet">{}{}</span></li>').format(
+        words, bar, "failed, " if call.failed else "", spent
+    )

@@ -13,6 +13,8 @@ import attrs
 
 from hub.api.history import Commit, CommitDiff
 from hub.api.meta import MAX_SAFE_INTEGER, Meta
+from hub.api.sessions import Sessions
+from hub.domain.standing import occasion
 from hub.web.page import prose
 from hub.web.page.ask import Ask
 from hub.web.page.view import View
@@ -32,10 +34,14 @@ async def show(ask: Ask, given: Given) -> dict[str, Any]:
     at = min(given.at or len(commits), len(commits))
     chosen = commits[at - 1] if commits else None
     diff = await ask.part(CommitDiff, "/api/history/diff", sha=chosen.sha) if chosen else None
+    listed = await ask.part(Sessions, "/api/sessions") if chosen else None
+    titles = {one.session_id: one.title for one in listed.sessions} if listed else {}
     return {
         "commits": commits,
         "at": at,
         "chosen": chosen,
+        "occasion": occasion(chosen.handoff_id) if chosen else "",
+        "title": titles.get(chosen.session_id, "") if chosen else "",
         "diff": diff,
         "pieces": prose.pieces(diff.diff) if diff else None,
     }

@@ -11,10 +11,10 @@ from collections import defaultdict
 from markupsafe import Markup
 
 from hub.api.graph import Detail, GraphNode
-from hub.domain.text import clip, headline
+from hub.domain.text.safe import clip, headline
 from hub.web.page.picture import number
 
-_COLUMN, _ROW, _LETTERS = 230.0, 22.0, 28
+_COLUMN, _ROW, _LETTERS, _LETTER = 230.0, 22.0, 28, 6.3
 _HEAD = 24.0
 _NAMES = ("title", "goal", "path", "name", "command", "text", "item", "summary", "tool")
 """Of a node's payload: what may be its name, the best first."""
@@ -34,13 +34,13 @@ def net(detail: Detail) -> Markup:
     width = max(len(columns), 1) * _COLUMN
     height = _HEAD + max(map(len, columns.values()), default=1) * _ROW + 8
     edges = [
-        _edge(at[edge.from_id], at[edge.to_id])
+        _edge(at[edge.from_id], at[edge.to_id], _LETTER * len(clip(labels[edge.from_id], _LETTERS)) + 12)
         for edge in detail.edges
         if edge.from_id in at and edge.to_id in at
     ]
     heads = [
         Markup('<text class="name" x="{}" y="14">{}</text>').format(
-            number(column * _COLUMN), clip(kind, _LETTERS)
+            number(column * _COLUMN), clip(kind.replace("_", " "), _LETTERS)
         )
         for column, kind in enumerate(columns)
     ]
@@ -61,7 +61,9 @@ def label(node: GraphNode) -> str:
     return headline(text, 300) or node.id.partition(":")[2] or node.id
 
 
-def _edge(source: tuple[float, float], target: tuple[float, float]) -> Markup:
+def _edge(source: tuple[float, float], target: tuple[float, float], beside: float) -> Markup:
+    if target[0] > source[0]:  # it begins behind the words, not in them
+        source = min(source[0] + beside, target[0] - 12), source[1]
     half = (source[0] + target[0]) / 2 + (40 if source[0] == target[0] else 0)
     path = " ".join(
         ["M", *map(number, source), "C", *map(number, (half, source[1], half, target[1], *target))]

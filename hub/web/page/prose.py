@@ -17,12 +17,14 @@ from pygments import highlight
 from pygments.formatters.html import HtmlFormatter
 from pygments.lexers.diff import DiffLexer
 
-from hub.domain.text import cap
+from hub.domain.text.safe import cap
 
 MOST = 4000
 """Characters of one text; both ends of a longer one are shown."""
 MOST_DIFF = 200_000
-_LEXER = DiffLexer(stripnl=False, ensurenl=False)
+_LEXER = DiffLexer(stripnl=False)
+_HEAD = ("diff --git ", "index ", "--- ", "+++ ")
+"""Lines above a file's first hunk that say what its heading says."""
 _FORMATTER = HtmlFormatter(nowrap=True)
 
 
@@ -92,8 +94,13 @@ def _piece(lines: list[str]) -> Piece:
     name = name or lines[0].removeprefix("diff --git ").rpartition(" b/")[2]
     added = sum(line.startswith("+") and not line.startswith("+++ ") for line in lines)
     removed = sum(line.startswith("-") and not line.startswith("--- ") for line in lines)
-    text = "\n".join(cap(line, MOST) for line in lines)
+    text = "\n".join(cap(line, MOST) for line in _below(lines))
     return Piece(name, added, removed, Markup(highlight(text, _LEXER, _FORMATTER)))  # noqa: S704  # escaped by Pygments
+
+
+def _below(lines: list[str]) -> list[str]:
+    hunk = next((at for at, line in enumerate(lines) if line.startswith("@@ ")), len(lines))
+    return [line for line in lines[:hunk] if not line.startswith(_HEAD)] + lines[hunk:]
 
 
 def lines(text: str) -> Markup:

@@ -1,6 +1,6 @@
 """Providers and circuits: who could work, who cannot and why, and what is tried again when.
 
-Owns: which answers make one row.
+Owns: which answers make one row; what is not installed comes last.
 Must not: know any one provider, or show a key.
 Tests: tests/hub/web/page/test_pages.py
 """
@@ -28,7 +28,9 @@ async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
         outcomes=partial(ask.part, list[ProfileOutcome], "/api/outcomes"),
     )
     configured = {one.name: one for one in found["configured"] or ()}
-    return {**found, "rows": [(one, configured.get(one.name)) for one in found["status"]]}
+    rows = [(one, configured.get(one.name)) for one in found["status"]]
+    missing = [row for row in rows if row[1] and not row[1].install.installed]
+    return {**found, "rows": [*(row for row in rows if row not in missing), *missing]}
 
 
 VIEW = View(title="Providers", show=show)

@@ -17,6 +17,7 @@ import attrs
 from hub.api.base import Nothing
 from hub.api.events import EventRecord
 from hub.api.quota import Entry
+from hub.api.sessions import Sessions
 from hub.domain.event import Tag
 from hub.web.page.ask import Ask, together
 from hub.web.page.board import told
@@ -44,6 +45,7 @@ async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
     found = await together(
         wallet=partial(ask, list[Entry], "/api/quota/wallet"),
         events=partial(ask.part, list[EventRecord], "/api/events", newest=1, limit=_EVENTS),
+        listed=partial(ask.part, Sessions, "/api/sessions"),
     )
     events = [event for event in found["events"] or () if event.tag == Tag.QUOTA]
     lines, now = readings(events), time.time()
@@ -53,7 +55,7 @@ async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
             (
                 entry,
                 [
-                    (one, burn(one, lines.get((entry.provider, entry.account, one.window), []), now))
+                    (one, *burn(one, lines.get((entry.provider, entry.account, one.window), []), now))
                     for one in entry.windows
                 ],
             )
@@ -61,6 +63,7 @@ async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
         ],
         "silent": [entry for entry in found["wallet"] if entry not in entries],
         "spent": spent(events),
+        "titles": {one.session_id: one.title for one in found["listed"].sessions} if found["listed"] else {},
     }
 
 

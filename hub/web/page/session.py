@@ -19,11 +19,12 @@ from hub.api.meta import MAX_SAFE_INTEGER, Meta
 from hub.api.session import Cost, SessionId
 from hub.api.sessions import Sessions
 from hub.api.status import Status
+from hub.domain.standing import ENDED
 from hub.errors import Code, HubError
 from hub.web.page import prose
 from hub.web.page.ask import Ask, together
-from hub.web.page.board import ENDED
 from hub.web.page.gantt import calls_of
+from hub.web.page.stream import plan_of, turns
 from hub.web.page.view import ALL, View
 from hub.web.page.walks import walks
 
@@ -70,7 +71,9 @@ async def show(ask: Ask, given: Given) -> dict[str, Any]:
         "contract_text": json.dumps(found["contract"], indent=1, ensure_ascii=False)
         if found["contract"]
         else "",
-        "stream": events[::-1],
+        "turns": turns(events)[::-1],
+        "plan": plan_of(events),
+        "question": next((one.msg for one in reversed(events) if one.meta.get("needsInput")), ""),
         "earlier": events[0].id - 1 if len(events) == SHOWN else None,
         "until": given.until,
         "pieces": prose.pieces(found["diff"].diff) if found.get("diff") else None,

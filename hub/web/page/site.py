@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 import hub
 from hub.api.approvals import Approval
 from hub.api.events import EventRecord
+from hub.domain import standing
 from hub.errors import HubError
 from hub.web.codec import decode_query
 from hub.web.page import (
@@ -83,6 +84,7 @@ def environment() -> Environment:
     made.globals |= {
         "picture": picture,
         "gantt": gantt,
+        "words_of_state": standing.words,
         "navigation": NAVIGATION,
         "paths": PATHS,
         "version": hub.__version__,

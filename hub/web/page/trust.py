@@ -11,7 +11,7 @@ from typing import Any
 
 from hub.api.base import Nothing
 from hub.api.trust import Trusted
-from hub.domain.trust import Does
+from hub.domain.trust.settings import Does
 from hub.web.page.ask import Ask
 from hub.web.page.view import View
 

@@ -71,6 +71,11 @@ def walks(history: Iterable[HistoryEntry]) -> list[Walk]:
     return [_walk(moves) for moves in found]
 
 
+def _who(entry: HistoryEntry) -> str:
+    """The agent, with its account where that has a name."""
+    return f"{entry.provider}/{entry.account}" if entry.account not in ("", "default") else entry.provider
+
+
 def _walk(moves: list[_Move]) -> Walk:
     first, last = moves[0], moves[-1]
     over = last.target == State.RUNNING
@@ -82,8 +87,8 @@ def _walk(moves: list[_Move]) -> Walk:
         stays.append(Stay(last.target, 0.0))
     return Walk(
         session_id=first.entry.session_id,
-        giver=first.entry.provider,
-        taker=last.entry.provider if over else "",
+        giver=_who(first.entry),
+        taker=_who(last.entry) if over else "",
         reason=first.reason,
         began=first.entry.ts,
         ended=last.entry.ts if over else "",

@@ -11,6 +11,10 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
+from hub.domain.quota import spoken as windows
+from hub.domain.text.safe import clean
+from hub.domain.wallclock import respoken
+
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _THOUSAND = 1000
 _HALF_DAY = 12 * _HOUR
@@ -119,12 +123,19 @@ def money(usd: float | None) -> str:
     """`$0.0123`: four digits below a dollar; `?` where nothing has a price."""
     if usd is None:
         return "?"
+    if not usd:
+        return "$0"
     return f"${usd:,.2f}" if usd >= 1 else f"${usd:.4f}"
 
 
 def spoken(word: str) -> str:
     """A word of the API as people write it: `handing_off` is `handing off`."""
-    return str(word).replace("_", " ").lower()
+    return windows.WINDOWS.get(str(word), str(word).replace("_", " ").lower())
+
+
+def told(text: str) -> str:
+    """A text of hub's own: instants in local time, windows as people call them."""
+    return respoken(windows.spoken(clean(str(text))), lambda at: clock(at.timestamp()))
 
 
 FILTERS = {
@@ -139,4 +150,7 @@ FILTERS = {
     "percent": percent,
     "money": money,
     "spoken": spoken,
+    "told": told,
+    "outlook": lambda word: windows.OUTLOOKS.get(str(word), str(word)),
+    "source": lambda word: windows.SOURCES.get(str(word), str(word)),
 }

@@ -14,7 +14,7 @@ from hub.api.base import Nothing
 from hub.api.instructions import Instruction
 from hub.domain.jsonvalue import JsonArray
 from hub.errors import Code
-from hub.io.instructions import instructions
+from hub.io.project.instructions import instructions
 from hub.messages import GetConfig
 from hub.web.context import Context
 from hub.web.route import get

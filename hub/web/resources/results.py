@@ -10,11 +10,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Literal
 
+import attrs
 import trio
 
 from hub.api.results import Clean, Cleaned, Discard, Discarded, Kept, Take, Taken
 from hub.api.sessions import Session
-from hub.domain.result import Told, signed, slug
+from hub.domain.result.message import Told, signed, slug
 from hub.errors import Code, HubError
 from hub.io.git.discarding import Hands, Left, discard, left_of
 from hub.io.git.taking import take
@@ -75,7 +76,7 @@ async def take_result(context: Context, body: Take) -> Taken:
         await _note(
             context, "taken", facts.session_id, how=str(body.how), commit=answer.commit, branch=answer.branch
         )
-    return answer
+    return attrs.evolve(answer, summary=context.hide(answer.summary))  # names of files are an agent's words
 
 
 async def discard_work(context: Context, body: Discard) -> Discarded:

@@ -14,8 +14,8 @@ import trio
 from hub.api.base import Nothing
 from hub.api.trust import Change, State, Trusted, TrustItem
 from hub.errors import Code, HubError
-from hub.io.config_file import project_tables
-from hub.io.trust import Gate, Standing
+from hub.io.config.file import project_tables
+from hub.io.project.trust import Gate, Standing
 from hub.web.context import Context
 from hub.web.route import get
 
@@ -30,7 +30,7 @@ async def trusted(context: Context, _: Nothing) -> Trusted:
         if error.code is not Code.TRUST_NEEDED:
             raise
         agreed = False
-    # Both are words of a closed list, which the types of `hub.io.trust` do not say.
+    # Both are words of a closed list, which the types of `hub.io.project.trust` do not say.
     items = [
         TrustItem(does=item.does, key=item.key, text=item.text, change=cast("Change", standing.mark(item)))
         for item in standing.items

@@ -14,8 +14,8 @@ from hub.actors import audit as audit_module
 from hub.actors.audit import AuditWriter
 from hub.domain.audit import State
 from hub.errors import Code, HubError
-from hub.io.journal import MAX_GROUP, verify_file
-from hub.io.places import Places
+from hub.io.audit.journal import MAX_GROUP, verify_file
+from hub.io.project.places import Places
 from hub.messages import AuditAppend, AuditEntry, AuditHead, AuditHistory, AuditLastEvent
 from supervisors import Slot, SupervisorSpec, actor_spec
 from supervisors.testing import running

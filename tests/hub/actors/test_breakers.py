@@ -16,10 +16,10 @@ from hub.api.convert import unstructure
 from hub.domain.failure import Failure, FailureClass
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.breakers import breaker_store
-from hub.io.places import Places
-from hub.io.seal import split
-from hub.io.sealed import write_sealed
+from hub.io.files.seal import split
+from hub.io.files.sealed import write_sealed
+from hub.io.project.places import Places
+from hub.io.records.breakers import breaker_store
 from hub.messages import (
     BreakerClosed,
     BreakerFailure,
@@ -180,7 +180,7 @@ async def test_a_failure_that_could_not_be_kept_is_not_counted(places, monkeypat
             raise HubError(Code.NO_SPACE, "full")
 
         with monkeypatch.context() as broken:
-            broken.setattr("hub.io.sealed.write_sealed", full)
+            broken.setattr("hub.io.files.sealed.write_sealed", full)
             with pytest.raises(HubError):
                 await bench.fail()
         assert await bench.state() == [("demo/default", "closed", 1)]

@@ -10,8 +10,8 @@ from hub.actors.claims import Claims
 from hub.domain.routing import Target
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.places import Places
-from hub.io.sealed import write_sealed
+from hub.io.files.sealed import write_sealed
+from hub.io.project.places import Places
 from hub.messages import AccountFreed, ClaimAccount, GetClaims, ReleaseAccount, RetainClaims
 from supervisors import Actor, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import running

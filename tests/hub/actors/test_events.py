@@ -14,8 +14,8 @@ from hub.actors import events
 from hub.actors.audit import AuditWriter
 from hub.actors.events import EventLog
 from hub.io import failpoints
-from hub.io.places import Places
-from hub.io.sqlite import EventStore, NewEvent
+from hub.io.events.store import EventStore, NewEvent
+from hub.io.project.places import Places
 from hub.messages import (
     AuditHistory,
     EventAppend,

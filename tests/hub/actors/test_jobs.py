@@ -12,7 +12,7 @@ from hub.actors.audit import AuditWriter
 from hub.actors.events import EventLog
 from hub.actors.jobs import Job
 from hub.errors import Code, HubError
-from hub.io.places import Places
+from hub.io.project.places import Places
 from hub.messages import EventsSince, ProviderChanged
 from supervisors import (
     Actor,

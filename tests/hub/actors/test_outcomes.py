@@ -11,8 +11,8 @@ from hub.actors.events import EventLog
 from hub.actors.outcomes import Outcomes
 from hub.api.convert import unstructure
 from hub.domain.event import EventType, Tag
-from hub.io.places import Places
-from hub.io.sqlite import NewEvent
+from hub.io.events.store import NewEvent
+from hub.io.project.places import Places
 from hub.messages import EventAppend, GetCosts, GetOutcomes
 from supervisors import Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running

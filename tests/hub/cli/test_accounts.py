@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from hub.io.dotenv import read_env
-from hub.io.places import load_or_create_key
-from hub.io.seal import closed
-from hub.io.sealed import name_of
-from tests.hub.cli.kit import environ, hub
+from hub.io.files.seal import closed
+from hub.io.files.sealed import name_of
+from hub.io.project.places import load_or_create_key
+from hub.io.secrets.dotenv import read_env
+from tests.hub.cli.command import environ, hub
 
 SECRET = "sk-ant-api03-wonderful"
 LOGS_IN = """#!/bin/sh

@@ -9,7 +9,7 @@ from hub.cli.conversation import Conversation
 from hub.cli.items import Ask
 from hub.cli.keys import Key
 from hub.domain.approval import CUT
-from hub.domain.change import change
+from hub.domain.text.change import change
 from hub.errors import Code, HubError
 
 REQUEST = {

@@ -8,8 +8,8 @@ import shlex
 import pytest
 
 from hub.cli.editors import EDITORS
-from hub.io.jsonc import put
-from tests.hub.cli.kit import hub
+from hub.io.files.jsonc import put
+from tests.hub.cli.command import hub
 
 ZED = """{
   // mine

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hub.cli.items import Heading, Plan, Said, Told, Tool
 from hub.cli.plain import lines
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 
 
 def test_each_item():

@@ -9,7 +9,7 @@ import click
 
 from hub.cli.sessions import listed, short
 from tests.faults.harness import project, until
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -39,7 +39,7 @@ def test_the_order_is_by_need_and_then_by_age():
     ]  # fmt: skip
     groups = [line for line in lines[1:] if not line.startswith("s-")]
     assert groups == ["Needs you", "Working", "Waiting for a reset", "Waiting for its turn", "Done"]
-    assert "wants your word" in lines[2]
+    assert "needs your word" in lines[2]
     assert "claude/work" in lines[2]
     assert "number 1" in lines[8]
     assert "60 s ago" in lines[10]

@@ -13,7 +13,7 @@ from hub import owners
 from hub.cli import checks as looked
 from hub.cli.group import cli
 from tests.faults.harness import git
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.command import environ, hub
 
 
 def findings(repo, **more):
@@ -290,11 +290,11 @@ def test_the_doctor_sees_a_daemon(work):
 
 def test_a_missing_detection_engine_is_a_note(monkeypatch):
     """Rules go on alone: something to know, nothing that keeps hub from working; never silent."""
-    monkeypatch.setattr("hub.io.kingfisher.installed", lambda: False)
+    monkeypatch.setattr("hub.io.secrets.kingfisher.installed", lambda: False)
     found = looked._detection()
     assert (found.ok, found.warning) == (False, True)
     assert "pip install kingfisher-secret-scanner" in found.hint
-    monkeypatch.setattr("hub.io.kingfisher.installed", lambda: True)
+    monkeypatch.setattr("hub.io.secrets.kingfisher.installed", lambda: True)
     assert looked._detection().ok
 
 

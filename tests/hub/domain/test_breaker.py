@@ -117,6 +117,18 @@ def test_a_half_open_attempt_that_was_not_answered_opens_again(kind):
     assert (again.state, again.failures, again.until) == (BreakerState.OPEN, 5, T + 31 + 60)
 
 
+def test_a_clock_that_was_set_back_prolongs_no_cool_down_and_no_lease():
+    opened = failed(FRESH, 5)
+    before = T - 86_400
+    assert breaker.set_back(opened, T) == opened
+    assert breaker.ready_at(breaker.set_back(opened, before), before) == before + breaker.FIRST_COOL_DOWN
+    trial, _ = breaker.allow(opened, T + 31)
+    assert breaker.ready_at(breaker.set_back(trial, before), before) == before + breaker.LEASE
+    limited = breaker.on_failure(FRESH, FailureClass.USAGE_LIMIT, T, T + 5 * 3600)
+    assert breaker.ready_at(breaker.set_back(limited, before), before) == T + 5 * 3600
+    assert breaker.set_back(FRESH, before) == FRESH
+
+
 def test_a_late_outcome_of_an_earlier_attempt_does_not_move_an_open_breaker():
     opened = failed(FRESH, 5)
     assert breaker.on_success(opened, T + 1) == opened

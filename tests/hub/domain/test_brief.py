@@ -343,8 +343,23 @@ def test_ids_outside_the_fences_cannot_carry_text():
     assert "Contract cd of session s-1" in text
 
 
+def test_of_several_sessions_each_brief_names_its_own_signed_form():
+    text = render_envelope(contract_saying("x"), BOUNDARY, file="sessions/s-1/envelope.json")
+    assert (
+        "`.hub/sessions/s-1/envelope.json` (from a session's worktree: `../../sessions/s-1/envelope.json`)"
+        in text
+    )
+
+
+def test_a_next_action_that_hub_concluded_is_not_put_into_the_agents_mouth():
+    said = render_envelope(contract_saying("x", next_action="write b.txt"), BOUNDARY)
+    concluded = render_envelope(contract_saying("x", next_action="Make this pass: pytest"), BOUNDARY)
+    assert f"<<< {BOUNDARY} said by" in said.partition("## Next action")[2][:60]
+    assert f"<<< {BOUNDARY} concluded by hub" in concluded.partition("## Next action")[2][:60]
+
+
 def test_an_adoption_says_where_its_signed_form_lies():
-    text = render_envelope(contract_saying("x"), BOUNDARY, adopted=True)
+    text = render_envelope(contract_saying("x"), BOUNDARY, file="adopted/s-1.json", adopted=True)
     assert "hub did not start that agent" in text
     assert "`.hub/adopted/s-1.json`" in text
     assert "../../envelope.json" not in text

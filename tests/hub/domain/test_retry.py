@@ -87,9 +87,17 @@ def test_short_limits_in_a_row_back_off_and_end_in_a_handoff():
 
 def test_on_limit_wait_never_hands_off():
     assert ask(LIMIT, resets_in=5 * HOUR, on_limit="wait", earliest_reset=T + 1) == Wait(
-        T + 5 * HOUR, "the usage limit is reached; waiting for its reset"
+        T + 5 * HOUR, "the usage limit is reached; waiting for its reset", ender="anybody"
     )
     assert isinstance(ask(LIMIT, on_limit="wait"), Wait)
+
+
+def test_only_a_wait_for_a_quota_ends_before_its_time():
+    """Who backs off waits it out; where nobody knows the reset, the agent itself is probed at its time."""
+    assert ask(LIMIT, resets_in=5 * HOUR, targets_left=0).ender == "anybody"
+    assert ask(LIMIT, targets_left=0).ender == "others"
+    assert ask(LIMIT, window="minute").ender == ""
+    assert ask(FailureClass.OVERLOAD).ender == ""
 
 
 def test_on_limit_stop_tells_the_user_but_sits_out_a_per_minute_throttle():

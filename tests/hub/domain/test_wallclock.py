@@ -63,3 +63,16 @@ def test_occurrences_can_be_bound_to_a_weekday():
     now = datetime(2026, 11, 21, tzinfo=UTC).timestamp()
     found = list(wallclock.occurrences(now, time(9), UTC, weekday=0))
     assert [datetime.fromtimestamp(at, UTC).isoformat() for at in found] == ["2026-11-23T09:00:00+00:00"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("until 2026-11-24 07:53:03 UTC; then", "until <07:53>; then"),
+        ("resets 2026-11-24T07:53:03.000Z.", "resets <07:53>."),
+        ("at 2026-13-99T07:53:03Z", "at 2026-13-99T07:53:03Z"),
+        ("2026-11-24 07:53:03", "2026-11-24 07:53:03"),
+    ],
+)
+def test_instants_in_a_text_are_said_again(text, said):
+    assert wallclock.respoken(text, lambda at: f"<{at:%H:%M}>") == said

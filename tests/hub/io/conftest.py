@@ -2,8 +2,8 @@
 
 import pytest
 
+from hub.io.events.store import EventStore
 from hub.io.graph.store import GraphStore
-from hub.io.sqlite import EventStore
 
 
 @pytest.fixture(autouse=True)

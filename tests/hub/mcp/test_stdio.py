@@ -14,7 +14,7 @@ import pytest
 from hub import __version__
 from hub.mcp.tools import TOOLS
 from hub.wire.frames import MAX_FRAME
-from tests.hub.cli.kit import environ
+from tests.hub.cli.command import environ
 from tests.hub.mcp.kit import HELLO, LIMIT, MODERN, once, served
 
 START = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}).encode()
@@ -318,7 +318,7 @@ sys.stdout.write("sys.stdout")
 os.write(1, b"fd 1")
 subprocess.run(["echo", "a child"])
 sys.stdout.flush()
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 from hub.client.quick import Api
 from hub.mcp.calling import Caller
 from hub.mcp.remote import Remote
@@ -346,7 +346,7 @@ def test_nothing_but_the_protocol_comes_out(folder, env):
 def test_the_first_answer_waits_for_no_import_that_the_tools_do_not_need():
     """A client that waits ten seconds gave up on a busy machine; the daemon's web stack takes as long as all the rest."""
     code = (
-        "import sys, hub.cli.group, hub.cli.mcp, hub.mcp.stdio, hub.mcp.remote, hub.domain.text;"
+        "import sys, hub.cli.group, hub.cli.mcp, hub.mcp.stdio, hub.mcp.remote, hub.domain.text.safe;"
         "print([name for name in ('quart', 'hypercorn', 'cattrs', 'httpx2') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from hub.api.tables import parse_config
-from hub.domain.rules import asks
+from hub.domain.permission.rules import asks
 from hub.providers.base import Assignment
 from hub.providers.registry import load_all
 

@@ -11,7 +11,7 @@ import pytest
 from hub.api.tables import parse_config
 from hub.domain.config.model import ApprovalRule
 from hub.domain.event import EventType
-from hub.domain.rules import unenforceable
+from hub.domain.permission.rules import unenforceable
 from hub.providers.acp.agent import configured
 from hub.providers.base import Assignment, Ending
 from hub.providers.opencode.asks import rules

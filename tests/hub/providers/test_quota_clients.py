@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.login import LoginStore
+from hub.domain.accounts.login import LoginStore
 from hub.providers.openrouter import key_in
 from hub.providers.quota import Share, document, instant, named, permille
 from hub.providers.registry import load, names, quota_client

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.login import Login
-from hub.io.logins import find_login
-from hub.io.probe import probe
+from hub.domain.accounts.login import Login
+from hub.io.processes.probe import probe
+from hub.io.secrets.logins import find_login
 from hub.providers.base import Account
 from hub.providers.registry import load
 from tests.agents import PROGRAMS, program_path

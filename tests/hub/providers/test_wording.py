@@ -1,6 +1,7 @@
 """Failures are read where they stand: what reports one, and what only looks like it.
 
-`harmless/` holds lines that are no failure of an agent's: traces, tools, tests, logs, agents' prose. Those of `network.txt`
+`told.txt` holds what real programs wrote as their own error, one a line behind its class and the agent, as their users
+reported it. `harmless/` holds lines that are no failure of an agent's: traces, tools, tests, logs, agents' prose. Those of `network.txt`
 are other programs' words on standard error, yet say what they say where an agent gives them as its own error.
 """
 
@@ -30,7 +31,7 @@ CONTEXT, REFUSAL = FailureClass.CONTEXT_OVERFLOW, FailureClass.REFUSAL
 HOW = "it ended (exit code 1)"
 WORDINGS = {
     module.__name__.split(".")[2]: module.WORDING
-    for module in (acp, aider, claude, codex, copilot, opencode, qwen)
+    for module in (acp, aider, claude, codex, copilot, gemini, opencode, qwen)
 }
 ENDS = {
     "acp": lambda line: acp.from_exit(line, NOW, HOW),
@@ -46,6 +47,7 @@ HARMLESS = {
     file.stem: file.read_text().splitlines()
     for file in sorted(Path(__file__).with_name("harmless").glob("*.txt"))
 }
+TOLD = Path(__file__).with_name("told.txt").read_text().splitlines()
 
 VENDORS = [
     (LIMIT, "Claude AI usage limit reached|1795236877"),
@@ -219,6 +221,14 @@ def test_the_catalogue_is_a_catalogue():
 def test_a_vendors_words_are_read_whoever_hands_them_on(agent, kind, text):
     assert WORDINGS[agent].of_error(text) is kind
     assert WORDINGS[agent].of_stderr(f"starting\n{text}\ndone") is kind
+
+
+@pytest.mark.parametrize("kind", [LIMIT, AUTH, OVERLOAD, REFUSAL])
+def test_what_programs_have_written_is_read(kind):
+    lines = [line.split(" ", 2) for line in TOLD if line.startswith(f"{kind.name} ")]
+    assert len(lines) >= 30
+    read = [(agent, text, WORDINGS[agent].of_error(text)) for _, agent, text in lines]
+    assert [told for told in read if told[2] is not kind] == []
 
 
 @pytest.mark.parametrize(("kind", "text"), OWN_ERRORS)

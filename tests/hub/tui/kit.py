@@ -67,6 +67,7 @@ async def answers(app: HubApp, pilot: Pilot[None], key: str, *, patience: float 
 def shows(
     root: Path,
     story: Callable[[HubApp, Pilot[None]], Awaitable[Any]],
+    /,
     *,
     size: tuple[int, int] = (80, 24),
     look: Look = UNICODE,

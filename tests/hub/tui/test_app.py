@@ -48,7 +48,7 @@ def test_a_session_from_the_board_to_its_end(work):
         await pilot.press("home", *["down"] * 5, "f")
         await sees(app, pilot, "seen-below\n")
         await pilot.press("escape")
-        await sees(app, pilot, "Done (1)", "done, unverified")
+        await sees(app, pilot, "Done (1)", "done, not verified")
 
     shows(work.root, story)
 

@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from hub import messages as m
-from hub.actors.pipelines.shown import run_status, shown
+from hub.actors.pipelines.answers import run_status, shown
 from hub.api.accounts import AccountGone, AccountNow
 from hub.api.approvals import Approval, Resolved
 from hub.api.convert import structure
@@ -40,8 +40,8 @@ from hub.domain.breaker import BreakerState
 from hub.domain.config.reader import Config
 from hub.domain.event import Record
 from hub.domain.pipeline.run import begin
-from hub.domain.text import clean
-from hub.io.places import Places
+from hub.domain.text.safe import clean
+from hub.io.project.places import Places
 from hub.mcp.http import ToolsApp
 from hub.web.context import Context
 from hub.web.server import Bound, serve

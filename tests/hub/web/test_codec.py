@@ -14,7 +14,7 @@ from hub.api.base import Nothing
 from hub.api.meta import EventId, Meta
 from hub.api.session import Run
 from hub.domain.config.schema import MAX_PROBLEMS
-from hub.domain.plain import plain_value
+from hub.domain.text.plain import plain_value
 from hub.errors import Code, HubError
 from hub.web.codec import decode_body, decode_query, encode
 

@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from hub.api.history import Diff
-from hub.domain.text import clean
+from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 from hub.mcp.http import ToolsApp
 from hub.messages import GetStatus, RequestReply, ResolveApproval, StartRun

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wsproto.events import BytesMessage, TextMessage
 
-from hub.domain.plain import plain_value
+from hub.domain.text.plain import plain_value
 from hub.messages import Subscribe
 from hub.web import connection, feed
 from hub.web import stream as streams

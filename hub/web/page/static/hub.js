@@ -24,6 +24,7 @@ let stale = false;
 let busy = false;
 
 document.documentElement.classList.add("live");
+document.querySelector("header [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 // --- swapping ---
 

@@ -14,8 +14,8 @@ from hub.actors.common.follower import LogFollower
 from hub.actors.events import EventLog
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
-from hub.io.places import Places
-from hub.io.sqlite import NewEvent
+from hub.io.events.store import NewEvent
+from hub.io.project.places import Places
 from hub.messages import EventAppend
 from supervisors import Slot, SupervisorSpec, actor_spec, faults
 from supervisors.testing import running

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hub.actors.detector.scout import shown
+from hub.actors.detector.scanner import shown
 from hub.api.convert import unstructure
 from hub.domain.detection.detected import Gap, combine
 from hub.domain.detection.intel import Turn

@@ -17,9 +17,9 @@ from hub.actors.events import EventLog
 from hub.actors.knowledge.actor import Knowledge
 from hub.domain.event import EventType, Tag
 from hub.errors import Code, HubError
+from hub.io.events.store import NewEvent
 from hub.io.graph.store import GraphStore
-from hub.io.places import Places
-from hub.io.sqlite import NewEvent
+from hub.io.project.places import Places
 from hub.messages import (
     DrawIntent,
     EventAppend,

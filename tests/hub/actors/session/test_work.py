@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from hub.actors.session.work import Work
+from hub.messages import StartRun
 from tests.faults.harness import project, until
+from tests.hub.actors.daemon import daemon_of
 
 
 @pytest.fixture
@@ -44,3 +47,24 @@ def test_an_agent_that_somebody_else_interrupted_is_told_in_words_that_stand_onc
     error = until(made.ended, "the session ends")["error"]
     assert error["code"] == "agent_exited"
     assert error["detail"].endswith("for a reason that hub does not know: It was interrupted.")
+
+
+async def test_who_is_to_wait_for_its_own_reset_is_ended_by_nobody_else(made, monkeypatch):
+    """`onLimit = wait`: another agent is free all the time, and none of its business."""
+    looks = []
+    plain = Work._free_now
+
+    async def looking(self, record, wait):
+        looks.append(await plain(self, record, wait))
+        return looks[-1]
+
+    monkeypatch.setattr(Work, "_free_now", looking)
+    monkeypatch.setattr("hub.actors.session.work._LOOK", 0.02)
+    made.script("demo-first", {"say": "working"}, {"limit": {"resetsIn": 3600}})
+    made.script("demo-second", {"done": "finished"})
+    made.configure()
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("sessions", StartRun("write", on_limit="wait"))
+        status = await live.until(lambda _: len(looks) >= 5, "it looks around")
+        assert (status["sessionState"], status["activeProvider"]) == ("waiting", "demo-first")
+        assert not any(looks)

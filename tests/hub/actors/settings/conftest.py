@@ -2,7 +2,7 @@
 
 import pytest
 
-from hub.io.places import Places
+from hub.io.project.places import Places
 
 
 @pytest.fixture

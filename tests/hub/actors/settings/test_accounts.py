@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from hub.errors import Code, HubError
-from hub.io.sealed import write_sealed
+from hub.io.files.sealed import write_sealed
 from hub.messages import AddAccount, GetConfig, ProvidersConfigured, RemoveAccount, SwitchAccount
 from hub.providers.registry import load_all
-from tests.hub.actors.settings.kit import settings
+from tests.hub.actors.settings.actor import settings
 
 MINE = """# ours
 [[providers.claude.accounts]]
@@ -134,7 +134,7 @@ async def test_an_agent_that_keeps_one_login_has_one_account(places, clock):
     places.config.write_text('[providers.goose]\nkind = "acp"\ncommand = ["goose"]\n')
     from functools import partial
 
-    from hub.io.config_file import load
+    from hub.io.config.file import load
 
     providers = load_all(partial(load, places.config, environ={"HUB_TRUST": "1"}))
     async with settings(places, clock, providers) as ask:

@@ -8,10 +8,10 @@ import pytest
 
 from hub.api.providers import Chosen
 from hub.errors import Code, HubError
-from hub.io.dotenv import read_env
+from hub.io.secrets.dotenv import read_env
 from hub.messages import GetConfig, PatchProvider, ProvidersConfigured, SetKey
 from hub.providers.registry import load_all
-from tests.hub.actors.settings.kit import settings
+from tests.hub.actors.settings.actor import settings
 
 SECRET = "sk-ant-api03-wonderful"  # a key like any other
 TEXT = """# ours

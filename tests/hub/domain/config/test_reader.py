@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hub.api.convert import fields_of
 from hub.api.tables import parse_config
-from hub.domain.account import Account
+from hub.domain.accounts.account import Account
 from hub.domain.config import schema
 from hub.domain.config.reader import Config
 from hub.domain.config.values import env_name_problem

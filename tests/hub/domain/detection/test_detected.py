@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hub.domain.detection.detected import Gap, Kept, account_label, combine
 from hub.domain.detection.intel import SessionIntel, StoreHit
-from hub.domain.detection.lineup import Confidence
-from tests.hub.domain.detection.test_lineup import lineup, one
+from hub.domain.detection.matching import Confidence
+from tests.hub.domain.detection.test_matching import lineup, one
 
 
 def kept(session_id, *, provider="codex", cwd="/w", root="/h/sessions", at=2000.0, **intel):

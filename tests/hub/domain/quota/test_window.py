@@ -64,6 +64,14 @@ def test_a_limit_without_a_reset_tells_nothing(meta):
     assert limit_of(meta, "gemini", "a", 7.0) is None
 
 
+def test_a_limit_whose_reset_has_passed_is_one_without_a_reset():
+    meta = {"failure": "usage_limit", "resetsAt": 5, "window": "day"}
+    assert limit_of(meta, "gemini", "a", 7.0) is None
+    assert undated_limit(meta, (), "gemini", "a", 7.0) == QuotaReading(
+        "gemini", "a", "day", 1000, None, "limit", 7.0
+    )
+
+
 def test_the_newest_reading_of_each_window_counts():
     readings = [reading(100, at=1), reading(200, at=2), reading(150, at=1.5), reading(7, "seven_day", at=0)]
     assert [r.used_permille for r in newest(readings).values()] == [200, 7]

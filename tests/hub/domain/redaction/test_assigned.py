@@ -91,6 +91,14 @@ def test_a_word_far_from_the_next_digit_is_passed_over_and_one_near_it_is_not():
         ("GET /callback?state=1&code=FVPLND9FZVOCwIN2Fh8IJUIx HTTP", "FVPLND9FZVOCwIN2Fh8IJUIx"),
         ("key: " + base64.b64encode(b"-----BEGIN PRIVATE KEY-----\nMIIEvq8W2k7Lr9Tz4Xc7Vb1Nm5").decode(), "TUlJRXZxOFcyazdMcjlUejRYYzdW"),
         ("Private-Lines: 1\ndr3qhhbcOtehQmreQCcpavriwdlWjmiTl2ecz\nPrivate-MAC: 1", "dr3qhhbcOtehQmreQCcpavriwdlWjmiTl2ecz"),
+        ("token: >-\n  k9Qx4Lm2Vt7Rz1Bn8Wc3", "k9Qx4Lm2Vt7Rz1Bn8Wc3"),
+        ("password: |\n  x1DvsNttEU7Inx7Y\nuser: bob", "x1DvsNttEU7Inx7Y"),
+        ('api_token: !!str "k9Qx4Lm2Vt7Rz1Bn8Wc3"', "k9Qx4Lm2Vt7Rz1Bn8Wc3"),
+        ('<entry key="secretKey">\n  <![CDATA[k9Qx4Lm2Vt7Rz1Bn8Wc3]]>', "k9Qx4Lm2Vt7Rz1Bn8Wc3"),
+        ('API_KEY: Final[str] = "k9Qx4Lm2Vt7Rz1Bn8Wc3"', "k9Qx4Lm2Vt7Rz1Bn8Wc3"),
+        ('NSString *kApiSecret = @"k9Qx4Lm2Vt7Rz1Bn8Wc3";', "k9Qx4Lm2Vt7Rz1Bn8Wc3"),
+        ('#define API_TOKEN L"k9Qx4Lm2Vt7Rz1Bn8Wc3"', "k9Qx4Lm2Vt7Rz1Bn8Wc3"),
+        ("- **Client secret**: k9Qx4Lm2Vt7Rz1Bn8Wc3", "k9Qx4Lm2Vt7Rz1Bn8Wc3"),
     ],
 )  # fmt: skip
 def test_a_secret_is_hidden_where_people_and_programs_write_it_at_every_cut_alike(text, secret):
@@ -120,6 +128,8 @@ def test_a_secret_is_hidden_where_people_and_programs_write_it_at_every_cut_alik
         'validate_password("min")',
         "token=52908400098527886E0F7030069857D2e4169ee7",
         "cat curls -u me:k9#Lm2pQ; curl -u me https://host",
+        ".password-meter--weak{background:#ff5a5f;width:25%}",
+        "password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256",
     ],
 )
 def test_what_only_looks_like_such_a_place_is_left_alone(text):

@@ -14,7 +14,7 @@ import msgspec
 
 from hub.io.git import Worktree, add_worktree, directories
 from hub.io.git.view import open_ground
-from hub.io.places import Places
+from hub.io.project.places import Places
 
 IDENTITY = ("-c", "user.name=agent", "-c", "user.email=agent@x", "-c", "commit.gpgSign=false")
 

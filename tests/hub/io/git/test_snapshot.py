@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from hub.errors import Code, HubError
 from hub.io.git.snapshot import snapshot, tree_hash
 from hub.io.git.store import store as real_store
-from hub.io.places import Places
+from hub.io.project.places import Places
 from tests.hub.io.git.kit import in_commit, killed_at, make_repo, on_disk, session, sh, trust, untouched
 
 git_snapshot = import_module("hub.io.git.snapshot")  # the package offers the function under this name

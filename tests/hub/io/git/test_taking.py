@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from hub.api.results import How
-from hub.domain.result import Told
+from hub.domain.result.message import Told
 from hub.errors import Code, HubError
 from hub.io.git import snapshot
 from hub.io.git.aside import note_yours
@@ -14,7 +14,7 @@ from hub.io.git.identity import identity
 from hub.io.git.taking import take
 from hub.io.git.work import work_of
 from hub.io.git.worktree import add_worktree
-from hub.io.places import Places
+from hub.io.project.places import Places
 from tests.hub.io.git.kit import killed_at, make_repo, session, sh
 
 ADA = "Ada <ada@example.com>"
@@ -250,7 +250,7 @@ async def test_without_a_branch_or_a_name_the_next_step_is_said(repo):
 _TAKE = """
 from hub.io.git.taking import take
 from hub.api.results import How
-from hub.domain.result import Told
+from hub.domain.result.message import Told
 trio.run(take, root, Told(session_id="s1", task="do it", agents=("a",)), How.COMMIT)
 """
 

@@ -11,7 +11,7 @@ import pytest
 
 from hub.errors import Code, HubError
 from hub.io.git import add_worktree, snapshot, store
-from hub.io.places import Places
+from hub.io.project.places import Places
 from tests.hub.io.git.kit import in_commit, killed_at, make_repo, on_disk, session, sh, untouched
 
 

@@ -13,8 +13,8 @@ import attrs
 import pytest
 import trio
 
-from hub.io import processes
-from hub.io.child import (
+from hub.io.processes import control
+from hub.io.runner.client import (
     AgentLaunch,
     Ended,
     ErrorOutput,
@@ -142,7 +142,7 @@ def claim_of(run_dir: Path) -> dict[str, int]:
 
 def gone(*pids: int) -> bool:
     """Whether none of them runs."""
-    return all(processes.identity_of(pid) is None for pid in pids)
+    return all(control.identity_of(pid) is None for pid in pids)
 
 
 @pytest.fixture
@@ -151,4 +151,4 @@ async def run_dir(tmp_path: Path) -> AsyncIterator[Path]:
     path = tmp_path / f"t-{uuid.uuid4().hex[:12]}"
     yield path
     with trio.CancelScope(shield=True):
-        await processes.sweep({path.name})
+        await control.sweep({path.name})

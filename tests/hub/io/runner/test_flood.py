@@ -6,8 +6,8 @@ import os
 import resource
 from pathlib import Path
 
-from hub.io.child import Output, RunnerClient, spawn_runner
-from hub.io.framing import HEAD, LineFramer
+from hub.io.runner.client import Output, RunnerClient, spawn_runner
+from hub.io.runner.framing import HEAD, LineFramer
 from tests.hub.io.runner.kit import claim_of, run_dir, script
 
 __all__ = ["run_dir"]

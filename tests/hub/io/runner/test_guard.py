@@ -11,8 +11,10 @@ import pytest
 import trio
 
 from hub.errors import Code, HubError
-from hub.io import processes, seal
-from hub.io.child import (
+from hub.io.files import seal
+from hub.io.files.sealed import NotSealed, run_key
+from hub.io.processes import control
+from hub.io.runner.client import (
     ClaimedNotStarted,
     Dead,
     Ended,
@@ -24,7 +26,6 @@ from hub.io.child import (
     read_spool,
     spawn_runner,
 )
-from hub.io.sealed import NotSealed, run_key
 from tests.hub.io.runner.kit import (
     DAEMON,
     claim_of,
@@ -105,11 +106,11 @@ async def test_when_both_guards_are_killed_the_sweep_finds_the_rest(run_dir):
     agent = json.loads((run_dir / "agent.json").read_text())["pid"]
     assert agent in pids
     await ends(claim["pid"], claim["guardianPid"], agent)
-    swept = await processes.sweep({run_dir.name})
+    swept = await control.sweep({run_dir.name})
     assert gone(*pids)
     assert {one.pid for one in swept} <= set(pids)
     assert {one.run_id for one in swept} == {run_dir.name}
-    assert await processes.sweep({run_dir.name}) == []
+    assert await control.sweep({run_dir.name}) == []
 
 
 async def test_a_connected_daemon_learns_that_the_runner_was_killed(run_dir):

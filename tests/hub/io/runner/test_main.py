@@ -13,7 +13,8 @@ import pytest
 import trio
 
 from hub.errors import Code, HubError
-from hub.io.child import (
+from hub.io.runner import launcher
+from hub.io.runner.client import (
     AgentLaunch,
     Ended,
     NeverClaimed,
@@ -24,7 +25,6 @@ from hub.io.child import (
     read_spool,
     spawn_runner,
 )
-from hub.io.runner import launcher
 from tests.hub.io.runner.kit import (
     DAEMON,
     claim_of,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hub.errors import Code, HubError
-from hub.io.child import Ended, NeverClaimed, RunnerClient, StdinMode, inspect, spawn_runner
+from hub.io.runner.client import Ended, NeverClaimed, RunnerClient, StdinMode, inspect, spawn_runner
 from tests.hub.io.runner.kit import lines, listen, script, verdict_written
 
 

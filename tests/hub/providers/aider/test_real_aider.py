@@ -40,7 +40,7 @@ def test_a_task_is_done_and_nothing_else(models, repo, assign, env, tmp_path):
     assert request.text.index("HUBMARK") < request.text.index("Write hello.txt.")
     assert not list((repo / ".git" / "refs" / "heads").iterdir())
     left = {path.name for path in repo.iterdir()} - {".git", "a"}
-    # The map of the repository has no other place; hub keeps it out of git (`hub.io.places`).
+    # The map of the repository has no other place; hub keeps it out of git (`hub.io.project.places`).
     assert {name for name in left if not name.startswith(".aider.tags.cache.")} == set()
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
-from hub.io.framing import LineFramer
+from hub.io.runner.framing import LineFramer
 from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
 from hub.providers.claude.stream import ClaudeStream
 

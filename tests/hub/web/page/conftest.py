@@ -11,7 +11,7 @@ import attrs
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from hub.io.screenshot import BROWSERS
+from hub.io.models.screenshot import BROWSERS
 from hub.web.page.paths import PATHS
 from tests.faults.harness import Project, git, project
 

@@ -29,8 +29,8 @@ def test_who_needs_somebody_comes_first():
     ]
     assert [(name, [one.session_id for one in members]) for name, members in grouped(rows)] == [
         ("Needs you", ["s-asks"]),
-        ("Works", ["s-works-too", "s-works"]),
-        ("Waits", ["s-queued"]),
+        ("Working", ["s-works-too", "s-works"]),
+        ("Waiting for its turn", ["s-queued"]),
         ("Done", ["s-done"]),
     ]
 

@@ -57,7 +57,7 @@ def test_a_page_is_read_without_script(busy: Busy, chromium: Browser):
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(busy.url("session"))
-    expect(page.locator("#stream .event").first).to_be_visible()
+    expect(page.locator("#stream .item").first).to_be_visible()
     expect(page.locator("form[data-post]").first).to_be_hidden()
     expect(page.get_by_text("hub approve").first).to_be_visible()
     context.close()
@@ -76,7 +76,7 @@ def test_the_keyboard_reaches_the_word_that_is_waited_for(busy: Busy, chromium: 
         page.keyboard.press("Tab")
         names.append(page.evaluate("document.activeElement.innerText || document.activeElement.name || ''"))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-    assert names.index("note") < names.index("Allow") < names.index("Deny")
+    assert names.index("note") < names.index("Allow once") < names.index("Always") < names.index("Deny")
     context.close()
 
 

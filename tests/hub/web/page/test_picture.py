@@ -41,5 +41,5 @@ def test_a_gantt_has_the_newest_and_no_tag_of_a_tool():
         [event(n, "tool_use", msg="<script>x</script>", toolId=f"t{n}") for n in range(MOST + 5)]
     )
     drawn = ET.fromstring(gantt(calls))
-    assert len(list(drawn.iter("rect"))) == MOST
+    assert len(list(drawn.iter("li"))) == MOST
     assert list(drawn.iter("script")) == []

@@ -64,7 +64,7 @@ def test_a_handoff_is_seen_and_the_session_stopped_from_its_page(made: Project, 
         tab.goto(f"http://127.0.0.1:{made.port}/session/{session}")
         expect(tab.locator("#handoffs")).to_contain_text("demo-first to demo-second", timeout=SOON)
         expect(tab.locator("#stream .prose strong")).to_have_text("b", timeout=SOON)
-        expect(tab.locator("#tools svg.gantt")).to_be_visible(timeout=SOON)
+        expect(tab.locator("#tools .gantt .call").first).to_be_visible(timeout=SOON)
         tab.locator("#changes summary").first.click()
         expect(tab.locator("#changes pre")).to_contain_text("+one")
         tab.on("dialog", lambda dialog: dialog.accept())

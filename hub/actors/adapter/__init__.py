@@ -1,0 +1,1 @@
+"""The adapter: one actor a running agent."""

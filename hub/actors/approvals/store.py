@@ -1,0 +1,80 @@
+"""The durable record of the requests: `.hub/approvals.json`.
+
+Owns: that file. Every change of a request is in it before anybody sees the change.
+Must not: decide anything, or tell anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from hub.domain.approval import Approval, history, spare
+from hub.errors import HubError
+from hub.io.project.places import Places
+from hub.io.records.store import RecordForm, RecordStore, as_named
+
+
+@attrs.frozen
+class KeptApprovals:
+    """The record."""
+
+    approvals: tuple[Approval, ...] = ()
+
+
+FORM = RecordForm(
+    KeptApprovals, "The approvals", version=2, older={1: lambda wire: as_named(wire, KeptApprovals)}
+)
+
+
+def approval_store(places: Places) -> RecordStore[KeptApprovals]:
+    """Where they are kept."""
+    return RecordStore(places.approvals, FORM)
+
+
+@attrs.define
+class Shelf:
+    """All that wait, and what was decided in the present run of the agent: it may be asked for again."""
+
+    store: RecordStore[KeptApprovals]
+    _kept: Mapping[str, Approval] = attrs.field(factory=dict)
+
+    def load(self) -> HubError | None:
+        """Read the record back; why there is none although there is a file. What an agent asks, it asks again."""
+        found, damage = self.store.load()
+        self._kept = {approval.id: approval for approval in (found or KeptApprovals()).approvals}
+        return damage
+
+    def all(self) -> list[Approval]:
+        """Every request, oldest first."""
+        return list(self._kept.values())
+
+    def find(self, number: str) -> Approval | None:
+        """The request of that id."""
+        return self._kept.get(number)
+
+    def add(self, approval: Approval) -> None:
+        """Keep a new request; durable when this returns. What nobody can ask for any more is dropped.
+
+        Raises:
+            HubError: As `RecordStore.save`; nothing has changed.
+        """
+        kept = {one.id: one for one in self.all() if not history(one, approval.request)}
+        self._write({**kept, approval.id: approval})
+
+    def change(self, *approvals: Approval) -> None:
+        """Keep how these stand now; durable when this returns.
+
+        Raises:
+            HubError: As `add`.
+        """
+        self._write({**self._kept, **{approval.id: approval for approval in approvals}})
+
+    def told(self, approval: Approval) -> None:
+        """Remember that a decision was told. On the disk with the next write: to tell it again changes nothing."""
+        self._kept = {**self._kept, approval.id: spare(approval)}
+
+    def _write(self, kept: Mapping[str, Approval]) -> None:
+        self.store.save(KeptApprovals(tuple(kept.values())), "approvals")
+        self._kept = kept

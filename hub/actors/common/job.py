@@ -1,0 +1,88 @@
+"""What a job does, and how one is started.
+
+Owns: the shape of an errand, and the way to the supervisor of jobs.
+Must not: know any one errand.
+Tests: tests/hub/actors/settings/test_program_jobs.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+import attrs
+
+from hub.actors.common.causes import coded_cause
+from hub.errors import Code, HubError
+from supervisors import AdminCode, AdminError, ChildSpec, DynamicHandle, ExitKind
+
+Say = Callable[[str], Awaitable[None]]
+"""Puts a line about the job into the event log."""
+
+
+class Errand(Protocol):
+    """Something that takes its time and that somebody may ask for again."""
+
+    @property
+    def title(self) -> str:
+        """What is being done, for people: `installing claude`."""
+
+    @property
+    def provider(self) -> str:
+        """Whom it is done for; "" = nobody in particular."""
+
+    async def begin(self) -> str:
+        """Make sure that it can be done, and begin; answers what to say of that.
+
+        Raises:
+            HubError: It cannot; nothing was begun.
+        """
+
+    async def carry(self, say: Say) -> str:
+        """See it through; answers what to say of its end.
+
+        Raises:
+            HubError: It failed.
+        """
+
+
+@attrs.frozen
+class Jobs:
+    """Starts jobs. One that has an id already is not started again."""
+
+    handle: DynamicHandle
+    spec: Callable[[str, Errand], ChildSpec]
+    """The child that carries an errand, by its id."""
+    new_id: Callable[[str], str]
+    """`new_id("job")` -> a name for files, never given twice."""
+
+    async def start(self, job: str, errand: Errand) -> None:
+        """Returns when the errand has begun.
+
+        Raises:
+            HubError: `job_running`, or why it could not begin.
+        """
+        try:
+            await self.handle.start_child(self.spec(job, errand))
+        except AdminError as error:
+            raise _coded(error, errand) from error
+
+    async def cancel(self, job: str) -> bool:
+        """End a job; whether there was one."""
+        try:
+            await self.handle.terminate_child(job)
+        except AdminError as error:
+            if error.code is not AdminCode.NOT_FOUND:
+                raise HubError(Code.TIMEOUT, "The job does not end.") from error
+            return False
+        return True
+
+
+def _coded(error: AdminError, errand: Errand) -> HubError:
+    if error.code in {AdminCode.ALREADY_STARTED, AdminCode.ALREADY_PRESENT}:
+        return HubError(Code.JOB_RUNNING, f"{errand.title} is under way already.")
+    if error.code is AdminCode.MAX_CHILDREN:
+        return HubError(Code.JOB_RUNNING, "As many jobs run as hub carries at once.")
+    if error.exit is None or error.exit.kind is ExitKind.SHUTDOWN:
+        return HubError(Code.INTERRUPTED, f"{errand.title} was cut off before it began.", hint="Ask again.")
+    return coded_cause(error) or HubError(Code.INTERNAL, f"{errand.title} could not be begun.")

@@ -1,0 +1,196 @@
+"""The secrets that hub itself holds, and the hiding of these and of any other wherever they turn up.
+
+Owns: which values these are (hub's own keys, the token, what the user gave the agents), kept ready for the configuration
+and the `.hub/.env` of the moment.
+Must not: find a secret (`hub.domain.redaction` does), or know whose sink it is.
+Tests: tests/hub/actors/common/test_secrets.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import trio
+
+from hub import __version__
+from hub.domain.config.reader import Config
+from hub.domain.text.plain import plain_value
+from hub.domain.text.safe import clean
+from hub.io import gc_policy
+from hub.io.project.places import load_or_create_key
+from hub.io.secrets.agent_keys import keys_of
+from hub.io.secrets.kingfisher import Detection
+
+if TYPE_CHECKING:
+    from hub.domain.redaction.events import EventRedactor
+    from hub.domain.redaction.redactor import KnownSecrets, Redactor
+    from hub.providers.base import Provider
+
+_SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
+"""Names in a user's own `env` tables whose values nobody may see."""
+
+
+@attrs.frozen
+class Keys:
+    """The secrets of this installation; never given to a child or put in a message."""
+
+    contract: bytes = attrs.field(repr=False)
+    redaction: bytes = attrs.field(repr=False)
+    audit: bytes = attrs.field(repr=False)
+    """Not the session's to use: here so that it is hidden wherever it turns up."""
+
+
+@attrs.frozen
+class Held:
+    """The places where the values are, as they are at this moment."""
+
+    keys: Keys
+    config: Config
+    providers: Mapping[str, Provider]
+    dotenv: Path
+
+    def env_of(self, name: str, label: str) -> dict[str, str]:
+        """What the user set for a provider and account: its keys of `.hub/.env`, the provider's table, the account's."""
+        keys = keys_of(self.dotenv, name, self.providers)
+        return {**keys, **self.config.provider(name).env, **self.config.account(name, label).env}
+
+    def named_values(self) -> tuple[list[str | bytes], list[str]]:
+        """Each value with the name its marker tells: hub's own keys as bytes and as the hex they are stored in."""
+        values: list[str | bytes] = []
+        names: list[str] = []
+        for title, key in attrs.asdict(self.keys).items():
+            values += [key, key.hex()]
+            names += [f"{title}-key"] * 2
+        if self.config.server.token:
+            values.append(self.config.server.token)
+            names.append("server-token")
+        stored = self.dotenv.exists()
+        for name in self.providers:
+            for account in self.config.accounts(name):
+                if not (stored or self.config.provider(name).env or account.env):
+                    continue  # the user gave it nothing: it need not be imported to be asked for its names
+                keys = self.providers[name].key_names
+                for variable, value in self.env_of(name, account.label).items():
+                    if variable in keys or _SECRET_NAME.search(variable):
+                        values.append(value)
+                        names.append(variable)
+        return values, names
+
+
+@attrs.define
+class Secrets:
+    """Hides secrets, the known ones and those that look like one. Whoever has a configuration of his own has his own."""
+
+    keys: Keys
+    providers: Mapping[str, Provider]
+    dotenv: Path
+    detection: Detection
+    config: Callable[[], Config]
+    """The configuration in force, for whoever asks."""
+    _armed: bool = False
+    _known: tuple[Config, object, KnownSecrets] | None = None
+
+    async def arm(self) -> None:
+        """Make ready to hide secrets, off the event loop; before anything of an agent or a task is read."""
+        detection = self.detection
+        missing = self.config().redaction.detection and detection.engine is None and not detection.trouble
+        if self._armed and not missing:
+            return
+        if missing:
+            await trio.to_thread.run_sync(detection.load)
+        # imports and compiles for a tenth of a second, the first time
+        await trio.to_thread.run_sync(self.text, "")
+        gc_policy.keep()
+        self._armed = True
+
+    def events(self) -> EventRedactor:
+        """A fresh redactor of an agent's events that knows every secret hub holds at this moment."""
+        from hub.domain.redaction.events import EventRedactor  # noqa: PLC0415  # an idle daemon has nothing to hide
+
+        return EventRedactor(self._redactor())
+
+    def text(self, text: str) -> str:
+        """A text for any sink: no control characters, no secret."""
+        return self._redactor().text(clean(text))
+
+    def value(self, value: Any) -> Any:
+        """A JSON value for any sink: no control characters, no secret."""
+        return self._redactor().value(plain_value(value))
+
+    def file(self, text: str) -> str:
+        """A file's text without a secret, every line on its line."""
+        from hub.domain.redaction.lines import hidden_in_place  # noqa: PLC0415  # as above
+
+        return hidden_in_place(self._redactor(), text)
+
+    def known_in(self, text: str) -> str:
+        """The same, of the values alone that hub knows: for what the rules have been through."""
+        from hub.domain.redaction.lines import hidden_in_place  # noqa: PLC0415  # as above
+        from hub.domain.redaction.redactor import Redactor  # noqa: PLC0415
+
+        return hidden_in_place(Redactor(self.known(), self.keys.redaction, rules=False), text)
+
+    async def rules(self) -> str:
+        """The name of the rules by which secrets are found, made ready: another hub's, or other ones, have another."""
+        await self.arm()
+        return f"{__version__}, {'engine' if self.detection.engine is not None else 'own'}"
+
+    def holds(self, text: str) -> bool:
+        """Whether a value that hub keeps secret stands in the text, in any form; no word that is a part of one."""
+        return self.known().stand_in(text)
+
+    def count(self, text: str) -> dict[str, int]:
+        """How many secrets of each kind are in the text."""
+        redactor = self._redactor()
+        redactor.text(text)
+        return redactor.take_counts()
+
+    def env_of(self, name: str, label: str) -> dict[str, str]:
+        """What the user set for a provider and account: the keys of `.hub/.env`, the provider's table, the account's."""
+        return self._held().env_of(name, label)
+
+    def known(self) -> KnownSecrets:
+        """Built once for each state of the configuration and of `.hub/.env`: that takes milliseconds.
+
+        The configuration it was built for is kept and compared itself: the next one may get the address of one
+        that is gone.
+        """
+        from hub.domain.redaction.redactor import KnownSecrets  # noqa: PLC0415  # as above
+
+        config, stamp = self.config(), _stamp(self.dotenv)
+        if self._known is None or self._known[0] is not config or self._known[1] != stamp:
+            self._known = (config, stamp, KnownSecrets(*self._held().named_values()))
+        return self._known[2]
+
+    def _redactor(self) -> Redactor:
+        from hub.domain.redaction.redactor import Redactor  # noqa: PLC0415  # as above
+
+        return Redactor(self.known(), self.keys.redaction, engine=self.detection.engine)
+
+    def _held(self) -> Held:
+        return Held(self.keys, self.config(), self.providers, self.dotenv)
+
+
+def _stamp(path: Path) -> object:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def own_keys() -> Keys:
+    """The keys of this installation, from its files."""
+    return Keys(*map(load_or_create_key, ("contract", "redaction", "audit")))
+
+
+def redactor_of(config: Config, providers: Mapping[str, Provider], dotenv: Path) -> Redactor:
+    """A redactor that knows all these, for whoever reads a project's files without a daemon."""
+    from hub.domain.redaction.redactor import KnownSecrets, Redactor  # noqa: PLC0415  # where nothing is hidden, nothing is imported
+
+    keys = own_keys()
+    return Redactor(KnownSecrets(*Held(keys, config, providers, dotenv).named_values()), keys.redaction)

@@ -1,0 +1,235 @@
+"""The durable record of the session: `.hub/fsm.json`, and what is told about each change of it.
+
+Owns: the order "record, then audit, then event, then effect", and the retelling of it after a crash.
+Must not: decide what comes next, or touch an agent.
+
+Every write of the record raises its `seq`. What is told about a write carries the key `fsm:<session>:<seq>`, and
+both the audit log and the event log skip a key they have: so a restart simply tells the newest write again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+import trio
+
+from hub.actors.common.calls import call_until_answered
+from hub.actors.common.clock import iso
+from hub.actors.common.transient import PASSING, UNAUDITED
+from hub.domain.event import Tag
+from hub.domain.handoff import State, Trigger, advance
+from hub.domain.session import SessionRecord, SessionState
+from hub.domain.text.safe import clip, headline
+from hub.errors import Code, HubError
+from hub.io import failpoints
+from hub.io.events.store import NewEvent
+from hub.io.project.places import Places
+from hub.io.records.sessions import SessionRecordStore, session_store
+from hub.messages import AuditAppend, AuditEntry, EventAppend, EventsOnRecord
+from supervisors import Ref
+
+PENDING = "pending"
+"""What the audit log says of a handoff's score when the handoff is over; the score has a record of its own."""
+_TASK = 32_000
+"""Characters of the task that the event log tells."""
+_ENDED = {
+    SessionState.COMPLETED: "completed",
+    SessionState.STOPPED: "stopped",
+    SessionState.FAILED: "failed",
+}
+_SUFFIX = {True: ", verified", False: ", not verified", None: ""}
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _nobody(_number: int, _msg: str, _meta: Mapping[str, Any]) -> None:
+    pass
+
+
+@attrs.define
+class SessionStore:
+    """The session's durable memory. One owner: the session actor."""
+
+    places: Places
+    audit: Ref[AuditAppend]
+    events: Ref[EventAppend | EventsOnRecord]
+    clock: Callable[[], float]
+    record: SessionRecord | None = None
+    scrub: Callable[[Any], Any] = _as_it_is
+    """Applied to all that is told: the record may hold a secret of the user's task, what is told may not."""
+    heard: Callable[[int, str, Mapping[str, Any]], None] = _nobody
+    """Told of each event of hub's own, with its id."""
+    newest: int = 0
+    """The id of the last event that was logged here; 0 before the first one."""
+    file: SessionRecordStore = attrs.field(
+        default=attrs.Factory(lambda self: session_store(self.places), takes_self=True)
+    )
+    _told: tuple[object, ...] = ()
+    _writing: trio.Lock = attrs.field(factory=trio.Lock)
+
+    @property
+    def now(self) -> SessionRecord:
+        """The record; only asked for while there is one."""
+        if self.record is None:
+            raise HubError(Code.NO_ACTIVE_SESSION)
+        return self.record
+
+    @property
+    def active(self) -> bool:
+        """Whether there is a session to carry on."""
+        return self.record is not None and self.record.session_state.active
+
+    @property
+    def owes(self) -> bool:
+        """Whether the newest move, or the end, is not told yet: after a start, or when a disk was full."""
+        return self.record is not None and _news(self.record) != self._told
+
+    def load(self) -> HubError | None:
+        """Read the record back; why there is none although there is a file, as `RecordStore.load` has it."""
+        self.record, damage = self.file.load()
+        return damage
+
+    async def begin(self, record: SessionRecord) -> None:
+        """The first record of a session; durable when this returns. `tell` has to follow before anything is done."""
+        async with self._writing:
+            self._store(record, f"fsm.{record.state}")
+
+    async def update(self, **changes: Any) -> SessionRecord:
+        """Change the record within its state; durable when this returns."""
+        async with self._writing:
+            self._store(attrs.evolve(self.now, **self._stamp(), **changes), "")
+        return self.now
+
+    async def advance(self, trigger: Trigger, **changes: Any) -> SessionRecord:
+        """Move along the table; the new state is durable before this returns.
+
+        It is told too, unless a disk is full: then `owes` is true, and its effect has to wait for `tell`.
+        """
+        async with self._writing:
+            before = self.now
+            state = advance(before.state, trigger)
+            changes["moved_by"] = trigger.value
+            record = attrs.evolve(before, state=state, previous=before.state, **self._stamp(), **changes)
+            self._store(record, f"fsm.{state}")
+        await self._try_to_tell()
+        return self.now
+
+    async def _try_to_tell(self) -> None:
+        try:
+            await self.tell()
+        except HubError as error:
+            if error.code not in PASSING:
+                raise
+
+    async def tell(self) -> None:
+        """Tell the audit log and the event log of the newest move, and of the end if that has come. Idempotent."""
+        record = self.now
+        await self._tell_move(record)
+        if record.session_state.ended:
+            await self._tell_end(record)
+        self._told = _news(record)
+        failpoints.hit("recover.told")
+
+    async def _tell_move(self, record: SessionRecord) -> None:
+        key = f"fsm:{record.session_id}:{record.moved_seq}"
+        data: dict[str, Any] = {
+            "sessionId": record.session_id,
+            "handoffId": record.handoff_id,
+            "from": str(record.previous or ""),
+            "to": str(record.state),
+            "trigger": record.handoff.trigger,
+            "provider": record.provider,
+            "account": record.account,
+            "reason": record.handoff.reason,
+            "snapshot": record.snapshot_sha,
+            "contract": record.handoff.contract_id,
+            "dispatch": record.dispatch_id,
+            "by": record.moved_by,
+        }
+        if record.previous is State.RESUMING and record.state is State.RUNNING:
+            data["fidelity"] = PENDING
+        first = not record.previous
+        name = "session_started" if first else "handoff"
+        await self._append(AuditEntry(name, self.scrub(data), key=key))
+        if first:
+            await self.say(
+                Tag.SYSTEM,
+                f"session started: {headline(record.task)}",
+                source=key,
+                role=record.role,
+                taskId=record.task_id,
+                task=clip(record.task, _TASK),
+            )
+        else:
+            msg = f"{record.previous} -> {record.state}" + (
+                f" ({reason})" if (reason := record.handoff.reason) else ""
+            )
+            taker = str(record.handoff.receiver or "")
+            await self.say(Tag.HANDOFF, msg, source=key, **data, receiver=taker)
+
+    async def _tell_end(self, record: SessionRecord) -> None:
+        key = f"ended:{record.session_id}"
+        state, verified = str(record.session_state), record.verified
+        await call_until_answered(
+            self.events, EventsOnRecord()
+        )  # the end of a session comes after all that was done in it
+        await self.note("session_ended", key, state=state, verified=verified, snapshot=record.snapshot_sha)
+        msg = f"session {_ENDED[record.session_state]}{_SUFFIX[verified]}"
+        await self.say(Tag.SYSTEM, msg, source=key, verified=verified, ended=state, profile=record.profile)
+
+    async def note(self, event: str, key: str, **data: Any) -> None:
+        """Append one record to the audit log; durable when this returns."""
+        body = {"sessionId": self.now.session_id, **self.scrub(data)}
+        await self._append(AuditEntry(event, body, key=key))
+
+    async def _append(self, entry: AuditEntry) -> None:
+        """A log that takes nothing more keeps no session from ending; what it lacks, it says itself."""
+        try:
+            await call_until_answered(self.audit, AuditAppend([entry]))
+        except HubError as error:
+            if error.code not in UNAUDITED or not self.now.session_state.ended:
+                raise
+
+    async def say(self, tag: Tag, msg: str, *, source: str = "", **meta: Any) -> int:
+        """Log one event of hub's own; answers its id. With a `source` it may be repeated and is logged once."""
+        record = self.record
+        base: dict[str, Any] = {}
+        if record is not None:
+            base = {"sessionId": record.session_id, "provider": record.provider}
+        known: Mapping[str, Any] = {k: v for k, v in {**base, **meta}.items() if v not in ("", None)}
+        offset = 0 if source else -1
+        at_ms = int(self.clock() * 1000)
+        msg, known = self.scrub(msg), self.scrub(known)
+        ids = await self.log([NewEvent(str(tag), msg, known, at_ms, dispatch_id=source, offset=offset)])
+        self.heard(ids[0], msg, known)
+        return ids[0]
+
+    async def log(self, events: Sequence[NewEvent], *, spooled: bool = False) -> list[int]:
+        """Log events; published, and unless a spool has them too durable, when this returns. Answers their ids."""
+        ids: list[int] = await call_until_answered(self.events, EventAppend(events, spooled))
+        self.newest = max(self.newest, *ids, 0)
+        return ids
+
+    def _stamp(self) -> dict[str, Any]:
+        return {"seq": self.now.seq + 1, "at": iso(self.clock())}
+
+    def _store(self, record: SessionRecord, failpoint: str) -> None:
+        before = self.record
+        if before is None or (before.session_id, before.state) != (record.session_id, record.state):
+            record = attrs.evolve(record, moved_seq=record.seq)
+        self.file.save(record, failpoint)
+        self.record = record
+
+
+def _news(record: SessionRecord) -> tuple[object, ...]:
+    """What there is to tell of a record: equal for two writes with no move and no end between them."""
+    return record.session_id, record.moved_seq, record.session_state.ended
+
+
+def effect(state: State, point: str) -> None:
+    """Mark a point within a state's effect, for fault tests (`mid`, `done`)."""
+    failpoints.hit(f"act.{state}.{point}")

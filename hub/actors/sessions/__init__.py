@@ -1,0 +1,1 @@
+"""The register of sessions: who may begin, whose turn it is, and whom a message means."""

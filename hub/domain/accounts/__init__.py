@@ -1,0 +1,1 @@
+"""The logins of a provider: those configured, those added, and whether one is logged in."""

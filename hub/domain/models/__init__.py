@@ -1,0 +1,1 @@
+"""What models show and are shown: the progress of a pull, and images."""

@@ -1,0 +1,1 @@
+"""What the user's rules say to a request, and what a command line does."""

@@ -1,0 +1,140 @@
+"""What a rule may mean in a command line: each command with and without what stands before it, each word that may be a file.
+
+Owns: the forms of a command, the names in it, those of which a running shell alone knows all, and who does another's work.
+Must not: cut a line, look at a file, or know a rule.
+
+Tests: tests/hub/domain/permission/test_commandline.py
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from hub.domain.permission.commandline import (
+    ASSIGNED,
+    FEEDERS,
+    LONGEST,
+    SAYERS,
+    SHELLS,
+    commands,
+    doubtful,
+    starts,
+)
+from hub.domain.permission.shellword import HOLE
+
+_SETTING = re.compile(r"-|[A-Za-z_]\w*=|\d")
+_OPTIONS = 32
+"""Options before a subcommand that are looked past."""
+
+
+_MORE = "\N{HORIZONTAL ELLIPSIS}"
+"""What a command is given besides."""
+
+
+def forms(line: str) -> list[str]:
+    """Every text that a rule about a command may mean: each command with and without what stands before it."""
+    found: dict[str, None] = {}
+    every = commands(line)
+    fed = any(command.program in SHELLS for command in every)
+    for command in every:
+        for start in starts(command, fed=fed):
+            found.update(dict.fromkeys(_texts(command.words[start:LONGEST])))
+            if start and command.program in FEEDERS:
+                found[" ".join((*command.words[start:LONGEST], _MORE))] = None
+    return list(found)
+
+
+def open_forms(line: str) -> list[str]:
+    """The same of the commands of which only a running shell knows all, with `HOLE` for the rest."""
+    found: dict[str, None] = {}
+    for command in doubtful(line):
+        for start in starts(command, fed=False) if not ASSIGNED.match(command.program) else ():
+            rest, before = command.words[start:LONGEST], command.words[1:start]
+            # What `sudo -n $x` runs nobody knows; what `npm run build $x` does is told by its other words.
+            known = not rest[0].startswith(HOLE) or all(_SETTING.match(word) for word in before)
+            if known and rest[0] not in SAYERS:
+                found.update(dict.fromkeys(text for text in _texts(rest) if HOLE in text))
+    return list(found)
+
+
+def _texts(words: tuple[str, ...]) -> Iterator[str]:
+    """One command, with and without its program's folder and its options, and under its plainer name."""
+    program = posixpath.basename(words[0])
+    yield " ".join(words)
+    for form in ((program, *words[1:]), *_past_options(words)):
+        yield " ".join(form)
+    if same := _same(program, words):
+        yield " ".join((same, *words[1:]))
+
+
+def _same(program: str, words: tuple[str, ...]) -> str:
+    """The program whose work another does under its own name; "" of none."""
+    if program in ("unlink", "shred") or (program in ("find", "fd") and "-delete" in words):
+        return "rm"
+    return ""
+
+
+def _past_options(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """`git -C there push` is `git push`, `git -c alias.p=push p` too: without what may be options and their values."""
+    program, places = posixpath.basename(words[0]), [1] if len(words) > 1 else []
+    for place in places:
+        if len(places) > _OPTIONS or not words[place].startswith("-"):
+            continue
+        for following in (place + 1, place + 2):
+            if following < len(words) and following not in places:
+                places.append(following)
+                yield program, *words[following:]
+        name, _, value = (words[place + 1] if place + 1 < len(words) else "").partition("=")
+        if name.startswith("alias."):
+            yield program, value
+
+
+def open_names(line: str) -> list[str]:
+    """What is known of the end of each word that may name a file, where only a running shell knows the rest."""
+    found: dict[str, None] = {}
+    for command in doubtful(line):
+        if command.program in _SILENT or ASSIGNED.match(command.program):
+            continue
+        texts = {after for before, after in pairwise(command.words) if before in _SAID}
+        words = [word for word in command.words[1:] if word not in texts]
+        for word in (*words, *command.files):
+            if HOLE in word and word.partition("=")[0] not in _SAID:
+                found[word.rpartition(HOLE)[2]] = None
+    return list(found)
+
+
+def named(line: str) -> list[tuple[str, str]]:
+    """(folder, word) of every word that may name a file; the folder is relative to where the line runs."""
+    found: dict[tuple[str, str], None] = {}
+    for command in commands(line):
+        for word in (*command.words, *command.files):
+            for part in _parts(word):
+                found.update(dict.fromkeys((folder, part) for folder in command.folders))
+    return list(found)
+
+
+_SILENT = SAYERS | frozenset(
+    [
+     ":", "[", "[[", "test", "true", "false", "exit", "return", "export", "local", "declare", "read", "let",
+     "sleep", "kill", "wait", "seq", "date", "expr", "basename", "dirname", "cd", "pushd", "ls", "stat", "du",
+     "mkdir", "which", "type"
+    ]
+)  # fmt: skip
+"""What they are given, they do not read."""
+_SAID = frozenset({"-m", "-am", "--message", "--title", "--body", "--format", "--pretty"})
+"""Options whose value is a text for people."""
+_GLUED = 2
+"""Letters of a short option, behind which its value may stand: `-fsecret`."""
+
+
+def _parts(word: str) -> Iterator[str]:
+    """The word, and what it may name behind a sign: `--file=x`, `if=x`, `@x`, `HEAD:x`."""
+    yield word
+    if word.startswith("-") and not word.startswith("--") and len(word) > _GLUED:
+        yield word[_GLUED:]
+    for sign in "=@:":
+        parts = word.split(sign, _GLUED)
+        yield from (rest for at in range(1, len(parts)) if (rest := sign.join(parts[at:])))

@@ -1,0 +1,306 @@
+"""A shell's command line: what it runs and which files it names, as far as that can be seen without running it.
+
+Owns: cutting a line into its commands and their words, and every form in which a rule may mean one of them.
+Must not: run anything, look at a file, or know a rule.
+
+A line is cut the way a shell cuts it, but for what only a running shell knows: variables, what a script does, a name that
+is put together. Where it cannot be read (a quote that is not closed) its raw pieces are taken. What is in doubt is taken
+both ways: a word that holds a line of its own (`sh -c '...'`) is read as one, a program that runs another
+(`env`, `xargs`, `sudo`) may run what any of its words begins, and options before a subcommand may not be there.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import pairwise
+
+import attrs
+
+from hub.domain.permission.shellword import braced, holed, readings
+
+_JOINTS = ";&|()\n`"
+_DEPTH = 4
+_MOST = 2_000
+"""Words that are looked at; a longer line is nothing anybody wrote."""
+_DUPLICATED = re.compile(r"(?<!\S)\d?[<>]&\d|(?<!\S)\d+(?=[<>])")
+"""`2>&1` begins no command, and `2>file` has no word `2`."""
+ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
+_NESTED = re.compile(r"[\s;&|()`]")
+_REDIRECTIONS = frozenset({"<", ">", ">>", "<<", "<<<", "<>", ">|", "&>", "&>>", ">&", "<&"})
+_KEYWORDS = frozenset(
+    [
+        "!",
+        "{",
+        "}",
+        "if",
+        "then",
+        "elif",
+        "else",
+        "fi",
+        "while",
+        "until",
+        "do",
+        "done",
+        "for",
+        "select",
+        "case",
+        "esac",
+        "in",
+        "function",
+        "coproc",
+    ]
+)
+RUNNERS = frozenset(
+    [
+        "sudo",
+        "doas",
+        "su",
+        "env",
+        "command",
+        "builtin",
+        "exec",
+        "nohup",
+        "nice",
+        "ionice",
+        "timeout",
+        "stdbuf",
+        "setsid",
+        "xargs",
+        "parallel",
+        "watch",
+        "chroot",
+        "unshare",
+        "nsenter",
+        "busybox",
+        "toybox",
+        "eval",
+        "sh",
+        "bash",
+        "zsh",
+        "dash",
+        "ksh",
+        "ash",
+        "fish",
+        "script",
+        "strace",
+        "ltrace",
+        "unbuffer",
+        "caffeinate",
+        "npx",
+        "uvx",
+        "uv",
+        "poetry",
+        "pipenv",
+        "docker",
+        "podman",
+        "ssh",
+        "flock",
+        "aws-vault",
+        "bun",
+        "bunx",
+        "bwrap",
+        "chrt",
+        "dbus-run-session",
+        "direnv",
+        "dotenv",
+        "entr",
+        "fakeroot",
+        "firejail",
+        "gdb",
+        "hyperfine",
+        "mise",
+        "nix",
+        "nix-shell",
+        "npm",
+        "numactl",
+        "pkexec",
+        "pnpm",
+        "prlimit",
+        "proot",
+        "proxychains",
+        "proxychains4",
+        "rtk",
+        "runuser",
+        "screen",
+        "systemd-run",
+        "time",
+        "taskset",
+        "tmux",
+        "torify",
+        "torsocks",
+        "xvfb-run",
+        "yarn",
+    ]
+)
+"""Programs that run the program which one of their words names."""
+_RUNS = frozenset({"--", "exec", "run", "foreach"})
+"""Words behind which any program may expect the name of another."""
+_FINDERS = frozenset({"find", "fd", "fdfind"})
+FOR_EACH = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
+"""The same of those."""
+FEEDERS = frozenset({"xargs", "parallel"})
+"""What they are told to read, nobody sees."""
+_LOADER = re.compile(r"ld[\w.-]*\.so[\d.]*")
+SHELLS = frozenset(
+    {"sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "source", ".", "eval", "xargs", "parallel"}
+)
+SAYERS = frozenset({"echo", "printf"})
+"""What they say, a shell of the same line may run."""
+LONGEST = 512
+"""Words of a command that are looked at for what it runs; what has more, nobody can judge by rules."""
+_GOES = frozenset({"-C", "--directory", "--cwd", "--chdir"})
+
+
+@attrs.frozen
+class Command:
+    """One simple command of a line."""
+
+    words: tuple[str, ...]
+    """Without quotes, assignments before it and redirections."""
+    files: tuple[str, ...]
+    """What it is redirected from and to."""
+    folders: tuple[str, ...]
+    """Where it may run, relative to where the line does: every `cd` before it is taken and not taken."""
+
+    @property
+    def program(self) -> str:
+        """The name of the program, without its folder; "" of a line that only redirects."""
+        return posixpath.basename(self.words[0]) if self.words else ""
+
+
+def commands(line: str) -> list[Command]:
+    """Every simple command of the line, those within words and substitutions too."""
+    return list(_commands(line, ("",), _DEPTH, set()))
+
+
+def doubtful(line: str) -> list[Command]:
+    """The same with `HOLE` for what only a running shell knows; a word is a line only where a shell reads it."""
+    return list(_commands(line, ("",), _DEPTH, set(), doubt=True))
+
+
+def run(line: str) -> Iterator[Command]:
+    """Every command of the line, and each that one of its programs runs: `sudo tar c x` is `tar c x` too."""
+    for command in commands(line):
+        for start in starts(command, fed=False):
+            yield attrs.evolve(command, words=command.words[start:])
+
+
+def _commands(
+    line: str,
+    folders: tuple[str, ...],
+    depth: int,
+    read: set[tuple[str, tuple[str, ...]]],
+    *,
+    doubt: bool = False,
+) -> Iterator[Command]:
+    if (line, folders) in read:
+        return
+    read.add((line, folders))
+    taken = [holed(line)] if doubt else readings(line)
+    for words, files, held in (cut for reading in taken for cut in _cut(reading)):
+        found = Command(tuple(words), tuple(files), (*folders, *_moved(words, folders)))
+        yield found
+        if found.program in ("cd", "pushd"):
+            there = next((word for word in words[1:] if not word.startswith("-")), "~")
+            folders = (*folders, *dict.fromkeys(posixpath.join(base, there) for base in folders[-2:]))
+        nested = (*words, *files, *held)
+        if doubt and found.program not in RUNNERS:
+            nested = (*(word for word in words if "!" in word), *held)
+        for word in nested:
+            if depth and word != line and _NESTED.search(word):
+                # `alias.x=!rm x`, `PAGER='rm x'`, `action=exec=rm x`: what stands behind a sign is a line too.
+                for part in dict.fromkeys(part.lstrip("!") for part in _behind(word)):
+                    yield from _commands(part, folders, depth - 1, read, doubt=doubt)
+
+
+def _behind(word: str) -> Iterator[str]:
+    """The word, and what stands behind each of its first `=`."""
+    parts = word.split("=", _DEPTH)
+    yield from ("=".join(parts[at:]) for at in range(len(parts)))
+
+
+def _moved(words: list[str], folders: tuple[str, ...]) -> Iterator[str]:
+    """Where a command is told to go first: `git -C there`, `make --directory=there`."""
+    for option, word in pairwise(words):
+        if option in _GOES:
+            yield posixpath.join(folders[-1], word)
+    for word in words:
+        option, found, there = word.partition("=")
+        if found and option in _GOES:
+            yield posixpath.join(folders[-1], there)
+
+
+def _cut(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
+    """(words, redirections, assignments) of each command; what ends it is dropped."""
+    words: list[str] = []
+    files: list[str] = []
+    target = False
+    for token, joint in _tokens(line):
+        if not joint:
+            (files if target else words).append(token)
+            target = False
+        elif token in _REDIRECTIONS:
+            target = True
+        else:
+            yield from _both(words, files)
+            words, files, target = [], [], False
+    yield from _both(words, files)
+
+
+def _both(words: list[str], files: list[str]) -> Iterator[tuple[list[str], list[str], list[str]]]:
+    """A command as it stands and, where it has braces, with what they stand for; nothing of an empty one."""
+    if not words and not files:
+        return
+    bare = _bare(words)
+    held = words[: len(words) - len(bare)]
+    yield bare, files, held
+    if any("{" in word for word in (*words, *files)):
+        yield (
+            _bare([each for word in words for each in braced(word)]),
+            [each for word in files for each in braced(word)],
+            held,
+        )
+
+
+def _bare(words: list[str]) -> list[str]:
+    """Without keywords and assignments before it; a line of assignments alone stays, for it may hold a substitution."""
+    for place, word in enumerate(words):
+        if word not in _KEYWORDS and not ASSIGNED.match(word):
+            return words[place:]
+    return words
+
+
+def _tokens(line: str) -> Iterator[tuple[str, bool]]:
+    """(text, whether it stands between words)."""
+    plain = _DUPLICATED.sub(" ", line.replace("\\\n", "").replace("$'", "'").replace('$"', '"'))
+    lexer = shlex.shlex(plain, posix=True, punctuation_chars=_JOINTS + "<>")
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
+    found = []
+    try:
+        for _ in range(_MOST):
+            token = lexer.get_token()
+            if token is None:
+                break
+            found.append(token)
+    except ValueError:
+        found = re.findall(
+            rf"[{re.escape(_JOINTS)}<>]+|[^\s{re.escape(_JOINTS)}<>]+|\n", re.sub(r"[\"'\\]", "", plain)
+        )
+    for token in found:
+        between = bool(token) and all(letter in _JOINTS + "<>" for letter in token)
+        yield token, between
+
+
+def starts(command: Command, *, fed: bool) -> Iterator[int]:
+    """At which words a program may begin."""
+    words, program = command.words[:LONGEST], command.program
+    begins = FOR_EACH if program in _FINDERS else _RUNS
+    every = program in RUNNERS or _LOADER.fullmatch(program) or (fed and program in SAYERS)
+    behind = (
+        0 if every else next((place for place, word in enumerate(words) if word in begins), len(words)) + 1
+    )
+    yield from (0,) if words and behind else ()
+    yield from range(behind, len(words))

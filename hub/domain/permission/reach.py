@@ -1,0 +1,196 @@
+"""What a command line reaches without naming it: the files below a folder, and those that git keeps.
+
+Owns: which programs take all of a folder that they are given, and which commands of git show what files held.
+Must not: run anything, look at a file, or know a rule.
+
+Tests: tests/hub/domain/permission/test_unread.py, tests/hub/io/git/test_showing.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import attrs
+
+from hub.domain.permission.commandline import FEEDERS, FOR_EACH, Command, run
+
+_SEARCHERS = frozenset(["rg", "ag", "ack", "ugrep"])
+_GREPS = frozenset(["grep", "egrep", "fgrep", "zgrep"])
+_TAKERS = frozenset({"tar", "bsdtar", "zip", "7z", "7za", "rsync", "cpio", "pax", "mv", "ln", "mount"})
+_COPIERS = frozenset({"cp", "scp", "diff", "gcp"})
+_DEEP = re.compile(r"-[A-Za-z]*[arR][A-Za-z]*|--(?:archive|recursive)")
+_BY_LIST = frozenset({"fd", "fdfind", "cpio", "pax"})
+_CHANGERS = frozenset({"rm", "chmod", "chown", "chgrp", "gzip", "bzip2", "xz", "zstd", "setfacl"})
+_BELOW = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive|(?:--directories=)?recurse")
+_CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
+_VOLUMES = frozenset({"-v", "--volume", "--mount"})
+
+_FREE = frozenset({"--no-pager", "-P", "--literal-pathspecs", "--no-optional-locks"})
+"""Options of git itself that change nothing of what a command shows; `-C` is known besides."""
+_SHOWS = frozenset({"diff", "show", "difftool"})
+_PATCHES = frozenset(
+    {"log", "whatchanged", "reflog", "stash", "diff-tree", "diff-index", "diff-files", "rev-list"}
+)
+_PICKS = frozenset({"add", "commit", "checkout", "reset", "restore"})
+_ALL = frozenset(
+    {
+        "bundle",
+        "fast-export",
+        "clone",
+        "worktree",
+        "format-patch",
+        "range-diff",
+        "send-email",
+        "filter-branch",
+    }
+)
+_PATCH = re.compile(
+    r"-(?:[a-zA-Z]*[pu]|U\d*|W|c|m|L.*)|--(?:patch|unified|word-diff|color-words|cc|function-context|binary).*"
+)
+_QUIET = re.compile(
+    r"-s|--(?:no-patch|(?:short|num|dir)?stat|name-only|name-status|summary|quiet|raw)(?:=.*)?"
+)
+_WIDENS = re.compile(r"--(?:all|branches|tags|remotes|reflog|cached|staged|merge-base)|-g|-\d+")
+_VALUED = frozenset({"-S", "-G", "-O", "--author", "--committer", "--grep", "--since", "--until", "--after", "--before",
+                     "--format", "--pretty", "--diff-filter", "--output", "--inter-hunk-context"})  # fmt: skip
+
+
+@attrs.frozen
+class Shown:
+    """A command of git that shows what files held, as far as it says which."""
+
+    verb: str = ""
+    """`diff`, `show`, or `log`; "" = nobody can say what it shows."""
+    options: tuple[str, ...] = ()
+    """Those that may show more: `--all`, `--cached`, `-3`."""
+    names: tuple[str, ...] = ()
+    """Commits, or paths."""
+    paths: tuple[str, ...] = ()
+    """What stands behind `--`."""
+
+
+def searched(line: str) -> list[tuple[str, str]]:
+    """(folder, word) of every folder below which the line looks into files, or takes them."""
+    found = (
+        (folder, word) for command in run(line) for word in _below(command) for folder in command.folders
+    )
+    return list(dict.fromkeys(found))
+
+
+def shown(line: str) -> list[tuple[str, Shown]]:
+    """(folder, command) of every command of git that shows what files held."""
+    found = (
+        (folder, one)
+        for command in run(line)
+        if command.program == "git" and (one := _shown(command.words[1:])) is not None
+        for folder in command.folders
+    )
+    return list(dict.fromkeys(found))
+
+
+def _below(command: Command) -> tuple[str, ...]:
+    program, rest = command.program, list(command.words[1:])
+    given = tuple(word for word in rest if not word.startswith("-"))
+    if program in FEEDERS or (program == "git" and "archive" in rest):
+        return (".",)
+    if program in _CONTAINERS:
+        return tuple(
+            re.split("[:,]", word.rpartition("src=")[2])[0]
+            for option, word in pairwise(rest)
+            if option in _VOLUMES
+        )
+    if any(word.startswith(("--files-from", "-T")) for word in rest) and program in _TAKERS:
+        return (".",)
+    if _takes(program, rest):
+        # A list of names may stand elsewhere, and `fd` looks for its first word: rather the whole folder.
+        return (*given, ".") if program in _BY_LIST or not given else given
+    if program == "git":
+        return _below_git(rest, given)
+    deep = program in _SEARCHERS or (program in _GREPS and any(_BELOW.fullmatch(word) for word in rest))
+    # The first is what is looked for, unless an option says so; rather a folder too many.
+    return (given[1:] or (".",)) if deep else ()
+
+
+def _below_git(rest: Sequence[str], given: tuple[str, ...]) -> tuple[str, ...]:
+    if "grep" in rest:
+        behind = tuple(rest[rest.index("--") + 1 :]) if "--" in rest else ()
+        return behind or (*given[given.index("grep") + 2 :], ".")
+    behind = tuple(rest[rest.index("--") + 1 :]) if "--" in rest else ()
+    if {"checkout", "restore"} & set(given[:2]):
+        return behind
+    named = "--no-index" in rest or {"rm", "mv"} & set(given[:2])
+    return given if named else ()
+
+
+def _takes(program: str, rest: Sequence[str]) -> bool:
+    """Whether it takes all that lies below the folders that it is given."""
+    if program in _COPIERS or program in _CHANGERS:
+        return any(_DEEP.fullmatch(word) for word in rest)
+    if program in ("find", "fd", "fdfind"):
+        return not FOR_EACH.isdisjoint(rest) or "-delete" in rest
+    return program in _TAKERS
+
+
+def _shown(words: Sequence[str]) -> Shown | None:
+    """What a command of git shows; None = nothing of what files hold, but for files that it names."""
+    at, plain = 0, True
+    while at < len(words) and words[at].startswith("-"):
+        plain = plain and (words[at] in _FREE or words[at] == "-C")
+        at += 2 if words[at] in ("-C", "-c", "--git-dir", "--work-tree", "--namespace") else 1
+    verb, rest = (words[at], words[at + 1 :]) if at < len(words) else ("", ())
+    if verb == "cat-file":
+        return (
+            Shown()
+            if any(":" not in word for word in rest if not word.startswith("-")) or _batch(rest)
+            else None
+        )
+    if verb in _ALL and not (verb == "worktree" and "add" not in rest):
+        return Shown("log", ("--all",))
+    if verb == "show" and rest and all(":" in word for word in rest if not word.startswith("-")):
+        return None  # files by their names
+    if verb in _PICKS:
+        return Shown() if {"-p", "--patch", "-v", "--verbose"} & set(rest) else None
+    patch = any(_PATCH.fullmatch(word) for word in _before_paths(rest))
+    shows = verb in _SHOWS and not any(_QUIET.fullmatch(word) for word in _before_paths(rest))
+    if not (shows or (patch and verb in (*_SHOWS, *_PATCHES))) or "--no-index" in rest:
+        return None
+    return (
+        _told("show" if verb == "show" else "diff" if verb in ("diff", "difftool") else "log", rest)
+        if (plain and (verb in _SHOWS or verb == "log"))
+        else Shown()
+    )
+
+
+def _batch(rest: Sequence[str]) -> bool:
+    return any(word.startswith("--batch") and word != "--batch-check" for word in rest)
+
+
+def _before_paths(rest: Sequence[str]) -> Iterator[str]:
+    for word in rest:
+        if word == "--":
+            return
+        yield word
+
+
+def _told(verb: str, rest: Sequence[str]) -> Shown:
+    options, names = [], []
+    words = iter(_before_paths(rest))
+    for word in words:
+        if word in ("-n", "--max-count"):
+            if not (number := next(words, "")).isdigit():
+                return Shown()
+            options.append(f"-{number}")
+        elif _WIDENS.fullmatch(word):
+            options.append(word)
+        elif word in _VALUED:
+            next(words, None)
+        elif not word.startswith("-"):
+            names.append(word)
+        elif word.startswith(
+            ("--glob", "--stdin", "--pathspec-from-file", "--relative", "--exclude", "--bisect")
+        ):
+            return Shown()
+    behind = tuple(rest[rest.index("--") + 1 :]) if "--" in rest else ()
+    return Shown(verb, tuple(options), tuple(names), behind)

@@ -1,0 +1,190 @@
+"""What a shell makes of a text before it runs it: blanks in disguise, escapes, braces, values that the line itself assigns.
+
+Owns: the other readings of a line, and what a word with braces stands for.
+Must not: run anything, cut a line into commands, or know a rule.
+
+A reading that is in doubt is one too many: who asks compares them all.
+"""
+
+from __future__ import annotations
+
+import re
+
+_BLANK = re.compile(r"\$\{?IFS\}?")
+_HERE = re.compile(r"\$\{?PWD\}?|(?<!\S)~\+(?=/|\s|$)")
+_ESCAPED = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
+)
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "", "b": "", "e": "", "f": "\f", "v": "\v"}
+_USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_ASSIGNED_OR_USED = re.compile(
+    r"(?:^|(?<=[\s;&|(]))(?P<name>[A-Za-z_]\w*)=(?P<value>\"[^\"]*\"|'[^']*'|[^\s;&|()\"']*)|" + _USED.pattern
+)
+_WORD = re.compile(r"(?<![\w./-])[A-Za-z_]\w*(?![\w./=-])")
+_CHOICE = re.compile(r"[?*+@!]\([^()]*\)|\{[^{},\s]+\.\.[^{},\s]+\}")
+_HERE_TOLD = re.compile(r"\$\(\s*pwd(?:\s+-[LP])?\s*\)|`\s*pwd\s*`")
+_OTHERWISE = re.compile(r"\$\{\w+:?[-=+]([^{}]*)\}")
+_EACH = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?=[;\n])")
+HOLE = "\ue0fe"
+"""Stands for what only a running shell knows: the value of a variable, what a command says."""
+_HEREDOC = re.compile(r"(<<-?\s*([\"']?)(\w+)\2[^\n]*)\n(?:.*?\n)??[ \t]*\3(?=\n|\)|$)", re.DOTALL)
+_GIVEN = re.compile(r"\b(?:read|mapfile|readarray|getopts|printf\s+-v|let|unset)\b([^;\n|&<]*)|\b(\w+)\+=")
+_VALUE = re.compile(r"\$(?:\w+|[@*])")
+_MOST = 64
+"""Words that one with braces is taken for."""
+_MOST_ALIASES = 6
+"""Readings of a line: an alias may stand for another."""
+_LONGEST = 1_000_000
+"""Letters that are put into a line: each value may double the next."""
+_LAST = 0x10FFFF
+
+
+def readings(line: str) -> list[str]:
+    """The line as it stands and, where that differs, as a shell reads it."""
+    read = _plain(line)
+    values: dict[str, str] = {}
+    read = _told(read, values)
+    found = [line, read]
+    while "alias" in read and len(found) < _MOST_ALIASES:
+        found.append(_filled(_WORD, found[-1], values))
+    found.append(_OTHERWISE.sub(r"\1", found[-1]))
+    return list(dict.fromkeys((line, *(_CHOICE.sub("*", one) for one in found))))
+
+
+def holed(line: str) -> str:
+    """The line as a shell reads it, with `HOLE` for all that only a running shell knows.
+
+    What stands in single quotes is as it is; a text for a program's input (`<<EOF`) is left out.
+    """
+    read = _plain(_HEREDOC.sub(r"\1", line))
+    names = [found["name"] for found in _ASSIGNED_OR_USED.finditer(read) if found["name"]]
+    again = {name for name in names if names.count(name) > 1}
+    again.update(
+        name for words in _GIVEN.findall(read) for name in re.findall(r"[A-Za-z_]\w*", " ".join(words))
+    )
+    values = dict.fromkeys(again, HOLE)
+    return _with_holes(_told(read, values, kept=frozenset(again)))
+
+
+def _plain(line: str) -> str:
+    read = _BLANK.sub(" ", line)
+    read = _HERE_TOLD.sub(".", _HERE.sub(".", read))
+    return _ESCAPED.sub(lambda found: f"'{_ESCAPE.sub(_letter, found[1])}'", read)
+
+
+def _told(read: str, values: dict[str, str], *, kept: frozenset[str] = frozenset()) -> str:
+    """The line with the values that it gives itself; they go into `values`, those of `kept` stay as they are there."""
+    for name, words in _EACH.findall(read):
+        if "`" not in words and "$" not in words:
+            values.setdefault(name, _each(words))
+    _filled(_ASSIGNED_OR_USED, read, values, kept)
+    return _filled(_ASSIGNED_OR_USED, read, values, kept)
+
+
+def _each(words: str) -> str:
+    """A word that stands for each of these."""
+    several = words.split()
+    return f"{{{','.join(several)}}}" if len(several) > 1 else words
+
+
+def _with_holes(line: str) -> str:
+    """The line with `HOLE` for each value and each substitution, but for what stands in single quotes."""
+    found: list[str] = []
+    at, double = 0, False
+    while at < len(line):
+        letter = line[at]
+        if letter == "\\":
+            found.append(line[at : at + 2])
+            at += 2
+            continue
+        if letter == "'" and not double:
+            end = line.find("'", at + 1) + 1 or len(line)
+        elif letter == "`":
+            end = line.find("`", at + 1) + 1 or len(line)
+        else:
+            end = _end_of_value(line, at) if letter == "$" else at + 1
+        if letter == '"':
+            double = not double
+        hole = letter == "`" or (letter == "$" and end > at + 1)
+        found.append(HOLE if hole else line[at:end])
+        at = end
+    return "".join(found)
+
+
+def _end_of_value(line: str, at: int) -> int:
+    """Where a value ends that begins at this `$`; right behind the sign where none does, or it is a number."""
+    following = line[at + 1 : at + 2]
+    if following in "({" and following:
+        return _closed(line, at + 1)
+    used = _VALUE.match(line, at)
+    return used.end() if used else at + 1
+
+
+def _closed(line: str, at: int) -> int:
+    """Behind the sign that closes the one here; the end of the line where none does."""
+    deep, pair = 0, {"(": ")", "{": "}"}[line[at]]
+    for place in range(at, len(line)):
+        deep += (line[place] == line[at]) - (line[place] == pair)
+        if deep == 0:
+            return place + 1
+    return len(line)
+
+
+def _filled(
+    pattern: re.Pattern[str], line: str, values: dict[str, str], kept: frozenset[str] = frozenset()
+) -> str:
+    """The line with what each name stands for there; what it assigns goes into `values`.
+
+    Who reads a line a second time with the values of the first finds those too that
+    stand behind their use, as that of a function does.
+    """
+    room = _LONGEST
+
+    def value(used: re.Match[str]) -> str:
+        nonlocal room
+        known = values.get(used[used.lastindex or 0], used[0])
+        room -= len(known)
+        return known if room > 0 else used[0]
+
+    def put(found: re.Match[str]) -> str:
+        if not (name := found.groupdict().get("name")):
+            return value(found)
+        told = _USED.sub(value, found["value"])
+        if name not in kept:
+            values[name] = told.strip("\"'")
+        return f"{name}={told}"
+
+    return pattern.sub(put, line)
+
+
+def _letter(found: re.Match[str]) -> str:
+    code = next((int(found[n], base) for n, base in ((1, 16), (2, 16), (3, 16), (4, 8)) if found[n]), None)
+    if code is None:
+        return _LETTERS.get(found[5], found[5])
+    return chr(code) if code <= _LAST else ""
+
+
+def braced(word: str) -> list[str]:
+    """The words that stand for one with braces: `{rm,x}`, `s{e,o}cret`; the word alone where there are none."""
+    waiting = [word]
+    found: list[str] = []
+    while waiting and len(waiting) + len(found) < _MOST:
+        one = waiting.pop(0)
+        if (cut := _choices(one)) is None:
+            found.append(one)
+        else:
+            before, choices, after = cut
+            waiting[:0] = [f"{before}{choice}{after}" for choice in choices]
+    return [one for one in (*found, *waiting[:_MOST]) if one]
+
+
+def _choices(word: str) -> tuple[str, list[str], str] | None:
+    """What stands before, in and behind the first pair of braces that offers a choice."""
+    end = word.find("}")
+    while end >= 0:
+        begin = word.rfind("{", 0, end)
+        if begin >= 0 and "," in (inner := word[begin + 1 : end]):
+            return word[:begin], inner.split(","), word[end + 1 :]
+        end = word.find("}", end + 1)
+    return None

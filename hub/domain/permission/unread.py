@@ -1,0 +1,149 @@
+"""What a command line does that its words do not tell: code in another language, commands that come from elsewhere.
+
+Owns: which programs take orders in a word or from their input, and which words are harmless all the same.
+Must not: run anything, look at a file, or know a rule.
+
+A script or a program of the project that is run by its name is none of these: its name is what a rule can be about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from urllib.parse import unquote
+
+from hub.domain.permission.commandforms import forms
+from hub.domain.permission.commandline import SAYERS, SHELLS, Command, commands, run
+from hub.domain.permission.shellword import HOLE
+
+_PERL = r"perl[\d.]*|ruby[\d.]*|raku|lua(?:jit)?[\d.]*|julia|osascript|elixir|R|Rscript|ghc|scala|groovy"
+_CODERS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
+    (re.compile(name), re.compile(option))
+    for name, option in (
+        (r"(?:i|bi|micro)?python[\d.]*|pypy[\d.]*", r"-[A-Za-z]*c.*"),
+        (_PERL, r"-[A-Za-z\d.]*[eE].*"),
+        (r"node(?:js)?|bun|deno|tsx|ts-node|qjs", r"-[a-z]*[ep]|--(?:eval|print)(?:=.*)?|eval"),
+        (r"php[\d.]*", r"-[rRBE].*"),
+        (r"erl|racket|guile|sbcl|clisp|clojure|bb|tclsh[\d.]*|wish[\d.]*|pwsh|powershell", r"-.+"),
+        (r"sh|bash|zsh|dash|ksh|ash|fish|source|\.", r"(?!)"),
+    )
+)
+"""A program -> the option that is followed by code; without a file to read it takes code from its input."""
+_ASKED = re.compile(r"-V+|-v|-h|--version|--help|--test(?:-.*)?|--check|--run|-\?")
+_VALUED = frozenset([
+     "-r", "--require", "--import", "--loader", "-W", "-X", "-I", "-S", "-C", "-L", "-o", "-O", "-Q", "--rcfile",
+     "--init-file"
+    ])  # fmt: skip
+_FROM_INPUT = re.compile(r"-[A-Za-z]*s[A-Za-z]*")
+_ENDS = frozenset({"-c", "-m"})
+"""Behind these come code that is read as a line (of a shell), or a module by its name."""
+_SCRIPTED = frozenset(
+    [
+     "ed", "ex", "red", "vi", "vim", "nvim", "view", "emacs", "gdb", "lldb", "expect", "dc", "at", "batch",
+     "crontab", "sftp", "ftp", "lftp", "telnet"
+    ]
+)  # fmt: skip
+"""Programs that are told what to do by a text of their own, from wherever it comes."""
+_AWKS = frozenset({"awk", "gawk", "mawk", "nawk"})
+_AWK = re.compile(r"system\s*\(|(?<!\|)\|(?!\|)|getline|print[^;}\n]*>|@\w|\bfflush\b")
+_SEDS = frozenset({"sed", "gsed"})
+_REPLACES = re.compile(
+    r"[sy]([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1([a-zA-Z0-9]*)", re.DOTALL
+)
+_FOUND = re.compile(r"/(?:\\.|[^/\\\n])*/I?|\\([^\w\s])(?:(?!\1).)*\1I?")
+_PLAIN = re.compile(r"[\d$,;!~+{}\s=pPdDnNgGhHxqQzl]*|[\d$,\s]*[aic]\\?\s?[^\n]*")
+_WRITES = re.compile(r"[ewEW]")
+_UNPACKERS = frozenset({"patch", "unzip", "unrar", "cpio", "pax", "7z", "7za"})
+_UNPACKS = re.compile(r"-?[A-Za-z]*x[A-Za-z]*|--(?:extract|get)")
+_ANSWERS = re.compile(r"^(?:python[\d.]* -m )?hub (?:.* )?(?:approve|trust)(?: |$)|/api/approvals/")
+_SQL = re.compile(r"\.\w|readfile|writefile|load_extension|edit\s*\(|\\!")
+_DATABASES = frozenset({"sqlite3", "psql", "mysql"})
+
+
+def runs_code(line: str) -> bool:
+    """Whether it runs what no rule can read."""
+    others = [command for command in commands(line) if command.program not in SHELLS]
+    told = bool(others) and all(_says(command) for command in others)
+    return any(_codes(command, told=told) for command in run(line))
+
+
+def writes_unnamed(line: str) -> bool:
+    """Whether it writes files whose names stand elsewhere: in a patch, in an archive."""
+    return any(_unpacks(command.program, command.words[1:]) for command in run(line))
+
+
+def speaks_for_user(line: str) -> bool:
+    """Whether it could answer in the user's place what the agent itself has asked."""
+    return any(_ANSWERS.search(unquote(form)) for form in forms(line))
+
+
+def _says(command: Command) -> bool:
+    """Whether a shell that is fed by it gets just its words."""
+    return command.program in SAYERS and not any(
+        sign in word for word in command.words for sign in ("\\", "%", HOLE, "$", "-")
+    )
+
+
+def _codes(command: Command, *, told: bool) -> bool:
+    program, rest = command.program, command.words[1:]
+    if program in SHELLS and any(_FROM_INPUT.fullmatch(word) for word in rest):
+        return True
+    for name, option in _CODERS:
+        if name.fullmatch(program):
+            return _inline(rest, option, told=told and program in SHELLS and not command.files)
+    return (
+        (program in _SCRIPTED and not any(_ASKED.fullmatch(word) for word in rest))
+        or (program in _AWKS and any(_AWK.search(word) for word in rest))
+        or (program in _SEDS and not all(_edits(word) for word in _scripts(rest)))
+        or (program in _DATABASES and any(_SQL.search(word) for word in rest))
+    )
+
+
+def _inline(rest: Sequence[str], option: re.Pattern[str], *, told: bool) -> bool:
+    """Whether a program gets its code here: behind an option, or from its input because it is given no file."""
+    words, read = iter(rest), False
+    for word in words:
+        if option.fullmatch(word):
+            if word[-1] not in "eE" or not _replaces_only(next(words, "")):
+                return True
+            read = True
+            continue
+        if word in _ENDS or _ASKED.fullmatch(word):
+            return False
+        if word in _VALUED:
+            next(words, None)
+        elif word == "-" or word.startswith("/dev/"):
+            break
+        elif not word.startswith("-"):
+            return False
+    return not (told or read)
+
+
+def _replaces_only(code: str) -> bool:
+    """One replacement, of Perl or in its way: it may hold code only behind `@{`, `${` or `(?{`."""
+    found = _REPLACES.fullmatch(code.strip().rstrip(";"))
+    return found is not None and "e" not in found[2] and not re.search(r"[@$]\{|\(\?\??\{", code)
+
+
+def _scripts(rest: Sequence[str]) -> list[str]:
+    """What of its words tells `sed` what to do."""
+    told = [word for option, word in pairwise(rest) if option in ("-e", "--expression")]
+    glued = [word.partition("=")[2] for word in rest if word.startswith("--expression=")]
+    return told or glued or [word for word in rest if not word.startswith("-")][:1]
+
+
+def _edits(script: str) -> bool:
+    """Whether a script of `sed` only changes what passes: it runs no command and writes no file."""
+    if any(_WRITES.search(flags) for _, flags in _REPLACES.findall(script)):
+        return False
+    left = _FOUND.sub("", _REPLACES.sub("", script))
+    return _PLAIN.fullmatch(left) is not None
+
+
+def _unpacks(program: str, rest: Sequence[str]) -> bool:
+    if program in ("tar", "bsdtar"):
+        return any(_UNPACKS.fullmatch(word) for word in rest[:1]) or bool(
+            {"-x", "--extract", "--get"} & set(rest)
+        )
+    return program in _UNPACKERS or (program == "git" and bool({"apply", "am"} & set(rest[:4])))

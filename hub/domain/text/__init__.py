@@ -1,0 +1,1 @@
+"""Text that hub did not write: made safe, quoted, matched."""

@@ -1,0 +1,34 @@
+"""Events and answers as plain text, whatever an agent wrote.
+
+Owns: cleaning every string of an event, or of any JSON value.
+Must not: know what a character does (`hub.domain.text.safe` does), or redact.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hub.domain.text.safe import clean
+
+if TYPE_CHECKING:
+    from hub.domain.event import Event  # a list of sessions has none
+
+
+def plain(event: Event) -> Event:
+    """The event without anything a terminal would act on or a reader cannot see.
+
+    To be done before redaction: a secret that was cut up by such characters is one again.
+    """
+    meta = {key: plain_value(value) for key, value in event.meta.items()}
+    return event.but(clean(event.content), meta)
+
+
+def plain_value(value: Any) -> Any:
+    """A JSON value with every string in it cleaned, keys too; what is no JSON is left as it is."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list | tuple):
+        return [plain_value(item) for item in value]
+    if isinstance(value, dict):
+        return {clean(str(key)): plain_value(item) for key, item in value.items()}
+    return value

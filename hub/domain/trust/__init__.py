@@ -1,0 +1,1 @@
+"""What a project may do to its user before it is trusted."""

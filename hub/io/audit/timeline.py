@@ -1,0 +1,153 @@
+"""The audit log as the time machine shows it.
+
+Owns: the shape of an entry, and which records a page has; where the records of one event are.
+Must not: write to the log, or judge it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from typing import Any
+
+from hub.api.history import HistoryEntry
+from hub.domain.audit import Record
+from hub.domain.handoff import ABANDONED, Trigger
+from hub.errors import Code
+from hub.io.audit.journal import AuditJournal
+
+HANDOFF = "handoff"
+_SCORE = "fidelity"
+_SUMMARY = (
+    "summary",
+    "reason",
+    "command",
+    "to",
+    "state",
+    "sha",
+    "contractId",
+    "dispatchId",
+    "commit",
+    "branch",
+)
+_GROUP = 10_000
+"""Records that are searched in one go."""
+_KEPT = 8
+"""Events whose places are remembered."""
+
+
+class Timeline:
+    """Reads one open log; what was searched once is not searched again."""
+
+    def __init__(self, journal: AuditJournal) -> None:
+        self._journal = journal
+        self._found: dict[str, tuple[list[int], int]] = {}
+        self._scores: dict[Any, Any] = {}
+        """By the handoff's id; it is computed after the handoff, and stands in a later record."""
+        self._scored = 0
+
+    def newest(self, limit: int) -> list[Record]:
+        """The newest records, oldest first; of a log that was tampered with, those before the bad one."""
+        return self._range(self._end() - limit, self._end())
+
+    def page(
+        self, limit: int, before: int | None = None, event: str = "", *, handoffs: bool = False
+    ) -> list[HistoryEntry]:
+        """Entries, oldest first: the newest `limit` that are older than the record `before`.
+
+        Args:
+            limit: At most so many.
+            before: Only records of a lower number; None = from the end of the log.
+            event: Only records of this event; "" = of every one.
+            handoffs: All handoffs that are older still come first, so that none is ever out of sight.
+
+        Where the log was tampered with, its last page ends with an entry `audit_broken` in the place of the bad record
+        and all that follow it, whatever was asked for: a shorter history must not look like a whole one.
+        """
+        end = self._end()
+        last = [] if before is not None and before <= end else self._broken_at(end)
+        end = end if before is None else min(before, end)
+        if event:
+            places = self._places(event)
+            stop = bisect_left(places, end)
+            found = [self._journal.read(seq, 1)[0] for seq in places[max(0, stop - limit) : stop]]
+            return [*map(self._entry, found), *last]
+        first = max(0, end - limit)
+        older = self.page(first, first, HANDOFF) if handoffs and first else []
+        return [*older, *map(self._entry, self._range(first, end)), *last]
+
+    def _broken_at(self, seq: int) -> list[HistoryEntry]:
+        broken = self._journal.broken
+        if broken is None or broken.code is not Code.AUDIT_BROKEN:
+            return []
+        told = f"{broken.detail} Nothing from there on is shown."
+        record = Record(
+            self._journal.changed_at(), "", "", str(Code.AUDIT_BROKEN), {"seq": seq, "summary": told}, b""
+        )
+        return [self._entry(record)]
+
+    def _end(self) -> int:
+        broken = self._journal.broken
+        if broken is None or broken.code is not Code.AUDIT_BROKEN:
+            return len(self._journal)
+        return min(len(self._journal), broken.extra.get("seq") or 0)
+
+    def _range(self, first: int, end: int) -> list[Record]:
+        first = max(0, first)
+        return self._journal.read(first, end - first) if end > first else []
+
+    def _places(self, event: str) -> list[int]:
+        """The numbers of the records of an event, in order. Only what came since the last search is searched."""
+        places, searched = self._found.get(event, ([], 0))
+        end = self._end()
+        # As a record's line has it; what an agent's own values look like is not believed.
+        mark = b'"event":"%s","hash":"' % event.encode()
+        while searched < end:
+            likely = self._journal.places_of(mark, searched, min(end, searched + _GROUP))
+            places += [seq for seq in likely if self._journal.read(seq, 1)[0].event == event]
+            searched = min(end, searched + _GROUP)
+        if len(self._found) >= _KEPT and event not in self._found:
+            self._found.clear()
+        self._found[event] = places, searched
+        return places
+
+    def _entry(self, record: Record) -> HistoryEntry:
+        data = record.data
+        hfs = self._score(data)
+        parts = [str(data[name]) for name in _SUMMARY if data.get(name)]
+        if data.get("timedOut"):
+            parts.append("timed out")
+        elif isinstance(data.get("exitCode"), int):
+            parts.append(f"exit {data['exitCode']}")
+        if record.event == HANDOFF:
+            over = [ABANDONED] if data.get("by") == Trigger.ABANDONED else []
+            words = [*over, *([str(data["reason"])] if data.get("reason") else [])]
+            parts = [
+                f"{data.get('from')} -> {data.get('to')}",
+                *([": ".join(words)] if words else []),
+                *([f"fidelity {hfs}"] if data.get(_SCORE) else []),
+            ]
+        elif record.event == _SCORE:
+            parts = [f"fidelity {'unknown' if hfs is None else hfs}"]
+        return HistoryEntry(
+            seq=record.seq,
+            ts=record.ts,
+            event=record.event,
+            provider=data.get("provider", ""),
+            summary=", ".join(parts),
+            session_id=data.get("sessionId", ""),
+            account=data.get("account", ""),
+            exit_code=data.get("exitCode"),
+            hfs=hfs,
+        )
+
+    def _score(self, data: Mapping[str, Any]) -> Any:
+        """The score of the handoff that a record ends, `pending` until it has one; of another record its own, or None."""
+        if not data.get(_SCORE):
+            return data.get("hfs")
+        places = self._places(_SCORE)
+        for seq in places[self._scored :]:
+            told = self._journal.read(seq, 1)[0].data
+            self._scores[told.get("handoffId")] = told.get("hfs")
+        self._scored = len(places)
+        return self._scores.get(data.get("handoffId"), data[_SCORE])

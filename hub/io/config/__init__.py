@@ -1,0 +1,1 @@
+"""What the user configures, as files: read, patched, and kept."""

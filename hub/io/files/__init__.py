@@ -1,0 +1,1 @@
+"""Files: whole or old, sealed, bounded, confined to a folder."""

@@ -1,0 +1,129 @@
+"""Where git keeps what belongs to a working tree, found without asking git.
+
+Owns: reading the pointers between a worktree, its administrative directory and the common directory, and the
+judgement whether a session's worktree is still the one hub made.
+Must not: run git, or follow a pointer that an agent may have changed without checking it against its counterpart.
+Tests: tests/hub/io/git/test_snapshot.py, tests/hub/io/git/test_git.py
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+
+from hub.errors import Code, HubError
+from hub.io.files.atomic import read_bounded
+from hub.io.git import trees
+
+_LIMIT = 8192
+
+
+@attrs.frozen
+class Linked:
+    """A worktree and the directories that belong to it."""
+
+    worktree: Path
+    admin: Path
+    """Its own HEAD, index and logs."""
+    common: Path
+    """The repository's objects, refs and configuration."""
+
+    @property
+    def where(self) -> dict[str, str]:
+        """The environment that names its repository, whatever its `.git` says."""
+        return {"GIT_DIR": str(self.admin)}
+
+
+def common_dir(root: Path) -> Path:
+    """The common directory of the repository whose working tree is `root`.
+
+    Raises:
+        HubError: NOT_A_REPOSITORY.
+    """
+    return _asked(trees.common_dir, root)
+
+
+def own_git_dir(root: Path) -> Path:
+    """The directory that holds the HEAD and the index of the working tree `root`.
+
+    Raises:
+        HubError: NOT_A_REPOSITORY.
+    """
+    return _asked(trees.own_git_dir, root)
+
+
+def _asked(find: Callable[[str], str], root: Path) -> Path:
+    try:
+        return Path(find(os.fspath(root)))
+    except (OSError, ValueError):
+        raise HubError(
+            Code.NOT_A_REPOSITORY, f"{root} is not a git repository with a working tree."
+        ) from None
+
+
+def project_of(worktree: Path) -> Path:
+    """The project of a session's worktree, from its place `<project>/.hub/worktrees/<session>`."""
+    hub_dir = worktree.parent.parent
+    if hub_dir.name != ".hub":
+        raise ValueError(f"{worktree} is not a session's worktree; say which project it belongs to")
+    return hub_dir.parent
+
+
+def find_admin(common: Path, worktree: Path) -> Path | None:
+    """The administrative directory that the repository holds for `worktree`, found from the repository's side."""
+    expected = worktree.parent.resolve() / worktree.name / ".git"
+    for pointer in sorted((common / "worktrees").glob("*/gitdir")):
+        try:
+            target = Path(_pointer(pointer))
+        except (OSError, HubError):
+            continue
+        full = target if target.is_absolute() else pointer.parent / target
+        if full.parent.parent.resolve() / full.parent.name / full.name == expected:
+            return pointer.parent
+    return None
+
+
+def check_worktree(root: Path, worktree: Path) -> Linked:
+    """The worktree's directories, when it is the one hub made.
+
+    Raises:
+        HubError: WORKTREE_MISSING when it is gone; WORKTREE_TAMPERED when it, its `.git` file or the repository's
+            record of it is not what hub left there.
+    """
+    common = common_dir(root)
+    try:
+        mode = worktree.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise HubError(Code.WORKTREE_MISSING, f"The worktree {worktree} is gone.") from None
+    if not stat.S_ISDIR(mode):
+        raise _tampered(worktree, "it is not a directory any more")
+    admin = find_admin(common, worktree)
+    if admin is None:
+        raise _tampered(worktree, "the repository does not know it any more")
+    try:
+        text = _pointer(worktree / ".git")
+        back = (admin / _pointer(admin / "commondir")).resolve()
+    except FileNotFoundError as error:
+        raise _tampered(worktree, f"{error.filename} is gone") from error
+    except (OSError, HubError) as error:
+        raise _tampered(worktree, "its .git is not the file hub made") from error
+    if (
+        not text.startswith("gitdir: ")
+        or (worktree / text.removeprefix("gitdir: ")).resolve() != admin.resolve()
+    ):
+        raise _tampered(worktree, f"its .git says {text!r}, not {str(admin)!r}")
+    if back != common:
+        raise _tampered(worktree, "its record points to another repository")
+    return Linked(worktree, admin, common)
+
+
+def _pointer(path: Path) -> str:
+    return read_bounded(path, _LIMIT).decode("utf-8", "surrogateescape").rstrip("\n")
+
+
+def _tampered(worktree: Path, why: str) -> HubError:
+    return HubError(Code.WORKTREE_TAMPERED, f"The worktree {worktree} was tampered with: {why}.")

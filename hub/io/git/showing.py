@@ -1,0 +1,68 @@
+"""Of which files a command of git shows what they held, before it is run.
+
+Owns: asking git for the names alone, of the same commits and paths.
+Must not: judge, show a file, or run a word that is no commit and no path.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import trio
+
+from hub.domain.permission.reach import Shown
+from hub.errors import HubError
+from hub.io.git.env import git
+
+_PATIENCE = 5.0
+"""Seconds; of a history that takes longer nobody says quickly whose it is."""
+_RANGE = re.compile(r"\.{2,3}")
+_NAMES = ("--name-only", "--no-renames", "--no-relative", "-z")
+_EVERY = (("log.diffMerges", "separate"), ("log.follow", "false"))
+_COMMITS = {"log": ("log", "--format=", "-m"), "show": ("show", "--format=", "-m"), "diff": ("diff",)}
+
+
+async def files_shown(folder: str, shown: Shown) -> list[str] | None:
+    """The files, absolute; None = nobody can say. Never raises."""
+    if not shown.verb:
+        return None
+    found: list[str] | None = None
+    try:
+        with trio.move_on_after(_PATIENCE):
+            found = await _asked(Path(folder), shown)
+    except (HubError, OSError):
+        return None
+    return found
+
+
+async def _asked(folder: Path, shown: Shown) -> list[str] | None:
+    commits: list[str] = []
+    paths = list(shown.paths)
+    for name in shown.names:
+        if await _is_commits(folder, name):
+            # A name may be a file's too, and of an object that is no commit git would show what it holds.
+            commits.append(f"{name}^{{commit}}" if shown.verb == "show" else name)
+        elif _is_there(folder / name):
+            paths.append(name)
+        else:
+            return None
+    root = (await git("rev-parse", "--show-toplevel", cwd=folder)).text
+    args = (*_COMMITS[shown.verb], *_NAMES, *shown.options, *commits, "--", *paths)
+    told = (await git(*args, cwd=folder, config=_EVERY)).out.decode("utf-8", "surrogateescape")
+    return [f"{root}/{name}" for part in told.split("\0") if (name := part.strip("\n"))]
+
+
+def _is_there(path: Path) -> bool:
+    return os.path.lexists(path)
+
+
+async def _is_commits(folder: Path, name: str) -> bool:
+    """Whether a word is a commit, or a range of them."""
+    ends = [end for end in _RANGE.split(name) if end] or [name]
+    for end in ends:
+        asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{end.lstrip('^')}^{{commit}}")
+        if (await git(*asked, cwd=folder, accept=(0, 1, 128))).code != 0:
+            return False
+    return True

@@ -1,0 +1,1 @@
+"""HTTP requests to servers that are not hub's."""

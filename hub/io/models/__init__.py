@@ -1,0 +1,1 @@
+"""Local models and vision models, as servers and tools on this machine offer them."""

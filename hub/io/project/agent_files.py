@@ -1,0 +1,284 @@
+"""The files by which a project gives agents orders, as they are in it: in the checkout, and in the commit behind it.
+
+Owns: the search for them, and the digest of each.
+Must not: run a program that the project names, follow a link out of sight, or judge what a file says.
+
+A session works in a worktree of its own, made of the commit with the user's uncommitted work; but agents also look
+into the folders above it. So both are looked at: the checkout with what git ignores at its root, and the commit. A link
+counts with what it leads to, seen from the checkout and from a worktree.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import posixpath
+import stat
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import attrs
+
+from hub.domain.trust.agent_files import COPIES, FILES, FOLDERS, VARIABLES, inside, obeyed, reader_of
+from hub.domain.trust.settings import Does, Item, digest
+from hub.errors import Code, HubError
+from hub.io.git.env import guarded
+from hub.io.git.progress import dismiss, output_of
+
+_PIECE = 1 << 20
+_LARGEST = 64 << 20
+"""Bytes of a file that are read; a larger one is known by its size and time, which no commit can set."""
+_MOST = 20_000
+"""Files that are looked at below the folders of a checkout."""
+_LINK, _MODULE = "120000", "160000"
+_WORKTREE = ".hub/worktrees/s"
+"""A place as far below the root as a session's."""
+
+
+@attrs.frozen
+class _Entry:
+    """A file of a commit."""
+
+    mode: str
+    oid: str
+
+
+def orders(root: Path) -> list[Item]:
+    """Every file of the project that an agent obeys, each with the digest of its content; sorted.
+
+    Raises:
+        HubError: `git_missing`, `git_failed`; `too_large` where there are too many of them to be looked at.
+    """
+    tree, staged, others = _listed(root)
+    tracked = {path for path in (*tree, *staged) if reader_of(path)}
+    shown = tracked | {path for path in others if reader_of(path)} | set(_at_root(root))
+    found: dict[str, Item] = {}
+    for path in sorted(shown):
+        if (item := _of_checkout(root, path)) is not None:
+            found[item.key] = item
+    for item in _of_commit(root, tree, tracked):
+        # Where the commit says the same as the checkout, it is told once.
+        if item.key not in found:
+            found[item.key] = item
+        elif found[item.key].digest != item.digest:
+            key = f"{item.key}@HEAD"
+            found[key] = attrs.evolve(item, key=key, text=f"{item.text} (as committed)")
+    return [found[key] for key in sorted(found)]
+
+
+def _item(path: str, known: str, said: str = "") -> Item:
+    path, said = _shown(path), _shown(said)
+    words = f"{path} ({reader_of(path)})" + (f": {said}" if said else "")
+    return Item(Does.RUNS, f"file:{path}", words, known)
+
+
+def _shown(name: str) -> str:
+    """A name that may be no text, as one."""
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
+# --- the checkout -------------------------------------------------------------------------------------------
+
+
+def _at_root(root: Path) -> Iterator[str]:
+    """What lies where every agent looks, also what git ignores."""
+    for name in (*FILES, VARIABLES):
+        if os.path.lexists(root / name):
+            yield name
+    for name in FOLDERS:
+        folder = root / name
+        if folder.is_symlink():
+            yield name
+        elif folder.is_dir():
+            for path in _below(folder):
+                inner = path.relative_to(root).as_posix()
+                if reader_of(inner):
+                    yield inner
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The files and links below a folder, but those of installed packages and whole checkouts.
+
+    Raises:
+        HubError: `too_large`.
+    """
+    count = 0
+    for where, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name not in ("node_modules", ".git")]
+        folders[:] = [name for name in folders if not f"{where}/{name}".endswith(COPIES)]
+        links = [name for name in folders if Path(where, name).is_symlink()]
+        for name in (*files, *links):
+            count += 1
+            if count > _MOST:
+                raise HubError(
+                    Code.TOO_LARGE,
+                    f"{folder} holds more than {_MOST} files: they cannot be looked at.",
+                    hint="Take away what no agent needs there.",
+                )
+            yield Path(where, name)
+
+
+def _of_checkout(root: Path, path: str) -> Item | None:
+    """A file as it lies there; None when it does not, or says nothing that is obeyed."""
+    place = root / path
+    try:
+        found = place.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if stat.S_ISLNK(found.st_mode):
+        target = str(place.readlink())
+        return _item(path, digest([target, _led_to(root, path, target)]), f"a link to {target}")
+    if stat.S_ISDIR(found.st_mode):
+        return None  # a repository of its own; what lies in it is found one by one
+    if stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST:
+        with contextlib.suppress(PermissionError):
+            return _of_bytes(path, place.read_bytes())
+    about = digest([stat.S_IFMT(found.st_mode), found.st_size, found.st_mtime_ns])
+    return _item(path, about, "it cannot be looked into")
+
+
+def _of_bytes(path: str, data: bytes) -> Item | None:
+    if path == VARIABLES:
+        variables = obeyed(data.decode("utf-8", "replace"))
+        return _item(path, digest(variables), "sets " + ", ".join(sorted(variables))) if variables else None
+    return _item(path, hashlib.sha256(data).hexdigest(), inside(path, data))
+
+
+def _led_to(root: Path, path: str, target: str) -> list[object]:
+    """What a link leads to from the checkout, and from a worktree: the digests of all files there."""
+    found: list[object] = []
+    for base in (root, root / _WORKTREE):
+        place = Path(os.path.normpath(base / posixpath.dirname(path) / target))
+        files = sorted(_below(place)) if place.is_dir() else [place]
+        found.append([[str(file.relative_to(place)), _hashed(file)] for file in files])
+    return found
+
+
+def _hashed(file: Path) -> str:
+    """The SHA-256 of a regular file, links followed; "" for anything else."""
+    try:
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                return ""
+            whole = hashlib.sha256()
+            left = _LARGEST
+            while left > 0 and (piece := opened.read(_PIECE)):
+                whole.update(piece)
+                left -= len(piece)
+            return whole.hexdigest()
+    except OSError:
+        return ""
+
+
+# --- the commit ---------------------------------------------------------------------------------------------
+
+
+def _of_commit(root: Path, tree: Mapping[str, str], tracked: Iterable[str]) -> Iterator[Item]:
+    """The same files as HEAD has them."""
+    wanted = {path: _entry(tree[path]) for path in tracked if path in tree}
+    if not wanted:
+        return
+    contents = _contents(root, {entry.oid for entry in wanted.values() if entry.mode != _MODULE})
+    for path, entry in wanted.items():
+        data = contents.get(entry.oid)
+        if data is None:
+            yield _item(path, digest([entry.oid]), "a repository of its own" if entry.mode == _MODULE else "")
+        elif entry.mode == _LINK:
+            target = os.fsdecode(data)
+            yield _item(path, digest([target, _led_to(root, path, target)]), f"a link to {target}")
+            yield from _linked(path, target, tree)
+        elif (item := _of_bytes(path, data)) is not None:
+            yield item
+
+
+def _entry(line: str) -> _Entry:
+    mode, _, oid = line.split(" ")
+    return _Entry(mode, oid)
+
+
+def _linked(path: str, target: str, tree: Mapping[str, str]) -> Iterator[Item]:
+    """What a link of the commit leads to within it."""
+    place = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+    inner = sorted((p, line) for p, line in tree.items() if p == place or p.startswith(f"{place}/"))
+    if inner:
+        yield Item(Does.RUNS, f"file:{_shown(path)}/", _shown(f"{path}/ leads to {place}"), digest(inner))
+
+
+def _listed(root: Path) -> tuple[dict[str, str], list[str], list[str]]:
+    """What three gits tell at once.
+
+    Returns:
+        The files of HEAD, each with its mode, kind and object in one text; those that are staged; and those that git
+        neither knows nor ignores.
+
+    Raises:
+        HubError: `git_missing`, `git_failed`.
+    """
+    asked = [
+        ("ls-tree", "-r", "-z", "--full-tree", "HEAD"),
+        ("ls-files", "-z"),
+        ("ls-files", "-z", "--others", "--exclude-standard"),
+    ]
+    started = [_git(root, *words) for words in asked]
+    try:
+        committed, staged, others = [
+            _lines(process, words[0]) for process, words in zip(started, asked, strict=True)
+        ]
+    finally:
+        for process in started:
+            dismiss(process)
+    if staged is None or others is None:
+        raise HubError(Code.GIT_FAILED, "git could not list the files of the project.")
+    tree = {}
+    for line in committed or ():  # None: there is no commit yet
+        about, _, path = line.partition("\t")
+        tree[path] = about
+    return tree, staged, others
+
+
+def _contents(root: Path, oids: Iterable[str]) -> dict[str, bytes]:
+    """The bytes of objects of the repository; one that is missing, or too large, is left out."""
+    asked = sorted(oids)
+    sizes = _objects(root, "--batch-check", asked)
+    fit = [
+        oid
+        for oid, line in zip(asked, sizes.decode().splitlines(), strict=False)
+        if line.split(" ")[-1].isdigit() and int(line.split(" ")[-1]) <= _LARGEST
+    ]
+    out = _objects(root, "--batch", fit)
+    found, at = {}, 0
+    for oid in fit:
+        end = out.index(b"\n", at)
+        size = int(out[at:end].split(b" ")[-1])
+        found[oid] = out[end + 1 : end + 1 + size]
+        at = end + size + 2
+    return found
+
+
+def _objects(root: Path, how: str, names: Iterable[str]) -> bytes:
+    words = ("cat-file", how)
+    return output_of(
+        _git(root, *words, stdin=True), words[0], "".join(f"{name}\n" for name in names).encode()
+    )[0]
+
+
+def _git(root: Path, *words: str, stdin: bool = False) -> subprocess.Popen[bytes]:
+    """A git that runs nothing a repository names."""
+    try:
+        return subprocess.Popen(  # noqa: S603  # constant words
+            ["git", "-C", str(root), *words],  # noqa: S607  # the user's git, by PATH
+            env=guarded(),
+            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except FileNotFoundError as error:
+        raise HubError(Code.GIT_MISSING, "git was not found on PATH.") from error
+
+
+def _lines(process: subprocess.Popen[bytes], command: str) -> list[str] | None:
+    """What a git has listed; None where it failed."""
+    out, _ = output_of(process, command)
+    return [os.fsdecode(line) for line in out.split(b"\0") if line] if process.returncode == 0 else None

@@ -1,0 +1,75 @@
+"""The user's daemons: each writes its project down where all of them are found.
+
+Owns: the folder of these notes, and their form: a file with the project's path, named after it.
+Must not: say whether a daemon runs (who finds a note asks the daemon that the project's own `.hub/daemon.json` names), or
+keep a daemon from starting.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from hub.errors import HubError
+from hub.io.files.atomic import write_atomic
+
+_SUFFIX = ".project"
+_LONGEST = 4096
+_OPEN = 0o077
+
+
+def folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """In the runtime directory, which a restart of the machine empties; where `HUB_STATE_DIR` is set, in there."""
+    moved = environ.get("HUB_STATE_DIR", "")
+    if moved:
+        return Path.cwd() / moved / "running"
+    import platformdirs  # noqa: PLC0415  # one command needs it, and each daemon once
+
+    return Path(platformdirs.user_runtime_dir("hub", appauthor=False)) / "running"
+
+
+def note(root: Path, where: Path | None = None) -> Path | None:
+    """Write a project down; None where that is not possible, and nobody is kept waiting for it."""
+    where = folder() if where is None else where
+    path = where / f"{_name(root)}{_SUFFIX}"
+    with contextlib.suppress(OSError, HubError):
+        where.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _own(where):
+            write_atomic(path, os.fsencode(root) + b"\n")
+            return path
+    return None
+
+
+def forget(path: Path | None) -> None:
+    """Take a note back."""
+    if path is not None:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def projects(where: Path | None = None) -> list[Path]:
+    """The projects that were written down, by path. Those of a folder that others may write to are believed by nobody."""
+    where = folder() if where is None else where
+    found: set[Path] = set()
+    with contextlib.suppress(OSError):
+        if not _own(where):
+            return []
+        for entry in where.iterdir():
+            if entry.suffix == _SUFFIX and entry.is_file() and entry.stat().st_size <= _LONGEST:
+                root = Path(os.fsdecode(entry.read_bytes().rstrip(b"\n")))
+                if root.is_absolute() and entry.stem == _name(root):
+                    found.add(root)
+    return sorted(found)
+
+
+def _name(root: Path) -> str:
+    return hashlib.sha256(os.fsencode(root)).hexdigest()[:32]
+
+
+def _own(where: Path) -> bool:
+    found = where.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & _OPEN

@@ -1,0 +1,1 @@
+"""Keys and logins on disk, and the engine that looks for others."""

@@ -1,0 +1,1 @@
+"""What agents have used on this machine, counted from their own files."""

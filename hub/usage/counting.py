@@ -1,0 +1,158 @@
+"""Whole files of an agent's sessions, counted by processes of their own.
+
+Owns: which files these are, which of them count, and what the processes have found together.
+Must not: import more than counting takes: until the first process begins, all but one processor are idle. Nor be used
+where threads run (see `hub.io.processes.workers`).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Self
+
+import attrs
+import msgspec
+
+from hub.io.files.confined import RefusedError, open_below, refused, tree
+from hub.io.files.walk import OutOfTime
+from hub.io.processes.workers import Crew, processors
+from hub.providers import summed
+from hub.providers.summed import Sum, Totals
+
+_WALK = 60.0
+"""Seconds for one place: whoever asks for everything can wait."""
+_SECONDS = 10.0
+"""For one file."""
+_PIECE = 256 * 1024
+"""Bytes that are read at once; a processor's own cache holds them."""
+PROCESSES = 4
+"""At most."""
+
+
+@attrs.frozen
+class File:
+    """One to be counted."""
+
+    root: str
+    path: str
+    size: int
+
+
+class _Answer(msgspec.Struct, array_like=True):
+    """What one process says: its totals' answer, and why something may be missing."""
+
+    told: bytes
+    gaps: list[str]
+
+
+_answer = msgspec.msgpack.Decoder(_Answer).decode
+
+
+class Count:
+    """The files of one agent, being counted. To be used as a context.
+
+    Attributes:
+        gaps: Why something may be missing, in words.
+    """
+
+    def __init__(self, provider: str) -> None:
+        self.provider = provider
+        self.gaps: list[str] = []
+        self._summed = summed.load(provider)
+        self._seen: set[tuple[int, int]] = set()
+        self._crews: list[Crew] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for crew in self._crews:
+            crew.close()
+
+    def begin(self, home: str, envs: Iterable[Mapping[str, str]], since_ns: int) -> None:
+        """Count what lies where these environments say; what has begun already is not counted again. Does not wait.
+
+        Args:
+            home: The user's home directory.
+            envs: What says where agents keep their things.
+            since_ns: Epoch nanoseconds; only files written since then, all of each.
+        """
+        files = [file for env in envs for file in self._new(home, env, since_ns)]
+        files.sort(key=lambda file: -file.size)  # so that nobody has much left when the others are done
+        counter = _Counter(self._summed.totals())
+        self._crews.append(Crew(files, counter.count, counter.answer, processors(PROCESSES)))
+
+    def sum(self) -> Sum:
+        """What all of them tell. Waits until all are counted.
+
+        Raises:
+            BrokenShareError: A process failed.
+        """
+        return self._summed.merged(self._ask)
+
+    def _ask(self, question: bytes) -> list[bytes]:
+        answers = [_answer(one) for crew in self._crews for one in crew.ask(question)]
+        self.gaps += [gap for one in answers for gap in one.gaps]
+        return [one.told for one in answers]
+
+    def _new(self, home: str, env: Mapping[str, str], since_ns: int) -> Iterator[File]:
+        for place in self._summed.everywhere(home, env):
+            try:
+                below = (place.root, place.folder, place.suffix, place.depth)
+                for path, known in tree(*below, since_ns=since_ns, seconds=_WALK):
+                    identity = (known.st_dev, known.st_ino)
+                    if identity not in self._seen:
+                        self._seen.add(identity)
+                        yield File(place.root, path, known.st_size)
+            except OutOfTime:
+                self.gaps.append(f"{place.root} took too long to search.")
+
+
+@contextmanager
+def counting(home: str, env: Mapping[str, str], since_ns: int) -> Iterator[tuple[Count, ...]]:
+    """A count for each agent whose files are counted whole, begun in the user's own environment. See `Count.begin`."""
+    with ExitStack() as stack:
+        counts = tuple(stack.enter_context(Count(name)) for name in summed.names())
+        for count in counts:
+            count.begin(home, [env], since_ns)
+        yield counts
+
+
+class _Counter:
+    """One process, and all that it finds."""
+
+    def __init__(self, totals: Totals) -> None:
+        self._totals = totals
+        self._gaps: list[str] = []
+
+    def count(self, files: Iterable[File]) -> None:
+        """All of these."""
+        for file in files:
+            try:
+                self._read(file)
+            except RefusedError as why:
+                self._gaps.append(str(why))
+            self._totals.end()
+
+    def answer(self, question: bytes) -> bytes:
+        """What is asked of the totals, and each gap once."""
+        gaps, self._gaps = self._gaps, []
+        return msgspec.msgpack.encode(_Answer(self._totals.answer(question), gaps))
+
+    def _read(self, file: File) -> None:
+        """As long as it was when it was opened: what is appended later is for the next count."""
+        fd = open_below(file.root, file.path)
+        until = time.monotonic() + _SECONDS
+        try:
+            size = os.fstat(fd).st_size
+            for at in range(0, size, _PIECE):
+                if time.monotonic() > until:
+                    raise RefusedError(f"{file.path} took too long to read.")
+                self._totals.feed(os.pread(fd, min(_PIECE, size - at), at))
+        except OSError as error:
+            raise refused(file.path, error) from error
+        finally:
+            os.close(fd)

@@ -1,0 +1,184 @@
+"""What all sessions on this machine have used, whoever started them.
+
+Owns: which sessions are counted, how exactly, and the sum.
+Must not: price anything, or be used where threads run (see `hub.io.processes.workers`).
+
+Where sessions hold copies of each other's answers every byte of them is read (`hub.usage.counting`); elsewhere
+a session sums itself up, and what it tells at its ends is taken. Both is shared out among as many processes as there are
+processors.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+import msgspec
+
+from hub.domain.cost import Tokens
+from hub.domain.detection.intel import StoreHit
+from hub.io.processes.workers import Crew, processors
+from hub.io.stores import StoreFiles
+from hub.providers import stores, summed
+from hub.providers.summed import Sum
+from hub.usage.counting import PROCESSES, Count
+from hub.usage.homes import Moved
+
+_WALK = 60.0
+"""Seconds for one place: whoever asks for everything can wait."""
+
+
+@attrs.frozen(kw_only=True)
+class Row:
+    """What the sessions of one agent used with one model.
+
+    Attributes:
+        split: Whether it is known how many input tokens were read from a cache and written to it.
+        exact: Whether all of every session was counted; otherwise it is a lower bound.
+    """
+
+    provider: str
+    model: str
+    tokens: Tokens
+    split: bool
+    exact: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is shown."""
+        return {
+            "provider": self.provider,
+            "model": self.model,
+            "tokensIn": self.tokens.tokens_in,
+            "tokensOut": self.tokens.tokens_out,
+            "cachedIn": self.tokens.cached_in if self.split else None,
+            "cacheWriteIn": self.tokens.cache_write_in if self.split else None,
+            "exact": self.exact,
+        }
+
+
+@attrs.frozen
+class Usage:
+    """What was found.
+
+    Attributes:
+        rows: By agent and model, the largest of an agent first.
+        gaps: Why something may be missing, in words.
+    """
+
+    rows: tuple[Row, ...]
+    gaps: tuple[str, ...] = ()
+
+
+class _Told(msgspec.Struct, array_like=True):
+    """What one process has found, for another."""
+
+    sums: list[tuple[str, str, int, int, bool]]
+    gaps: list[str]
+
+
+class _Sums:
+    """What sessions that sum themselves up tell."""
+
+    def __init__(self, files: StoreFiles) -> None:
+        self._files = files
+        self.gaps: list[str] = []
+        self._sums: dict[tuple[str, str], tuple[Tokens, bool]] = {}
+
+    def count(self, hits: Iterator[StoreHit]) -> None:
+        """All of these."""
+        for hit in hits:
+            intel = stores.read(hit, self._files)
+            if intel.alarm:
+                self.gaps.append(f"{hit.path}: {intel.alarm}")
+            tokens = Tokens(intel.tokens_in, intel.tokens_out)
+            if tokens != Tokens() or not intel.tokens_exact:
+                self._add(hit.provider, intel.model, tokens, exact=intel.tokens_exact)
+
+    def told(self, _: bytes) -> bytes:
+        """All that was counted, for `merge` in another process."""
+        sums = [(*name, told.tokens_in, told.tokens_out, exact) for name, (told, exact) in self._sums.items()]
+        return msgspec.msgpack.encode(_Told(sums, self.gaps))
+
+    def merge(self, told: bytes) -> None:
+        """What another process has counted."""
+        found = msgspec.msgpack.decode(told, type=_Told)
+        for provider, model, tokens_in, tokens_out, exact in found.sums:
+            self._add(provider, model, Tokens(tokens_in, tokens_out), exact=exact)
+        self.gaps += found.gaps
+
+    def rows(self) -> Iterator[Row]:
+        """The sums."""
+        for (provider, model), (tokens, exact) in self._sums.items():
+            yield Row(provider=provider, model=model, tokens=tokens, split=False, exact=exact)
+
+    def _add(self, provider: str, model: str, tokens: Tokens, *, exact: bool) -> None:
+        known, all_ = self._sums.get((provider, model), (Tokens(), True))
+        self._sums[provider, model] = (known + tokens, all_ and exact)
+
+
+def used(
+    counts: Sequence[Count], home: str, env: Mapping[str, str], since_ns: int, moved: Sequence[Moved] = ()
+) -> Usage:
+    """What the sessions that were written since then have used, all of each.
+
+    Args:
+        counts: What counts whole files, begun with the same home, environment and time.
+        home: The user's home directory.
+        env: The environment that says where agents keep their things.
+        since_ns: Epoch nanoseconds; 0 = all there are.
+        moved: Where else they keep them. A file that is reached in two ways counts once.
+    """
+    for count in counts:
+        count.begin(home, [one.env for one in moved if one.provider == count.provider], since_ns)
+    files = StoreFiles(walk_seconds=_WALK)
+    hits, gaps = _others(files, home, env, since_ns, moved)
+    sums = _Sums(files)
+    with Crew(hits, sums.count, sums.told, processors(PROCESSES)) as crew:
+        for told in crew.ask(b""):
+            sums.merge(told)
+    rows, unread = [*sums.rows()], []
+    for count in counts:
+        found = count.sum()
+        rows += _split(count.provider, found)
+        if found.unreadable:
+            many = "" if found.unreadable == 1 else "s"
+            unread.append(f"{found.unreadable:,} record{many} of {count.provider} could not be read.")
+    rows.sort(key=lambda row: (row.provider, -row.tokens.tokens_in, row.model))
+    return Usage(tuple(rows), (*gaps, *sums.gaps, *(gap for count in counts for gap in count.gaps), *unread))
+
+
+def _split(provider: str, found: Sum) -> Iterator[Row]:
+    for model, (out, fresh, written, cached) in found.models.items():
+        tokens = Tokens(fresh + written + cached, out, cached, written)
+        if tokens == Tokens():
+            continue  # the program's own words, under the name of a model that is none
+        yield Row(provider=provider, model=model, tokens=tokens, split=True, exact=not found.unreadable)
+
+
+def _others(
+    files: StoreFiles, home: str, env: Mapping[str, str], since_ns: int, moved: Sequence[Moved]
+) -> tuple[list[StoreHit], list[str]]:
+    """The sessions that sum themselves up, each once, and why some may be missing."""
+    each = [name for name in stores.names() if name not in summed.names()]
+    searches = [stores.search(files, home, env, since_ns, only=each)]
+    searches += [
+        stores.search(files, home, one.env, since_ns, only=[one.provider])
+        for one in moved
+        if one.provider in each
+    ]
+    hits: dict[object, StoreHit] = {}
+    for hit in (hit for search in searches for hit in search.hits):
+        hits.setdefault((hit.provider, hit.session_id, _identity(hit.path)), hit)
+    gaps = [skipped.why for search in searches for skipped in search.skipped]
+    return list(hits.values()), list(dict.fromkeys(gaps))
+
+
+def _identity(path: str) -> object:
+    """What is the same of a file under all its names."""
+    try:
+        known = os.stat(path)  # noqa: PTH116  # a text, not a Path, is asked for
+    except OSError:
+        return path
+    return known.st_dev, known.st_ino

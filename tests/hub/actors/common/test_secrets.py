@@ -1,0 +1,54 @@
+"""What hub knows to be secret is what it is configured with now."""
+
+from __future__ import annotations
+
+import attrs
+
+from tests.hub.actors.session.conftest import two
+from tests.hub.actors.session.parts import parts_of
+
+__all__ = ["two"]
+
+
+async def test_a_token_of_the_configuration_is_hidden_as_soon_as_it_is_there(two, monkeypatch):
+    """The values are kept for a configuration, not for its address: a later one may have the address of one gone."""
+    async with parts_of(two, monkeypatch) as parts:
+        context = parts.context
+
+        def with_token(token):
+            return attrs.evolve(context.config, server=attrs.evolve(context.config.server, token=token))
+
+        for number in range(4):
+            seen, unseen, now = (
+                f"{name}-token-{number:04}-of-the-server" for name in ("seen", "unseen", "now")
+            )
+            context.config = with_token(seen)
+            assert seen not in context.secrets.text(f"it is {seen} now")
+            address = id(context.config)
+            context.config = with_token(unseen)
+            others = [with_token(now)]
+            while id(others[-1]) != address and len(others) < 1000:
+                others.append(with_token(now))
+            context.config = others[-1]
+            assert now not in context.secrets.text(f"it is {now} now")
+
+
+async def test_every_value_has_one_name(two, monkeypatch):
+    """Names and values are two lists; one value too many would shift every name behind it."""
+    async with parts_of(two, monkeypatch) as parts:
+        values, names = parts.context.secrets._held().named_values()
+        assert len(values) == len(names)
+        assert len(set(values)) == len(values)
+
+
+async def test_what_leaves_the_daemon_is_hidden_before_there_is_a_session(two, monkeypatch):
+    """A token of the forms that look like one, and a value of hub's own, in each way of hiding."""
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    async with parts_of(two, monkeypatch) as parts:
+        secrets = parts.live.daemon.app.secrets
+        own = secrets.keys.audit.hex()
+        assert await secrets.rules()
+        for found in (secrets.value({"a": [f"{token} {own}"]})["a"][0], secrets.file(f"{token} {own}")):
+            assert token not in found
+            assert own not in found
+        assert secrets.known_in(f"{token} {own}").startswith(f"{token} [REDACTED:")

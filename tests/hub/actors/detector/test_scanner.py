@@ -1,0 +1,154 @@
+"""What a scan remembers, and what it must not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hub.actors.detector.scanner import Scout
+from hub.api.convert import unstructure
+from hub.domain.config.reader import Config
+from hub.domain.detection.intel import Unreadable, failed
+from hub.io.files import changed
+from hub.io.processes.table import Census
+from hub.io.stores import StoreFiles
+from hub.providers import stores
+from hub.providers.registry import load_all
+from tests.hub.io.agents import new_session, register, running, transcript
+from tests.hub.providers.stores import REPO, home_of
+
+SESSION = new_session()
+
+
+@pytest.fixture
+def scout(tmp_path):
+    home = tmp_path / "home"
+    transcript(home / ".claude", SESSION, tmp_path, "Write a.py")
+    return Scout(tmp_path, load_all(), Config(), env={"HOME": str(home)}, home=str(home))
+
+
+def seen(scout):
+    return next(one for one in scout.scan(0.0) if one.id == f"claude:{SESSION}")
+
+
+def own(scout):
+    """What lies in this test's own folder: the stores of all agents that run are searched, those of other tests' too."""
+    base = str(Path(scout.home).parent)
+    found = (
+        (one, one.gap.root if one.gap else one.kept.hit.root if one.kept else "") for one in scout.scan(0.0)
+    )
+    return [one for one, root in found if root.startswith(base) and one.agent is None]
+
+
+def test_a_session_that_could_not_be_read_is_read_at_the_next_scan(scout, monkeypatch):
+    """A read that ran out of its time must not hide the session until it is written again."""
+    with monkeypatch.context() as patch:
+        patch.setattr(stores, "read", lambda hit, *_: failed(hit, "It took too long."))
+        assert seen(scout).kept.intel.alarm == "It took too long."
+    assert seen(scout).kept.intel.initial_prompt == "Write a.py"
+
+
+def test_no_start_waits_for_the_agents_stores():
+    """Eighteen modules with their patterns: a thirtieth of a daemon's start."""
+    code = (
+        "import sys; from hub.actors.detector.scanner import Scout; from hub.domain.config.reader import Config;"
+        "scout = Scout('.', {}, Config());"
+        "print([name for name in sys.modules if name.startswith('hub.providers') and name.endswith('.store')]);"
+        "scout.census; print('hub.providers.claude.store' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['hub.providers.store']\nTrue\n"
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["no session", "a session without a prompt"])
+def test_what_an_idle_agent_is_asked_is_seen_at_the_next_glance(tmp_path, monkeypatch, begun):
+    """In a folder that is older than the window, of which nothing else tells before the next full walk."""
+    home, moment = tmp_path / "home", time.time()
+    scout = Scout(tmp_path, load_all(), Config(), env={}, home=str(home), clock=lambda: moment)
+    log = transcript(home / ".claude", SESSION, tmp_path, "Long ago.")
+    os.utime(log, (1, 1))
+    with running(tmp_path, cwd=tmp_path) as pid:
+        if begun:
+            register(home / ".claude", pid, SESSION)
+            log.write_text(json.dumps({"type": "mode", "cwd": str(tmp_path)}) + "\n")
+        for folder in (log.parent, log.parent.parent, log.parents[2]):
+            os.utime(folder, (1, 1))
+        (found,) = [one for one in scout.scan(moment) if pid in one.pids]
+        assert (found.prompt, found.choice.session_id) == ("", SESSION if begun else "")
+        monkeypatch.setattr(Census, "look", lambda *_, **__: False)  # of processes nothing is to be learned
+        monkeypatch.setattr(changed, "_TICK_NS", 0)
+        scout.glance()
+        assert not scout.glance()
+        transcript(home / ".claude", SESSION if begun else new_session(), tmp_path, "Write a.py")
+        assert scout.glance()
+
+
+def test_a_session_that_has_not_changed_is_not_read_again(scout, monkeypatch):
+    before = seen(scout)
+    monkeypatch.setattr(stores, "read", lambda hit, *_: pytest.fail(f"read {hit.path}"))
+    assert seen(scout) == before
+
+
+def test_a_store_that_is_not_searched_to_its_end_is_told_of(scout, tmp_path, monkeypatch):
+    """Sessions that are missing for want of time must not look like sessions that do not exist."""
+    place = tmp_path / "home" / ".codex"
+
+    def walk(files, place_, since_ns):
+        if place_.root == str(place):
+            raise Unreadable(f"{place} took too long to search.")
+        return whole(files, place_, since_ns)
+
+    whole = StoreFiles.walk
+    with monkeypatch.context() as patch:
+        patch.setattr(StoreFiles, "walk", walk)
+        [session, gap] = own(scout)
+    assert session.id == f"claude:{SESSION}"
+    told = unstructure(scout.shown(gap))
+    assert (told["provider"], told["alarm"]) == ("codex", f"{place} took too long to search.")
+    assert (told["running"], told["session"], told["adoptable"]) == (False, None, False)
+    assert str(place) not in told["id"]
+    assert [one.id for one in own(scout)] == [session.id]
+
+
+def test_a_folder_that_becomes_a_repository_is_in_no_project_only_before(scout, tmp_path):
+    assert not scout.inside(str(tmp_path))
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    assert scout.inside(str(tmp_path))
+
+
+def test_agents_that_hub_only_detects_are_found_by_their_stores(tmp_path):
+    """Each with the name people know it by, and with what its session tells."""
+    home = tmp_path / "all"
+    for name in stores.DETECTED:
+        shutil.copytree(home_of(name, "rich", tmp_path / name), home, dirs_exist_ok=True)
+    scout = Scout(home / REPO, load_all(), Config(), env={"HOME": str(home)}, home=str(home))
+    told = [unstructure(scout.shown(one)) for one in own(scout)]
+    assert {one["displayName"] for one in told} == set(stores.DETECTED.values())
+    assert all("hello.txt" in one["session"]["initialPrompt"] for one in told)
+    assert {one["account"] for one in told if one["provider"] == "pi"} == {str(home / ".pi" / "agent")}
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable", "moved"),
+    [
+        ("pi", "PI_CODING_AGENT_DIR", ".pi/agent"),
+        ("kimi", "KIMI_CODE_HOME", ".kimi-code"),
+        ("cursor", "CURSOR_DATA_DIR", ".cursor"),
+        ("amp", "XDG_DATA_HOME", ".local/share"),
+        ("roo", "XDG_CONFIG_HOME", ".config"),
+    ],
+)
+def test_a_variable_moves_the_store_of_an_agent_that_hub_only_detects(tmp_path, provider, variable, moved):
+    """What moves a store is asked of the store: hub knows no process of such an agent."""
+    home = home_of(provider, "rich", tmp_path)
+    place = (home / moved).rename(tmp_path / "elsewhere")
+    env = {"HOME": str(home), variable: str(place)}
+    (found,) = own(Scout(tmp_path, load_all(), Config(), env=env, home=str(home)))
+    assert found.provider == provider

@@ -1,0 +1,84 @@
+"""What was used and hidden: a fold over the log that gives the same however often it is fed."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.actors.session.usage import SessionUsage
+from hub.domain.cost import Tokens
+from hub.domain.event import EventType, Record
+
+FIGURES = ("tokensIn", "tokensOut", "cachedIn", "costUsdMicros")
+MARK = "[REDACTED:{}:0123abcd]"
+usage = st.fixed_dictionaries(
+    {"type": st.just(EventType.USAGE), "dispatchId": st.sampled_from(["d-1", "d-2"])},
+    optional={"cumulative": st.booleans(), **dict.fromkeys(FIGURES, st.integers(0, 10**6))},
+)
+
+
+def log(metas):
+    return [Record(number, "12:00:00.000", "usage", "", meta) for number, meta in enumerate(metas, 1)]
+
+
+def used(dispatch, tokens):
+    return {"type": EventType.USAGE, "dispatchId": dispatch, "tokensIn": tokens}
+
+
+def folded(records):
+    usage = SessionUsage()
+    for record in records:
+        usage.feed(record)
+    return usage
+
+
+@given(st.lists(usage, max_size=12), st.data())
+def test_what_is_told_again_is_passed_over(metas, data):
+    """A spool is read from its start after a restart: the ids are the same, so the counts are."""
+    records = log(metas)
+    again = data.draw(st.lists(st.integers(0, len(records)), max_size=4))
+    replayed = [each for upto in [*again, len(records)] for each in records[:upto]]
+    assert folded(replayed).by_dispatch == folded(records).by_dispatch
+
+
+def test_the_sum_is_that_of_the_dispatches():
+    usage = folded(log([used("d-1", 5), used("d-2", 7), used("d-1", 11)]))
+    assert {name: meter.tokens.tokens_in for name, meter in usage.by_dispatch.items()} == {
+        "d-1": 16,
+        "d-2": 7,
+    }
+    assert usage.tokens() == Tokens(23)
+
+
+def test_only_usage_counts():
+    """A text with a figure in it is a text."""
+    assert folded(log([{**used("d-1", 5), "type": EventType.TEXT}])).tokens() == Tokens()
+
+
+async def test_a_bill_of_the_agents_own_figures_needs_no_list_of_prices():
+    usage = folded(log([{**used("d-1", 5), "costUsdMicros": 1200}, {**used("d-2", 5), "costUsdMicros": 34}]))
+    found = await usage.bill()
+    assert (found.micros, found.sources, found.unpriced, found.tokens) == (1234, ("agent",), (), Tokens(10))
+
+
+async def test_a_model_nobody_knows_has_no_price_and_is_named():
+    """A missing price is no price of nothing."""
+    found = await folded(log([{**used("d-1", 5), "provider": "demo", "model": "no-such-model"}])).bill()
+    assert (found.usd, found.unpriced) == (None, ("no-such-model",))
+
+
+def test_redactions_are_counted_by_kind_wherever_they_stand_and_once():
+    usage = SessionUsage()
+    for _ in range(2):
+        usage.count(1, f"a {MARK.format('token')} b {MARK.format('token')}", {"path": MARK.format("aws-key")})
+    assert dict(usage.redactions) == {"token": 2, "aws-key": 1}
+
+
+def test_a_new_session_begins_at_nothing_and_goes_on_in_the_log():
+    """The ids go on, so an old session's event that comes late is still passed over."""
+    usage = folded(log([used("d-1", 3)]))
+    usage.clear()
+    usage.count(1, "", used("d-1", 3))
+    assert usage.tokens() == Tokens()
+    usage.count(2, "", used("d-2", 4))
+    assert usage.tokens() == Tokens(4)

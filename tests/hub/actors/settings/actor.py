@@ -1,0 +1,88 @@
+"""The settings actor in a tree with the real log and the real audit chain, on real files.
+
+Owns: that tree, and what was put on record.
+Must not: replace a part of hub by a double.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import attrs
+
+from hub.actors.audit import AuditWriter
+from hub.actors.common.job import Errand, Jobs
+from hub.actors.events import EventLog
+from hub.actors.jobs import Job
+from hub.actors.settings.actor import Settings
+from hub.app import new_id
+from hub.domain.config.reader import Config
+from hub.domain.event import Record
+from hub.io.config.accounts import read_book
+from hub.io.config.file import load
+from hub.io.project.places import Places
+from hub.messages import AuditHistory, EventsSince
+from hub.providers.base import Provider
+from hub.providers.demo.agent import FIRST, SECOND
+from supervisors import ChildSpec, DynamicHandle, Restart, Slot, SupervisorSpec, actor_spec, dynamic_spec
+from supervisors.testing import running
+
+CALL = 30.0
+ENVIRON = {"HUB_TRUST": "1", "HUB_STATE_DIR": "/nowhere"}
+DEMO = {provider.name: provider for provider in (FIRST, SECOND)}
+
+
+@attrs.frozen
+class Asked:
+    """The running actor's way to be asked, and what came of it."""
+
+    settings: Slot[Any]
+    events: Slot[Any]
+    audit: Slot[Any]
+
+    async def __call__(self, message: object) -> Any:
+        return await self.settings.ref.call(message, timeout=CALL)
+
+    async def said(self) -> list[Record]:
+        """The event log."""
+        found: list[Record] = await self.events.ref.call(EventsSince(0), timeout=CALL)
+        return found
+
+    async def recorded(self) -> list[str]:
+        """The events of the audit log."""
+        return [entry.event for entry in await self.audit.ref.call(AuditHistory(), timeout=CALL)]
+
+
+@asynccontextmanager
+async def settings(
+    places: Places, clock: list[float], providers: Mapping[str, Provider] = DEMO
+) -> AsyncIterator[Asked]:
+    """The actor for the length of the block."""
+    audit, events, slot = Slot[Any]("audit"), Slot[Any]("events"), Slot[Any]("settings")
+    jobs = DynamicHandle("jobs")
+
+    def made() -> Settings:
+        def read() -> Config:
+            own = places.root / "user.toml"
+            return load(places.config, own, environ=ENVIRON, flags={}, book=read_book(places.accounts))
+
+        refs = {"audit": audit.ref, "events": events.ref}
+        return Settings(places, read, providers, **refs, clock=lambda: clock[0], jobs=Jobs(jobs, job, new_id))
+
+    def job(name: str, errand: Errand) -> ChildSpec:
+        def carried() -> Job:
+            refs = {"events": events.ref, "settings": slot.ref}
+            return Job(name, errand, **refs, scrub=str, clock=lambda: clock[0])
+
+        return actor_spec(name, carried, Slot(name), restart=Restart.TEMPORARY)
+
+    children = [
+        actor_spec("audit", lambda: AuditWriter(places, b"k" * 32, print), audit),
+        actor_spec("events", lambda: EventLog(places, audit.ref, lambda: clock[0]), events),
+        actor_spec("settings", made, slot),
+        dynamic_spec("jobs", jobs),
+    ]
+    async with running(SupervisorSpec(children=children)):
+        yield Asked(slot, events, audit)

@@ -1,0 +1,38 @@
+"""The command line as a user meets it: a process, its two outputs and its exit status.
+
+Owns: how a command is started on a test's project.
+Must not: look into the process.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests import forks
+from tests.faults.harness import GIT_ENV
+
+ROOT = Path(__file__).resolve().parents[3]
+LIMIT = 60.0
+Done = subprocess.CompletedProcess[str]
+
+
+def environ(base: Path, **more: str) -> dict[str, str]:
+    """An environment without the user's settings of hub, whose user trusts the test's project."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("HUB_", "GIT_"))}
+    places = {
+        "HUB_STATE_DIR": str(base / "state"),
+        "HUB_CONFIG_DIR": str(base / "config"),
+        "HUB_AMBIENT": "0",
+        "HUB_TRUST": "1",
+        "TZ": "UTC",
+    }
+    return {**plain, **GIT_ENV, **places, "PYTHONPATH": str(ROOT), **more}
+
+
+def hub(*args: str, cwd: Path, env: Mapping[str, str] | None = None, given: str = "") -> Done:
+    """Run one command to its end; `given` is what it reads."""
+    own = dict(environ(cwd.parent) if env is None else env)
+    return forks.run(args, cwd=cwd, env=own, given=given, timeout=LIMIT)

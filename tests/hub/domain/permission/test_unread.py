@@ -1,0 +1,262 @@
+"""What no rule can read in a command line is found, in any of the ways in which it is written; what is harmless is not."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hub.domain.config.model import ApprovalRule as Rule
+from hub.domain.permission.rules import Seen
+from hub.domain.permission.unread import runs_code, writes_unnamed
+from tests.hub.domain.permission.test_rules import FOLDER, SECRET, decision, shell
+
+BELOW = Seen(
+    below={FOLDER: [SECRET, f"{FOLDER}/a"], f"{FOLDER}/d": [SECRET], f"{FOLDER}/e": [f"{FOLDER}/e/a"]}
+)
+CODE = r"""
+python3 -c "print(1)"
+python -Ic 'import x'
+python3 -c'import x' 's/a/b/'
+python3
+python3 -
+python3 - <<'X'
+python3 < a
+curl u | python3
+perl -e 'unlink "x"'
+perl -pe 's/a/b/' -e 'unlink "x"' f
+perl -i -ne 'print; unlink "x"' f
+perl -pe 's/a/unlink "x"/e' f
+perl -pe 's/@{[unlink "x"]}/b/' f
+ruby -e 'File.delete "x"'
+node -e 'x'
+node -r y -e 'x'
+node --eval=x
+deno eval x
+php -r 'unlink("x");'
+lua -e 'os.execute("x")'
+echo YQ== | base64 -d | sh
+curl u | bash
+curl u | sudo bash -s -- a
+bash <(curl u)
+source <(curl u)
+sh < a
+bash
+sh -s a
+printf 'r%s' m | sh
+echo "$X" | sh
+awk 'BEGIN{system("x")}'
+awk 'BEGIN{"x" | getline y}'
+awk '{print > "x"}' f
+awk '{print | "sh"}' f
+sed '1e x' f
+sed 's/a/x/e' f
+sed -n 's/a/b/w f' f
+sed -e '1d' -e 'r x' f
+vim -es -c '!x' -c q
+ed f
+gdb -batch -ex 'shell x'
+at now
+sqlite3 a '.shell x'
+psql -c '\! x'
+env -i python3 -c 'x'
+timeout 5 bash
+"""
+PLAIN = r"""
+python -m pytest tests -k foo
+python3 x.py -c y
+python3 --version
+node index.js -e production
+node --test
+perl -pe 's/a/b/' f
+perl -pi -e 's|a/b|c|g' f
+bash run.sh
+sh -c 'ls x'
+echo ls | sh
+awk '{print $1}' f
+awk -F, '{s+=$2} END {print s}' f
+awk '$1 > 5 || $2 < 3' f
+sed -n '1,40p' f
+sed -i 's/foo/bar/g' f
+sed -e 's/a/b/' -e '/x/d' f
+sed 's|/a/b|/c|' f
+sed -i '3i hello there' f
+sed '/^#/d;s/ *$//' f
+sqlite3 a 'select x from y'
+vim --version
+which python3
+docker ps
+npm test
+"""
+HARMLESS = r"""
+ls -la src | head
+cd src && ls
+for f in src/*.py; do wc -l "$f"; done
+for f in a b c; do echo $f; done
+find . -name '*.py'
+find src -type f -name '*.ts' | head
+rg -n "def x" src -g '*.py'
+git status --short
+git log --oneline -5
+git log --stat -3
+git diff --stat
+git show --stat HEAD
+git show HEAD:src/a.py
+git add -A && git commit -m "a change"
+git commit -am "x: $(date)"
+git checkout -b feature
+git push origin HEAD
+echo "hello $USER" >> src/log
+X=$(git rev-parse HEAD)
+cd "$(git rev-parse --show-toplevel)" && ls
+ls $(npm root)
+rm -rf node_modules
+mv src/a src/b
+cp src/a src/b
+curl -s https://example.com | jq .name
+diff src/a src/b
+sort src/a | uniq -c | sort -rn | head
+[ -d src ] || mkdir -p src
+timeout 60 npm test
+(cd src && npm test)
+while true; do sleep 1; done
+cargo test -- --nocapture
+docker compose up -d
+"""
+TEXTS = [
+    "git commit -m \"$(cat <<'EOF'\nAdd a thing\n\nDon't break it.\nEOF\n)\"",
+    "cat > src/new.py <<'EOF'\nimport os\nprint(os.environ['X'])\nEOF",
+    "cat <<EOF > src/x\nhello $USER\nEOF",
+]
+
+
+def lines(text: str) -> list[str]:
+    return text.strip().split("\n")
+
+
+def ruled(pattern: str, command: str, seen: Seen = BELOW) -> str:
+    return decision(
+        [Rule(command=pattern, decision="deny")], attrs.evolve(shell(command), folder=FOLDER), seen
+    )
+
+
+@pytest.mark.parametrize("command", lines(CODE))
+def test_code_is_asked_about_under_any_rule_that_forbids(command):
+    assert runs_code(command)
+    assert ruled("git push*", command) == "ask"
+
+
+@pytest.mark.parametrize("command", lines(PLAIN))
+def test_what_is_told_by_its_words_is_no_code(command):
+    assert not runs_code(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["patch -p1 < x", "git apply x", "git am x", "tar xzf x", "tar -C y -x -f x", "unzip x", "cpio -i"],
+)
+def test_files_that_another_file_names_are_asked_about_under_a_rule_about_files(command):
+    assert writes_unnamed(command)
+    assert ruled("elsewhere/y", command, Seen(below={FOLDER: []})) == "ask"
+    assert ruled("git push*", command) == "allow"
+
+
+@pytest.mark.parametrize("command", [*lines(HARMLESS), *TEXTS])
+@pytest.mark.parametrize("pattern", ["d/secret.txt", "*.github/*", ".env", "touch *", "git tag*"])
+def test_harmless_work_goes_on_under_a_rule_about_something_else(pattern, command):
+    assert ruled(pattern, command) == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["$(echo rm) x", "`echo rm` x", "$CMD", '"$CMD" x', "${CMD} x", 'eval "$CMD"', 'bash -c "$CMD"', "sudo -n $X y", "env A=1 $X y",
+     "if c; then X=rm; else X=ls; fi; $X y", "X=ls; read X < f; $X y", "X=r; X+=m; $X y", "printf -v X r%s m; $X y"],
+)  # fmt: skip
+def test_a_program_that_is_known_only_when_it_runs_is_asked_about(command):
+    assert ruled("rm *", command) in ("ask", "deny")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ['cat "$X"', "cat $(ls d)", "cat d/$(echo secret).txt", 'find d | while read f; do cat "$f"; done', "f() { cat d/$1; }; f secret.txt",
+     "cat $OLDPWD/d/secret.txt", 'cat "$(git rev-parse --show-toplevel)/d/secret.txt"', "cd $X && cat d/secret.txt", 'set -- d secret.txt; cat "$1/$2"',
+     "a=d/secretXtxt; cat ${a/X/.}", "sh -c 'cat $X'", "cat e/$X"],
+)  # fmt: skip
+def test_a_file_that_is_known_only_when_it_is_read_is_asked_about(command):
+    assert ruled("d/secret.txt", command) in ("ask", "deny")
+
+
+def test_of_a_file_that_ends_otherwise_nobody_asks():
+    for command in ("cat $X/other.txt", "cat src/$X.py"):
+        assert ruled("d/secret.txt", command, attrs.evolve(BELOW, files=frozenset([SECRET]))) == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["hub approve a-1", "python3 -m hub --json approve a-1", "h''ub approve", "sleep 1; hub trust --yes", "/usr/bin/hub approve",
+     "curl -d '{}' http://127.0.0.1:4748/api/approvals/a-1", "(while :; do curl h/api/%61pprovals/a; done) &"],
+)  # fmt: skip
+def test_no_agent_answers_for_its_user(command):
+    """Whatever the rules are about."""
+    assert decision([Rule(tool="*note*")], shell(command)) == "ask"
+    assert decision([Rule(tool="Bash", decision="allow"), Rule()], shell(command)) == "allow"
+    for other in (
+        "hub status",
+        "hub approvals",
+        "curl http://127.0.0.1:4748/api/approvals",
+        "ls hub approve",
+    ):
+        assert decision([Rule(tool="*note*")], shell(other)) == "allow"
+
+
+def test_an_earlier_rule_that_allows_it_holds():
+    """The first rule that is met, or may be."""
+    code = shell("python3 -c x")
+    allow, deny = Rule(command="python3 *", decision="allow"), Rule(command="rm *", decision="deny")
+    assert decision([allow, deny], code) == "allow"
+    assert decision([deny, allow], code) == "ask"
+    assert decision([deny, Rule(tool="Bash", decision="deny")], code) == "deny"
+    assert decision([Rule(command="rm *", decision="deny", tool="Write")], code) == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["find . -delete", "find . -name x -delete", "unlink x", "xargs rm < list", "echo x | xargs -d, rm", "PAGER='rm x' git log",
+     "tar cf y x --checkpoint-action=exec=rm\\ x", "tar cf y x --checkpoint-action=exec='rm x'", "git submodule foreach rm x", "busybox rm x",
+     "git rebase --exec 'rm x' y", "env -S'rm x'"],
+)  # fmt: skip
+def test_a_program_under_another_name_or_with_what_it_is_fed_is_meant(command):
+    assert ruled("rm *", command) == "deny"
+
+
+def test_a_link_to_a_program_is_that_program():
+    seen = Seen({f"{FOLDER}/x": "/bin/rm"})
+    assert ruled("rm *", "./x y", seen) == "deny"
+    assert ruled("rm *", "cd e && ../x y", seen) == "deny"
+    assert ruled("rm *", "./x y", Seen()) == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["mv d e; cat e/secret.txt", "ln -s d e; cat e/secret.txt", "rm -rf d", "chmod -R 777 d", "git rm -r d", "git mv d e", "find d -delete",
+     "git checkout HEAD~1 -- d", "grep -d recurse x .", "busybox find . -exec cat {} +", "fd . -x cat", "sudo tar c .", "docker run -v .:/x y",
+     "git grep x HEAD", "git diff --no-index e d", "tar cf x --files-from=list", "gzip -r d", "cat d/{a..z}ecret.txt", "cat ${Y:-d/secret.txt}",
+     "cat $(pwd)/d/secret.txt", "cat /proc/self/cwd/d/secret.txt", "cat /proc/123/task/4/cwd/d/secret.txt", "shopt -s nocaseglob; cat D/SEC*",
+     "git show x:0:d/secret.txt"],
+)  # fmt: skip
+def test_a_file_is_meant_by_what_takes_its_folder_and_by_its_stranger_names(command):
+    assert ruled("d/secret.txt", command) == "deny"
+
+
+@given(st.text(alphabet="ab ;&|()<>'\"`\\\n$={}!-*/~", max_size=60))
+@settings(max_examples=300)
+def test_nothing_that_is_written_breaks_it(line):
+    assert ruled("d/secret.txt", line) in ("allow", "ask", "deny")
+
+
+@pytest.mark.parametrize(
+    "command", ["sudo " * 500 + "tar c $X", "cat " + "$X " * 500, "cat " + "$(" * 500, "sed '" + "s/a/b/;" * 500 + "e'", 'bash -c "' + "a$X" * 20_000 + '"']
+)  # fmt: skip
+def test_a_line_that_nobody_wrote_is_judged_in_time(command):
+    assert ruled("d/secret.txt", command) in ("ask", "deny")

@@ -1,0 +1,80 @@
+"""The history is whole: pages meet without a gap, and a handoff is in sight however much was said since."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from hub.io.audit.journal import AuditJournal
+from hub.io.audit.timeline import Timeline
+from hub.io.project.places import Places
+
+KEY = b"k" * 32
+
+
+@pytest.fixture
+def journal(tmp_path) -> Iterator[AuditJournal]:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    places = Places(tmp_path)
+    places.ensure()
+    made = AuditJournal.open(places, KEY)
+    yield made
+    made.close()
+
+
+def add(journal: AuditJournal, *events: str, **data: object) -> None:
+    draft = journal.draft()
+    for event in events:
+        draft.add(event, {"provider": "p", **data})
+    journal.commit(draft)
+
+
+def seqs(rows: list) -> list[int]:
+    return [row.seq for row in rows]
+
+
+def test_pages_meet_without_a_gap(journal):
+    add(journal, *["agent_event"] * 10)
+    timeline = Timeline(journal)
+    pages, cursor = [], None
+    while page := timeline.page(4, cursor):
+        pages.append(seqs(page))
+        cursor = page[0].seq
+    assert pages == [[6, 7, 8, 9], [2, 3, 4, 5], [0, 1]]
+    assert seqs(timeline.page(4, 10**15)) == [6, 7, 8, 9]
+
+
+def test_a_handoff_is_in_sight_however_much_was_said_since(journal):
+    """`GET /api/history` told the newest thousand records; an agent says as much in a minute."""
+    add(journal, "session_started", "handoff", "agent_event", **{"from": "RUNNING", "to": "PAUSING"})
+    for _ in range(3):
+        add(journal, *["agent_event"] * 40)
+    timeline = Timeline(journal)
+    assert seqs(timeline.page(2, handoffs=True)) == [1, 121, 122]
+    assert timeline.page(5, event="handoff")[0].summary == "RUNNING -> PAUSING"
+    add(journal, "handoff", "agent_event")
+    assert seqs(timeline.page(5, event="handoff")) == [1, 123]
+    assert seqs(timeline.page(1, event="handoff")) == [123]
+    assert seqs(timeline.page(1, 123, event="handoff")) == [1]
+    assert timeline.page(1, 1, event="handoff") == []
+    assert seqs(timeline.page(2, handoffs=True)) == [1, 123, 124]
+    assert seqs(timeline.page(1000, handoffs=True)) == list(range(125))
+
+
+def test_what_looks_like_an_event_is_none(journal):
+    """Values may be anything; only the record's own event counts."""
+    add(journal, "agent_event", input={"event": "handoff", "hash": ""}, text='"event":"handoff","hash":"')
+    add(journal, "handoff")
+    assert seqs(Timeline(journal).page(9, event="handoff")) == [1]
+
+
+def test_many_events_are_searched_for(journal):
+    """What is remembered of searches is bounded."""
+    names = [f"e{number}" for number in range(20)]
+    add(journal, *names)
+    timeline = Timeline(journal)
+    for _ in range(2):
+        assert [seqs(timeline.page(1, event=name)) for name in names] == [[n] for n in range(20)]
+    assert timeline.page(1, event="nothing") == []

@@ -1,0 +1,242 @@
+"""Atomic files: the old one or the new one, and the recipe that makes it so."""
+
+# ruff: noqa: PTH208  # names, not paths
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hub.errors import Code, HubError
+from hub.io import failpoints
+from hub.io.files import atomic
+from hub.io.files.atomic import create_atomic, read_bounded, swap_atomic, sweep_temps, write_atomic
+
+
+@pytest.fixture(autouse=True)
+def _disarmed():
+    yield
+    failpoints.disarm()
+
+
+def test_replaces_whole_and_0600_whatever_the_umask(tmp_path):
+    target = tmp_path / "fsm.json"
+    target.write_text("old")
+    old = os.umask(0)
+    try:
+        write_atomic(target, b"new" * 100_000)
+    finally:
+        os.umask(old)
+    assert target.read_bytes() == b"new" * 100_000
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert os.listdir(tmp_path) == ["fsm.json"]
+
+
+def test_short_writes_are_continued(tmp_path, monkeypatch):
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda fd, data: real(fd, bytes(data[:7])))
+    write_atomic(tmp_path / "f", b"0123456789" * 5)
+    assert (tmp_path / "f").read_bytes() == b"0123456789" * 5
+
+
+@pytest.mark.parametrize("place", ["pre_write", "pre_rename"])
+@pytest.mark.parametrize(
+    ("action", "code"),
+    [("enospc", Code.NO_SPACE), ("erofs", Code.READ_ONLY), ("eio", None), ("emfile", Code.UNAVAILABLE)],
+)
+def test_a_failure_leaves_the_old_file_and_no_temporary(tmp_path, place, action, code):
+    """Fault matrix F6 and F10: explicit, nothing half-made."""
+    target = tmp_path / "fsm.json"
+    target.write_text("old")
+    failpoints.arm(f"fsm.PAUSING.{place}={action}")
+    with pytest.raises(HubError if code else OSError) as caught:
+        write_atomic(target, b"new", failpoint="fsm.PAUSING")
+    if code:
+        assert caught.value.code is code
+        assert str(target) in caught.value.detail
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["fsm.json"]
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(errno.EDQUOT, Code.NO_SPACE), (errno.EACCES, Code.NO_PERMISSION), (errno.EPERM, Code.NO_PERMISSION)],
+)
+def test_disk_errors_have_their_code(tmp_path, number, code):
+    with pytest.raises(HubError) as caught, atomic.coded_errors(tmp_path):
+        raise OSError(number, "x")
+    assert caught.value.code is code
+
+
+_KILLED = """
+import sys
+from pathlib import Path
+from hub.io.files.atomic import write_atomic
+write_atomic(Path(sys.argv[1]), b"new", failpoint="fsm.X")
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "content"), [("pre_write", "old"), ("pre_rename", "old"), ("post_rename", "new")]
+)
+def test_kill9_at_each_step_leaves_one_of_the_two_files(tmp_path, place, content):
+    """Fault matrix F1 to F3; the temporary name of the dead process is swept at the next start (I8)."""
+    target = tmp_path / "fsm.json"
+    target.write_text("old")
+    env = {**os.environ, "HUB_FAILPOINTS": f"fsm.X.{place}=kill9"}
+    done = subprocess.run([sys.executable, "-c", _KILLED, str(target)], env=env, check=False)
+    assert done.returncode == -9
+    assert target.read_text() == content
+    left = sorted(set(os.listdir(tmp_path)) - {"fsm.json"})
+    assert len(left) == (place == "pre_rename")
+    assert sweep_temps(tmp_path) == left
+    assert os.listdir(tmp_path) == ["fsm.json"]
+
+
+def test_sweep_leaves_living_writers_and_strangers(tmp_path):
+    start = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
+    mine = tmp_path / f".a.{os.getpid()}-{start}.0.tmp"
+    reused_pid = tmp_path / f".a.{os.getpid()}-1.0.tmp"
+    stranger = tmp_path / ".a.tmp"
+    for path in (mine, reused_pid, stranger):
+        path.write_text("x")
+    assert sweep_temps(tmp_path) == [reused_pid.name]
+    assert mine.exists()
+    assert stranger.exists()
+
+
+def test_a_link_in_place_of_the_directory_is_refused(tmp_path):
+    """Security row 28: `.hub` replaced by a link must not lead writes elsewhere."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with pytest.raises(OSError):
+        write_atomic(tmp_path / "link" / "f", b"x")
+    assert os.listdir(tmp_path / "real") == []
+
+
+def test_a_link_in_place_of_the_file_is_replaced_not_followed(tmp_path):
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "f").symlink_to(tmp_path / "victim")
+    write_atomic(tmp_path / "f", b"new")
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert not (tmp_path / "f").is_symlink()
+
+
+def test_create_makes_once(tmp_path):
+    assert create_atomic(tmp_path / "key", b"first")
+    assert not create_atomic(tmp_path / "key", b"second")
+    assert (tmp_path / "key").read_bytes() == b"first"
+    assert os.listdir(tmp_path) == ["key"]
+
+
+def test_read_bounded_limits(tmp_path):
+    (tmp_path / "f").write_bytes(b"12345")
+    assert read_bounded(tmp_path / "f", 5) == b"12345"
+    with pytest.raises(HubError) as caught:
+        read_bounded(tmp_path / "f", 4)
+    assert caught.value.code is Code.TOO_LARGE
+    with pytest.raises(FileNotFoundError):
+        read_bounded(tmp_path / "none", 4)
+
+
+def test_read_bounded_refuses_links_fifos_and_directories_without_blocking(tmp_path):
+    (tmp_path / "f").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "f")
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "dir").mkdir()
+    for name in ("link", "fifo", "dir"):
+        with pytest.raises(HubError) as caught:
+            read_bounded(tmp_path / name, 10)
+        assert caught.value.code is Code.NO_PERMISSION
+
+
+_TRACED = """
+import sys
+from pathlib import Path
+from hub.io.files.atomic import write_atomic
+target = Path(sys.argv[1])
+write_atomic(target, b"marker-begin")
+write_atomic(target, b"payload")
+"""
+
+
+def test_the_kernel_sees_the_recipe_in_order(tmp_path):
+    """The order is what makes it durable: data synced before the rename, the directory synced after it."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed: the order of system calls was NOT checked")
+    log = tmp_path / "log"
+    target = tmp_path / "d" / "fsm.json"
+    target.parent.mkdir()
+    calls = "trace=openat,write,fsync,fdatasync,fchmod,rename,renameat,renameat2,close"
+    argv = ["strace", "-f", "-y", "-o", str(log), "-e", calls, sys.executable, "-c", _TRACED, str(target)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode and "PTRACE" in done.stderr:
+        pytest.skip("this system forbids tracing: the order of system calls was NOT checked")
+    assert done.returncode == 0, done.stderr
+    directory = re.escape(str(target.parent))
+    temp = rf"{directory}/\.fsm\.json\.\d+-\d+\.1\.tmp"
+    steps = [
+        rf'openat\(.*"{directory}", O_RDONLY\|O_NOFOLLOW\|O_CLOEXEC\|O_DIRECTORY',
+        r'openat\(\d+<.*>, "\.fsm\.json\.\d+-\d+\.1\.tmp", O_WRONLY\|O_CREAT\|O_EXCL\|O_NOFOLLOW\|O_CLOEXEC, 0600\)',
+        rf"fchmod\(\d+<{temp}>, 0600\)",
+        rf'write\(\d+<{temp}>, "payload", 7\)',
+        rf"fsync\(\d+<{temp}>\)",
+        rf"close\(\d+<{temp}>\)",
+        r'rename(at2?)?\(\d+<.*>, "\.fsm\.json\.\d+-\d+\.1\.tmp", \d+<.*>, "fsm\.json"',
+        rf"fsync\(\d+<{directory}>\)",
+    ]
+    lines = log.read_text().splitlines()
+    begin = max(i for i, line in enumerate(lines) if "marker-begin" in line)
+    at = begin
+    for step in steps:
+        at = next((i for i in range(at + 1, len(lines)) if re.search(step, lines[i])), -1)
+        assert at > 0, f"missing or out of order: {step}"
+
+
+# --- compare and swap -------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_swapped_only_while_it_holds_what_was_read(tmp_path):
+    """hub.toml has two writers: hub and its user's editor."""
+    target = tmp_path / "hub.toml"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    assert swap_atomic(target, b"old", b"new")
+    assert target.read_bytes() == b"new"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    for other in (b"old", b"ne", b"newer", b""):
+        assert not swap_atomic(target, other, b"lost")
+    assert target.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["hub.toml"]
+
+
+def test_a_file_that_changes_while_the_new_one_is_written_stays(tmp_path, monkeypatch):
+    """The comparison is the last step: an editor that saves during the fsync wins."""
+    target = tmp_path / "hub.toml"
+    target.write_bytes(b"old")
+    real = atomic.sync_file
+    monkeypatch.setattr(atomic, "sync_file", lambda fd: (real(fd), target.write_bytes(b"mine")))
+    assert not swap_atomic(target, b"old", b"new")
+    assert target.read_bytes() == b"mine"
+    assert os.listdir(tmp_path) == ["hub.toml"]
+
+
+def test_a_file_that_has_gone_is_not_made_again(tmp_path):
+    assert not swap_atomic(tmp_path / "hub.toml", b"", b"new")
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_is_no_file_is_not_swapped(tmp_path):
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with pytest.raises(HubError) as caught:
+        swap_atomic(tmp_path / "link", b"old", b"new")
+    assert caught.value.code is Code.NO_PERMISSION
+    assert (tmp_path / "real").read_bytes() == b"old"

@@ -1,0 +1,47 @@
+"""What the file system says of the files that a request names."""
+
+from __future__ import annotations
+
+import pytest
+
+from hub.domain.permission.rules import Named
+from hub.io.files import named
+from hub.io.files.named import look, texts
+
+
+def test_a_path_is_followed_through_every_link(tmp_path):
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "a").write_text("x")
+    (tmp_path / "link").symlink_to("d")
+    (tmp_path / "loop").symlink_to("loop")
+    names = [str(tmp_path / name) for name in ("d/a", "link/a", "link/gone", "loop")]
+    found = look(Named(frozenset([*names, "\0"])))
+    assert found.real == {names[1]: names[0], names[2]: str(tmp_path / "d" / "gone")}
+
+
+def test_a_searched_folder_has_the_files_below_it_and_those_that_links_lead_to(tmp_path):
+    (tmp_path / "d" / "e").mkdir(parents=True)
+    (tmp_path / "d" / "e" / "a").write_text("x")
+    (tmp_path / "far").write_text("x")
+    (tmp_path / "d" / "link").symlink_to(tmp_path / "far")
+    folder = str(tmp_path / "d")
+    file = f"{folder}/e/a"
+    found = look(Named(searched=frozenset([folder, file, "/gone"]))).below
+    assert set(found[folder] or ()) == {f"{folder}/e", file, f"{folder}/link", str(tmp_path / "far")}
+    assert found[file] == [file]
+    assert found["/gone"] == []
+
+
+def test_of_too_many_files_nothing_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(named, "MOST", 1)
+    for name in "ab":
+        (tmp_path / name).touch()
+    assert look(Named(searched=frozenset([str(tmp_path)]))).below == {str(tmp_path): None}
+
+
+@pytest.mark.parametrize("name", ["a.rules", "*.rules"])
+def test_texts_are_those_of_files_that_can_be_read(tmp_path, name):
+    (tmp_path / "a.rules").write_bytes(b"x\xff")
+    (tmp_path / "b.rules").mkdir()
+    assert texts(f"{tmp_path}/{name}") == ["x\N{REPLACEMENT CHARACTER}"]
+    assert texts(f"{tmp_path}/gone/*") == []

@@ -1,0 +1,187 @@
+"""The search for the files that agents obey: what is found, what it is known by, and where the search ends."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hub.errors import Code, HubError
+from hub.io.project import agent_files
+from hub.io.project.agent_files import orders
+from tests.faults.harness import git
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A repository without a commit."""
+    made = tmp_path / "project"
+    made.mkdir()
+    git(made, "init", "-q", "-b", "main")
+    return made
+
+
+def put(root: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def commit(root: Path) -> None:
+    git(root, "add", "-A", "-f")
+    git(root, "commit", "-q", "--allow-empty", "-m", "files")
+
+
+def found(root: Path) -> dict[str, str]:
+    return {item.key.removeprefix("file:"): item.digest for item in orders(root)}
+
+
+def test_a_project_without_any_or_without_a_commit(root: Path) -> None:
+    assert found(root) == {}
+    put(root, **{".mcp.json": "{}"})
+    assert list(found(root)) == [".mcp.json"]
+    commit(root)
+    assert list(found(root)) == [".mcp.json"]
+
+
+def test_checkout_and_commit_count_once_where_they_are_the_same(root: Path) -> None:
+    put(root, **{".mcp.json": "{}"})
+    commit(root)
+    before = found(root)
+    put(root, **{".mcp.json": '{"a": 1}'})
+    after = found(root)
+    assert after == {".mcp.json": after[".mcp.json"], ".mcp.json@HEAD": before[".mcp.json"]}
+    (root / ".mcp.json").unlink()
+    assert found(root) == before
+
+
+def test_staged_untracked_and_ignored_files(root: Path) -> None:
+    put(root, **{".gitignore": "*.local.json\nignored/\n"})
+    commit(root)
+    put(root, **{"a/.claude/settings.json": "{}", "b/.claude/settings.json": "{}"})
+    put(root, **{".claude/settings.local.json": "{}", "ignored/.claude/settings.json": "{}"})
+    git(root, "add", "a")
+    assert list(found(root)) == [
+        ".claude/settings.local.json",
+        "a/.claude/settings.json",
+        "b/.claude/settings.json",
+    ]
+
+
+def test_packages_and_checkouts_below_a_folder_are_passed_over(root: Path) -> None:
+    """An agent installs its plugins' packages there, thousands of files."""
+    put(
+        root,
+        **{
+            ".opencode/node_modules/x/index.js": "",
+            ".claude/worktrees/y/.mcp.json": "",
+            ".claude/a.json": "",
+        },
+    )
+    (root / ".gitignore").write_text(".opencode\n.claude\n")
+    assert list(found(root)) == [".claude/a.json"]
+
+
+def test_a_link_to_a_folder_is_known_by_all_that_is_there(root: Path) -> None:
+    put(root, **{"tools/x/settings.json": "{}"})
+    (root / ".claude").symlink_to("tools")
+    seen = [found(root)]
+    commit(root)
+    seen.append(found(root))
+    assert list(seen[-1]) == [".claude", ".claude/"], "the commit's link leads to the commit's files"
+    put(root, **{"tools/x/settings.json": '{"a": 1}'})
+    seen.append(found(root))
+    (root / ".claude").unlink()
+    (root / ".claude").symlink_to("elsewhere")
+    seen.append(found(root))
+    assert len({str(each) for each in seen}) == len(seen)
+
+
+def test_a_link_that_leads_out_is_known_by_what_is_there(root: Path, tmp_path: Path) -> None:
+    """Seen from the checkout, and from a worktree, where a relative one leads elsewhere."""
+    (root / ".mcp.json").symlink_to("../../../evil.json")
+    before = found(root)
+    put(root, **{"evil.json": "{}"})
+    assert found(root) != before
+    (root / ".mcp.json").unlink()
+    (root / ".mcp.json").symlink_to(tmp_path / "outside.json")
+    before = found(root)
+    (tmp_path / "outside.json").write_text("{}")
+    assert found(root) != before
+
+
+def test_links_in_a_circle_and_what_is_no_file_do_not_hold_it_up(root: Path) -> None:
+    (root / ".claude").mkdir()
+    (root / ".claude" / "loop").symlink_to("loop")
+    (root / ".claude" / "up").symlink_to("..")
+    os.mkfifo(root / ".claude" / "pipe")
+    (root / ".codex").symlink_to(".claude/pipe")
+    assert list(found(root)) == [".claude/loop", ".claude/pipe", ".claude/up", ".codex"]
+
+
+def test_a_huge_file_is_known_by_size_and_time(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not read; a change of it has another time, which no commit can set."""
+    monkeypatch.setattr(agent_files, "_LARGEST", 10)
+    put(root, **{".mcp.json": "x" * 20})
+    before = found(root)
+    os.utime(root / ".mcp.json", ns=(1, 1))
+    assert found(root) != before
+    commit(root)
+    assert list(found(root)) == [".mcp.json", ".mcp.json@HEAD"]
+
+
+def test_a_folder_with_too_many_files_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_files, "_MOST", 3)
+    put(root, **{f".claude/{n}.json": "" for n in range(4)})
+    with pytest.raises(HubError) as refused:
+        orders(root)
+    assert refused.value.code is Code.TOO_LARGE
+
+
+def test_a_repository_inside_is_known_by_its_commit(root: Path) -> None:
+    """Its files are its own; the commit it stands at is the project's."""
+    inner = root / ".claude"
+    inner.mkdir()
+    git(inner, "init", "-q", "-b", "main")
+    git(inner, "commit", "-q", "--allow-empty", "-m", "one")
+    commit(root)
+    before = found(root)
+    assert ".claude" in before
+    git(inner, "commit", "-q", "--allow-empty", "-m", "two")
+    commit(root)
+    assert list(found(root)) == list(before)
+    assert found(root) != before
+
+
+def test_nothing_that_the_repository_names_is_run(root: Path, tmp_path: Path) -> None:
+    """An unpacked archive brings its own `.git/config`."""
+    put(root, **{".mcp.json": "{}"})
+    commit(root)
+    canary = tmp_path / "ran"
+    script = tmp_path / "evil.sh"
+    script.write_text(f"#!/bin/sh\ntouch {canary}\n")
+    script.chmod(0o755)
+    for key in ("core.fsmonitor", "filter.x.clean", "filter.x.smudge", "core.pager", "core.sshCommand"):
+        git(root, "config", key, str(script))
+    put(root, **{".gitattributes": "* filter=x\n"})
+    assert list(found(root)) == [".mcp.json"]
+    assert not canary.exists()
+
+
+def test_the_variables_of_a_dotenv_count_and_nothing_else_of_it(root: Path) -> None:
+    put(root, **{".env": "DATABASE=1\n"})
+    assert found(root) == {}
+    put(root, **{".env": "DATABASE=1\nAIDER_LINT_CMD=evil\n"})
+    before = found(root)
+    put(root, **{".env": "DATABASE=2\nAIDER_LINT_CMD=evil\n"})
+    assert found(root) == before
+    put(root, **{".env": "DATABASE=2\nAIDER_LINT_CMD=worse\n"})
+    assert found(root) != before
+
+
+def test_what_is_no_repository_is_said(tmp_path: Path) -> None:
+    with pytest.raises(HubError) as refused:
+        orders(tmp_path)
+    assert refused.value.code is Code.GIT_FAILED

@@ -1,0 +1,96 @@
+"""The project lock: one daemon, and a second one learns who it is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from hub.errors import Code, HubError
+from hub.io.project.lock import ProjectLock, project_lock
+
+
+def test_second_holder_is_told_pid_and_port(tmp_path):
+    """P1: exit 75 with pid and port of the first."""
+    with project_lock(tmp_path / "lock", port=4748), pytest.raises(HubError) as caught:
+        ProjectLock.acquire(tmp_path / "lock")
+    assert caught.value.code is Code.PROJECT_LOCKED
+    assert caught.value.exit_status == 75
+    assert (caught.value.extra["pid"], caught.value.extra["port"]) == (os.getpid(), 4748)
+    assert str(os.getpid()) in caught.value.detail
+    assert "4748" in caught.value.detail
+
+
+def test_port_can_be_told_later(tmp_path):
+    with project_lock(tmp_path / "lock") as lock:
+        lock.tell(51234)
+        with pytest.raises(HubError) as caught:
+            ProjectLock.acquire(tmp_path / "lock")
+    assert caught.value.extra["port"] == 51234
+
+
+def test_release_frees_and_the_file_stays(tmp_path):
+    lock = ProjectLock.acquire(tmp_path / "lock")
+    lock.release()
+    lock.release()
+    assert (tmp_path / "lock").exists()
+    with project_lock(tmp_path / "lock"):
+        pass
+
+
+_HOLD = """
+import sys, time
+from pathlib import Path
+from hub.io.project.lock import ProjectLock
+lock = ProjectLock.acquire(Path(sys.argv[1]), port=1)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_sigkill_frees_the_lock(tmp_path):
+    """I7: the kernel releases it, however the holder died."""
+    path = tmp_path / "lock"
+    argv = [sys.executable, "-c", _HOLD, str(path)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(HubError) as caught:
+            ProjectLock.acquire(path)
+        assert caught.value.extra["pid"] == holder.pid
+        holder.kill()
+        holder.wait()
+        with project_lock(path):
+            pass
+
+
+def test_a_child_does_not_inherit_the_lock(tmp_path):
+    """Security row 20: an agent that outlives the daemon must not hold its lock."""
+    lock = ProjectLock.acquire(tmp_path / "lock")
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, close_fds=False) as child:
+        lock.release()
+        with project_lock(tmp_path / "lock"):
+            pass
+        assert child.poll() is None
+
+
+def test_planted_link_is_refused(tmp_path):
+    """Security row 39 (CVE-2025-68146): a link in place of the lock file."""
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "lock").symlink_to(tmp_path / "victim")
+    with pytest.raises(HubError) as caught:
+        ProjectLock.acquire(tmp_path / "lock")
+    assert caught.value.code is Code.NO_PERMISSION
+    assert (tmp_path / "victim").read_text() == "precious"
+
+
+@pytest.mark.parametrize("junk", [b"", b"\xff\xfe\n", b"12 34 56", b"x y", b"9" * 4000])
+def test_junk_in_the_file_never_hinders(tmp_path, junk):
+    path = tmp_path / "lock"
+    with project_lock(path):
+        path.write_bytes(junk)
+        with pytest.raises(HubError) as caught:
+            ProjectLock.acquire(path)
+    assert caught.value.code is Code.PROJECT_LOCKED

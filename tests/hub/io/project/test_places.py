@@ -1,0 +1,186 @@
+"""Places: made safely, found from anywhere, and keys nobody else can read."""
+
+# ruff: noqa: PTH208  # names, not paths
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hub.errors import Code, HubError
+from hub.io.project.places import Places, find_project, load_or_create_key, make_private_dir
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch):
+    monkeypatch.setenv("HUB_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.delenv("HUB_SIGNING_KEY", raising=False)
+    root = tmp_path / "repo"
+    root.mkdir()
+    git(root, "init", "-qb", "main")
+    git(root, "commit", "-q", "--allow-empty", "-m", "start")
+    return root
+
+
+def git(where, *args):
+    identity = ("-c", "user.name=n", "-c", "user.email=e@x")
+    done = subprocess.run(["git", *identity, *args], cwd=where, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_ensure_makes_0700_whatever_the_umask_and_hides_hub_from_git(repo):
+    old = os.umask(0)
+    try:
+        Places(repo).ensure()
+        Places(repo).ensure()
+    finally:
+        os.umask(old)
+    places = Places(repo)
+    for path in (places.hub_dir, places.worktrees, places.run_dir, places.git_dir, places.adopted):
+        assert mode(path) == 0o700
+    assert (repo / ".git/info/exclude").read_text().splitlines().count("/.hub/") == 1
+    assert not (repo / ".gitignore").exists()
+    (places.hub_dir / "x").write_text("x")
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_ensure_takes_a_wide_open_directory_back(repo):
+    (repo / ".hub").mkdir(mode=0o777)
+    (repo / ".hub").chmod(0o777)
+    Places(repo).ensure()
+    assert mode(repo / ".hub") == 0o700
+
+
+@pytest.mark.parametrize("target", ["directory", "file", "nowhere"])
+def test_hub_as_a_link_is_refused(repo, tmp_path, target):
+    """Security row 28."""
+    (tmp_path / "directory").mkdir()
+    (tmp_path / "file").write_text("x")
+    (repo / ".hub").symlink_to(tmp_path / target)
+    with pytest.raises(HubError) as caught:
+        Places(repo).ensure()
+    assert caught.value.code is Code.NO_PERMISSION
+    assert os.listdir(tmp_path / "directory") == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
+def test_another_users_directory_is_refused(tmp_path):
+    (tmp_path / "theirs").mkdir()
+    os.chown(tmp_path / "theirs", 12345, 12345)
+    with pytest.raises(HubError) as caught:
+        make_private_dir(tmp_path / "theirs")
+    assert caught.value.code is Code.NO_PERMISSION
+
+
+def test_exclude_of_a_linked_worktree_is_the_common_one(repo, tmp_path):
+    git(repo, "worktree", "add", "-q", str(tmp_path / "linked"))
+    Places(tmp_path / "linked").ensure()
+    assert "/.hub/" in (repo / ".git/info/exclude").read_text()
+
+
+def test_exclude_keeps_what_the_user_wrote(repo):
+    exclude = repo / ".git/info/exclude"
+    exclude.write_text("*.tmp")
+    Places(repo).ensure()
+    assert exclude.read_text() == "*.tmp\n/.hub/\n/.aider.tags.cache.v*/\n"
+
+
+def test_project_is_found_from_below(repo):
+    (repo / "a/b").mkdir(parents=True)
+    assert find_project(repo / "a/b") == repo
+    (repo / "a/f").write_text("x")
+    assert find_project(repo / "a/f") == repo
+
+
+def test_from_a_session_worktree_the_project_is_its_own(repo):
+    Places(repo).ensure()
+    git(repo, "worktree", "add", "-q", str(repo / ".hub/worktrees/s1"))
+    (repo / ".hub/worktrees/s1/d").mkdir()
+    assert find_project(repo / ".hub/worktrees/s1/d") == repo
+
+
+def test_a_users_own_worktree_is_its_own_project(repo, tmp_path):
+    git(repo, "worktree", "add", "-q", str(tmp_path / "linked"))
+    assert find_project(tmp_path / "linked") == tmp_path / "linked"
+
+
+def test_no_repository_and_bare_repository(tmp_path):
+    with pytest.raises(HubError) as caught:
+        find_project(tmp_path)
+    assert caught.value.code is Code.NOT_A_REPOSITORY
+    git(tmp_path, "init", "-q", "--bare", "bare")
+    with pytest.raises(HubError) as caught:
+        find_project(tmp_path / "bare")
+    assert caught.value.code is Code.NOT_A_REPOSITORY
+
+
+def test_git_missing(repo, monkeypatch):
+    monkeypatch.setenv("PATH", str(repo))
+    with pytest.raises(HubError) as caught:
+        find_project(repo)
+    assert caught.value.code is Code.GIT_MISSING
+
+
+def test_environment_of_a_git_hook_does_not_mislead(repo, tmp_path, monkeypatch):
+    """`hub` started from a git hook inherits GIT_DIR of that repository."""
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    assert find_project(repo) == repo
+
+
+def test_key_is_made_once_0600_and_per_purpose(repo):
+    first = load_or_create_key("audit")
+    assert len(first) == 32
+    assert load_or_create_key("audit") == first
+    assert load_or_create_key("contract") != first
+    path = Places(repo).key_path("audit")
+    assert mode(path) == 0o600
+    assert mode(path.parent) == 0o700
+    assert repo not in path.parents
+
+
+def test_signing_key_from_the_environment_is_for_contracts_only(repo, monkeypatch):
+    monkeypatch.setenv("HUB_SIGNING_KEY", "ab" * 32)
+    assert load_or_create_key("contract") == b"\xab" * 32
+    assert load_or_create_key("audit") != b"\xab" * 32
+    monkeypatch.setenv("HUB_SIGNING_KEY", "xyz")
+    with pytest.raises(HubError) as caught:
+        load_or_create_key("contract")
+    assert caught.value.code is Code.CONFIG_INVALID
+
+
+def test_a_key_others_can_read_is_refused(repo):
+    load_or_create_key("audit")
+    Places(repo).key_path("audit").chmod(0o644)
+    with pytest.raises(HubError) as caught:
+        load_or_create_key("audit")
+    assert caught.value.code is Code.NO_PERMISSION
+    assert "chmod 600" in caught.value.hint
+
+
+def test_a_damaged_key_is_not_replaced_silently(repo):
+    """X12: a new key would make every older signature look forged."""
+    load_or_create_key("audit")
+    Places(repo).key_path("audit").write_text("short")
+    with pytest.raises(HubError) as caught:
+        load_or_create_key("audit")
+    assert caught.value.code is Code.STATE_CORRUPT
+    assert Places(repo).key_path("audit").read_text() == "short"
+
+
+def test_a_purpose_is_never_a_path():
+    with pytest.raises(ValueError, match="purpose"):
+        load_or_create_key("../x")
+
+
+def test_state_directory_follows_the_platform_without_override(monkeypatch):
+    monkeypatch.delenv("HUB_STATE_DIR", raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", "/x/state")
+    if os.uname().sysname == "Linux":
+        assert Places(Path("/p")).keys == Path("/x/state/hub/keys")

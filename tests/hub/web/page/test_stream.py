@@ -1,0 +1,120 @@
+"""A session's stream: each thing once, and what belongs together in one place."""
+
+from hub.web.page.stream import items, plan_of, turns
+from tests.hub.web.page.test_gantt import event
+
+AGENT = {"dispatchId": "d-1", "provider": "claude", "account": "work"}
+
+
+def told(*events):
+    return [(item.kind, item.text) for item in items(events)]
+
+
+def test_a_tool_call_and_its_result_are_one():
+    events = [
+        event(1, "tool_use", "run a", toolId="a", type="tool_use", **AGENT),
+        event(2, "tool_use", "run b", toolId="b", type="tool_use", **AGENT),
+        event(3, "tool_result", "out", toolId="a", exitCode=2, type="tool_result", **AGENT),
+        event(4, "tool_result", "lost its call", toolId="c", tool="read", type="tool_result", **AGENT),
+    ]
+    a, b, lost = items(events)
+    assert (a.text, a.result, a.failed, a.meta["exitCode"]) == ("run a", "out", True, 2)
+    assert (b.text, b.result, b.failed) == ("run b", None, False)
+    assert (lost.text, lost.result) == ("read", "lost its call")
+
+
+def test_a_text_that_comes_in_pieces_is_one_and_is_not_said_again():
+    said = {"type": "text", **AGENT}
+    assert told(
+        event(1, "text", "Hel", delta=True, **said),
+        event(2, "text", "lo.", delta=True, **said),
+        event(3, "text", "Hello.", **said),
+        event(4, "text", "A long ", more=True, **said),
+        event(5, "text", "text.", **said),
+        event(6, "system", "A  long text.", type="result", **AGENT),
+        event(7, "text", "And", delta=True, **said),
+        event(8, "text", " so", delta=True, **said),
+    ) == [("said", "Hello."), ("said", "A long text."), ("said", "And so")]
+
+
+def test_the_end_of_a_run_is_said_where_it_says_more():
+    assert told(event(1, "system", "All done.", type="result", **AGENT)) == [("said", "All done.")]
+
+
+def test_a_handoff_is_its_begin_and_who_goes_on():
+    step = {"handoffId": "h-1", "reason": "five_hour at 100 %"}
+    assert told(
+        event(1, "handoff", "RUNNING -> PAUSING", **{"from": "RUNNING", "to": "PAUSING"}, **step),
+        event(2, "handoff", "PAUSING -> SNAPSHOTTED", **{"from": "PAUSING", "to": "SNAPSHOTTED"}, **step),
+        event(
+            3,
+            "handoff",
+            "RESUMING -> RUNNING",
+            **{"from": "RESUMING", "to": "RUNNING"},
+            provider="codex",
+            account="default",
+            **step,
+        ),
+        event(4, "handoff", "fidelity 90 of 100", handoffId="h-1", hfs=90),
+    ) == [
+        ("handoff", "handing the work over: 5-hour quota at 100 %"),
+        ("handoff", "codex goes on with the work"),
+    ]
+
+
+def test_what_the_page_shows_elsewhere_is_not_in_the_stream():
+    assert told(
+        event(1, "quota", "72 % used", used=720),
+        event(2, "system", "claude is left out of the chain", leftOut="claude"),
+        event(3, "system", "Plan: 1 of 2 left", plan=["a", "b"], tasksRemaining=["b"]),
+        event(4, "waiting", "run it?", approvalId="a-1", type="waiting", **AGENT),
+        event(5, "waiting", "approval needed: run it", approvalId="a-1", needsApproval=True),
+        event(6, "system", "verify: make test", command="make test"),
+        event(7, "system", "verify passed: make test", command="make test", exitCode=0),
+        event(8, "system", "verify: make more", command="make more"),
+    ) == [
+        ("waiting", "approval needed: run it"),
+        ("note", "verify passed: make test"),
+        ("note", "verify: make more"),
+    ]
+
+
+def test_who_speaks_heads_what_is_said():
+    found = turns(
+        [
+            event(1, "system", "session started"),
+            event(2, "text", "a", type="text", **AGENT),
+            event(3, "text", "b", type="text", **AGENT),
+            event(4, "text", "no", role="user", type="text", **AGENT),
+            event(5, "text", "c", type="text", **{**AGENT, "account": "default"}),
+        ]
+    )
+    assert [(turn.who, len(turn.items)) for turn in found] == [
+        ("", 1),
+        ("claude/work", 2),
+        ("", 1),
+        ("claude", 1),
+    ]
+
+
+def test_the_newest_plan_is_the_plan():
+    events = [
+        event(1, "system", plan=["a", "b"], tasksRemaining=["a", "b"]),
+        event(2, "system", plan=["a", "b"], tasksRemaining=["b"]),
+    ]
+    assert [(task.text, task.done) for task in plan_of(events)] == [("a", True), ("b", False)]
+    assert plan_of([event(1, "system", plan="no list")]) == []
+
+
+def test_what_an_agent_puts_in_the_place_of_anything_is_no_error():
+    odd = {
+        "toolId": [],
+        "plan": "x",
+        "command": {"a": 1},
+        "provider": 3,
+        "account": 4,
+        "type": [],
+        "dispatchId": 1,
+    }
+    tags = ("tool_use", "tool_result", "text", "system", "quota", "handoff", "waiting", "error")
+    assert turns([event(number, tag, "x", **odd) for number, tag in enumerate(tags, 1)])
