@@ -72,7 +72,7 @@ FORMS = {
     "diff": Form("{ended}"), "tui": Form("--json", kept=False, json=False), "open": Form("--print"), "approvals": Form(), "approve": Form("a-none"),
     "deny": Form("a-none"), "reply": Form("yes --session s-none"), "pause": NOBODY, "resume": NOBODY, "handoff": NOBODY,
     "stop": NOBODY, "take": Form("{ended} --patch -"), "pr": Form("{ended}"), "discard": Form("{ended}"),
-    "clean": Form("--dry-run"), "history": Form("--handoffs"), "rewind": Form("0000000"), "providers": Form(kept=False, fits=True),
+    "clean": Form("--dry-run"), "history": Form("--handoffs", kept=False), "rewind": Form("0000000"), "providers": Form(kept=False, fits=True),
     "install": Form("nobody"), "account add": Form("nobody work"), "account list": Form(fits=True),
     "account login": Form("demo-first nobody"), "account remove": Form("demo-first nobody"),
     "account switch": Form("demo-first nobody"), "key list": Form(), "key remove": Form("nobody"), "key set": Form("nobody"),

@@ -6,7 +6,7 @@ import re
 
 from hub.cli.group import COMMANDS
 from hub.cli.manual import pages
-from tests.hub.cli.kit import ROOT
+from tests.hub.cli.command import ROOT
 
 FOLDER = ROOT / "docs/man"
 
