@@ -25,7 +25,7 @@ from hub.api.providers import Chosen, KeySet
 from hub.api.vision import VisionDone
 from hub.domain.config.reader import Config
 from hub.domain.event import Tag
-from hub.errors import no_such
+from hub.domain.missing import no_such
 from hub.io.config.file import Keys
 from hub.io.config.patch import Watch, patch, patch_provider, unwatched
 from hub.io.project.places import Places
