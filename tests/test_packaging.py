@@ -105,7 +105,8 @@ def test_the_pages_files_are_shipped():
     )
     assert ignored.stdout == ""
     targets = PROJECT["tool"]["hatch"]["build"]["targets"]
-    assert targets["wheel"] == {"packages": ["hub", "supervisors"]}
+    pages = {"docs/man": "share/man/man1"}
+    assert targets["wheel"] == {"packages": ["hub", "supervisors"], "shared-data": pages}
     shipped = targets["sdist"]["only-include"]
     assert {"hub", "supervisors"} <= set(shipped)
     assert "tests" not in shipped, "recordings of agents are for the tests alone"

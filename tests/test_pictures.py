@@ -12,7 +12,7 @@ def test_a_picture_is_as_new_as_its_screen(name):
 
 
 @pytest.mark.parametrize(
-    "path", [*PICTURES.glob("*.svg"), PICTURES.parent / "demo.svg"], ids=lambda path: path.name
+    "path", [*PICTURES.glob("*.svg"), *PICTURES.parent.glob("*.svg")], ids=lambda path: path.name
 )
 def test_a_picture_asks_nobody_for_a_font(path):
     """A reader's browser is nobody's counter."""

@@ -22,6 +22,7 @@ from hub.cli.context import note_left_out
 from hub.domain.config.model import Pipeline
 from hub.domain.config.profiles import together as all_profiles
 from hub.domain.config.reader import Config
+from hub.domain.missing import no_such
 from hub.domain.pipeline.graph import check_runnable, named
 from hub.domain.pipeline.graph import together as all_pipelines
 from hub.errors import Code, HubError
@@ -130,8 +131,7 @@ def insist_on_names(project: Path, config: Config, asked: Mapping[str, str]) -> 
     """
     known = load_all(lambda: config)
     if asked.get("provider", next(iter(known))) not in known:
-        detail = f"There is no provider {asked['provider']!r}."
-        raise HubError(Code.INVALID, detail, hint=f"Known: {', '.join(known)}.")
+        raise no_such("provider", asked["provider"], known, code=Code.INVALID)
     for name in config.session.chain:
         if name not in known:
             detail = f"[session] chain names {name!r}, and there is no such provider."

@@ -32,8 +32,9 @@ from hub.client.quick import ABSENT
 from hub.domain.accounts.account import Account
 from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
+from hub.domain.missing import no_such
 from hub.domain.routing import WORDS, Availability, Bar
-from hub.errors import Code, HubError
+from hub.errors import HubError
 from hub.io.config.accounts import read_added
 from hub.io.config.file import load
 from hub.io.project.hub_dir import claim, insist_usable
@@ -76,9 +77,7 @@ class Project:
         """
         known = load_all(self.config)
         if name not in known:
-            raise HubError(
-                Code.NOT_FOUND, f"There is no provider {name!r}.", hint=f"Known: {', '.join(known)}."
-            )
+            raise no_such("provider", name, known)
         return known[name]
 
     @property

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hub.domain.config.model import ProviderSettings
 from hub.domain.config.reader import Config
 from hub.domain.detection.processes import Signature
-from hub.errors import Code, HubError
+from hub.domain.missing import no_such
 from hub.providers.base import Provider
 from hub.providers.quota import QuotaClient
 from hub.providers.spent import Spent
@@ -102,7 +102,7 @@ def load(name: str) -> Provider:
         HubError: `not_found`; there is none.
     """
     if name not in _WHERE:
-        raise HubError(Code.NOT_FOUND, f"There is no provider {name!r}.", hint=f"Known: {', '.join(_WHERE)}.")
+        raise no_such("provider", name, _WHERE)
     module, attribute = _WHERE[name]
     provider: Provider = getattr(import_module(module), attribute)
     return provider

@@ -1,4 +1,7 @@
-"""A day with hub, typed into a real terminal: two real agents at once, what needs a person, a wall, a death, the results."""
+"""A day with hub, typed into a real terminal: two real agents at once, what needs a person, a wall, a death, the results.
+
+Every screen that the day comes by is kept in `day.txt` beside this file; `HUB_TEST_KEEP=1` keeps them anew.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,16 @@ import re
 import signal
 import sys
 import tomllib
+from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import tomli_w
 
 from tests.agents import base_env
 from tests.faults.harness import git, until
+from tests.hub.cli.forms import settled
 from tests.hub.cli.terminal import terminal
 from tests.model_server import Turn
 
@@ -21,6 +27,7 @@ pytestmark = pytest.mark.agents
 
 HUB = f"{sys.executable} -m hub"
 SLOW = 240.0
+SCREENS = Path(__file__).parent / "day.txt"
 MAKEFILE = "test:\n\t@! grep -q bad state.txt\n"
 RULE = {"provider": "claude", "command": "*greeting*", "decision": "ask"}
 GH = '#!/bin/sh\nprintf \'%s\\n\' "$@" > "$HOME/gh-said"\necho https://example.org/pull/7\n'
@@ -67,8 +74,28 @@ def environ(team) -> dict[str, str]:
     return {name: mine[name] for name in kept if "\n" not in mine[name]}
 
 
+@attrs.define
+class Screens:
+    """What stood on the terminal at each step, without what is of its moment."""
+
+    folder: Path
+    kept: list[tuple[str, str]] = attrs.field(factory=list)
+
+    def keep(self, step: str, screen: str) -> None:
+        """One more."""
+        self.kept.append((step, settled(screen, self.folder)))
+
+    def compare(self) -> None:
+        """The steps of the day are those that are kept, and each of their screens says as much."""
+        text = "\n\n".join(f"=== {step} ===\n{screen}" for step, screen in self.kept) + "\n"
+        if os.environ.get("HUB_TEST_KEEP"):
+            SCREENS.write_text(text)
+        steps = re.findall(r"^=== (.*) ===$", SCREENS.read_text(), re.MULTILINE)
+        assert steps == [step for step, _ in self.kept]
+
+
 def test_a_day(day):  # noqa: PLR0915  # one day, from the morning to the evening
-    made, root = day.made, day.made.root
+    made, root, screens = day.made, day.made.root, Screens(day.tmp)
     day.script("claude", Turn.shell("echo a greeting > greeting.txt"), Turn.limit())
     day.script("codex", Turn.write("state.txt", "bad\n"), Turn.text("It is done."),
                Turn.write("state.txt", "better\n"), Turn.text("Now it is."),
@@ -84,9 +111,11 @@ def test_a_day(day):  # noqa: PLR0915  # one day, from the morning to the evenin
                 until(lambda: words in shell.screen(), f"it shows {words!r}", SLOW)
             except AssertionError as error:
                 raise AssertionError(f"{error}\n{shell.screen()}") from None
+            screen = shell.screen()
+            screens.keep(words, screen)
             if answers:
                 shell.press(*answers)
-            return shell.screen()
+            return screen
 
         def begun() -> str:
             return re.findall(r"session (s-[0-9a-f]+-[0-9a-f]+)", sees("watch it:"))[-1]
@@ -111,6 +140,7 @@ def test_a_day(day):  # noqa: PLR0915  # one day, from the morning to the evenin
         clears()
         types("run -d 'Better the state'")
         second = begun()
+        clears()
         types("ls")
         sees("Needs you")
         os.kill(made.announced(), signal.SIGKILL)
@@ -135,7 +165,9 @@ def test_a_day(day):  # noqa: PLR0915  # one day, from the morning to the evenin
         sees("https://example.org/pull/7")
         clears()
         types("clean")
+        sees("removed")
         until(lambda: not list((made.hub / "worktrees").iterdir()), "the worktrees are gone", SLOW)
+    screens.compare()
     assert git(root, "log", "-1", "--format=%an %s") == "t Add a greeting"
     assert sorted(git(root, "show", "--name-only", "--format=", "HEAD").split()) == [
         "greeting.txt",

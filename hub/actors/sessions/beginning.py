@@ -16,6 +16,7 @@ from hub.actors.common.calls import call_until_answered
 from hub.actors.common.clock import iso
 from hub.actors.session.context import SessionContext
 from hub.actors.session.routing import Routing
+from hub.domain.missing import no_such
 from hub.domain.retry import Wait
 from hub.domain.routing import Bar, Choice, Facts, PassedBy, Question, Target, choose, default_order, utc
 from hub.domain.session import LeftOut, OnLimit, SessionRecord, SessionState
@@ -118,8 +119,7 @@ class Beginnings:
     def _insist_fit(self, name: str, facts: Sequence[Facts]) -> None:
         mine = next((f for f in facts if f.provider == name), None)
         if mine is None:
-            known = f"Known: {', '.join(self.context.providers)}."
-            raise HubError(Code.INVALID, f"There is no provider {name!r}.", hint=known)
+            raise no_such("provider", name, self.context.providers, code=Code.INVALID)
         if not mine.installed:
             raise HubError(Code.AGENT_MISSING, f"{name} is not installed.", hint=mine.hint)
         if not mine.enabled:

@@ -25,7 +25,7 @@ from hub.api.providers import Chosen, KeySet
 from hub.api.vision import VisionDone
 from hub.domain.config.reader import Config
 from hub.domain.event import Tag
-from hub.errors import Code, HubError
+from hub.domain.missing import no_such
 from hub.io.config.file import Keys
 from hub.io.config.patch import Watch, patch, patch_provider, unwatched
 from hub.io.project.places import Places
@@ -129,8 +129,7 @@ class Writer:
             HubError: `not_found`; there is none.
         """
         if name not in self.providers:
-            known = ", ".join(self.providers)
-            raise HubError(Code.NOT_FOUND, f"There is no provider {name!r}.", hint=f"Known: {known}.")
+            raise no_such("provider", name, self.providers)
         return self.providers[name]
 
     async def install(self, order: Install) -> Begun:

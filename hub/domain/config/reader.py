@@ -31,6 +31,7 @@ from hub.domain.config.model import (
 )
 from hub.domain.config.schema import Problem
 from hub.domain.config.values import TABLE, TABLES, Provider
+from hub.domain.missing import no_such
 from hub.errors import Code, HubError
 
 AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider", "demo-first", "demo-second")
@@ -111,9 +112,9 @@ class Config:
             return Profile("")
         found = next((profile for profile in self.profiles if profile.name == name), None)
         if found is None:
-            known = ", ".join(profile.name for profile in self.profiles)
-            hint = f"There are: {known}." if known else "Describe it in hub.toml, under [[profiles]]."
-            raise HubError(Code.INVALID, f"There is no profile {name!r}.", hint=hint)
+            known = [profile.name for profile in self.profiles]
+            hint = "Describe it in hub.toml, under [[profiles]]."
+            raise no_such("profile", name, known, code=Code.INVALID, hint=hint)
         return found
 
     def profile_chain(self, name: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import pytest
 
 from hub.cli import group
 from hub.cli.ending import cause_of, coded, ended_by
+from hub.domain.missing import no_such
 from hub.errors import RULES, Code, HubError
 from tests.hub.cli.command import environ
 
@@ -106,3 +107,13 @@ def test_a_reader_that_leaves_is_no_error(tmp_path):
     with child.stderr as errors:
         assert errors.read() == b""
     assert child.wait(timeout=60) == 0
+
+
+def test_a_name_that_is_none_is_told_the_one_that_was_meant():
+    """`--provider claud` was answered with a list of nine."""
+    error = no_such("provider", "claud", ["claude", "codex"])
+    assert (error.detail, error.hint) == (
+        "There is no provider 'claud'.",
+        "Did you mean 'claude'? Known: claude, codex.",
+    )
+    assert no_such("profile", "quick", [], hint="Describe it.").hint == "Describe it."

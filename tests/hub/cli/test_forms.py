@@ -23,6 +23,7 @@ from tests.hub.cli.forms import (
     in_pipe,
     on_terminal,
     settled,
+    settled_json,
     too_wide,
 )
 from tests.hub.cli.test_group import ALL
@@ -71,7 +72,7 @@ FORMS = {
     "diff": Form("{ended}"), "tui": Form("--json", kept=False, json=False), "open": Form("--print"), "approvals": Form(), "approve": Form("a-none"),
     "deny": Form("a-none"), "reply": Form("yes --session s-none"), "pause": NOBODY, "resume": NOBODY, "handoff": NOBODY,
     "stop": NOBODY, "take": Form("{ended} --patch -"), "pr": Form("{ended}"), "discard": Form("{ended}"),
-    "clean": Form("--dry-run"), "history": Form("--handoffs"), "rewind": Form("0000000"), "providers": Form(kept=False, fits=True),
+    "clean": Form("--dry-run"), "history": Form("--handoffs", kept=False), "rewind": Form("0000000"), "providers": Form(kept=False, fits=True),
     "install": Form("nobody"), "account add": Form("nobody work"), "account list": Form(fits=True),
     "account login": Form("demo-first nobody"), "account remove": Form("demo-first nobody"),
     "account switch": Form("demo-first nobody"), "key list": Form(), "key remove": Form("nobody"), "key set": Form("nobody"),
@@ -178,14 +179,15 @@ def asked(form, words, root, env):
     return {how: call.result() for how, call in calls.items()}
 
 
-def written(words, said, folder):
+def written(called, said, folder):
     """The form of a kept file: what is said alike stands once."""
     hows: dict[str, list[str]] = {}
     for how, one in said.items():
         if how != "closed":
-            hows.setdefault(settled(one.out + one.err, folder), []).append(how)
+            words = settled_json(one.out, folder) if how == "json" else settled(one.out + one.err, folder)
+            hows.setdefault(words, []).append(how)
     parts = [f"--- {', '.join(sorted(found))} ---\n{text}" for text, found in hows.items()]
-    return "\n\n".join([f"$ hub {words}\nexit status {said['a pipe'].status}", *sorted(parts)]) + "\n"
+    return "\n\n".join([f"$ hub {called}\nexit status {said['a pipe'].status}", *sorted(parts)]) + "\n"
 
 
 def compare(path, now):

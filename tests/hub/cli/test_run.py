@@ -376,7 +376,7 @@ def test_no_permission_to_write(ready):
     ("option", "says"),
     [
         ("--provider", "Known: claude, codex,"),
-        ("--profile", "There are: careful."),
+        ("--profile", "Known: careful."),
         ("--kind", "There are profiles for: docs."),
     ],
 )

@@ -1,0 +1,109 @@
+"""The manual pages, drawn from the commands' own help: `python -m hub.cli.manual FOLDER` writes them.
+
+Owns: the form of a page; `man hub-run` shows `docs/man/hub-run.1`, which an installation brings.
+Must not: say anything that `--help` does not.
+Tests: tests/hub/cli/test_manual.py
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from hub.cli.group import SECTIONS, cli
+from hub.cli.topics import ENVIRONMENT, EXITS
+
+
+def pages() -> dict[str, str]:
+    """The text of each page, by its file's name: one for hub, one for each of its commands."""
+    context = click.Context(cli, info_name="hub", **cli.context_settings)
+    found = {"hub.1": "\n".join(_overview(context)) + "\n"}
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None  # noqa: S101  # it was listed
+        page = _page(click.Context(command, info_name=name, parent=context), f"hub-{name}")
+        found[f"hub-{name}.1"] = "\n".join(page) + "\n"
+    return found
+
+
+def _overview(context: click.Context) -> Iterator[str]:
+    yield from _page(context, "hub")
+    yield ".SH COMMANDS"
+    for title, commands in SECTIONS.items():
+        yield f".SS {_said(title)}"
+        for name, (_, line) in commands.items():
+            yield from (".TP", rf"\fBhub\-{_said(name)}\fP(1)", _said(line))
+    yield ".SH ENVIRONMENT"
+    for names, words in ENVIRONMENT.items():
+        yield from (".TP", _said(names), _said(words))
+    yield ".SH EXIT STATUS"
+    for number, words in EXITS.items():
+        yield from (".TP", str(number), _said(words))
+
+
+def _page(context: click.Context, title: str) -> Iterator[str]:
+    command = context.command
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    examples = [words.removeprefix("Example: ") for words in paragraphs if words.startswith("Example: ")]
+    told = [" ".join(words.split()) for words in paragraphs if not words.startswith("Example: ")]
+    sentence = command.get_short_help_str(limit=200).rstrip(".")
+    yield f'.TH "{title.upper()}" "1" "" "hub" "Manual of hub"'
+    yield from (".SH NAME", rf"{_said(title)} \- {_said(sentence)}", ".SH SYNOPSIS", *_usage(context))
+    yield ".SH DESCRIPTION"
+    for number, words in enumerate(told):
+        yield from ((".PP",) if number else ())
+        yield _said(words)
+    yield from _options(context, ".SH OPTIONS")
+    if isinstance(command, click.Group) and context.parent is not None:
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None  # noqa: S101  # it was listed
+            yield from _child(click.Context(child, info_name=name, parent=context))
+    if examples:
+        yield ".SH EXAMPLE"
+        for words in examples:
+            yield from (".nf", _said(words), ".fi")
+    yield ".SH SEE ALSO"
+    yield r"\fBhub\fP(1)" if context.parent else r"\fBhub help\fP"
+
+
+def _child(context: click.Context) -> Iterator[str]:
+    """A command of a group: a section of its page."""
+    yield f".SH {_said(context.command_path.upper())}"
+    yield from _usage(context)
+    for words in inspect.cleandoc(context.command.help or "").split("\n\n"):
+        yield from (".PP", _said(" ".join(words.split())))
+    yield from _options(context, ".PP")
+
+
+def _usage(context: click.Context) -> tuple[str, str]:
+    words = " ".join(context.command.collect_usage_pieces(context))
+    return rf"\fB{_said(context.command_path)}\fP", _said(words)
+
+
+def _options(context: click.Context, before: str) -> Iterator[str]:
+    records = [
+        record
+        for param in context.command.get_params(context)
+        if isinstance(param, click.Option) and (record := param.get_help_record(context))
+    ]
+    if records:
+        yield before
+    for names, words in records:
+        yield from (".TP", rf"\fB{_said(names)}\fP", _said(" ".join(words.split())))
+
+
+def _said(text: str) -> str:
+    """As roff shows it as it stands: no letter of it is a request or an escape."""
+    plain = text.replace("\\", r"\e").replace("-", r"\-")
+    return re.sub(r"^([.'])", r"\\&\1", plain)
+
+
+if __name__ == "__main__":
+    for file, text in pages().items():
+        Path(sys.argv[1], file).write_text(text)

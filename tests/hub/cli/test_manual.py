@@ -1,0 +1,33 @@
+"""The manual pages are those of these commands."""
+
+from __future__ import annotations
+
+import re
+
+from hub.cli.group import COMMANDS
+from hub.cli.manual import pages
+from tests.hub.cli.command import ROOT
+
+FOLDER = ROOT / "docs/man"
+
+
+def test_the_pages_are_drawn_from_the_commands():
+    """`python -m hub.cli.manual docs/man` draws them anew."""
+    assert {path.name: path.read_text() for path in FOLDER.iterdir()} == pages()
+
+
+def test_every_command_has_a_page_with_all_its_options():
+    assert set(pages()) == {"hub.1", *(f"hub-{name}.1" for name in COMMANDS)}
+    page = pages()["hub-run.1"].replace("\\-", "-")
+    assert re.search(r"^\\fB-d, --detach\\fP$", page, re.MULTILINE)
+    assert "hub run --verify" in page.partition(".SH EXAMPLE")[2]
+    assert ".SH HUB ACCOUNT SWITCH" in pages()["hub-account.1"]
+
+
+def test_no_word_of_a_page_is_taken_for_a_request():
+    """What begins with a dot or has a backslash in it is text all the same."""
+    requests = {".TH", ".SH", ".SS", ".TP", ".PP", ".nf", ".fi"}
+    for name, page in pages().items():
+        for line in page.splitlines():
+            assert not line.startswith((".", "'")) or line.split()[0] in requests, (name, line)
+            assert set(re.findall(r"\\(.)", line)) <= {"f", "-", "e", "&"}, (name, line)
