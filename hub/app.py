@@ -47,12 +47,12 @@ from hub.actors.pipelines.store import Book
 from hub.actors.quota.actor import Quota
 from hub.actors.session.actor import Session
 from hub.actors.session.agent_control import adapter_id
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.actors.session.driver import Driver, hire
 from hub.actors.session.routing import Routing
-from hub.actors.session.shared_state import Board
-from hub.actors.session.store import Ledger
-from hub.actors.session.usage import Tallies
+from hub.actors.session.shared_state import SharedState
+from hub.actors.session.store import SessionStore
+from hub.actors.session.usage import SessionUsage
 from hub.actors.sessions.actor import Register
 from hub.actors.sessions.beginning import Beginnings
 from hub.actors.sessions.homes import Homes
@@ -268,12 +268,12 @@ class App:
         return self.config
 
     def _register(self) -> Register:
-        kit = self._session_kit(self.places)
+        context = self._session_context(self.places)
         return Register(
-            kit,
-            Roster(Homes(self.places, self._ledger), self._running, self._session_spec),
+            context,
+            Roster(Homes(self.places, self._session_store), self._running, self._session_spec),
             Queue(self.places),
-            Beginnings(kit, Routing(kit), self.insist_on_trust),
+            Beginnings(context, Routing(context), self.insist_on_trust),
         )
 
     def _session_spec(self, places: Places, session_id: str) -> tuple[ChildSpec, Ref[SessionInbox]]:
@@ -284,26 +284,26 @@ class App:
             crash_loop = CrashLoopGuard()
 
             def make() -> Session:
-                kit = self._session_kit(self._homes[session_id], crash_loop)
-                return Session(kit, self._hire(kit, slot.ref))
+                context = self._session_context(self._homes[session_id], crash_loop)
+                return Session(context, self._hire(context, slot.ref))
 
             spec = actor_spec(session_id, make, slot, restart=Restart.TRANSIENT)
             found = self._sessions[session_id] = spec, slot.ref
         self._homes[session_id] = places
         return found
 
-    def _hire(self, kit: Kit, session: Ref[AgentBatch]) -> Driver:
-        return hire(kit, self._adapters, partial(self._adapter_spec, kit, session))
+    def _hire(self, context: SessionContext, session: Ref[AgentBatch]) -> Driver:
+        return hire(context, self._adapters, partial(self._adapter_spec, context, session))
 
-    def _ledger(self, places: Places) -> Ledger:
-        return Ledger(places, self.slots.audit.ref, self.slots.events.ref, time.time)
+    def _session_store(self, places: Places) -> SessionStore:
+        return SessionStore(places, self.slots.audit.ref, self.slots.events.ref, time.time)
 
-    def _session_kit(self, places: Places, crash_loop: CrashLoopGuard | None = None) -> Kit:
-        """Fresh for each incarnation: all that lasts is in the ledger's file."""
-        return Kit(
+    def _session_context(self, places: Places, crash_loop: CrashLoopGuard | None = None) -> SessionContext:
+        """Fresh for each incarnation: all that lasts is in the store's file."""
+        return SessionContext(
             places=places,
-            ledger=self._ledger(places),
-            board=Board(),
+            store=self._session_store(places),
+            shared=SharedState(),
             audit=self.slots.audit.ref,
             events=self.slots.events.ref,
             breakers=self.slots.breakers.ref,
@@ -315,7 +315,7 @@ class App:
             providers=self.providers,
             keys=self.secrets.keys,
             config=self.config,
-            tallies=Tallies(),
+            usage=SessionUsage(),
             new_id=new_id,
             clock=time.time,
             chance=random.random,
@@ -324,7 +324,7 @@ class App:
         )
 
     def _adapter_spec(
-        self, kit: Kit, session: Ref[AgentBatch], dispatch: Dispatch
+        self, context: SessionContext, session: Ref[AgentBatch], dispatch: Dispatch
     ) -> tuple[ChildSpec, Ref[AdapterInbox]]:
         """One temporary child a dispatch: an agent's end is news for the session, never a restart."""
         slot: Slot[AdapterInbox] = Slot(f"adapter {dispatch.assignment.dispatch_id}")
@@ -335,12 +335,12 @@ class App:
                 dispatch,
                 provider,
                 session,
-                kit.secrets.events(),
+                context.secrets.events(),
                 lambda: agent_launch(
                     provider,
                     dispatch.assignment,
-                    kit.config,
-                    kit.secrets.env_of(provider.name, dispatch.assignment.account.label),
+                    context.config,
+                    context.secrets.env_of(provider.name, dispatch.assignment.account.label),
                 ),
             )
 

@@ -33,7 +33,7 @@ MODULES = {
 }
 BOUNDED = {"flask"}
 """Not imported: a dependency of a dependency that is named for its bounds alone."""
-SCRIPTS = ("run", "test", "setup", "demo", "fresh")
+SCRIPTS = ("run", "test", "setup", "demo", "readme", "fresh")
 
 
 def name_of(requirement):
@@ -55,7 +55,9 @@ def imported(*folders):
 
 def test_every_dependency_is_imported_and_every_import_declared():
     """Neither a dependency that nobody uses, nor an import that only works because somebody else installed it."""
-    declared = {name_of(text) for text in PROJECT["project"]["dependencies"]} - BOUNDED
+    project = PROJECT["project"]
+    extras = [text for texts in project["optional-dependencies"].values() for text in texts]
+    declared = {name_of(text) for text in [*project["dependencies"], *extras]} - BOUNDED
     assert imported("hub", "supervisors") == {MODULES.get(name, name) for name in declared}
 
 

@@ -8,6 +8,8 @@ It begins at the newest event: what happened before the daemon is no news.
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -85,10 +87,11 @@ class Notices(Actor[Never]):
     async def _run(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
         async with self._limit:
             why = await _ran(argv, env)
-        if why and argv[0] not in self._said:
-            self._said.add(argv[0])
+        name = "apprise" if "hub.io.apprise" in argv else argv[0]
+        if why and name not in self._said:
+            self._said.add(name)
             event = NewEvent(
-                str(Tag.ERROR), f"news could not be told: {argv[0]} {why}", {}, int(time.time() * 1000)
+                str(Tag.ERROR), f"news could not be told: {name} {why}", {}, int(time.time() * 1000)
             )
             try:
                 await call_until_answered(self._events, EventAppend([event]))
@@ -110,15 +113,24 @@ def programs(notice: Notice, wanted: Notify) -> list[tuple[Sequence[str], Mappin
     found: list[tuple[Sequence[str], Mapping[str, str]]] = []
     if wanted.desktop:
         found.append((_desktop(notice), env))
+    told = {
+        "HUB_NOTIFY_EVENT": str(notice.news),
+        "HUB_NOTIFY_SESSION": notice.session_id,
+        "HUB_NOTIFY_TITLE": notice.title,
+        "HUB_NOTIFY_TEXT": notice.text,
+    }
     if wanted.command:
-        told = {
-            "HUB_NOTIFY_EVENT": str(notice.news),
-            "HUB_NOTIFY_SESSION": notice.session_id,
-            "HUB_NOTIFY_TITLE": notice.title,
-            "HUB_NOTIFY_TEXT": notice.text,
-        }
         found.append((wanted.command, {**env, **told}))
+    if wanted.urls:
+        # An address holds its key: as an argument every user of the machine could read it.
+        found.append((_apprise(), {**env, **told, "HUB_NOTIFY_URLS": json.dumps(wanted.urls)}))
     return found
+
+
+def _apprise() -> Sequence[str]:
+    """The extra, or the program of its name, of which is said that it is not installed."""
+    there = importlib.util.find_spec("apprise") is not None
+    return (sys.executable, "-P", "-m", "hub.io.apprise") if there else ("apprise",)
 
 
 def _desktop(notice: Notice) -> Sequence[str]:

@@ -45,6 +45,12 @@ def approve(ctx: click.Context, number: str, note: str, *, always: bool, as_json
 
     Example: hub approve a-1f2e --note "only this once"
     """
+    from hub.cli.trusting import in_session  # as below: it loads what most commands need not
+
+    if in_session():
+        raise HubError(
+            Code.USAGE, "An agent cannot speak for its user.", hint="Type it in a shell of your own."
+        )
     _answer(client(ctx), number, {"approved": True, "note": note, "always": always}, as_json=as_json)
 
 

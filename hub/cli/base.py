@@ -6,21 +6,41 @@ Must not: import a command.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
+_NARROW, _SHORT = 60, 12
+"""Columns below which names have no column of their own, but for short ones."""
 _WHOLE = 200
 """Letters of a command's first sentence: more than any has."""
 
 
+class Formatter(click.HelpFormatter):
+    """On a narrow terminal what a long name means stands below it, not in a column of three words."""
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """A list of names and sentences."""
+        super().write_dl(rows, col_max if self.width >= _NARROW else _SHORT, col_spacing)
+
+
+class Context(click.Context):
+    """Of every command: its help is written so."""
+
+    formatter_class = Formatter
+
+
 class Group(click.Group):
     """Lists its commands with their whole first sentence, and tells a wrong name the one it is near to."""
+
+    context_class = Context
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that was asked for."""
         try:
-            return super().resolve_command(ctx, args)
+            name, command, rest = super().resolve_command(ctx, args)
         except click.UsageError as error:
             import difflib
 
@@ -28,6 +48,9 @@ class Group(click.Group):
             if not near:
                 raise
             raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from error
+        if command is not None:
+            command.context_class = Context
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list for --help; click's own cuts the sentences to one line."""

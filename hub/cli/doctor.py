@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import time
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -22,6 +23,7 @@ from hub.actors.settings.entries import Entries
 from hub.cli import checks
 from hub.cli.checks import Finding, output
 from hub.cli.context import json_option, project_dir
+from hub.cli.width import columns, hung
 from hub.domain.config.reader import Config
 from hub.domain.permission.rules import asks
 from hub.domain.text.safe import clean
@@ -32,6 +34,9 @@ from hub.io.project.places import Places, find_project
 from hub.io.secrets.agent_keys import keys_of
 from hub.providers.base import Provider, install_hint, login_hint
 from hub.providers.registry import load_all
+
+_HANG, _NARROW, _NARROW_HANG = 22, 60, 5
+"""Where the words of a finding begin, and the columns below which what follows them does not."""
 
 
 @click.command()
@@ -70,9 +75,12 @@ def _show(found: Finding) -> None:
     """As soon as it is known: agents take seconds to tell their version."""
     word, colour = ("ok", "green") if found.ok else ("note", "yellow") if found.warning else ("no", "red")
     plus = "+" if found.mend and not found.ok else " "
-    click.echo(f"{click.style(f'{word:<4}', fg=colour)}{plus}{found.check:<16} {clean(found.detail)}")
+    width = columns(sys.stdout)
+    hang = _NARROW_HANG if 0 < width < _NARROW else _HANG
+    line = f"{click.style(f'{word:<4}', fg=colour)}{plus}{found.check:<16} {clean(found.detail)}"
+    click.echo(hung(line, width, hang))
     for line in found.hint.splitlines() if not found.ok else ():
-        click.echo(f"     {'':<16} {clean(line)}")
+        click.echo(f"{'':<{hang}}{clean(line)}")  # it has a command that is to be copied
 
 
 def _all(folder: Path) -> Iterator[Finding]:

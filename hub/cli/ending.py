@@ -6,6 +6,7 @@ Must not: let a traceback reach a user who has not asked for it (`HUB_DEBUG=1`).
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -35,7 +36,11 @@ def ended_by(error: BaseException, *, as_json: bool) -> int:
         return 0
     if debugging():
         _traceback(error)
-    return _fail(coded(cause), as_json=as_json)
+    try:
+        return _fail(coded(cause), as_json=as_json)
+    except OSError:  # the output is what failed; the other one may still be heard
+        _leave_quietly()
+        return _fail(coded(cause), as_json=False)
 
 
 def debugging() -> bool:
@@ -63,9 +68,17 @@ def coded(error: BaseException) -> HubError:
         return HubError(Code.INTERRUPTED)
     if isinstance(error, ImportError):
         return install_broken(error)
+    return _unforeseen(error)
+
+
+def _unforeseen(error: BaseException) -> HubError:
     if isinstance(error, FileNotFoundError) and _stands_nowhere():
         return HubError(
             Code.USAGE, "The folder where hub was called is gone.", hint="Change to one that is there."
+        )
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return HubError(
+            Code.NO_SPACE, f"{error.filename or 'The output'} could not be written: {error.strerror}."
         )
     return HubError(Code.INTERNAL, f"{type(error).__name__}: {error}", hint=_INTERNAL)
 

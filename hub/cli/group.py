@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shutil
 from collections.abc import Mapping
 from typing import Any
 
@@ -89,8 +90,19 @@ Python has one like it."""
 COMMANDS = {name: found for section in SECTIONS.values() for name, found in section.items()}
 
 
+_CLICKS_LEAST, _LEAST = 52, 20
+
+
 class LazyGroup(Group):
     """Imports a command's module when it is used."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """For help within a narrow terminal too; click's own takes none at its word that has less than 52 columns."""
+        if (wide := shutil.get_terminal_size().columns) < _CLICKS_LEAST:
+            extra.setdefault("terminal_width", max(wide - 2, _LEAST))
+        return super().make_context(info_name, args, parent, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
         """Every command, in the order of a session."""

@@ -37,7 +37,7 @@ def help_(ctx: click.Context, *, command: tuple[str, ...], as_json: bool) -> Non
             raise click.UsageError(f"{' '.join(command[:number])!r} has no commands of its own.", at)
         _, found, _ = at.command.resolve_command(at, [name])
         if found is not None:
-            at = click.Context(found, parent=at, info_name=name)
+            at = found.context_class(found, parent=at, info_name=name)
     text = at.get_help()
     click.echo(json.dumps({"command": " ".join(command), "help": text}) if as_json else text)
 

@@ -54,7 +54,7 @@ def take(ctx: click.Context, *, session: str, merge: bool, branch: str, patch: s
     how = "merge" if merge else "branch" if branch else "patch" if patch else "commit"
     body = {**which(session), "how": how, **({"branch": branch} if branch else {})}
     answer = order(ctx, "/api/session/take", body)
-    if patch:
+    if patch and not (patch == "-" and as_json):  # the document has it
         _write_patch(patch, base64.b64decode(answer["patch"]))
         if patch == "-":
             return

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import click
 
 from hub.cli.clock import local, zone
-from hub.cli.width import columns
+from hub.cli.width import columns, hung
 from hub.domain.text.safe import clip
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
@@ -51,7 +51,7 @@ def table(
     tints = colours or [None] * len(rows)
     if width and sum(widths) + len(_GAP) * (len(kept) - 1) > width:
         paragraphs = (
-            _paragraph([(headings[at], row[at]) for at in kept], tint)
+            _paragraph([(headings[at], row[at]) for at in kept], tint, width)
             for row, tint in zip(rows, tints, strict=True)
         )
         return "\n\n".join(_grouped(paragraphs, groups))
@@ -75,11 +75,17 @@ def _grouped(lines: Iterable[str], groups: Sequence[str]) -> Iterator[str]:
         yield line
 
 
-def _paragraph(cells: Sequence[tuple[str, str]], tint: str | None) -> str:
+def _paragraph(cells: Sequence[tuple[str, str]], tint: str | None, width: int) -> str:
     (_, first), *rest = cells
     wide = max((len(name) for name, _ in rest), default=0)
     lines = (
-        f"{_GAP}{click.style(name.lower().ljust(wide), dim=True)}{_GAP}{text}" for name, text in rest if text
+        hung(
+            f"{_GAP}{click.style(name.lower().ljust(wide), dim=True)}{_GAP}{text}",
+            width,
+            wide + 2 * len(_GAP),
+        )
+        for name, text in rest
+        if text
     )
     return "\n".join([click.style(first, fg=tint, bold=True), *lines])
 

@@ -30,8 +30,8 @@ ENVIRONMENT = {
     "HUB_DEBUG": "1 shows tracebacks and the supervision tree's events",
     "HUB_FAILPOINTS": "Faults to plant, for tests: fsm.SNAPSHOTTED.pre_rename=kill9",
     "HUB_RUN_ID": "Set by hub for each agent, so that every process it leaves behind can be found",
-    "HUB_NOTIFY_EVENT, HUB_NOTIFY_SESSION, HUB_NOTIFY_TITLE, HUB_NOTIFY_TEXT": (
-        "Set for the program that [notify] command names"
+    "HUB_NOTIFY_EVENT, HUB_NOTIFY_SESSION, HUB_NOTIFY_TITLE, HUB_NOTIFY_TEXT, HUB_NOTIFY_URLS": (
+        "Set for the program that [notify] command names, and for apprise"
     ),
     "NO_COLOR, CLICOLOR, FORCE_COLOR": "Whether there are colours; else a terminal has them",
     "VISUAL, EDITOR": "What opens for a task and for hub config edit",

@@ -14,7 +14,7 @@ import pytest
 import trio
 
 import hub.daemon
-from hub.actors.session.store import Ledger
+from hub.actors.session.store import SessionStore
 from hub.app import App
 from hub.cli.serve import order_for
 from hub.client.quick import Api
@@ -23,7 +23,7 @@ from hub.errors import Code, HubError
 from hub.message_map import Slots
 from tests.faults.invariants import check_invariants
 from tests.faults.test_daemon_killed import STATES, TASK, work
-from tests.hub.actors.kit import kill
+from tests.hub.actors.daemon import kill
 from tests.waiting import eventually
 
 __all__ = ["work"]
@@ -51,7 +51,7 @@ SESSIONS = [
 """Which actor each session loses in which state."""
 
 
-class Watched(Ledger):
+class Watched(SessionStore):
     """A ledger that tells in which state the record is, with each write of it."""
 
     entered = None
@@ -69,8 +69,8 @@ def killing(monkeypatch):
         done = []
 
         class Trap(App):
-            def _ledger(self, places):
-                plain = super()._ledger(places)
+            def _session_store(self, places):
+                plain = super()._session_store(places)
                 watched = Watched(plain.places, plain.audit, plain.events, plain.clock)
                 watched.entered = self._entered
                 return watched

@@ -16,7 +16,7 @@ from hub.app import App
 from hub.messages import GetPipelineRun, RunPipeline
 from supervisors import ActorDied
 from tests.faults.test_pipeline_killed import check_run, work
-from tests.hub.actors.kit import daemon_of, kill
+from tests.hub.actors.daemon import daemon_of, kill
 
 __all__ = ["work"]
 

@@ -13,7 +13,7 @@ from tests.faults.harness import Project, until
 from tests.faults.invariants import check_invariants
 from tests.faults.test_agent_faults import made, oracle
 from tests.faults.test_daemon_killed import write
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 __all__ = ["made", "oracle"]
 

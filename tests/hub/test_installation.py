@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.faults.harness import project
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.command import environ, hub
 
 BROKEN = "from quart.ctx import NoSuchContext\n"
 

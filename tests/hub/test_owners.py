@@ -87,6 +87,15 @@ def test_a_listener_on_the_same_port_is_no_other_end(owners: Owners) -> None:
     assert owners.listener(("127.0.0.1", port)) is None
 
 
+def test_a_connected_end_is_no_listener(owners: Owners) -> None:
+    """A program may be connected from a port on which another one listened."""
+    with connected(PLACES["IPv4"]) as (door, near, _):
+        assert owners.listener(near.getsockname()[:2]) is None
+        where = door.getsockname()
+        door.close()
+        assert owners.listener(where) is None
+
+
 def test_one_that_was_not_accepted_yet_is_nobodys(owners: Owners) -> None:
     with (
         closing(socket.create_server(("127.0.0.1", 0))) as door,

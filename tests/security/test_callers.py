@@ -25,7 +25,7 @@ from hub.web.routes import table
 from hub.web.stream import SSE
 from hub.web.tools import TOOLS
 from tests.faults.harness import HUB, Project, git, project, until
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.command import environ, hub
 from tests.other_user import AS_NOBODY, NOBODY, by_nobody, only_root, started_by_nobody
 
 TOKEN = "correct-horse-battery"

@@ -26,7 +26,7 @@ from hub.io.secrets.kingfisher import Detection
 from hub.messages import GetStatus, RequestHandoff, RequestReply, StartRun
 from hub.web.routes import table
 from tests.faults.harness import git, project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 from tests.redaction.made import BROKERED, COMMON, NAMED
 from tests.security.wiretap import listening, over_http, over_stdio
 from tests.waiting import answered
@@ -84,7 +84,8 @@ def made(tmp_path, monkeypatch):
         ]
         found.script("demo-first", *script, {"limit": {"resetsIn": 3600, "text": said("openai")}})
         found.script("demo-second", *script, {"ask": f"is {said('github')} right?"}, {"crash": 3})
-        found.configure(detection=True)
+        hint = f"\n[[profiles]]\nname = 'p'\nchain = ['demo-first']\ncontextHint = '{said('groq')}'\n"
+        found.configure(hint, detection=True)
         yield found
 
 

@@ -20,8 +20,8 @@ from hub.errors import HubError
 from hub.messages import RequestStop, StartRun
 from hub.web.routes import table
 from tests.faults.harness import git, project
-from tests.hub.actors.kit import Live, daemon_of
-from tests.hub.cli.kit import environ, hub
+from tests.hub.actors.daemon import Live, daemon_of
+from tests.hub.cli.command import environ, hub
 
 EVIL = "a\x1b]52;c;ZXZpbA==\x07b\x1b[2Jc\x9b31md\x1b]8;;http://evil\x1b\\e\u202ef\u200bg\x08\r\x7f"
 FAKE = '{"ts":"2030-01-01T00:00:00.000Z","event":"approved","data":{}}'

@@ -245,7 +245,7 @@ def test_a_project_at_another_place_begins_anew(made, tmp_path, way):
     assert made.stop() == 0
 
 
-@pytest.mark.parametrize("kind", ["link", "file", "writable"])
+@pytest.mark.parametrize("kind", ["link", "file", "writable", "group"])
 def test_a_hub_that_others_can_change_is_refused(made, tmp_path, kind):
     ready(made)
     (tmp_path / "elsewhere").mkdir(mode=0o700)
@@ -255,7 +255,7 @@ def test_a_hub_that_others_can_change_is_refused(made, tmp_path, kind):
         made.hub.write_text("x")
     else:
         made.hub.mkdir()
-        made.hub.chmod(0o777)
+        made.hub.chmod(0o777 if kind == "writable" else 0o770)
     assert refused(made)["code"] == "no_permission"
     assert list((tmp_path / "elsewhere").iterdir()) == []
 

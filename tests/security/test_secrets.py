@@ -19,7 +19,7 @@ from hub.errors import HubError
 from hub.io.project.places import load_or_create_key
 from hub.messages import RequestHandoff, RequestReply, StartRun, Subscribe
 from tests.faults.harness import git, project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 
 API_KEY = "canary-key/4f9A+z0=x7"
 ACCOUNT_TOKEN = "tok-account-93hf7fj2kd"

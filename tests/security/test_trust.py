@@ -26,7 +26,7 @@ from hub.client.quick import Api
 from hub.errors import Code, HubError
 from tests.faults.harness import PATIENCE, git, until
 from tests.forks import fork
-from tests.hub.cli.kit import Done, environ, hub
+from tests.hub.cli.command import Done, environ, hub
 
 LOOKS = (
     ("doctor",), ("providers",), ("providers", "--json"), ("status",), ("detect",), ("detect", "--json"), ("logs",),

@@ -14,11 +14,11 @@ import trio
 
 from hub.actors.common.transient import PASSING
 from hub.actors.session import views
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.actors.session.driver import Driver
 from hub.actors.session.ends import ended, stopped, withdraw_all
 from hub.actors.session.owner import owner, unknown_agent
-from hub.actors.session.shared_state import LiveAgent, Wish
+from hub.actors.session.shared_state import LiveAgent, PendingCommand
 from hub.actors.session.signed import Signed
 from hub.api.session import HandingOver, Paused, Replied
 from hub.domain.event import Event, EventType, Tag, answers
@@ -60,25 +60,27 @@ class Session(Actor[SessionInbox]):
 
     answers = (HubError,)
 
-    def __init__(self, kit: Kit, driver: Driver) -> None:
-        self._kit = kit
+    def __init__(self, context: SessionContext, driver: Driver) -> None:
+        self._context = context
         self._driver = driver
 
     async def started(self) -> None:
         """Read the record back, take hold of what runs, and go on where the record says."""
-        damage = self._kit.ledger.load()
+        damage = self._context.store.load()
         if damage is not None:
-            self._kit.board.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
+            self._context.shared.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
             with contextlib.suppress(HubError):
-                await self._kit.ledger.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
-        record = self._kit.ledger.record
+                await self._context.store.say(
+                    Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint
+                )
+        record = self._context.store.record
         if self.ctx.generation > 1:
-            await self._driver.desk.sweep_adapters()  # those of an earlier incarnation
+            await self._driver.control.sweep_adapters()  # those of an earlier incarnation
         if record is not None and record.session_state.active:
             if record.stopping:  # it was asked of an earlier incarnation, or of an earlier daemon
-                self._kit.board.ask(Wish.STOP)
+                self._context.shared.ask(PendingCommand.STOP)
         elif record is not None:
-            self.ctx.nursery.start_soon(withdraw_all, self._kit, record.session_id)
+            self.ctx.nursery.start_soon(withdraw_all, self._context, record.session_id)
         self.ctx.nursery.start_soon(self._carry_on)
 
     async def continue_(self) -> None:
@@ -87,19 +89,21 @@ class Session(Actor[SessionInbox]):
 
     async def _carry_on(self) -> None:
         """What has ended needs nobody to carry it on."""
-        board, ledger = self._kit.board, self._kit.ledger
-        if not (ledger.owes or ledger.active):
+        shared, store = self._context.shared, self._context.store
+        if not (store.owes or store.active):
             return
-        await self._kit.secrets.arm()  # before anything of an agent is read; some seconds on a new machine
-        if not board.detached:
+        await (
+            self._context.secrets.arm()
+        )  # before anything of an agent is read; some seconds on a new machine
+        if not shared.detached:
             await self._driver.run()
 
     async def _recount(self) -> None:
         """Count again what the session's events tell; a log that cannot be read costs the counts, nothing else."""
-        record = self._kit.ledger.record
+        record = self._context.store.record
         if record is not None:
             with contextlib.suppress(HubError):
-                await self._kit.each(record.session_id, self._kit.tallies.feed_all)
+                await self._context.each(record.session_id, self._context.usage.feed_all)
 
     async def handle(self, message: SessionInbox) -> Answer | None:
         """Each message is a question, a wish, or news of the agent."""
@@ -111,19 +115,19 @@ class Session(Actor[SessionInbox]):
                 await self._quota_seen(readings)
                 return None
             case GetStatus():
-                return message.answer(views.status(self._kit))
+                return message.answer(views.status(self._context))
             case GetCost():
                 return self.answer_later(
-                    message, views.cost(self._kit)
+                    message, views.cost(self._context)
                 )  # a list of prices takes its time to load
             case GetRedactions():
-                return message.answer(views.redactions(self._kit))
+                return message.answer(views.redactions(self._context))
             case GetContract():
-                return self.answer_later(message, Signed(self._kit).current())
+                return self.answer_later(message, Signed(self._context).current())
             case DraftFollowUp():
                 return self.answer_later(message, self._driver.following.draft(message))
             case GetSessionFacts():
-                return message.answer(views.facts(self._kit, self._driver.work.routing.working()))
+                return message.answer(views.facts(self._context, self._driver.work.routing.working()))
             case RequestHandoff():
                 return await self._handoff(message)
             case RequestPause(pause=pause):
@@ -133,17 +137,17 @@ class Session(Actor[SessionInbox]):
             case RequestStop():
                 return await self._stop(message)
             case SessionEnd(session_id=session_id):
-                return self.answer_later(message, ended(self._kit, session_id))
+                return self.answer_later(message, ended(self._context, session_id))
             case ReleaseRun(run_id=run_id):
                 await self._release(run_id)
                 return None
             case AccountFreed():
-                self._kit.board.freed = True
-                self._kit.board.touch()
+                self._context.shared.freed = True
+                self._context.shared.touch()
                 return None
             case Detach():
-                self._kit.board.detached = True
-                self._kit.board.touch()
+                self._context.shared.detached = True
+                self._context.shared.touch()
                 return None
             case _:
                 assert_never(message)
@@ -151,7 +155,7 @@ class Session(Actor[SessionInbox]):
     # --- orders ---------------------------------------------------------------------------------------
 
     def _active(self) -> SessionRecord:
-        record = self._kit.ledger.record
+        record = self._context.store.record
         if record is None or not record.session_state.active:
             raise HubError(Code.NO_ACTIVE_SESSION)
         return record
@@ -166,50 +170,50 @@ class Session(Actor[SessionInbox]):
         early = not (record.dispatch_id or record.wait or record.error)
         if early:
             await self._driver.work.insist_somebody(record)
-        self._kit.board.ask(Wish.HANDOFF)
+        self._context.shared.ask(PendingCommand.HANDOFF)
         if record.wait or record.error is not None or not record.dispatch_id:
             return order.answer(HandingOver(session_id=record.session_id, waiting=True))
         return self.answer_later(order, self._taken_up())
 
     async def _taken_up(self) -> HandingOver:
         """Once the driver has taken up the wish for a handoff, or refused it."""
-        board = self._kit.board
-        await board.until(lambda: board.wish is not Wish.HANDOFF)
-        record = self._kit.ledger.now
-        if board.denied is not None:
-            raise board.denied
+        shared = self._context.shared
+        await shared.until(lambda: shared.pending is not PendingCommand.HANDOFF)
+        record = self._context.store.now
+        if shared.denied is not None:
+            raise shared.denied
         if record.state is State.RUNNING:
             raise HubError(Code.NO_ACTIVE_SESSION, "The session ended before it could be handed over.")
         return HandingOver(session_id=record.session_id, handoff_id=record.handoff_id)
 
     async def _pause(self, *, on: bool) -> Paused:
         record = self._active()
-        await self._kit.ledger.update(paused=on)
-        live = self._kit.board.agent
+        await self._context.store.update(paused=on)
+        live = self._context.shared.agent
         if live is not None and not on:
-            if not self._kit.board.held:  # else it stands still for its budget: `spending` lets it go on
+            if not self._context.shared.held:  # else it stands still for its budget: `spending` lets it go on
                 self._resume_agent(live)
         elif live is not None:
             self.ctx.nursery.start_soon(self._pause_soon, live, live.batches)
-        await self._kit.ledger.say(Tag.WAITING if on else Tag.SYSTEM, "paused" if on else "resumed")
-        self._kit.board.touch()
+        await self._context.store.say(Tag.WAITING if on else Tag.SYSTEM, "paused" if on else "resumed")
+        self._context.shared.touch()
         return Paused(session_id=record.session_id, paused=on)
 
     async def _pause_soon(self, live: LiveAgent, batches: int) -> None:
         """At the next event boundary; an agent that says nothing is at one already."""
-        await self._kit.board.until(lambda: live.batches != batches, _EVENT_PAUSE_PATIENCE)
-        if self._kit.ledger.now.paused and not live.paused and self._driver.desk.pause(on=True):
+        await self._context.shared.until(lambda: live.batches != batches, _EVENT_PAUSE_PATIENCE)
+        if self._context.store.now.paused and not live.paused and self._driver.control.pause(on=True):
             live.paused = True
 
     def _resume_agent(self, live: LiveAgent) -> None:
-        self._driver.desk.pause(on=False)
+        self._driver.control.pause(on=False)
         live.paused = False
         live.heard_at = trio.current_time()
 
     async def _reply(self, text: str) -> Replied:
         record = self._active()
-        provider = self._kit.providers.get(owner(record)[0])
-        live = self._kit.board.agent
+        provider = self._context.providers.get(owner(record)[0])
+        live = self._context.shared.agent
         if provider is None:
             raise unknown_agent(owner(record)[0])
         if not provider.capabilities.replies or (live is not None and not live.takes_replies):
@@ -219,56 +223,56 @@ class Session(Actor[SessionInbox]):
         if not reachable or live is None or not live.adapter_up:
             raise HubError(Code.HANDOFF_IN_PROGRESS, _CHANGING)
         # On record as the user's words: what they ask for binds the next agent too. Before the agent hears them.
-        await self._kit.ledger.say(Tag.TEXT, self._kit.secrets.text(text), role="user")
-        if not self._driver.desk.reply(text, self._kit.new_id("r")):
+        await self._context.store.say(Tag.TEXT, self._context.secrets.text(text), role="user")
+        if not self._driver.control.reply(text, self._context.new_id("r")):
             raise HubError(Code.HANDOFF_IN_PROGRESS, _CHANGING)
         live.question = False
         if record.needs_input and not live.needs_input:
-            await self._kit.ledger.update(needs_input=False)
+            await self._context.store.update(needs_input=False)
         return Replied(session_id=record.session_id)
 
     async def _stop(self, order: RequestStop) -> Answer:
         """A wish that outlives the daemon: it is on record before anybody acts upon it."""
-        ledger = self._kit.ledger
-        if not ledger.owes:  # an end that is not told yet is still to be waited for
+        store = self._context.store
+        if not store.owes:  # an end that is not told yet is still to be waited for
             self._active()
-        if ledger.active and not ledger.now.stopping:
+        if store.active and not store.now.stopping:
             try:
-                await ledger.update(stopping=order.reason)
+                await store.update(stopping=order.reason)
             except HubError as error:
                 if error.code not in PASSING:
                     raise
                 # A full disk keeps nobody from stopping an agent; then this daemon alone knows of it.
-        self._kit.board.ask(Wish.STOP)
-        return self.answer_later(order, stopped(self._kit))
+        self._context.shared.ask(PendingCommand.STOP)
+        return self.answer_later(order, stopped(self._context))
 
     async def _release(self, run_id: str) -> None:
-        record = self._kit.ledger.record
+        record = self._context.store.record
         if record is not None and record.run_id == run_id:
-            await self._kit.ledger.update(run_id="")
+            await self._context.store.update(run_id="")
 
     # --- news of the agent ----------------------------------------------------------------------------
 
     async def _batch(self, batch: AgentBatch) -> None:
         """Log the events, then let the driver see where the agent stands."""
-        record = self._kit.ledger.record
-        live = self._kit.board.agent
+        record = self._context.store.record
+        live = self._context.shared.agent
         if record is None or live is None or live.dispatch_id != batch.dispatch_id:
             return
         try:
-            requests = await self._driver.asks.put(record, batch, live)
+            requests = await self._driver.broker.put(record, batch, live)
             if batch.events:
                 logged = [self._logged(record, batch, item) for item in batch.events]
                 for number, event in zip(
-                    await self._kit.ledger.log(logged, spooled=True), logged, strict=True
+                    await self._context.store.log(logged, spooled=True), logged, strict=True
                 ):
-                    self._kit.tallies.count(number, event.msg, event.meta)
+                    self._context.usage.count(number, event.msg, event.meta)
             await self._account(record, batch, live)
         except HubError as error:
             # The adapter keeps the batch and comes again; meanwhile the status says why nothing moves.
-            self._kit.board.trouble = ErrorNote(error.code, error.detail, error.hint)
+            self._context.shared.trouble = ErrorNote(error.code, error.detail, error.hint)
             raise
-        self._kit.board.trouble = None
+        self._context.shared.trouble = None
         live.tools_in_flight = batch.tools_in_flight
         live.native_session = batch.native_session
         live.alive = live.alive or batch.alive
@@ -280,8 +284,8 @@ class Session(Actor[SessionInbox]):
         live.heard_at = trio.current_time()
         live.batches += 1
         for request in requests:
-            self.ctx.nursery.start_soon(self._driver.asks.see_through, live, request)
-        self._kit.board.touch()
+            self.ctx.nursery.start_soon(self._driver.broker.see_through, live, request)
+        self._context.shared.touch()
 
     def _logged(self, record: SessionRecord, batch: AgentBatch, item: AgentEvent) -> NewEvent:
         event = item.event
@@ -306,7 +310,7 @@ class Session(Actor[SessionInbox]):
             if not item.event.meta.get("delta"):
                 live.question = bool(item.event.meta.get("needsInput"))
             if item.event.type in _ACTIONS and not item.event.meta.get("delta"):
-                self._kit.board.last_action = headline(item.event.content, _ACTION)
+                self._context.shared.last_action = headline(item.event.content, _ACTION)
         changes: dict[str, Any] = {}
         if (
             batch.native_session
@@ -317,17 +321,17 @@ class Session(Actor[SessionInbox]):
         if live.needs_input != record.needs_input:
             changes["needs_input"] = live.needs_input
         if changes:
-            await self._kit.ledger.update(**changes)
+            await self._context.store.update(**changes)
 
     async def _quota_seen(self, readings: Sequence[QuotaReading]) -> None:
         """A poll, or a declared cap, told of a quota of which the agent itself says nothing."""
-        record, live = self._kit.ledger.record, self._kit.board.agent
+        record, live = self._context.store.record, self._context.shared.agent
         if record is None or live is None or not record.session_state.active:
             return
         for reading in readings:
             if (reading.provider, reading.account) == owner(record):
                 await self._watch_quota(record, live, reading)
-        self._kit.board.touch()
+        self._context.shared.touch()
 
     async def _watch_quota(
         self, record: SessionRecord, live: LiveAgent, reading: QuotaReading | None
@@ -335,7 +339,7 @@ class Session(Actor[SessionInbox]):
         if reading is None or live.breach_muted or live.breach is not None:
             return
         # A spool is read from its start: what it says of a window that has begun anew since is no news.
-        if breach(newest([reading], self._kit.clock()).values(), record.threshold) is not None:
+        if breach(newest([reading], self._context.clock()).values(), record.threshold) is not None:
             live.breach = await self._driver.work.routing.wall(record, reading)
 
 

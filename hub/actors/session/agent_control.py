@@ -16,7 +16,7 @@ import trio
 from hub.actors.common.causes import coded_cause
 from hub.actors.common.launch import agent_env
 from hub.actors.common.transient import shortage
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.actors.session.owner import owner
 from hub.actors.session.shared_state import LiveAgent
 from hub.domain.session import SessionRecord
@@ -56,10 +56,10 @@ class Surroundings:
 
 
 @attrs.define
-class Desk:
+class AgentControl:
     """One agent at a time."""
 
-    kit: Kit
+    context: SessionContext
     adapters: DynamicHandle
     adapter_spec: Callable[[Dispatch], tuple[ChildSpec, Ref[AdapterInbox]]]
     _ref: Ref[AdapterInbox] | None = None
@@ -71,18 +71,18 @@ class Desk:
     async def make_ready(self) -> None:
         """Begin to start the next dispatch, beside what is still to be done for it; nothing of it is claimed yet."""
         if not self._next:
-            self._next = self.kit.new_id("d")
-            await make_ready(self.kit.places.run_dir / self._next, self.kit.ledger.now.session_id)
+            self._next = self.context.new_id("d")
+            await make_ready(self.context.places.run_dir / self._next, self.context.store.now.session_id)
 
     async def drop_ready(self) -> None:
         """Nobody is dispatched any more."""
         self._next = ""
-        await drop_ready(self.kit.ledger.now.session_id)
+        await drop_ready(self.context.store.now.session_id)
 
     def next_id(self) -> str:
         """An id for a dispatch, each time another one: that of the launcher that is ready, if there is one."""
         made, self._next = self._next, ""
-        return made or self.kit.new_id("d")
+        return made or self.context.new_id("d")
 
     async def dispatch(self, record: SessionRecord, assignment: Assignment) -> LiveAgent:
         """Start the record's dispatch, exactly once however often this is called for it.
@@ -105,10 +105,10 @@ class Desk:
         Raises:
             HubError: As `dispatch`.
         """
-        live = self.kit.board.agent
+        live = self.context.shared.agent
         if live is not None and live.dispatch_id == record.dispatch_id and live.adapter_up:
             return live
-        run_dir = self.kit.places.run_dir / record.dispatch_id
+        run_dir = self.context.places.run_dir / record.dispatch_id
         if isinstance(inspect(run_dir), NeverClaimed | ClaimedNotStarted):
             raise HubError(Code.DISPATCH_FAILED, "The agent was never started.")
         self.insist_known(record)
@@ -120,17 +120,17 @@ class Desk:
         Raises:
             OSError, HubError, msgspec.DecodeError: Its assignment cannot be read.
         """
-        provider, own = self.kit.providers[owner(record)[0]], self.kit.secrets.env_of(*owner(record))
-        since = (self.kit.places.run_dir / record.dispatch_id / ASSIGNMENT).stat().st_mtime_ns
+        provider, own = self.context.providers[owner(record)[0]], self.context.secrets.env_of(*owner(record))
+        since = (self.context.places.run_dir / record.dispatch_id / ASSIGNMENT).stat().st_mtime_ns
         return Surroundings(agent_env(provider, self._assignment(record), own), since)
 
     def _assignment(self, record: SessionRecord) -> Assignment:
-        path = self.kit.places.run_dir / record.dispatch_id / ASSIGNMENT
+        path = self.context.places.run_dir / record.dispatch_id / ASSIGNMENT
         return _decode(read_sealed(path, ASSIGNMENT_LIMIT), self._account_env(record))
 
     def insist_known(self, record: SessionRecord) -> None:
         """Raise `dispatch_ambiguous` when the record's agent was let go and its runner died before a word came."""
-        match inspect(self.kit.places.run_dir / record.dispatch_id):
+        match inspect(self.context.places.run_dir / record.dispatch_id):
             case Dead(spool_bytes=0):
                 raise HubError(
                     Code.DISPATCH_AMBIGUOUS,
@@ -141,7 +141,7 @@ class Desk:
         await self.release()
         if self._fallen[0] == record.dispatch_id and self._fallen[1] >= _FALLS:
             raise HubError(Code.INTERNAL, f"hub cannot read what {owner(record)[0]} says.")
-        provider = self.kit.providers[owner(record)[0]]
+        provider = self.context.providers[owner(record)[0]]
         live = LiveAgent(
             record.dispatch_id,
             adapter_up=True,
@@ -149,7 +149,7 @@ class Desk:
             takes_replies=provider.launch(assignment).stdin is Stdin.PIPE,
             question=record.needs_input,  # until its first event says something else
         )
-        self.kit.board.agent = live
+        self.context.shared.agent = live
         spec, ref = self.adapter_spec(Dispatch(assignment, owner(record)[0], attach))
         self._ref = ref
         try:
@@ -159,7 +159,7 @@ class Desk:
             raise coded_cause(error) or HubError(Code.DISPATCH_FAILED, str(error)) from error
         ref.monitor(lambda down: self._lost(live, down.exit))
         # Both ways: who resumed while nobody was attached is owed it, and the runner holds still until it is told.
-        on = self.kit.ledger.now.paused
+        on = self.context.store.now.paused
         live.paused = self.pause(on=on) and on
         return live
 
@@ -168,25 +168,27 @@ class Desk:
         if end is not None and end.kind is ExitKind.ERROR and not (end.error and shortage(end.error)):
             fallen = 1 if self._fallen[0] != live.dispatch_id else self._fallen[1] + 1
             self._fallen = (live.dispatch_id, fallen)
-        self.kit.board.touch()
+        self.context.shared.touch()
 
     async def kill(self, record: SessionRecord) -> None:
         """End every process of the record's dispatch, without a word to any; for when nothing else works."""
-        self.kit.board.agent = None
+        self.context.shared.agent = None
         await self.sweep_adapters()
         if record.dispatch_id:
             await sweep([record.dispatch_id])
 
     async def release(self) -> None:
         """Let go of the adapter; the agent stays as it is, under its runner."""
-        live = self.kit.board.agent
+        live = self.context.shared.agent
         if live is not None and live.adapter_up:
-            await self.adapters.terminate_child(adapter_id(self.kit.ledger.now.session_id, live.dispatch_id))
-        self.kit.board.agent = None
+            await self.adapters.terminate_child(
+                adapter_id(self.context.store.now.session_id, live.dispatch_id)
+            )
+        self.context.shared.agent = None
 
     async def sweep_adapters(self) -> None:
         """End adapters that an earlier incarnation of the session left behind."""
-        record = self.kit.ledger.record
+        record = self.context.store.record
         own = adapter_id(record.session_id, "") if record is not None else ""
         for child in self.adapters.which_children():
             if own and str(child.id).startswith(own):
@@ -200,10 +202,10 @@ class Desk:
         Raises:
             HubError: The disk does not take it; it was not passed on.
         """
-        live = self.kit.board.agent
+        live = self.context.shared.agent
         if live is None or self._ref is None or not self._ref.alive:
             return False
-        keep(self.kit.places.run_dir / live.dispatch_id, Reply(key, text))
+        keep(self.context.places.run_dir / live.dispatch_id, Reply(key, text))
         self._send(AdapterReply(text, key))
         return True
 
@@ -220,11 +222,11 @@ class Desk:
 
         An agent that left the configuration while hub was away speaks a protocol nobody knows any more: it is ended.
         """
-        record = self.kit.ledger.now
-        if owner(record)[0] not in self.kit.providers:
+        record = self.context.store.now
+        if owner(record)[0] not in self.context.providers:
             await self.kill(record)
             return None
-        live = self.kit.board.agent
+        live = self.context.shared.agent
         if live is not None and live.dispatch_id == record.dispatch_id:
             return live
         try:
@@ -250,11 +252,11 @@ class Desk:
             return "turn_over"
         if live.paused:
             self.pause(on=False)
-        settled = await self.kit.board.until(lambda: self._settled(live), grace)
+        settled = await self.context.shared.until(lambda: self._settled(live), grace)
         if live.exit or live.outcome:
             return "turn_over"
         self._send(AdapterInterrupt(f"interrupt-{live.dispatch_id}"))
-        await self.kit.board.until(
+        await self.context.shared.until(
             lambda: live.exit or live.outcome or not live.adapter_up,
             _INTERRUPT_GRACE if self._interrupts(live) else 0,
         )
@@ -264,7 +266,7 @@ class Desk:
         return bool(live.exit or live.outcome or not live.adapter_up or not live.tools_in_flight)
 
     def _interrupts(self, live: LiveAgent) -> bool:
-        provider = self.kit.providers.get(owner(self.kit.ledger.now)[0])
+        provider = self.context.providers.get(owner(self.context.store.now)[0])
         return provider is not None and provider.capabilities.interrupt and live.alive
 
     async def stop(self, reason: str, *, hard: bool = False) -> None:
@@ -280,7 +282,7 @@ class Desk:
                 live = await self.hold()
                 continue
             self._send(AdapterStop(reason, hard=hard))
-            await self.kit.board.until(partial(_gone_or_full, live), _LEAVE_GRACE)
+            await self.context.shared.until(partial(_gone_or_full, live), _LEAVE_GRACE)
             if live.no_space and not _gone(live):
                 raise HubError(Code.NO_SPACE, "The disk is full: how the agent ended cannot be kept.")
 
@@ -288,13 +290,13 @@ class Desk:
         return self._ref is not None and self._ref.try_cast(message)
 
     def _account_env(self, record: SessionRecord) -> Account:
-        return self.kit.account(*owner(record))
+        return self.context.account(*owner(record))
 
     def has_run(self, record: SessionRecord) -> bool:
         """Whether the record's dispatch was ever claimed."""
         if not record.dispatch_id:
             return False
-        state = inspect(self.kit.places.run_dir / record.dispatch_id)
+        state = inspect(self.context.places.run_dir / record.dispatch_id)
         return not isinstance(state, NeverClaimed | ClaimedNotStarted)
 
 

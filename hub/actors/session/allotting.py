@@ -13,8 +13,8 @@ from typing import Any
 import attrs
 
 from hub.actors.common.clock import iso
-from hub.actors.session.context import Kit
-from hub.actors.session.permission_broker import Asks
+from hub.actors.session.context import SessionContext
+from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
 from hub.domain.approval import Action
 from hub.domain.event import DOING, Tag
@@ -32,9 +32,9 @@ NOBODY = "No other account or provider may take the work now."
 class Allotting:
     """Says whose the next dispatch is."""
 
-    kit: Kit
+    context: SessionContext
     routing: Routing
-    asks: Asks
+    broker: PermissionBroker
 
     async def allot(self, record: SessionRecord) -> None:
         """Before each start and each further try: who has the work may do it now, or another one does, or it waits.
@@ -46,12 +46,12 @@ class Allotting:
         begun, choice = await self.choice(record)
         if mine in choice.ranked:
             await self._permitted(record)
-            await self.kit.ledger.update(dispatch_id=self.kit.new_id("d"), attempt=record.attempt + 1)
+            await self.context.store.update(dispatch_id=self.context.new_id("d"), attempt=record.attempt + 1)
         elif choice.first is None:
             await self.nobody_now(record, choice)
         elif begun:
             why = choice.why(mine)
-            await start_handoff(self.kit, record, Trigger.FAILURE, why, FailureClass.USAGE_LIMIT)
+            await start_handoff(self.context, record, Trigger.FAILURE, why, FailureClass.USAGE_LIMIT)
         else:
             await self.begin_with(record, choice.first, choice.why(mine))
 
@@ -69,7 +69,7 @@ class Allotting:
         if record.handoffs_done or not record.attempt:
             return bool(record.handoffs_done)
         found: list[bool] = []
-        await self.kit.each(
+        await self.context.each(
             record.session_id, lambda page: found.append(any(r.meta.get("type") in DOING for r in page))
         )
         return any(found)
@@ -78,10 +78,10 @@ class Allotting:
         self, record: SessionRecord, target: Target, why: str, left: tuple[Attempt, ...] = ()
     ) -> None:
         """Somebody else begins, as if it had been chosen at once: no handoff, for nothing was done."""
-        await self.kit.ledger.update(
+        await self.context.store.update(
             provider=target.provider,
             account=target.account,
-            model=self.kit.config.provider(target.provider).model,
+            model=self.context.config.provider(target.provider).model,
             tried=(*record.tried, *left),
             dispatch_id="",
             native_id="",
@@ -90,7 +90,7 @@ class Allotting:
             session_state=SessionState.STARTING,
         )
         mine = Target(record.provider, record.account)
-        await self.kit.ledger.say(Tag.SYSTEM, f"{target} begins in place of {mine}: {why}")
+        await self.context.store.say(Tag.SYSTEM, f"{target} begins in place of {mine}: {why}")
 
     async def nobody_now(self, record: SessionRecord, choice: Choice) -> None:
         """Wait for the first who is free again, or say why nobody will be.
@@ -115,26 +115,26 @@ class Allotting:
         if record.attempt and record.session_state is not SessionState.STARTING:
             return
         occasion = f"start-{record.attempt}" if record.attempt else "start"
-        if await self.asks.permitted(record, Action.START, occasion, target):
+        if await self.broker.permitted(record, Action.START, occasion, target):
             return
         raise HubError(Code.APPROVAL_DENIED, f"{record.provider} was not allowed to start.")
 
     async def wait(self, wait: Wait, **also: Any) -> None:
         """Put a wait on record, with other changes in the same write, and tell of it."""
-        await self.routing.give_back(self.kit.ledger.now)
-        await self.kit.ledger.update(wait=wait, session_state=SessionState.WAITING, **also)
-        await tell_wait(self.kit, wait)
+        await self.routing.give_back(self.context.store.now)
+        await self.context.store.update(wait=wait, session_state=SessionState.WAITING, **also)
+        await tell_wait(self.context, wait)
 
 
-async def tell_wait(kit: Kit, wait: Wait) -> None:
+async def tell_wait(context: SessionContext, wait: Wait) -> None:
     """Tell of a wait that is on record: why, how long, and until when."""
-    seconds = max(0, wait.until - kit.clock())
+    seconds = max(0, wait.until - context.clock())
     msg = f"{wait.reason.rstrip('.')}; waiting {seconds:.0f} s"
-    await kit.ledger.say(Tag.WAITING, msg, until=iso(math.ceil(wait.until)))
+    await context.store.say(Tag.WAITING, msg, until=iso(math.ceil(wait.until)))
 
 
 async def start_handoff(
-    kit: Kit,
+    context: SessionContext,
     record: SessionRecord,
     trigger: Trigger,
     reason: str,
@@ -145,9 +145,9 @@ async def start_handoff(
 ) -> None:
     """RUNNING -> PAUSING, with other changes of the record in the same write; durable when this returns."""
     left = Attempt(record.provider, record.account, tried_as or str(failure or trigger), record.at)
-    await kit.ledger.advance(
+    await context.store.advance(
         trigger,
-        handoff_id=kit.new_id("h"),
+        handoff_id=context.new_id("h"),
         handoff=Handoff(trigger=trigger.value, reason=reason),
         failure=failure,
         tried=(*record.tried, left),

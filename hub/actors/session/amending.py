@@ -17,8 +17,8 @@ import msgspec
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.session.agent_control import Desk, Surroundings
-from hub.actors.session.context import Kit
+from hub.actors.session.agent_control import AgentControl, Surroundings
+from hub.actors.session.context import SessionContext
 from hub.actors.session.owner import owner
 from hub.domain.detection.intel import CallEnd, Limits, Unreadable
 from hub.domain.event import Event, Record, Tag
@@ -42,16 +42,16 @@ as long as any that is read."""
 class Amending:
     """Called whenever the agent of a dispatch was stopped and the work may go on without it."""
 
-    kit: Kit
-    desk: Desk
+    context: SessionContext
+    control: AgentControl
 
     async def amend(self, record: SessionRecord) -> None:
         """Tell what the stream of the record's dispatch left out; of a store that cannot be read, why."""
-        provider = self.kit.providers.get(owner(record)[0])
-        if provider is None or not provider.untold or not (record.native_id and self.desk.has_run(record)):
+        provider = self.context.providers.get(owner(record)[0])
+        if provider is None or not provider.untold or not (record.native_id and self.control.has_run(record)):
             return
         log: list[Record] = await call_until_answered(
-            self.kit.events, EventsOfDispatch(record.dispatch_id, Tag.TOOL_RESULT)
+            self.context.events, EventsOfDispatch(record.dispatch_id, Tag.TOOL_RESULT)
         )
         if not log:
             return  # it has called no tool: there is nothing to tell
@@ -72,19 +72,19 @@ class Amending:
             Unreadable: It is not there, is damaged, or takes too long.
             OSError, HubError, msgspec.DecodeError: Nobody can know any more where it lies.
         """
-        look = partial(_ends, name, record.native_id, self.desk.surroundings(record))
+        look = partial(_ends, name, record.native_id, self.control.surroundings(record))
         with trio.move_on_after(_PATIENCE):
             return await trio.to_thread.run_sync(look, abandon_on_cancel=True)
         raise Unreadable(f"it took more than {_PATIENCE:g} s to read.")
 
     async def _tell(self, record: SessionRecord, found: Sequence[Event]) -> None:
         new = [self._logged(record, event) for event in found]
-        for number, event in zip(await self.kit.ledger.log(new), new, strict=True):
-            self.kit.tallies.count(number, event.msg, event.meta)
+        for number, event in zip(await self.context.store.log(new), new, strict=True):
+            self.context.usage.count(number, event.msg, event.meta)
 
     def _logged(self, record: SessionRecord, event: Event) -> NewEvent:
         """Redacted as all that an agent tells, and among the events of its dispatch."""
-        meta: Mapping[str, object] = self.kit.secrets.value({
+        meta: Mapping[str, object] = self.context.secrets.value({
             **event.meta,
             "type": str(event.type),
             "sessionId": record.session_id,
@@ -92,11 +92,11 @@ class Amending:
             "account": owner(record)[1],
             "dispatchId": record.dispatch_id,
         })  # fmt: skip
-        at_ms, key = int(self.kit.clock() * 1000), f"amends:{event.meta['amends']}"
-        return NewEvent(str(event.tag), self.kit.secrets.text(event.content), meta, at_ms, key, 0)
+        at_ms, key = int(self.context.clock() * 1000), f"amends:{event.meta['amends']}"
+        return NewEvent(str(event.tag), self.context.secrets.text(event.content), meta, at_ms, key, 0)
 
     async def _say(self, record: SessionRecord, what: str, text: str) -> None:
-        await self.kit.ledger.say(Tag.SYSTEM, text, source=f"amending:{what}:{record.dispatch_id}")
+        await self.context.store.say(Tag.SYSTEM, text, source=f"amending:{what}:{record.dispatch_id}")
 
 
 def _ends(name: str, native_id: str, agent: Surroundings) -> Sequence[CallEnd]:

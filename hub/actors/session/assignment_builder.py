@@ -11,7 +11,7 @@ from pathlib import Path
 
 import attrs
 
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.domain.brief import receiver_prompt, render_envelope
 from hub.domain.contract import verify
 from hub.domain.permission.rules import asks
@@ -28,14 +28,14 @@ _CONTINUE = (
 
 
 @attrs.frozen
-class Orders:
+class AssignmentBuilder:
     """Builds assignments; the same record gives the same assignment."""
 
-    kit: Kit
+    context: SessionContext
 
     def fresh(self, record: SessionRecord) -> Assignment:
         """A first start, or another try on the same provider: its own session goes on where it can."""
-        provider = self.kit.providers[record.provider]
+        provider = self.context.providers[record.provider]
         # The agent chose it: one that begins with a dash would be an option of its program.
         resumable = record.native_id[:1] not in ("", "-") and provider.capabilities.resume
         resume_id = record.native_id if resumable else ""
@@ -62,11 +62,11 @@ class Orders:
         Raises:
             HubError: `contract_invalid`; the file is not what hub has signed, and is given to nobody.
         """
-        places = self.kit.places
+        places = self.context.places
         signed = places.adopted_json(record.session_id)
         contract = verify(
             read_bounded(signed, _CONTRACT_LIMIT),
-            self.kit.keys.contract,
+            self.context.keys.contract,
             session_id=record.session_id,
             snapshot=record.first or record.base,
         )
@@ -86,13 +86,13 @@ class Orders:
         path: Path | None = None,
         resume_id: str = "",
     ) -> Assignment:
-        settings = self.kit.config.provider(record.provider)
+        settings = self.context.config.provider(record.provider)
         return Assignment(
             dispatch_id=record.dispatch_id,
             session_id=record.session_id,
             prompt=self._guided(record, prompt),
             worktree=Path(record.worktree),
-            run_dir=self.kit.places.run_dir / record.dispatch_id,
+            run_dir=self.context.places.run_dir / record.dispatch_id,
             program=settings.program,
             envelope=envelope,
             envelope_path=path,
@@ -101,12 +101,12 @@ class Orders:
             native_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"hub:{record.dispatch_id}")),
             model=settings.model,
             base_url=settings.base_url,
-            account=self.kit.account(record.provider, record.account),
+            account=self.context.account(record.provider, record.account),
             options=settings.options,
-            asks=asks(self.kit.config.approvals, record.provider),
+            asks=asks(self.context.config.approvals, record.provider),
         )
 
     def _guided(self, record: SessionRecord, prompt: str) -> str:
         """With what the profile tells every agent; nothing that hub keeps secret is for all of them."""
-        told = self.kit.secrets.text(guidance(record.profile, record.context_hint, record.skills))
+        told = self.context.secrets.text(guidance(record.profile, record.context_hint, record.skills))
         return f"{prompt}\n\n{told}" if told else prompt

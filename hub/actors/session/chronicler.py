@@ -14,7 +14,7 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import shortage
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.domain.fidelity.chronicle import Chronicle, Subject
 from hub.domain.session import SessionRecord
 from hub.errors import HubError
@@ -32,20 +32,20 @@ _LOG = logging.getLogger(__name__)
 class Chronicler:
     """Reads on, one page at a time."""
 
-    kit: Kit
+    context: SessionContext
     _chronicle: Chronicle | None = None
     _reading: trio.Lock = attrs.field(factory=trio.Lock)
 
     async def run(self) -> None:
         """Keep up with the session's log, for ever; between sessions nothing is kept."""
-        board, ledger = self.kit.board, self.kit.ledger
+        shared, store = self.context.shared, self.context.store
         while True:
-            await board.until(lambda: self._is_behind() or (self._chronicle and not ledger.active))
-            if not ledger.active:
+            await shared.until(lambda: self._is_behind() or (self._chronicle and not store.active))
+            if not store.active:
                 self._chronicle = None
                 continue
             try:
-                await self.whole(ledger.now)
+                await self.whole(store.now)
             except HubError:
                 await trio.sleep(_AGAIN)  # whoever needs it meets the same, and says so
             except Exception as error:  # noqa: BLE001 - a handoff meets it too, and ends the session, not the daemon
@@ -64,10 +64,10 @@ class Chronicler:
         """
         async with self._reading:
             chronicle = self._of(record)
-            upto = await call_until_answered(self.kit.events, EventsHead())
+            upto = await call_until_answered(self.context.events, EventsHead())
             while chronicle.last_id < upto:
                 page = await call_until_answered(
-                    self.kit.events, EventsOfSession(record.session_id, chronicle.last_id, _PAGE)
+                    self.context.events, EventsOfSession(record.session_id, chronicle.last_id, _PAGE)
                 )
                 if not page:
                     break
@@ -77,9 +77,9 @@ class Chronicler:
     def _of(self, record: SessionRecord) -> Chronicle:
         subject = Subject(
             session_id=record.session_id,
-            goal=self.kit.task(record),
-            acceptance=self.kit.assertions(record),
-            skills=tuple(map(self.kit.secrets.text, record.skills)),
+            goal=self.context.task(record),
+            acceptance=self.context.assertions(record),
+            skills=tuple(map(self.context.secrets.text, record.skills)),
             root=record.worktree,
         )
         if self._chronicle is None or self._chronicle.subject != subject:
@@ -87,7 +87,7 @@ class Chronicler:
         return self._chronicle
 
     def _is_behind(self) -> bool:
-        if not self.kit.ledger.active:
+        if not self.context.store.active:
             return False
         chronicle = self._chronicle
-        return chronicle is None or chronicle.last_id < self.kit.ledger.newest
+        return chronicle is None or chronicle.last_id < self.context.store.newest

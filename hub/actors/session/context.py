@@ -16,9 +16,9 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.crash_loop import CrashLoopGuard
 from hub.actors.common.secrets import Keys, Secrets
-from hub.actors.session.shared_state import Board
-from hub.actors.session.store import Ledger
-from hub.actors.session.usage import Tallies
+from hub.actors.session.shared_state import SharedState
+from hub.actors.session.store import SessionStore
+from hub.actors.session.usage import SessionUsage
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.event import Record
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 
 
 @attrs.define
-class Kit:
-    """Ledger, board, places, configuration and the way to the other actors."""
+class SessionContext:
+    """Store, shared state, places, configuration and the way to the other actors."""
 
     places: Places
-    ledger: Ledger
-    board: Board
+    store: SessionStore
+    shared: SharedState
     audit: Ref[AuditInbox]
     events: Ref[EventsInbox]
     breakers: Ref[BreakersInbox]
@@ -62,7 +62,7 @@ class Kit:
     keys: Keys
     config: Config
     """The last valid configuration; refreshed when a session starts."""
-    tallies: Tallies
+    usage: SessionUsage
     new_id: Callable[[str], str]
     """`new_id("s")` -> `s-<time>-<random>`, matching `^[a-z0-9][a-z0-9-]{0,63}$`."""
     clock: Callable[[], float]
@@ -79,8 +79,8 @@ class Kit:
         self.secrets = Secrets(
             self.keys, self.providers, self.places.dotenv, self.detection, lambda: self.config
         )
-        self.ledger.scrub = self.secrets.value
-        self.ledger.heard = self.tallies.mark
+        self.store.scrub = self.secrets.value
+        self.store.heard = self.usage.mark
 
     async def each(self, session_id: str, take: Callable[[list[Record]], object]) -> None:
         """Give every event of a session, oldest first, in pages: a long session's log does not fit in memory."""

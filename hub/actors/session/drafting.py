@@ -1,7 +1,7 @@
 """The contract of a handoff, put together.
 
 Owns: which of the things that hub knows stand in a contract.
-Must not: sign or write it (`passing.py` does), or ask the outgoing agent anything.
+Must not: sign or write it (`handoff_steps.py` does), or ask the outgoing agent anything.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import attrs
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session.chronicler import Chronicler
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.actors.session.evidence import Evidence, Gate, Source
 from hub.domain.contract import Anchor, Contract, EvidenceKind, ManifestEntry, change_evidence
 from hub.domain.contract import Evidence as ContractEvidence
@@ -38,7 +38,7 @@ class _Work:
 class Drafting:
     """Drafts; the same record, log and tree give the same contract."""
 
-    kit: Kit
+    context: SessionContext
     evidence: Evidence
     chronicler: Chronicler
 
@@ -48,7 +48,7 @@ class Drafting:
         """The unsigned contract, derived from what is on record, and where its intent was found."""
         intent, source = await self.evidence.intent(record)
         chronicle = await self.chronicler.whole(record)
-        head = await call_until_answered(self.kit.audit, AuditHead())
+        head = await call_until_answered(self.context.audit, AuditHead())
         work, words = await self._work(record), chronicle.words()
         claims = claims_of(words)
         made = draft(
@@ -56,16 +56,16 @@ class Drafting:
             contract_id=contract_id(record),
             session_id=record.session_id,
             task_id=record.task_id,
-            task_goal=self.kit.task(record),
+            task_goal=self.context.task(record),
             snapshot_commit_sha=record.snapshot_sha,
-            acceptance_assertions=self.kit.assertions(record),
+            acceptance_assertions=self.context.assertions(record),
             file_manifest=work.files,
             verify_evidence=_verified(record, gate),
             more_evidence=(*words, *change_evidence(work.changes)),
             claims=claims,
             skills=chronicle.subject.skills,
             proofs=await proofs(
-                self.kit.places.root,
+                self.context.places.root,
                 record.snapshot_sha,
                 record.handoff.snapshot_tree,
                 [item.text for item in (*intent.do_not_redo, *claims)],
@@ -82,7 +82,7 @@ class Drafting:
 
     async def _work(self, record: SessionRecord) -> _Work:
         """The files of the work, their names redacted."""
-        root, sha, work = self.kit.places.root, record.snapshot_sha, _Work()
+        root, sha, work = self.context.places.root, record.snapshot_sha, _Work()
 
         async def files() -> None:
             work.files, _ = await manifest(root, record.base, sha)
@@ -91,7 +91,7 @@ class Drafting:
             work.changes = await changed_lines(root, record.session_id, record.base, sha)
 
         await together(files, changes)
-        hide = self.kit.secrets.events().text
+        hide = self.context.secrets.events().text
         if hide(names := "\n".join(entry.path for entry in work.files)) != names:
             work.files = tuple(attrs.evolve(entry, path=hide(entry.path)) for entry in work.files)
             work.changes = tuple((hide(path), how) for path, how in work.changes)

@@ -14,27 +14,27 @@ import attrs
 import trio
 
 from hub.actors.common.transient import passes, shortage
-from hub.actors.session.agent_control import Desk
+from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import Allotting, start_handoff
 from hub.actors.session.amending import Amending
-from hub.actors.session.assignment_builder import Orders
+from hub.actors.session.assignment_builder import AssignmentBuilder
 from hub.actors.session.chronicler import Chronicler
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.actors.session.drafting import Drafting
 from hub.actors.session.ending import Ending
 from hub.actors.session.evidence import Evidence
 from hub.actors.session.following import Following
-from hub.actors.session.handoff_steps import Passing
-from hub.actors.session.permission_broker import Asks
+from hub.actors.session.handoff_steps import HandoffSteps
+from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
 from hub.actors.session.setting_up import SettingUp
-from hub.actors.session.shared_state import Wish
+from hub.actors.session.shared_state import PendingCommand
 from hub.actors.session.signed import Signed
 from hub.actors.session.spending import Spending
 from hub.actors.session.starting import Starting
 from hub.actors.session.work import Work
-from hub.actors.session.worktree_watch import Stillness
+from hub.actors.session.worktree_watch import WorktreeWatch
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
@@ -53,12 +53,12 @@ AdapterSpec = Callable[[Dispatch], tuple[ChildSpec, Ref[AdapterInbox]]]
 class Driver:
     """Runs as the session actor's one background task."""
 
-    kit: Kit
-    desk: Desk
+    context: SessionContext
+    control: AgentControl
     work: Work
-    passing: Passing
+    handoff: HandoffSteps
     ending: Ending
-    asks: Asks
+    broker: PermissionBroker
     starting: Starting
     chronicler: Chronicler
     scores: Scores
@@ -74,15 +74,15 @@ class Driver:
             beside.cancel_scope.cancel(reason="the session is let go of")
 
     async def _drive(self) -> None:
-        board = self.kit.board
-        while not board.detached:
-            record = self.kit.ledger.record
-            if record is None or not (record.session_state.active or self.kit.ledger.owes):
-                await board.until(lambda: board.detached)
+        shared = self.context.shared
+        while not shared.detached:
+            record = self.context.store.record
+            if record is None or not (record.session_state.active or self.context.store.owes):
+                await shared.until(lambda: shared.detached)
                 break
             await self._try_step(record)
-            board.touch()
-        await self.desk.release()
+            shared.touch()
+        await self.control.release()
 
     async def _try_step(self, record: SessionRecord) -> None:
         """One step, and what follows its error; an error that comes on top of it leaves the step to be tried again."""
@@ -90,7 +90,7 @@ class Driver:
             await self._step(record)
         except HubError as error:
             try:
-                await self._trouble(self.kit.ledger.now, error)
+                await self._trouble(self.context.store.now, error)
             except HubError as another:
                 await self._wait_for_better(another)
         except Exception as error:
@@ -99,12 +99,12 @@ class Driver:
                 return
             # A restart may heal it: the record says where to go on. One that comes back every time would take
             # the daemon with it, so it ends the session instead.
-            if not self.kit.crash_loop.again(record.session_id, record.seq):
+            if not self.context.crash_loop.again(record.session_id, record.seq):
                 raise
             _LOG.exception("the session cannot go on")
             await self._give_up(record)
         else:
-            self._told, self.kit.board.trouble = None, None
+            self._told, self.context.shared.trouble = None, None
 
     async def _give_up(self, record: SessionRecord) -> None:
         error = HubError(
@@ -119,16 +119,16 @@ class Driver:
             await self.ending.abandoned(record, error)
 
     async def _step(self, record: SessionRecord) -> None:
-        if self.kit.ledger.owes:
+        if self.context.store.owes:
             # Nothing of a task is told before all that finds secrets in it is ready; that takes seconds on a new machine.
-            await self.kit.secrets.arm()
-            await self.kit.ledger.tell()
+            await self.context.secrets.arm()
+            await self.context.store.tell()
             if not record.previous:
                 await self.starting.tell(record)
             return
-        if self.kit.board.wish is Wish.STOP:
+        if self.context.shared.pending is PendingCommand.STOP:
             await self.ending.stopped(record, "user")
-            self.kit.board.wish = None
+            self.context.shared.pending = None
         elif record.error is not None and record.error.code in _NEEDS_DECISION:
             await self._await_decision()
         elif record.paused and self._would_start(record):
@@ -136,46 +136,46 @@ class Driver:
         elif record.state is State.RUNNING:
             await self.work.step(record)
         else:
-            await self.passing.step(record)
+            await self.handoff.step(record)
 
     def _would_start(self, record: SessionRecord) -> bool:
         """Whether the next step brings an agent nearer to its start: a user's pause holds until it is lifted."""
         match record.state:
             case State.RUNNING:
-                return record.worktree_ready and not record.wait and not self.desk.has_run(record)
+                return record.worktree_ready and not record.wait and not self.control.has_run(record)
             case State.DISPATCHED | State.RESUMING:
-                return not self.desk.has_run(record)
+                return not self.control.has_run(record)
             case _:
                 return True
 
     async def _await_decision(self) -> None:
         """The user says what an unknowable dispatch is to be: a handoff request starts the next one."""
-        board = self.kit.board
-        await board.until(lambda: board.wish or board.detached)
-        if board.wish is not Wish.HANDOFF:
+        shared = self.context.shared
+        await shared.until(lambda: shared.pending or shared.detached)
+        if shared.pending is not PendingCommand.HANDOFF:
             return
-        board.wish = None
-        record = self.kit.ledger.now
+        shared.pending = None
+        record = self.context.store.now
         if record.state is not State.RUNNING:
-            await self.passing.abandon_dispatch(record)
+            await self.handoff.abandon_dispatch(record)
             return
         await self.work.routing.ended(record)
-        record = await self.kit.ledger.update(
+        record = await self.context.store.update(
             error=None, needs_input=False, dispatch_id="", session_state=SessionState.RUNNING
         )
         if await self.work.routing.next(record, None) is not None:
             await start_handoff(
-                self.kit, record, Trigger.MANUAL_HANDOFF, "the user decided to hand over", None
+                self.context, record, Trigger.MANUAL_HANDOFF, "the user decided to hand over", None
             )
 
     async def _trouble(self, record: SessionRecord, error: HubError) -> None:
-        if error.code is Code.INTERRUPTED and self.kit.board.wish is Wish.STOP:
+        if error.code is Code.INTERRUPTED and self.context.shared.pending is PendingCommand.STOP:
             return  # the next step stops
         if passes(error):
             await self._wait_for_better(error)
         elif error.code in _NEEDS_DECISION:
-            await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
-            await self.kit.ledger.update(
+            await self.context.store.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+            await self.context.store.update(
                 error=ErrorNote(error.code, error.detail, error.hint),
                 session_state=SessionState.WAITING,
                 needs_input=True,
@@ -185,38 +185,56 @@ class Driver:
 
     async def _wait_for_better(self, error: HubError) -> None:
         """Said once, as soon as it can be, and tried every two seconds: a full disk ends no session."""
-        self.kit.board.trouble = ErrorNote(error.code, error.detail, error.hint)
-        if self.kit.board.wish is Wish.HANDOFF:
-            self.kit.board.settle(error)  # whoever asked for it is told, and may ask again
+        self.context.shared.trouble = ErrorNote(error.code, error.detail, error.hint)
+        if self.context.shared.pending is PendingCommand.HANDOFF:
+            self.context.shared.settle(error)  # whoever asked for it is told, and may ask again
         if self._told is not error.code:
             with trio.move_on_after(_TROUBLE_PAUSE), contextlib.suppress(HubError):
-                await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+                await self.context.store.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
                 self._told = error.code
-        before = self.kit.board.wish
-        await self.kit.board.until(lambda: self.kit.board.wish not in (before, None), _TROUBLE_PAUSE)
+        before = self.context.shared.pending
+        await self.context.shared.until(
+            lambda: self.context.shared.pending not in (before, None), _TROUBLE_PAUSE
+        )
 
 
-def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver:
+def hire(context: SessionContext, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver:
     """A fresh driver and its helpers, for one incarnation of the session.
 
     Args:
-        kit: What they share.
+        context: What they share.
         adapters: Where the agents' adapters run.
         adapter_spec: The child that carries a dispatch, and how it is spoken to.
     """
-    desk = Desk(kit, adapters, adapter_spec)
-    chronicler = Chronicler(kit)
-    routing, orders, asks = Routing(kit), Orders(kit), Asks(kit, desk)
-    evidence, scores = Evidence(kit, chronicler), Scores(kit, chronicler)
-    stillness, signed = Stillness(kit.places.root), Signed(kit)
-    amending = Amending(kit, desk)
-    drafting = Drafting(kit, evidence, chronicler)
-    passing = Passing(
-        kit, desk, routing, orders, evidence, asks, stillness, signed, amending, drafting, scores
+    control = AgentControl(context, adapters, adapter_spec)
+    chronicler = Chronicler(context)
+    routing, builder, broker = (
+        Routing(context),
+        AssignmentBuilder(context),
+        PermissionBroker(context, control),
     )
-    ending = Ending(kit, desk, routing, evidence, passing, scores)
-    allotting = Allotting(kit, routing, asks)
-    spending = Spending(kit, desk, asks)
-    work = Work(kit, desk, routing, orders, ending, allotting, amending, SettingUp(kit), spending)
-    following = Following(kit, drafting)
-    return Driver(kit, desk, work, passing, ending, asks, Starting(kit), chronicler, scores, following)
+    evidence, scores = Evidence(context, chronicler), Scores(context, chronicler)
+    worktree_watch, signed = WorktreeWatch(context.places.root), Signed(context)
+    amending = Amending(context, control)
+    drafting = Drafting(context, evidence, chronicler)
+    handoff = HandoffSteps(
+        context,
+        control,
+        routing,
+        builder,
+        evidence,
+        broker,
+        worktree_watch,
+        signed,
+        amending,
+        drafting,
+        scores,
+    )
+    ending = Ending(context, control, routing, evidence, handoff, scores)
+    allotting = Allotting(context, routing, broker)
+    spending = Spending(context, control, broker)
+    work = Work(context, control, routing, builder, ending, allotting, amending, SettingUp(context), spending)
+    following = Following(context, drafting)
+    return Driver(
+        context, control, work, handoff, ending, broker, Starting(context), chronicler, scores, following
+    )

@@ -12,12 +12,12 @@ import attrs
 
 from hub.actors.common.clock import iso
 from hub.actors.common.transient import PASSING
-from hub.actors.session.agent_control import Desk
+from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import start_handoff
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.actors.session.ends import withdraw_all
 from hub.actors.session.evidence import Evidence, Gate
-from hub.actors.session.handoff_steps import Passing
+from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
 from hub.domain.event import Tag
@@ -32,16 +32,16 @@ from hub.io import failpoints
 class Ending:
     """Ends a session; each call may be repeated after a crash."""
 
-    kit: Kit
-    desk: Desk
+    context: SessionContext
+    control: AgentControl
     routing: Routing
     evidence: Evidence
-    passing: Passing
+    handoff: HandoffSteps
     scores: Scores
 
     async def judge(self, record: SessionRecord) -> None:
         """The agent says it is done: let the acceptance commands say whether it is."""
-        record = await self.kit.ledger.update(session_state=SessionState.VERIFYING)
+        record = await self.context.store.update(session_state=SessionState.VERIFYING)
         if not record.verify:
             await self.finish(record, SessionState.COMPLETED, verified=False)
             return
@@ -49,7 +49,10 @@ class Ending:
         if gate.passed:
             await self.finish(record, SessionState.COMPLETED, verified=True)
             return
-        if record.repairs < self.kit.config.session.verify_tries and record.provider in self.kit.providers:
+        if (
+            record.repairs < self.context.config.session.verify_tries
+            and record.provider in self.context.providers
+        ):
             await self._give_back(record, gate)
             return
         error = HubError(Code.VERIFY_FAILED, f"The acceptance commands failed.\n{gate.text()}")
@@ -60,14 +63,16 @@ class Ending:
 
         That it was given back is told under the dispatch that was refused, and on record before the next one starts.
         """
-        tries, most = record.repairs + 1, self.kit.config.session.verify_tries
+        tries, most = record.repairs + 1, self.context.config.session.verify_tries
         key = f"repair:{record.dispatch_id}"
         provider, account = record.provider, record.account
-        await self.kit.ledger.note("repair", key, provider=provider, account=account, attempt=tries, of=most)
+        await self.context.store.note(
+            "repair", key, provider=provider, account=account, attempt=tries, of=most
+        )
         msg = f"the acceptance commands failed; {provider} gets the work back ({tries} of {most})"
-        await self.kit.ledger.say(Tag.SYSTEM, msg, source=key, repair=tries, of=most)
+        await self.context.store.say(Tag.SYSTEM, msg, source=key, repair=tries, of=most)
         failpoints.hit("repair.told")
-        await self.kit.ledger.update(
+        await self.context.store.update(
             session_state=SessionState.RUNNING,
             dispatch_id="",
             repairs=tries,
@@ -81,35 +86,35 @@ class Ending:
         if target is None or record.handoffs_done >= record.max_handoffs:
             raise error
         why = "the acceptance commands failed"
-        await start_handoff(self.kit, record, Trigger.FAILURE, why, None, tried_as="verify_failed")
+        await start_handoff(self.context, record, Trigger.FAILURE, why, None, tried_as="verify_failed")
 
     async def stopped(self, record: SessionRecord, reason: str) -> None:
         """The user, or the end of the daemon, ends the session: agent stopped in order, bytes kept."""
         failpoints.hit("stop.asked")
         await self.routing.ended(record)
-        await self.desk.safe_point(self.kit.config.session.stop_grace)
+        await self.control.safe_point(self.context.config.session.stop_grace)
         failpoints.hit("stop.told")
-        await self.desk.stop(reason)
+        await self.control.stop(reason)
         failpoints.hit("stop.gone")
-        await self.desk.release()
+        await self.control.release()
         await self.finish(record, SessionState.STOPPED, verified=record.verified)
 
     async def failed(self, record: SessionRecord, error: HubError) -> None:
         """Nothing more can be done: say so, with the code and the next step, and keep every byte."""
-        await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+        await self.context.store.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
         note = ErrorNote(error.code, error.detail, error.hint)
         try:
-            await self.desk.stop("failed")
+            await self.control.stop("failed")
         except HubError:
-            await self.desk.kill(record)
-        await self.desk.release()
+            await self.control.kill(record)
+        await self.control.release()
         await self.finish(record, SessionState.FAILED, verified=record.verified, error=note)
 
     async def abandoned(self, record: SessionRecord, error: HubError) -> None:
         """Where not even `failed` works: no process is left and the record is closed; the worktree stays as it is."""
-        await self.desk.kill(record)
+        await self.control.kill(record)
         await self._close(
-            record, _ended(SessionState.FAILED, self.kit.clock(), ErrorNote(error.code, error.detail))
+            record, _ended(SessionState.FAILED, self.context.clock(), ErrorNote(error.code, error.detail))
         )
 
     async def finish(
@@ -124,26 +129,26 @@ class Ending:
         sha = record.snapshot_sha
         if record.worktree_ready:
             try:
-                sha = (await self.passing.snapshot(record, f"end-{record.task_id}", error)).sha
+                sha = (await self.handoff.snapshot(record, f"end-{record.task_id}", error)).sha
             except HubError as problem:
                 if problem.code in PASSING:
                     raise
                 # The session ends all the same: what failed is said, and the worktree itself is untouched.
-                await self.kit.ledger.say(
+                await self.context.store.say(
                     Tag.ERROR, problem.detail, code=str(problem.code), hint=problem.hint
                 )
         await self.scores.settle()
-        changes = _ended(state, self.kit.clock(), error)
+        changes = _ended(state, self.context.clock(), error)
         await self._close(record, {**changes, "verified": verified, "snapshot_sha": sha})
 
     async def _close(self, record: SessionRecord, changes: dict[str, Any]) -> None:
-        await self.desk.drop_ready()
+        await self.control.drop_ready()
         if record.state is State.RUNNING:
-            await self.kit.ledger.update(**changes)
-            await self.kit.ledger.tell()
+            await self.context.store.update(**changes)
+            await self.context.store.tell()
         else:
-            await self.kit.ledger.advance(Trigger.ABANDONED, **changes)
-        await withdraw_all(self.kit, record.session_id)
+            await self.context.store.advance(Trigger.ABANDONED, **changes)
+        await withdraw_all(self.context, record.session_id)
 
 
 def _ended(state: SessionState, now: float, error: ErrorNote | None) -> dict[str, Any]:

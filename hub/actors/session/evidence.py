@@ -19,7 +19,7 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session.chronicler import Chronicler
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.contract import EvidenceKind
 from hub.domain.event import Tag
@@ -107,7 +107,7 @@ class Gate:
 class Evidence:
     """Reads and checks; the same log and tree give the same answers."""
 
-    kit: Kit
+    context: SessionContext
     chronicler: Chronicler
 
     async def intent(self, record: SessionRecord) -> tuple[Intent, Source]:
@@ -120,13 +120,13 @@ class Evidence:
 
     async def _drawn(self, record: SessionRecord) -> Intent | None:
         """Out of the graph's nodes; None where they are not to be had, or are of a task that is told otherwise by now."""
-        upto = await call_until_answered(self.kit.events, EventsHead())
+        upto = await call_until_answered(self.context.events, EventsHead())
         try:
             question = DrawIntent(record.session_id, upto)
-            found = await self.kit.knowledge.call(question, timeout=_GRAPH_PATIENCE)
+            found = await self.context.knowledge.call(question, timeout=_GRAPH_PATIENCE)
         except (HubError, ActorDied, trio.TooSlowError):
             return None
-        task = self.kit.task(record)
+        task = self.context.task(record)
         return found if found is not None and found.initial_prompt == (task or found.initial_prompt) else None
 
     async def gate(self, record: SessionRecord, key: str) -> Gate:
@@ -135,21 +135,21 @@ class Evidence:
         The tree is hashed *after* the commands ran: what they changed is part of what is judged.
         """
         checks: list[Check] = []
-        worktree, root = Path(record.worktree), self.kit.places.root
+        worktree, root = Path(record.worktree), self.context.places.root
         before = await new_files(worktree, root=root)
-        commands = zip(record.verify, self.kit.assertions(record), strict=True)
+        commands = zip(record.verify, self.context.assertions(record), strict=True)
         for number, (command, shown) in enumerate(commands):
-            await self.kit.ledger.say(
+            await self.context.store.say(
                 Tag.SYSTEM, f"verify: {shown}", source=f"{key}:{number}:start", command=shown
             )
             check = await self._check(record, command, shown)
             checks.append(attrs.evolve(check, source=await self._told(check)))
         # What they have made besides is no work of the agent's.
         after = await new_files(worktree, root=root)
-        note_left(self.kit.places.kept_index(record.session_id), before, after)
+        note_left(self.context.places.kept_index(record.session_id), before, after)
         tree = await git.tree_hash(worktree, root=root)
         for check in checks:
-            await self.kit.ledger.note(
+            await self.context.store.note(
                 "verify",
                 f"{key}:{check.command}:{check.exit_code}:{tree}",
                 command=check.command,
@@ -163,18 +163,18 @@ class Evidence:
 
     async def _check(self, record: SessionRecord, command: str, shown: str) -> Check:
         changed = await self._changed(record, command)
-        timeout = self.kit.config.session.verify_timeout
+        timeout = self.context.config.session.verify_timeout
         run = partial(run_command, command, cwd=Path(record.worktree), timeout=timeout)
-        result = await self.kit.board.unless_stopped(run)
+        result = await self.context.shared.unless_stopped(run)
         # Only its end is shown; what is cut off before it is more than any secret's length.
-        output = self.kit.secrets.text(result.output[-_SCRUBBED:])[-_SHOWN:]
+        output = self.context.secrets.text(result.output[-_SCRUBBED:])[-_SHOWN:]
         return Check(shown, result.exit_code, output, result.duration_ms, result.timed_out, changed=changed)
 
     async def _told(self, check: Check) -> int:
         """Puts the result on record; the id of its event."""
         verdict = "passed" if check.passed else f"failed (exit {check.exit_code})"
         doubt = f" (changed since the start: {', '.join(check.changed)})" if check.changed else ""
-        return await self.kit.ledger.say(
+        return await self.context.store.say(
             Tag.SYSTEM if check.passed else Tag.ERROR,
             f"verify {verdict}: {check.command}{doubt}",
             command=check.command,
@@ -186,5 +186,5 @@ class Evidence:
 
     async def _changed(self, record: SessionRecord, command: str) -> tuple[str, ...]:
         """What the command is made of and the session has changed: it judges all the same, and that is said beside it."""
-        root, worktree = self.kit.places.root, Path(record.worktree)
+        root, worktree = self.context.places.root, Path(record.worktree)
         return await changed_since_start(root, worktree, record.session_id, record.base, orders_of(command))

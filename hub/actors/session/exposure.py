@@ -10,7 +10,7 @@ import contextlib
 
 import trio
 
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.domain.event import Tag
 from hub.domain.routing import Target
 from hub.domain.session import SessionRecord
@@ -18,7 +18,7 @@ from hub.errors import Code, HubError
 from hub.io import git
 
 
-async def warn_of_secrets(kit: Kit, record: SessionRecord, target: Target) -> None:
+async def warn_of_secrets(context: SessionContext, record: SessionRecord, target: Target) -> None:
     """Tell, before another provider gets the work, which kinds of secrets it holds beyond the user's commits.
 
     Told once a handoff. A difference that cannot be read is no reason to stop one: what is wrong with the branch is
@@ -27,11 +27,11 @@ async def warn_of_secrets(kit: Kit, record: SessionRecord, target: Target) -> No
     if target.provider == record.provider:
         return
     with contextlib.suppress(HubError):
-        diff = await git.session_diff(kit.places.root, record.base, record.branch, carried=True)
-        counts = await trio.to_thread.run_sync(kit.secrets.count, _added(diff.diff))
+        diff = await git.session_diff(context.places.root, record.base, record.branch, carried=True)
+        counts = await trio.to_thread.run_sync(context.secrets.count, _added(diff.diff))
         if counts:
             kinds = ", ".join(f"{kind}:{count}" for kind, count in sorted(counts.items()))
-            await kit.ledger.say(
+            await context.store.say(
                 Tag.SYSTEM,
                 f"the work holds what looks like secrets ({kinds}), and {target.provider} is given it",
                 source=f"secrets:{record.handoff_id}",
@@ -39,13 +39,13 @@ async def warn_of_secrets(kit: Kit, record: SessionRecord, target: Target) -> No
             )
 
 
-def refuse_known_secrets(kit: Kit, *texts: str) -> None:
+def refuse_known_secrets(context: SessionContext, *texts: str) -> None:
     """The last look at a contract: all that goes into it was redacted before.
 
     Raises:
         HubError: `contract_invalid`; one of the values hub keeps secret stands in a text.
     """
-    if any(map(kit.secrets.holds, texts)):
+    if any(map(context.secrets.holds, texts)):
         raise HubError(
             Code.CONTRACT_INVALID, "A key that hub holds stands in the contract: nobody is given it."
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import attrs
 
 from hub.actors.common.clock import iso
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.actors.session.drafting import Drafting
 from hub.actors.session.exposure import refuse_known_secrets
 from hub.domain.brief import render_envelope
@@ -29,7 +29,7 @@ _GOAL = 2_000
 class Following:
     """Of one session that has ended."""
 
-    kit: Kit
+    context: SessionContext
     drafting: Drafting
 
     async def draft(self, order: DraftFollowUp) -> FollowUp:
@@ -38,8 +38,8 @@ class Following:
         Raises:
             HubError: `session_already_running`: it has not ended. `no_contract`... what a disk can refuse.
         """
-        kit = self.kit
-        record = kit.ledger.now
+        context = self.context
+        record = context.store.now
         if record.session_state.active:
             hint = f"Reply to it, or end it first: hub stop {record.session_id}"
             raise HubError(Code.SESSION_ALREADY_RUNNING, f"Session {record.session_id} works.", hint=hint)
@@ -47,23 +47,23 @@ class Following:
             detail = f"Session {record.session_id} ended before there was any work to go on with."
             raise HubError(Code.INVALID, detail, hint='Start anew: hub run "task"')
         made, _ = await self.drafting.contract(record, Target("", ""), None)
-        before = f"The task before this one: {clip(kit.task(record), _GOAL)}"
+        before = f"The task before this one: {clip(context.task(record), _GOAL)}"
         contract = sign(
             attrs.evolve(
                 made,
                 contract_id=f"c-{order.new_id}",
                 session_id=order.new_id,
-                task_goal=kit.secrets.text(order.task),
-                acceptance_assertions=tuple(map(kit.secrets.text, order.verify)),
+                task_goal=context.secrets.text(order.task),
+                acceptance_assertions=tuple(map(context.secrets.text, order.verify)),
                 evidence=(Evidence(EvidenceKind.DECIDED, before, 0), *made.evidence),
                 handoff_id="",
-                created_at=iso(kit.clock()),
+                created_at=iso(context.clock()),
             ),
-            kit.keys.contract,
+            context.keys.contract,
         )
-        file = kit.places.below(kit.places.adopted_json(order.new_id))
+        file = context.places.below(context.places.adopted_json(order.new_id))
         data, text = encode(contract), render_envelope(contract, file=file)
-        refuse_known_secrets(kit, data.decode(), text)
-        write_atomic(kit.places.adopted_json(order.new_id), data)
-        write_atomic(kit.places.adopted_md(order.new_id), text.encode())
+        refuse_known_secrets(context, data.decode(), text)
+        write_atomic(context.places.adopted_json(order.new_id), data)
+        write_atomic(context.places.adopted_md(order.new_id), text.encode())
         return FollowUp(base=record.base, first=record.snapshot_sha)

@@ -18,22 +18,22 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.clock import iso
 from hub.actors.common.transient import UNAUDITED, passes
-from hub.actors.session.agent_control import Desk
+from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import tell_wait
 from hub.actors.session.amending import Amending
-from hub.actors.session.assignment_builder import Orders
-from hub.actors.session.context import Kit
+from hub.actors.session.assignment_builder import AssignmentBuilder
+from hub.actors.session.context import SessionContext
 from hub.actors.session.drafting import Drafting, contract_id
 from hub.actors.session.evidence import Evidence, Gate
 from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
 from hub.actors.session.owner import owner, unknown_agent
-from hub.actors.session.permission_broker import Asks
+from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
-from hub.actors.session.shared_state import LiveAgent, Wish
+from hub.actors.session.shared_state import LiveAgent, PendingCommand
 from hub.actors.session.signed import Signed
 from hub.actors.session.store import effect
-from hub.actors.session.worktree_watch import Stillness
+from hub.actors.session.worktree_watch import WorktreeWatch
 from hub.domain.approval import Action
 from hub.domain.brief import receiver_prompt, render_envelope
 from hub.domain.contract import Contract, encode, sign
@@ -57,16 +57,16 @@ _PASSES = frozenset({None, FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
 
 
 @attrs.frozen
-class Passing:
+class HandoffSteps:
     """The way of one handoff."""
 
-    kit: Kit
-    desk: Desk
+    context: SessionContext
+    control: AgentControl
     routing: Routing
-    orders: Orders
+    builder: AssignmentBuilder
     evidence: Evidence
-    asks: Asks
-    stillness: Stillness
+    broker: PermissionBroker
+    worktree_watch: WorktreeWatch
     signed: Signed
     amending: Amending
     drafting: Drafting
@@ -81,7 +81,7 @@ class Passing:
                 await self._snapshotted(record)
             case State.ENVELOPE_BUILT:
                 await self._envelope_built(record)
-            case State.DISPATCHED | State.RESUMING if owner(record)[0] not in self.kit.providers:
+            case State.DISPATCHED | State.RESUMING if owner(record)[0] not in self.context.providers:
                 await self._receiver_gone(record)
             case State.DISPATCHED:
                 await self._dispatched(record)
@@ -91,15 +91,15 @@ class Passing:
                 raise HubError(Code.INTERNAL, "RUNNING is not a step of a handoff.")
 
     async def _pausing(self, record: SessionRecord) -> None:
-        point = await self.desk.safe_point(self.kit.config.session.pause_grace)
+        point = await self.control.safe_point(self.context.config.session.pause_grace)
         effect(State.PAUSING, "mid")
-        await self.desk.stop("handoff")
-        await self.desk.release()
-        await self.stillness.watch(record)
+        await self.control.stop("handoff")
+        await self.control.release()
+        await self.worktree_watch.watch(record)
         await self.amending.amend(record)
         snapshot = await self.snapshot(record, record.handoff_id)
         effect(State.PAUSING, "done")
-        await self.kit.ledger.advance(
+        await self.context.store.advance(
             Trigger.SAFE_POINT,
             snapshot_sha=snapshot.sha,
             handoff=attrs.evolve(record.handoff, snapshot_tree=snapshot.tree, safe_point=point),
@@ -115,23 +115,25 @@ class Passing:
         audited = ending_with is None or ending_with.code not in UNAUDITED
         trailers = {}
         if audited:
-            head = await call_until_answered(self.kit.audit, AuditHead())
+            head = await call_until_answered(self.context.audit, AuditHead())
             trailers["Hub-Audit"] = f"{head.seq}:{head.hash}"
         worktree = Path(record.worktree)
-        snapshot = await git.snapshot(worktree, record.session_id, name, trailers, root=self.kit.places.root)
+        snapshot = await git.snapshot(
+            worktree, record.session_id, name, trailers, root=self.context.places.root
+        )
         for note in (
             *snapshot.notes,
             *(f"not in the snapshot: {s.path} ({s.reason})" for s in snapshot.skipped if s.reason != LEFT),
         ):
-            await self.kit.ledger.say(Tag.SYSTEM, note)
+            await self.context.store.say(Tag.SYSTEM, note)
         await self._tell_left([s.path for s in snapshot.skipped if s.reason == LEFT])
         # One that was staged is untracked, and mostly ignored, from this snapshot on: it is not found a second time.
-        known = self.kit.ledger.now.withheld
+        known = self.context.store.now.withheld
         withheld = dict.fromkeys((*known, *(s.path for s in snapshot.skipped if s.reason == NEVER)))
         if len(withheld) > len(known):
-            await self.kit.ledger.update(withheld=tuple(withheld))
+            await self.context.store.update(withheld=tuple(withheld))
         if audited:
-            await self.kit.ledger.note(
+            await self.context.store.note(
                 "snapshot",
                 f"snapshot:{record.session_id}:{name}:{snapshot.sha}",
                 sha=snapshot.sha,
@@ -143,9 +145,9 @@ class Passing:
         """What acceptance commands left behind is told in one line, once."""
         if paths:
             more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-            key = f"left:{self.kit.ledger.now.session_id}:{len(paths)}:{paths[0]}"
+            key = f"left:{self.context.store.now.session_id}:{len(paths)}:{paths[0]}"
             words = f"not in the snapshot: {', '.join(paths[:_NAMED])}{more} ({LEFT})"
-            await self.kit.ledger.say(Tag.SYSTEM, words, source=key)
+            await self.context.store.say(Tag.SYSTEM, words, source=key)
 
     async def _snapshotted(self, record: SessionRecord) -> None:
         gate = await self.evidence.gate(record, f"gate:{record.handoff_id}") if record.verify else None
@@ -161,12 +163,12 @@ class Passing:
         # The acceptance commands are over and no agent runs: nothing moves in the worktree until the dispatch.
         await together(
             write,
-            partial(self.stillness.look_early, record),
-            partial(warn_of_secrets, self.kit, record, target),
-            self.desk.make_ready,
+            partial(self.worktree_watch.look_early, record),
+            partial(warn_of_secrets, self.context, record, target),
+            self.control.make_ready,
         )
         effect(State.SNAPSHOTTED, "done")
-        await self.kit.ledger.advance(
+        await self.context.store.advance(
             Trigger.SNAPSHOT_DONE,
             handoff=attrs.evolve(
                 record.handoff, contract_id=contract_id(record), contract_sha256=digest, receiver=target
@@ -177,14 +179,14 @@ class Passing:
         """Build, sign and write the contract; it is on the audit log when its SHA-256 is returned."""
         await self.scores.settle()  # the contract that is there is what the last handoff's score is made of
         made, source = await self.drafting.contract(record, target, gate)
-        contract = sign(made, self.kit.keys.contract)
+        contract = sign(made, self.context.keys.contract)
         effect(State.SNAPSHOTTED, "mid")
         data, text = encode(contract), self._brief(contract)
-        refuse_known_secrets(self.kit, data.decode(), text)
-        write_atomic(self.kit.places.envelope_md, text.encode())
-        write_atomic(self.kit.places.envelope_json, data)
+        refuse_known_secrets(self.context, data.decode(), text)
+        write_atomic(self.context.places.envelope_md, text.encode())
+        write_atomic(self.context.places.envelope_json, data)
         digest = hashlib.sha256(data).hexdigest()
-        await self.kit.ledger.note(
+        await self.context.store.note(
             "contract",
             f"contract:{contract.contract_id}",
             contractId=contract.contract_id,
@@ -202,14 +204,14 @@ class Passing:
             if found is None:
                 return
             target = found
-        if not await self.asks.permitted(record, Action.HANDOFF, record.handoff_id, target):
+        if not await self.broker.permitted(record, Action.HANDOFF, record.handoff_id, target):
             await self._not_permitted(record, target)
             return
         effect(State.ENVELOPE_BUILT, "done")
-        await self.kit.ledger.advance(
+        await self.context.store.advance(
             Trigger.CONTRACT_WRITTEN,
             handoff=attrs.evolve(record.handoff, receiver=target),
-            dispatch_id=self.desk.next_id(),
+            dispatch_id=self.control.next_id(),
             attempt=record.attempt + 1,
         )
 
@@ -224,14 +226,14 @@ class Passing:
             return choice.first
         if record.failure in _PASSES:
             choice = await self.routing.choose(record, record.failure, stay=True)
-        until = self.kit.clock() if choice.first is not None else choice.until()
+        until = self.context.clock() if choice.first is not None else choice.until()
         said = f"Nobody else may go on with the task. {choice.said()}" if choice.first is None else ""
         if until is None or (record.on_limit is OnLimit.STOP and said):
             raise HubError(Code.NO_FALLBACK, said, hint=choice.next_step())
         ender: Ender = "anybody" if record.failure in _PASSES else "others"
         wait = Wait(until, said, "handoff", ender) if said else None
         await self.routing.give_back(record)
-        await self.kit.ledger.advance(
+        await self.context.store.advance(
             Trigger.ABANDONED,
             dispatch_id="",
             handoff=attrs.evolve(record.handoff, receiver=None),
@@ -239,19 +241,19 @@ class Passing:
             session_state=SessionState.WAITING if wait else SessionState.RUNNING,
         )
         if wait:
-            await tell_wait(self.kit, wait)
+            await tell_wait(self.context, wait)
         else:
-            await self.kit.ledger.say(Tag.SYSTEM, f"Nobody else can take over; {record.provider} goes on.")
+            await self.context.store.say(Tag.SYSTEM, f"Nobody else can take over; {record.provider} goes on.")
         return None
 
     def _brief(self, contract: Contract) -> str:
-        places = self.kit.places
+        places = self.context.places
         return render_envelope(contract, file=places.below(places.envelope_json))
 
     async def _not_permitted(self, record: SessionRecord, target: Target) -> None:
         """Somebody said no to this receiver: the next one is asked about."""
         left = Attempt(target.provider, target.account, "denied", record.at)
-        await self.kit.ledger.update(
+        await self.context.store.update(
             tried=(*record.tried, left), handoff=attrs.evolve(record.handoff, receiver=None)
         )
 
@@ -261,10 +263,10 @@ class Passing:
         receiver = attrs.evolve(record, provider=provider, account=account, native_id="")
         # Rendered again from what was verified: the Markdown file on disk is for people and could have been changed.
         text = self._brief(contract)
-        path = self.kit.places.run_dir / record.dispatch_id / "envelope.md"
-        assignment = self.orders.receiver(receiver, receiver_prompt(contract), text, path)
+        path = self.context.places.run_dir / record.dispatch_id / "envelope.md"
+        assignment = self.builder.receiver(receiver, receiver_prompt(contract), text, path)
         note = partial(
-            self.kit.ledger.note,
+            self.context.store.note,
             "dispatch",
             f"dispatch:{record.dispatch_id}",
             dispatchId=record.dispatch_id,
@@ -272,22 +274,22 @@ class Passing:
             account=receiver.account,
             contractId=contract.contract_id,
         )
-        same_tree = await self.stillness.same_tree(record, note)
+        same_tree = await self.worktree_watch.same_tree(record, note)
         effect(State.DISPATCHED, "mid")
-        if self.desk.has_run(record):
+        if self.control.has_run(record):
             await self.routing.hold(record)  # also where the claims were lost, or an older hub made none
         elif not await self.routing.claim(record):
             await self._next_receiver(record)  # somebody else has the one attempt
             return
         try:
-            await self.desk.dispatch(receiver, assignment)
+            await self.control.dispatch(receiver, assignment)
         except HubError as error:
             if error.code is not Code.DISPATCH_FAILED or passes(error):
                 raise
             await self._dispatch_failed(record, error)
             return
         effect(State.DISPATCHED, "done")
-        await self.kit.ledger.advance(
+        await self.context.store.advance(
             Trigger.ADAPTER_STARTED,
             handoff=attrs.evolve(record.handoff, tree_matches=same_tree),
             insisted=False,
@@ -295,33 +297,33 @@ class Passing:
 
     async def _dispatch_failed(self, record: SessionRecord, error: HubError) -> None:
         left = Attempt(*owner(record), "dispatch_failed", record.at)
-        await self.kit.ledger.say(Tag.ERROR, f"{left.provider} could not be started: {error.detail}")
+        await self.context.store.say(Tag.ERROR, f"{left.provider} could not be started: {error.detail}")
         failure = Failure(FailureClass.CRASH, error.detail)
         await call_until_answered(
-            self.kit.breakers, BreakerFailure(*owner(record), failure, record.dispatch_id)
+            self.context.breakers, BreakerFailure(*owner(record), failure, record.dispatch_id)
         )
         await self._next_receiver(record, left)
 
     async def _receiver_gone(self, record: SessionRecord) -> None:
         """The receiver left the configuration while hub was away: whatever runs of it is ended."""
         error = unknown_agent(owner(record)[0])
-        await self.desk.kill(record)
-        await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+        await self.control.kill(record)
+        await self.context.store.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
         await self.abandon_dispatch(record)
 
     async def _resuming(self, record: SessionRecord) -> None:
-        live = await self.desk.reattach(record)
+        live = await self.control.reattach(record)
         effect(State.RESUMING, "mid")
         await self._first_sign(live)
         if not live.answered:
             if not live.adapter_up or self._stopping():
                 return
-            self.desk.insist_known(record)
+            self.control.insist_known(record)
             await self._no_heartbeat(record, live)
             return
         effect(State.RESUMING, "done")
         provider, account = owner(record)
-        await self.kit.ledger.advance(
+        await self.context.store.advance(
             Trigger.RECEIVER_HEARTBEAT,
             provider=provider,
             account=account,
@@ -347,36 +349,36 @@ class Passing:
 
         What its program says of itself gives it time, and so does a pause by the user.
         """
-        patience = self.kit.config.session.resume_timeout
+        patience = self.context.config.session.resume_timeout
         while (left := patience if live.paused else live.heard_at + patience - trio.current_time()) > 0:
-            if await self.kit.board.until(
+            if await self.context.shared.until(
                 lambda: live.answered or live.outcome or live.exit or not live.adapter_up or self._stopping(),
                 left,
             ):
                 return
 
     def _stopping(self) -> bool:
-        return self.kit.board.wish is Wish.STOP
+        return self.context.shared.pending is PendingCommand.STOP
 
     async def _no_heartbeat(self, record: SessionRecord, live: LiveAgent) -> None:
         """The receiver ended, or said nothing, before its first sign of life: it is stopped and the next one tried."""
-        await self.desk.stop("no heartbeat", hard=True)
+        await self.control.stop("no heartbeat", hard=True)
         outcome = live.outcome
         failure = outcome.failure if outcome is not None else None
         if failure is None:
             failure = Failure(FailureClass.SILENT, "The receiver gave no sign of life.")
-        await self.desk.release()
+        await self.control.release()
         told = BreakerFailure(*owner(record), failure, record.dispatch_id)
-        await call_until_answered(self.kit.breakers, told)
-        left = Attempt(*owner(record), failure.kind, iso(self.kit.clock()))
-        await self.kit.ledger.say(
+        await call_until_answered(self.context.breakers, told)
+        left = Attempt(*owner(record), failure.kind, iso(self.context.clock()))
+        await self.context.store.say(
             Tag.ERROR, f"{left.provider} did not take over: {failure.text}", failure=str(failure.kind)
         )
         await self._next_receiver(record, left)
 
     async def _next_receiver(self, record: SessionRecord, *left: Attempt) -> None:
         """Back to where a receiver is chosen; the contract stays, whoever gets it."""
-        await self.kit.ledger.advance(
+        await self.context.store.advance(
             Trigger.DISPATCH_FAILED,
             tried=(*record.tried, *left),
             insisted=False,

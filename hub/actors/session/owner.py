@@ -1,7 +1,7 @@
 """Whose a session's dispatch is.
 
 Owns: which of the two agents of a handoff the record means at each state, and what is said when that agent is gone.
-Must not: know how an agent is dealt with (the desk does).
+Must not: know how an agent is dealt with (`agent_control` does).
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.session.agent_control import Desk
-from hub.actors.session.context import Kit
+from hub.actors.session.agent_control import AgentControl
+from hub.actors.session.context import SessionContext
 from hub.actors.session.owner import owner
 from hub.actors.session.shared_state import LiveAgent
 from hub.domain.approval import Action, Request, asked, own
@@ -31,11 +31,11 @@ _AGAIN = 0.1
 
 
 @attrs.define
-class Asks:
+class PermissionBroker:
     """The session's requests; each call may be repeated."""
 
-    kit: Kit
-    desk: Desk
+    context: SessionContext
+    control: AgentControl
 
     async def put(self, record: SessionRecord, batch: AgentBatch, live: LiveAgent) -> list[Request]:
         """Put on record what the agent asks in this batch, before its events are told; answers those requests.
@@ -59,7 +59,7 @@ class Asks:
             )
             if request is None:
                 continue
-            decision: Decision = await call_until_answered(self.kit.approvals, AskApproval(request))
+            decision: Decision = await call_until_answered(self.context.approvals, AskApproval(request))
             if decision.pending:
                 live.asks.add(request.id)
             found.append(request)
@@ -72,12 +72,12 @@ class Asks:
         """Wait for the answer and give it to the agent; runs beside the inbox."""
         try:
             decision: Decision = await call_until_answered(
-                self.kit.approvals, AskApproval(request, patient=True), timeout=math.inf
+                self.context.approvals, AskApproval(request, patient=True), timeout=math.inf
             )
         except HubError:
             return  # it could not be kept any more: the agent's next life asks again
         while not decision.withdrawn and self._up(live):
-            if self.desk.answer(request.native_id, approved=decision.approved, note=decision.note):
+            if self.control.answer(request.native_id, approved=decision.approved, note=decision.note):
                 break
             await trio.sleep(_AGAIN)
         await self._settle(live, request)
@@ -87,13 +87,13 @@ class Asks:
             return
         live.asks.discard(request.id)
         live.heard_at = trio.current_time()  # its silence so far was ours
-        self.kit.board.touch()
+        self.context.shared.touch()
         if self._up(live) and not live.needs_input:
             with contextlib.suppress(HubError):  # what is told next writes it too
-                await self.kit.ledger.update(needs_input=False)
+                await self.context.store.update(needs_input=False)
 
     def _up(self, live: LiveAgent) -> bool:
-        return self.kit.board.agent is live and live.adapter_up and live.exit is None
+        return self.context.shared.agent is live and live.adapter_up and live.exit is None
 
     async def permitted(
         self, record: SessionRecord, kind: Action, occasion: str, target: Target, said: str = ""
@@ -111,30 +111,32 @@ class Asks:
             account=target.account,
             said=said,
         )
-        decision: Decision = await call_until_answered(self.kit.approvals, AskApproval(request))
+        decision: Decision = await call_until_answered(self.context.approvals, AskApproval(request))
         if not decision.pending:
             return decision.approved
         before = record.session_state
-        await self.kit.ledger.update(session_state=SessionState.WAITING, needs_input=True)
+        await self.context.store.update(session_state=SessionState.WAITING, needs_input=True)
 
         async def answer() -> Decision:
             found: Decision = await call_until_answered(
-                self.kit.approvals, AskApproval(request, patient=True), timeout=math.inf
+                self.context.approvals, AskApproval(request, patient=True), timeout=math.inf
             )
             return found
 
-        self.kit.board.held = True
+        self.context.shared.held = True
         try:
-            decision = await self.kit.board.unless_stopped(answer)
+            decision = await self.context.shared.unless_stopped(answer)
         finally:
-            self.kit.board.held = False
-        live = self.kit.board.agent  # one that works may have asked something itself meanwhile
+            self.context.shared.held = False
+        live = self.context.shared.agent  # one that works may have asked something itself meanwhile
         needs = live is not None and live.needs_input
-        await self.kit.ledger.update(session_state=_working(before, kind), needs_input=needs)
+        await self.context.store.update(session_state=_working(before, kind), needs_input=needs)
         return decision.approved
 
     async def _withdraw(self, session_id: str, dispatch_id: str = "", native_id: str = "") -> None:
-        await call_until_answered(self.kit.approvals, WithdrawApprovals(session_id, dispatch_id, native_id))
+        await call_until_answered(
+            self.context.approvals, WithdrawApprovals(session_id, dispatch_id, native_id)
+        )
 
 
 def _working(before: SessionState, kind: Action) -> SessionState:

@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.actors.session.owner import owner
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
@@ -87,7 +87,7 @@ class _Seen:
 class Routing:
     """The session's view of the providers."""
 
-    kit: Kit
+    context: SessionContext
 
     async def refresh_config(self) -> None:
         """Take the configuration in force.
@@ -95,34 +95,34 @@ class Routing:
         Raises:
             HubError: `config_invalid`, with line and column; the last valid one stays in use.
         """
-        self.kit.config = await call_until_answered(self.kit.settings, GetConfig())
+        self.context.config = await call_until_answered(self.context.settings, GetConfig())
 
     async def config(self) -> Config:
         """What the user wants at this moment. Of it the session takes over accounts and rules, and nothing else."""
         with contextlib.suppress(HubError):
-            fresh: Config = await call_until_answered(self.kit.settings, GetConfig())
-            self.kit.config = self.kit.config.amended_by(fresh)
+            fresh: Config = await call_until_answered(self.context.settings, GetConfig())
+            self.context.config = self.context.config.amended_by(fresh)
             return fresh
-        return self.kit.config
+        return self.context.config
 
     # --- the facts ------------------------------------------------------------------------------------
 
     async def facts(self, names: Collection[str], threshold: float = 1.0) -> list[Facts]:
         """Of every account of these providers, in the order of the providers known; the active account first."""
         config = await self.config()
-        known = [name for name in self.kit.providers if name in names]
+        known = [name for name in self.context.providers if name in names]
         logins = await self._logins(known)
-        shut: Mapping[Key, Shut] = await call_until_answered(self.kit.breakers, BreakerClosed())
+        shut: Mapping[Key, Shut] = await call_until_answered(self.context.breakers, BreakerClosed())
         worn = await self._worn(threshold) if threshold < 1 else frozenset()
-        record = self.kit.ledger.record
+        record = self.context.store.record
         claimed = await call_until_answered(
-            self.kit.claims, GetClaims(record.session_id if record is not None else "")
+            self.context.claims, GetClaims(record.session_id if record is not None else "")
         )
         seen = _Seen(config, logins, shut, worn, claimed)
         return [self._of(seen, name, account) for name in known for account in config.accounts(name)]
 
     def _of(self, seen: _Seen, name: str, account: Account) -> Facts:
-        config, provider, label = seen.config, self.kit.providers[name], account.label
+        config, provider, label = seen.config, self.context.providers[name], account.label
         taken = seen.claimed.get(Target(name, label), 0) >= account.concurrency
         held = seen.shut.get((name, label))
         installed = shutil.which(config.provider(name).program or provider.program) is not None
@@ -138,32 +138,32 @@ class Routing:
             shut=None if held is None else _bar(held),
             until=None if held is None else held.until,
             worn=(name, label) in seen.worn,
-            busy=self.kit.clock() + _BUSY if taken else None,
+            busy=self.context.clock() + _BUSY if taken else None,
             hint=hint or (login_hint(provider) if login is False else ""),
         )
 
     def _unfit(self, config: Config, name: str, label: str) -> tuple[str, str]:
         """Why it cannot work here although it is installed, and what helps."""
-        provider, options = self.kit.providers[name], config.provider(name).options
+        provider, options = self.context.providers[name], config.provider(name).options
         if why := unenforceable(config.approvals, name, provider.unasked(options)):
             return f"it {why}".rstrip("."), _NARROW
         if os.geteuid():
             return "", ""
         must_ask = asks(config.approvals, name)
-        env = {**base_env(), **self.kit.secrets.env_of(name, label)}
+        env = {**base_env(), **self.context.secrets.env_of(name, label)}
         return provider.refuses_root(options, env, asks=must_ask)
 
     async def _logins(self, names: Sequence[str]) -> Mapping[Key, bool | None]:
         """Who has a login; of nobody known, while the settings are not there to tell."""
         try:
-            return await self.kit.settings.call(GetLogins(names), timeout=_PATIENCE)
+            return await self.context.settings.call(GetLogins(names), timeout=_PATIENCE)
         except (ActorDied, trio.TooSlowError, HubError):
             return {}
 
     async def _prospects(self, readings: Sequence[QuotaReading]) -> Mapping[Key, list[Prospect]]:
         """What is known of every account's windows; nothing, while the quota actor is not there to tell."""
         try:
-            return await self.kit.quota.call(GetProspects(readings), timeout=_PATIENCE)
+            return await self.context.quota.call(GetProspects(readings), timeout=_PATIENCE)
         except (ActorDied, trio.TooSlowError, HubError):
             return {}
 
@@ -200,7 +200,7 @@ class Routing:
             failure=failure,
             refused_by=record.refused_by,
             left=_left(record),
-            resting=_resting(record, self.kit.clock()),
+            resting=_resting(record, self.context.clock()),
             named=record.named,
             fresh=fresh,
         )
@@ -223,35 +223,35 @@ class Routing:
         if not await self.hold(record):
             return False
         attempt = BreakerAttempt(*owner(record), record.dispatch_id, record.insisted)
-        answer = await call_until_answered(self.kit.breakers, attempt)
+        answer = await call_until_answered(self.context.breakers, attempt)
         if not answer:
             await self.give_back(record)
         return answer
 
     async def hold(self, record: SessionRecord) -> bool:
         """Whether the record's account is this session's, now that it asked for it."""
-        most = self.kit.config.account(*owner(record)).concurrency
+        most = self.context.config.account(*owner(record)).concurrency
         mine = ClaimAccount(record.session_id, record.dispatch_id, Target(*owner(record)), most)
-        return await call_until_answered(self.kit.claims, mine)
+        return await call_until_answered(self.context.claims, mine)
 
     async def ended(self, record: SessionRecord) -> None:
         """The record's dispatch is ended by hub and not by a failure: whether it worked, its breaker has to know."""
         if not record.dispatch_id:
             return
-        live = self.kit.board.agent
+        live = self.context.shared.agent
         place = (*owner(record), record.dispatch_id)
         worked = live is not None and live.answered
         news: Sent[BreakersInbox, None] = BreakerSuccess(*place) if worked else BreakerWithdrawn(*place)
-        await call_until_answered(self.kit.breakers, news)
+        await call_until_answered(self.context.breakers, news)
 
     async def give_back(self, record: SessionRecord) -> None:
         """The session waits and works with no account: others may have it."""
-        await call_until_answered(self.kit.claims, ReleaseAccount(record.session_id))
+        await call_until_answered(self.context.claims, ReleaseAccount(record.session_id))
 
     async def reset_of(self, target: Target) -> float | None:
         """When its quota comes back, where it is used up and anybody told."""
         try:
-            known = await self.kit.quota.call(GetStandings(), timeout=_PATIENCE)
+            known = await self.context.quota.call(GetStandings(), timeout=_PATIENCE)
         except (ActorDied, trio.TooSlowError, HubError):
             return None
         found = known.get((target.provider, target.account))
@@ -259,7 +259,7 @@ class Routing:
 
     async def is_shut(self, target: Target) -> bool:
         """Whether its breaker lets nothing through now."""
-        shut: Mapping[Key, Shut] = await call_until_answered(self.kit.breakers, BreakerClosed())
+        shut: Mapping[Key, Shut] = await call_until_answered(self.context.breakers, BreakerClosed())
         return (target.provider, target.account) in shut
 
     async def wall(self, record: SessionRecord, reading: QuotaReading) -> QuotaReading | None:
@@ -270,11 +270,11 @@ class Routing:
         prospects = (await self._prospects((reading,))).get(owner(record))
         if not prospects:
             return reading
-        return wall(prospects, record.threshold, self.kit.clock())
+        return wall(prospects, record.threshold, self.context.clock())
 
     def working(self) -> Target | None:
         """Whose agent is up at this moment."""
-        record, live = self.kit.ledger.record, self.kit.board.agent
+        record, live = self.context.store.record, self.context.shared.agent
         if record is None or live is None or live.exit is not None:
             return None
         return Target(*owner(record))

@@ -20,7 +20,7 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import passes, shortage
 from hub.actors.session.chronicler import Chronicler
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.domain.contract import Contract, ContractInvalid, verify
 from hub.domain.event import Tag
 from hub.domain.fidelity.fact import Facts
@@ -41,20 +41,20 @@ _LOG = logging.getLogger(__name__)
 class Scores:
     """Computes what is owed, one at a time; each call may be repeated after a crash."""
 
-    kit: Kit
+    context: SessionContext
     chronicler: Chronicler
     _computing: trio.Lock = attrs.field(factory=trio.Lock)
 
     async def run(self) -> None:
         """Whenever a score is owed, for ever."""
-        ledger = self.kit.ledger
+        store = self.context.store
         while True:
-            await self.kit.board.until(lambda: ledger.active and ledger.now.unscored)
+            await self.context.shared.until(lambda: store.active and store.now.unscored)
             try:
                 await self.settle()
             except HubError:
                 await trio.sleep(_AGAIN)  # a full disk: it is owed until it can be told
-            self.kit.board.touch()
+            self.context.shared.touch()
 
     async def settle(self) -> None:
         """Compute and tell what is owed; nothing is, when this returns.
@@ -63,7 +63,7 @@ class Scores:
             HubError: It cannot be told; it is still owed.
         """
         async with self._computing:
-            record = self.kit.ledger.now
+            record = self.context.store.now
             owed = record.unscored
             if owed is None:
                 return
@@ -81,15 +81,15 @@ class Scores:
                     raise short from error
                 _LOG.exception("a handoff cannot be scored")  # no session ends for the want of a number
                 await self._unknown(owed, HubError(Code.INTERNAL))
-            await self.kit.ledger.update(unscored=None, hfs_history=history)
+            await self.context.store.update(unscored=None, hfs_history=history)
 
     async def _judged(self, record: SessionRecord, owed: Unscored) -> Fidelity | None:
         """The contract as it was given, held against the log; None of one that is not what was signed."""
         try:
-            data = read_bounded(self.kit.places.envelope_json, _LIMIT)
+            data = read_bounded(self.context.places.envelope_json, _LIMIT)
             contract = verify(
                 data,
-                self.kit.keys.contract,
+                self.context.keys.contract,
                 session_id=record.session_id,
                 handoff_id=owed.handoff,
                 snapshot=owed.snapshot,
@@ -102,7 +102,7 @@ class Scores:
     async def _weighed(
         self, record: SessionRecord, owed: Unscored, contract: Contract, data: bytes, facts: Facts
     ) -> Fidelity:
-        root, text = self.kit.places.root, data.decode()
+        root, text = self.context.places.root, data.decode()
         files, _ = await manifest(root, record.base, owed.snapshot)
         audited = hashlib.sha256(data).hexdigest() == owed.sha256
         judge = partial(
@@ -110,8 +110,8 @@ class Scores:
             facts,
             contract,
             signed=True,
-            audited=audited and await call_until_answered(self.kit.audit, AuditIntact()),
-            secret_free=self.kit.secrets.events().text(text) == text,
+            audited=audited and await call_until_answered(self.context.audit, AuditIntact()),
+            secret_free=self.context.secrets.events().text(text) == text,
             tree_matches=owed.still,
             root=record.worktree,
             snapshot_paths={entry.path for entry in files},
@@ -121,17 +121,17 @@ class Scores:
                 owed.tree,
                 done_claims(facts),
                 files,
-                verified=verified(facts, self.kit.assertions(record)),
+                verified=verified(facts, self.context.assertions(record)),
             ),
         )
         return await trio.to_thread.run_sync(judge)
 
     async def _tell(self, owed: Unscored, found: Fidelity | None) -> None:
         hfs = found.hfs if found else 0
-        await self.kit.ledger.note("fidelity", f"hfs:{owed.handoff}", handoffId=owed.handoff, hfs=hfs)
+        await self.context.store.note("fidelity", f"hfs:{owed.handoff}", handoffId=owed.handoff, hfs=hfs)
         if found is None:
             return
-        await self.kit.ledger.say(
+        await self.context.store.say(
             Tag.HANDOFF,
             f"fidelity {hfs} of 100",
             source=f"hfs:{owed.handoff}",
@@ -145,9 +145,9 @@ class Scores:
     async def _unknown(self, owed: Unscored, error: HubError) -> None:
         """Said where it can be: the audit log itself may be what is broken."""
         with contextlib.suppress(HubError):
-            await self.kit.ledger.note("fidelity", f"hfs:{owed.handoff}", handoffId=owed.handoff)
+            await self.context.store.note("fidelity", f"hfs:{owed.handoff}", handoffId=owed.handoff)
         with contextlib.suppress(HubError):
-            await self.kit.ledger.say(
+            await self.context.store.say(
                 Tag.ERROR,
                 f"the fidelity of the last handoff is not known: {error.detail}",
                 source=f"hfs:{owed.handoff}",

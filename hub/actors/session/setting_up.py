@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 import trio
 
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.domain.event import Tag
 from hub.domain.session import SessionRecord
 from hub.domain.text.safe import clean, decode
@@ -40,7 +40,7 @@ _PACE = 0.5
 class SettingUp:
     """Done before the worktree counts as ready: after a crash it is done again."""
 
-    kit: Kit
+    context: SessionContext
 
     async def make_ready(self, record: SessionRecord) -> None:
         """Bring the user's files, then run the setup.
@@ -48,12 +48,12 @@ class SettingUp:
         Raises:
             HubError: `setup_failed`, with the command and the end of its output; `interrupted`.
         """
-        wanted = self.kit.config.worktree
+        wanted = self.context.config.worktree
         if wanted.copy or wanted.link:
             await self._bring(record)
         if not wanted.setup:
             return
-        worktree, root = Path(record.worktree), self.kit.places.root
+        worktree, root = Path(record.worktree), self.context.places.root
         # No agent has worked yet: what no commit has and is not the user's, the setup has made, now or before a crash.
         tops = {
             *await committed_tops(root, record.branch),
@@ -62,12 +62,12 @@ class SettingUp:
         for number, command in enumerate(wanted.setup):
             await self._run(record, number, command)
         after = await new_files(worktree, root=root)
-        note_made(self.kit.places.kept_index(record.session_id), {}, after, tops)
+        note_made(self.context.places.kept_index(record.session_id), {}, after, tops)
 
     async def _bring(self, record: SessionRecord) -> None:
         """What is brought is noted first: there is no moment in which it could get into a snapshot."""
-        wanted, root = self.kit.config.worktree, self.kit.places.root
-        worktree, index = Path(record.worktree), self.kit.places.kept_index(record.session_id)
+        wanted, root = self.context.config.worktree, self.context.places.root
+        worktree, index = Path(record.worktree), self.context.places.kept_index(record.session_id)
         noted = read(index).yours
         paths = wanted.apart
         again = frozenset(path for path in paths if path.encode() in noted)
@@ -84,14 +84,14 @@ class SettingUp:
         ):
             if names:
                 key = f"brought:{record.session_id}:{words}"
-                await self.kit.ledger.say(Tag.SYSTEM, f"{words}: {', '.join(names)}", source=key)
+                await self.context.store.say(Tag.SYSTEM, f"{words}: {', '.join(names)}", source=key)
 
     async def _run(self, record: SessionRecord, number: int, command: str) -> None:
-        shown = self.kit.secrets.text(command)
-        await self.kit.ledger.say(Tag.SYSTEM, f"setup: {shown}", setup=shown)
+        shown = self.context.secrets.text(command)
+        await self.context.store.say(Tag.SYSTEM, f"setup: {shown}", setup=shown)
         failpoints.hit("setup.command")
-        result = await self.kit.board.unless_stopped(partial(self._followed, record, command, shown))
-        await self.kit.ledger.note(
+        result = await self.context.shared.unless_stopped(partial(self._followed, record, command, shown))
+        await self.context.store.note(
             "setup",
             f"setup:{record.session_id}:{number}:{result.exit_code}",
             command=shown,
@@ -100,10 +100,10 @@ class SettingUp:
         )
         if result.exit_code == 0:
             seconds = result.duration_ms / 1000
-            await self.kit.ledger.say(Tag.SYSTEM, f"setup passed: {shown} ({seconds:.0f} s)", setup=shown)
+            await self.context.store.say(Tag.SYSTEM, f"setup passed: {shown} ({seconds:.0f} s)", setup=shown)
             return
         how = f"took longer than {TIMEOUT:g} s" if result.timed_out else f"ended with {_status(result)}"
-        end = self.kit.secrets.text(clean(result.output[-_SCRUBBED:]))[-_TOLD:].strip()
+        end = self.context.secrets.text(clean(result.output[-_SCRUBBED:]))[-_TOLD:].strip()
         raise HubError(Code.SETUP_FAILED, f"The setup command {shown!r} {how}.\n{end}".rstrip())
 
     async def _followed(self, record: SessionRecord, command: str, shown: str) -> CommandResult:
@@ -117,8 +117,8 @@ class SettingUp:
             del held[:upto]
             if lines.strip():
                 with trio.CancelScope(shield=True):  # what is taken out of the buffer is told
-                    text = self.kit.secrets.text(clean(lines)).rstrip()
-                    await self.kit.ledger.say(Tag.SYSTEM, text, setup=shown, output=True)
+                    text = self.context.secrets.text(clean(lines)).rstrip()
+                    await self.context.store.say(Tag.SYSTEM, text, setup=shown, output=True)
 
         async def follow() -> None:
             """A log that takes nothing now is no reason to stop a command."""

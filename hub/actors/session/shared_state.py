@@ -1,7 +1,7 @@
 """What the session knows right now and nobody has to remember: wishes, and the live agent's condition.
 
 Owns: the meeting point of the inbox (which writes here) and the driver (which waits here).
-Must not: hold anything a restart would need; that is the ledger's.
+Must not: hold anything a restart would need; that is the store's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Wish(StrEnum):
+class PendingCommand(StrEnum):
     """What a user may ask of a running session."""
 
     HANDOFF = "handoff"
@@ -70,11 +70,11 @@ class LiveAgent:
 
 
 @attrs.define
-class Board:
+class SharedState:
     """Shared by the session's inbox and its driver; both run in one thread, so a change is never half seen."""
 
     agent: LiveAgent | None = None
-    wish: Wish | None = None
+    pending: PendingCommand | None = None
     denied: HubError | None = None
     """Why the last wish for a handoff came to nothing."""
     held: bool = False
@@ -93,16 +93,16 @@ class Board:
         self._changed.set()
         self._changed = trio.Event()
 
-    def ask(self, wish: Wish) -> None:
+    def ask(self, pending: PendingCommand) -> None:
         """Record a wish. Stop wins over handoff."""
-        if self.wish is not Wish.STOP:
-            self.wish, self.denied = wish, None
+        if self.pending is not PendingCommand.STOP:
+            self.pending, self.denied = pending, None
         self.touch()
 
     def settle(self, denied: HubError | None = None) -> None:
         """The wish for a handoff is taken up, or refused; one for a stop stays until the session has ended."""
-        if self.wish is Wish.HANDOFF:
-            self.wish, self.denied = None, denied
+        if self.pending is PendingCommand.HANDOFF:
+            self.pending, self.denied = None, denied
         self.touch()
 
     async def unless_stopped(self, work: Callable[[], Awaitable[T]]) -> T:
@@ -115,7 +115,7 @@ class Board:
         failed: list[HubError] = []
 
         async def watch(scope: trio.CancelScope) -> None:
-            await self.until(lambda: self.wish is Wish.STOP)
+            await self.until(lambda: self.pending is PendingCommand.STOP)
             scope.cancel(reason="the session is to stop")
 
         async with trio.open_nursery() as nursery:

@@ -1,7 +1,7 @@
 """The contract that a handoff has signed, read back from disk.
 
 Owns: the verification at every reading, and what binds a contract to this project and its session.
-Must not: write the contract (`passing.py` does), or score it (`scores.py` does).
+Must not: write the contract (`handoff_steps.py` does), or score it (`scores.py` does).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import attrs
 import msgspec
 import trio
 
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.domain.contract import Contract, ContractInvalid, Refusal, verify
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.session import SessionRecord
@@ -31,7 +31,7 @@ _LIMIT = 64 * 1024 * 1024
 class Signed:
     """The contract of the handoff under way."""
 
-    kit: Kit
+    context: SessionContext
 
     async def current(self) -> JsonObject:
         """The contract on disk as JSON, if hub has signed it for this project's session and nothing newer is on record.
@@ -40,28 +40,28 @@ class Signed:
             HubError: `not_found`, `contract_invalid`.
         """
         try:
-            data = await trio.to_thread.run_sync(read_bounded, self.kit.places.envelope_json, _LIMIT)
+            data = await trio.to_thread.run_sync(read_bounded, self.context.places.envelope_json, _LIMIT)
         except FileNotFoundError:
             raise HubError(Code.NOT_FOUND, "There is no contract yet.", hint=_WHEN) from None
         try:
-            contract = verify(data, self.kit.keys.contract)
+            contract = verify(data, self.context.keys.contract)
             await self._bound(contract, data)
         except ContractInvalid as error:
             raise HubError(error.code, error.detail, hint=_REFUSED, **error.extra) from error
-        if (record := self.kit.ledger.record) is not None and record.session_id != contract.session_id:
+        if (record := self.context.store.record) is not None and record.session_id != contract.session_id:
             raise HubError(Code.NOT_FOUND, "This session has no contract yet.", hint=_WHEN)
-        shown: JsonObject = self.kit.secrets.value(msgspec.json.decode(data))
+        shown: JsonObject = self.context.secrets.value(msgspec.json.decode(data))
         return shown
 
     async def _bound(self, contract: Contract, data: bytes) -> None:
         """Of this project: it keeps the snapshot of the contract's handoff; and the one on record, where there is one."""
         snapshot = contract.snapshot_commit_sha
         if (
-            await git.kept_snapshot(self.kit.places.root, contract.session_id, contract.handoff_id)
+            await git.kept_snapshot(self.context.places.root, contract.session_id, contract.handoff_id)
             != snapshot
         ):
             raise ContractInvalid(Refusal.WRONG_BINDING, "it is of another project, or its snapshot is gone")
-        record = self.kit.ledger.record
+        record = self.context.store.record
         if record is None or record.session_id != contract.session_id or not record.handoff.contract_id:
             return
         if record.handoff.contract_id != contract.contract_id:
@@ -76,8 +76,8 @@ class Signed:
             HubError: `contract_invalid`; it must not be given to anybody.
         """
         return verify(
-            read_bounded(self.kit.places.envelope_json, _LIMIT),
-            self.kit.keys.contract,
+            read_bounded(self.context.places.envelope_json, _LIMIT),
+            self.context.keys.contract,
             session_id=record.session_id,
             handoff_id=record.handoff_id,
             snapshot=record.snapshot_sha,

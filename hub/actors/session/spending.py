@@ -10,10 +10,10 @@ from __future__ import annotations
 import attrs
 import trio
 
-from hub.actors.session.agent_control import Desk
-from hub.actors.session.context import Kit
-from hub.actors.session.permission_broker import Asks
-from hub.actors.session.shared_state import LiveAgent, Wish
+from hub.actors.session.agent_control import AgentControl
+from hub.actors.session.context import SessionContext
+from hub.actors.session.permission_broker import PermissionBroker
+from hub.actors.session.shared_state import LiveAgent, PendingCommand
 from hub.domain.approval import Action
 from hub.domain.budget import Budget
 from hub.domain.event import Tag
@@ -25,19 +25,19 @@ from hub.domain.session import SessionRecord
 class Spending:
     """Looks whenever something was used."""
 
-    kit: Kit
-    desk: Desk
-    asks: Asks
+    context: SessionContext
+    control: AgentControl
+    broker: PermissionBroker
     _looked: int = -1
     """Up to which event."""
 
     def due(self) -> bool:
         """Whether something was used since it was looked last."""
-        return self._budget.capped and self.kit.tallies.upto != self._looked
+        return self._budget.capped and self.context.usage.upto != self._looked
 
     @property
     def _budget(self) -> Budget:
-        session = self.kit.config.session
+        session = self.context.config.session
         return Budget(session.max_cost, session.max_tokens)
 
     async def look(self, record: SessionRecord, live: LiveAgent) -> None:
@@ -48,22 +48,22 @@ class Spending:
         Raises:
             HubError: `interrupted`; the session is to stop.
         """
-        self._looked = self.kit.tallies.upto
-        tokens = self.kit.tallies.tokens()
-        usd = (await self.kit.tallies.bill()).usd if self._budget.max_cost is not None else None
+        self._looked = self.context.usage.upto
+        tokens = self.context.usage.tokens()
+        usd = (await self.context.usage.bill()).usd if self._budget.max_cost is not None else None
         said = self._budget.used_up(usd, tokens.tokens_in + tokens.tokens_out, record.extended)
         if not said:
             return
-        live.paused = self.desk.pause(on=True)
+        live.paused = self.control.pause(on=True)
         occasion, target = f"budget-{record.extended + 1}", Target(record.provider, record.account)
-        if not await self.asks.permitted(record, Action.BUDGET, occasion, target, said):
-            await self.kit.ledger.say(Tag.SYSTEM, f"{said}, and you did not let it go on")
-            await self.kit.ledger.update(stopping="user")
-            self.kit.board.ask(Wish.STOP)
+        if not await self.broker.permitted(record, Action.BUDGET, occasion, target, said):
+            await self.context.store.say(Tag.SYSTEM, f"{said}, and you did not let it go on")
+            await self.context.store.update(stopping="user")
+            self.context.shared.ask(PendingCommand.STOP)
             return
-        await self.kit.ledger.update(extended=record.extended + 1)
+        await self.context.store.update(extended=record.extended + 1)
         self._looked = -1
-        if not self.kit.ledger.now.paused:
-            self.desk.pause(on=False)
+        if not self.context.store.now.paused:
+            self.control.pause(on=False)
             live.paused = False
             live.heard_at = trio.current_time()

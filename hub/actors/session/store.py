@@ -26,7 +26,7 @@ from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.events.store import NewEvent
 from hub.io.project.places import Places
-from hub.io.records.sessions import SessionStore, session_store
+from hub.io.records.sessions import SessionRecordStore, session_store
 from hub.messages import AuditAppend, AuditEntry, EventAppend, EventsOnRecord
 from supervisors import Ref
 
@@ -51,7 +51,7 @@ def _nobody(_number: int, _msg: str, _meta: Mapping[str, Any]) -> None:
 
 
 @attrs.define
-class Ledger:
+class SessionStore:
     """The session's durable memory. One owner: the session actor."""
 
     places: Places
@@ -65,7 +65,7 @@ class Ledger:
     """Told of each event of hub's own, with its id."""
     newest: int = 0
     """The id of the last event that was logged here; 0 before the first one."""
-    store: SessionStore = attrs.field(
+    file: SessionRecordStore = attrs.field(
         default=attrs.Factory(lambda self: session_store(self.places), takes_self=True)
     )
     _told: tuple[object, ...] = ()
@@ -90,7 +90,7 @@ class Ledger:
 
     def load(self) -> HubError | None:
         """Read the record back; why there is none although there is a file, as `RecordStore.load` has it."""
-        self.record, damage = self.store.load()
+        self.record, damage = self.file.load()
         return damage
 
     async def begin(self, record: SessionRecord) -> None:
@@ -221,7 +221,7 @@ class Ledger:
         before = self.record
         if before is None or (before.session_id, before.state) != (record.session_id, record.state):
             record = attrs.evolve(record, moved_seq=record.seq)
-        self.store.save(record, failpoint)
+        self.file.save(record, failpoint)
         self.record = record
 
 

@@ -27,7 +27,7 @@ _MARK = re.compile(rb"\[REDACTED:([a-z0-9-]+):[0-9a-f]{8}\]")
 
 
 @attrs.define
-class Tallies:
+class SessionUsage:
     """The counts of one session."""
 
     by_dispatch: dict[str, Meter] = attrs.field(factory=dict)

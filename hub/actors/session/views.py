@@ -9,7 +9,7 @@ from __future__ import annotations
 import attrs
 
 from hub.actors.common.clock import iso
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.api.base import Failure
 from hub.api.observability import Redactions
 from hub.api.session import Cost, Started
@@ -25,17 +25,17 @@ _HELD = (SessionState.STARTING, SessionState.RUNNING, SessionState.HANDING_OFF)
 NO_ENGINE = "Run: hub doctor"
 
 
-def status(kit: Kit) -> Status:
+def status(context: SessionContext) -> Status:
     """The session, or the idle daemon."""
-    record = kit.ledger.record
+    record = context.store.record
     if record is None:
         record = SessionRecord()
-    total, active = kit.tallies.tokens(), record.session_state.active
-    error = record.error or kit.board.trouble
+    total, active = context.usage.tokens(), record.session_state.active
+    error = record.error or context.shared.trouble
     return Status(
         session_id=record.session_id,
         task_id=record.task_id,
-        task_goal=kit.task(record),
+        task_goal=context.task(record),
         role=record.role,
         active_provider=record.provider,
         tokens_used=total.tokens_in + total.tokens_out,
@@ -48,7 +48,7 @@ def status(kit: Kit) -> Status:
         session_state=_seen_state(record),
         account=record.account,
         needs_input=record.needs_input,
-        needs_approval=kit.board.held or bool(kit.board.agent and kit.board.agent.asks),
+        needs_approval=context.shared.held or bool(context.shared.agent and context.shared.agent.asks),
         paused=record.paused,
         stopping=record.session_state.active and bool(record.stopping),
         verified=record.verified,
@@ -61,7 +61,7 @@ def status(kit: Kit) -> Status:
         wait_reason=record.wait.reason if active and record.wait else "",
         # Of the handoff under way. What it was is in the history; said of a later moment it would be untrue.
         reason=record.handoff.reason if active and record.state is not State.RUNNING else "",
-        last_action=kit.ledger.scrub(kit.board.last_action) if active else "",
+        last_action=context.store.scrub(context.shared.last_action) if active else "",
         started_at=record.started_at or None,
         ended_at=record.ended_at or None,
         error=Failure(code=error.code, detail=error.detail, hint=error.hint) if error is not None else None,
@@ -74,10 +74,10 @@ def _seen_state(record: SessionRecord) -> SessionState:
     return SessionState.PAUSED if held else record.session_state
 
 
-async def cost(kit: Kit) -> Cost:
+async def cost(context: SessionContext) -> Cost:
     """The agents' own figures, else a list of prices; what has no price is named."""
-    record = kit.ledger.record or SessionRecord()
-    found = await kit.tallies.bill()
+    record = context.store.record or SessionRecord()
+    found = await context.usage.bill()
     return Cost(
         session_usd=found.usd,
         tokens_in=found.tokens.tokens_in,
@@ -91,20 +91,20 @@ async def cost(kit: Kit) -> Cost:
     )
 
 
-def redactions(kit: Kit) -> Redactions:
+def redactions(context: SessionContext) -> Redactions:
     """How many secrets were hidden."""
     from hub.domain.redaction.redactor import summary  # noqa: PLC0415  # a start has nothing to hide yet
 
-    return Redactions(summary=summary(kit.tallies.redactions))
+    return Redactions(summary=summary(context.usage.redactions))
 
 
-def facts(kit: Kit, working: Target | None) -> SessionFacts:
+def facts(context: SessionContext, working: Target | None) -> SessionFacts:
     """What others need to know; `working`: whose agent is up."""
-    record = kit.ledger.record
+    record = context.store.record
     if record is None:
         return SessionFacts()
-    closed = not (record.session_state.active or kit.ledger.owes)
-    return attrs.evolve(facts_of(record), closed=closed, working=working, task=kit.task(record))
+    closed = not (record.session_state.active or context.store.owes)
+    return attrs.evolve(facts_of(record), closed=closed, working=working, task=context.task(record))
 
 
 def facts_of(record: SessionRecord) -> SessionFacts:

@@ -14,16 +14,16 @@ import attrs
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import passes
-from hub.actors.session.agent_control import Desk
+from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import NOBODY, Allotting, start_handoff
 from hub.actors.session.amending import Amending
-from hub.actors.session.assignment_builder import Orders
-from hub.actors.session.context import Kit
+from hub.actors.session.assignment_builder import AssignmentBuilder
+from hub.actors.session.context import SessionContext
 from hub.actors.session.ending import Ending as SessionEnding
 from hub.actors.session.owner import owner, unknown_agent
 from hub.actors.session.routing import Routing
 from hub.actors.session.setting_up import SettingUp
-from hub.actors.session.shared_state import LiveAgent, Wish
+from hub.actors.session.shared_state import LiveAgent, PendingCommand
 from hub.actors.session.spending import Spending
 from hub.actors.session.store import effect
 from hub.domain.event import Tag
@@ -54,10 +54,10 @@ _UNSAID = frozenset({FailureClass.CRASH, FailureClass.SILENT})
 class Work:
     """What is done while the record says RUNNING."""
 
-    kit: Kit
-    desk: Desk
+    context: SessionContext
+    control: AgentControl
     routing: Routing
-    orders: Orders
+    builder: AssignmentBuilder
     ending: SessionEnding
     allotting: Allotting
     amending: Amending
@@ -70,7 +70,7 @@ class Work:
             await self._wait(record, record.wait)
         elif not record.worktree_ready:
             await self._prepare(record)
-        elif record.provider not in self.kit.providers:
+        elif record.provider not in self.context.providers:
             await self._gone(record)
         elif not record.dispatch_id:
             await self.allotting.allot(record)
@@ -88,24 +88,24 @@ class Work:
         Raises:
             HubError: `interrupted`: git was told to end. What it had made is the next call's to finish.
         """
-        tree = await self.kit.board.unless_stopped(
+        tree = await self.context.shared.unless_stopped(
             partial(
                 git.add_worktree,
-                self.kit.places.root,
+                self.context.places.root,
                 Path(record.worktree),
                 record.branch,
                 record.base,
                 carry_dirty=record.carries,
                 first=record.first,
-                apart=self.kit.config.worktree.apart,
+                apart=self.context.config.worktree.apart,
             )
         )
         if tree.carried and not record.first:
-            await self.kit.ledger.say(
+            await self.context.store.say(
                 Tag.SYSTEM, "your uncommitted changes came along as the branch's first commit"
             )
         await self.setting_up.make_ready(record)
-        await self.kit.ledger.update(worktree_ready=True)
+        await self.context.store.update(worktree_ready=True)
 
     async def _gone(self, record: SessionRecord) -> None:
         """Its agent was taken out of the configuration while hub was away: another one goes on with its work.
@@ -116,7 +116,7 @@ class Work:
         error = unknown_agent(record.provider)
         if record.handoffs_done >= record.max_handoffs or await self.routing.next(record, None) is None:
             raise error
-        await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+        await self.context.store.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
         await self._hand_off(record, Trigger.FAILURE, error.detail, FailureClass.CRASH)
 
     async def _wait(self, record: SessionRecord, wait: Wait) -> None:
@@ -124,32 +124,32 @@ class Work:
 
         Where nobody else is free, that request means: try once more now. It is on record until an agent has started.
         """
-        board = self.kit.board
-        while (left := wait.until - self.kit.clock()) > 0:
+        shared = self.context.shared
+        while (left := wait.until - self.context.clock()) > 0:
             pause = min(left, _LOOK) if wait.ender else left
-            heard = await board.until(lambda: board.wish or board.detached or board.freed, pause)
+            heard = await shared.until(lambda: shared.pending or shared.detached or shared.freed, pause)
             through = not heard and pause == left
-            board.freed = False
-            if board.wish or board.detached or through or await self._free_now(record, wait):
+            shared.freed = False
+            if shared.pending or shared.detached or through or await self._free_now(record, wait):
                 break
         await self.unpaused()
-        if self.kit.board.wish is Wish.STOP or self.kit.board.detached:
+        if self.context.shared.pending is PendingCommand.STOP or self.context.shared.detached:
             return
-        asked = self.kit.board.wish is Wish.HANDOFF
+        asked = self.context.shared.pending is PendingCommand.HANDOFF
         over: dict[str, Any] = {"wait": None, "error": None, "dispatch_id": ""}
-        record = self.kit.ledger.now
+        record = self.context.store.now
         wanted = (asked or wait.then == "handoff") and await self.allotting.begun(record)
         if wanted and await self.routing.next(record, record.failure) is not None:
             trigger = Trigger.MANUAL_HANDOFF if asked else Trigger.FAILURE
             reason = "asked for by the user" if asked else "another account is free again"
             # One write: were the wait ended by another one, a crash between the two would try the same agent again.
-            await start_handoff(self.kit, record, trigger, reason, record.failure, **over)
+            await start_handoff(self.context, record, trigger, reason, record.failure, **over)
         else:
             state = SessionState.RUNNING if record.attempt else SessionState.STARTING
-            await self.kit.ledger.update(session_state=state, insisted=asked, **over)
+            await self.context.store.update(session_state=state, insisted=asked, **over)
         why = " (asked for by the user)" if asked else ""
-        await self.kit.ledger.say(Tag.SYSTEM, f"waiting is over{why}; going on")
-        self.kit.board.settle()
+        await self.context.store.say(Tag.SYSTEM, f"waiting is over{why}; going on")
+        self.context.shared.settle()
 
     async def _free_now(self, record: SessionRecord, wait: Wait) -> bool:
         """Whether the work can go on before the wait's time; who only backs off waits on."""
@@ -160,60 +160,60 @@ class Work:
         return choice.first is not None and (wait.ender == "anybody" or choice.first != mine)
 
     async def _run(self, record: SessionRecord) -> None:
-        await self.kit.ledger.note(
+        await self.context.store.note(
             "dispatch",
             f"dispatch:{record.dispatch_id}",
             dispatchId=record.dispatch_id,
             provider=record.provider,
             account=record.account,
         )
-        if self.desk.has_run(record):
+        if self.control.has_run(record):
             await self.routing.hold(record)  # also where the claims were lost, or an older hub made none
         elif not await self.routing.claim(record):
-            await self.kit.ledger.update(dispatch_id="")  # somebody else has the one attempt: ask anew
+            await self.context.store.update(dispatch_id="")  # somebody else has the one attempt: ask anew
             return
         try:
-            live = await self.desk.dispatch(record, self.orders.fresh(record))
+            live = await self.control.dispatch(record, self.builder.fresh(record))
         except HubError as error:
             if error.code is not Code.DISPATCH_FAILED or passes(error):
                 raise
-            record = await self.kit.ledger.update(insisted=False)
+            record = await self.context.store.update(insisted=False)
             await self._failed(record, Failure(FailureClass.CRASH, error.detail))
             return
         effect(State.RUNNING, "mid")
         if record.session_state is SessionState.STARTING or record.insisted:
-            record = await self.kit.ledger.update(session_state=SessionState.RUNNING, insisted=False)
-        self.kit.board.trouble = None  # the agent is held and on record: nothing keeps it from working
+            record = await self.context.store.update(session_state=SessionState.RUNNING, insisted=False)
+        self.context.shared.trouble = None  # the agent is held and on record: nothing keeps it from working
         await self._watch(record, live)
 
     async def _watch(self, record: SessionRecord, live: LiveAgent) -> None:
-        board = self.kit.board
-        silent_after = self.kit.config.silent_after(record.provider, self.kit.providers)
+        shared = self.context.shared
+        silent_after = self.context.config.silent_after(record.provider, self.context.providers)
         while True:
             heard = live.heard_at
-            spoke = await board.until(
+            spoke = await shared.until(
                 lambda: (
                     live.outcome
                     or live.exit
                     or self._breached(live)
-                    or board.wish
+                    or shared.pending
                     or not live.adapter_up
                     or self.spending.due()
                 ),
                 silent_after,
             )
-            if board.wish is Wish.STOP:
+            if shared.pending is PendingCommand.STOP:
                 return
             if live.outcome is not None:
                 if live.exit is not None and not live.alive:
-                    self.desk.insist_known(record)
+                    self.control.insist_known(record)
                 effect(State.RUNNING, "done")
                 await self._over(record, live.outcome)
                 return
             if self.spending.due():
-                await self.spending.look(self.kit.ledger.now, live)
+                await self.spending.look(self.context.store.now, live)
                 continue
-            if board.wish is Wish.HANDOFF:
+            if shared.pending is PendingCommand.HANDOFF:
                 if await self._nobody(record):
                     continue
                 await self._hand_off(record, Trigger.MANUAL_HANDOFF, "asked for by the user", None)
@@ -235,22 +235,22 @@ class Work:
 
     def _breached(self, live: LiveAgent) -> bool:
         """Whether its quota is a reason to hand over; not while the user has paused it: it uses nothing up."""
-        return live.breach is not None and not self.kit.ledger.now.paused
+        return live.breach is not None and not self.context.store.now.paused
 
     async def unpaused(self) -> None:
         """Wait until the user lets the session go on; a stop ends the wait, and so does a wish for a handoff."""
-        board, ledger = self.kit.board, self.kit.ledger
-        await board.until(lambda: not ledger.now.paused or board.wish or board.detached)
-        if ledger.now.paused and board.wish is Wish.HANDOFF:
-            await ledger.update(paused=False)
-            await ledger.say(Tag.SYSTEM, "resumed: a handoff was asked for")
+        shared, store = self.context.shared, self.context.store
+        await shared.until(lambda: not store.now.paused or shared.pending or shared.detached)
+        if store.now.paused and shared.pending is PendingCommand.HANDOFF:
+            await store.update(paused=False)
+            await store.say(Tag.SYSTEM, "resumed: a handoff was asked for")
 
     async def _nobody(self, record: SessionRecord) -> bool:
         """Whether the user's wish for a handoff must be refused; the agent then works on."""
         if await self.routing.next(record, None) is not None:
             return False
-        await self.kit.ledger.say(Tag.ERROR, f"no handoff: {NOBODY}", code=str(Code.NO_FALLBACK))
-        self.kit.board.settle(HubError(Code.NO_FALLBACK, NOBODY))
+        await self.context.store.say(Tag.ERROR, f"no handoff: {NOBODY}", code=str(Code.NO_FALLBACK))
+        self.context.shared.settle(HubError(Code.NO_FALLBACK, NOBODY))
         return True
 
     async def _nobody_left(self, record: SessionRecord) -> bool:
@@ -267,18 +267,18 @@ class Work:
         match outcome.ending:
             case Ending.DONE:
                 done = BreakerSuccess(record.provider, record.account, record.dispatch_id)
-                await call_until_answered(self.kit.breakers, done)
-                self.kit.board.settle(
+                await call_until_answered(self.context.breakers, done)
+                self.context.shared.settle(
                     HubError(Code.HANDOFF_IN_PROGRESS, "The agent is done; its work is being verified.")
                 )
-                await self.desk.stop("done")
-                await self.desk.release()
+                await self.control.stop("done")
+                await self.control.release()
                 await self.ending.judge(record)
             case Ending.INTERRUPTED if await self._orphaned(record):
                 await self.routing.ended(record)
-                await self.desk.release()
-                await self.kit.ledger.update(dispatch_id="", failing=record.failing + 1)
-                await self.kit.ledger.say(
+                await self.control.release()
+                await self.context.store.update(dispatch_id="", failing=record.failing + 1)
+                await self.context.store.say(
                     Tag.SYSTEM, f"{record.provider} was stopped while hub was away; it goes on"
                 )
             case Ending.FAILED | Ending.INTERRUPTED:
@@ -290,30 +290,32 @@ class Work:
 
     async def _orphaned(self, record: SessionRecord) -> bool:
         """Whether its runner stopped the agent in order, because no daemon came back in time: it may go on."""
-        live = self.kit.board.agent
-        if live is None or record.failing >= self.kit.config.session.retries:
+        live = self.context.shared.agent
+        if live is None or record.failing >= self.context.config.session.retries:
             return False
-        await self.kit.board.until(lambda: live.exit or not live.adapter_up or self.kit.board.wish, _LEAVES)
+        await self.context.shared.until(
+            lambda: live.exit or not live.adapter_up or self.context.shared.pending, _LEAVES
+        )
         return live.exit is not None and live.exit.asked
 
     async def _failed(self, record: SessionRecord, failure: Failure) -> None:
         """Ask the rule what a failure leads to, and do it."""
-        live = self.kit.board.agent
+        live = self.context.shared.agent
         worked = failure.kind in _SHORT and live is not None and live.worked
         told = BreakerFailure(record.provider, record.account, failure, record.dispatch_id, worked)
-        await call_until_answered(self.kit.breakers, told)
+        await call_until_answered(self.context.breakers, told)
         if failure.kind in _UNSAID:
-            await self.kit.ledger.say(
+            await self.context.store.say(
                 Tag.ERROR, f"{record.provider}: {failure.text}", failure=str(failure.kind)
             )
         await self.unpaused()
-        if self.kit.board.wish is Wish.STOP or self.kit.board.detached:
+        if self.context.shared.pending is PendingCommand.STOP or self.context.shared.detached:
             return  # what the failure leads to is decided anew, or never
-        record = self.kit.ledger.now
+        record = self.context.store.now
         if worked:
             record = attrs.evolve(record, failing=0)
         if failure.kind is FailureClass.REFUSAL:
-            record = await self.kit.ledger.update(refused_by=(*record.refused_by, record.provider))
+            record = await self.context.store.update(refused_by=(*record.refused_by, record.provider))
         mine = Target(record.provider, record.account)
         if failure.kind is FailureClass.USAGE_LIMIT and failure.resets_at is None:
             failure = attrs.evolve(failure, resets_at=await self.routing.reset_of(mine))
@@ -322,19 +324,19 @@ class Work:
         decision = decide(
             failure,
             attempt=len(record.refused_by) if failure.kind is FailureClass.REFUSAL else record.failing + 1,
-            now=self.kit.clock(),
+            now=self.context.clock(),
             on_limit=record.on_limit.value,
             targets_left=int(target is not None),
             breaker_open=await self.routing.is_shut(mine),
-            jitter=self.kit.chance(),
+            jitter=self.context.chance(),
             handoffs_left=record.max_handoffs - record.handoffs_done,
-            max_attempts=self.kit.config.session.retries,
+            max_attempts=self.context.config.session.retries,
             earliest_reset=choice.until(but=mine),
         )
         match decision:
             case HandOff() if target and failure.kind in _STARTS and not await self.allotting.begun(record):
-                await self.desk.stop("failed")
-                await self.desk.release()
+                await self.control.stop("failed")
+                await self.control.release()
                 kind = "auth" if failure.kind is FailureClass.AUTH else "dispatch_failed"
                 left = Attempt(*owner(record), kind, record.at)
                 await self.allotting.begin_with(record, target, failure.text, (left,))
@@ -350,13 +352,13 @@ class Work:
                 )  # some end with these words already
                 hint = ""
                 if code is Code.AUTH_NEEDED:
-                    hint = refused_login_hint(self.kit.providers[record.provider], record.account)
+                    hint = refused_login_hint(self.context.providers[record.provider], record.account)
                 raise HubError(code, f"{reason}: {failure.text}" if reason else failure.text, hint=hint)
 
     async def _begin_wait(self, record: SessionRecord, wait: Wait, failure: FailureClass) -> None:
-        await self.desk.stop("waiting")
-        await self.desk.release()
-        await self.amending.amend(self.kit.ledger.now)  # it has the session that the agent told of
+        await self.control.stop("waiting")
+        await self.control.release()
+        await self.amending.amend(self.context.store.now)  # it has the session that the agent told of
         await self.allotting.wait(wait, failure=failure, failing=record.failing + 1)
 
     async def _hand_off(
@@ -364,9 +366,9 @@ class Work:
     ) -> None:
         if trigger is not Trigger.FAILURE:
             await self.routing.ended(record)
-        begin = partial(start_handoff, self.kit, record, trigger, reason, failure)
+        begin = partial(start_handoff, self.context, record, trigger, reason, failure)
         if record.verify:  # nobody knows how long that takes: the launcher would not wait for its end
             await begin()
         else:
-            await together(begin, self.desk.make_ready)
-        self.kit.board.settle()
+            await together(begin, self.control.make_ready)
+        self.context.shared.settle()

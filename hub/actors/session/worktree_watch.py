@@ -24,7 +24,7 @@ from hub.io.git.watch import Watch, watch
 
 
 @attrs.frozen
-class Stillness:
+class WorktreeWatch:
     """By handoff: what is known of its worktree."""
 
     root: Path

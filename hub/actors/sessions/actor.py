@@ -18,7 +18,7 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session import views
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.actors.session.routing import Routing
 from hub.actors.session.signed import Signed
 from hub.actors.sessions import listing
@@ -73,7 +73,7 @@ _BREATH = 2.0
 class Register(Actor[SessionsInbox]):
     """One for the daemon; every session's record outlives it."""
 
-    kit: Kit
+    context: SessionContext
     """Without a session: for what is asked before there is one."""
     roster: Roster
     queue: Queue
@@ -83,7 +83,7 @@ class Register(Actor[SessionsInbox]):
     answers = (HubError, ActorDied)
 
     def __attrs_post_init__(self) -> None:
-        self.admission = Admission(self.kit, self.roster, self.queue, self.beginnings, self._begun)
+        self.admission = Admission(self.context, self.roster, self.queue, self.beginnings, self._begun)
 
     def _begun(self, session_id: str) -> None:
         self.ctx.nursery.start_soon(self._watch, session_id)
@@ -97,9 +97,9 @@ class Register(Actor[SessionsInbox]):
             await self._tell_damage(unread)
 
     async def _tell_damage(self, damage: HubError) -> None:
-        self.kit.board.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
+        self.context.shared.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
         try:
-            await self.kit.ledger.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
+            await self.context.store.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
         except HubError:
             return  # the status says it too
 
@@ -216,13 +216,13 @@ class Register(Actor[SessionsInbox]):
         """The answers of a daemon that never had a session."""
         match message:
             case GetStatus():
-                return message.answer(views.status(self.kit))
+                return message.answer(views.status(self.context))
             case GetCost():
-                return self.answer_later(message, views.cost(self.kit))
+                return self.answer_later(message, views.cost(self.context))
             case GetRedactions():
-                return message.answer(views.redactions(self.kit))
+                return message.answer(views.redactions(self.context))
             case GetContract():
-                return self.answer_later(message, Signed(self.kit).current())
+                return self.answer_later(message, Signed(self.context).current())
             case GetSessionFacts():
                 return message.answer(SessionFacts())
 
@@ -251,7 +251,7 @@ class Register(Actor[SessionsInbox]):
         """Accounts of sessions that are over are free; on a full disk it is tried until it is so."""
         while True:
             try:
-                await call_until_answered(self.kit.claims, RetainClaims(list(self.roster.active)))
+                await call_until_answered(self.context.claims, RetainClaims(list(self.roster.active)))
             except HubError:
                 await trio.sleep(_BREATH)
             else:
@@ -288,17 +288,19 @@ class Register(Actor[SessionsInbox]):
     # --- the list ---------------------------------------------------------------------------------------
 
     async def _listed(self) -> Sessions:
-        await self.kit.secrets.arm()  # records and orders have tasks as they were given
+        await self.context.secrets.arm()  # records and orders have tasks as they were given
         up = await self.roster.answers(GetStatus(), self.roster.up_now())
         known = [session_id for session_id in self.roster.homes.known if session_id not in up]
         gone = await trio.to_thread.run_sync(self._from_records, known)
         found = {**gone, **{session_id: listing.of_status(status) for session_id, status in up.items()}}
         rows = [found[session_id] for session_id in self.roster.homes.known if session_id in found]
-        hide = self.kit.secrets.text
+        hide = self.context.secrets.text
         for position, one in enumerate(self.queue.waiting, 1):
             rows.append(listing.of_queue(position, one.session_id, one.order.task, hide))
-        return Sessions(sessions=rows, concurrent=self.kit.config.session.concurrent)
+        return Sessions(sessions=rows, concurrent=self.context.config.session.concurrent)
 
     def _from_records(self, known: Sequence[str]) -> dict[str, Session]:
         records = (self.roster.homes.read(session_id) for session_id in known)
-        return {r.session_id: listing.of_record(r, self.kit.secrets.text) for r in records if r is not None}
+        return {
+            r.session_id: listing.of_record(r, self.context.secrets.text) for r in records if r is not None
+        }

@@ -18,7 +18,7 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import PASSING
 from hub.actors.session import views
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.actors.sessions.beginning import Beginnings
 from hub.actors.sessions.queue import Queue, Queued
 from hub.actors.sessions.roster import PATIENCE, Roster
@@ -38,7 +38,7 @@ _BREATH = 2.0
 class Admission:
     """Lets sessions begin."""
 
-    kit: Kit
+    context: SessionContext
     roster: Roster
     queue: Queue
     beginnings: Beginnings
@@ -93,7 +93,7 @@ class Admission:
         active = [facts for facts in there if facts.active]
         working = {facts.run_id for facts in active}
         between = self.runs - working - {run_id}
-        places = self.kit.config.session.concurrent
+        places = self.context.config.session.concurrent
         if len(active) + len(between) < places:
             return None
         if active:
@@ -112,11 +112,11 @@ class Admission:
         ended = [facts.session_id for facts in there if not facts.active]
         for session_id in ended:
             await self._closed(session_id)
-        await call_until_answered(self.kit.claims, RetainClaims(active))
+        await call_until_answered(self.context.claims, RetainClaims(active))
         order = await self._followed(order)
         record = await self.beginnings.first_record(order)
         await self.roster.add(record, active, ended)
-        self.kit.board.trouble = None
+        self.context.shared.trouble = None
         if order.run_id:
             self.runs.add(order.run_id)
         self.watch(record.session_id)
@@ -131,8 +131,8 @@ class Admission:
         """
         if not order.continues or order.adopted:
             return order
-        before, new_id = self.roster.known(order.continues), order.session_id or self.kit.new_id("s")
-        verify = order.verify if order.verify is not None else self.kit.config.session.verify
+        before, new_id = self.roster.known(order.continues), order.session_id or self.context.new_id("s")
+        verify = order.verify if order.verify is not None else self.context.config.session.verify
         found = await self.roster.pass_on(DraftFollowUp(before, new_id, order.task, tuple(verify)), before)
         return attrs.evolve(
             order, continues=before, session_id=new_id, base=found.base, first=found.first, adopted=True
@@ -153,8 +153,8 @@ class Admission:
 
     async def _queue_up(self, order: StartRun) -> Started:
         await self.beginnings.insist_possible(order)
-        session_id = order.session_id or self.kit.new_id("s")
-        waiting = Queued(attrs.evolve(order, session_id=session_id, queue=False), self.kit.clock())
+        session_id = order.session_id or self.context.new_id("s")
+        waiting = Queued(attrs.evolve(order, session_id=session_id, queue=False), self.context.clock())
         self.queue.add(waiting)
         self.turn.set()
         answer = self.queue.told(waiting)
@@ -195,7 +195,7 @@ class Admission:
     async def _say(self, tag: Tag, msg: str, source: str, **meta: Any) -> None:
         """What is on record already is said if it can be."""
         with contextlib.suppress(HubError):
-            await self.kit.ledger.say(tag, msg, source=source, **meta)
+            await self.context.store.say(tag, msg, source=source, **meta)
 
     async def _next(self) -> bool:
         """Begin the first that waits; whether there may be room for another."""

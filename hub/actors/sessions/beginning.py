@@ -14,7 +14,7 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.clock import iso
-from hub.actors.session.context import Kit
+from hub.actors.session.context import SessionContext
 from hub.actors.session.routing import Routing
 from hub.domain.retry import Wait
 from hub.domain.routing import Bar, Choice, Facts, PassedBy, Question, Target, choose, default_order, utc
@@ -47,7 +47,7 @@ class Beginning:
 class Beginnings:
     """From an order to a record."""
 
-    kit: Kit
+    context: SessionContext
     routing: Routing
     insist_on_trust: Callable[[str], None] = lambda _: None
     """Looks at the project's files; raises where its user has not agreed to what it would do now."""
@@ -66,16 +66,16 @@ class Beginnings:
         Raises:
             HubError: `no_commit`, `no_fallback`..., and nothing begins.
         """
-        kit = self.kit
+        context = self.context
         if order.kind and not order.profile:
-            order = attrs.evolve(order, profile=kit.config.profile_for(order.kind))
+            order = attrs.evolve(order, profile=context.config.profile_for(order.kind))
         beginning = await self.begin(order)
-        state = await git.repo_state(kit.places.root)
+        state = await git.repo_state(context.places.root)
         if not state.has_commit:
             raise HubError(Code.NO_COMMIT)
         # Refused now, where the log was tampered with: a session without its audit log is none.
-        await call_until_answered(kit.audit, AuditAppend([]))
-        return new_record(kit, order, beginning, state)
+        await call_until_answered(context.audit, AuditAppend([]))
+        return new_record(context, order, beginning, state)
 
     async def insist_possible(self, order: StartRun) -> None:
         """Refuse an order whose turn is to come later for what would be refused now, but for who is free.
@@ -84,9 +84,9 @@ class Beginnings:
             HubError: As `first_record`.
         """
         if order.kind and not order.profile:
-            self.kit.config.profile_for(order.kind)
-        self.kit.config.profile(order.profile)
-        if not (await git.repo_state(self.kit.places.root)).has_commit:
+            self.context.config.profile_for(order.kind)
+        self.context.config.profile(order.profile)
+        if not (await git.repo_state(self.context.places.root)).has_commit:
             raise HubError(Code.NO_COMMIT)
 
     async def begin(self, order: StartRun, *, by_hand: bool = False) -> Beginning:
@@ -99,11 +99,11 @@ class Beginnings:
             HubError: Nobody can do the work, also after a wait; or the one that is wanted is unknown, off, not
                 installed or unfit.
         """
-        config = self.kit.config
+        config = self.context.config
         wanted = (order.provider,) if order.provider else ()
         chain = order.fallback or config.profile_chain(order.profile) or config.session.chain
         named = tuple(dict.fromkeys((*wanted, *chain)))
-        found = await self.routing.facts([*self.kit.providers])
+        found = await self.routing.facts([*self.context.providers])
         if by_hand:
             found = [attrs.evolve(each, unfit="") for each in found]
         if order.provider:
@@ -118,7 +118,7 @@ class Beginnings:
     def _insist_fit(self, name: str, facts: Sequence[Facts]) -> None:
         mine = next((f for f in facts if f.provider == name), None)
         if mine is None:
-            known = f"Known: {', '.join(self.kit.providers)}."
+            known = f"Known: {', '.join(self.context.providers)}."
             raise HubError(Code.INVALID, f"There is no provider {name!r}.", hint=known)
         if not mine.installed:
             raise HubError(Code.AGENT_MISSING, f"{name} is not installed.", hint=mine.hint)
@@ -152,10 +152,12 @@ def _nobody(choice: Choice) -> HubError:
     return HubError(code, f"Nobody can take the work: {choice.said()}", hint=hint)
 
 
-def new_record(kit: Kit, order: StartRun, beginning: Beginning, state: git.RepoState) -> SessionRecord:
+def new_record(
+    context: SessionContext, order: StartRun, beginning: Beginning, state: git.RepoState
+) -> SessionRecord:
     """The first record: what was asked for, else what is configured. Where nobody is free now, it waits."""
-    session_id = order.session_id or kit.new_id("s")
-    config, profile = kit.config, kit.config.profile(order.profile)
+    session_id = order.session_id or context.new_id("s")
+    config, profile = context.config, context.config.profile(order.profile)
     choice = beginning.choice
     waits = min((p for p in choice.passed if p.until), key=lambda p: p.until or 0.0, default=None)
     chosen = choice.first or (waits.target if waits is not None else Target("", ""))
@@ -165,14 +167,14 @@ def new_record(kit: Kit, order: StartRun, beginning: Beginning, state: git.RepoS
     return SessionRecord(
         session_id=session_id,
         seq=1,
-        at=iso(kit.clock()),
+        at=iso(context.clock()),
         session_state=SessionState.STARTING if until is None else SessionState.WAITING,
         role=order.role,
         run_id=order.run_id,
-        task_id=kit.new_id("t"),
+        task_id=context.new_id("t"),
         task=order.task,
         branch=f"hub/{session_id}",
-        worktree=str(kit.places.worktrees / session_id),
+        worktree=str(context.places.worktrees / session_id),
         base=order.base or state.head_sha,
         carries=not order.base,
         first=order.first,
@@ -196,7 +198,7 @@ def new_record(kit: Kit, order: StartRun, beginning: Beginning, state: git.RepoS
         wait=None
         if until is None
         else Wait(until, f"nobody can begin now: {choice.said()}", ender="anybody"),
-        started_at=iso(kit.clock()),
+        started_at=iso(context.clock()),
     )
 
 

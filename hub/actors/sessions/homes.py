@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import attrs
 
-from hub.actors.session.store import Ledger
+from hub.actors.session.store import SessionStore
 from hub.domain.session import SessionRecord
 from hub.errors import HubError
 from hub.io.files.atomic import read_bounded, write_atomic
@@ -30,8 +30,8 @@ class Homes:
 
     places: Places
     """The project's own."""
-    ledger: Callable[[Places], Ledger]
-    """A ledger for the records at a place."""
+    store: Callable[[Places], SessionStore]
+    """A store for the records at a place."""
     refused: HubError | None = None
     """Why no session may begin: the project's record is a newer hub's."""
     unfinished: list[str] = attrs.field(factory=list)
@@ -61,14 +61,14 @@ class Homes:
         """
         damage, found = [], {}
         for places in homes(self.places):
-            ledger = self.ledger(places)
-            if (problem := ledger.load()) is not None:
+            store = self.store(places)
+            if (problem := store.load()) is not None:
                 damage.append(problem)
             if places is self.places:
-                self.refused = ledger.store.refused
-                self._own = ledger.record.session_id if ledger.record is not None else ""
-            if ledger.record is not None:
-                found[ledger.record.session_id] = ledger.record
+                self.refused = store.file.refused
+                self._own = store.record.session_id if store.record is not None else ""
+            if store.record is not None:
+                found[store.record.session_id] = store.record
         records = sorted(found.values(), key=lambda record: (record.started_at, record.session_id))
         self._begun = {record.session_id: record.started_at for record in records}
         self.unfinished = [record.session_id for record in records if record.session_state.active]
@@ -102,7 +102,7 @@ class Homes:
             self._keep_own()
         else:
             make_private_dir(places.home)
-        await self.ledger(places).begin(record)
+        await self.store(places).begin(record)
         if places is self.places:
             self._own = record.session_id
         self._begun[record.session_id] = record.started_at

@@ -25,13 +25,13 @@ async def statuses(routing: Routing, working: Sequence[Target]) -> list[Provider
         working: Whose agents are up.
     """
     config = await routing.config()
-    found = await routing.facts([*routing.kit.providers])
-    shown = [*config.enabled_providers(routing.kit.providers)]
+    found = await routing.facts([*routing.context.providers])
+    shown = [*config.enabled_providers(routing.context.providers)]
     shown += dict.fromkeys(target.provider for target in working if target.provider not in shown)
     return [
         _row(routing, config, name, [f for f in found if f.provider == name], working)
         for name in shown
-        if name in routing.kit.providers
+        if name in routing.context.providers
     ]
 
 
@@ -49,7 +49,7 @@ def _row(
     best = min(accounts, key=lambda row: _BEST.index(row.status) if row.status in _BEST else len(_BEST))
     return ProviderStatus(
         name=name,
-        display_name=routing.kit.providers[name].display_name,
+        display_name=routing.context.providers[name].display_name,
         status=best.status,
         account=best.label,
         model=config.provider(name).model,

@@ -212,6 +212,8 @@ class Notify:
     """Whether the desktop shows it."""
     command: Argv = ()
     """A program that is run with the words in its environment; () = none."""
+    urls: Argv = ()
+    """Services that apprise knows, each by its address; the extra `notify` brings it."""
 
 
 @attrs.frozen

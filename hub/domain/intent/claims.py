@@ -20,18 +20,21 @@ MAX_CLAIMS = 8
 MAX_CLAIM = 300
 _DEED = (
     r"(?:done|complete[d]?|finished|implemented|written|created|added|fixed|updated|removed|deleted|renamed|migrated|tested"
-    r"|verified|refactored|in place|wired(?: up)?|ready|working|passing|green|resolved|solved|replaced|documented)"
+    r"|verified|refactored|in place|wired(?: up)?|ready|working|passing|green|resolved|solved|replaced|documented|applied"
+    r"|installed|configured|moved|extracted|rewritten|covered|clean)"
 )
 _PAST = (
     r"(?:completed|finished|implemented|wrote|created|added|fixed|updated|removed|deleted|renamed|migrated|tested|verified"
-    r"|refactored|wired|resolved|solved|replaced|documented)"
+    r"|refactored|wired|resolved|solved|replaced|documented|applied|installed|configured|moved|extracted|rewrote)"
 )
 _SO = r"(?:(?:now|already|all|just|also|fully|successfully|both|all now) )*"
 _CLAIM = late(
     rf"\b(?:has|have) {_SO}been {_SO}{_DEED}\b"
     rf"|\b(?:I|we)(?:'ve| have) {_SO}{_DEED}\b|^(?:and |then )?(?:I|we) {_SO}{_PAST}\b"
     rf"|\b(?:is|are) {_SO}{_DEED}\b"
-    r"|\btests?\b.* (?:pass|passed|passes|succeed|succeeded)\b",
+    rf"|^(?:successfully )?{_PAST}\b(?! (?:by|in|at|on|to)\b)"
+    r"|\b(?:tests?|build|suite|lint(?:er)?|checks?|type ?check)\b.* (?:pass|passed|passes|succeeds?|succeeded)\b"
+    r"|^everything (?:now )?(?:works|passes)\b",
     re.IGNORECASE,
 )
 _OPEN = late(
@@ -40,7 +43,7 @@ _OPEN = late(
     re.IGNORECASE,
 )
 _SENTENCE = late(r"(?<=[.!?;])\s+")
-_BULLET = late(r"^(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_BULLET = late(r"^(?:(?:[-*+•]|\d{1,3}[.)])\s+)?(?:\[[xX]\]\s+|[✅✔☑✓]\ufe0f?\s*)?")
 _MARKS = late(r"\*\*|__|`")
 
 

@@ -117,6 +117,8 @@ def judge(
         doubt = "It is too long to be judged by rules."
     elif about and subject.unseen and subject.judged(rules):
         doubt = "A part of it is not told, so no rule can judge all of it."
+    elif about and found is None and unread.speaks_for_user(subject.command):
+        doubt = "It could give your answer in your place."
     if doubt:
         return Verdict("ask", reason=doubt)
     if found is not None:
@@ -171,30 +173,30 @@ class _Subject:
             _HIDDEN in request.subject and "command" in request.context
         )
         """Whether there is more than is told here: secrets are hidden, and some agents leave parts out."""
-        self._command = str(request.context.get("command") or "")
+        self.command = str(request.context.get("command") or "")
         self._folder = posixpath.join(request.folder or "/", str(request.context.get("cwd") or ""))
         told = [request.context.get("path"), *request.context.get("paths", ())]
         self._paths = list(dict.fromkeys(str(path) for path in told if path))
         self._texts = [str(text) for text in request.context.get("texts", ())]
-        words = [*commandforms.named(self._command)] if self._command else []
+        words = [*commandforms.named(self.command)] if self.command else []
         loose = [text for text in self._texts if len(text) < _MOST and not _BLANK.search(text.strip())]
         self._words = [(word, self._at(folder, word)) for folder, word in words]
         self._words += [(text, self._at("", text)) for text in loose]
         self._given = [(path, self._at("", path)) for path in self._paths]
         within = [("", str(place)) for place in request.context.get("within", ())]
-        within += reach.searched(self._command) if self._command else []
+        within += reach.searched(self.command) if self.command else []
         self.names = list(dict.fromkeys(absolute for _, absolute in (*self._given, *self._words)))
-        self.long = len(self.names) >= MOST_NAMES or len(self._command.split()) > commandline.LONGEST
+        self.long = len(self.names) >= MOST_NAMES or len(self.command.split()) > commandline.LONGEST
         """Whether it is more than rules can judge."""
         self.searched = list(dict.fromkeys(self._at(folder, word) for folder, word in within))
-        shown = reach.shown(self._command) if self._command else []
+        shown = reach.shown(self.command) if self.command else []
         self.shown = list(dict.fromkeys((self._at("", folder), one) for folder, one in shown))
-        calls = commandline.run(self._command) if "/" in self._command else ()
+        calls = commandline.run(self.command) if "/" in self.command else ()
         self.programs = list(
             dict.fromkeys(self._at(call.folders[-1], call.words[0]) for call in calls if "/" in call.words[0])
         )[:MOST_NAMES]
         """Programs that are called by a path: it may be a link to another."""
-        self._folds = seen.folds or "nocaseglob" in self._command
+        self._folds = seen.folds or "nocaseglob" in self.command
 
     def _at(self, folder: str, name: str) -> str:
         return _absolute(name, posixpath.join(self._folder, _expanded(folder, self._where)), self._where)
@@ -210,7 +212,7 @@ class _Subject:
 
     def doubts(self, rule: ApprovalRule) -> str:
         """Why nobody can say whether a rule that is not met is about this request; "" = it is not, or it allows."""
-        if rule.decision == "allow" or not self._command or not rule.command or not self._concerns(rule):
+        if rule.decision == "allow" or not self.command or not rule.command or not self._concerns(rule):
             return ""
         return next(self._doubts(rule.command), "")
 
@@ -239,19 +241,19 @@ class _Subject:
 
     @cached_property
     def _code(self) -> bool:
-        return unread.runs_code(self._command)
+        return unread.runs_code(self.command)
 
     @cached_property
     def _writes(self) -> bool:
-        return unread.writes_unnamed(self._command)
+        return unread.writes_unnamed(self.command)
 
     @cached_property
     def _open_forms(self) -> list[str]:
-        return commandforms.open_forms(self._command)
+        return commandforms.open_forms(self.command)
 
     @cached_property
     def _open_names(self) -> list[str]:
-        return commandforms.open_names(self._command)
+        return commandforms.open_names(self.command)
 
     def matches(self, rule: ApprovalRule) -> bool:
         """Whether the rule is about this request."""
@@ -264,7 +266,7 @@ class _Subject:
     def _surely(self, pattern: str) -> bool:
         """Every command, every file where it really lies."""
         request = self._request
-        if self._command:
+        if self.command:
             cut = _PARTS.split(_DUPLICATED.sub("", request.subject))
             return all(like(pattern, part.strip()) for part in cut if part.strip())
         if self._paths:
@@ -275,9 +277,9 @@ class _Subject:
         request = self._request
         texts = [request.subject, *self._paths, *self._texts]
         texts += [form for text in self._texts if (form := _address(text))]
-        if self._command:
-            texts += [part.strip() for part in _QUOTES.split(_DUPLICATED.sub("", self._command))]
-            forms = commandforms.forms(self._command)
+        if self.command:
+            texts += [part.strip() for part in _QUOTES.split(_DUPLICATED.sub("", self.command))]
+            forms = commandforms.forms(self.command)
             texts += [*forms, *self._behind_links(forms)]
             # Signs in a program's name: whatever it may be.
             if any(

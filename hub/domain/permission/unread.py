@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from urllib.parse import unquote
 
+from hub.domain.permission.commandforms import forms
 from hub.domain.permission.commandline import SAYERS, SHELLS, Command, commands, run
 from hub.domain.permission.shellword import HOLE
 
@@ -54,6 +56,7 @@ _PLAIN = re.compile(r"[\d$,;!~+{}\s=pPdDnNgGhHxqQzl]*|[\d$,\s]*[aic]\\?\s?[^\n]*
 _WRITES = re.compile(r"[ewEW]")
 _UNPACKERS = frozenset({"patch", "unzip", "unrar", "cpio", "pax", "7z", "7za"})
 _UNPACKS = re.compile(r"-?[A-Za-z]*x[A-Za-z]*|--(?:extract|get)")
+_ANSWERS = re.compile(r"^(?:python[\d.]* -m )?hub (?:.* )?(?:approve|trust)(?: |$)|/api/approvals/")
 _SQL = re.compile(r"\.\w|readfile|writefile|load_extension|edit\s*\(|\\!")
 _DATABASES = frozenset({"sqlite3", "psql", "mysql"})
 
@@ -68,6 +71,11 @@ def runs_code(line: str) -> bool:
 def writes_unnamed(line: str) -> bool:
     """Whether it writes files whose names stand elsewhere: in a patch, in an archive."""
     return any(_unpacks(command.program, command.words[1:]) for command in run(line))
+
+
+def speaks_for_user(line: str) -> bool:
+    """Whether it could answer in the user's place what the agent itself has asked."""
+    return any(_ANSWERS.search(unquote(form)) for form in forms(line))
 
 
 def _says(command: Command) -> bool:

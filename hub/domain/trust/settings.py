@@ -120,6 +120,7 @@ SETTINGS: Mapping[str, tuple[Does, str]] = {
     "notify.bell": _READS,
     "notify.desktop": _READS,
     "notify.command": _YOURS,
+    "notify.urls": _YOURS,
 }
 """Every setting by its place in `hub.toml`, what it does, and how that is said. A number stands for a part of the
 place: `providers.claude.baseUrl` has 1 for `claude`."""

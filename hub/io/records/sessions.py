@@ -43,7 +43,7 @@ FORM = RecordForm(SessionRecord, "The session's record", version=2, older={1: _f
 
 
 @attrs.define
-class SessionStore(RecordStore[SessionRecord]):
+class SessionRecordStore(RecordStore[SessionRecord]):
     """The record at one place."""
 
     places: Places = attrs.field(kw_only=True)
@@ -60,9 +60,9 @@ class SessionStore(RecordStore[SessionRecord]):
         return record
 
 
-def session_store(places: Places) -> SessionStore:
+def session_store(places: Places) -> SessionRecordStore:
     """The record of the session that has these places."""
-    return SessionStore(places.fsm, FORM, _OLD_WORK, "fsm.read", places=places)
+    return SessionRecordStore(places.fsm, FORM, _OLD_WORK, "fsm.read", places=places)
 
 
 def homes(places: Places) -> list[Places]:

@@ -30,6 +30,7 @@ ROUTES = (
         call(GetProfiles),
         answer=list[Profile],
         codes=_FILES,
+        foreign=True,  # an agent asks for them too, by the tool server
     ),
     post(
         "/api/profiles",

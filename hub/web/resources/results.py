@@ -10,6 +10,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Literal
 
+import attrs
+import trio
+
 from hub.api.results import Clean, Cleaned, Discard, Discarded, Kept, Take, Taken
 from hub.api.sessions import Session
 from hub.domain.result.message import Told, signed, slug
@@ -21,6 +24,9 @@ from hub.providers.registry import load_all
 from hub.web.context import WRITE, Context
 from hub.web.route import post
 
+_PATIENCE, _PAUSE = 10.0, 0.05
+"""Seconds for an end to be told, and between two looks."""
+
 
 async def _ended(context: Context, session_id: str) -> SessionFacts:
     """A session that is over.
@@ -29,6 +35,11 @@ async def _ended(context: Context, session_id: str) -> SessionFacts:
         HubError: `no_active_session` where there is none, `not_found`, `which_session`, `session_already_running`.
     """
     facts = await context.call(GetSessionFacts(session_id))
+    with trio.move_on_after(_PATIENCE):
+        # Over, but that is not told to the audit log yet: after its end, and whenever an old one is asked for again.
+        while facts.session_id and not facts.active and not facts.closed:
+            await trio.sleep(_PAUSE)
+            facts = await context.call(GetSessionFacts(session_id))
     if not facts.session_id:
         raise HubError(Code.NO_ACTIVE_SESSION, "No session has run yet.")
     if facts.active or not facts.closed or facts.run_id:
@@ -65,7 +76,7 @@ async def take_result(context: Context, body: Take) -> Taken:
         await _note(
             context, "taken", facts.session_id, how=str(body.how), commit=answer.commit, branch=answer.branch
         )
-    return answer
+    return attrs.evolve(answer, summary=context.hide(answer.summary))  # names of files are an agent's words
 
 
 async def discard_work(context: Context, body: Discard) -> Discarded:

@@ -19,7 +19,7 @@ from typing import Any
 import attrs
 
 from tests.faults.harness import Project
-from tests.hub.cli.kit import environ
+from tests.hub.cli.command import environ
 from tests.waiting import ended
 
 Json = dict[str, Any]

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.hub.acp.kit import HELLO, HUB_ACP, opened
-from tests.hub.cli.kit import environ
+from tests.hub.cli.command import environ
 
 
 @pytest.fixture(scope="module")

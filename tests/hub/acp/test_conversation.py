@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.harness import git, project
 from tests.hub.acp.kit import ALLOW, REJECT, editor
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 from tests.waiting import Gate, until
 
 LIMIT = {"limit": {"resetsIn": 3600}}

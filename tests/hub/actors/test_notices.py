@@ -1,7 +1,11 @@
 """News reach their user: once, without a secret, and no program that fails holds anybody up."""
 
+import json
 import os
 import pty
+import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
@@ -75,3 +79,33 @@ def test_a_terminal_rings_and_a_pipe_does_not(monkeypatch):
         ring(NOTICE)
     assert os.read(reader, 100) == b""
     os.close(reader)
+
+
+def test_services_get_it_by_an_address_that_nobody_else_can_read(tmp_path):
+    """Apprise itself, in its own process, to a service on loopback; the address stands in no list of processes."""
+    heard = []
+
+    class Service(BaseHTTPRequestHandler):
+        def do_POST(self):
+            heard.append((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *words):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Service) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"json://127.0.0.1:{server.server_port}/the-key"
+        [(argv, env)] = programs(NOTICE, Notify(urls=(url,)))
+        assert "the-key" not in " ".join(argv)
+        assert subprocess.run(argv, env=dict(env), check=False, timeout=60).returncode == 0
+        server.shutdown()
+    [(path, told)] = heard
+    assert (path, told["title"], told["message"]) == ("/the-key", NOTICE.title, NOTICE.text)
+
+
+def test_without_the_extra_it_is_said_to_be_missing(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    [(argv, _)] = programs(NOTICE, Notify(urls=("json://x",)))
+    assert argv == ("apprise",)

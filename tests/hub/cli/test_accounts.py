@@ -16,7 +16,7 @@ from hub.io.files.seal import closed
 from hub.io.files.sealed import name_of
 from hub.io.project.places import load_or_create_key
 from hub.io.secrets.dotenv import read_env
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.command import environ, hub
 
 SECRET = "sk-ant-api03-wonderful"
 LOGS_IN = """#!/bin/sh

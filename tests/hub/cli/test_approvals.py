@@ -12,7 +12,7 @@ from hub.cli.screen import shown
 from hub.cli.watch import how_to_answer
 from hub.domain.approval import CUT
 from tests.faults.harness import until
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 
 @pytest.fixture
@@ -39,6 +39,8 @@ def test_what_waits_is_shown_and_answered(asking):
     [one] = json.loads(say(asking, "approvals", "--json").stdout)
     text = say(asking, "approvals").stdout
     assert (one["id"] in text, "danger" in text, "it is Friday" in text, "denied at" in text) == (True,) * 4
+    by_agent = hub("approve", one["id"], cwd=asking.root, env={**asking.environ(), "HUB_RUN_ID": "d-1"})
+    assert (by_agent.returncode, "cannot speak for its user" in by_agent.stderr) == (2, True)
     done = say(asking, "deny", "--note", "on Monday")
     assert (done.returncode, done.stdout) == (0, "denied\n")
     until(asking.ended, "the session ends")

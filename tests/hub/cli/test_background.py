@@ -9,7 +9,7 @@ import pytest
 from hub.client.place import told_by
 from hub.client.quick import Api
 from tests.faults.harness import until
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 from tests.waiting import ended
 
 DONE = ({"say": "I begin."}, {"write": {"path": "made.txt", "text": "made"}}, {"done": "made it"})

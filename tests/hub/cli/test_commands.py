@@ -8,7 +8,7 @@ import pytest
 
 from hub.client.quick import Api
 from tests.faults.harness import git, until
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 ASK = {"ask": "Which colour?"}
 RUN = {"task": "paint it", "verify": ["test -f done.txt"]}

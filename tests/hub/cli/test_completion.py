@@ -10,7 +10,7 @@ import pytest
 
 from hub.cli.group import COMMANDS
 from tests.faults.harness import project
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.command import environ, hub
 
 
 def offered(words, cwd, env):

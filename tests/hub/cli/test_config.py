@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.command import environ, hub
 
 
 def said(repo, *words, **env):

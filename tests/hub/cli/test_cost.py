@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hub.cli.cost import summed
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 
 def row(day, session, provider, usd, *, priced=True):

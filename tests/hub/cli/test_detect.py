@@ -12,7 +12,7 @@ import pytest
 
 from hub.cli.detect import adopted, table
 from tests.faults.harness import git, project
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.command import environ, hub
 from tests.hub.io.agents import new_session, register, running, transcript
 from tests.waiting import ended
 

@@ -9,7 +9,7 @@ import pytest
 from hub.client.quick import Api
 from hub.errors import Code, HubError
 from tests.faults.harness import project, until
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.command import environ, hub
 
 TOKEN = "correct-horse-battery"
 

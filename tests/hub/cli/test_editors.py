@@ -9,7 +9,7 @@ import pytest
 
 from hub.cli.editors import EDITORS
 from hub.io.files.jsonc import put
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 ZED = """{
   // mine

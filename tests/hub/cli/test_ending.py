@@ -10,7 +10,7 @@ import pytest
 from hub.cli import group
 from hub.cli.ending import cause_of, coded, ended_by
 from hub.errors import RULES, Code, HubError
-from tests.hub.cli.kit import environ
+from tests.hub.cli.command import environ
 
 
 class BoomError(RuntimeError):

@@ -8,7 +8,7 @@ import pytest
 
 from hub.cli.graph import _label, _shown, _summary
 from tests.faults.harness import project
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.command import environ, hub
 
 AT = "2026-01-02T03:04:05.678Z"
 SECRET = "ghp_" + "Zq8Wn3Lk5Rt7" * 3

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import hub as package
 from hub.cli.group import COMMANDS, SECTIONS, cli, run, wanted_colour
-from tests.hub.cli.kit import ROOT, environ, hub
+from tests.hub.cli.command import ROOT, environ, hub
 
 HEAVY = {"trio", "quart", "hypercorn", "rich", "msgspec", "tomlkit", "hub.app", "hub.daemon", "textual"}
 

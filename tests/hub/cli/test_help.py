@@ -12,7 +12,7 @@ from hub import __version__
 from hub.cli.group import cli
 from hub.cli.topics import ENVIRONMENT, EXITS
 from hub.errors import RULES, Code
-from tests.hub.cli.kit import ROOT, hub
+from tests.hub.cli.command import ROOT, hub
 
 COMMANDS_PAGE = (ROOT / "docs/commands.md").read_text()
 SETTINGS_PAGE = (ROOT / "docs/settings.md").read_text()

@@ -10,7 +10,7 @@ import pytest
 
 from hub.cli.looking import looked
 from hub.errors import HubError
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.command import environ, hub
 from tests.hub.io.agents import new_session, register, running, transcript
 
 SESSION, OTHER = new_session(), new_session()

@@ -14,7 +14,7 @@ import pytest
 from hub.cli.clients import CLIENTS
 from hub.cli.mcp import NAMES
 from hub.mcp.tools import BY_NAME
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.command import environ, hub
 from tests.hub.mcp.kit import served
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.faults.harness import project
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 
 def test_it_says_where_the_page_is_and_that_there_is_none(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from hub.cli.pipeline import picture
 from tests.faults.harness import HUB, git
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 from tests.waiting import until
 
 CHAIN = """

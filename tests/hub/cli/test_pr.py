@@ -6,7 +6,7 @@ import os
 import pytest
 
 from tests.faults.harness import git
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 _STAND_IN = """#!/bin/sh
 printf '%s\\n' "$@" > "$GH_SAID"

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.faults.harness import git
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 
 def test_a_run_that_has_ended_is_looked_back_at(work):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.faults.harness import git
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 
 @pytest.fixture
@@ -90,3 +90,17 @@ def test_who_still_works_keeps_his_work(work):
     assert json.loads(gone.stdout)["error"]["code"] == "session_already_running"
     kept = json.loads(hub("clean", "--force", "--json", cwd=work.root, env=work.environ()).stdout)["kept"]
     assert [row["why"] for row in kept] == ["active"]
+
+
+def test_a_key_in_a_files_name_is_not_told(work):
+    """The file is taken as it is; what is said of it is not."""
+    key = "ghp_" + "q7Zx4Lm2Vt9Rz1Bn8Wc3Ky5Hd6Jf0Gs2Pa4T"
+    work.script("demo-first", {"write": {"path": f"{key}.txt", "text": "made\n"}}, {"done": "made it"})
+    work.configure()
+    assert hub("run", "--json", "make it", cwd=work.root, env=work.environ()).returncode == 0
+    work.start()
+    done = hub("take", "--json", cwd=work.root, env=work.environ())
+    assert done.returncode == 0, done.stderr
+    assert key not in done.stdout
+    assert "[REDACTED:github:" in json.loads(done.stdout)["summary"]
+    assert (work.root / f"{key}.txt").read_text() == "made\n"

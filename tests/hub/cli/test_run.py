@@ -16,7 +16,7 @@ from hub.cli.ending import cause_of
 from hub.client.quick import Api
 from hub.errors import Code, HubError
 from tests.faults.harness import git, until
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 DONE = ({"write": {"path": "made.txt", "text": "made"}}, {"done": "made it"})
 TASK = ("run", "--verify", "test -f made.txt", "make it")

@@ -15,7 +15,7 @@ import pytest
 import trio
 
 from hub.cli.service import Unit
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.command import environ, hub
 from tests.waiting import answered
 
 AWKWARD = '/a "b" $HOME 100% \\n é'

@@ -9,7 +9,7 @@ import click
 
 from hub.cli.sessions import listed, short
 from tests.faults.harness import project, until
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -13,7 +13,7 @@ from hub import owners
 from hub.cli import checks as looked
 from hub.cli.group import cli
 from tests.faults.harness import git
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.command import environ, hub
 
 
 def findings(repo, **more):

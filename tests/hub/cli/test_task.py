@@ -7,7 +7,7 @@ import pytest
 
 from hub.cli.task import task_of
 from hub.errors import Code, HubError
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 
 def refused(*words):

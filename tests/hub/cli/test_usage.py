@@ -13,7 +13,7 @@ from hub.cli.usage import listed
 from hub.io.files import seal
 from hub.io.files.sealed import name_of
 from hub.io.project.places import load_or_create_key
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.command import environ, hub
 from tests.hub.providers.claude.summed import answer
 from tests.hub.providers.stores import home_of
 

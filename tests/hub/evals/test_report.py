@@ -6,7 +6,7 @@ import pytest
 
 from hub.errors import HubError
 from hub.evals import report
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 
 LABELS = """
 [recording]

@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from tests.hub.cli.kit import environ
+from tests.hub.cli.command import environ
 
 LIMIT = 60.0
 Json = dict[str, Any]

@@ -18,7 +18,7 @@ import pytest
 from hub.mcp.tools import TOOLS
 from tests.agents import PROGRAMS, base_env, program_path
 from tests.faults.harness import project
-from tests.hub.cli.kit import ROOT
+from tests.hub.cli.command import ROOT
 from tests.model_server import ModelServer, Turn
 from tests.model_server.wire import Seen
 from tests.waiting import ended

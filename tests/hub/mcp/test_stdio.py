@@ -14,7 +14,7 @@ import pytest
 from hub import __version__
 from hub.mcp.tools import TOOLS
 from hub.wire.frames import MAX_FRAME
-from tests.hub.cli.kit import environ
+from tests.hub.cli.command import environ
 from tests.hub.mcp.kit import HELLO, LIMIT, MODERN, once, served
 
 START = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}).encode()

@@ -12,7 +12,7 @@ from itertools import count
 
 import pytest
 
-from tests.hub.cli.kit import hub
+from tests.hub.cli.command import hub
 from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")

@@ -7,7 +7,7 @@ import trio
 
 from hub.errors import Code, HubError
 from tests.faults.harness import git, project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 
 
 @pytest.fixture

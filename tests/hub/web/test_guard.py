@@ -434,6 +434,29 @@ def scope(**changes: object) -> dict[str, object]:
     return {**base, "client": ("127.0.0.1", 5), "headers": headers, "state": state, **changes}
 
 
+@pytest.mark.parametrize(
+    ("who", "token", "shown", "code"),
+    [
+        (Caller.OWN, "", "", None),
+        (Caller.OTHER, "", "", Code.OTHER_USER),
+        (Caller.OTHER, "t", "", Code.OTHER_USER),
+        (Caller.OTHER, "t", "t", None),
+        (Caller.UNTOLD, "", "", Code.OTHER_USER),
+        (Caller.UNTOLD, "t", "", Code.TOKEN_NEEDED),
+        (Caller.UNTOLD, "t", "t", None),
+    ],
+)
+def test_who_is_not_known_to_be_this_user_shows_the_token_or_gets_nothing(
+    who: Caller, token: str, shown: str, code: Code | None
+):
+    headers = [
+        (b"host", b"127.0.0.1:4748"),
+        *([(b"authorization", f"Bearer {shown}".encode())] if shown else []),
+    ]
+    error = check(Policy.for_port(4748, token=token), scope(state={CALLER: who}, headers=headers))
+    assert (error and error.code) == code
+
+
 @pytest.mark.parametrize("client", [("10.0.0.1", 5), ("192.168.1.2", 5), ("::ffff:10.0.0.1", 5), None])
 def test_g2_only_loopback_peers(client: object):
     error = check(Policy.for_port(4748), scope(client=client))

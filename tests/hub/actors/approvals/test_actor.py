@@ -21,7 +21,7 @@ from hub.messages import (
 )
 from supervisors import ActorDied, faults
 from tests.faults.harness import project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 from tests.waiting import answered
 
 ALLOWED = '\n[[approvals]]\ncommand = "deploy*"\n'

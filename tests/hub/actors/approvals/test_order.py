@@ -15,7 +15,7 @@ from hub.domain.approval import Action, Request
 from hub.errors import HubError
 from hub.messages import AskApproval, GetApprovals, ResolveApproval
 from tests.faults.harness import project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 
 SLOW = "audit.append=sleep:0.3"
 

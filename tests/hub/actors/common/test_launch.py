@@ -20,7 +20,7 @@ from hub.providers.base import Account, Assignment
 from hub.providers.demo.agent import FIRST
 from hub.providers.registry import load, load_all
 from tests.faults.harness import project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 
 ALLOWED = {"PATH", "HOME", "LANG", "TERM", "TMPDIR", "SHELL", "USER", "TZ"}
 ALLOWED |= {"IS_SANDBOX", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"}

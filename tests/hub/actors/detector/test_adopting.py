@@ -17,7 +17,7 @@ from hub.errors import Code, HubError
 from hub.io.project.places import load_or_create_key
 from hub.messages import AuditHistory, BreakerFailure
 from tests.faults.harness import git, project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 from tests.hub.io.agents import new_session, register, running, transcript
 from tests.waiting import answered
 

@@ -18,7 +18,7 @@ from hub.domain.config.reader import Config
 from hub.providers import stores
 from hub.providers.registry import load_all, signatures
 from tests.faults.harness import project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 from tests.hub.io.agents import PLAIN
 from tests.hub.providers.stores import CAPTURES
 from tests.waiting import answered, until

@@ -12,7 +12,7 @@ import pytest
 from hub.actors.detector import actor
 from hub.messages import GetWallet
 from tests.faults.harness import project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 from tests.hub.io.agents import new_session, register, running, transcript
 from tests.waiting import answered
 

@@ -11,7 +11,7 @@ from hub.actors.models.actor import TOOLS
 from hub.errors import Code, HubError
 from hub.messages import CancelPull, LaunchModel, ListModels, Look, PatchVision, PullModel, SetKey
 from tests.faults.harness import project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 from tests.hub.domain.models.test_image import PNG
 from tests.ollama import Ollama, pull_lines, serving
 

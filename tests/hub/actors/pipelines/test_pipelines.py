@@ -28,7 +28,7 @@ from hub.messages import (
 )
 from supervisors import ActorDied
 from tests.faults.harness import git, project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 from tests.waiting import PATIENCE, answered
 
 DONE = {"done": "x"}

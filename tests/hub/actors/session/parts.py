@@ -14,16 +14,16 @@ from typing import Any
 
 import attrs
 
-from hub.actors.session.assignment_builder import Orders
-from hub.actors.session.context import Kit
+from hub.actors.session.assignment_builder import AssignmentBuilder
+from hub.actors.session.context import SessionContext
 from hub.actors.session.driver import Driver
 from hub.actors.session.evidence import Evidence
 from hub.actors.session.routing import Routing
-from hub.actors.session.store import Ledger
+from hub.actors.session.store import SessionStore
 from hub.domain.session import SessionRecord, SessionState
 from hub.io import git
 from tests.faults import harness
-from tests.hub.actors.kit import Live, daemon_of
+from tests.hub.actors.daemon import Live, daemon_of
 
 
 @attrs.define
@@ -31,20 +31,20 @@ class Parts:
     """Fresh parts of a session nobody drives."""
 
     live: Live
-    kit: Kit
+    context: SessionContext
     driver: Driver
 
     @property
-    def ledger(self) -> Ledger:
-        return self.kit.ledger
+    def store(self) -> SessionStore:
+        return self.context.store
 
     @property
     def routing(self) -> Routing:
         return self.driver.work.routing
 
     @property
-    def orders(self) -> Orders:
-        return self.driver.work.orders
+    def builder(self) -> AssignmentBuilder:
+        return self.driver.work.builder
 
     @property
     def evidence(self) -> Evidence:
@@ -59,7 +59,7 @@ class Parts:
             "session_state": SessionState.RUNNING,
             "role": "coder",
             "branch": "hub/s-1",
-            "worktree": str(self.kit.places.worktree("s-1")),
+            "worktree": str(self.context.places.worktree("s-1")),
             "chain": ("demo-first", "demo-second"),
             "provider": "demo-first",
             "account": "default",
@@ -72,17 +72,17 @@ class Parts:
     async def begin(self, **fields: Any) -> SessionRecord:
         """The record, durable and told, with its worktree made."""
         record = self.record(**fields)
-        root = self.kit.places.root
+        root = self.context.places.root
         head = harness.git(root, "rev-parse", "HEAD")
         await git.add_worktree(root, Path(record.worktree), record.branch, head)
-        await self.ledger.begin(attrs.evolve(record, worktree_ready=True, base=head))
-        await self.ledger.tell()
-        return self.ledger.now
+        await self.store.begin(attrs.evolve(record, worktree_ready=True, base=head))
+        await self.store.tell()
+        return self.store.now
 
     def audited(self, event: str = "") -> list[dict[str, Any]]:
         """The records of the audit log, of one kind or all."""
         # Not splitlines: JSON leaves U+2028 as it is.
-        lines = self.kit.places.audit.read_bytes().split(b"\n")[:-1]
+        lines = self.context.places.audit.read_bytes().split(b"\n")[:-1]
         found = [json.loads(line) for line in lines]
         return [entry for entry in found if event in ("", entry["event"])]
 
@@ -94,8 +94,8 @@ class Parts:
 def fresh_parts(live: Any) -> Parts:
     """The parts that the next incarnation of the session would have."""
     app = live.daemon.app
-    kit = app._session_kit(app.places)
-    return Parts(live, kit, app._hire(kit, app.slots.sessions.ref))
+    context = app._session_context(app.places)
+    return Parts(live, context, app._hire(context, app.slots.sessions.ref))
 
 
 @asynccontextmanager

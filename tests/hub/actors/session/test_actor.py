@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from hub.actors.session.agent_control import Desk
+from hub.actors.session.agent_control import AgentControl
 from hub.errors import Code, HubError
 from hub.messages import (
     AgentBatch,
@@ -16,7 +16,7 @@ from hub.messages import (
     StartRun,
 )
 from tests.faults.harness import project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 from tests.hub.actors.session.parts import parts_of
 from tests.waiting import Gate
 
@@ -186,12 +186,12 @@ async def test_a_stop_is_on_record_with_who_asked(made, monkeypatch):
         await live.ask("sessions", StartRun("write"))
         await live.until(lambda s: s["needsInput"], "it asks")
         seen = []
-        safe_point = Desk.safe_point
+        safe_point = AgentControl.safe_point
 
-        async def watched(desk, grace):
+        async def watched(control, grace):
             seen.append((made.fsm()["stopping"], (await live.status())["stopping"]))
-            return await safe_point(desk, grace)
+            return await safe_point(control, grace)
 
-        monkeypatch.setattr(Desk, "safe_point", watched)
+        monkeypatch.setattr(AgentControl, "safe_point", watched)
         await live.ask("sessions", RequestStop("daemon"))
     assert seen == [("daemon", True)]

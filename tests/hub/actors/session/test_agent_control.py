@@ -15,10 +15,10 @@ from hub.domain.handoff import State
 from hub.domain.routing import Target
 from hub.domain.session import Handoff
 from hub.errors import Code, HubError
-from hub.io.processes import control
+from hub.io.processes.control import find_by_env, identity_of
 from hub.io.runner import launcher
 from hub.messages import StartRun
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 from tests.hub.actors.session.parts import Parts, fresh_parts, parts_of
 from tests.settings import lay_out
 from tests.waiting import ends
@@ -30,8 +30,8 @@ def kept(monkeypatch):
     found = []
 
     class Keeping(App):
-        def _hire(self, kit, session):
-            found.append((kit, super()._hire(kit, session)))
+        def _hire(self, context, session):
+            found.append((context, super()._hire(context, session)))
             return found[-1][1]
 
     monkeypatch.setattr(hub.daemon, "App", Keeping)
@@ -52,7 +52,7 @@ def mode_of(path: Path) -> int:
 
 def runner_of(parts) -> dict[str, int]:
     """Its process and its guardian's."""
-    path = parts.kit.places.run_dir / parts.ledger.now.dispatch_id / "claim"
+    path = parts.context.places.run_dir / parts.store.now.dispatch_id / "claim"
     return json.loads(path.read_text())
 
 
@@ -60,9 +60,9 @@ async def test_a_dispatch_is_started_once_however_often_it_is_asked_for(two, mon
     """I2: the second call takes hold of the agent that the first one started."""
     async with daemon_of(two, monkeypatch) as live:
         parts = await asked(live, kept)
-        record = parts.ledger.now
-        before = parts.kit.board.agent
-        again = await parts.driver.desk.dispatch(record, parts.orders.fresh(record))
+        record = parts.store.now
+        before = parts.context.shared.agent
+        again = await parts.driver.control.dispatch(record, parts.builder.fresh(record))
         assert again is before
         assert again.alive
         assert two.starts() == [record.dispatch_id]
@@ -72,15 +72,15 @@ async def test_an_agent_that_was_let_go_lives_on_and_is_found_again(two, monkeyp
     """Letting go ends the adapter, never the agent: a daemon's end costs no paid turn."""
     async with daemon_of(two, monkeypatch) as live:
         parts = await asked(live, kept)
-        desk, record, runner = parts.driver.desk, parts.ledger.now, runner_of(parts)
-        await desk.release()
-        assert parts.kit.board.agent is None
-        assert control.identity_of(runner["pid"]) is not None
-        assert desk.has_run(record)
-        held = await desk.hold()
+        control, record, runner = parts.driver.control, parts.store.now, runner_of(parts)
+        await control.release()
+        assert parts.context.shared.agent is None
+        assert identity_of(runner["pid"]) is not None
+        assert control.has_run(record)
+        held = await control.hold()
         assert held is not None
         assert held.dispatch_id == record.dispatch_id
-        await parts.kit.board.until(lambda: held.alive, 30)
+        await parts.context.shared.until(lambda: held.alive, 30)
         assert held.needs_input
         assert two.starts() == [record.dispatch_id]
 
@@ -92,7 +92,7 @@ async def test_the_keys_of_an_account_are_in_no_file_of_its_run(two, monkeypatch
     (two.root / "hub.toml").write_text(text + account)
     async with daemon_of(two, monkeypatch) as live:
         parts = await asked(live, kept)
-        folder = parts.kit.places.run_dir / parts.ledger.now.dispatch_id
+        folder = parts.context.places.run_dir / parts.store.now.dispatch_id
         assert (folder / "assignment.json").exists()
         files = [path for path in folder.rglob("*") if path.is_file()]
         assert not [path for path in files if b"canary-51f0" in path.read_bytes()]
@@ -103,39 +103,39 @@ async def test_a_stop_returns_when_no_process_is_left(two, monkeypatch, kept):
         parts = await asked(live, kept)
         runner = runner_of(parts)
         agent = json.loads(
-            (parts.kit.places.run_dir / parts.ledger.now.dispatch_id / "agent.json").read_text()
+            (parts.context.places.run_dir / parts.store.now.dispatch_id / "agent.json").read_text()
         )["pid"]
-        await parts.driver.desk.stop("test", hard=True)
-        assert control.identity_of(agent) is None
+        await parts.driver.control.stop("test", hard=True)
+        assert identity_of(agent) is None
         await ends(runner["pid"], runner["guardianPid"])
 
 
 async def test_a_kill_ends_every_process_without_a_word(two, monkeypatch, kept):
     async with daemon_of(two, monkeypatch) as live:
         parts = await asked(live, kept)
-        record, runner = parts.ledger.now, runner_of(parts)
-        await parts.driver.desk.kill(record)
-        assert list(control.find_by_env([record.dispatch_id])) == []
-        assert control.identity_of(runner["pid"]) is None
+        record, runner = parts.store.now, runner_of(parts)
+        await parts.driver.control.kill(record)
+        assert list(find_by_env([record.dispatch_id])) == []
+        assert identity_of(runner["pid"]) is None
 
 
 async def test_a_safe_point_without_an_agent_is_the_end_of_its_turn(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
         await parts.begin(dispatch_id="")
-        assert await parts.driver.desk.safe_point(1) == "turn_over"
-        assert await parts.driver.desk.hold() is None
+        assert await parts.driver.control.safe_point(1) == "turn_over"
+        assert await parts.driver.control.hold() is None
 
 
 async def test_a_dispatch_that_was_never_claimed_certainly_did_not_start(two, monkeypatch):
     """P4: so it may be dispatched, and cannot be found again."""
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin()
-        desk = parts.driver.desk
-        assert not desk.has_run(record)
+        control = parts.driver.control
+        assert not control.has_run(record)
         with pytest.raises(HubError) as caught:
-            await desk.reattach(record)
+            await control.reattach(record)
         assert caught.value.code is Code.DISPATCH_FAILED
-        desk.insist_known(record)
+        control.insist_known(record)
 
 
 async def test_a_runner_that_died_before_a_word_leaves_what_nobody_can_know(two, monkeypatch, kept, tmp_path):
@@ -155,12 +155,12 @@ async def test_a_runner_that_died_before_a_word_leaves_what_nobody_can_know(two,
         await ends(runner["pid"], runner["guardianPid"])
         await live.until(lambda s: s["error"], "the session says so")
         following = fresh_parts(live)  # those of the session's next life
-        following.ledger.load()
-        record = following.ledger.now
+        following.store.load()
+        record = following.store.now
         with pytest.raises(HubError) as caught:
-            await following.driver.desk.dispatch(record, following.orders.fresh(record))
+            await following.driver.control.dispatch(record, following.builder.fresh(record))
         assert caught.value.code is Code.DISPATCH_AMBIGUOUS
-        assert await following.driver.desk.hold() is None
+        assert await following.driver.control.hold() is None
 
 
 async def test_the_owner_is_the_receiver_between_dispatch_and_heartbeat(two, monkeypatch):
@@ -188,14 +188,14 @@ async def test_an_account_with_a_place_of_its_own_gets_it_made(two, monkeypatch,
 async def test_a_launcher_is_ready_under_the_next_dispatchs_id(two, monkeypatch):
     """One launcher a handoff, and each id is given once: a second receiver does not get the first one's."""
     async with parts_of(two, monkeypatch) as parts:
-        desk = parts.driver.desk
+        control = parts.driver.control
         await parts.begin()
-        await desk.make_ready()
-        await desk.make_ready()
+        await control.make_ready()
+        await control.make_ready()
         (ready,) = launcher._ready.values()
-        made = desk.next_id()
-        assert ready.run_dir == parts.kit.places.run_dir / made
-        assert desk.next_id() != made
-        await desk.drop_ready()
+        made = control.next_id()
+        assert ready.run_dir == parts.context.places.run_dir / made
+        assert control.next_id() != made
+        await control.drop_ready()
         assert ready.process.returncode is not None
         assert launcher._ready == {}

@@ -8,14 +8,14 @@ import threading
 import pytest
 
 from hub.actors.session import amending
-from hub.actors.session.handoff_steps import Passing
+from hub.actors.session.handoff_steps import HandoffSteps
 from hub.errors import Code, HubError
 from hub.messages import RequestStop, StartRun
 from hub.providers import stores
 from hub.providers.registry import load_all
 from tests.faults.harness import project
 from tests.faults.replayed import BUSY, replayed
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 
 SUM = "Gemini CLI's own session told how 7 commands ended and its list of tasks"
 UNREAD = "Gemini CLI's own session, which tells more than its stream, was not read: "
@@ -125,7 +125,7 @@ async def test_an_agent_whose_assignment_is_gone_is_handed_over(made, monkeypatc
     def gone(self, record):
         raise FileNotFoundError(2, "No such file", "assignment.json")
 
-    monkeypatch.setattr("hub.actors.session.agent_control.Desk.surroundings", gone)
+    monkeypatch.setattr("hub.actors.session.agent_control.AgentControl.surroundings", gone)
     log, _ = await handed_over(made, monkeypatch)
     assert [record.msg.startswith(UNREAD) for record in log if "own session" in record.msg] == [True]
 
@@ -167,7 +167,7 @@ async def test_before_a_wait_it_is_told_as_well(made, monkeypatch):
 async def test_what_was_told_is_not_told_again(made, monkeypatch):
     """PAUSING is done again where its snapshot could not be made."""
     replayed(made, moment=12)
-    snapshot, tries = Passing.snapshot, []
+    snapshot, tries = HandoffSteps.snapshot, []
 
     async def once(self, *args):
         tries.append(1)
@@ -175,7 +175,7 @@ async def test_what_was_told_is_not_told_again(made, monkeypatch):
             raise HubError(Code.NO_SPACE, "full")
         return await snapshot(self, *args)
 
-    monkeypatch.setattr(Passing, "snapshot", once)
+    monkeypatch.setattr(HandoffSteps, "snapshot", once)
     monkeypatch.setattr("hub.actors.session.driver._TROUBLE_PAUSE", 0.01)
     log, _ = await handed_over(made, monkeypatch)
     late = [record.meta["amends"] for record in amended(log)]

@@ -19,7 +19,7 @@ async def test_every_event_of_the_session_is_in_it_and_no_other(two, monkeypatch
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(task="")
         for number in range(5):
-            await parts.ledger.say(Tag.TEXT, f"order {number}", role="user")
+            await parts.store.say(Tag.TEXT, f"order {number}", role="user")
         whole = await parts.evidence.chronicler.whole(record)
         assert [item.text for item in whole.words()] == [f"the user said: order {n}" for n in range(1, 5)]
         again = await parts.evidence.chronicler.whole(record)
@@ -37,12 +37,12 @@ async def test_it_keeps_up_behind_everybodys_back_and_is_let_go_with_the_session
         async with trio.open_nursery() as nursery:
             nursery.start_soon(reader.run)
             for number in range(3):
-                at = await parts.ledger.say(Tag.TEXT, f"Decision: {number}", type="text")
-                parts.kit.board.touch()
+                at = await parts.store.say(Tag.TEXT, f"Decision: {number}", type="text")
+                parts.context.shared.touch()
                 await seen(lambda at=at: reader._chronicle is not None and reader._chronicle.last_id >= at)
             await trio.testing.wait_all_tasks_blocked(0.1)
-            await parts.ledger.update(session_state=SessionState.STOPPED)
-            parts.kit.board.touch()
+            await parts.store.update(session_state=SessionState.STOPPED)
+            parts.context.shared.touch()
             await seen(lambda: reader._chronicle is None)
             nursery.cancel_scope.cancel()
 
@@ -59,7 +59,7 @@ async def test_a_log_that_cannot_be_read_is_tried_again(two, monkeypatch):
     monkeypatch.setattr(chronicler, "_AGAIN", 0.01)
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin()
-        await parts.ledger.tell()
+        await parts.store.tell()
         found, reader = [], parts.evidence.chronicler
         whole = type(reader).whole
 

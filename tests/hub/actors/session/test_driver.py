@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from hub.actors.session.handoff_steps import Passing
+from hub.actors.session.handoff_steps import HandoffSteps
 from hub.messages import RequestStop, StartRun
 from hub.providers.demo.stream import DemoStream
 from tests.faults.harness import project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def made(tmp_path):
 async def test_a_step_that_falls_is_taken_again_after_a_restart(made, monkeypatch, times):
     """Three falls over one record are survived, and nothing is done twice."""
     falls = []
-    plain = Passing._snapshotted
+    plain = HandoffSteps._snapshotted
 
     async def falling(self, record):
         if len(falls) < times:
@@ -34,7 +34,7 @@ async def test_a_step_that_falls_is_taken_again_after_a_restart(made, monkeypatc
             raise ZeroDivisionError
         await plain(self, record)
 
-    monkeypatch.setattr(Passing, "_snapshotted", falling)
+    monkeypatch.setattr(HandoffSteps, "_snapshotted", falling)
     async with daemon_of(made, monkeypatch) as live:
         await live.ask("sessions", StartRun("write"))
         status = await live.until_ended()
@@ -49,7 +49,7 @@ async def test_a_step_that_always_falls_ends_the_session_and_not_the_daemon(made
         raise ZeroDivisionError
 
     with monkeypatch.context() as broken:
-        broken.setattr(Passing, "_snapshotted", falling)
+        broken.setattr(HandoffSteps, "_snapshotted", falling)
         async with daemon_of(made, monkeypatch) as live:
             await live.ask("sessions", StartRun("write"))
             status = await live.until_ended()

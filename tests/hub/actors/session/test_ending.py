@@ -29,7 +29,7 @@ async def test_what_the_commands_accept_is_completed_and_verified(two, monkeypat
         record = await parts.begin(verify=("test -f made.txt",))
         work_in(record)
         await parts.driver.ending.judge(record)
-        ended = parts.ledger.now
+        ended = parts.store.now
         assert (ended.session_state, ended.verified, bool(ended.ended_at)) == (
             SessionState.COMPLETED,
             True,
@@ -44,7 +44,7 @@ async def test_without_commands_nobodys_word_makes_it_verified(two, monkeypatch)
     """An agent may say what it likes."""
     async with parts_of(two, monkeypatch) as parts:
         await parts.driver.ending.judge(await parts.begin())
-        assert (parts.ledger.now.session_state, parts.ledger.now.verified) == (SessionState.COMPLETED, False)
+        assert (parts.store.now.session_state, parts.store.now.verified) == (SessionState.COMPLETED, False)
 
 
 async def test_what_they_refuse_is_given_back_to_the_same_agent_with_the_output(two, monkeypatch):
@@ -53,7 +53,7 @@ async def test_what_they_refuse_is_given_back_to_the_same_agent_with_the_output(
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(verify=(f"echo broken {secret}; false", "true"), native_id="n")
         await parts.driver.ending.judge(record)
-        now = parts.ledger.now
+        now = parts.store.now
         assert (now.state, now.session_state, now.dispatch_id) == (State.RUNNING, SessionState.RUNNING, "")
         assert (now.repairs, now.provider, now.native_id) == (1, record.provider, "n")
         assert "(exit status 1)\nbroken " in now.correction
@@ -61,17 +61,17 @@ async def test_what_they_refuse_is_given_back_to_the_same_agent_with_the_output(
         assert "$ true" not in now.correction
         assert [entry["data"]["attempt"] for entry in parts.audited("repair")] == [1]
         assert "the acceptance commands failed; demo-first gets the work back (1 of 2)" in await parts.told()
-        given = parts.driver.work.orders.fresh(attrs.evolve(now, attempt=2, dispatch_id="d-2"))
+        given = parts.driver.work.builder.fresh(attrs.evolve(now, attempt=2, dispatch_id="d-2"))
         assert given.prompt.startswith(now.correction)
         assert given.resume_id == "n"
-        alone = parts.driver.work.orders.fresh(attrs.evolve(now, attempt=2, dispatch_id="d-2", native_id=""))
+        alone = parts.driver.work.builder.fresh(attrs.evolve(now, attempt=2, dispatch_id="d-2", native_id=""))
         assert "The task was:\n\n" in alone.prompt, "who does not remember it is told the task again"
 
 
 async def test_what_they_refuse_goes_to_another_with_the_reason_on_record(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
         await parts.driver.ending.judge(await parts.begin(verify=("echo broken; false",), repairs=2))
-        record = parts.ledger.now
+        record = parts.store.now
         assert (record.state, record.session_state) == (State.PAUSING, SessionState.HANDING_OFF)
         assert [(a.provider, a.failure) for a in record.tried] == [("demo-first", "verify_failed")]
         assert "verify failed (exit 1): echo broken; false" in await parts.told()
@@ -87,7 +87,7 @@ async def test_where_nobody_is_left_the_failure_is_told_with_the_output(two, mon
             await parts.driver.ending.judge(record)
         assert caught.value.code is Code.VERIFY_FAILED
         assert "broken" in caught.value.detail
-        assert parts.ledger.now.state is State.RUNNING
+        assert parts.store.now.state is State.RUNNING
 
 
 async def test_a_stop_keeps_what_was_done(two, monkeypatch):
@@ -95,8 +95,8 @@ async def test_a_stop_keeps_what_was_done(two, monkeypatch):
         record = await parts.begin(dispatch_id="")
         work_in(record)
         await parts.driver.ending.stopped(record, "the user")
-        assert parts.ledger.now.session_state is SessionState.STOPPED
-        assert kept(two, parts.ledger.now) == "made"
+        assert parts.store.now.session_state is SessionState.STOPPED
+        assert kept(two, parts.store.now) == "made"
 
 
 async def test_a_failure_has_its_code_its_hint_and_every_byte(two, monkeypatch):
@@ -104,7 +104,7 @@ async def test_a_failure_has_its_code_its_hint_and_every_byte(two, monkeypatch):
         record = await parts.begin(dispatch_id="")
         work_in(record)
         await parts.driver.ending.failed(record, HubError(Code.NO_FALLBACK, "Nobody is left.", hint="Wait."))
-        ended = parts.ledger.now
+        ended = parts.store.now
         assert ended.session_state is SessionState.FAILED
         assert ended.error is not None
         assert (ended.error.code, ended.error.detail, ended.error.hint) == (
@@ -120,9 +120,9 @@ async def test_an_end_within_a_handoff_goes_back_to_running(two, monkeypatch):
     """I5: no session stays in between."""
     async with parts_of(two, monkeypatch) as parts:
         await parts.begin(dispatch_id="")
-        record = await parts.ledger.advance(Trigger.MANUAL_HANDOFF, handoff_id="h-1")
+        record = await parts.store.advance(Trigger.MANUAL_HANDOFF, handoff_id="h-1")
         await parts.driver.ending.stopped(record, "the user")
-        assert (parts.ledger.now.state, parts.ledger.now.session_state) == (
+        assert (parts.store.now.state, parts.store.now.session_state) == (
             State.RUNNING,
             SessionState.STOPPED,
         )
@@ -138,8 +138,8 @@ async def test_a_full_disk_at_the_end_is_waited_out(two, monkeypatch, arm):
             await parts.driver.ending.stopped(record, "the user")
         assert caught.value.code is Code.NO_SPACE
         arm("")
-        await parts.driver.ending.stopped(parts.ledger.now, "the user")
-        assert parts.ledger.now.session_state is SessionState.STOPPED
+        await parts.driver.ending.stopped(parts.store.now, "the user")
+        assert parts.store.now.session_state is SessionState.STOPPED
         assert len(parts.audited("session_ended")) == 1
 
 
@@ -151,6 +151,6 @@ async def test_a_worktree_that_is_gone_does_not_keep_the_session_from_ending(two
         record = await parts.begin(dispatch_id="")
         shutil.rmtree(record.worktree)
         await parts.driver.ending.stopped(record, "the user")
-        assert parts.ledger.now.session_state is SessionState.STOPPED
+        assert parts.store.now.session_state is SessionState.STOPPED
         codes = [r.meta.get("code") for r in await parts.live.events()]
         assert "worktree_missing" in codes

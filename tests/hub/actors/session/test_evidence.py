@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from hub.actors.session.shared_state import Wish
+from hub.actors.session.shared_state import PendingCommand
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.io.git import add_worktree
@@ -83,7 +83,7 @@ async def test_a_stop_cuts_a_command_short_and_its_result_is_on_no_record(two, m
 
             async def stop():
                 await parts.live.until_event("verify: ")
-                parts.kit.board.ask(Wish.STOP)
+                parts.context.shared.ask(PendingCommand.STOP)
 
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(stop)
@@ -120,7 +120,7 @@ async def test_a_long_log_is_read_in_pages(two, monkeypatch):
             texts = range(first, min(first + PAGE, count))
             await parts.live.ask("events", EventAppend([NewEvent("text", str(n), meta, 1) for n in texts]))
         pages = []
-        await parts.kit.each(record.session_id, pages.append)
+        await parts.context.each(record.session_id, pages.append)
     assert [len(page) for page in pages] == [PAGE, PAGE, 10]
     assert [item.msg for page in pages for item in page] == [str(n) for n in range(count)]
 
@@ -130,7 +130,7 @@ async def test_the_commands_are_those_of_the_start_whatever_the_agent_writes(two
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(verify=("false",))
         (Path(record.worktree) / "hub.toml").write_text('[session]\nverify = ["true"]\n')
-        gate = await parts.evidence.gate(parts.ledger.now, "final:d-1")
+        gate = await parts.evidence.gate(parts.store.now, "final:d-1")
         assert [(check.command, check.passed) for check in gate.checks] == [("false", False)]
 
 
@@ -159,9 +159,9 @@ async def test_the_users_uncommitted_check_is_the_users(two, monkeypatch):
     """What the session began with counts, not what was last committed."""
     (two.root / "check.sh").write_text("exit 0\n")
     async with parts_of(two, monkeypatch) as parts:
-        places = parts.kit.places
+        places = parts.context.places
         record = parts.record(verify=("sh check.sh",), base=git(two.root, "rev-parse", "HEAD"))
         await add_worktree(places.root, Path(record.worktree), record.branch, record.base, carry_dirty=True)
-        await parts.ledger.begin(record)
-        gate = await parts.evidence.gate(parts.ledger.now, "final:d-1")
+        await parts.store.begin(record)
+        gate = await parts.evidence.gate(parts.store.now, "final:d-1")
         assert [(check.passed, check.changed) for check in gate.checks] == [(True, ())]

@@ -77,7 +77,7 @@ async def test_a_graph_that_another_program_has_locked_is_not_waited_for(two, mo
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(task=TASK)
         await parts.live.ask("knowledge", GetGraph())
-        other = sqlite3.connect(parts.kit.places.graph_db, isolation_level=None)
+        other = sqlite3.connect(parts.context.places.graph_db, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         try:
             await work(parts)
@@ -94,17 +94,17 @@ async def test_a_graph_that_is_damaged_costs_nothing_of_the_contract(two, monkey
         await work(parts)
         await from_graph(parts, record)
         for suffix in ("", "-wal"):
-            file = parts.kit.places.graph_db.with_name("graph.db" + suffix)
+            file = parts.context.places.graph_db.with_name("graph.db" + suffix)
             with file.open(
                 "r+b"
             ) as stream:  # all of it: the newest form of a page may stand anywhere in the WAL
                 stream.write(b"\xff" * file.stat().st_size)
-        ref = parts.kit.knowledge  # reads the damage: what it had open may stand in memory, whole
+        ref = parts.context.knowledge  # reads the damage: what it had open may stand in memory, whole
         await restarted(ref, lambda: ref.try_cast("no message of its own"))
         await work(parts, [(EventType.TEXT, "Decision: go on.", {})])
         await compared(parts, record)
         await from_graph(parts, record)
-        assert list(parts.kit.places.hub_dir.glob("graph.db.corrupt-*"))
+        assert list(parts.context.places.hub_dir.glob("graph.db.corrupt-*"))
 
 
 @pytest.mark.parametrize("when", ["before", "between", "after"])
@@ -113,7 +113,7 @@ async def test_the_graphs_actor_may_die_at_any_time(two, monkeypatch, when):
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(task=TASK)
         await parts.live.ask("knowledge", GetGraph())
-        ref = parts.kit.knowledge
+        ref = parts.context.knowledge
         for part in ("before", "between", "after"):
             if part == when:
                 await restarted(ref, lambda: ref.try_cast("no message of its own"))

@@ -11,15 +11,15 @@ import trio
 
 from hub.actors.session import worktree_watch
 from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
-from hub.actors.session.handoff_steps import Passing
-from hub.actors.session.shared_state import Board, LiveAgent
+from hub.actors.session.handoff_steps import HandoffSteps
+from hub.actors.session.shared_state import LiveAgent, SharedState
 from hub.domain.routing import Target
 from hub.errors import Code, HubError
 from hub.io.git import watch as git_watch
 from hub.io.git.check import tree_matches
 from hub.messages import RequestHandoff, StartRun
 from tests.faults.harness import project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 from tests.hub.actors.session.parts import parts_of
 
 
@@ -31,14 +31,14 @@ def made(tmp_path):
 
 async def test_a_receiver_that_the_user_has_paused_is_not_given_up(autojump_clock):
     """It was taken for dead: a pause right after a handoff cost the receiver its turn."""
-    kit = SimpleNamespace(
-        board=Board(), config=SimpleNamespace(session=SimpleNamespace(resume_timeout=120.0))
+    context = SimpleNamespace(
+        shared=SharedState(), config=SimpleNamespace(session=SimpleNamespace(resume_timeout=120.0))
     )
-    passing = Passing(kit, *[None] * (len(attrs.fields(Passing)) - 1))
+    handoff = HandoffSteps(context, *[None] * (len(attrs.fields(HandoffSteps)) - 1))
     live = LiveAgent("d-1", adapter_up=True, heard_at=trio.current_time(), paused=True)
     began = trio.current_time()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(passing._first_sign, live)
+        nursery.start_soon(handoff._first_sign, live)
         with trio.move_on_after(1000):  # of the virtual clock
             await trio.sleep_forever()
         live.paused, live.heard_at = False, trio.current_time()
@@ -167,8 +167,8 @@ async def test_the_same_provider_and_clean_work_are_no_reason_to_warn(made, monk
     holding(made)
     async with parts_of(made, monkeypatch) as parts:
         record = await parts.begin()
-        await warn_of_secrets(parts.kit, record, Target("demo-first", "b"))
-        await warn_of_secrets(parts.kit, record, Target("demo-second", "default"))
+        await warn_of_secrets(parts.context, record, Target("demo-first", "b"))
+        await warn_of_secrets(parts.context, record, Target("demo-second", "default"))
         assert not [msg for msg in await parts.told() if "secrets" in msg]
 
 
@@ -176,10 +176,10 @@ async def test_a_contract_with_a_key_of_hub_is_given_to_nobody(made, monkeypatch
     """Redaction comes before; should it ever fail, the handoff stops in words and not in a leak."""
     holding(made)
     async with parts_of(made, monkeypatch) as parts:
-        refuse_known_secrets(parts.kit, "a plain text", GITHUB)
-        for text in (HELD, HELD[::-1], HELD.encode().hex(), parts.kit.keys.contract.hex()):
+        refuse_known_secrets(parts.context, "a plain text", GITHUB)
+        for text in (HELD, HELD[::-1], HELD.encode().hex(), parts.context.keys.contract.hex()):
             with pytest.raises(HubError) as caught:
-                refuse_known_secrets(parts.kit, "plain", f"so {text} is")
+                refuse_known_secrets(parts.context, "plain", f"so {text} is")
             assert caught.value.code is Code.CONTRACT_INVALID
 
 

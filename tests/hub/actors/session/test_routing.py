@@ -27,14 +27,14 @@ def left(provider: str, failure: str) -> Attempt:
 
 async def limited(parts, provider: str, account: str = "default") -> None:
     """The real breaker of an account opens as at a usage limit, for an hour."""
-    wall = Failure(FailureClass.USAGE_LIMIT, "at the limit", resets_at=parts.kit.clock() + 3600)
-    await parts.kit.breakers.call(BreakerFailure(provider, account, wall), timeout=10)
+    wall = Failure(FailureClass.USAGE_LIMIT, "at the limit", resets_at=parts.context.clock() + 3600)
+    await parts.context.breakers.call(BreakerFailure(provider, account, wall), timeout=10)
 
 
 async def begins_with(parts, **asked):
     """Whom a session would begin with, and why each other is passed by."""
     await parts.routing.refresh_config()
-    choice = (await Beginnings(parts.kit, parts.routing).begin(StartRun("do it", **asked))).choice
+    choice = (await Beginnings(parts.context, parts.routing).begin(StartRun("do it", **asked))).choice
     return choice.first, {p.target: p.bar for p in choice.passed}
 
 
@@ -75,7 +75,7 @@ async def test_an_open_breaker_bars_and_says_until_when(two, monkeypatch):
         assert choice.first is None
         until = choice.until(but=FIRST)
         assert until is not None
-        assert 3000 < until - parts.kit.clock() <= 3660
+        assert 3000 < until - parts.context.clock() <= 3660
         refused = parts.record(refused_by=("demo-second",))
         assert (await parts.routing.choose(refused, None)).until() is None, (
             "waiting for who refused helps nobody"
@@ -120,9 +120,9 @@ async def test_who_is_turned_off_in_the_middle_of_a_session_is_not_next(two, mon
 
 async def test_of_a_half_open_breaker_one_dispatch_gets_the_attempt(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
-        now = parts.kit.clock()
+        now = parts.context.clock()
         wall = Failure(FailureClass.USAGE_LIMIT, "at the limit", resets_at=now + 0.05)
-        await parts.kit.breakers.call(BreakerFailure("demo-first", "default", wall), timeout=10)
+        await parts.context.breakers.call(BreakerFailure("demo-first", "default", wall), timeout=10)
         while await parts.routing.is_shut(FIRST):
             pass
         mine, other = parts.record(), parts.record(dispatch_id="d-2")
@@ -157,11 +157,11 @@ async def test_the_wanted_one_comes_first_and_nobody_unknown_at_all(two, monkeyp
 
 async def test_a_broken_configuration_leaves_the_last_good_one_in_use(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
-        good = parts.kit.config
+        good = parts.context.config
         (two.root / "hub.toml").write_text("[[[")
         with pytest.raises(HubError) as caught:
             await parts.routing.refresh_config()
-        assert (caught.value.code, parts.kit.config) == (Code.CONFIG_INVALID, good)
+        assert (caught.value.code, parts.context.config) == (Code.CONFIG_INVALID, good)
 
 
 @pytest.fixture
@@ -320,7 +320,7 @@ async def test_a_kind_of_task_chooses_the_first_profile_for_it(two, monkeypatch)
             Code.INVALID,
             "There are profiles for: bugfix, docs, feature.",
         )
-        config = parts.kit.config
+        config = parts.context.config
         assert [config.profile_for(kind) for kind in ("feature", "docs")] == ["code", "docs"]
         await parts.live.ask("sessions", StartRun("do it", kind="docs"))
         record = json.loads((two.hub / "fsm.json").read_text())

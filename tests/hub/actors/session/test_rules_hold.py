@@ -10,7 +10,7 @@ import pytest
 from hub.errors import HubError
 from hub.messages import GetApprovals, GetConfig, GetProviders, RequestHandoff, ResolveApproval, StartRun
 from tests.faults.harness import git, project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 from tests.waiting import answered
 
 DENY = '\n[[approvals]]\ncommand = "secret.txt"\ndecision = "deny"\nreason = "it stays here"\n'

@@ -23,7 +23,9 @@ OWED = Unscored("h-1", "", "", "", still=True)
 async def owing(parts, **changes):
     """A session that has handed over, with the contract it handed over with."""
     record = await parts.begin(handoffs_done=1)
-    taken = await git.snapshot(parts.kit.places.worktree("s-1"), "s-1", "h-1", {}, root=parts.kit.places.root)
+    taken = await git.snapshot(
+        parts.context.places.worktree("s-1"), "s-1", "h-1", {}, root=parts.context.places.root
+    )
     made = Contract(
         contract_id="c-h-1",
         session_id="s-1",
@@ -32,11 +34,11 @@ async def owing(parts, **changes):
         snapshot_commit_sha=taken.sha,
         handoff_id="h-1",
     )
-    data = encode(sign(made, parts.kit.keys.contract))
-    write_atomic(parts.kit.places.envelope_json, data)
+    data = encode(sign(made, parts.context.keys.contract))
+    write_atomic(parts.context.places.envelope_json, data)
     digest = scores.hashlib.sha256(data).hexdigest()
     owed = attrs.evolve(OWED, snapshot=taken.sha, tree=taken.tree, sha256=digest, **changes)
-    return await parts.ledger.update(unscored=owed)
+    return await parts.store.update(unscored=owed)
 
 
 async def test_it_is_computed_once_and_both_logs_have_it(two, monkeypatch):
@@ -44,7 +46,7 @@ async def test_it_is_computed_once_and_both_logs_have_it(two, monkeypatch):
         await owing(parts)
         for _ in range(2):
             await parts.driver.scores.settle()
-        assert (parts.ledger.now.unscored, parts.ledger.now.hfs_history) == (None, (100,))
+        assert (parts.store.now.unscored, parts.store.now.hfs_history) == (None, (100,))
         assert [entry["data"]["hfs"] for entry in parts.audited("fidelity")] == [100]
         assert (await parts.told()).count("fidelity 100 of 100") == 1
 
@@ -54,9 +56,9 @@ async def test_what_was_told_before_a_crash_is_not_told_again(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
         owed = (await owing(parts)).unscored
         await parts.driver.scores.settle()
-        await parts.ledger.update(unscored=owed, hfs_history=())
+        await parts.store.update(unscored=owed, hfs_history=())
         await parts.driver.scores.settle()
-        assert parts.ledger.now.hfs_history == (100,)
+        assert parts.store.now.hfs_history == (100,)
         assert len(parts.audited("fidelity")) == 1
         assert (await parts.told()).count("fidelity 100 of 100") == 1
 
@@ -65,9 +67,9 @@ async def test_what_was_told_before_a_crash_is_not_told_again(two, monkeypatch):
 async def test_another_tree_or_another_contract_than_the_audited_one_is_0(two, monkeypatch, flaw):
     async with parts_of(two, monkeypatch) as parts:
         record = await owing(parts)
-        await parts.ledger.update(unscored=attrs.evolve(record.unscored, **flaw))
+        await parts.store.update(unscored=attrs.evolve(record.unscored, **flaw))
         await parts.driver.scores.settle()
-        assert parts.ledger.now.hfs_history == (0,)
+        assert parts.store.now.hfs_history == (0,)
 
 
 @pytest.mark.parametrize("bytes_", [b"{}", None])
@@ -75,11 +77,11 @@ async def test_a_contract_that_is_false_or_gone_is_0(two, monkeypatch, bytes_):
     async with parts_of(two, monkeypatch) as parts:
         await owing(parts)
         if bytes_ is None:
-            parts.kit.places.envelope_json.unlink()
+            parts.context.places.envelope_json.unlink()
         else:
-            parts.kit.places.envelope_json.write_bytes(bytes_)
+            parts.context.places.envelope_json.write_bytes(bytes_)
         await parts.driver.scores.settle()
-        assert parts.ledger.now.hfs_history == (0,)
+        assert parts.store.now.hfs_history == (0,)
 
 
 async def test_a_full_disk_leaves_it_owed_and_what_cannot_be_known_is_said(two, monkeypatch):
@@ -93,10 +95,10 @@ async def test_a_full_disk_leaves_it_owed_and_what_cannot_be_known_is_said(two, 
         code = Code.NO_SPACE
         with pytest.raises(HubError):
             await parts.driver.scores.settle()
-        assert parts.ledger.now.unscored is not None
+        assert parts.store.now.unscored is not None
         code = Code.GIT_FAILED
         await parts.driver.scores.settle()
-        assert (parts.ledger.now.unscored, parts.ledger.now.hfs_history) == (None, ())
+        assert (parts.store.now.unscored, parts.store.now.hfs_history) == (None, ())
         assert "the fidelity of the last handoff is not known: git failed" in await parts.told()
         assert [entry["data"].get("hfs") for entry in parts.audited("fidelity")] == [None]
 
@@ -115,7 +117,7 @@ async def test_a_mistake_in_the_score_ends_no_session(two, monkeypatch, caplog):
             await parts.driver.scores.settle()
         assert caught.value.code is Code.UNAVAILABLE
         await parts.driver.scores.settle()
-        assert (parts.ledger.now.unscored, parts.ledger.now.hfs_history) == (None, ())
+        assert (parts.store.now.unscored, parts.store.now.hfs_history) == (None, ())
         assert "cannot be scored" in caplog.text
 
 
@@ -126,9 +128,9 @@ async def test_where_the_audit_log_takes_nothing_the_session_may_still_end(two, 
         async def broken(*_, **__):
             raise HubError(Code.AUDIT_BROKEN)
 
-        monkeypatch.setattr(type(parts.ledger), "note", broken)
+        monkeypatch.setattr(type(parts.store), "note", broken)
         await parts.driver.scores.settle()
-        assert parts.ledger.now.unscored is None
+        assert parts.store.now.unscored is None
 
 
 def test_a_daemon_that_dies_behind_a_handoff_owes_its_successor_the_score(tmp_path):

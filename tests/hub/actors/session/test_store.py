@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hub.actors.session.store import Ledger
+from hub.actors.session.store import SessionStore
 from hub.domain.event import Tag
 from hub.domain.handoff import IllegalTransition, State, Trigger
 from hub.domain.session import Handoff, SessionState
@@ -14,13 +14,13 @@ from tests.hub.actors.session.parts import parts_of
 
 
 def on_disk(parts):
-    return session_store(parts.kit.places).look()
+    return session_store(parts.context.places).look()
 
 
 def next_life(parts):
     """The ledger of a daemon that comes after this one's death."""
-    old = parts.ledger
-    found = Ledger(old.places, old.audit, old.events, old.clock)
+    old = parts.store
+    found = SessionStore(old.places, old.audit, old.events, old.clock)
     assert found.load() is None
     return found
 
@@ -31,16 +31,16 @@ def moves(parts):
 
 async def test_a_move_is_on_disk_audited_and_told(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
-        await parts.ledger.begin(parts.record())
+        await parts.store.begin(parts.record())
         assert parts.audited("session_started") == [], "the driver tells, once secrets can be found"
-        await parts.ledger.tell()
-        assert on_disk(parts) == parts.ledger.now
-        moved = await parts.ledger.advance(
+        await parts.store.tell()
+        assert on_disk(parts) == parts.store.now
+        moved = await parts.store.advance(
             Trigger.MANUAL_HANDOFF,
             handoff_id="h-1",
             handoff=Handoff(trigger="manual_handoff", reason="asked for"),
         )
-        assert on_disk(parts) == moved == parts.ledger.now
+        assert on_disk(parts) == moved == parts.store.now
         assert (moved.state, moved.previous, moved.moved_by) == (
             State.PAUSING,
             State.RUNNING,
@@ -52,30 +52,30 @@ async def test_a_move_is_on_disk_audited_and_told(two, monkeypatch):
             "session started: write the files",
             "RUNNING -> PAUSING (asked for)",
         ]
-        assert not parts.ledger.owes
+        assert not parts.store.owes
 
 
 async def test_every_write_counts_one_up_and_only_a_move_is_news(two, monkeypatch):
     """What is told of a move is told under the number of its write: an update in between changes no number."""
     async with parts_of(two, monkeypatch) as parts:
-        await parts.ledger.begin(parts.record())
-        await parts.ledger.tell()
-        first = parts.ledger.now
-        updated = await parts.ledger.update(native_id="n-1")
+        await parts.store.begin(parts.record())
+        await parts.store.tell()
+        first = parts.store.now
+        updated = await parts.store.update(native_id="n-1")
         assert (updated.seq, updated.moved_seq) == (first.seq + 1, first.moved_seq)
-        assert not parts.ledger.owes
-        moved = await parts.ledger.advance(Trigger.FAILURE, handoff_id="h-1")
+        assert not parts.store.owes
+        moved = await parts.store.advance(Trigger.FAILURE, handoff_id="h-1")
         assert moved.seq == moved.moved_seq == updated.seq + 1
 
 
 async def test_what_was_told_is_not_told_again_in_the_next_life(two, monkeypatch):
     """Nobody knows after a crash what was told: so all is told again, under keys the logs know."""
     async with parts_of(two, monkeypatch) as parts:
-        await parts.ledger.begin(parts.record())
-        await parts.ledger.advance(Trigger.MANUAL_HANDOFF, handoff_id="h-1")
+        await parts.store.begin(parts.record())
+        await parts.store.advance(Trigger.MANUAL_HANDOFF, handoff_id="h-1")
         audited, told = parts.audited(), await parts.told()
         again = next_life(parts)
-        assert again.now == parts.ledger.now
+        assert again.now == parts.store.now
         assert again.owes
         await again.tell()
         assert not again.owes
@@ -84,11 +84,11 @@ async def test_what_was_told_is_not_told_again_in_the_next_life(two, monkeypatch
 
 async def test_the_end_is_told_once(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
-        await parts.ledger.begin(parts.record())
-        await parts.ledger.update(session_state=SessionState.COMPLETED, verified=True, snapshot_sha="f" * 40)
-        assert parts.ledger.owes
-        for ledger in (parts.ledger, next_life(parts)):
-            await ledger.tell()
+        await parts.store.begin(parts.record())
+        await parts.store.update(session_state=SessionState.COMPLETED, verified=True, snapshot_sha="f" * 40)
+        assert parts.store.owes
+        for store in (parts.store, next_life(parts)):
+            await store.tell()
         [end] = parts.audited("session_ended")
         assert (end["data"]["state"], end["data"]["verified"]) == ("completed", True)
         assert (await parts.told()).count("session completed, verified") == 1
@@ -98,73 +98,75 @@ async def test_the_end_is_told_once(two, monkeypatch):
 async def test_a_record_that_cannot_be_written_changes_nothing(two, monkeypatch, arm, fault, code):
     """F6: intent before effect. No record, no move: not in memory, not on disk, not in a log."""
     async with parts_of(two, monkeypatch) as parts:
-        await parts.ledger.begin(parts.record())
-        before, file, told = parts.ledger.now, parts.kit.places.fsm.read_bytes(), await parts.told()
+        await parts.store.begin(parts.record())
+        before, file, told = parts.store.now, parts.context.places.fsm.read_bytes(), await parts.told()
         arm(f"fsm.PAUSING.pre_write={fault}@1")
         with pytest.raises(HubError) as caught:
-            await parts.ledger.advance(Trigger.MANUAL_HANDOFF, handoff_id="h-1")
+            await parts.store.advance(Trigger.MANUAL_HANDOFF, handoff_id="h-1")
         assert caught.value.code is code
-        assert (parts.ledger.now, parts.kit.places.fsm.read_bytes()) == (before, file)
+        assert (parts.store.now, parts.context.places.fsm.read_bytes()) == (before, file)
         assert (moves(parts), await parts.told()) == ([], told)
-        assert (await parts.ledger.advance(Trigger.MANUAL_HANDOFF, handoff_id="h-1")).seq == before.seq + 1
+        assert (await parts.store.advance(Trigger.MANUAL_HANDOFF, handoff_id="h-1")).seq == before.seq + 1
 
 
 @pytest.mark.parametrize("log", ["audit", "events"])
 async def test_a_move_whose_telling_fails_is_owed(two, monkeypatch, arm, log):
     """The record stands, so its effect must wait until both logs have it; then each has it once."""
     async with parts_of(two, monkeypatch) as parts:
-        await parts.ledger.begin(parts.record())
+        await parts.store.begin(parts.record())
         arm(f"{log}.append=enospc")
-        moved = await parts.ledger.advance(Trigger.MANUAL_HANDOFF, handoff_id="h-1")
+        moved = await parts.store.advance(Trigger.MANUAL_HANDOFF, handoff_id="h-1")
         assert on_disk(parts) == moved
-        assert parts.ledger.owes
+        assert parts.store.owes
         arm("")
         assert "RUNNING -> PAUSING" not in await parts.told()
-        await parts.ledger.tell()
-        assert not parts.ledger.owes
+        await parts.store.tell()
+        assert not parts.store.owes
         assert moves(parts) == [("RUNNING", "PAUSING")]
         assert (await parts.told()).count("RUNNING -> PAUSING") == 1
 
 
 async def test_an_illegal_move_is_refused_before_anything_is_written(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
-        await parts.ledger.begin(parts.record())
-        file = parts.kit.places.fsm.read_bytes()
+        await parts.store.begin(parts.record())
+        file = parts.context.places.fsm.read_bytes()
         with pytest.raises(IllegalTransition):
-            await parts.ledger.advance(Trigger.RECEIVER_HEARTBEAT)
-        assert parts.kit.places.fsm.read_bytes() == file
+            await parts.store.advance(Trigger.RECEIVER_HEARTBEAT)
+        assert parts.context.places.fsm.read_bytes() == file
         assert moves(parts) == []
 
 
 async def test_a_damaged_record_is_kept_aside_and_the_place_is_free(two, monkeypatch):
     """X2: never repaired, never overwritten."""
     async with parts_of(two, monkeypatch) as parts:
-        await parts.ledger.begin(parts.record())
-        path = parts.kit.places.fsm
+        await parts.store.begin(parts.record())
+        path = parts.context.places.fsm
         bad = path.read_bytes().replace(b'"RUNNING"', b'"RUNNINF"', 1)
         path.write_bytes(bad)
-        ledger = Ledger(parts.kit.places, parts.kit.audit, parts.kit.events, parts.kit.clock)
-        error = ledger.load()
+        store = SessionStore(
+            parts.context.places, parts.context.audit, parts.context.events, parts.context.clock
+        )
+        error = store.load()
         assert error is not None
         assert error.code is Code.STATE_CORRUPT
         [aside] = path.parent.glob("fsm.json.corrupt-*")
         assert aside.name in error.detail
-        assert (aside.read_bytes(), path.exists(), ledger.record) == (bad, False, None)
+        assert (aside.read_bytes(), path.exists(), store.record) == (bad, False, None)
 
 
 async def test_where_there_is_no_record_there_is_no_session(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
-        assert parts.ledger.load() is None
-        assert not parts.ledger.owes
+        assert parts.store.load() is None
+        assert not parts.store.owes
         with pytest.raises(HubError) as caught:
-            _ = parts.ledger.now
+            _ = parts.store.now
         assert caught.value.code is Code.NO_ACTIVE_SESSION
 
 
 async def test_an_event_with_a_source_is_logged_once_and_one_without_each_time(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
-        await parts.ledger.begin(parts.record())
-        say = parts.ledger.say
+        await parts.store.begin(parts.record())
+        say = parts.store.say
         assert await say(Tag.SYSTEM, "once", source="k-1") == await say(Tag.SYSTEM, "once", source="k-1")
         assert await say(Tag.SYSTEM, "each time") != await say(Tag.SYSTEM, "each time")
         told = await parts.told()
@@ -173,8 +175,8 @@ async def test_an_event_with_a_source_is_logged_once_and_one_without_each_time(t
 
 async def test_a_note_is_audited_once_under_its_key(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
-        await parts.ledger.begin(parts.record())
+        await parts.store.begin(parts.record())
         for _ in range(2):
-            await parts.ledger.note("snapshot", "key-1", sha="f" * 40)
+            await parts.store.note("snapshot", "key-1", sha="f" * 40)
         [entry] = parts.audited("snapshot")
         assert (entry["data"]["sessionId"], entry["data"]["sha"]) == ("s-1", "f" * 40)

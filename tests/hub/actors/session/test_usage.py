@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.actors.session.usage import Tallies
+from hub.actors.session.usage import SessionUsage
 from hub.domain.cost import Tokens
 from hub.domain.event import EventType, Record
 
@@ -26,10 +26,10 @@ def used(dispatch, tokens):
 
 
 def folded(records):
-    tallies = Tallies()
+    usage = SessionUsage()
     for record in records:
-        tallies.feed(record)
-    return tallies
+        usage.feed(record)
+    return usage
 
 
 @given(st.lists(usage, max_size=12), st.data())
@@ -42,12 +42,12 @@ def test_what_is_told_again_is_passed_over(metas, data):
 
 
 def test_the_sum_is_that_of_the_dispatches():
-    tallies = folded(log([used("d-1", 5), used("d-2", 7), used("d-1", 11)]))
-    assert {name: meter.tokens.tokens_in for name, meter in tallies.by_dispatch.items()} == {
+    usage = folded(log([used("d-1", 5), used("d-2", 7), used("d-1", 11)]))
+    assert {name: meter.tokens.tokens_in for name, meter in usage.by_dispatch.items()} == {
         "d-1": 16,
         "d-2": 7,
     }
-    assert tallies.tokens() == Tokens(23)
+    assert usage.tokens() == Tokens(23)
 
 
 def test_only_usage_counts():
@@ -56,10 +56,8 @@ def test_only_usage_counts():
 
 
 async def test_a_bill_of_the_agents_own_figures_needs_no_list_of_prices():
-    tallies = folded(
-        log([{**used("d-1", 5), "costUsdMicros": 1200}, {**used("d-2", 5), "costUsdMicros": 34}])
-    )
-    found = await tallies.bill()
+    usage = folded(log([{**used("d-1", 5), "costUsdMicros": 1200}, {**used("d-2", 5), "costUsdMicros": 34}]))
+    found = await usage.bill()
     assert (found.micros, found.sources, found.unpriced, found.tokens) == (1234, ("agent",), (), Tokens(10))
 
 
@@ -70,19 +68,17 @@ async def test_a_model_nobody_knows_has_no_price_and_is_named():
 
 
 def test_redactions_are_counted_by_kind_wherever_they_stand_and_once():
-    tallies = Tallies()
+    usage = SessionUsage()
     for _ in range(2):
-        tallies.count(
-            1, f"a {MARK.format('token')} b {MARK.format('token')}", {"path": MARK.format("aws-key")}
-        )
-    assert dict(tallies.redactions) == {"token": 2, "aws-key": 1}
+        usage.count(1, f"a {MARK.format('token')} b {MARK.format('token')}", {"path": MARK.format("aws-key")})
+    assert dict(usage.redactions) == {"token": 2, "aws-key": 1}
 
 
 def test_a_new_session_begins_at_nothing_and_goes_on_in_the_log():
     """The ids go on, so an old session's event that comes late is still passed over."""
-    tallies = folded(log([used("d-1", 3)]))
-    tallies.clear()
-    tallies.count(1, "", used("d-1", 3))
-    assert tallies.tokens() == Tokens()
-    tallies.count(2, "", used("d-2", 4))
-    assert tallies.tokens() == Tokens(4)
+    usage = folded(log([used("d-1", 3)]))
+    usage.clear()
+    usage.count(1, "", used("d-1", 3))
+    assert usage.tokens() == Tokens()
+    usage.count(2, "", used("d-2", 4))
+    assert usage.tokens() == Tokens(4)

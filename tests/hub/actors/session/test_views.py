@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hub.actors.session.usage import Tallies
+from hub.actors.session.usage import SessionUsage
 from hub.domain.cost import Tokens
 from hub.domain.event import Record
 from hub.errors import Code, HubError
@@ -18,7 +18,7 @@ from hub.messages import (
     StartRun,
 )
 from tests.faults.harness import project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 from tests.waiting import answered
 
 USAGE = {"usage": {"tokensIn": 100, "tokensOut": 7}}
@@ -135,26 +135,26 @@ async def test_a_paused_session_says_so_and_a_reply_is_on_record(made, monkeypat
         await live.until_ended()
 
 
-def usage(number, dispatch="d-1", **meta):
+def used(number, dispatch="d-1", **meta):
     return Record(number, "", "quota", "", {"type": "usage", "dispatchId": dispatch, **meta})
 
 
 def test_a_cumulative_figure_replaces_and_a_step_adds():
-    tallies = Tallies()
+    usage = SessionUsage()
     for record in (
-        usage(1, tokensIn=10, tokensOut=1),
-        usage(2, tokensIn=5, tokensOut=1, cachedIn=3),
-        usage(3, dispatch="d-2", tokensIn=100, cumulative=True),
-        usage(4, dispatch="d-2", tokensIn=150, cumulative=True, costUsdMicros=9),
+        used(1, tokensIn=10, tokensOut=1),
+        used(2, tokensIn=5, tokensOut=1, cachedIn=3),
+        used(3, dispatch="d-2", tokensIn=100, cumulative=True),
+        used(4, dispatch="d-2", tokensIn=150, cumulative=True, costUsdMicros=9),
     ):
-        tallies.feed(record)
-        tallies.feed(record)
-    assert tallies.tokens() == Tokens(165, 2, 3)
-    assert tallies.by_dispatch["d-2"].told_micros == 9
+        usage.feed(record)
+        usage.feed(record)
+    assert usage.tokens() == Tokens(165, 2, 3)
+    assert usage.by_dispatch["d-2"].told_micros == 9
 
 
 @pytest.mark.parametrize("nonsense", [None, "12", -5, [], {}])
 def test_a_figure_that_is_no_number_counts_for_nothing(nonsense):
-    tallies = Tallies()
-    tallies.feed(usage(1, tokensIn=nonsense, tokensOut=2))
-    assert (tallies.tokens().tokens_in, tallies.tokens().tokens_out) == (0, 2)
+    usage = SessionUsage()
+    usage.feed(used(1, tokensIn=nonsense, tokensOut=2))
+    assert (usage.tokens().tokens_in, usage.tokens().tokens_out) == (0, 2)

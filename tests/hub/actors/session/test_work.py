@@ -7,7 +7,7 @@ import pytest
 from hub.actors.session.work import Work
 from hub.messages import StartRun
 from tests.faults.harness import project, until
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 
 
 @pytest.fixture

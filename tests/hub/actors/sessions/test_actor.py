@@ -23,7 +23,7 @@ from hub.messages import (
     StartRun,
 )
 from tests.faults import harness
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 from tests.waiting import answered
 
 ASKS = ({"write": {"path": "a.txt", "text": "one\n"}}, {"ask": "go on?"}, {"done": "finished"})
@@ -262,9 +262,9 @@ async def test_a_session_that_answers_nobody_holds_up_no_list(three, monkeypatch
 def _stuck(session_id: str, status):
     """The answer of a session, but that one's."""
 
-    def answer(kit):
-        if kit.ledger.now.session_id == session_id:
+    def answer(context):
+        if context.store.now.session_id == session_id:
             raise HubError(Code.UNAVAILABLE, "busy")
-        return status(kit)
+        return status(context)
 
     return answer

@@ -11,7 +11,7 @@ from hub.errors import Code, HubError
 from hub.io.files.sealed import write_sealed
 from hub.messages import AddAccount, GetConfig, ProvidersConfigured, RemoveAccount, SwitchAccount
 from hub.providers.registry import load_all
-from tests.hub.actors.settings.kit import settings
+from tests.hub.actors.settings.actor import settings
 
 MINE = """# ours
 [[providers.claude.accounts]]

@@ -8,7 +8,7 @@ import pytest
 
 from hub.errors import Code, HubError
 from hub.messages import GetConfig, ProvidersConfigured
-from tests.hub.actors.settings.kit import settings
+from tests.hub.actors.settings.actor import settings
 
 
 async def test_a_changed_file_is_read_again(places, config, clock):

@@ -10,7 +10,7 @@ from hub.api.convert import unstructure
 from hub.errors import Code, HubError
 from hub.io.files.sealed import write_sealed
 from hub.messages import GetConfig, GetProfiles, GetVision, PatchVision, PutProfile, RemoveProfile
-from tests.hub.actors.settings.kit import settings
+from tests.hub.actors.settings.actor import settings
 
 FAST = {
     "name": "fast",

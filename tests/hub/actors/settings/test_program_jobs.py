@@ -13,7 +13,7 @@ from hub.actors.settings.program_jobs import INSTALLERS
 from hub.errors import Code, HubError
 from hub.messages import AddAccount, Install, LogIn, ProvidersConfigured, SetKey
 from hub.providers.registry import load_all
-from tests.hub.actors.settings.kit import settings
+from tests.hub.actors.settings.actor import settings
 
 PATIENCE = 30.0
 SECRET = "sk-ant-api03-wonderful"

@@ -11,7 +11,7 @@ from hub.errors import Code, HubError
 from hub.io.secrets.dotenv import read_env
 from hub.messages import GetConfig, PatchProvider, ProvidersConfigured, SetKey
 from hub.providers.registry import load_all
-from tests.hub.actors.settings.kit import settings
+from tests.hub.actors.settings.actor import settings
 
 SECRET = "sk-ant-api03-wonderful"  # a key like any other
 TEXT = """# ours

@@ -117,6 +117,7 @@ on = ["needs"]
 bell = false
 desktop = true
 command = "say hello"
+urls = ["json://127.0.0.1"]
 
 [detect]
 ambient = false

@@ -17,6 +17,12 @@ from hub.domain.intent.claims import MAX_CLAIMS, claimed, claims_of
         "I implemented the lexer.",
         "- **The bug** is fixed.",
         "The old table was dropped, and the new one is in place.",
+        "Implemented the cache in cache.py.",
+        "- ✅ Added a section on deployment",
+        "Successfully refactored utils.ts, and lint is clean.",
+        "The migration has been applied.",
+        "The build succeeds.",
+        "Done! Everything works as requested.",
     ],
 )
 def test_a_claim(sentence):
@@ -36,6 +42,9 @@ def test_a_claim(sentence):
         "# All is done",
         "```\nIt is done.\n```",
         "I look at the parser.",
+        "- [ ] Added tests",
+        "Fixed by the change of yesterday: the reader.",
+        "Implemented in another branch, I think.",
         "",
     ],
 )

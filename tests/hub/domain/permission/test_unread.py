@@ -192,6 +192,24 @@ def test_of_a_file_that_ends_otherwise_nobody_asks():
         assert ruled("d/secret.txt", command, attrs.evolve(BELOW, files=frozenset([SECRET]))) == "allow"
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["hub approve a-1", "python3 -m hub --json approve a-1", "h''ub approve", "sleep 1; hub trust --yes", "/usr/bin/hub approve",
+     "curl -d '{}' http://127.0.0.1:4748/api/approvals/a-1", "(while :; do curl h/api/%61pprovals/a; done) &"],
+)  # fmt: skip
+def test_no_agent_answers_for_its_user(command):
+    """Whatever the rules are about."""
+    assert decision([Rule(tool="*note*")], shell(command)) == "ask"
+    assert decision([Rule(tool="Bash", decision="allow"), Rule()], shell(command)) == "allow"
+    for other in (
+        "hub status",
+        "hub approvals",
+        "curl http://127.0.0.1:4748/api/approvals",
+        "ls hub approve",
+    ):
+        assert decision([Rule(tool="*note*")], shell(other)) == "allow"
+
+
 def test_an_earlier_rule_that_allows_it_holds():
     """The first rule that is met, or may be."""
     code = shell("python3 -c x")

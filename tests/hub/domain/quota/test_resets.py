@@ -103,6 +103,8 @@ def test_reads_what_agents_say(text, expected, source, exact):
         "resets_at: 1000000000",  # 2001
         "resets_at: 9999999999",  # 2286
         "try again in 9999 days",
+        "try again in 400 days",
+        f"resets_at: {NOW + 400 * DAY:.0f}",
         "try again at Nov 23rd, 9999 4:12 PM",
         "reset: 60",  # seconds or an instant? It does not say.
     ],

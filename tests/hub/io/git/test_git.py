@@ -246,6 +246,23 @@ async def test_overrides_are_in_force(root):
     assert "user.name" not in settings or settings["user.name"] != "agent"
 
 
+@pytest.mark.parametrize(
+    ("key", "planted"),
+    [
+        *((key, "/evil") for key in ("core.pager", "core.sshCommand", "core.gitProxy", "core.askPass", "core.alternateRefsCommand",
+                                     "core.attributesFile", "credential.helper", "diff.external")),
+        *((key, "true") for key in ("commit.gpgSign", "tag.gpgSign", "log.showSignature", "submodule.recurse", "maintenance.auto",
+                                    "core.untrackedCache", "core.splitIndex", "hook.post-checkout.enabled")),
+        ("gc.auto", "1"),
+        ("protocol.allow", "always"),
+    ],
+)  # fmt: skip
+async def test_no_setting_of_a_repository_that_runs_or_asks_something_is_in_force(root, key, planted):
+    sh(root, "config", key, planted)
+    settings = await effective_config(root)
+    assert settings[key.lower()] != planted
+
+
 def test_every_filter_is_taken_away_by_name():
     names = [
         "filter.lfs.clean",

@@ -6,7 +6,7 @@ import pytest
 
 from hub.errors import Code, HubError
 from tests.faults.harness import project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 
 
 @pytest.fixture

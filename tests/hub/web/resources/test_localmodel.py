@@ -14,7 +14,7 @@ import trio
 from hub.client.quick import Api
 from hub.errors import Code, HubError
 from tests.faults.harness import project
-from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.daemon import daemon_of
 from tests.ollama import serving
 
 

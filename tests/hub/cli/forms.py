@@ -1,0 +1,96 @@
+"""One command in every form in which it is met: on terminals of three widths, without colour, in a pipe, as JSON, cut off.
+
+Owns: how it is started in each, and what of its words is of the moment.
+Must not: know a command.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from tests.stories.said import plain
+
+WIDTHS = (40, 80, 120)
+LIMIT = 60.0
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_PLAIN = re.compile(r"\x1b")
+
+
+@attrs.frozen
+class Said:
+    """What a command said, and its exit status."""
+
+    out: str
+    err: str
+    status: int
+
+
+def on_terminal(words: Sequence[str], cwd: Path, env: Mapping[str, str], columns: int) -> Said:
+    """On a terminal so wide; nothing can be typed. Both outputs are one there."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hub", *words], cwd=cwd, env={**env, "TERM": "xterm-256color"},
+        stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    data = b""
+    try:
+        while part := os.read(ours, 65_536):
+            data += part
+    except OSError:  # the other end is closed
+        pass
+    finally:
+        os.close(ours)
+    return Said(data.decode().replace("\r\n", "\n"), "", process.wait(LIMIT))
+
+
+def in_pipe(words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Said:
+    """Read by a program."""
+    done = subprocess.run(
+        [sys.executable, "-m", "hub", *words], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=False, timeout=LIMIT,
+    )  # fmt: skip
+    return Said(done.stdout, done.stderr, done.returncode)
+
+
+def cut_off(words: Sequence[str], cwd: Path, env: Mapping[str, str], how: str) -> Said:
+    """With nobody at the other end: standard output closed (`>&-`), or a reader that has left."""
+    line = f'exec "$@" {how}'
+    done = subprocess.run(
+        ["sh", "-c", line, "sh", sys.executable, "-m", "hub", *words], cwd=cwd, env=dict(env),
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=LIMIT,
+    )  # fmt: skip
+    return Said(done.stdout, done.stderr, done.returncode)
+
+
+def settled(text: str, folder: Path) -> str:
+    """The words without what is of the moment; what a terminal acts on is taken out."""
+    lines = (plain(line, folder).rstrip() for line in ESCAPE.sub("", text).split("\n"))
+    return "\n".join(lines).strip("\n")
+
+
+def too_wide(text: str, columns: int) -> list[str]:
+    """Lines that run over the edge although all their words are short: they could have been broken."""
+    lines = (line.rstrip() for line in ESCAPE.sub("", text).split("\n"))
+    return [line for line in lines if len(line) > columns and max(map(len, line.split())) <= columns // 2]
+
+
+def documents(text: str) -> list[object]:
+    """The JSON of an output; a document a line where there are several."""
+    try:
+        return [json.loads(text)]
+    except ValueError:
+        return [json.loads(line) for line in text.splitlines()]
