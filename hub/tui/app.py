@@ -143,6 +143,11 @@ class HubApp(App[None]):
         """Whether there is a daemon to ask."""
         return self.standing is Standing.UP
 
+    @property
+    def alone(self) -> bool:
+        """Whether it is known that no daemon answers."""
+        return self._heard is not None and not self.up
+
     def on_mount(self) -> None:
         """The first page; the daemon is looked for once that is painted."""
         self.theme = self.wanted_theme
@@ -203,13 +208,18 @@ class HubApp(App[None]):
 
     def _stands(self, standing: Standing, error: HubError | None) -> None:
         before, self.standing = self.standing, standing
-        self.notice = _notice(standing, error, can_start=self.start is not None)
+        self._announce(_notice(standing, error, can_start=self.start is not None))
         self.refresh_bindings()
+        for screen in self.screen_stack:
+            if isinstance(screen, Page) and standing is Standing.UP and before is not Standing.UP:
+                screen.reload()
+
+    def _announce(self, notice: str) -> None:
+        """What is said of the daemon, on every page until it is another."""
+        self.notice = notice
         for screen in self.screen_stack:
             if isinstance(screen, Page):
                 screen.told()
-                if standing is Standing.UP and before is not Standing.UP:
-                    screen.reload()
 
     def action_page(self, name: str) -> None:
         """Go to a page; it is made when it is first seen."""
@@ -236,7 +246,7 @@ class HubApp(App[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A daemon can be started where none answers."""
         if action == "start_daemon":
-            return self.start is not None and self._heard in (Standing.LOOKING, Standing.AWAY)
+            return self.start is not None and self.alone and self.standing is not Standing.REFUSED
         return super().check_action(action, parameters)
 
     def action_start_daemon(self) -> None:
@@ -248,11 +258,11 @@ class HubApp(App[None]):
     async def _start(self, start: Callable[[], object]) -> None:
         from hub.errors import HubError  # noqa: PLC0415  # after the first paint
 
-        self.notify("Starting a daemon for this project ...", markup=False)
+        self._announce("Starting a daemon for this project ...")
         try:
             await off_loop(start)
         except HubError as error:
-            self.notify(plain(f"{error.detail} {error.hint}"), severity="error", markup=False)
+            self._announce(plain(f"{error.detail} {error.hint}"))
         finally:
             self._starting = False
 

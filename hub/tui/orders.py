@@ -30,6 +30,7 @@ ORDERS: tuple[tuple[str, str, str, str], ...] = (
     ("D", "discard", "Discard", "Take worktree and branch of a session away"),
 )
 """Key, action, word and sentence of each."""
+_NAMES = frozenset(name for _, name, _, _ in ORDERS)
 _RARE = frozenset({"discard"})
 """Not among the keys below: `?` and the palette have them."""
 
@@ -40,6 +41,12 @@ class OrdersPage(Page):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(key, name, word, show=name not in _RARE) for key, name, word, _ in ORDERS
     ]
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Without a daemon there is nobody to give an order to."""
+        if action in _NAMES and self.hub.alone:
+            return False
+        return super().check_action(action, parameters)
 
     @property
     def meant(self) -> str:

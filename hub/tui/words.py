@@ -32,6 +32,8 @@ _LOOKS = {
     "tool_result": "dim",
     "text": "",
 }
+_HOME = "RUNNING"
+"""The state in which no handoff is under way."""
 _TIME = 9
 """Columns of the time of day and the blank after it."""
 _FOLDED = 12
@@ -167,8 +169,16 @@ class Story:
         """Pieces of what comes whole are not shown, nor what hub tells better, nor last words twice."""
         kind = meta.get("type")
         request = kind == "waiting" and meta.get("approvalId") and not meta.get("needsInput")
-        if meta.get("delta") or request or meta.get("amends") or kind == "usage":
-            return False
+        if (
+            meta.get("delta")
+            or request
+            or meta.get("amends")
+            or record["tag"] == "quota"
+            or meta.get("leftOut")
+        ):
+            return False  # readings are on the page of quotas; who was passed by, with the handoffs
+        if record["tag"] == "handoff" and "hfs" not in meta and "to" in meta:
+            return _HOME in (meta["from"], meta["to"])  # the states between are the ribbon's
         words = " ".join(str(record["msg"]).split())
         if record["tag"] == "text" and kind != "thinking":
             self._said = words
@@ -190,8 +200,10 @@ def _block(record: JsonObject, meta: JsonObject) -> Block:
             block.look, block.text = "mine", f"you: {text}"
         case "text":
             block.text = text
-        case "handoff" if meta.get("to") and meta.get("from") != "RUNNING":
-            block.look, block.text = "dim", f"{meta['from']} -> {meta['to']}"
+        case "handoff" if meta.get("from") == _HOME:
+            block.text = f"handing the work over: {for_people(str(meta.get('reason', '')))}"
+        case "handoff" if meta.get("to") == _HOME:
+            block.text = f"{_named(meta)} goes on with the work"
         case "error":
             first, _, rest = text.partition("\n")
             block.body = [(line, "bad") for line in rest.split("\n") if line.strip()]
@@ -213,10 +225,13 @@ def _details(meta: JsonObject) -> Iterator[str]:
 
 def _who(meta: JsonObject) -> str:
     """The agent, with its account where that has a name; "" for what hub itself says."""
-    if "dispatchId" not in meta or not meta.get("provider"):
-        return ""
+    return _named(meta) if "dispatchId" in meta and meta.get("provider") else ""
+
+
+def _named(meta: JsonObject) -> str:
     account = meta.get("account", "")
-    return f"{meta['provider']}/{account}" if account not in ("", "default") else str(meta["provider"])
+    name = str(meta.get("provider", ""))
+    return f"{name}/{account}" if account not in ("", "default") else name
 
 
 def time_of(record: JsonObject) -> str:

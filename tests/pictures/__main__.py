@@ -27,7 +27,7 @@ from hub.providers.demo.story import TASK, VERIFY
 from hub.tui.app import HubApp
 from tests.faults.harness import Project, project
 from tests.hub.tui.kit import sees
-from tests.pictures.sources import PICTURES, ROOT, mark
+from tests.pictures.sources import PICTURES, ROOT, SHOWN, mark
 from tests.waiting import until
 
 _COLUMNS = 100
@@ -37,12 +37,12 @@ _SIZE = (110, 34)
 def main() -> None:
     """Draw all of them."""
     PICTURES.mkdir(exist_ok=True)
-    _demo(ROOT / "design" / "demo.svg")
+    _demo(PICTURES / "../demo.svg")
     with tempfile.TemporaryDirectory(prefix="hub-pictures-") as folder, project(Path(folder)) as work:
         _play(work)
         asyncio.run(_screens(work))
         _page(work)
-    mark(["tui-board.svg", "tui-session.svg", "page.png"])
+    mark([*SHOWN])
 
 
 def _demo(target: Path) -> None:
@@ -122,10 +122,13 @@ def _page(work: Project) -> None:
         browser = driver.chromium.launch(
             executable_path=program, args=["--no-sandbox"] if os.geteuid() == 0 else []
         )
-        page = browser.new_page(viewport={"width": 1100, "height": 760}, color_scheme="light")
+        page = browser.new_page(viewport={"width": 1200, "height": 860}, color_scheme="light")
         page.goto(f"http://127.0.0.1:{work.port}/")
         page.get_by_text("Cut release 2.4").first.wait_for()
         page.screenshot(path=str(PICTURES / "page.png"))
+        page.get_by_role("link", name="Write a temperature converter").click()
+        page.get_by_text("Tools in time").wait_for()
+        page.screenshot(path=str(PICTURES / "page-session.png"))
         browser.close()
 
 

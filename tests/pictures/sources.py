@@ -13,12 +13,32 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "design" / "pictures"
+_TALK = tuple(
+    f"hub/cli/{name}.py"
+    for name in (
+        "clock",
+        "conversation",
+        "demo",
+        "diff",
+        "ending",
+        "items",
+        "outcome",
+        "plain",
+        "screen",
+        "timeline",
+        "watch",
+        "words",
+    )
+)
+_WORDS = ("hub/domain/standing.py", "hub/domain/quota/spoken.py")
 SHOWN: Mapping[str, tuple[str, ...]] = {
-    "tui-board.svg": ("hub/tui/**/*.py",),
-    "tui-session.svg": ("hub/tui/**/*.py",),
-    "page.png": ("hub/web/page/**/*",),
+    "../demo.svg": (*_TALK, "hub/providers/demo/*.py"),
+    "tui-board.svg": ("hub/tui/**/*.py", *_WORDS),
+    "tui-session.svg": ("hub/tui/**/*.py", *_WORDS),
+    "page.png": ("hub/web/page/**/*", *_WORDS),
+    "page-session.png": ("hub/web/page/**/*", *_WORDS),
 }
-"""A picture, and what its screen is made of."""
+"""A picture, and what its screen is made of; the recording is of a conversation on a terminal."""
 _MARKS = PICTURES / "drawn-from.txt"
 
 

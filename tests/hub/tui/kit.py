@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,58 @@ def masked(shown: str) -> str:
     for pattern, instead in _MASKS:
         shown = pattern.sub(instead, shown)
     return shown
+
+
+Mask = tuple[re.Pattern[str], str]
+"""What differs each time, and what is kept instead."""
+Cell = tuple[str, str]
+"""A letter, and how it looks."""
+
+
+def cells(app: HubApp) -> list[list[Cell]]:
+    """The screen as the terminal gets it: each letter with its colours, bold, dim or reversed."""
+    found: list[list[Cell]] = []
+    for strip in app.screen._compositor.render_strips():
+        for line_filter in app.get_line_filters():
+            strip = strip.apply_filter(line_filter, app.screen.styles.background)  # noqa: PLW2901  # one after the other
+        found.append(
+            [(letter, str(style or "")) for words, style, control in strip if not control for letter in words]
+        )
+    return found
+
+
+def drawn(screen: list[list[Cell]], masks: Iterable[Mask] = ()) -> str:
+    """A screen with its looks, as a file that can be read: a legend of the looks, then each line's runs.
+
+    Args:
+        screen: Its cells.
+        masks: More of what is another on each machine; what stands instead looks as the first letter did.
+    """
+    names: dict[str, str] = {}
+    lines = []
+    for line in screen:
+        runs: list[tuple[str, str]] = []
+        for letter, look in _kept(line, (*_MASKS, *masks)):
+            name = names.setdefault(look, f"{len(names):02}")
+            if runs and runs[-1][0] == name:
+                runs[-1] = name, runs[-1][1] + letter
+            else:
+                runs.append((name, letter))
+        lines.append("".join(f"<{name}>{words}" for name, words in runs).rstrip())
+    legend = "".join(f"{name} {look}\n" for look, name in names.items())
+    return f"{legend}\n" + "\n".join(lines) + "\n"
+
+
+def _kept(line: list[Cell], masks: Iterable[Mask]) -> list[Cell]:
+    for pattern, instead in masks:
+        text, fresh, at = "".join(letter for letter, _ in line), list[Cell](), 0
+        for found in pattern.finditer(text):
+            if found.end() > found.start():
+                look = line[found.start()][1]
+                fresh += [*line[at : found.start()], *((letter, look) for letter in found.expand(instead))]
+                at = found.end()
+        line = [*fresh, *line[at:]]
+    return line
 
 
 async def sees(app: HubApp, pilot: Pilot[None], *words: str, patience: float = PATIENCE / 3) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from functools import partial
 
+from hub.errors import Code, HubError
 from tests.hub.tui.kit import answers, sees, shows, text
 from tests.waiting import until
 
@@ -59,9 +61,10 @@ def test_a_daemon_that_is_away_is_named_and_waited_for(work):
     work.configure()
 
     async def story(app, pilot):
-        await sees(app, pilot, "No daemon runs for this project yet", "hub daemon")
+        shown = await sees(app, pilot, "No daemon runs for this project yet", "hub daemon")
+        assert "Handoff" not in shown, "there is nobody to give an order to"
         api = await asyncio.to_thread(work.start)
-        await sees(app, pilot, "no session yet")
+        await sees(app, pilot, "no session yet", "h Handoff")
         await asyncio.to_thread(api.post, "/api/run", {"task": "one task"})
         await sees(app, pilot, "Done (1)")
         await asyncio.to_thread(work.kill)
@@ -73,6 +76,32 @@ def test_a_daemon_that_is_away_is_named_and_waited_for(work):
         assert "is away" not in shown
 
     shows(work.root, story)
+
+
+def test_a_daemon_is_started_by_a_key_and_that_is_said_until_it_is_there(work):
+    """What keeps it from starting stays on the screen too."""
+    work.script("demo-first", {"done": "finished"})
+    work.configure()
+    gate, tries = threading.Event(), []
+
+    def start():
+        tries.append(1)
+        if len(tries) == 1:
+            raise HubError(Code.PORT_IN_USE, "The port is in use.", hint="Name another one.")
+        assert gate.wait(60)
+        work.start()
+
+    async def story(app, pilot):
+        await sees(app, pilot, "No daemon runs for this project yet", "S Start a daemon")
+        await pilot.press("S")
+        await sees(app, pilot, "The port is in use. Name another one.")
+        await pilot.press("S")
+        await sees(app, pilot, "Starting a daemon for this project ...")
+        gate.set()
+        shown = await sees(app, pilot, "no session yet")
+        assert "Start" not in shown
+
+    shows(work.root, story, start=start)
 
 
 def test_help_lists_the_keys_of_the_page(work):

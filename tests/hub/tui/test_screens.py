@@ -1,6 +1,7 @@
-"""Every screen as text, at two sizes, of a real daemon that has seen a handoff and a pipeline; and in plain ASCII.
+"""Every screen at two sizes, of a real daemon that has seen a handoff and a pipeline: as text, and dark, light and in plain
+ASCII with the colour of each letter.
 
-`HUB_TEST_SCREENS=write` writes them anew; look at what has changed before you keep it.
+`HUB_TEST_SCREENS=write` writes them anew, and as SVG below `build/screens`: look at what has changed before you keep it.
 """
 
 from __future__ import annotations
@@ -8,16 +9,18 @@ from __future__ import annotations
 import os
 import re
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from hub.tui.look import ASCII
 from tests.faults.harness import project, until
-from tests.hub.tui.kit import masked, sees, shows, text
+from tests.hub.tui.kit import cells, drawn, masked, sees, shows, text
 from tests.waiting import Gate
 
 HERE = Path(__file__).parent / "screens"
+BUILD = Path(__file__).parents[3] / "build" / "screens"
 SIZES = ((80, 24), (140, 40))
 PIPELINE = """
 [[pipelines]]
@@ -60,6 +63,13 @@ PAGES = (
     ("8", "find", "ready"),
     ("9", "cost", "By session"),
 )
+PARTS = (
+    ("w", "handoffs", "RESUMING"),
+    ("d", "diff", "+print('b')"),
+    ("c", "session-cost", "Figures"),
+)
+THEMES = {"dark": "textual-dark", "light": "textual-light"}
+WRITE = os.environ.get("HUB_TEST_SCREENS") == "write"
 _MOVING = (
     (re.compile(r" +█+ +\d+ s"), " (bar)"),
     (re.compile(r"[█░]{8,}"), "(bar)"),
@@ -72,6 +82,14 @@ _MOVING = (
     (re.compile(r"0\.\d+ percent/min"), "0 percent/min"),
     (re.compile(r" +[▁▂▃▄▅▆▇█]+$", re.MULTILINE), ""),
 )
+_LOOSE = (
+    (re.compile(r" +[█#]+ +\d+ s"), " (bar)"),
+    (re.compile(r"[#.░]{6,}[#.█░]*|[#█]+[.░]{6,}"), "(bar)"),
+    (re.compile(r"  [▁▂▃▄▅▆▇█_.:#-]+(?= *$)"), ""),
+    (re.compile(r"-[0-9a-f]{4}(?= *$)"), "-0000"),
+    (re.compile(r" {3,}"), "   "),
+)
+"""More where looks are kept: bars of ASCII, and how far apart what is beside them stands. The letters' own files have that."""
 
 
 @pytest.fixture(scope="module")
@@ -105,49 +123,79 @@ def still(shown):
     return "\n".join(line.rstrip() for line in shown.splitlines()) + "\n"
 
 
-def compare(name, size, shown):
+def compare(path, shown):
     """With the kept one."""
-    path = HERE / f"{name}-{size[0]}x{size[1]}.txt"
-    if os.environ.get("HUB_TEST_SCREENS") == "write":
+    if WRITE:
         path.parent.mkdir(exist_ok=True)
-        path.write_text(still(shown))
-    assert still(shown) == path.read_text(), path.name
+        path.write_text(shown)
+    assert shown == path.read_text(), path.name
+
+
+class Taken:
+    """What a walk through the pages has seen."""
+
+    def __init__(self, size, *looks):
+        self.size, self.looks = f"{size[0]}x{size[1]}", looks
+        self.texts, self.drawings = {}, {}
+
+    async def take(self, name, app, pilot, *words):
+        """The screen that shows these words, in each look."""
+        self.texts[name] = await sees(app, pilot, *words)
+        for look in self.looks:
+            if look in THEMES:
+                app.theme = THEMES[look]
+                await pilot.pause()
+            self.drawings[name, look] = drawn(cells(app), (*_MOVING, *_LOOSE))
+            if WRITE:
+                BUILD.mkdir(parents=True, exist_ok=True)
+                (BUILD / f"{name}-{self.size}-{look}.svg").write_text(app.export_screenshot(title=name))
+        if self.looks[-1] in THEMES:
+            app.theme = THEMES[self.looks[0]]
+
+    def compare(self):
+        """With what is kept."""
+        for (name, look), shown in self.drawings.items():
+            compare(HERE / look / f"{name}-{self.size}.txt", shown)
+
+
+async def walk(taken, app, pilot):
+    """Through every page, and a session's parts."""
+    await taken.take("board", app, pilot, "Done (4)", "Add retries", "? Help")
+    for key, name, word in PAGES:
+        await pilot.press(key)
+        await taken.take(name, app, pilot, word, "? Help")
+    await pilot.press("1")
+    await sees(app, pilot, "Done (4)")
+    await pilot.press("end", "enter")
+    await taken.take("stream", app, pilot, "session completed", "done, not verified", "? Help")
+    for key, name, word in PARTS:
+        await pilot.press(key)
+        await taken.take(name, app, pilot, word, "? Help")
+    await pilot.press("question_mark")
+    await taken.take("help", app, pilot, "Everywhere" if taken.size == "140x40" else "On this page")
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_every_page_at_this_size(lived, size):
-    async def story(app, pilot):
-        found = {"board": await sees(app, pilot, "Done (4)", "Add retries", "? Help")}
-        for key, name, word in PAGES:
-            await pilot.press(key)
-            found[name] = await sees(app, pilot, word, "? Help")
-        await pilot.press("1")
-        await sees(app, pilot, "Done (4)")
-        await pilot.press("end", "enter")
-        found["stream"] = await sees(app, pilot, "session completed", "done, not verified", "? Help")
-        for key, name, word in (
-            ("w", "handoffs", "RESUMING"),
-            ("d", "diff", "+print('b')"),
-            ("c", "session-cost", "Figures"),
-        ):
-            await pilot.press(key)
-            found[name] = await sees(app, pilot, word, "? Help")
-        await pilot.press("question_mark")
-        found["help"] = await sees(app, pilot, "Everywhere" if size[1] > 30 else "On this page")
-        return found
+    """Its letters, and how it looks dark and light."""
+    taken = Taken(size, "dark", "light")
+    shows(lived.root, partial(walk, taken), size=size)
+    for name, shown in taken.texts.items():
+        compare(HERE / f"{name}-{taken.size}.txt", still(shown))
+    taken.compare()
 
-    for name, shown in shows(lived.root, story, size=size).items():
-        compare(name, size, shown)
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_every_page_in_plain_ascii(lived, size):
+    taken = Taken(size, "ascii")
+    shows(lived.root, partial(walk, taken), size=size, look=ASCII)
+    for name, shown in taken.texts.items():
+        assert shown.isascii(), (name, shown)
+    taken.compare()
 
 
 def test_plain_ascii_is_all_there_is_where_it_was_asked_for(lived):
     async def story(app, pilot):
-        await sees(app, pilot, "Done (4)")
-        for key, _, word in PAGES:
-            await pilot.press(key)
-            shown = await sees(app, pilot, word)
-            assert shown.isascii(), shown
-        await pilot.press("1")
         await sees(app, pilot, "Done (4)")
         await pilot.press("end", "enter")
         await sees(app, pilot, "+ run false x", "session completed")

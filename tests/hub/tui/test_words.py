@@ -124,3 +124,19 @@ def test_a_handoff_has_both_ends_its_states_its_score_and_who_was_passed_by():
 
 def test_without_a_handoff_it_says_so():
     assert Ribbon().rows(80, ASCII).__next__().pieces[0][0] == "no handoff yet"
+
+
+def test_the_stream_has_a_handoff_in_two_lines():
+    """Its states stand with the handoffs, readings on the page of quotas."""
+    story = Story()
+    story.take([
+        event(1, "quota", "72 % used", used=720),
+        event(2, "system", "qwen is left out of the chain: not logged in.", leftOut="qwen"),
+        move(3, "RUNNING", "PAUSING", 1.0),
+        move(4, "PAUSING", "SNAPSHOTTED", 1.5),
+        move(5, "RESUMING", "RUNNING", 2.0, provider="codex", account="work"),
+    ])  # fmt: skip
+    assert lines(story) == [
+        "handing the work over: 5-hour quota at 93 %",
+        "codex/work goes on with the work",
+    ]
