@@ -75,22 +75,23 @@ async def test_what_is_asked_for_waits(made, monkeypatch, approved):
 
 
 async def test_a_link_to_a_denied_file_is_that_file(made, monkeypatch):
-    """The agent makes the link itself: no rule is about that name, but one is about where it leads."""
+    """No rule is about a link's name, but one is about where it leads; nor may the agent lay a link of its own there."""
     made.script(
         "demo-first",
-        {"run": "ln -s ../../../keys here"},
+        {"run": "ln -s ../../../keys there"},
         {"run": "cat here/secret.pem"},
         {"write": {"path": "here/secret.pem", "text": "x"}},
         {"done": "-"},
     )
     (made.root / "keys").mkdir()
     (made.root / "keys" / "secret.pem").write_text("CANARY")
+    (made.root / "here").symlink_to("../../../keys")  # as the worktree sees it
     made.configure(f'\n[[approvals]]\ncommand = "{made.root}/keys/*.pem"\ndecision = "deny"\n')
     async with daemon_of(made, monkeypatch) as live:
         await live.ask("sessions", StartRun("look"))
         assert (await live.until_ended())["sessionState"] == "completed"
         records = await live.events()
-    assert len([record for record in records if record.tag == "tool_use"]) == 1
+    assert [record.msg for record in records if record.tag == "tool_use"] == []
     assert (made.root / "keys" / "secret.pem").read_text() == "CANARY"
     assert told(records, "CANARY") == []
 
