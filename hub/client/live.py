@@ -32,6 +32,8 @@ from hub.errors import Code, HubError
 
 FIRST_DELAY = 0.1
 MAX_DELAY = 5.0
+HANDSHAKE = 5.0
+"""Seconds for the daemon to take the connection up; trio-websocket waits for ever where the other end is gone by then."""
 MAX_MESSAGE = 64 * 1024 * 1024
 """256 records, each as long as a record can be."""
 
@@ -203,15 +205,19 @@ async def _connected(door: _Door, since: int | None) -> AsyncIterator[WebSocketC
     stream = await door.stream()
     try:
         async with stream, trio.open_nursery() as nursery:
-            yield await wrap_client_stream(
-                nursery,
-                stream,
-                f"127.0.0.1:{door.port}",
-                path,
-                extra_headers=[(name.encode(), value.encode()) for name, value in door.headers.items()],
-                max_message_size=MAX_MESSAGE,
-                receive_buffer_size=2**16,
-            )
+            with trio.move_on_after(HANDSHAKE) as shaking:
+                socket = await wrap_client_stream(
+                    nursery,
+                    stream,
+                    f"127.0.0.1:{door.port}",
+                    path,
+                    extra_headers=[(name.encode(), value.encode()) for name, value in door.headers.items()],
+                    max_message_size=MAX_MESSAGE,
+                    receive_buffer_size=2**16,
+                )
+            if shaking.cancelled_caught:
+                raise _Lost("the connection was not taken up")
+            yield socket
             nursery.cancel_scope.cancel()
     except ExceptionGroup as group:
         raise _cause(group) from group
@@ -222,6 +228,8 @@ def _cause(group: ExceptionGroup[Exception]) -> Exception:
     for leaf in group.exceptions:
         if isinstance(leaf, ConnectionRejected):
             return _refusal(leaf)
+        if isinstance(leaf, _Lost):
+            return leaf
         if isinstance(leaf, OSError | ConnectionClosed | HandshakeError | trio.BrokenResourceError):
             return _Lost(str(leaf))
     return group

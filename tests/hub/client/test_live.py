@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -109,6 +110,25 @@ async def test_nobody_there_is_told_where_it_is_received():
     async with follow(port, patience=0) as batches:
         with pytest.raises(HubError) as error:
             await batches.receive()
+    assert error.value.code is Code.DAEMON_NOT_RUNNING
+
+
+async def test_a_daemon_that_dies_before_it_has_taken_the_connection_up_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """trio-websocket waits for ever there: a terminal screen stood still behind one kill in three."""
+    monkeypatch.setattr(live, "HANDSHAKE", 0.05)
+
+    async def dies(stream: trio.SocketStream) -> None:
+        await stream.receive_some(1000)
+        await trio.aclose_forcefully(stream)
+
+    async with trio.open_nursery() as nursery:
+        (listener,) = await nursery.start(partial(trio.serve_tcp, dies, 0, host="127.0.0.1"))
+        async with follow(listener.socket.getsockname()[1], 0, patience=0) as batches:
+            with pytest.raises(HubError) as error, trio.fail_after(20):
+                await batches.receive()
+        nursery.cancel_scope.cancel()
     assert error.value.code is Code.DAEMON_NOT_RUNNING
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
+from contextlib import ExitStack
 
 from hub.client.quick import find
 from hub.errors import HubError
@@ -41,8 +44,44 @@ class Heard:
         self.link.close(30)
 
 
-def test_ten_thousand_events_over_a_killed_daemon_none_lost_none_doubled(work):
-    """The agent works on under its runner; the next daemon has all it said, on another port."""
+CLIENT = """
+import sys, time
+from pathlib import Path
+from hub.client.quick import find
+from hub.tui.link import Link
+
+def take(batch):
+    print(*(record["id"] for record in batch), sep="\\n", flush=True)
+
+Link(lambda: find(None, Path(sys.argv[1])), take, lambda *_: None).open()
+time.sleep(600)
+"""
+
+
+class Client:
+    """A link in a process of its own, which can be killed."""
+
+    def __init__(self, work, name):
+        self.out = work.root.parent / name
+        with self.out.open("wb") as out:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", CLIENT, str(work.root)], env=work.environ(), stdout=out
+            )
+
+    @property
+    def ids(self):
+        return [int(line) for line in self.out.read_text().split("\n")[:-1]]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+def test_ten_thousand_events_over_a_killed_daemon_and_a_killed_client_none_lost_none_doubled(work):
+    """The agent works on under its runner; the next daemon has all it said, on another port; so has the next client."""
     halves = (
         {"say": "one of many", "times": MANY},
         {"run": "true"},
@@ -51,16 +90,22 @@ def test_ten_thousand_events_over_a_killed_daemon_none_lost_none_doubled(work):
     work.script("demo-first", *halves, {"done": "finished"})
     work.configure()
     api = work.start()
-    with Heard(work.root) as heard:
+    with Heard(work.root) as heard, Client(work, "first") as killed, ExitStack() as later:
         until(lambda: heard.standings == [Standing.UP], "it is connected")
         api.post("/api/run", {"task": "say a lot"})
-        until(lambda: len(heard.ids) > MANY // 2, "it is in the middle of it")
+        until(lambda: len(heard.ids) > MANY // 2 and killed.ids, "it is in the middle of it")
+        killed.process.kill()
+        again = later.enter_context(Client(work, "second"))
+        until(lambda: again.ids, "the next client has begun")
         work.kill()
         until(lambda: heard.standings[-1] is Standing.AWAY, "it says that the daemon is away")
         work.start()
         assert heard.ended.wait(120)
         kept = [event["id"] for event in work.events()]
         until(lambda: len(heard.ids) >= len(kept), "the last of them have come")
+        until(lambda: again.ids[-1] == kept[-1], "to the next client too")
+        assert again.ids == kept[-len(again.ids) :], "from where it began"
+    assert killed.ids == kept[kept.index(killed.ids[0]) :][: len(killed.ids)]
     assert len(kept) > 2 * MANY
     assert heard.ids == kept
     assert heard.standings == [Standing.UP, Standing.AWAY, Standing.UP]
