@@ -27,7 +27,7 @@ from supervisors.events import EventKind
 from supervisors.exits import Exit, IntensityReached, Shutdown
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Counts, Handle, Op
 from supervisors.intensity import Intensity
-from supervisors.plan import Verdict, View
+from supervisors.plan import RestartVerdict, View
 from supervisors.ref import ActorDied
 from supervisors.reply import Reply
 from supervisors.spec import AutoShutdown, Brutal, ChildSpec, Kind, Restart
@@ -233,7 +233,7 @@ class Engine(ABC):
         return None
 
     def _ended(self, child: Child, end: Exit) -> Life | None:
-        if plan.judge(child.spec.restart, end) is Verdict.RESTART:
+        if plan.judge(child.spec.restart, end) is RestartVerdict.RESTART:
             child.restarting()
             return self._again(child)
         ended = self._view(child)

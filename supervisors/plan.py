@@ -15,7 +15,7 @@ from supervisors.exits import Exit
 from supervisors.spec import AutoShutdown, Restart, Strategy
 
 
-class Verdict(Enum):
+class RestartVerdict(Enum):
     """What becomes of a child that ended by itself."""
 
     RESTART = auto()
@@ -61,13 +61,13 @@ class Start:
 Step = Stop | Forget | Start
 
 
-def judge(restart: Restart, end: Exit) -> Verdict:
+def judge(restart: Restart, end: Exit) -> RestartVerdict:
     """What the restart type says about an exit."""
     if restart is Restart.TEMPORARY:
-        return Verdict.FORGET
+        return RestartVerdict.FORGET
     if restart is Restart.PERMANENT or end.abnormal:
-        return Verdict.RESTART
-    return Verdict.KEEP
+        return RestartVerdict.RESTART
+    return RestartVerdict.KEEP
 
 
 def restart_steps(strategy: Strategy, children: Sequence[View], failed: Hashable) -> tuple[Step, ...]:

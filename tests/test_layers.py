@@ -6,6 +6,7 @@ Read from the source's syntax trees, so a module that cannot be imported here is
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+COMMON_WORDS = frozenset({"Draft", "Fold", "Reply", "State", "Verdict"})
 ROOT = Path(__file__).parent.parent
 MAX_LINES = 400
 
@@ -261,3 +263,14 @@ def test_the_check_of_purity_sees_what_is_not(source, fault):
 def test_no_module_is_too_long():
     lines = {str(path): len(path.read_text().splitlines()) for path in MODULES.values()}
     assert {path: count for path, count in lines.items() if count > MAX_LINES} == {}, "more than one idea"
+
+
+def test_a_word_that_many_could_use_names_one_class():
+    """`RestartVerdict`, `ChainState`: where an idea is one of several of its kind, its name says which."""
+    named = Counter(
+        node.name
+        for name in MODULES
+        for node in tree(name).body
+        if isinstance(node, ast.ClassDef) and node.name in COMMON_WORDS
+    )
+    assert {word: count for word, count in named.items() if count > 1} == {}

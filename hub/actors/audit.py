@@ -15,7 +15,7 @@ import trio
 
 from hub.api import observability as api
 from hub.errors import Code, HubError
-from hub.io.audit.journal import MAX_GROUP, AuditJournal, Draft
+from hub.io.audit.journal import MAX_GROUP, AuditDraft, AuditJournal
 from hub.io.audit.timeline import Timeline
 from hub.io.project.places import Places
 from hub.messages import (
@@ -112,7 +112,7 @@ class AuditWriter(Actor[AuditInbox]):
                 self._remember(_keyed(entry))
         return self._head()
 
-    async def _drafted(self, entries: list[AuditEntry]) -> Draft:
+    async def _drafted(self, entries: list[AuditEntry]) -> AuditDraft:
         """Hashed here, a few between two turns of everybody else, and no faster than somebody needs it.
 
         A thread that hashes takes the interpreter from the event loop at each of its system calls, and gives it back

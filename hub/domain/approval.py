@@ -39,7 +39,7 @@ class Action(StrEnum):
     """A session has used up what it may: it is asked whether it goes on. No rule is about it; a person decides."""
 
 
-class State(StrEnum):
+class ApprovalState(StrEnum):
     """Where a request stands. All but the first are final."""
 
     PENDING = "pending"
@@ -104,7 +104,7 @@ class Request:
 
 
 @attrs.frozen
-class Verdict:
+class RuleVerdict:
     """What the rules say to a request."""
 
     decision: Literal["ask", "allow", "deny"]
@@ -124,7 +124,7 @@ class Approval:
     created_ms: int
     expires_ms: int = 0
     """Epoch milliseconds; 0 = it waits for ever."""
-    state: State = State.PENDING
+    state: ApprovalState = ApprovalState.PENDING
     note: str = ""
     """The user's words, not redacted: they are for the agent."""
     by: str = ""
@@ -142,7 +142,7 @@ class Approval:
     @property
     def pending(self) -> bool:
         """Whether it waits for an answer."""
-        return self.state is State.PENDING
+        return self.state is ApprovalState.PENDING
 
 
 _GIVEN = ("command", "path", "paths", "input", "cwd", "texts", "within", "unseen", "named", "cut")
@@ -205,7 +205,7 @@ def request_id(owner: str, what: str) -> str:
     return "a-" + hashlib.sha256(f"{owner}\0{what}".encode()).hexdigest()[:12]
 
 
-def raised(request: Request, verdict: Verdict, now: float) -> Approval:
+def raised(request: Request, verdict: RuleVerdict, now: float) -> Approval:
     """The record of a request as it begins: already decided where a rule decides."""
     at = int(now * 1000)
     reason = verdict.reason or request.said or f"{request.provider} asks"
@@ -213,11 +213,11 @@ def raised(request: Request, verdict: Verdict, now: float) -> Approval:
     found = Approval(request, verdict.severity, reason, at, expires)
     if verdict.decision == "ask":
         return found
-    state = State.APPROVED if verdict.decision == "allow" else State.DENIED
+    state = ApprovalState.APPROVED if verdict.decision == "allow" else ApprovalState.DENIED
     return attrs.evolve(found, state=state, by=By.POLICY, note=verdict.reason, decided_ms=at, expires_ms=0)
 
 
-def decided(approval: Approval, state: State, by: By, note: str, now: float) -> Approval:
+def decided(approval: Approval, state: ApprovalState, by: By, note: str, now: float) -> Approval:
     """The same with its answer.
 
     Raises:
@@ -229,9 +229,9 @@ def decided(approval: Approval, state: State, by: By, note: str, now: float) -> 
 
 
 _HOW = {
-    State.APPROVED: "The request was approved already (by {by}).",
-    State.DENIED: "The request was denied already (by {by}).",
-    State.WITHDRAWN: "Nobody waits for the answer any more: the agent or its session has ended.",
+    ApprovalState.APPROVED: "The request was approved already (by {by}).",
+    ApprovalState.DENIED: "The request was denied already (by {by}).",
+    ApprovalState.WITHDRAWN: "Nobody waits for the answer any more: the agent or its session has ended.",
 }
 
 
@@ -273,7 +273,9 @@ def allowed_before(approvals: Iterable[Approval], request: Request) -> bool:
     """Whether the user has said yes to this for the rest of its session."""
     covered = scope(request)
     return bool(covered) and any(
-        one.always == covered and one.state is State.APPROVED and one.request.session_id == request.session_id
+        one.always == covered
+        and one.state is ApprovalState.APPROVED
+        and one.request.session_id == request.session_id
         for one in approvals
     )
 

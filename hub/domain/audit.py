@@ -153,7 +153,7 @@ _decode_line = msgspec.json.Decoder(_Line).decode
 _peek = msgspec.json.Decoder(_Peek).decode
 
 
-class State(StrEnum):
+class ChainState(StrEnum):
     """What a log turned out to be."""
 
     INTACT = "intact"
@@ -163,10 +163,10 @@ class State(StrEnum):
 
 
 @attrs.frozen
-class Verdict:
+class ChainVerdict:
     """The judgement on a log."""
 
-    state: State
+    state: ChainState
     records: int
     """How many records, from the first, are good."""
     last: Head
@@ -180,7 +180,7 @@ class Verdict:
     @property
     def ok(self) -> bool:
         """Whether nothing was tampered with."""
-        return self.state is not State.BROKEN
+        return self.state is not ChainState.BROKEN
 
     def to_json(self) -> dict[str, Any]:
         """For the command line."""
@@ -254,7 +254,7 @@ def parse_anchor(text: str) -> Head:
 
 def verify_lines(
     lines: Iterable[bytes], head: Head | None = None, expect: Head | None = None, *, after: Head = START
-) -> Verdict:
+) -> ChainVerdict:
     """Judges a log.
 
     Args:
@@ -276,7 +276,7 @@ def verify_lines(
         tip = Head(last.seq + 1, digest, last.size + len(line))
         reason = reason or _contradiction(head, tip, "the head") or _contradiction(expect, tip, "the anchor")
         if reason:
-            return Verdict(State.BROKEN, tip.seq, last, tip.seq, reason)
+            return ChainVerdict(ChainState.BROKEN, tip.seq, last, tip.seq, reason)
         last = tip
     records = last.seq + 1
     reason = _missing(head, last, "the head") or _missing(expect, last, "the anchor")
@@ -284,10 +284,10 @@ def verify_lines(
     if not reason and head is not None and unanchored > MAX_UNANCHORED:
         reason = f"{unanchored} records follow the one the head vouches for, more than a crash can leave"
     if reason:
-        return Verdict(State.BROKEN, records, last, records, reason)
+        return ChainVerdict(ChainState.BROKEN, records, last, records, reason)
     if torn:
-        return Verdict(State.TORN, records, last, None, "the last line is unfinished", unanchored)
-    return Verdict(State.INTACT, records, last, unanchored=unanchored)
+        return ChainVerdict(ChainState.TORN, records, last, None, "the last line is unfinished", unanchored)
+    return ChainVerdict(ChainState.INTACT, records, last, unanchored=unanchored)
 
 
 def _contradiction(mark: Head | None, tip: Head, who: str) -> str:

@@ -18,10 +18,10 @@ from typing import Any
 import attrs
 
 from hub.domain.detection.intel import StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.providers.jsonline import text
 
-Take = Callable[[Draft, Mapping[str, Any]], str | None]
+Take = Callable[[IntelDraft, Mapping[str, Any]], str | None]
 """Takes a record; returns the name of what in it nobody knows, else nothing."""
 
 
@@ -54,8 +54,8 @@ class Grammar:
 class GrammarFold:
     """The records of one session."""
 
-    def __init__(self, grammar: Grammar, draft: Draft | None = None) -> None:
-        self.draft = draft or Draft()
+    def __init__(self, grammar: Grammar, draft: IntelDraft | None = None) -> None:
+        self.draft = draft or IntelDraft()
         self._grammar = grammar
         self._seen: set[str] = set()
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import msgspec
 
 from hub.domain.detection.intel import Limits
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.text.patterns import late
 
 _CHUNK = 1024 * 1024
@@ -44,10 +44,10 @@ class Bytes(Protocol):
         """At most `count` bytes from there."""
 
 
-class Fold(Protocol):
+class RecordFold(Protocol):
     """What takes the records."""
 
-    draft: Draft
+    draft: IntelDraft
 
     def record(self, value: Mapping[str, Any]) -> None:
         """One record."""
@@ -56,7 +56,7 @@ class Fold(Protocol):
         """Records were left out here."""
 
 
-def feed(source: Bytes, limits: Limits, fold: Fold) -> None:
+def feed(source: Bytes, limits: Limits, fold: RecordFold) -> None:
     """Gives the fold the records of the file, as many as the limits allow, in their order."""
     taker = _Taker(fold, limits.record)
     if source.size <= (limits.most if limits.whole else limits.head + limits.tail):
@@ -75,7 +75,7 @@ def feed(source: Bytes, limits: Limits, fold: Fold) -> None:
 class _Taker:
     """What becomes of a line."""
 
-    def __init__(self, fold: Fold, most: int) -> None:
+    def __init__(self, fold: RecordFold, most: int) -> None:
         self.fold = fold
         self.most = most
         self._last = b""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from hub.domain.detection.intel_fold import Draft, mcp_of
+from hub.domain.detection.intel_fold import IntelDraft, mcp_of
 from hub.domain.text.patterns import late
 from hub.providers.homes import data_home as data_home  # noqa: PLC0414  # part of the API
 from hub.providers.homes import home_of as home_of  # noqa: PLC0414  # as above
@@ -76,14 +76,14 @@ def checklist(words: str) -> list[tuple[str, str]]:
     ]
 
 
-def called(draft: Draft, tool: str, given: Any, key: str = "") -> None:
+def called(draft: IntelDraft, tool: str, given: Any, key: str = "") -> None:
     """A call of a tool: the file it changes, the plan it sets, the skill or the server it is of.
 
     Args:
         draft: What is told.
         tool: Its name.
         given: Its arguments: an object, the JSON of one, or a patch.
-        key: The call's, where `Draft.ended` or `settled` will tell how it went: files and a plan count only then.
+        key: The call's, where `IntelDraft.ended` or `settled` will tell how it went: files and a plan count only then.
             "" = it went well.
     """
     name = text(tool)
@@ -105,7 +105,7 @@ def called(draft: Draft, tool: str, given: Any, key: str = "") -> None:
         _changes(draft, key, _paths(given))
 
 
-def _changes(draft: Draft, key: str, paths: Iterable[str]) -> None:
+def _changes(draft: IntelDraft, key: str, paths: Iterable[str]) -> None:
     if key:
         draft.touches(key, paths)
         return
@@ -113,8 +113,8 @@ def _changes(draft: Draft, key: str, paths: Iterable[str]) -> None:
         draft.touched(path)
 
 
-def began(draft: Draft, key: str, tool: Any, given: Any) -> None:
-    """A call of a tool, so that how it ends (`Draft.ended`, by the same key) can be told with what was tried."""
+def began(draft: IntelDraft, key: str, tool: Any, given: Any) -> None:
+    """A call of a tool, so that how it ends (`IntelDraft.ended`, by the same key) can be told with what was tried."""
     arguments = _arguments(given)
     name = text(tool)
     if isinstance(arguments, str):

@@ -5,7 +5,7 @@ files of lines, files of one document, and a database.
 Must not: open a file, or know any one agent.
 
 Theory of operation. A provider's `store.py` says *where* its sessions lie, by patterns below a folder, and folds
-what is in them into a `Draft`. It opens nothing: `hub.io.stores` does, behind `Files`, with the guards a file needs
+what is in them into an `IntelDraft`. It opens nothing: `hub.io.stores` does, behind `Files`, with the guards a file needs
 that anybody may have written. So a format is a function on bytes, and is tested as one. Rules:
  1. A reader never raises on any bytes. What it cannot read is counted and, above a bound, an alarm.
  2. Each record leaves one mark in the account.
@@ -24,8 +24,9 @@ from typing import Any, Protocol
 import attrs
 
 from hub.domain.detection.intel import Found, Limits, Place, SessionIntel, StoreHit, Unreadable
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.providers import lines
+from hub.providers.lines import RecordFold
 
 _LIST = Limits(seconds=1.0)
 """For the list of sessions in a database."""
@@ -127,18 +128,6 @@ Name = Callable[[Found, Place], StoreHit | None]
 """From a file's path to the hit; None for a file that is no session."""
 
 
-class Fold(Protocol):
-    """What takes a session's records, one by one."""
-
-    draft: Draft
-
-    def record(self, value: Mapping[str, Any]) -> None:
-        """One record."""
-
-    def gap(self) -> None:
-        """Records between the last one and the next were not read."""
-
-
 @attrs.frozen(kw_only=True)
 class _FileStore:
     """A store with one file for each session."""
@@ -146,7 +135,7 @@ class _FileStore:
     name: str
     where: Where
     named: Name
-    after: Callable[[StoreHit, Draft, Files, Limits], None] | None = None
+    after: Callable[[StoreHit, IntelDraft, Files, Limits], None] | None = None
     """Reads what lies beside the session's file."""
 
     def locations(
@@ -167,7 +156,7 @@ class _FileStore:
 class LineStore(_FileStore):
     """A store with one file of JSON lines for each session."""
 
-    fold: Callable[[StoreHit], Fold]
+    fold: Callable[[StoreHit], RecordFold]
 
     def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
         """Head and tail, or all of it."""
@@ -187,11 +176,11 @@ class LineStore(_FileStore):
 class DocumentStore(_FileStore):
     """A store with one JSON document for each session."""
 
-    fold: Callable[[Mapping[str, Any], Draft, StoreHit], None]
+    fold: Callable[[Mapping[str, Any], IntelDraft, StoreHit], None]
 
     def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
         """The whole document."""
-        draft = Draft()
+        draft = IntelDraft()
         draft.lifts = limits.whole
 
         def act() -> None:
@@ -217,7 +206,7 @@ class DatabaseStore:
     where: Callable[[str, Mapping[str, str], Sequence[str]], Sequence[Place]]
     listed: Callable[[Database, StoreHit, int], Iterable[StoreHit]]
     """The sessions written since then (epoch nanoseconds), each made of the hit of the database itself."""
-    fold: Callable[[Database, StoreHit, Draft], None]
+    fold: Callable[[Database, StoreHit, IntelDraft], None]
 
     def locations(self, home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
         """Where databases may lie."""
@@ -233,7 +222,7 @@ class DatabaseStore:
 
     def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
         """All of the session."""
-        draft = Draft()
+        draft = IntelDraft()
         draft.lifts = limits.whole
 
         def act() -> None:
@@ -277,7 +266,7 @@ def hits(named: Name, files: Files, place: Place, since_ns: int) -> Iterator[Sto
             yield hit
 
 
-def guarded(act: Callable[[], None], hit: StoreHit, draft: Draft) -> SessionIntel:
+def guarded(act: Callable[[], None], hit: StoreHit, draft: IntelDraft) -> SessionIntel:
     """The draft after `act`; when that could not go on, with the reason as its alarm."""
     try:
         act()
@@ -287,7 +276,7 @@ def guarded(act: Callable[[], None], hit: StoreHit, draft: Draft) -> SessionInte
 
 
 def document(
-    files: Files, root: str, path: str, limits: Limits, draft: Draft | None = None
+    files: Files, root: str, path: str, limits: Limits, draft: IntelDraft | None = None
 ) -> Mapping[str, Any] | None:
     """A file that is one JSON object; None when it is none. An array becomes the object `{"items": array}`.
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hub.domain.detection.intel import Limits, Place, StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.text.patterns import late
 from hub.providers import chat, records
 from hub.providers.jsonline import items, mapping, text
@@ -94,7 +94,7 @@ _SILENT = frozenset(
 )
 
 
-def _task(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+def _task(value: Mapping[str, Any], draft: IntelDraft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
     for number, one in enumerate(map(mapping, items(value.get("items")))):
         kind = text(one.get("say")) or text(one.get("ask"))
         words = text(one.get("text"))
@@ -117,14 +117,14 @@ def _task(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:  # noq
         draft.took()
 
 
-def _request(draft: Draft, name: str, request: Mapping[str, Any]) -> None:
+def _request(draft: IntelDraft, name: str, request: Mapping[str, Any]) -> None:
     chat.used(draft, name, request, _INPUT, _OUTPUT)
     found = _CWD().search(text(request.get("request"))) if not draft.cwd else None
     if found:
         draft.cwd = found[1]
 
 
-def _tool(draft: Draft, call: Mapping[str, Any]) -> None:
+def _tool(draft: IntelDraft, call: Mapping[str, Any]) -> None:
     if call.get("tool") in _CHANGES:
         draft.touched(text(call.get("path")))
         for one in map(mapping, items(call.get("batchDiffs"))):
@@ -135,7 +135,7 @@ def _tool(draft: Draft, call: Mapping[str, Any]) -> None:
         draft.skill(text(call.get("path")) or text(call.get("skill")))
 
 
-def _beside(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+def _beside(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> None:
     """The folder and the model, from the task's own entry or the list of all tasks."""
     folder = hit.path.rpartition("/")[0]
     own = beside(files, hit, f"{folder}/history_item.json", limits)

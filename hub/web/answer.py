@@ -14,19 +14,19 @@ import trio
 from hub.api.convert import unstructure
 from hub.web.codec import encode
 from hub.web.context import Context
-from hub.web.problem import Redact, Reply, as_hub_error, problem
+from hub.web.problem import Redact, WholeResponse, as_hub_error, problem
 from hub.web.route import Route
 
 
 async def answer(
     route: Route, context: Context, decode: Callable[[], Awaitable[Any]], redact: Redact
-) -> Reply:
+) -> WholeResponse:
     """What the route says to what `decode` gives. Never raises an error."""
     try:
         body = await told(route, context, decode, redact)
     except Exception as error:  # noqa: BLE001  # the edge: what is not foreseen is logged and told as a 500
         return problem(as_hub_error(error), redact=redact)
-    return Reply(route.status, {"Content-Type": route.media}, body)
+    return WholeResponse(route.status, {"Content-Type": route.media}, body)
 
 
 async def told(route: Route, context: Context, decode: Callable[[], Awaitable[Any]], redact: Redact) -> bytes:

@@ -27,7 +27,7 @@ import trio
 from hub.api.meta import MAX_BODY
 from hub.errors import Code, HubError
 from hub.web.callers import Caller
-from hub.web.problem import Reply, as_hub_error, problem
+from hub.web.problem import WholeResponse, as_hub_error, problem
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -233,7 +233,7 @@ def _beyond(length: bytes) -> bool:
     return not length.isdigit() or len(length) > len(str(MAX_BODY)) or int(length) > MAX_BODY
 
 
-async def respond(scope: Scope, send: Send, reply: Reply) -> None:
+async def respond(scope: Scope, send: Send, reply: WholeResponse) -> None:
     """Sends a whole response: to a request, or in place of a WebSocket."""
     prefix = "websocket.http" if scope["type"] == "websocket" else "http"
     headers = reply.raw_headers()

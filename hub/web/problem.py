@@ -50,7 +50,7 @@ def as_hub_error(error: Exception) -> HubError:
 
 
 @attrs.frozen
-class Reply:
+class WholeResponse:
     """A response whose body is known whole."""
 
     status: int
@@ -68,10 +68,12 @@ def as_it_is(value: Any) -> Any:
     return value
 
 
-def problem(error: HubError, *, redact: Redact = as_it_is, headers: Mapping[str, str] | None = None) -> Reply:
+def problem(
+    error: HubError, *, redact: Redact = as_it_is, headers: Mapping[str, str] | None = None
+) -> WholeResponse:
     """The problem document of `error`, every text in it plain and redacted."""
     more = {"Retry-After": str(RETRY_AFTER)} if error.code is Code.UNAVAILABLE else {}
-    return Reply(
+    return WholeResponse(
         status=error.status,
         headers={"Content-Type": MEDIA_TYPE, **more, **(headers or {})},
         body=msgspec.json.encode(redacted(error, redact).problem()),

@@ -21,7 +21,7 @@ from hub.web import openapi
 from hub.web.answer import answer
 from hub.web.codec import decode_body, decode_query
 from hub.web.context import Context
-from hub.web.problem import Redact, Reply, as_hub_error, problem
+from hub.web.problem import Redact, WholeResponse, as_hub_error, problem
 from hub.web.route import Route
 
 Endpoint = Callable[..., Awaitable[Response]]
@@ -71,7 +71,7 @@ async def _decode(route: Route, path: dict[str, str]) -> Any:
     return decode_body(body, route.given, path)
 
 
-def _unrouted(error: HTTPException, redact: Redact) -> Reply:
+def _unrouted(error: HTTPException, redact: Redact) -> WholeResponse:
     if error.code == 405:  # noqa: PLR2004
         allowed = dict(error.get_headers()).get("Allow", "")
         return problem(HubError(Code.METHOD_NOT_ALLOWED), redact=redact, headers={"Allow": allowed})
@@ -80,5 +80,5 @@ def _unrouted(error: HTTPException, redact: Redact) -> Reply:
     return problem(as_hub_error(error), redact=redact)
 
 
-def _response(reply: Reply) -> Response:
+def _response(reply: WholeResponse) -> Response:
     return Response(reply.body, status=reply.status, headers=dict(reply.headers))

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hub.domain.audit import State
+from hub.domain.audit import ChainState
 from hub.domain.contract import verify
 from hub.errors import Code
 from hub.io.audit.journal import verify_file
@@ -146,7 +146,7 @@ def _audit_holds(project: Project, record: dict[str, object]) -> None:
 
 def _chain_holds(project: Project) -> None:
     verdict = verify_file(Places(project.root), load_or_create_key("audit"))
-    assert verdict.state is State.INTACT, f"I3: {verdict}"
+    assert verdict.state is ChainState.INTACT, f"I3: {verdict}"
 
 
 def _contract_holds(project: Project, record: dict[str, object]) -> None:

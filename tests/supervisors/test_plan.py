@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisors import AutoShutdown, Exit, ExitKind, Restart, Strategy
-from supervisors.plan import Forget, Start, Stop, Verdict, View, ends_supervisor, judge, restart_steps
+from supervisors.plan import Forget, RestartVerdict, Start, Stop, View, ends_supervisor, judge, restart_steps
 
 views = st.lists(
     st.builds(View, st.integers(0, 50), st.sampled_from(Restart), st.booleans(), st.booleans()),
@@ -73,9 +73,9 @@ def test_those_before_it_are_left_alone_by_rest_for_one(case: tuple[list[View], 
 def test_judge_is_the_table_of_restart_types(restart: Restart, kind: ExitKind) -> None:
     abnormal = kind in (ExitKind.KILLED, ExitKind.ERROR)
     table = {
-        Restart.PERMANENT: Verdict.RESTART,
-        Restart.TRANSIENT: Verdict.RESTART if abnormal else Verdict.KEEP,
-        Restart.TEMPORARY: Verdict.FORGET,
+        Restart.PERMANENT: RestartVerdict.RESTART,
+        Restart.TRANSIENT: RestartVerdict.RESTART if abnormal else RestartVerdict.KEEP,
+        Restart.TEMPORARY: RestartVerdict.FORGET,
     }
     assert judge(restart, Exit(kind)) is table[restart]
 

@@ -33,12 +33,12 @@ from hub.io.runner.client import (
     ErrorOutput,
     Message,
     Output,
+    RunEnd,
     RunnerClient,
     RunnerLost,
     Running,
     Status,
     Taken,
-    Verdict,
     inspect,
     read_spool,
     spawn_runner,
@@ -205,7 +205,7 @@ class Adapter(Actor[AdapterInbox]):
                 await self._input.taken(message)
             case Status(no_space=full):
                 self._space(full=full)
-            case Verdict():
+            case RunEnd():
                 await self._over(message)
         await self._input.pass_replies()
         if self._pending or self._outcome is not self._told:
@@ -273,7 +273,7 @@ class Adapter(Actor[AdapterInbox]):
             AgentEvent(place, index, int(at * 1000), event) for index, event in enumerate(events)
         ]
 
-    async def _over(self, verdict: Verdict) -> None:
+    async def _over(self, verdict: RunEnd) -> None:
         if self._ended.is_set():
             return
         for line in self._out.finish():

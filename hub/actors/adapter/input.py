@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 import trio
 
 from hub.io.runner.client import RunnerClient, RunnerLost, StopGraces, Taken
-from hub.io.runner.replies import Reply
+from hub.io.runner.replies import UserReply
 from hub.messages import AdapterStop
 from hub.providers.base import Stream, Write
 
@@ -76,7 +76,7 @@ class AgentInput:
             await trio.sleep(_SETTLE)
             await self._client.write(answer.key, self._untaken[answer.key])
 
-    def remember(self, replies: Iterable[Reply]) -> None:
+    def remember(self, replies: Iterable[UserReply]) -> None:
         """What an earlier daemon promised to pass on."""
         self._replies |= {reply.key: reply.text for reply in replies}
 

@@ -25,7 +25,7 @@ from hub.actors.common.outbox import Outbox
 from hub.api import approvals as api
 from hub.api.approvals import Resolved
 from hub.domain import approval as record
-from hub.domain.approval import Action, Approval, By, Request, State, Verdict
+from hub.domain.approval import Action, Approval, ApprovalState, By, Request, RuleVerdict
 from hub.domain.config.model import ApprovalRule
 from hub.domain.permission.rules import Named, Where, judge, named
 from hub.domain.wallclock import iso
@@ -114,11 +114,11 @@ class Approvals(Actor[ApprovalsInbox]):
             if verdict is None:
                 return message.answer(Decision(pending=False, approved=True))
             if verdict.decision == "ask" and record.allowed_before(self._shelf.all(), message.request):
-                verdict = Verdict("allow", reason="the user allowed it for the rest of this session")
+                verdict = RuleVerdict("allow", reason="the user allowed it for the rest of this session")
             self._keep(record.raised(message.request, verdict, self._clock()), new=True)
         return self.answer_later(message, self._decision(number, patient=message.patient))
 
-    async def _verdict(self, request: Request) -> Verdict | None:
+    async def _verdict(self, request: Request) -> RuleVerdict | None:
         """What the rules in force say; while `hub.toml` cannot be read a person decides what an agent may do.
 
         For hub's own acts the last rules that could be read go on: a mistake in the file holds up no handoff that
@@ -128,7 +128,7 @@ class Approvals(Actor[ApprovalsInbox]):
             self._known = (await call_until_answered(self._settings, GetConfig())).approvals
         except HubError as error:
             if request.kind is Action.TOOL:
-                return Verdict("ask", reason=f"the rules cannot be read: {error.detail}")
+                return RuleVerdict("ask", reason=f"the rules cannot be read: {error.detail}")
         known = self._known
         names = named(known, request, self._where)
         if names == Named():
@@ -144,7 +144,7 @@ class Approvals(Actor[ApprovalsInbox]):
         if found is None:
             detail = f"There is no request {message.id}."
             raise HubError(Code.NOT_FOUND, detail, hint="See what waits: hub approvals")
-        state = State.APPROVED if message.approved else State.DENIED
+        state = ApprovalState.APPROVED if message.approved else ApprovalState.DENIED
         if message.approved and message.always:
             found = record.lasting(found)
         self._keep(record.decided(found, state, By.USER, message.note, self._clock()))
@@ -157,7 +157,7 @@ class Approvals(Actor[ApprovalsInbox]):
             mine = one.pending and request.session_id == message.session_id
             mine = mine and message.dispatch_id in ("", request.dispatch_id)
             if mine and message.native_id in ("", request.native_id):
-                self._keep(record.decided(one, State.WITHDRAWN, By.HUB, "", now))
+                self._keep(record.decided(one, ApprovalState.WITHDRAWN, By.HUB, "", now))
 
     def _keep(self, approval: Approval, *, new: bool = False) -> None:
         """Durable when this returns; published soon after."""
@@ -174,8 +174,8 @@ class Approvals(Actor[ApprovalsInbox]):
         found = await self._published(number, patient=patient)
         return Decision(
             pending=found.pending,
-            approved=found.state is State.APPROVED,
-            withdrawn=found.state is State.WITHDRAWN,
+            approved=found.state is ApprovalState.APPROVED,
+            withdrawn=found.state is ApprovalState.WITHDRAWN,
             note=found.note,
         )
 
@@ -185,7 +185,7 @@ class Approvals(Actor[ApprovalsInbox]):
         except HubError as error:
             detail = f"The answer is kept, and given once it can be told: {error.detail}"
             raise HubError(error.code, detail, hint=error.hint) from error
-        return Resolved(id=number, approved=found.state is State.APPROVED)
+        return Resolved(id=number, approved=found.state is ApprovalState.APPROVED)
 
     async def _published(self, number: str, *, patient: bool = False) -> Approval:
         """The request, once how it stands is on both logs; whoever is patient waits until it is decided, too.
@@ -237,7 +237,7 @@ class Approvals(Actor[ApprovalsInbox]):
             try:
                 for one in record.overdue(self._shelf.all(), now):
                     note = f"Nobody answered in {(one.expires_ms - one.created_ms) / 1000:g} s."
-                    self._keep(record.decided(one, State.DENIED, By.TIMEOUT, note, now))
+                    self._keep(record.decided(one, ApprovalState.DENIED, By.TIMEOUT, note, now))
                 deadline = record.next_deadline(self._shelf.all())
                 pause = math.inf if deadline is None else min(max(0.0, deadline - now), _LOOK)
             except HubError:

@@ -9,7 +9,7 @@ The key is made of the request and its stage: so a restart publishes again whate
 from __future__ import annotations
 
 from hub.actors.common.outbox import Outbox, known
-from hub.domain.approval import Approval, By, State
+from hub.domain.approval import Approval, ApprovalState, By
 from hub.domain.event import Tag
 from hub.io import failpoints
 
@@ -40,7 +40,7 @@ async def _resolved(outbox: Outbox, approval: Approval) -> None:
     more = known(state=str(approval.state), by=approval.by, note=approval.note)
     await outbox.record("approval_resolved", {**about, **more}, key)
     failpoints.hit("approval.audited")
-    approved = approval.state is State.APPROVED
+    approved = approval.state is ApprovalState.APPROVED
     if approval.by == By.POLICY and approved:
         return  # what the rules allow is on the audit log; the agent's own events tell the rest
     note = f" ({approval.note})" if approval.note else ""

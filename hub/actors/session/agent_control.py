@@ -26,7 +26,7 @@ from hub.io.files.sealed import NotSealed, read_sealed, write_sealed
 from hub.io.processes.control import sweep
 from hub.io.project.places import make_private_dir
 from hub.io.runner.client import ClaimedNotStarted, Dead, NeverClaimed, drop_ready, inspect, make_ready
-from hub.io.runner.replies import Reply, keep
+from hub.io.runner.replies import UserReply, keep
 from hub.io.runner.sweep import ASSIGNMENT, ASSIGNMENT_LIMIT
 from hub.messages import (
     AdapterAnswer,
@@ -204,7 +204,7 @@ class AgentControl:
         live = self.context.shared.agent
         if live is None or self._ref is None or not self._ref.alive:
             return False
-        keep(self.context.places.run_dir / live.dispatch_id, Reply(key, text))
+        keep(self.context.places.run_dir / live.dispatch_id, UserReply(key, text))
         self._send(AdapterReply(text, key))
         return True
 

@@ -1,6 +1,6 @@
 """The fold from a store's records to `SessionIntel`.
 
-Owns: `Draft`, which every reader of a format fills: what is said again is counted once, what is long is bounded, and
+Owns: `IntelDraft`, which every reader of a format fills: what is said again is counted once, what is long is bounded, and
 every record leaves a mark in the account.
 Must not: know any one agent's format, or read anything.
 """
@@ -28,7 +28,7 @@ DONE = frozenset({"completed", "complete", "done", "cancelled", "canceled", "del
 """States of a task after which it does not remain."""
 
 
-class Draft:
+class IntelDraft:
     """Session intel in the making.
 
     Records come in the order of the file. Exactly one of `took`, `ignored`, `unknown`, `damaged` and `repeated` is

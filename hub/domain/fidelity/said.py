@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from hub.domain.approval import By, State
+from hub.domain.approval import ApprovalState, By
 from hub.domain.contract import Evidence, EvidenceKind
 from hub.domain.event import Event, Record, Tag
 from hub.domain.intent.activity import Activity
@@ -32,7 +32,7 @@ _WHO: Mapping[str, str] = {
     By.POLICY: "a rule",
     By.TIMEOUT: "nobody answered in time, so hub",
 }
-_DID: Mapping[str, str] = {State.APPROVED: "approved", State.DENIED: "denied"}
+_DID: Mapping[str, str] = {ApprovalState.APPROVED: "approved", ApprovalState.DENIED: "denied"}
 
 
 @attrs.define

@@ -25,7 +25,7 @@ from urllib.parse import unquote, urlsplit
 
 import attrs
 
-from hub.domain.approval import MAX_SUBJECT, Action, Request, Verdict
+from hub.domain.approval import MAX_SUBJECT, Action, Request, RuleVerdict
 from hub.domain.config.model import ApprovalRule
 from hub.domain.permission import commandforms, commandline, reach, unread
 from hub.domain.permission.reach import Shown
@@ -106,12 +106,12 @@ def unenforceable(rules: Iterable[ApprovalRule], provider: str, unasked: Mapping
 
 def judge(
     rules: Sequence[ApprovalRule], request: Request, where: Where | None = None, seen: Seen | None = None
-) -> Verdict | None:
+) -> RuleVerdict | None:
     """What the rules say; see the rules of this module. None: it is nobody's business, and needs no record."""
     subject = _Subject(request, where or Where(), seen or Seen())
     found, doubt = _first(rules, subject)
     if found is not None and found.decision != "allow":
-        return Verdict(found.decision, found.severity, found.reason, found.timeout)
+        return RuleVerdict(found.decision, found.severity, found.reason, found.timeout)
     about = request.kind is Action.TOOL and asks(rules, request.provider)
     if len(request.subject) >= MAX_SUBJECT or (about and subject.long):
         doubt = "It is too long to be judged by rules."
@@ -120,12 +120,12 @@ def judge(
     elif about and found is None and unread.speaks_for_user(subject.command):
         doubt = "It could give your answer in your place."
     if doubt:
-        return Verdict("ask", reason=doubt)
+        return RuleVerdict("ask", reason=doubt)
     if found is not None:
-        return Verdict("allow", found.severity, found.reason)
+        return RuleVerdict("allow", found.severity, found.reason)
     if request.kind is not Action.TOOL:
-        return Verdict("ask") if request.kind is Action.BUDGET else None
-    return Verdict("allow") if about else Verdict("ask")
+        return RuleVerdict("ask") if request.kind is Action.BUDGET else None
+    return RuleVerdict("allow") if about else RuleVerdict("ask")
 
 
 def _first(rules: Iterable[ApprovalRule], subject: _Subject) -> tuple[ApprovalRule | None, str]:

@@ -28,7 +28,7 @@ from typing import Any
 import attrs
 
 from hub.domain import audit
-from hub.domain.audit import Head, Record, State, Verdict
+from hub.domain.audit import ChainState, ChainVerdict, Head, Record
 from hub.domain.canonical import canonical
 from hub.errors import Code, HubError
 from hub.io import failpoints
@@ -46,7 +46,7 @@ _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @attrs.define
-class Draft:
+class AuditDraft:
     """A group of records: hashed, not written yet."""
 
     seq: int
@@ -132,7 +132,7 @@ class AuditJournal:
         journal._start(mend=False)
         return journal
 
-    def draft(self) -> Draft:
+    def draft(self) -> AuditDraft:
         """An empty group. Nothing else may be appended before it is committed or dropped.
 
         Raises:
@@ -140,9 +140,9 @@ class AuditJournal:
         """
         if self.broken is not None:
             raise self.broken
-        return Draft(self._tip.seq, self._tip.hash, _timestamp(self._clock()))
+        return AuditDraft(self._tip.seq, self._tip.hash, _timestamp(self._clock()))
 
-    def commit(self, draft: Draft) -> None:
+    def commit(self, draft: AuditDraft) -> None:
         """Writes a group, of at most `MAX_GROUP` records; when it returns they are durable. All of it or nothing.
 
         Raises:
@@ -181,8 +181,10 @@ class AuditJournal:
         data = pread_all(self._fd, 0, now.st_size)
         verdict = audit.verify_lines(lines(data), self._tip)
         if verdict.ok and (len(data) != self._tip.size or not self._in_place(now)):
-            verdict = Verdict(State.BROKEN, len(self._ends), self._tip, len(self._ends), _OPEN_WRITTEN)
-        if verdict.state is State.BROKEN:
+            verdict = ChainVerdict(
+                ChainState.BROKEN, len(self._ends), self._tip, len(self._ends), _OPEN_WRITTEN
+            )
+        if verdict.state is ChainState.BROKEN:
             self._ends = line_ends(data)[: verdict.records]
             self.broken = _broken_error(verdict)
         self._touched = now.st_ctime_ns
@@ -283,8 +285,8 @@ class AuditJournal:
         touched = os.fstat(self._fd).st_ctime_ns
         tail, verdict = self._judge(head)
         if why:
-            verdict = Verdict(State.BROKEN, verdict.records, verdict.last, None, why)
-        if verdict.state is State.BROKEN:
+            verdict = ChainVerdict(ChainState.BROKEN, verdict.records, verdict.last, None, why)
+        if verdict.state is ChainState.BROKEN:
             self.broken = _broken_error(verdict)
             return
         self._tip = self._judged = verdict.last
@@ -296,7 +298,7 @@ class AuditJournal:
         if tail or verdict.unanchored:
             self._recover(tail, verdict.unanchored)
 
-    def _judge(self, head: Head | None) -> tuple[bytes, Verdict]:
+    def _judge(self, head: Head | None) -> tuple[bytes, ChainVerdict]:
         """The torn tail and the verdict; fills the table of record ends up to the last good one."""
         data = pread_all(self._fd, 0, os.fstat(self._fd).st_size)
         whole = data.rfind(b"\n") + 1
@@ -305,9 +307,9 @@ class AuditJournal:
             tip = audit.quick_tip(data[: head.size], audit.START)
             if tip is not None and (tip.seq, tip.hash, tip.size) == (head.seq, head.hash, head.size):
                 rest = audit.verify_lines(lines(data[head.size :]), tip, after=tip)
-                return data[rest.last.size :] if rest.state is State.TORN else b"", rest
+                return data[rest.last.size :] if rest.state is ChainState.TORN else b"", rest
         verdict = audit.verify_lines(lines(data), head)
-        return data[whole:] if verdict.state is State.TORN else b"", verdict
+        return data[whole:] if verdict.state is ChainState.TORN else b"", verdict
 
     def _recover(self, tail: bytes, unanchored: int) -> None:
         """Moves a torn tail aside, then says what was found, as a record of its own."""
@@ -327,7 +329,7 @@ class AuditJournal:
         self.commit(draft)
 
 
-def verify_file(places: Places, key: bytes, expect: Head | None = None) -> Verdict:
+def verify_file(places: Places, key: bytes, expect: Head | None = None) -> ChainVerdict:
     """Judges the log on disk, reading every record as a stranger would.
 
     Args:
@@ -349,7 +351,7 @@ def verify_file(places: Places, key: bytes, expect: Head | None = None) -> Verdi
     except OSError as error:
         raise HubError(Code.AUDIT_UNREADABLE, f"{places.audit} cannot be read: {error.strerror}.") from error
     if why and verdict.ok:
-        return Verdict(State.BROKEN, verdict.records, verdict.last, None, why)
+        return ChainVerdict(ChainState.BROKEN, verdict.records, verdict.last, None, why)
     return verdict
 
 
@@ -379,7 +381,7 @@ def _timestamp(now: float) -> str:
     return datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _broken_error(verdict: Verdict) -> HubError:
+def _broken_error(verdict: ChainVerdict) -> HubError:
     where = (
         f"Record {verdict.seq} of the audit log is bad: "
         if verdict.seq is not None

@@ -19,7 +19,7 @@ import attrs
 from hub.errors import Code, HubError
 from hub.io.git.scan import gather, scan
 from hub.io.git.shadow import Shadow, base_tree
-from hub.io.git.store import Draft, MovingError, store
+from hub.io.git.store import CommitDraft, MovingError, store
 from hub.io.git.view import open_ground, tracked_paths
 
 _ATTEMPTS = 3
@@ -40,7 +40,7 @@ async def live_tree(worktree: Path, root: Path) -> AsyncIterator[tuple[str, Mapp
             work = await gather(shadow, await scan(shadow), await tracked_paths(ground))
             with contextlib.suppress(MovingError):
                 made = await store(
-                    aside, Draft(base, (), "as it is now\n", int(time.time())), work, settle=True
+                    aside, CommitDraft(base, (), "as it is now\n", int(time.time())), work, settle=True
                 )
                 yield made.tree, {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(aside.objects)}
                 return

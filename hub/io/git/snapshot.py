@@ -28,7 +28,7 @@ from hub.io.git.programs import planted_programs
 from hub.io.git.refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
 from hub.io.git.scan import Entry, Skipped, Work, gather, scan, show, tree_diff
 from hub.io.git.shadow import copy_index
-from hub.io.git.store import Draft, MovingError, Stored, apply, store, would_be
+from hub.io.git.store import CommitDraft, MovingError, Stored, apply, store, would_be
 from hub.io.git.view import (
     Ground,
     Pair,
@@ -209,7 +209,7 @@ async def _round(ground: Ground, plan: _Plan, seen: View, work: Work, *, settle:
     """
     refs, done, read = seen.refs, list[_Done](), trio.Event()
     when = max(int(time.time()), refs.head.when, refs.tip.when)
-    draft = Draft(seen.base, refs.parents, plan.message, when, str(await identity(ground.root)))
+    draft = CommitDraft(seen.base, refs.parents, plan.message, when, str(await identity(ground.root)))
 
     async def commit() -> None:
         made = await store(ground.shadow, draft, work, settle=settle, read=read.set)

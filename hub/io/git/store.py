@@ -53,7 +53,7 @@ class Stored:
 
 
 @attrs.frozen
-class Draft:
+class CommitDraft:
     """A commit to be made."""
 
     base: str
@@ -67,7 +67,7 @@ class Draft:
 
 
 async def store(
-    shadow: Shadow, draft: Draft, work: Work, *, settle: bool, read: Callable[[], object] = lambda: None
+    shadow: Shadow, draft: CommitDraft, work: Work, *, settle: bool, read: Callable[[], object] = lambda: None
 ) -> Stored:
     """Makes a commit of the base tree with the work on top; moves nothing.
 
@@ -93,7 +93,7 @@ async def store(
 
 
 async def _import(
-    shadow: Shadow, draft: Draft, work: Work, *, settle: bool, read: Callable[[], object]
+    shadow: Shadow, draft: CommitDraft, work: Work, *, settle: bool, read: Callable[[], object]
 ) -> Stored:
     moved: dict[bytes, Content] = {}
     stream = partial(_batch, _stream(shadow, draft, work, moved, settle=settle))
@@ -120,7 +120,7 @@ def _batch(pieces: Iterator[bytes]) -> bytes:
 
 
 def _stream(
-    shadow: Shadow, draft: Draft, work: Work, moved: dict[bytes, Content], *, settle: bool
+    shadow: Shadow, draft: CommitDraft, work: Work, moved: dict[bytes, Content], *, settle: bool
 ) -> Iterator[bytes]:
     text = draft.message.encode()
     who = f"{draft.who} {draft.when} +0000"
@@ -204,4 +204,4 @@ def quoted(path: bytes) -> bytes:
     return b'"' + b"".join(plain) + b'"'
 
 
-__all__ = ["Draft", "MovingError", "Stored", "apply", "quoted", "store", "would_be"]
+__all__ = ["CommitDraft", "MovingError", "Stored", "apply", "quoted", "store", "would_be"]

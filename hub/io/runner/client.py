@@ -46,13 +46,13 @@ from hub.io.runner.view import (
     Message,
     NeverClaimed,
     Output,
+    RunEnd,
     Running,
     RunState,
     SpoolReader,
     Status,
     Stray,
     Taken,
-    Verdict,
     inspect,
     read_spool,
     status_from,
@@ -70,6 +70,7 @@ __all__ = [
     "Message",
     "NeverClaimed",
     "Output",
+    "RunEnd",
     "RunState",
     "RunnerClient",
     "RunnerLost",
@@ -80,7 +81,6 @@ __all__ = [
     "StopGraces",
     "Stray",
     "Taken",
-    "Verdict",
     "drop_ready",
     "inspect",
     "make_ready",
@@ -212,7 +212,7 @@ class RunnerClient:
         self._sending = trio.Lock()
         self._broken = False
         self._stream: trio.SocketStream | None = None
-        self.verdict: Verdict | None = None
+        self.verdict: RunEnd | None = None
         """Set when the verdict has been iterated over."""
 
     async def __aenter__(self) -> Self:
@@ -253,7 +253,7 @@ class RunnerClient:
         if self.verdict is not None:
             raise StopAsyncIteration
         message = _message(*await self._receive())
-        if isinstance(message, Verdict):
+        if isinstance(message, RunEnd):
             self.verdict = message
         return message
 

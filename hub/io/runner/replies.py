@@ -19,7 +19,7 @@ _LIMIT = 256 * 1024 * 1024
 
 
 @attrs.frozen
-class Reply:
+class UserReply:
     """The user's words, not redacted, and the key under which the runner takes them once."""
 
     key: str
@@ -30,17 +30,17 @@ class Reply:
 class KeptReplies:
     """The record."""
 
-    replies: tuple[Reply, ...] = ()
+    replies: tuple[UserReply, ...] = ()
 
 
 FORM = RecordForm(
     KeptReplies,
     "The user's replies",
-    older={0: lambda wire: KeptReplies(as_named(wire, tuple[Reply, ...]))},
+    older={0: lambda wire: KeptReplies(as_named(wire, tuple[UserReply, ...]))},
 )
 
 
-def keep(run_dir: Path, reply: Reply) -> None:
+def keep(run_dir: Path, reply: UserReply) -> None:
     """Puts a reply on record; when this returns, a killed daemon does not forget it.
 
     Raises:
@@ -50,7 +50,7 @@ def keep(run_dir: Path, reply: Reply) -> None:
     store.save(KeptReplies((*(store.look() or KeptReplies()).replies, reply)))
 
 
-def untaken(run_dir: Path) -> list[Reply]:
+def untaken(run_dir: Path) -> list[UserReply]:
     """The replies on record that the runner has not taken yet, oldest first."""
     kept = _store(run_dir).look() or KeptReplies()
     taken = _taken(run_dir) if kept.replies else set()

@@ -79,7 +79,7 @@ class Stray:
 
 
 @attrs.frozen
-class Verdict:
+class RunEnd:
     """How the run ended. The last message; every byte of output came before it."""
 
     code: int | None
@@ -101,7 +101,7 @@ class Verdict:
     exec_errno: int = 0
 
 
-KILLED = Verdict(
+KILLED = RunEnd(
     code=None,
     signal=9,
     asked=False,
@@ -112,7 +112,7 @@ KILLED = Verdict(
     stderr_bytes=0,
 )
 """The verdict of a run whose runner died before it could give one."""
-Message = Output | ErrorOutput | Status | Taken | Verdict
+Message = Output | ErrorOutput | Status | Taken | RunEnd
 
 
 @attrs.frozen
@@ -151,7 +151,7 @@ class Running:
 class Ended:
     """The agent has ended in order; its spool is whole."""
 
-    verdict: Verdict
+    verdict: RunEnd
 
 
 @attrs.frozen
@@ -180,9 +180,9 @@ def status_from(value: dict[str, Any]) -> Status:
     )
 
 
-def verdict_from(value: dict[str, Any]) -> Verdict:
+def verdict_from(value: dict[str, Any]) -> RunEnd:
     """A verdict from its JSON."""
-    return Verdict(
+    return RunEnd(
         code=value.get("code"),
         signal=value.get("signal"),
         asked=bool(value.get("asked")),

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from hub.domain.detection.intel import Limits, Place, SessionIntel, StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.domain.text.patterns import late
 from hub.providers.aider import checks
@@ -40,11 +40,11 @@ _THOUGHT = late(r"<(thinking-content-[0-9a-f]+)>.*?</\1>\s*", re.DOTALL)
 _USER, _PROGRAM = "#### ", "> "
 
 
-class Fold:
+class AiderFold:
     """The lines of one session."""
 
     def __init__(self) -> None:
-        self.draft = Draft()
+        self.draft = IntelDraft()
         self._role = ""
         self._words: list[str] = []
         self._check = ""
@@ -129,7 +129,7 @@ class AiderStore:
 
     def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
         """The newest session of the file."""
-        fold = Fold()
+        fold = AiderFold()
 
         def act() -> None:
             with files.open(hit.root, hit.path, limits) as source:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hub.domain.detection.intel import StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.jsonline import items, mapping, text
@@ -24,7 +24,7 @@ _INPUT = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
 _OUTPUT = ("outputTokens",)
 
 
-def _thread(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+def _thread(value: Mapping[str, Any], draft: IntelDraft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
     if not isinstance(value.get("messages"), list):
         draft.unknown(",".join(sorted(value)))
         return

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from hub.domain.detection.intel import Limits, StoreHit, Unreadable
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import chat, jsonline, records
 from hub.providers.grammar import Grammar, by_type
@@ -33,7 +33,7 @@ def _kind(value: Mapping[str, Any]) -> str:
     return by_type(value) if value.get("type") in (_USER, _ANSWER) else text(value.get("source"))
 
 
-def _step(role: str, draft: Draft, value: Mapping[str, Any]) -> None:
+def _step(role: str, draft: IntelDraft, value: Mapping[str, Any]) -> None:
     words = text(value.get("content"))
     name = f"{value.get('step_index')}"
     draft.said(role, chat.inside(words, "USER_REQUEST") if role == "user" else words, key=name)
@@ -41,7 +41,7 @@ def _step(role: str, draft: Draft, value: Mapping[str, Any]) -> None:
         chat.called(draft, call)
 
 
-def _beside(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+def _beside(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> None:
     session = hit.path.partition("/.system_generated/")[0]
     plan = _end_of(files, hit, f"{session}/task.md", limits)
     if plan:

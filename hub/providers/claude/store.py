@@ -17,7 +17,7 @@ from glob import escape
 from typing import Any
 
 from hub.domain.detection.intel import Found, Limits, Place, StoreHit, Unreadable
-from hub.domain.detection.intel_fold import Draft, mcp_of
+from hub.domain.detection.intel_fold import IntelDraft, mcp_of
 from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, items, mapping, text, texts
@@ -90,11 +90,11 @@ _SYNTHETIC = (
 _INTERRUPTED = "[Request interrupted by user"
 
 
-class Fold:
+class ClaudeFold:
     """The records of one session."""
 
     def __init__(self, hit: StoreHit) -> None:
-        self.draft = Draft()
+        self.draft = IntelDraft()
         self._hit = hit
         self._seen: set[str] = set()
         self._updates: dict[str, Mapping[str, Any]] = {}
@@ -233,7 +233,7 @@ def _named(found: Found, place: Place) -> StoreHit | None:
     )
 
 
-def _tasks(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+def _tasks(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> None:
     """The tasks beside the session, in their order. What a task says there is newer than any record."""
     place = Place(hit.root, ("tasks", escape(hit.session_id), "*.json"))
     numbered = []
@@ -246,4 +246,4 @@ def _tasks(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
         draft.task(text(value.get("id")), text(value.get("subject")), text(value.get("status")))
 
 
-STORE = LineStore(name="claude", where=_where, named=_named, fold=Fold, after=_tasks)
+STORE = LineStore(name="claude", where=_where, named=_named, fold=ClaudeFold, after=_tasks)

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from hub.domain.detection.intel import Limits, StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import chat, tasks
 from hub.providers.jsonline import items, mapping, text
@@ -25,7 +25,7 @@ _SESSION, _TASK = "session", ""
 _INPUT, _OUTPUT = ("inputTokens",), ("outputTokens",)
 
 
-def _messages(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+def _messages(value: Mapping[str, Any], draft: IntelDraft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
     if not isinstance(value.get("messages"), list):
         draft.unknown(",".join(sorted(value)))
     draft.session_id = text(value.get("sessionId"))
@@ -37,7 +37,7 @@ def _messages(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:  #
         draft.unknown(strange) if strange else draft.took()
 
 
-def _about(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+def _about(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> None:
     told = beside(files, hit, hit.path.removesuffix(".messages.json") + ".json", limits)
     draft.cwd = text(told.get("cwd"))
     draft.model = draft.model or text(told.get("model"))

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hub.domain.detection.intel import Found, Place, StoreHit
-from hub.domain.detection.intel_fold import Draft, mcp_of
+from hub.domain.detection.intel_fold import IntelDraft, mcp_of
 from hub.domain.detection.processes import Signature
 from hub.domain.text.patterns import late
 from hub.providers import records
@@ -113,11 +113,11 @@ _SILENT = frozenset(
 _SKILL = late(r"^- ([\w.:-]+): .*\(file: ", re.MULTILINE)
 
 
-class Fold:
+class CodexFold:
     """The records of one session."""
 
     def __init__(self, hit: StoreHit) -> None:
-        self.draft = Draft()
+        self.draft = IntelDraft()
         self._hit = hit
         self._last: dict[str, tuple[str, str]] = {}
 
@@ -276,4 +276,4 @@ def _named(found: Found, place: Place) -> StoreHit:
     )
 
 
-STORE = LineStore(name="codex", where=_where, named=_named, fold=Fold)
+STORE = LineStore(name="codex", where=_where, named=_named, fold=CodexFold)

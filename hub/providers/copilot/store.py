@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hub.domain.detection.intel import Found, Place, StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, integer, items, mapping, text
@@ -72,11 +72,11 @@ _FAMILIES = frozenset(
 )
 
 
-class Fold:
+class CopilotFold:
     """The events of one session."""
 
     def __init__(self, hit: StoreHit) -> None:
-        self.draft = Draft()
+        self.draft = IntelDraft()
         self._hit = hit
         self._seen: set[str] = set()
         self._took = {
@@ -211,4 +211,4 @@ def _named(found: Found, place: Place) -> StoreHit:
     )
 
 
-STORE = LineStore(name="copilot", where=_where, named=_named, fold=Fold)
+STORE = LineStore(name="copilot", where=_where, named=_named, fold=CopilotFold)

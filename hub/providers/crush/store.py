@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from hub.domain.detection.intel import Place, StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import chat, records
 from hub.providers.jsonline import count, integer, items, mapping, text
@@ -40,7 +40,7 @@ def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[Stor
             yield attrs.evolve(whole, session_id=text(name), cwd=whole.root, mtime_ns=time_ns)
 
 
-def _session(database: Database, hit: StoreHit, draft: Draft) -> None:
+def _session(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
     ours = "WHERE session_id = ? ORDER BY created_at, rowid"
     columns = ("id", "role", "parts", "model", "is_summary_message")
     for name, role, parts, model, summary in database.select("messages", columns, ours, (hit.session_id,)):

@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 
 from hub.domain.detection.intel import StoreHit, Unreadable
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.providers import chat, records
 from hub.providers.jsonline import integer, items, mapping, text
 from hub.providers.store import Database
@@ -55,7 +55,7 @@ def _heads(database: Database, since: int) -> Iterator[Mapping[str, Any]]:
             raise Unreadable(f"{_KEYS} has conversations and no list of them: the format may have changed.")
 
 
-def conversation(database: Database, hit: StoreHit, draft: Draft) -> None:
+def conversation(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
     """One conversation; each of its bubbles is a record."""
     key = (f"composerData:{hit.session_id}",)
     rows = database.select(_KEYS, ("value",), "WHERE key = ?", key)
@@ -81,7 +81,7 @@ _WELL = ("completed", "success", None)
 """How a call has ended that did what it was to do; older versions say nothing."""
 
 
-def _bubble(draft: Draft, name: str, value: Mapping[str, Any]) -> None:
+def _bubble(draft: IntelDraft, name: str, value: Mapping[str, Any]) -> None:
     if not value:
         draft.damaged()
         return

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from hub.domain.detection.intel import Limits, Place, StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.cursor import editor
@@ -32,12 +32,12 @@ def _kind(value: Mapping[str, Any]) -> str:
     return text(value.get("role")) or by_type(value)
 
 
-def _message(draft: Draft, value: Mapping[str, Any]) -> str | None:
+def _message(draft: IntelDraft, value: Mapping[str, Any]) -> str | None:
     said = {"role": value.get("role"), "content": mapping(value.get("message")).get("content")}
     return chat.message(draft, said, user=partial(chat.inside, tag="user_query"))
 
 
-def _project(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+def _project(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> None:
     project = hit.path.partition("/agent-transcripts/")[0]
     draft.cwd = text(beside(files, hit, f"{project}/.workspace-trusted", limits).get("workspacePath"))
 

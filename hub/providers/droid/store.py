@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hub.domain.detection.intel import Limits, Place, StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.grammar import Grammar
@@ -28,24 +28,24 @@ _INPUT = ("inputTokens", "cacheCreationTokens", "cacheReadTokens")
 _OUTPUT = ("outputTokens",)
 
 
-def _start(draft: Draft, value: Mapping[str, Any]) -> None:
+def _start(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     draft.session_id = text(value.get("id"))
     draft.cwd = text(value.get("cwd"))
 
 
-def _message(draft: Draft, value: Mapping[str, Any]) -> str | None:
+def _message(draft: IntelDraft, value: Mapping[str, Any]) -> str | None:
     message = mapping(value.get("message"))
     draft.model = text(message.get("modelId")) or text(message.get("model")) or draft.model
     return chat.message(draft, message, user=lambda said: "" if said.lstrip().startswith(_OWN) else said)
 
 
-def _todos(draft: Draft, value: Mapping[str, Any]) -> None:
+def _todos(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     """The plan in force: a list of steps, or a Markdown list in a string."""
     listed = mapping(value.get("todos")).get("todos", value.get("todos"))
     draft.planned(checklist(listed) if isinstance(listed, str) else todos(listed) or ())
 
 
-def _settings(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+def _settings(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> None:
     """The model, and the sums: a message has no figures of its own."""
     told = beside(files, hit, hit.path.removesuffix(".jsonl") + ".settings.json", limits)
     draft.model = draft.model or text(told.get("model"))

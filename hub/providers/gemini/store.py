@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hub.domain.detection.intel import Found, Limits, Place, StoreHit, Unreadable
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, items, mapping, text
@@ -44,11 +44,11 @@ _BELOW = ("Process Group PGID", "Background PIDs", "Signal", "Exit Code", "Error
 """The lines below what a command wrote, from the last one up, each where there is something to tell."""
 
 
-class Fold:
+class GeminiFold:
     """The records of one session."""
 
     def __init__(self, hit: StoreHit) -> None:
-        self.draft = Draft()
+        self.draft = IntelDraft()
         self._hit = hit
         self._called: set[str] = set()
 
@@ -138,8 +138,8 @@ def _ran(words: str) -> tuple[str, int | None]:
     return wrote.removeprefix("Output: "), 0 if ended else None
 
 
-def _document(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:
-    fold = Fold(hit)
+def _document(value: Mapping[str, Any], draft: IntelDraft, hit: StoreHit) -> None:
+    fold = GeminiFold(hit)
     fold.draft = draft
     draft.session_id = text(value.get("sessionId"))
     if isinstance(value.get("messages"), list):
@@ -162,7 +162,7 @@ def _named(found: Found, place: Place) -> StoreHit:
     )
 
 
-def _project(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+def _project(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> None:
     """The project's folder, by the name of the folder the session lies in."""
     slug = parent(hit.path, 2)
     told = f"{hit.root}/tmp/{slug}/.project_root"  # noqa: S108  # Gemini's own folder of this name
@@ -188,7 +188,7 @@ STORE = KindStore(
     name="gemini",
     where=_where,
     kinds={
-        LINES: LineStore(name="gemini", where=_where, named=_named, fold=Fold, after=_project),
+        LINES: LineStore(name="gemini", where=_where, named=_named, fold=GeminiFold, after=_project),
         DOCUMENT: DocumentStore(name="gemini", where=_where, named=_named, fold=_document, after=_project),
     },
 )

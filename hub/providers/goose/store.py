@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 
 from hub.domain.detection.intel import Place, StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import chat, records
 from hub.providers.grammar import Grammar
@@ -67,7 +67,7 @@ def _time_ns(value: Any) -> int:
     return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()) * 10**9
 
 
-def _session(database: Database, hit: StoreHit, draft: Draft) -> None:
+def _session(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
     for row in database.select("sessions", _SUMS, "WHERE id = ?", (hit.session_id,)):
         *figures, config = row
         sent, received, cached, written = map(count, figures)
@@ -85,7 +85,7 @@ def _session(database: Database, hit: StoreHit, draft: Draft) -> None:
         draft.unknown(strange) if strange else draft.took()
 
 
-def _head(draft: Draft, value: Mapping[str, Any]) -> None:
+def _head(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     draft.cwd = text(value.get("working_dir"))
     sent, received = (
         count(value.get(f"accumulated_{name}_tokens") or value.get(f"{name}_tokens"))
@@ -95,14 +95,14 @@ def _head(draft: Draft, value: Mapping[str, Any]) -> None:
         draft.total(sent, received)
 
 
-def _message(draft: Draft, value: Mapping[str, Any], name: str = "") -> str | None:
+def _message(draft: IntelDraft, value: Mapping[str, Any], name: str = "") -> str | None:
     if mapping(value.get("metadata")).get("userVisible") is False:
         return None
     blocks = [_block(draft, mapping(block)) for block in items(value.get("content"))]
     return chat.message(draft, {"role": value.get("role"), "content": blocks}, key=name)
 
 
-def _block(draft: Draft, block: Mapping[str, Any]) -> Mapping[str, Any]:
+def _block(draft: IntelDraft, block: Mapping[str, Any]) -> Mapping[str, Any]:
     """A block as other agents have it; its tool's server is told."""
     if block.get("type") not in ("toolRequest", "frontendToolRequest"):
         return block

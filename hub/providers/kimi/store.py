@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hub.domain.detection.intel import Limits, StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.grammar import Grammar, by_type
@@ -70,23 +70,23 @@ def _kind(value: Mapping[str, Any]) -> str:
     return _OTHER if kind.partition(".")[0] in _FAMILIES else kind
 
 
-def _prompt(draft: Draft, value: Mapping[str, Any]) -> None:
+def _prompt(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     draft.said("user", said(value.get("input")), key=text(value.get("promptId")))
 
 
-def _request(draft: Draft, value: Mapping[str, Any]) -> None:
+def _request(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     draft.model = text(value.get("model")) or draft.model
 
 
-def _usage(draft: Draft, value: Mapping[str, Any]) -> None:
+def _usage(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     chat.used(draft, "", value.get("usage"), _INPUT, _OUTPUT)
 
 
-def _config(draft: Draft, value: Mapping[str, Any]) -> None:
+def _config(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     draft.cwd = text(value.get("cwd")) or draft.cwd
 
 
-def _event(draft: Draft, value: Mapping[str, Any]) -> None:
+def _event(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     event = mapping(value.get("event"))
     if event.get("type") == "content.part":
         part = mapping(event.get("part"))
@@ -115,24 +115,24 @@ def _payload(value: Mapping[str, Any]) -> Mapping[str, Any]:
     return mapping(mapping(value.get("message")).get("payload"))
 
 
-def _turn(draft: Draft, value: Mapping[str, Any]) -> None:
+def _turn(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     draft.said("user", said(_payload(value).get("user_input")))
 
 
-def _part(draft: Draft, value: Mapping[str, Any]) -> None:
+def _part(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     draft.said("assistant", said([_payload(value)]))
 
 
-def _call(draft: Draft, value: Mapping[str, Any]) -> None:
+def _call(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     told = _payload(value)
     chat.called(draft, mapping(told.get("function")), text(told.get("id")))
 
 
-def _result(draft: Draft, value: Mapping[str, Any]) -> None:
+def _result(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     chat.settled(draft, _payload(value))
 
 
-def _status(draft: Draft, value: Mapping[str, Any]) -> None:
+def _status(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     told = _payload(value)
     chat.used(draft, text(told.get("message_id")), told.get("token_usage"), _OLD_INPUT, _OUTPUT)
 
@@ -171,12 +171,12 @@ _OLD = Grammar(
 )
 
 
-def _state(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+def _state(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> None:
     told = beside(files, hit, f"{hit.path.partition('/agents/')[0]}/state.json", limits)
     draft.cwd = text(told.get("cwd")) or text(told.get("workDir")) or draft.cwd
 
 
-def _folder(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+def _folder(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> None:
     """The folder, by its MD5: the name of the folder its sessions lie in."""
     known = items(beside(files, hit, f"{hit.root}/kimi.json", limits).get("work_dirs"))
     paths = (text(mapping(one).get("path")) for one in known)

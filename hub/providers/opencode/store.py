@@ -19,7 +19,7 @@ from typing import Any
 import attrs
 
 from hub.domain.detection.intel import Place, StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, integer, mapping, text
@@ -56,7 +56,7 @@ def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[Stor
             yield attrs.evolve(whole, session_id=text(name), cwd=text(folder), mtime_ns=time_ns)
 
 
-def _rows(database: Database, hit: StoreHit, draft: Draft) -> None:
+def _rows(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
     """All of one session."""
     ours = "WHERE session_id = ? ORDER BY time_created, id"
     parts: dict[str, list[Any]] = {}

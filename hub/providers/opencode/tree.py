@@ -16,20 +16,20 @@ from glob import escape
 from typing import Any
 
 from hub.domain.detection.intel import Limits, Place, StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.providers import records
 from hub.providers.jsonline import text
 from hub.providers.opencode.messages import message
 from hub.providers.store import Files, document, stem
 
 
-def fold(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+def fold(value: Mapping[str, Any], draft: IntelDraft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
     """The session's own file."""
     draft.cwd = text(value.get("directory"))
     draft.took()
 
 
-def below(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+def below(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> None:
     """Its messages, their parts, its plan."""
     for path, value in _documents(files, hit, limits, "message", hit.session_id):
         name = stem(path)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hub.domain.detection.intel import StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.grammar import Grammar, GrammarFold
@@ -24,17 +24,17 @@ from hub.providers.store import LineStore
 _INPUT, _OUTPUT = ("input", "cacheRead", "cacheWrite"), ("output",)
 
 
-def _session(draft: Draft, value: Mapping[str, Any]) -> None:
+def _session(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     draft.session_id = text(value.get("id"))
     draft.cwd = text(value.get("cwd"))
     draft.model = text(value.get("modelId"))
 
 
-def _model(draft: Draft, value: Mapping[str, Any]) -> None:
+def _model(draft: IntelDraft, value: Mapping[str, Any]) -> None:
     draft.model = text(value.get("modelId")) or draft.model
 
 
-def _message(draft: Draft, value: Mapping[str, Any]) -> str | None:
+def _message(draft: IntelDraft, value: Mapping[str, Any]) -> str | None:
     message, name = mapping(value.get("message")), text(value.get("id"))
     if message.get("role") in (
         "bashExecution",
@@ -63,7 +63,7 @@ _GRAMMAR = Grammar(
 )
 
 
-class Fold(GrammarFold):
+class PiFold(GrammarFold):
     """The entries of one session."""
 
     def __init__(self, hit: StoreHit) -> None:  # noqa: ARG002  # one shape
@@ -110,5 +110,5 @@ STORE = LineStore(
     name="pi",
     where=at(".pi/agent", ("sessions", "*", "*.jsonl"), moved_by="PI_CODING_AGENT_DIR"),
     named=named("pi", after="_"),
-    fold=Fold,
+    fold=PiFold,
 )

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hub.domain.detection.intel import Found, Place, StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, integer, items, mapping, text
@@ -34,11 +34,11 @@ SIGNATURE = Signature(
 _OWN = ("<session_context>", "This is the Qwen Code.", "<system-reminder>")
 
 
-class Fold:
+class QwenFold:
     """The records of one session."""
 
     def __init__(self, hit: StoreHit) -> None:
-        self.draft = Draft()
+        self.draft = IntelDraft()
         self._hit = hit
         self._seen: set[str] = set()
 
@@ -117,4 +117,4 @@ def _named(found: Found, place: Place) -> StoreHit:
     )
 
 
-STORE = LineStore(name="qwen", where=_where, named=_named, fold=Fold)
+STORE = LineStore(name="qwen", where=_where, named=_named, fold=QwenFold)

@@ -20,7 +20,7 @@ from hub.web.inprocess import InProcess
 from hub.web.page.ask import Ask
 from hub.web.page.paths import STATIC, Found, page_of
 from hub.web.page.static import file_reply
-from hub.web.problem import Reply, as_hub_error, problem
+from hub.web.problem import WholeResponse, as_hub_error, problem
 
 BRIEFLY = b"hub-briefly"
 """The header by which the page's script asks for what has changed and is quickly made."""
@@ -63,7 +63,7 @@ class Pages:
         await send({"type": "http.response.start", "status": reply.status, "headers": reply.raw_headers()})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _reply(self, scope: Scope) -> Reply:
+    async def _reply(self, scope: Scope) -> WholeResponse:
         try:
             found = page_of(scope)
             if found is None:
@@ -72,11 +72,11 @@ class Pages:
         except Exception as error:  # noqa: BLE001  # the edge
             return problem(as_hub_error(error))
 
-    async def _page(self, found: Found, scope: Scope) -> Reply:
+    async def _page(self, found: Found, scope: Scope) -> WholeResponse:
         make = await trio.to_thread.run_sync(_maker)
         ask = Ask(self.api, briefly=(BRIEFLY, b"1") in scope["headers"])
         status, html = await make(ask, self.project, found, scope["query_string"])
-        return Reply(status, _HTML, html)
+        return WholeResponse(status, _HTML, html)
 
 
 def _maker() -> Callable[[Ask, str, Found, bytes], Awaitable[tuple[int, bytes]]]:

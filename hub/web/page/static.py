@@ -14,7 +14,7 @@ from pathlib import Path
 from hub.errors import Code, HubError
 from hub.web.guard import Scope
 from hub.web.page.paths import STATIC
-from hub.web.problem import Reply
+from hub.web.problem import WholeResponse
 
 FOLDER = Path(__file__).with_name("static")
 TYPES = {
@@ -34,7 +34,7 @@ def files() -> dict[str, tuple[str, str, bytes]]:
     }
 
 
-def file_reply(scope: Scope) -> Reply:
+def file_reply(scope: Scope) -> WholeResponse:
     """The file that a request asks for.
 
     Raises:
@@ -47,5 +47,5 @@ def file_reply(scope: Scope) -> Reply:
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     known = b",".join(value for name, value in scope["headers"] if name.lower() == b"if-none-match")
     if tag in [one.strip() for one in known.decode("latin-1").split(",")]:
-        return Reply(304, headers, b"")
-    return Reply(200, {"Content-Type": media, **headers}, data)
+        return WholeResponse(304, headers, b"")
+    return WholeResponse(200, {"Content-Type": media, **headers}, data)

@@ -12,7 +12,7 @@ import trio.testing
 
 from hub.actors import audit as audit_module
 from hub.actors.audit import AuditWriter
-from hub.domain.audit import State
+from hub.domain.audit import ChainState
 from hub.errors import Code, HubError
 from hub.io.audit.journal import MAX_GROUP, verify_file
 from hub.io.project.places import Places
@@ -59,7 +59,7 @@ async def test_a_key_enters_once_also_over_a_restart(places):
         again = await ask(AuditAppend([entry("a"), entry("c")]))
         assert again.seq == first.seq + 1
         assert (await ask(AuditAppend([entry()]))).seq == again.seq + 1
-    assert verify_file(places, KEY).state is State.INTACT
+    assert verify_file(places, KEY).state is ChainState.INTACT
 
 
 async def test_the_newest_keys_are_known_and_memory_is_bounded(places, monkeypatch):

@@ -8,10 +8,10 @@ import pytest
 from hub.domain.approval import (
     Action,
     Approval,
+    ApprovalState,
     By,
     Request,
-    State,
-    Verdict,
+    RuleVerdict,
     allowed_before,
     asked,
     decided,
@@ -39,7 +39,7 @@ def shell(command: str, provider: str = "claude", **fields: str) -> Request:
 
 
 def waiting(**fields) -> Approval:
-    return attrs.evolve(raised(shell("ls"), Verdict("ask"), NOW), **fields)
+    return attrs.evolve(raised(shell("ls"), RuleVerdict("ask"), NOW), **fields)
 
 
 # --- the request ------------------------------------------------------------------------------------------
@@ -113,23 +113,25 @@ def test_hubs_own_requests_differ_by_their_occasion():
 
 
 def test_a_request_begins_as_the_rules_say():
-    found = raised(shell("ls"), Verdict("ask", "info", "why", 2.5), NOW)
-    assert (found.state, found.severity, found.reason) == (State.PENDING, "info", "why")
+    found = raised(shell("ls"), RuleVerdict("ask", "info", "why", 2.5), NOW)
+    assert (found.state, found.severity, found.reason) == (ApprovalState.PENDING, "info", "why")
     assert found.expires_ms == found.created_ms + 2500
     assert found.id == found.request.id
-    assert raised(shell("ls", said="list it"), Verdict("ask"), NOW).reason == "list it"
-    assert raised(shell("ls"), Verdict("ask"), NOW).reason == "claude asks"
+    assert raised(shell("ls", said="list it"), RuleVerdict("ask"), NOW).reason == "list it"
+    assert raised(shell("ls"), RuleVerdict("ask"), NOW).reason == "claude asks"
 
 
-@pytest.mark.parametrize(("word", "state"), [("allow", State.APPROVED), ("deny", State.DENIED)])
+@pytest.mark.parametrize(
+    ("word", "state"), [("allow", ApprovalState.APPROVED), ("deny", ApprovalState.DENIED)]
+)
 def test_what_a_rule_decides_waits_for_nobody(word, state):
-    found = raised(shell("ls"), Verdict(word, reason="r", timeout=5.0), NOW)
+    found = raised(shell("ls"), RuleVerdict(word, reason="r", timeout=5.0), NOW)
     assert (found.state, found.by, found.note, found.expires_ms) == (state, By.POLICY, "r", 0)
     assert not found.pending
 
 
-@pytest.mark.parametrize("first", [State.APPROVED, State.DENIED, State.WITHDRAWN])
-@pytest.mark.parametrize("second", [State.APPROVED, State.DENIED, State.WITHDRAWN])
+@pytest.mark.parametrize("first", [ApprovalState.APPROVED, ApprovalState.DENIED, ApprovalState.WITHDRAWN])
+@pytest.mark.parametrize("second", [ApprovalState.APPROVED, ApprovalState.DENIED, ApprovalState.WITHDRAWN])
 def test_an_answer_is_the_last_word(first, second):
     """Rule 4."""
     found = decided(waiting(), first, By.USER, "n", NOW + 1)
@@ -141,7 +143,7 @@ def test_an_answer_is_the_last_word(first, second):
 
 def test_time_runs_out_for_those_that_wait_alone():
     soon, late = waiting(expires_ms=int(NOW * 1000) + 10), waiting(expires_ms=int(NOW * 1000) + 5000)
-    ever, done = waiting(), waiting(expires_ms=1, state=State.DENIED)
+    ever, done = waiting(), waiting(expires_ms=1, state=ApprovalState.DENIED)
     everything = [ever, late, soon, done]
     assert overdue(everything, NOW) == []
     assert overdue(everything, NOW + 1) == [soon]
@@ -151,7 +153,7 @@ def test_time_runs_out_for_those_that_wait_alone():
 
 def test_a_decision_is_kept_as_long_as_it_may_be_asked_for():
     """The run that asked may be read again from its start; when the next run asks, it is over."""
-    told = spare(waiting(state=State.APPROVED, note="n"))
+    told = spare(waiting(state=ApprovalState.APPROVED, note="n"))
     assert not history(told, shell("x"))
     assert history(told, shell("x", dispatch_id="d-2"))
     assert history(told, shell("x", session_id="s-2"))
@@ -171,7 +173,7 @@ def test_a_person_sees_what_the_agent_would_do_and_not_how_it_is_judged():
 
 def always(**fields) -> Approval:
     """A request that was allowed for good, as it is kept."""
-    approved = decided(lasting(waiting(**fields)), State.APPROVED, By.USER, "", NOW)
+    approved = decided(lasting(waiting(**fields)), ApprovalState.APPROVED, By.USER, "", NOW)
     return spare(approved)
 
 
@@ -183,8 +185,8 @@ def test_a_lasting_yes_covers_the_very_same_and_nothing_else():
     assert not allowed_before([kept], attrs.evolve(again, tool="Write"))
     assert not allowed_before([kept], attrs.evolve(again, session_id="s-2"))
     assert not allowed_before([kept], attrs.evolve(again, context={**again.context, "cwd": "/etc"}))
-    assert not allowed_before([attrs.evolve(kept, state=State.DENIED)], again)
-    assert not allowed_before([spare(decided(waiting(), State.APPROVED, By.USER, "", NOW))], again)
+    assert not allowed_before([attrs.evolve(kept, state=ApprovalState.DENIED)], again)
+    assert not allowed_before([spare(decided(waiting(), ApprovalState.APPROVED, By.USER, "", NOW))], again)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +223,7 @@ def test_a_lasting_yes_covers_no_other_input():
         context = {"command": "ls", "input": {**first, **fields}, "named": ["sandbox", "sql"]}
         return attrs.evolve(shell("ls"), context=context)
 
-    kept = attrs.evolve(lasting(waiting(request=given())), state=State.APPROVED)
+    kept = attrs.evolve(lasting(waiting(request=given())), state=ApprovalState.APPROVED)
     assert allowed_before([kept], given(description="look again"))
     assert not allowed_before([kept], given(sandbox=False))
     assert not allowed_before([kept], given(sql="DROP TABLE users"))

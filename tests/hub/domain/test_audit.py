@@ -13,8 +13,8 @@ from hub.domain.audit import (
     GENESIS,
     MAX_UNANCHORED,
     START,
+    ChainState,
     Head,
-    State,
     _times_agree,
     chain_hash,
     make_record,
@@ -82,27 +82,32 @@ def test_one_form_of_timestamp(at):
 def test_intact(count):
     records = chain(count)
     verdict = verify_lines(lines(records), head_of(records))
-    assert (verdict.state, verdict.records, verdict.unanchored, verdict.ok) == (State.INTACT, count, 0, True)
+    assert (verdict.state, verdict.records, verdict.unanchored, verdict.ok) == (
+        ChainState.INTACT,
+        count,
+        0,
+        True,
+    )
 
 
 def test_torn_tail_is_no_tampering():
     records = chain(3)
     torn = [*lines(records[:2]), records[2].line[:-5]]
     verdict = verify_lines(torn, head_of(records[:2]))
-    assert (verdict.state, verdict.records, verdict.ok) == (State.TORN, 2, True)
+    assert (verdict.state, verdict.records, verdict.ok) == (ChainState.TORN, 2, True)
 
 
 def test_torn_tail_that_the_head_vouches_for_was_cut():
     records = chain(3)
     verdict = verify_lines([*lines(records[:2]), records[2].line[:-5]], head_of(records))
-    assert verdict.state is State.BROKEN
+    assert verdict.state is ChainState.BROKEN
 
 
 def test_records_beyond_the_head_are_counted_up_to_what_a_crash_can_leave():
     records = chain(5)
     assert verify_lines(lines(records), head_of(records[:3])).unanchored == 2
     verdict = verify_lines([], Head(-1, GENESIS, 0), after=Head(MAX_UNANCHORED, "0" * 64, 1))
-    assert verdict.state is State.BROKEN
+    assert verdict.state is ChainState.BROKEN
     assert "more than a crash" in verdict.reason
 
 
@@ -110,16 +115,16 @@ def test_length_must_match_too():
     """ai-memory-mcp#1850: an anchor that compares only the sequence misses a suffix of the same length."""
     records = chain(3)
     wrong = Head(2, records[-1].hash, head_of(records).size + 1)
-    assert verify_lines(lines(records), wrong).state is State.BROKEN
+    assert verify_lines(lines(records), wrong).state is ChainState.BROKEN
 
 
 def test_expected_anchor():
     records = chain(4)
-    assert verify_lines(lines(records), None, parse_anchor(records[2].anchor)).state is State.INTACT
-    assert verify_lines(lines(records[:2]), None, parse_anchor(records[2].anchor)).state is State.BROKEN
+    assert verify_lines(lines(records), None, parse_anchor(records[2].anchor)).state is ChainState.INTACT
+    assert verify_lines(lines(records[:2]), None, parse_anchor(records[2].anchor)).state is ChainState.BROKEN
     other = parse_anchor(f"2:{'ab' * 32}")
     verdict = verify_lines(lines(records), None, other)
-    assert (verdict.state, verdict.seq) == (State.BROKEN, 2)
+    assert (verdict.state, verdict.seq) == (ChainState.BROKEN, 2)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +162,7 @@ def break_(records, seq, line):
 def test_a_changed_record_is_named_with_the_reason(change, words):
     records = chain(5)
     verdict = verify_lines(break_(records, 2, change(records[2].line)), head_of(records))
-    assert (verdict.state, verdict.seq, verdict.records) == (State.BROKEN, 2, 2)
+    assert (verdict.state, verdict.seq, verdict.records) == (ChainState.BROKEN, 2, 2)
     assert words in verdict.reason
 
 
@@ -170,7 +175,7 @@ def test_any_flipped_bit_is_found_where_it_is(data):
     line[at] ^= 1 << data.draw(st.integers(0, 7))
     changed = b"".join(break_(records, seq, bytes(line)))
     verdict = verify_lines([part + b"\n" for part in changed.split(b"\n")[:-1]], head_of(records))
-    assert verdict.state is State.BROKEN
+    assert verdict.state is ChainState.BROKEN
     assert verdict.seq == seq
     tip = quick_tip(changed, START)
     assert tip is None or tip.hash != records[-1].hash

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.domain.detection.intel import Limits, StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.providers import lines
 
 HIT = StoreHit(provider="p", path="/x")
@@ -34,7 +34,7 @@ class Fold:
     """Keeps what it is given; the first record is the prompt."""
 
     def __init__(self) -> None:
-        self.draft = Draft()
+        self.draft = IntelDraft()
         self.seen: list[object] = []
         self.gaps = 0
 

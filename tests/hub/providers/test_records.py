@@ -5,19 +5,19 @@ import json
 import pytest
 
 from hub.domain.detection.intel import StoreHit
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.providers import records
-from hub.providers.codex.store import Fold as Codex
-from hub.providers.copilot.store import Fold as Copilot
-from hub.providers.gemini.store import Fold as Gemini
-from hub.providers.qwen.store import Fold as Qwen
+from hub.providers.codex.store import CodexFold as Codex
+from hub.providers.copilot.store import CopilotFold as Copilot
+from hub.providers.gemini.store import GeminiFold as Gemini
+from hub.providers.qwen.store import QwenFold as Qwen
 
 HIT = StoreHit(provider="p", path="/s/1.jsonl")
 
 
 def failing(tool, given):
     """What is told of a call that failed."""
-    draft = Draft()
+    draft = IntelDraft()
     records.began(draft, "c", tool, given)
     draft.ended("c", "no", exit_code=2, failed=True)
     return [failed.text for failed in draft.finish(HIT).intent.failed_attempts]

@@ -7,7 +7,7 @@ import pytest
 
 from hub.actors.approvals.publish import publish
 from hub.actors.common.outbox import Outbox
-from hub.domain.approval import Action, By, Request, State, Verdict, decided, raised
+from hub.domain.approval import Action, ApprovalState, By, Request, RuleVerdict, decided, raised
 from hub.errors import Code, HubError
 from hub.messages import AuditAppend
 
@@ -31,7 +31,7 @@ class Log:
 
 def made(**fields):
     request = Request("a-1", Action.TOOL, "s", "claude", tool="Bash", subject="ls")
-    return raised(request, Verdict(**{"decision": "ask", **fields}), 1.0)
+    return raised(request, RuleVerdict(**{"decision": "ask", **fields}), 1.0)
 
 
 def outbox(told, *, audit_broken=False):
@@ -40,7 +40,7 @@ def outbox(told, *, audit_broken=False):
 
 async def test_each_stage_is_on_the_audit_log_first():
     told: list[str] = []
-    await publish(outbox(told), decided(made(), State.APPROVED, By.USER, "", 2.0))
+    await publish(outbox(told), decided(made(), ApprovalState.APPROVED, By.USER, "", 2.0))
     assert told == [
         "audit approval_requested",
         "event approval",

@@ -18,14 +18,14 @@ from hub.domain.detection.adoption import (
     seen_work,
 )
 from hub.domain.detection.intel import SessionIntel, StoreHit, Turn
-from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.event import EventType
 from hub.domain.intent.fold import Intent, IntentFold, Touched
 
 
 def told(*after) -> SessionIntel:
     """A transcript that begins so, and goes on with these: words of the agent, or what is done to the draft."""
-    draft = Draft()
+    draft = IntelDraft()
     draft.cwd, draft.model = "/w", "m-1"
     draft.said("user", "Write a.py")
     draft.skill("deploy")

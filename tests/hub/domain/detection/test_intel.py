@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.domain.detection.intel import Accounting, StoreHit, Turn, drift, failed, newest
-from hub.domain.detection.intel_fold import MAX_ITEMS, Draft, mcp_of
+from hub.domain.detection.intel_fold import MAX_ITEMS, IntelDraft, mcp_of
 
 HIT = StoreHit(provider="p", path="/s/1.jsonl", session_id="s-1", cwd="/repo")
 
 
 def test_an_empty_draft_is_what_the_hit_tells():
-    intel = Draft().finish(HIT)
+    intel = IntelDraft().finish(HIT)
     assert (intel.session_id, intel.cwd, intel.message_count, intel.alarm) == ("s-1", "/repo", 0, "")
     assert intel.tokens_exact
 
@@ -22,7 +22,7 @@ def test_an_empty_draft_is_what_the_hit_tells():
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.text()), max_size=60))
 def test_the_recent_turns_are_the_last_sixteen_oldest_first(said):
     """The specification: a verbatim tail, the last 16 turns, oldest first."""
-    draft = Draft()
+    draft = IntelDraft()
     for role, text in said:
         draft.said(role, text)
     spoken = [Turn(role, text) for role, text in said if text.strip()]
@@ -33,7 +33,7 @@ def test_the_recent_turns_are_the_last_sixteen_oldest_first(said):
 
 
 def test_a_message_in_several_records_is_one_turn():
-    draft = Draft()
+    draft = IntelDraft()
     draft.said("assistant", "First.", key="m1", join=True)
     draft.said("assistant", "Second.", key="m1", join=True)
     draft.said("assistant", "Second.", key="m1", join=True)
@@ -42,7 +42,7 @@ def test_a_message_in_several_records_is_one_turn():
 
 
 def test_a_message_written_again_replaces_its_words():
-    draft = Draft()
+    draft = IntelDraft()
     draft.said("user", "Go", key="a")
     draft.said("assistant", "Draft", key="b")
     draft.said("assistant", "Final", key="b")
@@ -51,7 +51,7 @@ def test_a_message_written_again_replaces_its_words():
 
 
 def test_a_message_written_again_after_its_turn_is_no_more_recent_counts_once():
-    draft = Draft()
+    draft = IntelDraft()
     for number in range(20):
         draft.said("assistant", f"{number}", key=f"{number}")
     draft.said("assistant", "again", key="0")
@@ -60,7 +60,7 @@ def test_a_message_written_again_after_its_turn_is_no_more_recent_counts_once():
 
 
 def test_a_rewound_history_leaves_no_recent_turns():
-    draft = Draft()
+    draft = IntelDraft()
     draft.said("user", "Go")
     draft.forget_turns()
     assert draft.finish(HIT).recent_turns == ()
@@ -69,7 +69,7 @@ def test_a_rewound_history_leaves_no_recent_turns():
 
 def test_usage_counts_once_a_request_and_a_total_counts_more():
     """Claude repeats one usage in each record of a message."""
-    draft = Draft()
+    draft = IntelDraft()
     for _ in range(3):
         draft.used("m1:r1", 100, 10)
     draft.used("", 1, 1)
@@ -83,7 +83,7 @@ def test_usage_counts_once_a_request_and_a_total_counts_more():
 
 
 def test_the_plan_is_the_newest_and_what_is_done_does_not_remain():
-    draft = Draft()
+    draft = IntelDraft()
     draft.planned([("old", "pending")])
     draft.planned([("write", "completed"), ("check", "in_progress"), ("tell", "pending"), (" ", "pending")])
     intel = draft.finish(HIT)
@@ -92,7 +92,7 @@ def test_the_plan_is_the_newest_and_what_is_done_does_not_remain():
 
 
 def test_tasks_by_number_change_their_state_and_keep_their_words():
-    draft = Draft()
+    draft = IntelDraft()
     draft.task("1", "write", "pending")
     draft.task("2", "check", "pending")
     draft.task("3", "tell", "pending")
@@ -105,7 +105,7 @@ def test_tasks_by_number_change_their_state_and_keep_their_words():
 
 def test_files_are_named_below_the_sessions_folder_once():
     """Codex names the same file relative in the patch and absolute in the event."""
-    draft = Draft()
+    draft = IntelDraft()
     for path in ("a.py", "/repo/a.py", "./a.py", "/etc/hosts", ""):
         draft.touched(path)
     assert draft.finish(HIT).files_touched == ("a.py", "/etc/hosts")
@@ -117,7 +117,7 @@ def test_files_are_named_below_the_sessions_folder_once():
 
 
 def test_lists_are_bounded():
-    draft = Draft()
+    draft = IntelDraft()
     for number in range(MAX_ITEMS + 5):
         draft.touched(f"{number}")
         draft.task(f"{number}", f"{number}", "pending")
@@ -129,7 +129,7 @@ def test_lists_are_bounded():
 
 
 def test_every_record_is_accounted_for():
-    draft = Draft()
+    draft = IntelDraft()
     draft.took()
     draft.ignored()
     draft.repeated()
@@ -146,7 +146,7 @@ def test_every_record_is_accounted_for():
 
 
 def test_a_kind_without_a_name_has_a_mark():
-    draft = Draft()
+    draft = IntelDraft()
     draft.unknown("")
     assert draft.finish(HIT).accounting.unknown_kinds == ("?",)
 
@@ -195,7 +195,7 @@ def test_a_tools_name_tells_its_server(tool, server):
 
 def test_a_plan_counts_once_its_call_has_ended_well():
     """The tool may be switched off or refuse what it was given: then the list is as it was."""
-    draft = Draft()
+    draft = IntelDraft()
     draft.planned([("a", "pending")])
     for key in ("fails", "exits", "stays open", "well", *map(str, range(MAX_ITEMS))):
         draft.plans(key, [(key, "pending")])
@@ -209,7 +209,7 @@ def test_a_plan_counts_once_its_call_has_ended_well():
 
 def test_files_count_once_their_call_has_ended_well():
     """A call that failed has changed nothing, whoever says so; and calls that never end take no room for ever."""
-    draft = Draft()
+    draft = IntelDraft()
     for key in ("well", "failed", "status", "open"):
         draft.touches(key, [f"{key}.py"])
     draft.touches("well", ["more.py"])
@@ -227,7 +227,7 @@ def test_files_count_once_their_call_has_ended_well():
 
 def test_what_was_said_run_and_planned_is_an_intent():
     """An adopted session is told like one of hub's own: one reading of prose and of calls."""
-    draft = Draft()
+    draft = IntelDraft()
     draft.said("user", "Fix it. Do not touch b.py.")
     draft.planned([("Look", "completed"), ("Mend", "pending")])
     draft.said("assistant", "Decision: mend a.py.\nNext: run the check.")
@@ -254,7 +254,7 @@ def test_a_list_of_sessions_lifts_no_intent_and_tells_the_same_otherwise():
     """It takes twice the time of all the rest, and no list shows it."""
 
     def told(*, lifts):
-        draft = Draft()
+        draft = IntelDraft()
         draft.lifts = lifts
         draft.said("user", "Write a.py")
         draft.planned([("write it", "pending")])
@@ -269,7 +269,7 @@ def test_a_list_of_sessions_lifts_no_intent_and_tells_the_same_otherwise():
 
 
 def test_a_command_changes_the_files_its_output_goes_to_and_no_others():
-    draft = Draft()
+    draft = IntelDraft()
     for key, command in (("1", "echo a > a.txt"), ("2", "make 2>&1"), ("3", "make")):
         draft.began(key, "shell", command=command)
         draft.ended(key)
@@ -278,7 +278,7 @@ def test_a_command_changes_the_files_its_output_goes_to_and_no_others():
 
 def test_how_calls_ended_is_told_by_their_ids():
     """What an agent's stream leaves out is found again by them."""
-    draft = Draft()
+    draft = IntelDraft()
     draft.began("a", "sh", command="make")
     draft.ended("a", "boom" * 1000, exit_code=2)
     draft.plans("b", [(" x ", "Completed"), ("y", "in_progress"), (" ", "pending")])
@@ -295,7 +295,7 @@ def test_how_calls_ended_is_told_by_their_ids():
 
 
 def test_of_too_many_calls_the_newest_are_told():
-    draft = Draft()
+    draft = IntelDraft()
     for number in range(MAX_ITEMS + 1):
         draft.ended(f"{number}")
     assert [end.key for end in draft.finish(HIT).ends][:: MAX_ITEMS - 1] == ["1", f"{MAX_ITEMS}"]

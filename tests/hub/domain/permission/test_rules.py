@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.approval import MAX_SUBJECT, Action, Request, Verdict, asked, own
+from hub.domain.approval import MAX_SUBJECT, Action, Request, RuleVerdict, asked, own
 from hub.domain.config.model import ApprovalRule as Rule
 from hub.domain.event import Event, EventType
 from hub.domain.permission.rules import (
@@ -56,7 +56,7 @@ def denies(pattern: str, request: Request, seen: Seen | None = None) -> bool:
 
 def test_the_first_rule_that_matches_decides():
     rules = [Rule(command="git push*", reason="r", severity="danger", timeout=5.0), Rule(decision="deny")]
-    assert judge(rules, shell("git push -f")) == Verdict("ask", "danger", "r", 5.0)
+    assert judge(rules, shell("git push -f")) == RuleVerdict("ask", "danger", "r", 5.0)
     assert decision(rules, shell("git status")) == "deny"
 
 

@@ -14,7 +14,7 @@ import sys
 import attrs
 import pytest
 
-from hub.domain.audit import GENESIS, Head, State, make_record, parse_anchor
+from hub.domain.audit import GENESIS, ChainState, Head, make_record, parse_anchor
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.audit.journal import HEAD_SYNC, MAX_GROUP, AuditJournal, verify_file
@@ -127,7 +127,7 @@ def test_a_full_disk_is_said_and_the_next_append_works(places, journal, action, 
         append(journal, "b", {})
     assert caught.value.code is code
     assert append(journal, "c", {}).seq == 1
-    assert verify_file(places, KEY).state is State.INTACT
+    assert verify_file(places, KEY).state is ChainState.INTACT
 
 
 def test_a_half_written_group_is_taken_back(places, journal, monkeypatch):
@@ -146,7 +146,7 @@ def test_a_half_written_group_is_taken_back(places, journal, monkeypatch):
     half.on = False
     assert caught.value.code is Code.NO_SPACE
     assert append(journal, "c", {}).seq == 1
-    assert verify_file(places, KEY).state is State.INTACT
+    assert verify_file(places, KEY).state is ChainState.INTACT
 
 
 @pytest.mark.parametrize("call", ["write", "fdatasync", "pwrite", "ftruncate"])
@@ -204,7 +204,7 @@ def test_torn_tail_is_put_aside_and_told(places, tail):
     assert record.event == "audit.recovered"
     assert record.data["bytes"] == len(tail)
     assert (places.hub_dir / record.data["keptAs"]).read_bytes() == tail
-    assert verify_file(places, KEY).state is State.INTACT
+    assert verify_file(places, KEY).state is ChainState.INTACT
 
 
 def test_a_log_one_group_ahead_of_its_head_is_taken_in(places):
@@ -248,7 +248,7 @@ def test_kill9_loses_nothing_that_was_acknowledged(places, spot):
     journal = reopen(places)
     assert journal.broken is None
     assert sum(1 for r in _read_all(places) if r["event"] == "a") >= 3 * told
-    assert verify_file(places, KEY).state is State.INTACT
+    assert verify_file(places, KEY).state is ChainState.INTACT
 
 
 def _read_all(places):
@@ -265,7 +265,7 @@ def test_recovery_itself_may_be_killed(places):
         argv = [sys.executable, "-c", _KILLED, str(places.root), str(places.state)]
         assert subprocess.run(argv, env=env, capture_output=True, check=False).returncode == -9
     assert reopen(places).broken is None
-    assert verify_file(places, KEY).state is State.INTACT
+    assert verify_file(places, KEY).state is ChainState.INTACT
     kept = [path for path in places.hub_dir.iterdir() if path.name.startswith("audit.torn-")]
     assert {path.read_bytes() for path in kept} == {b"torn"}
 
@@ -371,7 +371,7 @@ def test_tampering_is_found_without_help(places, tamper):
     records = fill(places)
     tamper(places, records)
     verdict = verify_file(places, KEY)
-    assert verdict.state is State.BROKEN
+    assert verdict.state is ChainState.BROKEN
     assert verdict.reason
     journal = AuditJournal.open(places, KEY)
     try:
@@ -403,10 +403,10 @@ def test_the_bad_record_is_named(places):
 def test_a_rollback_needs_an_outside_anchor(places):
     records = fill(places)
     anchor = parse_anchor(records[7].anchor)
-    assert verify_file(places, KEY, anchor).state is State.INTACT
+    assert verify_file(places, KEY, anchor).state is ChainState.INTACT
     roll_back_both(places, records)
-    assert verify_file(places, KEY).state is State.INTACT
-    assert verify_file(places, KEY, anchor).state is State.BROKEN
+    assert verify_file(places, KEY).state is ChainState.INTACT
+    assert verify_file(places, KEY, anchor).state is ChainState.BROKEN
 
 
 @pytest.mark.parametrize("damage", ["delete", "empty", "junk", "other key"])
@@ -423,21 +423,21 @@ def test_a_head_that_is_not_genuine_breaks_the_log(places, damage):
             head = attrs.evolve(Head.from_bytes(places.audit_head.read_bytes()), seq=7).sealed(bytes(32))
             places.audit_head.write_bytes(json.dumps(head.to_json()).encode())
     verdict = verify_file(places, KEY)
-    assert verdict.state is State.BROKEN
+    assert verdict.state is ChainState.BROKEN
     assert "audit.head" in verdict.reason
     assert reopen(places).broken is not None
 
 
 def test_no_log_yet_is_an_intact_empty_one(places):
     verdict = verify_file(places, KEY)
-    assert (verdict.state, verdict.records) == (State.INTACT, 0)
+    assert (verdict.state, verdict.records) == (ChainState.INTACT, 0)
 
 
 def test_both_files_gone_is_found_by_an_anchor(places):
     records = fill(places)
     places.audit.unlink()
     places.audit_head.unlink()
-    assert verify_file(places, KEY, parse_anchor(records[2].anchor)).state is State.BROKEN
+    assert verify_file(places, KEY, parse_anchor(records[2].anchor)).state is ChainState.BROKEN
 
 
 def test_unreadable_is_its_own_answer(places):
@@ -483,7 +483,7 @@ def test_a_real_full_disk(tmp_path):
         filler.unlink()
         assert append(journal, "b", {}).seq == count
         journal.close()
-        assert verify_file(places, KEY).state is State.INTACT
+        assert verify_file(places, KEY).state is ChainState.INTACT
     finally:
         subprocess.run(["umount", str(mount)], check=True)
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hub.actors.approvals.store import FORM as APPROVALS
 from hub.actors.outcomes import FORM as OUTCOMES
 from hub.actors.quota.store import FORM as QUOTA
-from hub.domain.approval import By, State
+from hub.domain.approval import ApprovalState, By
 from hub.domain.pipeline.run import How, NodeState
 from hub.errors import Code, HubError
 from hub.io.files import sealed
@@ -191,7 +191,7 @@ def test_old_bytes_mean_what_they_meant():
     assert (b.error.code, run.definition("b").depends_on, b.verified) == (Code.VERIFY_FAILED, ("a",), None)
     one, two = APPROVALS.decode((OLD / "approvals-1.json").read_bytes()).approvals
     assert one.request.context["input"] == {"timeout_ms": 1.5, "some_list": [1, None]}
-    assert (two.state, two.by, two.told, two.note) == (State.DENIED, By.USER, True, "not today")
+    assert (two.state, two.by, two.told, two.note) == (ApprovalState.DENIED, By.USER, True, "not today")
     first, second = FORMS["breakers-0.json"].decode((OLD / "breakers-0.json").read_bytes()).breakers
     assert (first.opened_at, first.until, first.trial, first.seen_at) == (1_767_225_600.25, 1_767_229_200.0, "d-9", 1_767_225_599.125)  # fmt: skip
     assert (second.provider, second.opened_at) == ("codex", None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from hub.io.runner.files import KEYS
-from hub.io.runner.replies import Reply, keep, untaken
+from hub.io.runner.replies import UserReply, keep, untaken
 
-BLUE, LARGE = Reply("r-1", "blue\n\u2028"), Reply("r-2", "large")
+BLUE, LARGE = UserReply("r-1", "blue\n\u2028"), UserReply("r-2", "large")
 
 
 def taken(run_dir, *keys, tail=b""):

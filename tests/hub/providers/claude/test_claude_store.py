@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from hub.domain.detection.intel import GLANCE, StoreHit, Turn
-from hub.providers.claude.store import STORE, Fold
+from hub.providers.claude.store import STORE, ClaudeFold
 from tests.hub.providers.stores import hits_of, home_of, only
 
 TASK = "Write the file hello.txt, then check it."
@@ -84,7 +84,7 @@ def test_a_subagents_file_is_no_session(tmp_path):
 
 
 def _fold(*values):
-    fold = Fold(StoreHit(provider="claude", path="/x/s.jsonl"))
+    fold = ClaudeFold(StoreHit(provider="claude", path="/x/s.jsonl"))
     for value in values:
         fold.record(value)
     return fold.draft.finish(StoreHit(provider="claude", path="/x/s.jsonl"))
