@@ -30,7 +30,11 @@ WORDING = Wording(
                 r"|Additional usage limit reached|(?:You are )?out of AI credits"
             ),
         ),
-        (FailureClass.OVERLOAD, r"Failed to get response from the AI model"),
+        # What it was told last stands behind that, and says more.
+        (
+            FailureClass.OVERLOAD,
+            r"Failed to get response from the AI model(?!.*Last error: (?!Unknown error))",
+        ),
     ),
     leads=r"(?:Last error|Execution failed|Model call failed): ",  # what the vendor said last comes behind it
 )

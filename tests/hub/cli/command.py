@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -35,4 +36,10 @@ def environ(base: Path, **more: str) -> dict[str, str]:
 def hub(*args: str, cwd: Path, env: Mapping[str, str] | None = None, given: str = "") -> Done:
     """Run one command to its end; `given` is what it reads."""
     own = dict(environ(cwd.parent) if env is None else env)
-    return forks.run(args, cwd=cwd, env=own, given=given, timeout=LIMIT)
+    if own.get("PYTHONPATH") == str(ROOT):
+        return forks.run(args, cwd=cwd, env=own, given=given, timeout=LIMIT)
+    # It is to find other packages than those that are imported already.
+    argv = [sys.executable, "-m", "hub", *args]
+    return subprocess.run(
+        argv, cwd=cwd, env=own, input=given, capture_output=True, text=True, check=False, timeout=LIMIT
+    )
