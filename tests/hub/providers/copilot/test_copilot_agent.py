@@ -62,8 +62,7 @@ def test_environment_of_an_account():
         ),
         ("retried 5 times (total retry wait time: 54.27 seconds) Last error: 503 x", FailureClass.OVERLOAD),
         (
-            "Failed to get response from the AI model; retried 5 times (total retry wait time: 54.52 seconds) "
-            "Last error: 429 Your plan's quota is exceeded. It will reset at 2026-11-24T10:10:10Z.",
+            "Failed to get response from the AI model; retried 5 times Last error: 429 Your plan's quota is exceeded. It will reset at 2026-11-24T10:10:10Z.",
             FailureClass.USAGE_LIMIT,
         ),
         ("400 This model's maximum context length is 128000 tokens.", FailureClass.CONTEXT_OVERFLOW),
