@@ -19,6 +19,7 @@ from tests.hub.cli.terminal import terminal
 from tests.model_server import Turn
 from tests.pictures.recording import recorded
 from tests.pictures.sources import ROOT
+from tests.waiting import until
 
 pytestmark = pytest.mark.agents
 
@@ -88,13 +89,19 @@ def _plain(screen: str) -> str:
 
 def _watched(shell) -> list[tuple[float, str]]:
     """Each screen that is another one, with its instant; a spinner that turns makes none."""
-    began, found, before = time.monotonic(), [], ""
-    while time.monotonic() - began < SLOW:
+    began = time.monotonic()
+    found: list[tuple[float, str]] = []
+
+    def over() -> bool:
         screen = shell._tmux("capture-pane", "-p", "-e").rstrip("\n")
-        if (seen := _MOMENT.sub("", _plain(screen))) != before:
+        seen = _still(screen)
+        if not found or seen != _still(found[-1][1]):
             found.append((time.monotonic() - began, screen))
-            before = seen
-        if DONE in seen:
-            return found
-        time.sleep(0.2)
-    raise AssertionError(_plain(screen))
+        return DONE in seen
+
+    until(over, "the session is over", SLOW)
+    return found
+
+
+def _still(screen: str) -> str:
+    return _MOMENT.sub("", _plain(screen))

@@ -21,7 +21,6 @@ _PATIENCE = 5.0
 _RANGE = re.compile(r"\.{2,3}")
 _NAMES = ("--name-only", "--no-renames", "--no-relative", "-z")
 _EVERY = (("log.diffMerges", "separate"), ("log.follow", "false"))
-_COMMITS = {"log": ("log", "--format=", "-m"), "show": ("show", "--format=", "-m"), "diff": ("diff",)}
 
 
 async def files_shown(folder: str, shown: Shown) -> list[str] | None:
@@ -49,9 +48,16 @@ async def _asked(folder: Path, shown: Shown) -> list[str] | None:
         else:
             return None
     root = (await git("rev-parse", "--show-toplevel", cwd=folder)).text
-    args = (*_COMMITS[shown.verb], *_NAMES, *shown.options, *commits, "--", *paths)
-    told = (await git(*args, cwd=folder, config=_EVERY)).out.decode("utf-8", "surrogateescape")
-    return [f"{root}/{name}" for part in told.split("\0") if (name := part.strip("\n"))]
+    rest = (*_NAMES, *shown.options, *commits, "--", *paths)
+    match shown.verb:
+        case "log":
+            told = await git("log", "--format=", "-m", *rest, cwd=folder, config=_EVERY)
+        case "show":
+            told = await git("show", "--format=", "-m", *rest, cwd=folder, config=_EVERY)
+        case _:
+            told = await git("diff", *rest, cwd=folder, config=_EVERY)
+    names = told.out.decode("utf-8", "surrogateescape").split("\0")
+    return [f"{root}/{name}" for part in names if (name := part.strip("\n"))]
 
 
 def _is_there(path: Path) -> bool:

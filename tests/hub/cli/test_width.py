@@ -51,7 +51,8 @@ def test_a_table_that_is_too_wide_is_told_row_by_row():
         "",
         "codex",
         "  state  ready",
-        "  next   hub install codex",
+        "  next   hub install",
+        "         codex",
     ]
     assert len(click.unstyle(table(("AGENT", "STATE", "NEXT"), rows, width=200)).splitlines()) == 3
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -234,6 +235,10 @@ async def test_two_that_begin_with_the_same_changes_do_not_stand_in_each_others_
     root, tmp_path, monkeypatch
 ):
     """git refuses to store a pack while another process stores the very same one: it is tried again."""
+    # The commits of both are of one second: their base is of a later one, and no commit is older than its base.
+    monkeypatch.setenv("GIT_COMMITTER_DATE", f"@{int(time.time()) + 3600} +0000")
+    sh(root, "commit", "-q", "--allow-empty", "-m", "of the next hour")
+    monkeypatch.delenv("GIT_COMMITTER_DATE")
     (root / "untracked").write_text("the same in both")
     other = shutil.copytree(root, tmp_path / "other", symlinks=True)
     packs = root / ".git/objects/pack"

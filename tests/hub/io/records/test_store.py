@@ -195,15 +195,15 @@ def test_old_bytes_mean_what_they_meant():
     first, second = FORMS["breakers-0.json"].decode((OLD / "breakers-0.json").read_bytes()).breakers
     assert (first.opened_at, first.until, first.trial, first.seen_at) == (1_767_225_600.25, 1_767_229_200.0, "d-9", 1_767_225_599.125)  # fmt: skip
     assert (second.provider, second.opened_at) == ("codex", None)
-    added_accounts = QUOTA.decode((OLD / "quota-0.json").read_bytes()).added_accounts()
+    kept = QUOTA.decode((OLD / "quota-0.json").read_bytes()).store()
     key = ("claude", "work", "five_hour")
-    assert (added_accounts.cursor, added_accounts.warned, added_accounts.burns[key].last.used_permille) == (
+    assert (kept.cursor, kept.warned, kept.burns[key].last.used_permille) == (
         41,
         {key: (1_767_220_000.0, 2)},
         420,
     )
-    assert added_accounts.spendings["claude", "work"].totals == {"d-1": 5000, "d_2": 4000}
-    assert added_accounts.elsewhere.places == {"/home/u/.claude/a_b.jsonl": 2048}
+    assert kept.spendings["claude", "work"].totals == {"d-1": 5000, "d_2": 4000}
+    assert kept.elsewhere.places == {"/home/u/.claude/a_b.jsonl": 2048}
 
 
 def test_an_old_record_that_was_damaged_is_refused():
