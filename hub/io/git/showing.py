@@ -68,7 +68,7 @@ async def _is_commits(folder: Path, name: str) -> bool:
     """Whether a word is a commit, or a range of them."""
     ends = [end for end in _RANGE.split(name) if end] or [name]
     for end in ends:
-        asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{end.lstrip('^')}^{{commit}}")
-        if (await git(*asked, cwd=folder, accept=(0, 1, 128))).code != 0:
+        commit = ("--verify", "--quiet", "--end-of-options", f"{end.lstrip('^')}^{{commit}}")
+        if (await git("rev-parse", *commit, cwd=folder, accept=(0, 1, 128))).code != 0:
             return False
     return True
