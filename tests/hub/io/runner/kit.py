@@ -20,11 +20,11 @@ from hub.io.runner.client import (
     ErrorOutput,
     Message,
     Output,
+    RunEnd,
     RunnerClient,
     Status,
     StopGraces,
     Taken,
-    Verdict,
     inspect,
     spawn_runner,
 )
@@ -96,8 +96,8 @@ class Heard:
         return [(one.key, one.result) for one in self.of(Taken)]
 
     @property
-    def verdict(self) -> Verdict:
-        return self.of(Verdict)[-1]
+    def verdict(self) -> RunEnd:
+        return self.of(RunEnd)[-1]
 
 
 async def listen(client: RunnerClient, until: Callable[[Heard], bool] = lambda _: False) -> Heard:

@@ -22,13 +22,13 @@ from hub.io.runner.client import (
     Dead,
     Ended,
     Output,
+    RunEnd,
     RunnerClient,
     RunnerLost,
     Running,
     Status,
     StdinMode,
     StopGraces,
-    Verdict,
     inspect,
     spawn_runner,
 )
@@ -521,7 +521,7 @@ async def test_a_cancelled_read_loses_nothing(run_dir):
             async for message in client:
                 if isinstance(message, Output):
                     got += message.data
-    assert isinstance(client.verdict, Verdict)
+    assert isinstance(client.verdict, RunEnd)
     assert got == (run_dir / "stdout.spool").read_bytes()
 
 
