@@ -295,8 +295,8 @@ def _left(record: SessionRecord) -> dict[Target, str]:
         if a.failure in _NEVER_AGAIN
     }
     # Who met its limit is kept away by its breaker, until its reset; who was overloaded is left alone for a moment.
-    if record.state is State.RUNNING:
-        return found
+    if record.state is State.RUNNING and record.wait is None:
+        return found  # who did not take over is asked again once the wait for somebody else is over
     for attempt in reversed(record.tried):
         if (attempt.provider, attempt.account) == (record.provider, record.account):
             break

@@ -123,13 +123,15 @@ class Work:
 
         Where nobody else is free, that request means: try once more now. It is on record until an agent has started.
         """
-        shared = self.context.shared
+        shared, early = self.context.shared, False
         while (left := wait.until - self.context.clock()) > 0:
             pause = min(left, _LOOK) if wait.ender else left
             heard = await shared.until(lambda: shared.pending or shared.detached or shared.freed, pause)
             through = not heard and pause == left
             shared.freed = False
-            if shared.pending or shared.detached or through or await self._free_now(record, wait):
+            if shared.pending or shared.detached or through:
+                break
+            if early := await self._free_now(record, wait):
                 break
         await self.unpaused()
         if self.context.shared.pending is PendingCommand.STOP or self.context.shared.detached:
@@ -138,7 +140,8 @@ class Work:
         over: dict[str, Any] = {"wait": None, "error": None, "dispatch_id": ""}
         record = self.context.store.now
         wanted = (asked or wait.then == "handoff") and await self.allotting.begun(record)
-        if wanted and await self.routing.next(record, record.failure) is not None:
+        waiting = record if early else attrs.evolve(record, wait=None)
+        if wanted and await self.routing.next(waiting, record.failure) is not None:
             trigger = Trigger.MANUAL_HANDOFF if asked else Trigger.FAILURE
             reason = "asked for by the user" if asked else "another account is free again"
             # One write: were the wait ended by another one, a crash between the two would try the same agent again.
