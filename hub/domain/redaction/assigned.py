@@ -378,5 +378,6 @@ _PASSWORDS_GIVEN = (_Reading(_PASSWORD, _PASSWORD_BEGINS, _given),)
 _LOGINS = (_Reading(_USER, _USER_BEGINS, _login),)
 _NEAR = max(reading.reach for reading in (*_SPACED_NAMES, *_PASSES, _SENTENCE, _PAIR_OF_LOGIN))
 _FAR = max(reading.reach for reading in _COOKIE)
-_FAR_READING = (b"cookie", b" -b")
 """How far a value may reach behind a word, and behind that of a header which holds many."""
+_FAR_READING = (b"cookie", b" -b")
+"""The words of such headers."""
