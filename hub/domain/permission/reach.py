@@ -2,8 +2,6 @@
 
 Owns: which programs take all of a folder that they are given, and which commands of git show what files held.
 Must not: run anything, look at a file, or know a rule.
-
-Tests: tests/hub/domain/permission/test_unread.py, tests/hub/io/git/test_showing.py
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def overlap(one: str, other: str) -> bool:
-    """Whether there is a text that fits both patterns."""
+    """Whether there is a text that fits both patterns; only the first may be a shell's (`globbed`)."""
     places = {(0, 0)}
     while places:
         following: set[tuple[int, int]] = set()
@@ -58,16 +58,9 @@ def overlap(one: str, other: str) -> bool:
                 following |= {(i + 1, j)} | ({(i, j + 1)} if b else set())
             elif b == "*":
                 following |= {(i, j + 1)} | ({(i + 1, j)} if a else set())
-            elif _WITHIN in (a, b):
-                following |= _within(i, j, a, b)
+            elif a == _WITHIN:  # a text without a slash
+                following |= {(i + 1, j)} | ({(i, j + 1)} if b and b != "/" else set())
             elif a and b and (a == b or "?" in (a, b)):
                 following.add((i + 1, j + 1))
         places = following
     return False
-
-
-def _within(i: int, j: int, a: str, b: str) -> set[tuple[int, int]]:
-    """The steps from where a text without a slash may stand."""
-    if a == _WITHIN:
-        return {(i + 1, j)} | ({(i, j + 1)} if b and b != "/" else set())
-    return {(i, j + 1)} | ({(i + 1, j)} if a and a != "/" else set())

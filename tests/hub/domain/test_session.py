@@ -4,7 +4,8 @@ import attrs
 import pytest
 
 from hub.domain.retry import Wait
-from hub.domain.session import SessionRecord, SessionState, not_on_record
+from hub.domain.session import SessionRecord, SessionState, not_on_record, several_meant
+from hub.errors import Code
 
 RECORD = SessionRecord(session_id="s-1", seq=7, hfs_history=(97, 88.25))
 
@@ -31,3 +32,8 @@ def test_an_id_that_is_not_there_and_the_one_that_was_meant():
     close = not_on_record("s-6b01-aax", ["s-6b01-aa", "s-7c02-bb"])
     assert close.hint.startswith("Did you mean s-6b01-aa?")
     assert not_on_record("s-9", ["s-6b01-aa"]).hint == "See which there are: hub ls"
+
+
+def test_several_sessions_that_are_meant_are_named():
+    error = several_meant(["s-6b01-aa", "s-6b02-bb"])
+    assert (error.code, error.extra["sessions"]) == (Code.WHICH_SESSION, ["s-6b01-aa", "s-6b02-bb"])

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hub.domain.config.model import ApprovalRule as Rule
+from hub.domain.permission.reach import shown
 from hub.domain.permission.rules import Seen
 from hub.domain.permission.unread import runs_code, writes_unnamed
 from tests.hub.domain.permission.test_rules import FOLDER, SECRET, decision, shell
@@ -197,6 +198,27 @@ def test_a_file_that_is_known_only_when_it_is_read_is_asked_about(command):
 def test_of_a_file_that_ends_otherwise_nobody_asks():
     for command in ("cat $X/other.txt", "cat src/$X.py"):
         assert ruled("d/secret.txt", command, attrs.evolve(BELOW, files=frozenset([SECRET]))) == "allow"
+
+
+def test_what_git_shows_is_asked_about_while_nobody_knows_of_which_files():
+    [diff] = shown("git diff")
+    for files, answer in ((None, "ask"), ([SECRET], "deny"), ([f"{FOLDER}/a"], "allow")):
+        seen = attrs.evolve(BELOW, shown={(FOLDER, diff[1]): files})
+        assert ruled("d/secret.txt", "git diff", seen) == answer
+    assert ruled("https://x/*", "git diff", BELOW) == "allow"  # an address is no file
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [("for f in d/secret.txt; do cat $f; done", "deny"), ("for f in $(ls d); do cat $f; done", "ask"), ("for f in `ls`; do cat $f; done", "ask")],
+)  # fmt: skip
+def test_a_loop_over_what_is_found_out_when_it_runs_is_asked_about(command, answer):
+    assert ruled("d/secret.txt", command) == answer
+
+
+@pytest.mark.parametrize(("command", "answer"), [("cat [a-z]/*.txt", "deny"), ("cat $X/[a-z]*.txt", "ask")])
+def test_a_pattern_of_the_shell_is_held_against_one_of_the_rule(command, answer):
+    assert ruled("d/s?cret*", command) == answer
 
 
 @pytest.mark.parametrize(

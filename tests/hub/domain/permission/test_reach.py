@@ -1,0 +1,84 @@
+"""What a command line reaches without naming it is told: the folders it takes, and what git would show of its store."""
+
+from __future__ import annotations
+
+import pytest
+
+from hub.domain.permission.reach import Shown, searched, shown
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("git diff", Shown("diff")),
+        ("git --no-pager diff --cached HEAD~1 -- a b", Shown("diff", ("--cached",), ("HEAD~1",), ("a", "b"))),
+        ("git difftool x", Shown("diff", (), ("x",))),
+        ("git show x", Shown("show", (), ("x",))),
+        ("git show --format=%H x", Shown("show", (), ("x",))),
+        ("git log -p -n 2 --all", Shown("log", ("-2", "--all"))),
+        ("git log --patch -3 --author me d", Shown("log", ("-3",), ("d",))),
+        ("git log -p -- d", Shown("log", (), (), ("d",))),
+        ("git bundle create x --all", Shown("log", ("--all",))),
+        ("git worktree add ../x", Shown("log", ("--all",))),
+    ],
+)
+def test_git_shows_what_its_words_say(line, told):
+    assert shown(line) == [("", told)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git cat-file -p abc",
+        "git cat-file --batch",
+        "git log -p -n",
+        "git log -p -n two",
+        "git log -p --stdin",
+        "git diff --relative=d",
+        "git -c a=b diff",
+        "git --git-dir x diff",
+        "git stash show -p",
+        "git add -p",
+        "git checkout --patch",
+    ],
+)
+def test_nobody_can_say_what_it_shows(line):
+    assert [one for _, one in shown(line)] == [Shown()]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["git", "git status", "git log", "git log -- -p", "git show HEAD:a", "git diff --stat", "git diff --no-index a b",
+     "git cat-file -p HEAD:a", "git cat-file --batch-check HEAD:a", "git worktree list", "git add a", "git commit -m x"],
+)  # fmt: skip
+def test_it_shows_nothing_of_what_git_keeps(line):
+    assert shown(line) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "folders"),
+    [
+        ("rg key", ["."]),
+        ("grep -r key a b", ["a", "b"]),
+        ("grep key a", []),
+        ("tar c a", ["c", "a"]),
+        ("tar c -T list", ["."]),
+        ("fd key a -x cat", ["key", "a", "cat", "."]),
+        ("git archive HEAD", ["."]),
+        ("git grep key HEAD", ["HEAD", "."]),
+        ("git grep key -- a", ["a"]),
+        ("git checkout x -- a", ["a"]),
+        ("git checkout main a", ["main", "a"]),
+        ("git switch -c main", []),
+        ("git rm -r a", ["rm", "a"]),
+        ("docker run --mount type=bind,src=a,dst=/b x", ["a"]),
+        ("podman run -v a:/b x", ["a"]),
+    ],
+)
+def test_folders_are_taken_whole(line, folders):
+    assert [word for _, word in searched(line)] == folders
+
+
+def test_git_looks_where_it_may_be():
+    """Rather one place too many: `cd` may fail."""
+    assert ("a/b", Shown("diff")) in shown("cd a && git -C b diff")
