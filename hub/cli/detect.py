@@ -17,11 +17,12 @@ from typing import Any
 
 import click
 
+from hub.cli.background import at_hand
 from hub.cli.context import client, json_option, project_dir, show, trust_option
 from hub.cli.table import ago, counted
 from hub.cli.width import columns, hung
 from hub.client.place import root_of
-from hub.client.quick import ABSENT, find
+from hub.client.quick import ABSENT
 from hub.errors import Code, HubError
 
 _LOOK = 1.5
@@ -95,16 +96,17 @@ def adopt(
     if ways["start"] and ways["interactive"]:
         raise HubError(Code.USAGE, "--start and --interactive exclude each other.")
     place = Path(repository).resolve() if repository else None
-    # A session begins in the project of its work: that one's daemon is asked.
-    elsewhere = place if ways["start"] else None
-    daemon = find(None, elsewhere) if elsewhere is not None else client(ctx)
+    # A session begins in the project of its work: that one's daemon is asked. It is also where we are in none.
+    elsewhere = place if ways["start"] or root_of(project_dir(ctx)) is None else None
     named = {"repository": str(place)} if place is not None else {}
     project = root_of(elsewhere or project_dir(ctx))
     if project is not None and (ways["start"] or ways["interactive"]):
         from hub.cli.trusting import insist_on_trust
 
         named["trust"] = insist_on_trust(project, once=once, as_json=as_json).said
-    answer = daemon.post("/api/detect/adopt", {"id": number, "target": target, **ways, **named})
+    answer = at_hand(ctx, elsewhere).post(
+        "/api/detect/adopt", {"id": number, "target": target, **ways, **named}
+    )
     show(answer, as_json=as_json, text=adopted)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import click
 
+from hub.cli.background import at_hand
 from hub.cli.base import Group
-from hub.cli.context import client, json_option, show
+from hub.cli.context import json_option, show
 from hub.cli.table import counted, instant
 from hub.client.quick import Api
 from hub.errors import Code, HubError
@@ -38,7 +39,7 @@ def scan(ctx: click.Context, *, no_wait: bool, as_json: bool) -> None:
 
     Example: hub graph scan
     """
-    daemon = client(ctx)
+    daemon = at_hand(ctx)
     found = daemon.post("/api/graph/scan")
     if not no_wait:
         found = _awaited(daemon)
@@ -78,7 +79,7 @@ def search(ctx: click.Context, *, question: tuple[str, ...], limit: int, paths: 
 
     Example: hub graph search where is the retry delay computed
     """
-    daemon = client(ctx)
+    daemon = at_hand(ctx)
     found = daemon.get("/api/retrieval", {"q": " ".join(question), "limit": limit})
     if not found and not as_json and daemon.get("/api/graph")["state"] == "empty":
         click.echo("The code is not indexed yet: hub graph scan", err=True)
@@ -97,7 +98,7 @@ def show_(ctx: click.Context, *, nodes: int, node_type: str, as_json: bool) -> N
 
     Example: hub graph show --nodes 20 --type decision
     """
-    daemon = client(ctx)
+    daemon = at_hand(ctx)
     found = daemon.get("/api/graph")
     if nodes or node_type:
         found["detail"] = daemon.get("/api/graph/detail", {"limit": nodes or 20, "type": node_type})

@@ -34,7 +34,7 @@ from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
 from hub.domain.missing import no_such
 from hub.domain.routing import WORDS, Availability, Bar
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.io.config.accounts import read_added
 from hub.io.config.file import load
 from hub.io.project.hub_dir import claim, insist_usable
@@ -135,11 +135,24 @@ def project(ctx: click.Context) -> Project:
 
 
 def described(ctx: click.Context, *, versions: bool = True) -> list[dict[str, Any]]:
-    """Every provider's configuration, from the daemon where one runs; it has the versions by heart."""
+    """Every provider's configuration, from the daemon where one runs; it has the versions by heart.
+
+    Outside of all projects by the user's own settings alone.
+    """
     found: list[dict[str, Any]] = _or_here(
-        partial(client(ctx).get, "/api/config/providers"), lambda: project(ctx).described(versions=versions)
+        partial(client(ctx).get, "/api/config/providers"), lambda: _around(ctx).described(versions=versions)
     )
     return found
+
+
+def _around(ctx: click.Context) -> Project:
+    """The project, or the folder itself where it is in none: nothing is written there."""
+    try:
+        return project(ctx)
+    except HubError as error:
+        if error.code is not Code.NOT_A_REPOSITORY:
+            raise
+        return Project(Places(project_dir(ctx)))
 
 
 def standings(ctx: click.Context) -> dict[str, dict[str, Any]]:
@@ -148,7 +161,7 @@ def standings(ctx: click.Context) -> dict[str, dict[str, Any]]:
     Without a daemon only those that must not be chosen are told of.
     """
     rows: list[dict[str, Any]] = _or_here(
-        partial(client(ctx).get, "/api/providers"), lambda: _kept(project(ctx).places)
+        partial(client(ctx).get, "/api/providers"), lambda: _kept(_around(ctx).places)
     )
     return {row["name"]: row for row in rows}
 

@@ -1,4 +1,4 @@
-"""What a project's records tell without a daemon: `logs`, `history` and `diff` after a `hub run` has ended.
+"""What a project's records tell without a daemon: `ls`, `logs`, `history`, `diff`, `quota` after a `hub run` has ended.
 
 Owns: the answers of the API that need nothing but files and git, given here while nobody writes them.
 Must not: change, mend or make a file; start a daemon (one that starts goes on with a session that was broken off), or
@@ -59,6 +59,8 @@ class Records:
         assert self._root is not None  # noqa: S101  # looked at before the daemon was given up
         places = Places(self._root)
         if not places.events_db.is_file():
+            if path in _EMPTY:
+                return []
             raise HubError(Code.NO_ACTIVE_SESSION, "Nothing has run in this project yet.", hint=_BEGIN)
         insist_usable(self._root)
         insist_stamped(places)
@@ -153,6 +155,32 @@ def _costs(places: Places, _: Mapping[str, str | int]) -> Any:
     return {"spent": [unstructure(row) for row in kept.spent] if kept is not None else []}
 
 
+def _wallet(places: Places, _: Mapping[str, str | int]) -> Any:
+    import time
+
+    from hub.actors.quota.store import FORM, KeptQuota
+    from hub.actors.quota.wallet import Figures
+    from hub.api.convert import unstructure
+    from hub.cli.offline import Project
+    from hub.io.records.store import RecordStore
+    from hub.providers.registry import load_all
+
+    config = Project(places).config()
+    kept = RecordStore(places.hub_dir / "quota.json", FORM).look() or KeptQuota()
+    providers = tuple(load_all(lambda: config))
+    return list(map(unstructure, Figures(kept.store(), config, providers, time.time()).wallet()))
+
+
+def _approvals(places: Places, _: Mapping[str, str | int]) -> Any:
+    """Whoever was left at work by a daemon that was killed still waits."""
+    from hub.actors.approvals.publish import shown
+    from hub.actors.approvals.store import KeptApprovals, approval_store
+    from hub.api.convert import unstructure
+
+    kept = approval_store(places).look() or KeptApprovals()
+    return [unstructure(shown(one)) for one in kept.approvals if one.pending]
+
+
 def _scrubbed(places: Places, value: Any) -> Any:
     """Without what looks like a secret, and without those that hub holds, as the daemon would answer."""
     from hub.cli.offline import Project
@@ -169,4 +197,8 @@ _ANSWERS: Mapping[str, Callable[[Places, Mapping[str, str | int]], Any]] = {
     "/api/session/diff": _session_diff,
     "/api/costs": _costs,
     "/api/sessions": _sessions,
+    "/api/quota/wallet": _wallet,
+    "/api/approvals": _approvals,
 }
+_EMPTY = frozenset({"/api/quota/wallet", "/api/approvals"})
+"""What is an empty list where nothing has run."""

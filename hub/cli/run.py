@@ -94,7 +94,7 @@ def _leave(project: Path, port: int | None, body: dict[str, Any], gate: Gate, *,
         click.echo(json.dumps(started, ensure_ascii=False))
         return 0
     if fresh:
-        click.echo(f"a daemon serves {project} in the background, on {api.url}", err=True)
+        background.announce(project, api)
     click.echo(_begun(started), err=True)
     click.echo("\n".join(next_commands(started["sessionId"])))
     return 0

@@ -21,6 +21,7 @@ from hub.cli.clock import Clock
 from hub.cli.context import client, json_option, show
 from hub.cli.table import ago, table
 from hub.cli.width import columns
+from hub.client.quick import Api, find
 from hub.domain.standing import ENDED, GROUPS, WAITS, group, words
 from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
@@ -95,29 +96,28 @@ def _with_quota(rows: list[Row], get: Callable[[str], Any]) -> list[Row]:
 
 
 def _everywhere() -> dict[str, Any]:
-    """Those of every project whose daemon answers; a daemon that does not is none."""
+    def rows(root: Path, api: Api) -> list[Row]:
+        found = _with_quota(api.get("/api/sessions")["sessions"], api.get)
+        return [{**row, "project": str(root)} for row in found]
+
+    return {"sessions": everywhere(rows)}
+
+
+def everywhere(ask: Callable[[Path, Api], list[Row]]) -> list[Row]:
+    """What the daemons of all projects answer; one that does not answer is none."""
     from concurrent.futures import ThreadPoolExecutor
 
     from hub.io.project.daemons import projects
 
+    def answer(root: Path) -> list[Row]:
+        try:
+            return ask(root, find(None, root, {}, timeout=_PATIENCE))
+        except HubError:
+            return []
+
     roots = projects()
     with ThreadPoolExecutor(max_workers=8) as pool:
-        answers = list(pool.map(_of, roots))
-    return {"sessions": [row for rows in answers for row in rows]}
-
-
-def _of(root: Path) -> list[Row]:
-    from hub.client.place import told_by
-    from hub.client.quick import find
-
-    if told_by(root).port is None:
-        return []
-    api = find(None, root, {}, timeout=_PATIENCE)
-    try:
-        rows = api.get("/api/sessions")["sessions"]
-    except HubError:
-        return []
-    return [{**row, "project": str(root)} for row in _with_quota(rows, api.get)]
+        return [row for rows in pool.map(answer, roots) for row in rows]
 
 
 def _watch(

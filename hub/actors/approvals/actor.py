@@ -17,18 +17,16 @@ from typing import assert_never
 import attrs
 import trio
 
-from hub.actors.approvals.publish import publish
+from hub.actors.approvals.publish import publish, shown
 from hub.actors.approvals.store import ApprovalStore
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.condition import Condition
 from hub.actors.common.outbox import Outbox
-from hub.api import approvals as api
 from hub.api.approvals import Resolved
 from hub.domain import approval as record
 from hub.domain.approval import Action, Approval, ApprovalState, By, Request, RuleVerdict
 from hub.domain.config.model import ApprovalRule
 from hub.domain.permission.rules import Named, Where, judge, named
-from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io.files.named import look
 from hub.io.git.showing import files_shown
@@ -103,7 +101,7 @@ class Approvals(Actor[ApprovalsInbox]):
                 self._withdraw(message)
                 return None
             case GetApprovals():
-                return message.answer([_shown(one) for one in self._shelf.all() if one.pending])
+                return message.answer([shown(one) for one in self._shelf.all() if one.pending])
             case _:
                 assert_never(message)
 
@@ -244,21 +242,3 @@ class Approvals(Actor[ApprovalsInbox]):
                 pause = _PAUSE  # the disk is full: it waits a little longer
             with trio.move_on_after(pause):
                 await self._changed.wait()
-
-
-def _shown(approval: Approval) -> api.Approval:
-    request = approval.request
-    return api.Approval(
-        id=approval.id,
-        action=request.action,
-        reason=approval.reason,
-        severity=approval.severity,
-        created_at=iso(approval.created_ms / 1000),
-        expires_at=iso(approval.expires_ms / 1000) if approval.expires_ms else None,
-        kind=request.kind,
-        session_id=request.session_id,
-        provider=request.provider,
-        account=request.account,
-        tool=request.tool,
-        context=record.shown(request),
-    )

@@ -9,8 +9,11 @@ The key is made of the request and its stage: so a restart publishes again whate
 from __future__ import annotations
 
 from hub.actors.common.outbox import Outbox, known
+from hub.api import approvals as api
+from hub.domain import approval as record
 from hub.domain.approval import Approval, ApprovalState, By
 from hub.domain.event import Tag
+from hub.domain.wallclock import iso
 from hub.io import failpoints
 
 
@@ -55,4 +58,23 @@ def _about(approval: Approval) -> dict[str, str]:
         sessionId=request.session_id,
         provider=request.provider,
         action=request.action,
+    )
+
+
+def shown(approval: Approval) -> api.Approval:
+    """How it is shown to whoever asks."""
+    request = approval.request
+    return api.Approval(
+        id=approval.id,
+        action=request.action,
+        reason=approval.reason,
+        severity=approval.severity,
+        created_at=iso(approval.created_ms / 1000),
+        expires_at=iso(approval.expires_ms / 1000) if approval.expires_ms else None,
+        kind=request.kind,
+        session_id=request.session_id,
+        provider=request.provider,
+        account=request.account,
+        tool=request.tool,
+        context=record.shown(request),
     )
