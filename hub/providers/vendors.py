@@ -141,7 +141,8 @@ CAPACITY = (
 """A server without room answers 429 as a quota does, but nothing of the user's is used up."""
 
 USED_UP = (
-    r"you exceeded your current quota|you(?: \(\S+\))?(?:'ve| have)? (?:hit|reached|exceeded|exhausted|used(?: up| all)?(?: of)?) your "
+    r"you exceeded your current quota|you(?: \(\S+\))?(?:'ve| have)? "
+    r"(?:hit|reached|exceeded|exhausted|used(?: up| all)?(?: of)?) your "
     r"(?:[\w.'-]{1,24} ){0,5}?(?:limits?|quota|allowance|credits?|spend cap)\b|you have no quota\b"
     r"|you(?:'ve| have) run out of (?:\w+ ){0,2}?(?:credits?|quota|tokens|requests)\b"
     rf"|(?:you (?:don't|do not) have enough|not enough) credits\b"
@@ -185,8 +186,10 @@ PHRASES: Phrases = (
             r"|could not resolve authentication method|could not load (?:the default )?credentials\b"
             r"|failed to (?:sign|log) ?in\. message:"
             r"|your default credentials were not found|the security token included in the request is (?:invalid|expired)"
-            rf"|(?:you are |you're )?not (?:(?:logged|signed) in|authenticated){END}|you must be (?:logged|signed) in(?:{END}|(?= to (?:use|run|continue)\b))"
-            rf"|please (?:run /login|(?:log ?in|sign ?in)(?: again| to continue)?){END}|(?:log|sign) ?in (?:is )?required{END}"
+            rf"|(?:you are |you're )?not (?:(?:logged|signed) in|authenticated){END}"
+            rf"|you must be (?:logged|signed) in(?:{END}|(?= to (?:use|run|continue)\b))"
+            rf"|please (?:run /login|(?:log ?in|sign ?in)(?: again| to continue)?){END}"
+            rf"|(?:log|sign) ?in (?:is )?required{END}"
             r"|(?:your )?(?:oauth|access|refresh|auth(?:entication)?) token (?:(?:has|is|was|could) )?(?:been )?"
             r"(?:expired|revoked|invalidated|not be refreshed)"
             rf"|(?:the )?request had invalid authentication credentials|invalid (?:bearer token|auth method){END}"
@@ -251,7 +254,8 @@ GENERAL: Phrases = (
         OVERLOAD,
         (
             r"(?:connection error|bad gateway|gateway time-?out|internal server error"
-            r"|(?:unable to|cannot|could not|failed to) connect(?: to (?:api|all addresses))?|(?:the )?(?:request|operation|connection) timed out"
+            r"|(?:unable to|cannot|could not|failed to) connect(?: to (?:api|all addresses))?"
+            r"|(?:the )?(?:request|operation|connection) timed out"
             r"|connection (?:refused|reset|failed|closed)(?: by peer| mid-response)?"
             r"|(?:\[Errno \d+\] )connection refused|(?:connect|headers|body) timeout error|the read operation timed out"
             r"|network error|tls handshake timeout|upstream request timeout|no healthy upstream|other side closed"
@@ -260,7 +264,8 @@ GENERAL: Phrases = (
             r"|deadline expired before operation could complete"
             rf"|(?:the )?service (?:is )?(?:temporarily |currently )?unavailable){_ON}|fetch failed\b"
             r"|socket hang up\b|upstream (?:connect error|overloaded)\b|peer closed connection\b|write EPIPE\b"
-            r"|client network socket disconnected\b|could not connect to \w+ app\b|dial tcp\b|https?ConnectionPool\(host='api\."
+            r"|client network socket disconnected\b|could not connect to \w+ app\b"
+            r"|dial tcp\b|https?ConnectionPool\(host='api\."
             r"|the server had an error (?:while )?processing|net::ERR_\w+"
             r"|connect (?:ECONNREFUSED|ETIMEDOUT)\b|read ECONNRESET\b|getaddrinfo E[A-Z_]+\b"
         ),
