@@ -23,6 +23,7 @@ from hub.client.whose import insist_own
 from hub.errors import Code, HubError
 
 T = TypeVar("T")
+Query = Mapping[str, str | int]
 
 DEFAULT_PORT = 4748
 TIMEOUT = 30.0
@@ -103,9 +104,9 @@ class Api:
             named=self._named,
         )
 
-    def read(self, kind: type[T], path: str, query: Mapping[str, str | int] | None = None) -> T:
+    def read(self, kind: type[T], path: str, query: Query | None = None) -> T:
         """A resource, as the class of `hub.api` that describes it."""
-        return _typed(self.get(path, query), kind)
+        return typed(self.get(path, query), kind)
 
     def order(self, kind: type[T], path: str, body: object = None) -> T:
         """What a POST made or changed.
@@ -117,9 +118,9 @@ class Api:
         """
         given = _plain(body) if body is not None else {}
         path = re.sub(r"{(\w+)}", lambda name: quote(given.pop(name[1]), safe=""), path)
-        return _typed(self.post(path, given), kind)
+        return typed(self.post(path, given), kind)
 
-    def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
+    def get(self, path: str, query: Query | None = None) -> Any:
         """The JSON of a resource, for who passes it on."""
         return self._ask("GET", f"{path}?{urlencode(query)}" if query else path, None)
 
@@ -225,8 +226,8 @@ _LONG = 20
 """Digits no port has; `int` refuses thousands of them with an error of its own."""
 
 
-def _typed(answer: Any, kind: type[T]) -> T:
-    """What a newer daemon says besides is passed over.
+def typed(answer: object, kind: type[T]) -> T:
+    """An answer as the class that describes it; what a newer daemon says besides is passed over.
 
     Raises:
         HubError: `internal`; it lacks what this hub must know.
