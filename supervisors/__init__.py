@@ -68,7 +68,7 @@ Not for: a value that a function can compute (call it), a task that ends with it
 failure should end the program.
 """
 
-from supervisors.actor import Actor, Context, actor_spec
+from supervisors.actor import Actor, ActorContext, actor_spec
 from supervisors.backoff import Backoff
 from supervisors.call import Answer, Call, Sent
 from supervisors.child import ChildState, Life
@@ -97,6 +97,7 @@ from supervisors.tree import NodeInfo
 __all__ = [
     "BRUTAL_KILL",
     "Actor",
+    "ActorContext",
     "ActorDied",
     "AdminCode",
     "AdminError",
@@ -109,7 +110,6 @@ __all__ = [
     "ChildInfo",
     "ChildSpec",
     "ChildState",
-    "Context",
     "Counts",
     "Down",
     "DynamicHandle",

@@ -14,7 +14,7 @@ import trio
 
 from supervisors.agenda import Again, Due, Event, Request
 from supervisors.child import Child, Life
-from supervisors.engine import Engine, Limits
+from supervisors.engine import SupervisorEngine, SupervisorLimits
 from supervisors.handle import AdminCode, AdminError, DynamicHandle, Op
 from supervisors.reply import Reply
 from supervisors.spec import (
@@ -29,7 +29,7 @@ from supervisors.spec import (
 )
 
 
-class DynamicSupervisor(Engine):
+class DynamicSupervisor(SupervisorEngine):
     """One incarnation of a dynamic supervisor.
 
     Args:
@@ -39,7 +39,9 @@ class DynamicSupervisor(Engine):
         handle: Where children are started.
     """
 
-    def __init__(self, life: Life, limits: Limits, max_children: float, handle: DynamicHandle) -> None:
+    def __init__(
+        self, life: Life, limits: SupervisorLimits, max_children: float, handle: DynamicHandle
+    ) -> None:
         super().__init__(life, limits, handle)
         self._max_children = max_children
         self._starts: dict[Child, Reply] = {}
@@ -163,7 +165,7 @@ def dynamic_spec(
     checked = SupervisorSpec(
         intensity=intensity, period=period, auto_shutdown=auto_shutdown, stuck_after=stuck_after
     )
-    limits = Limits(
+    limits = SupervisorLimits(
         intensity=checked.intensity,
         period=checked.period,
         auto_shutdown=checked.auto_shutdown,

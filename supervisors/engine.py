@@ -27,14 +27,14 @@ from supervisors.events import EventKind
 from supervisors.exits import Exit, IntensityReached, Shutdown
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Counts, Handle, Op
 from supervisors.intensity import Intensity
-from supervisors.plan import RestartVerdict, View
+from supervisors.plan import ChildView, RestartVerdict
 from supervisors.ref import ActorDied
 from supervisors.reply import Reply
 from supervisors.spec import AutoShutdown, Brutal, ChildSpec, Kind, Restart
 
 
 @attrs.frozen(kw_only=True)
-class Limits:
+class SupervisorLimits:
     """What both kinds of supervisor are told."""
 
     intensity: int
@@ -43,7 +43,7 @@ class Limits:
     auto_shutdown: AutoShutdown
 
 
-class Engine(ABC):
+class SupervisorEngine(ABC):
     """One incarnation of a supervisor.
 
     Args:
@@ -52,7 +52,7 @@ class Engine(ABC):
         handle: Where to be reached, if anywhere.
     """
 
-    def __init__(self, life: Life, limits: Limits, handle: Handle | None) -> None:
+    def __init__(self, life: Life, limits: SupervisorLimits, handle: Handle | None) -> None:
         self.life = life
         self.system = life.system
         self.children: dict[Hashable, Child] = {}
@@ -256,8 +256,8 @@ class Engine(ABC):
         if self._forgets(child):
             self._forget(child)
 
-    def _view(self, child: Child) -> View:
-        return View(child.spec.id, child.spec.restart, child.spec.significant, child.active)
+    def _view(self, child: Child) -> ChildView:
+        return ChildView(child.spec.id, child.spec.restart, child.spec.significant, child.active)
 
     # Restarting a child that concerns no sibling
 

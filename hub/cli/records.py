@@ -136,10 +136,10 @@ def _session_diff(places: Places, query: Mapping[str, str | int]) -> Any:
 def _sessions(places: Places, _: Mapping[str, str | int]) -> Any:
     from hub.actors.sessions.listing import of_record
     from hub.api.convert import unstructure
-    from hub.cli.offline import Project
+    from hub.cli.offline import OfflineProject
     from hub.io.records.sessions import found
 
-    hide = Project(places).redactor().text
+    hide = OfflineProject(places).redactor().text
     rows = [unstructure(of_record(record, hide)) for record in found(places)]
     return {"sessions": rows, "concurrent": 0}
 
@@ -155,9 +155,9 @@ def _costs(places: Places, _: Mapping[str, str | int]) -> Any:
 
 def _scrubbed(places: Places, value: Any) -> Any:
     """Without what looks like a secret, and without those that hub holds, as the daemon would answer."""
-    from hub.cli.offline import Project
+    from hub.cli.offline import OfflineProject
 
-    return Project(places).redactor().value(value)
+    return OfflineProject(places).redactor().value(value)
 
 
 _ANSWERS: Mapping[str, Callable[[Places, Mapping[str, str | int]], Any]] = {
