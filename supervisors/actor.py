@@ -14,9 +14,9 @@ import trio
 from supervisors import exits
 from supervisors.backoff import Backoff
 from supervisors.call import Answer, Call
-from supervisors.child import Life
 from supervisors.events import At, EventKind
 from supervisors.exits import Exit
+from supervisors.life import Life
 from supervisors.mailbox import Envelope, Mailbox
 from supervisors.ref import Ref, Slot
 from supervisors.reply import DEFER, Reply

@@ -22,11 +22,12 @@ import trio
 
 from supervisors import plan
 from supervisors.agenda import Again, Due, Event, Request
-from supervisors.child import Child, ChildState, Life, run_life
+from supervisors.child import Child, ChildState, run_life
 from supervisors.events import EventKind
 from supervisors.exits import Exit, IntensityReached, Shutdown
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Counts, Handle, Op
 from supervisors.intensity import Intensity
+from supervisors.life import Life
 from supervisors.plan import ChildView, RestartVerdict
 from supervisors.ref import ActorDied
 from supervisors.reply import Reply
@@ -312,7 +313,7 @@ class SupervisorEngine(ABC):
         life = child.life
         if life is not None and not life.ended.is_set():
             child.state = ChildState.STOPPING
-            await self._stop_life(life)
+            await self._stop_life(life, child.spec.shutdown)
             if not life.ended.is_set():
                 child.state = ChildState.STUCK
                 detail = f"killed {self._limits.stuck_after:g} s ago and still there"
@@ -321,8 +322,7 @@ class SupervisorEngine(ABC):
         child.down()
         return True
 
-    async def _stop_life(self, life: Life) -> None:
-        patience = life.spec.shutdown
+    async def _stop_life(self, life: Life, patience: float | Brutal) -> None:
         if not isinstance(patience, Brutal) and not self._hurry:
             life.request_stop()
             with trio.move_on_after(patience) as scope:

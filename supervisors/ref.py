@@ -15,9 +15,9 @@ from typing import Any, Generic, TypeVar
 import trio
 
 from supervisors.call import Sent
-from supervisors.child import Life
 from supervisors.events import EventKind
 from supervisors.exits import Exit
+from supervisors.life import Life
 from supervisors.mailbox import Envelope, Mailbox, MailboxFull, MailboxSpec, OverflowRule
 from supervisors.monitor import Down, Monitor
 from supervisors.reply import Reply

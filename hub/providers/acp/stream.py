@@ -68,7 +68,7 @@ class AcpStream(Fold):
         title: The agent's name for people.
         people: Whether a person is asked for permissions; otherwise they are given, and told.
         wishes: What the session is to be set to; (nothing) where arguments of the program do that.
-        sequential: See `ToolBook`.
+        sequential: See `AcpToolCalls`.
     """
 
     wording = failures.WORDING
