@@ -23,7 +23,6 @@ from hub.errors import Code, HubError
 from hub.io.git.digest import Content, look
 from hub.io.git.env import git, together
 from hub.io.git.identity import identity
-from hub.io.git.index import rewrite
 from hub.io.git.programs import planted_programs
 from hub.io.git.refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
 from hub.io.git.scan import Entry, Skipped, TreeChanges, gather, scan, show, tree_diff
@@ -230,11 +229,8 @@ async def _ready_index(ground: Ground, seen: TreeView, work: TreeChanges) -> Non
         return
     shadow, index = ground.shadow, _next_index(ground)
     index.touch()  # what takes a file's place goes to the disk at once, not while it is put into the worktree
-    if not seen.index.conflicts and await trio.to_thread.run_sync(rewrite, shadow, index, work.entries):
-        return
-    index.with_name(f"{index.name}.lock").unlink(
-        missing_ok=True
-    )  # of a git that was killed; only hub is here
+    # Of a git that was killed; only hub is here.
+    index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
     await trio.to_thread.run_sync(copy_index, shadow.index, index)
     await apply(attrs.evolve(shadow, index=index), work.entries, seen.index.conflicts)
 
