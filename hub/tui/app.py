@@ -61,8 +61,8 @@ class HubApp(App[None]):
     CSS = """
     FooterKey .footer-key--key { color: $text-primary; }
     Input > .input--placeholder { color: $foreground; text-style: dim; }
-    .ascii Box > Vertical { border: ascii $primary; }
-    .ascii Box Input { border: ascii $primary; }
+    .ascii Dialog > Vertical { border: ascii $primary; }
+    .ascii Dialog Input { border: ascii $primary; }
     .ascii Toast { border: none; }
     .ascii CommandPalette #--input { border: ascii $primary; }
     .ascii CommandPalette SearchIcon { display: none; }

@@ -25,12 +25,12 @@ class Dialog(ModalScreen[R]):
     """A box in the middle; Escape leaves it without an answer."""
 
     DEFAULT_CSS = """
-    Box { align: center middle; }
-    Box > Vertical { width: 90%; max-width: 120; height: auto; max-height: 90%; padding: 0 1; }
-    Box > Vertical { background: $surface; border: round $primary; }
-    Box .title { text-style: bold; }
-    Box .hint { color: $text-muted; }
-    Box Rows { height: auto; max-height: 100%; background: $surface; }
+    Dialog { align: center middle; }
+    Dialog > Vertical { width: 90%; max-width: 120; height: auto; max-height: 90%; padding: 0 1; }
+    Dialog > Vertical { background: $surface; border: round $primary; }
+    Dialog .title { text-style: bold; }
+    Dialog .hint { color: $text-muted; }
+    Dialog Rows { height: auto; max-height: 100%; background: $surface; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back")]
 
