@@ -21,7 +21,11 @@ class EventsQuery:
     since: EventId = 0
     limit: Annotated[int, Meta(ge=1, le=10_000)] = 1000
     session_id: Annotated[
-        str, Meta(pattern="^[a-z0-9-]{0,64}$(?!\\n)", description='Only events of this session; "" = all.')
+        str,
+        Meta(
+            pattern="^[a-z0-9-]{0,64}$(?!\\n)",
+            description='Only events of this session, by its id or the beginning of it; "" = all.',
+        ),
     ] = ""
     until: (
         Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER, description="The greatest id; left out: any.")] | None

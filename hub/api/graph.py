@@ -72,7 +72,12 @@ class DetailQuery:
         int, Meta(ge=1, le=2000, description="Nodes; there may be four times as many edges.")
     ] = 200
     type: Annotated[str, Meta(pattern=_WORD, description='Only nodes of this type; "" = all.')] = ""
-    session_id: Annotated[str, Meta(pattern=_ID, description='Only nodes of this session; "" = all.')] = ""
+    session_id: Annotated[
+        str,
+        Meta(
+            pattern=_ID, description='Only nodes of this session, by its id or the beginning of it; "" = all.'
+        ),
+    ] = ""
 
 
 @attrs.define(kw_only=True)

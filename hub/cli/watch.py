@@ -12,28 +12,31 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 import attrs
 import click
 import trio
 
+from hub.api.events import EventRecord
+from hub.api.status import Status
 from hub.cli import plain
 from hub.cli.conversation import Conversation
-from hub.cli.items import Item, Told
+from hub.cli.items import Item, ToldItem
+from hub.cli.screen import Record
 from hub.cli.width import columns, hung
-from hub.client.live import Link, follow
-from hub.client.quick import Api
+from hub.client.live import LinkState, follow
+from hub.client.quick import Api, Query
 from hub.errors import Code, HubError
 
 PATIENCE = 120.0
 """Seconds to look for a daemon that has gone, where nobody looks on: as long as an agent waits for the next one."""
 _HANG = 4
 
-Record = dict[str, Any]
+T = TypeVar("T")
 
 
-class View(Protocol):
+class ConversationView(Protocol):
     """Where a conversation is shown."""
 
     def show(self, items: Iterable[Item]) -> None:
@@ -69,24 +72,22 @@ class Silent:
 
 
 @attrs.frozen
-class Seen:
+class WatchEnd:
     """How the watching ended."""
 
     detached: bool = False
     """Whether the user left and the session works on."""
 
 
-async def ask(api: Api, path: str) -> Any:
+async def ask(api: Api, kind: type[T], path: str, query: Query | None = None) -> T:
     """One GET, off the event loop."""
-    return await trio.to_thread.run_sync(api.get, path, abandon_on_cancel=True)
+    return await trio.to_thread.run_sync(api.read, kind, path, query, abandon_on_cancel=True)
 
 
 async def last_event(api: Api) -> int:
     """The id after which news begin."""
-    newest = 0
-    while page := await ask(api, f"/api/events?since={newest}&limit=1000"):
-        newest = page[-1]["id"]
-    return newest
+    newest = await ask(api, list[EventRecord], "/api/events", {"newest": 1, "limit": 1})
+    return newest[-1].id if newest else 0
 
 
 async def watch(
@@ -99,7 +100,7 @@ async def watch(
     keys: bool = False,
     seen: Sequence[Record] = (),
     ended: bool = False,
-) -> dict[str, Any] | None:
+) -> Status | None:
     """Show a session until it has ended, and return its last status; None where the user has left it at work.
 
     Args:
@@ -118,22 +119,19 @@ async def watch(
     if left.detached:
         return None
     try:
-        status: dict[str, Any] = await ask(watching.api, f"/api/status?sessionId={session_id}")
+        return await ask(watching.api, Status, "/api/status", {"sessionId": session_id})
     except HubError as error:
         if error.code is not Code.NOT_FOUND:
             raise
         raise HubError(Code.INTERRUPTED, "The session was taken out of the queue and never began.") from None
-    return status
 
 
-async def watch_until(
-    api: Api, since: int, ends: Callable[[dict[str, Any]], bool], *, quiet: bool = False
-) -> None:
+async def watch_until(api: Api, since: int, ends: Callable[[Record], bool], *, quiet: bool = False) -> None:
     """Show all sessions up to the first record whose `meta` is the end."""
     await Watching(api, Conversation(ends_told=True), quiet=quiet).until(since, ends)
 
 
-def _ends(meta: dict[str, Any], session_id: str) -> bool:
+def _ends(meta: Record, session_id: str) -> bool:
     return bool(meta.get("ended")) and meta.get("sessionId") == session_id
 
 
@@ -154,7 +152,7 @@ class Watching:
     quiet: bool = False
     only: str = ""
     keys: bool = False
-    _view: View = attrs.field(factory=Silent)
+    _view: ConversationView = attrs.field(factory=Silent)
     _lost: bool = False
     _answers: bool = False
     """Whether keys answer."""
@@ -162,16 +160,16 @@ class Watching:
     async def until(
         self,
         since: int,
-        ends: Callable[[dict[str, Any]], bool],
+        ends: Callable[[Record], bool],
         seen: Sequence[Record] = (),
         *,
         at_once: bool = False,
-    ) -> Seen:
+    ) -> WatchEnd:
         """Show what comes, up to the end or until the user leaves."""
         async with self._shown() as detached:
             self._recall(seen)
             if at_once:
-                return Seen()
+                return WatchEnd()
             with trio.CancelScope() as scope:
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(_cancels, detached, scope)
@@ -179,9 +177,9 @@ class Watching:
                     nursery.cancel_scope.cancel(reason="the end was seen")
             if not detached.is_set():
                 self._view.show(self.known.rest())
-            return Seen(detached.is_set())
+            return WatchEnd(detached.is_set())
 
-    async def _follow(self, since: int, ends: Callable[[dict[str, Any]], bool]) -> None:
+    async def _follow(self, since: int, ends: Callable[[Record], bool]) -> None:
         patience = math.inf if on_terminal() and not self.quiet else PATIENCE
         async with follow(
             self.api.port,
@@ -206,29 +204,29 @@ class Watching:
         self.api = self.api.again()
         return self.api
 
-    def _link(self, now: Link) -> None:
-        if now is Link.LOST:
+    def _link(self, now: LinkState) -> None:
+        if now is LinkState.LOST:
             self._view.waiting("the daemon is gone; the agent works on. Start it again: hub daemon")
         elif self._lost:
             self._view.waiting("")
-        self._lost = now is Link.LOST
+        self._lost = now is LinkState.LOST
 
     def _recall(self, seen: Sequence[Record]) -> None:
         """Take what was before, and show the newest of it."""
         items = [item for record in seen for item in self.known.take(record)]
         if len(items) > _RECALLED:
-            self._view.show([Told(f"... {len(items) - _RECALLED} earlier: hub logs", "dim")])
+            self._view.show([ToldItem(f"... {len(items) - _RECALLED} earlier: hub logs", "dim")])
         self._view.show(items[-_RECALLED:])
         for ask in self.known.asks:
             self._hint(
                 {"needsApproval": ask.approval, "approvalId": ask.approval, "needsInput": not ask.approval}
             )
 
-    def _hint(self, meta: dict[str, Any]) -> None:
+    def _hint(self, meta: Record) -> None:
         """Where no key answers a question, the command that does."""
         how = how_to_answer(meta)
         if how and not self._answers:
-            self._view.show([Told(f"answer it from another terminal: {how}", "warn")])
+            self._view.show([ToldItem(f"answer it from another terminal: {how}", "warn")])
 
     @asynccontextmanager
     async def _shown(self) -> AsyncIterator[trio.Event]:
@@ -253,7 +251,7 @@ _RECALLED = 20
 """Earlier items that are shown to whoever comes back."""
 
 
-def how_to_answer(meta: dict[str, Any]) -> str:
+def how_to_answer(meta: Record) -> str:
     """The command that answers what an event asks; "" when it asks nothing."""
     if meta.get("needsApproval"):
         number = meta["approvalId"]

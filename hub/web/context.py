@@ -16,8 +16,9 @@ from typing import Any, Protocol, TypeVar
 import attrs
 import trio
 
+from hub.errors import Code, HubError
 from hub.io.project.places import Places
-from hub.messages import Subscribe, Subscription, Unsubscribe
+from hub.messages import GetSessionFacts, Subscribe, Subscription, Unsubscribe
 from supervisors import Call, NodeInfo, Ref
 
 A = TypeVar("A")
@@ -56,6 +57,23 @@ class Context:
     async def call(self, message: Call[A], *, timeout: float = READ) -> A:  # noqa: ASYNC109  # as `Ref.call`
         """What the actor answers that the message is for."""
         return await self.ref(type(message)).call(message, timeout=timeout)
+
+    async def session_meant(self, beginning: str) -> str:
+        """The id of the session that is meant by the beginning of it; as it is where no session's begins so.
+
+        The logs know sessions that are on record no more.
+
+        Raises:
+            HubError: `which_session`.
+        """
+        if not beginning:
+            return ""
+        try:
+            return (await self.call(GetSessionFacts(beginning))).session_id or beginning
+        except HubError as error:
+            if error.code is not Code.NOT_FOUND:
+                raise
+            return beginning
 
     async def insist(self, said: str = "") -> None:
         """Refuse to start anything that the user has not agreed to.

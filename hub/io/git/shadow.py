@@ -18,8 +18,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterable
-from functools import partial
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import attrs
@@ -141,19 +140,17 @@ async def base_tree(shadow: Shadow) -> str:
 
 
 def copy_index(source: Path, target: Path) -> None:
-    """Copies an index with its modification time, by which git tells entries it may trust from those it may not."""
-    with coded_errors(target), source.open("rb") as file:
-        put_index(target, iter(partial(file.read, _CHUNK), b""), os.fstat(file.fileno()))
+    """Copies an index with its modification time, by which git tells entries it may trust from those it may not.
 
-
-def put_index(target: Path, pieces: Iterable[bytes | memoryview], like: os.stat_result) -> None:
-    """Writes an index with the modification time of another one; it appears whole or not at all."""
+    Guarantees: `target` appears whole or not at all.
+    """
     temp = target.with_name(f"{target.name}.hub-new")
-    with coded_errors(target):
+    with coded_errors(target), source.open("rb") as file:
         temp.unlink(missing_ok=True)
         fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(fd, "wb") as copy:
-            copy.writelines(pieces)
+            shutil.copyfileobj(file, copy, _CHUNK)
+        like = os.fstat(file.fileno())
         os.utime(temp, ns=(like.st_atime_ns, like.st_mtime_ns))
         temp.replace(target)
 

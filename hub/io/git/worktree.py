@@ -29,7 +29,6 @@ from hub.io.git.aside import note_yours
 from hub.io.git.directories import note_directories
 from hub.io.git.env import Config, effective_config, filter_overrides, git
 from hub.io.git.identity import identity
-from hub.io.git.index import note_entries
 from hub.io.git.layout import common_dir, find_admin, own_git_dir
 from hub.io.git.refs import BASE, kept_ref, move_refs, read_commits
 from hub.io.git.scan import gather, scan
@@ -229,7 +228,6 @@ async def _fill(root: Path, admin: Path, path: Path, kept: Path) -> None:
     copy_index(index, kept)
     index.replace(admin / "index")
     note_index(shadow, admin / "index", await base_tree(shadow))
-    await trio.to_thread.run_sync(note_entries, shadow)
     if empty:  # else nobody knows what was there before
         await note_directories(shadow)
 

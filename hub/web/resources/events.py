@@ -7,6 +7,7 @@ Must not: follow the log live; `stream` does.
 from __future__ import annotations
 
 from hub.api.events import EventRecord, EventsQuery
+from hub.errors import Code
 from hub.messages import EventsSince
 from hub.web.codec import encode
 from hub.web.context import Context
@@ -15,7 +16,8 @@ from hub.web.route import get
 
 async def events(context: Context, query: EventsQuery) -> bytes:
     """As the streams have them."""
-    order = EventsSince(query.since, query.limit, query.session_id, query.until, newest=bool(query.newest))
+    session_id = await context.session_meant(query.session_id)
+    order = EventsSince(query.since, query.limit, session_id, query.until, newest=bool(query.newest))
     return encode([record.to_json() for record in await context.call(order)])
 
 
@@ -26,5 +28,6 @@ ROUTES = (
         events,
         answer=list[EventRecord],
         query=EventsQuery,
+        codes=frozenset({Code.WHICH_SESSION}),
     ),
 )

@@ -39,6 +39,12 @@ async def retrieval(context: Context, query: RetrievalQuery) -> bytes:
     return encode_plain(unstructure(await context.call(Retrieve(query.q, query.limit))))
 
 
+async def detail(context: Context, query: DetailQuery) -> Detail:
+    """Of one session, where its id is said."""
+    session_id = await context.session_meant(query.session_id)
+    return await context.call(GetGraphDetail(query.limit, query.type, session_id))
+
+
 _UNUSABLE = frozenset(
     {Code.STATE_CORRUPT, Code.NO_SPACE, Code.READ_ONLY, Code.NO_PERMISSION, Code.DISK_FAILED}
 )
@@ -53,10 +59,10 @@ ROUTES = (
     get(
         "/api/graph/detail",
         "The newest nodes of the graph and the edges between them.",
-        call(lambda query: GetGraphDetail(query.limit, query.type, query.session_id)),
+        detail,
         answer=Detail,
         query=DetailQuery,
-        codes=_UNUSABLE,
+        codes=_UNUSABLE | {Code.WHICH_SESSION},
         foreign=True,
     ),
     get(

@@ -160,6 +160,20 @@ async def test_a_subscription_ends_with_its_block(made, monkeypatch):
         await live.post("/api/session/stop")
 
 
+async def test_the_logs_take_the_beginning_of_an_id(made, monkeypatch):
+    """As every route of a session; the whole id of one that is on record no more finds what the log still has."""
+    async with daemon_of(made, monkeypatch) as live:
+        session_id = (await live.post("/api/run", RUN))["sessionId"]
+        await live.until(lambda s: s["needsInput"], "the second agent asks")
+        of_it = await live.get("/api/events", {"sessionId": session_id})
+        assert of_it
+        assert await live.get("/api/events", {"sessionId": session_id[:6]}) == of_it
+        nodes = await live.get("/api/graph/detail", {"sessionId": session_id[:6]})
+        assert nodes["nodes"] == (await live.get("/api/graph/detail", {"sessionId": session_id}))["nodes"]
+        assert await live.get("/api/events", {"sessionId": "s-00000000-0000"}) == []
+        await live.post("/api/session/stop")
+
+
 async def test_every_read_answers_on_an_idle_daemon(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
         for path in (
