@@ -47,12 +47,10 @@ from hub.actors.pipelines.store import PipelineRunStore
 from hub.actors.quota.actor import Quota
 from hub.actors.session.actor import SessionActor
 from hub.actors.session.agent_control import adapter_id
-from hub.actors.session.context import SessionContext
+from hub.actors.session.context import SessionContext, SharedState
 from hub.actors.session.driver import Driver, hire
 from hub.actors.session.routing import Routing
-from hub.actors.session.shared_state import SharedState
 from hub.actors.session.store import SessionStore
-from hub.actors.session.usage import SessionUsage
 from hub.actors.sessions.actor import Register
 from hub.actors.sessions.beginning import Beginnings
 from hub.actors.sessions.homes import Homes
@@ -316,7 +314,6 @@ class App:
             providers=self.providers,
             keys=self.secrets.keys,
             config=self.config,
-            usage=SessionUsage(),
             new_id=new_id,
             clock=time.time,
             chance=random.random,

@@ -168,8 +168,7 @@ def allowed(here: str) -> set[str]:
 def test_no_module_imports_itself_in_a_circle():
     """Nor for the type checker alone: who needs the other's type says what it needs of it."""
     graph = {
-        name: {what for what, _, _ in imports(name) if what in MODULES and what != name}
-        for name in MODULES
+        name: {what for what, _, _ in imports(name) if what in MODULES and what != name} for name in MODULES
     }
     try:
         TopologicalSorter(graph).prepare()
