@@ -47,11 +47,11 @@ ARROWS: dict[str, set[str]] = {
         "hub.message_map",
         "supervisors",
     },
-    "hub.client": {"hub.owners"},
+    "hub.client": {"hub.api", "hub.owners"},
     "hub.tui": {"hub.client", "hub.api", "hub.domain"},
     "hub.wire": set(),
     "hub.mcp": {"hub.client", "hub.wire"},
-    "hub.acp": {"hub.client", "hub.domain", "hub.wire"},
+    "hub.acp": {"hub.client", "hub.api", "hub.domain", "hub.wire"},
     "supervisors": set(),
 }
 """The layers. `hub.errors` and the version in `hub` may be imported by all of hub."""

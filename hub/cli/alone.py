@@ -66,7 +66,7 @@ class Alone(Context):
                         draft.add(entry.event, entry.data)
                     journal.commit(draft)
                     head = journal.head()
-                return AuditHead(seq=head.seq, hash=head.hash, bytes=places.audit.stat().st_size)
+                return AuditHead(seq=head.seq, hash=head.hash, bytes=head.size)
             case _:
                 raise HubError(Code.DAEMON_NOT_RUNNING)
 

@@ -10,17 +10,20 @@ typed or pasted before counts for nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TypeVar
 
 import attrs
 import trio
 
+from hub.api.approvals import Approval, Resolution, Resolved
+from hub.api.session import HandingOver, Pause, Paused, Replied, TextReply, Which
+from hub.api.status import Status
 from hub.cli.context import which
 from hub.cli.conversation import Conversation
 from hub.cli.items import ToldItem
 from hub.cli.keys import Key
 from hub.client.quick import Api
-from hub.domain.approval import CUT
+from hub.domain.approval import CUT, Action
 from hub.domain.text.change import change
 from hub.domain.text.safe import clean
 from hub.errors import HubError
@@ -37,6 +40,7 @@ _ESCAPE, _KILL, _WORD = "\x1b", "\x15", "\x17"
 GRACE = 0.7
 """Seconds a request stands on the screen before a key is its answer: a second press is often meant for the one before."""
 
+T = TypeVar("T")
 Say = Callable[[ToldItem], None]
 
 
@@ -95,8 +99,8 @@ class Answering:
             self.typing = True
 
     async def _show(self, number: str) -> None:
-        found = await self._ask(lambda api: api.get("/api/approvals"))
-        request = next((one for one in found or () if one["id"] == number), None)
+        found = await self._ask(lambda api: api.read(list[Approval], "/api/approvals"))
+        request = next((one for one in found or () if one.id == number), None)
         if request is None:
             return
         for line in picture(request):
@@ -124,7 +128,7 @@ class Answering:
             case "p":
                 await self._pause()
             case "h":
-                if await self._post("/api/handoff", {}) is not None:
+                if await self._order(HandingOver, "/api/handoff", Which(session_id=self.session_id)):
                     self.say(ToldItem("a handoff is asked for", "dim"))
             case "d":
                 self.detached.set()
@@ -140,7 +144,8 @@ class Answering:
             self.typed += clean(key.text)
         elif key.text in _ENTER:
             text, self.typed, self.typing = self.typed.strip(), "", False
-            if text and await self._post("/api/session/reply", {"reply": text}) is not None:
+            reply = TextReply(reply=text, session_id=self.session_id)
+            if text and await self._order(Replied, "/api/session/reply", reply) is not None:
                 self.conversation.asks = [ask for ask in self.conversation.asks if ask.approval]
         elif key.text == _ESCAPE:
             self.typed, self.typing, self._left = "", False, True
@@ -155,19 +160,20 @@ class Answering:
 
     async def _resolve(self, *, approved: bool, always: bool = False) -> None:
         number, self.shown = self.shown, ""
-        body = {"approved": approved, **({"always": True} if always else {})}
-        await self._ask(lambda api: api.post(f"/api/approvals/{number}", body))
+        said = Resolution(id=number, approved=approved, always=always)
+        await self._order(Resolved, "/api/approvals/{id}", said)
         self._since = trio.current_time()  # what was pressed meanwhile is read now
 
     async def _pause(self) -> None:
-        status = await self._ask(lambda api: api.get("/api/status", which(self.session_id)))
+        status = await self._ask(lambda api: api.read(Status, "/api/status", which(self.session_id)))
         if status is not None:
-            await self._post("/api/session/pause", {"pause": not status["paused"]})
+            pause = Pause(pause=not status.paused, session_id=self.session_id)
+            await self._order(Paused, "/api/session/pause", pause)
 
-    async def _post(self, path: str, body: dict[str, Any]) -> Any:
-        return await self._ask(lambda api: api.post(path, {**body, **which(self.session_id)}))
+    async def _order(self, kind: type[T], path: str, body: object) -> T | None:
+        return await self._ask(lambda api: api.order(kind, path, body))
 
-    async def _ask(self, question: Callable[[Api], Any]) -> Any:
+    async def _ask(self, question: Callable[[Api], T]) -> T | None:
         """The daemon's answer; None where it refuses, which is said."""
         try:
             return await trio.to_thread.run_sync(lambda: question(self.api()), abandon_on_cancel=True)
@@ -178,17 +184,17 @@ class Answering:
             return None
 
 
-def picture(request: dict[str, Any]) -> Iterator[ToldItem]:
+def picture(request: Approval) -> Iterator[ToldItem]:
     """The whole of what is to be allowed: the command, or the change line by line."""
-    context = request["context"]
+    context = request.context
     command = context.get("command") or ""
-    reason = clean(request["reason"])
-    who = f"{request['provider']} wants to: " if request["kind"] == "tool" else ""
-    grave = "danger! " if request["severity"] == "danger" else ""
-    yield ToldItem(f"{grave}{who}{clean(request['action'])}", "bad" if grave else "warn")
-    if reason and reason not in request["action"]:
+    reason = clean(request.reason)
+    who = f"{request.provider} wants to: " if request.kind is Action.TOOL else ""
+    grave = "danger! " if request.severity == "danger" else ""
+    yield ToldItem(f"{grave}{who}{clean(request.action)}", "bad" if grave else "warn")
+    if reason and reason not in request.action:
         yield ToldItem("", "note", (reason,))
-    if command and clean(command) not in clean(request["action"]):
+    if command and clean(command) not in clean(request.action):
         yield ToldItem("", "note", tuple(clean(command).splitlines()))
     lines = list(change(context.get("input")))
     if lines:

@@ -6,10 +6,10 @@ Must not: decide whether a request may still be answered; the daemon does.
 
 from __future__ import annotations
 
-from typing import Any
-
+import attrs
 import click
 
+from hub.api.approvals import Approval, Resolution, Resolved
 from hub.cli.clock import Clock
 from hub.cli.context import client, json_option, show
 from hub.client.quick import Api
@@ -29,7 +29,7 @@ def approvals(ctx: click.Context, *, as_json: bool) -> None:
 
     Example: hub approvals
     """
-    show(client(ctx).get("/api/approvals"), as_json=as_json, text=listed)
+    show(client(ctx).read(list[Approval], "/api/approvals"), as_json=as_json, text=listed)
 
 
 @click.command()
@@ -51,7 +51,8 @@ def approve(ctx: click.Context, number: str, note: str, *, always: bool, as_json
         raise HubError(
             Code.USAGE, "An agent cannot speak for its user.", hint="Type it in a shell of your own."
         )
-    _answer(client(ctx), number, {"approved": True, "note": note, "always": always}, as_json=as_json)
+    said = Resolution(id=number, approved=True, note=note, always=always)
+    _answer(client(ctx), said, as_json=as_json)
 
 
 @click.command()
@@ -64,19 +65,19 @@ def deny(ctx: click.Context, number: str, note: str, *, as_json: bool) -> None:
 
     Example: hub deny --note "use the staging database"
     """
-    _answer(client(ctx), number, {"approved": False, "note": note}, as_json=as_json)
+    _answer(client(ctx), Resolution(id=number, approved=False, note=note), as_json=as_json)
 
 
-def _answer(api: Api, number: str, body: dict[str, Any], *, as_json: bool) -> None:
-    waiting = api.get("/api/approvals")
-    meant = only(waiting, number)
-    if body["approved"] and not number:
-        _consider(next(one for one in waiting if one["id"] == meant), always=body["always"])
-    answer = api.post(f"/api/approvals/{meant}", body)
-    show(answer, as_json=as_json, text=lambda _: "approved" if body["approved"] else "denied")
+def _answer(api: Api, said: Resolution, *, as_json: bool) -> None:
+    waiting = api.read(list[Approval], "/api/approvals")
+    meant = only(waiting, said.id)
+    if said.approved and not said.id:
+        _consider(next(one for one in waiting if one.id == meant), always=said.always)
+    answer = api.order(Resolved, "/api/approvals/{id}", attrs.evolve(said, id=meant))
+    show(answer, as_json=as_json, text=lambda _: "approved" if said.approved else "denied")
 
 
-def _consider(request: dict[str, Any], *, always: bool) -> None:
+def _consider(request: Approval, *, always: bool) -> None:
     """Show the whole of what nobody has named, and ask where somebody can be asked; stdout is the answer's.
 
     Raises:
@@ -93,17 +94,17 @@ def _consider(request: dict[str, Any], *, always: bool) -> None:
         raise HubError(
             Code.INPUT_NEEDED,
             "You did not say yes, and it waits still.",
-            hint=f"Refuse it: hub deny {request['id']}",
+            hint=f"Refuse it: hub deny {request.id}",
         )
 
 
-def only(waiting: list[dict[str, Any]], number: str = "") -> str:
+def only(waiting: list[Approval], number: str = "") -> str:
     """The id of the one that is meant: by its id or the beginning of it, else the only one that waits.
 
     Raises:
         HubError: Nothing waits, or several do.
     """
-    meant = [one["id"] for one in waiting if one["id"].startswith(number)] if number else []
+    meant = [one.id for one in waiting if one.id.startswith(number)] if number else []
     if number and len(meant) != 1:
         if meant:
             raise HubError(Code.USAGE, f"{number} may be {' or '.join(meant)}: say which.")
@@ -112,21 +113,21 @@ def only(waiting: list[dict[str, Any]], number: str = "") -> str:
         raise HubError(Code.NOT_FOUND, "Nothing waits for an answer.", hint="See: hub status")
     if len(waiting) > 1:
         raise HubError(Code.USAGE, f"{len(waiting)} requests wait: say which.\n{listed(waiting)}")
-    return str(waiting[0]["id"])
+    return waiting[0].id
 
 
-def listed(waiting: list[dict[str, Any]]) -> str:
+def listed(waiting: list[Approval]) -> str:
     """What waits, for people."""
     return "\n".join(map(picture, waiting)) or "nothing waits for an answer"
 
 
-def picture(approval: dict[str, Any]) -> str:
+def picture(approval: Approval) -> str:
     """One request in two or three lines."""
-    mark = click.style(approval["severity"], fg=_COLOURS.get(approval["severity"]))
-    lines = [f"{approval['id']}  {mark}  {approval['provider']}  {approval['action']}"]
-    lines.append(f"  {approval['reason']}")
-    if approval["context"].get("cut"):
+    mark = click.style(approval.severity, fg=_COLOURS.get(approval.severity))
+    lines = [f"{approval.id}  {mark}  {approval.provider}  {approval.action}"]
+    lines.append(f"  {approval.reason}")
+    if approval.context.get("cut"):
         lines.append(f"  {CUT}")
-    if approval["expiresAt"]:
-        lines.append(f"  denied at {Clock().at(approval['expiresAt'])}, unless it is answered before")
+    if approval.expires_at:
+        lines.append(f"  denied at {Clock().at(approval.expires_at)}, unless it is answered before")
     return "\n".join(lines)

@@ -10,14 +10,20 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
+from hub.api.sessions import Session, Sessions
+from hub.api.status import Status
 from hub.cli.context import client, json_option, project_dir, session_argument
+from hub.cli.screen import Record
 from hub.client.quick import Api
 from hub.domain.session import not_on_record, several_meant
 from hub.errors import Code, HubError
+
+if TYPE_CHECKING:
+    import trio
 
 _PAGE = 1000
 
@@ -40,7 +46,7 @@ def attach(ctx: click.Context, *, session: str, verbose: bool, as_json: bool) ->
     from hub.cli.run import next_commands
 
     api = client(ctx)
-    session_id = meant(api.get("/api/sessions")["sessions"], session)
+    session_id = meant(api.read(Sessions, "/api/sessions").sessions, session)
     status = trio.run(partial(_watch, api, session_id, verbose=verbose, keys=not as_json, quiet=as_json))
     if status is None:
         click.echo("left at work\n" + "\n".join(next_commands(session_id)))
@@ -48,31 +54,28 @@ def attach(ctx: click.Context, *, session: str, verbose: bool, as_json: bool) ->
     return outcome(status, project_dir(ctx), as_json=as_json, seen=not as_json)
 
 
-def meant(rows: list[dict[str, Any]], given: str) -> str:
+def meant(rows: list[Session], given: str) -> str:
     """The session that is named by its id or the beginning of it; else the only one that works, else the newest.
 
     Raises:
         HubError: `not_found`, `which_session`, `no_active_session`.
     """
     if given:
-        found = [row["sessionId"] for row in rows if row["sessionId"].startswith(given)]
+        found = [row.session_id for row in rows if row.session_id.startswith(given)]
         found = [given] if given in found else found
         if not found:
-            raise not_on_record(given, [row["sessionId"] for row in rows])
+            raise not_on_record(given, [row.session_id for row in rows])
     else:
-        active = [row["sessionId"] for row in rows if not row["endedAt"]]
-        found = active or [row["sessionId"] for row in rows[-1:]]
+        active = [row.session_id for row in rows if not row.ended_at]
+        found = active or [row.session_id for row in rows[-1:]]
     if not found:
         raise HubError(Code.NO_ACTIVE_SESSION)
     if len(found) > 1:
         raise several_meant(found)
-    session_id: str = found[0]
-    return session_id
+    return found[0]
 
 
-async def _watch(
-    api: Api, session_id: str, *, verbose: bool, keys: bool, quiet: bool
-) -> dict[str, Any] | None:
+async def _watch(api: Api, session_id: str, *, verbose: bool, keys: bool, quiet: bool) -> Status | None:
     """Its last status, once it has ended; None where the user has left."""
     import trio
 
@@ -80,7 +83,7 @@ async def _watch(
 
     seen, last = await trio.to_thread.run_sync(_before, api, session_id)
     ended = bool(seen) and bool(seen[-1].get("meta", {}).get("ended"))
-    status: dict[str, Any] | None = None
+    status: Status | None = None
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_leaves, nursery.cancel_scope)
         status = await watch(
@@ -90,7 +93,7 @@ async def _watch(
     return status
 
 
-async def _leaves(scope: Any) -> None:
+async def _leaves(scope: trio.CancelScope) -> None:
     """Ctrl-C and a hang-up leave the session at work."""
     import trio
 
@@ -100,7 +103,7 @@ async def _leaves(scope: Any) -> None:
             return
 
 
-def _before(api: Api, session_id: str) -> tuple[list[dict[str, Any]], int]:
+def _before(api: Api, session_id: str) -> tuple[list[Record], int]:
     """The session's records so far, and the id of the log's last one."""
     records, last = [], 0
     for page in _pages(api):
@@ -109,7 +112,7 @@ def _before(api: Api, session_id: str) -> tuple[list[dict[str, Any]], int]:
     return records, last
 
 
-def _pages(api: Api) -> Iterator[list[dict[str, Any]]]:
+def _pages(api: Api) -> Iterator[list[Record]]:
     since = 0
     while page := api.get("/api/events", {"since": since, "limit": _PAGE}):
         yield page

@@ -12,12 +12,11 @@ import shutil
 import subprocess
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
 import attrs
 
 from hub.actors.pipelines.answers import run_status
-from hub.api.convert import unstructure
+from hub.api.pipelines import RunStatus
 from hub.cli.context import note_left_out
 from hub.domain.config.model import PipelineSettings
 from hub.domain.config.profiles import together as all_profiles
@@ -69,14 +68,13 @@ def pipelines_of(project: Path, gate: Gate | None = None) -> tuple[PipelineSetti
     )
 
 
-def last_run_of(project: Path) -> dict[str, Any]:
-    """The newest run of a pipeline as it is on record; {} where none was, or its record cannot be read."""
+def last_run_of(project: Path) -> RunStatus | None:
+    """The newest run of a pipeline as it is on record; None where none was, or its record cannot be read."""
     try:
         run = run_store(Places(find_project(project))).look()
     except (NotSealed, RecordCorrupt):
-        return {}
-    found: dict[str, Any] = unstructure(run_status(run)) if run is not None else {}
-    return found
+        return None
+    return run_status(run) if run is not None else None
 
 
 def insist_on_commit(project: Path) -> None:

@@ -19,18 +19,23 @@ _PATIENCE = 1.0
 
 def sessions(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The sessions of the daemon that runs, the newest first, each with its title."""
+    from hub.api.sessions import Sessions
     from hub.client.quick import find
 
     given = ctx.find_root().params
     project = Path(given.get("project") or ".").absolute()
     try:
-        rows = find(given.get("port") or None, project, timeout=_PATIENCE).get("/api/sessions")["sessions"]
+        rows = (
+            find(given.get("port") or None, project, timeout=_PATIENCE)
+            .read(Sessions, "/api/sessions")
+            .sessions
+        )
     except HubError:
         return []
     return [
-        CompletionItem(row["sessionId"], help=row["title"])
+        CompletionItem(row.session_id, help=row.title)
         for row in reversed(rows)
-        if row["sessionId"].startswith(incomplete)
+        if row.session_id.startswith(incomplete)
     ]
 
 

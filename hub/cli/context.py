@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -19,7 +19,8 @@ from hub.client.quick import Api, find
 if TYPE_CHECKING:
     from hub.io.project.trust import Gate
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
+T = TypeVar("T")
 
 json_option: Callable[[F], F] = click.option(
     "--json", "as_json", is_flag=True, help="One JSON document on stdout."
@@ -59,6 +60,13 @@ def note_left_out(gate: Gate) -> None:
         click.echo(f"note: {words}", err=True)
 
 
-def show(value: Any, *, as_json: bool, text: Callable[[Any], str]) -> None:
+def show(value: T, *, as_json: bool, text: Callable[[T], str]) -> None:
     """One answer, for people or for programs."""
-    click.echo(json.dumps(value, ensure_ascii=False) if as_json else text(value))
+    click.echo(document(value) if as_json else text(value))
+
+
+def document(value: object) -> str:
+    """One JSON document, with the names that the API has."""
+    from hub.api.convert import unstructure
+
+    return json.dumps(unstructure(value), ensure_ascii=False)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import click
 
-from hub.cli.context import client, json_option, session_argument, show, which
+from hub.api.session import HandingOver, Pause, Paused, Replied, Stopped, TextReply, Which
+from hub.cli.context import client, json_option, session_argument, show
 
 
 @click.command()
@@ -20,7 +21,7 @@ def handoff(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
     Example: hub handoff
     """
-    answer = client(ctx).post("/api/handoff", which(session))
+    answer = client(ctx).order(HandingOver, "/api/handoff", Which(session_id=session))
     show(answer, as_json=as_json, text=lambda _: "handing over - watch it: hub logs -f")
 
 
@@ -33,7 +34,7 @@ def pause(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
     Example: hub pause
     """
-    answer = client(ctx).post("/api/session/pause", {"pause": True, **which(session)})
+    answer = client(ctx).order(Paused, "/api/session/pause", Pause(pause=True, session_id=session))
     show(answer, as_json=as_json, text=lambda _: "paused - go on: hub resume")
 
 
@@ -46,7 +47,7 @@ def resume(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
     Example: hub resume
     """
-    answer = client(ctx).post("/api/session/pause", {"pause": False, **which(session)})
+    answer = client(ctx).order(Paused, "/api/session/pause", Pause(pause=False, session_id=session))
     show(answer, as_json=as_json, text=lambda _: "going on")
 
 
@@ -60,7 +61,7 @@ def reply(ctx: click.Context, text: str, session: str, *, as_json: bool) -> None
 
     Example: hub reply "use the second one"
     """
-    answer = client(ctx).post("/api/session/reply", {"reply": text, **which(session)})
+    answer = client(ctx).order(Replied, "/api/session/reply", TextReply(reply=text, session_id=session))
     show(answer, as_json=as_json, text=lambda _: "sent")
 
 
@@ -73,5 +74,5 @@ def stop(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
     Example: hub stop
     """
-    answer = client(ctx, timeout=310).post("/api/session/stop", which(session))
+    answer = client(ctx, timeout=310).order(Stopped, "/api/session/stop", Which(session_id=session))
     show(answer, as_json=as_json, text=lambda _: "stopped - see what was done: hub diff")

@@ -17,8 +17,8 @@ import attrs
 
 from hub.cli.clock import Clock
 from hub.cli.items import FIDELITY, AskItem, Heading, Item, PlanItem, Said, ToldItem, ToolItem
-from hub.cli.screen import WORKTREE, for_people, window_name
-from hub.cli.words import Record, call_id, full, label, one_line, told_line, why_waits
+from hub.cli.screen import WORKTREE, Record, for_people, window_name
+from hub.cli.words import call_id, full, label, one_line, told_line, why_waits
 from hub.domain.text.safe import clean
 
 _OUTPUT = 12

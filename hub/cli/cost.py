@@ -7,18 +7,19 @@ Must not: know a price.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
+import attrs
 import click
 
+from hub.api.costs import Costs, Spent
 from hub.cli.context import json_option, show
 from hub.cli.records import Records
 from hub.cli.table import table
 
-_KEYS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
-    "day": ("DAY", lambda row: str(row["day"])),
-    "agent": ("AGENT", lambda row: str(row["provider"])),
-    "session": ("SESSION", lambda row: str(row["sessionId"])),
+_KEYS: dict[str, tuple[str, Callable[[Spent], str]]] = {
+    "day": ("DAY", lambda row: row.day),
+    "agent": ("AGENT", lambda row: row.provider),
+    "session": ("SESSION", lambda row: row.session_id),
 }
 
 
@@ -34,15 +35,15 @@ def cost(ctx: click.Context, *, by: str, since: str, as_json: bool) -> None:
 
     Example: hub cost --by agent
     """
-    answer = Records(ctx).get("/api/costs")
-    rows = [row for row in answer["spent"] if row["day"] >= since]
-    show({**answer, "spent": rows}, as_json=as_json, text=lambda _: summed(rows, by))
+    answer = Records(ctx).read(Costs, "/api/costs")
+    rows = [row for row in answer.spent if row.day >= since]
+    show(attrs.evolve(answer, spent=rows), as_json=as_json, text=lambda _: summed(rows, by))
 
 
-def summed(rows: Iterable[dict[str, Any]], by: str) -> str:
+def summed(rows: Iterable[Spent], by: str) -> str:
     """The table for people, with the sum of all; what is only partly known is said to be more."""
     heading, key = _KEYS[by]
-    groups: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[str, list[Spent]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
     if not groups:
@@ -53,14 +54,14 @@ def summed(rows: Iterable[dict[str, Any]], by: str) -> str:
     return table((heading, "COST", "TOKENS IN", "TOKENS OUT", "SESSIONS"), lines)
 
 
-def _cells(rows: list[dict[str, Any]]) -> tuple[str, ...]:
-    known = [row["usd"] for row in rows if row["usd"] is not None]
-    more = "" if all(row["priced"] for row in rows) else " or more"
+def _cells(rows: list[Spent]) -> tuple[str, ...]:
+    known = [row.usd for row in rows if row.usd is not None]
+    more = "" if all(row.priced for row in rows) else " or more"
     money = f"${sum(known):.2f}{more}" if known else "not known"
-    sessions = len({row["sessionId"] for row in rows})
+    sessions = len({row.session_id for row in rows})
     return (
         money,
-        f"{sum(r['tokensIn'] for r in rows):,}",
-        f"{sum(r['tokensOut'] for r in rows):,}",
+        f"{sum(r.tokens_in for r in rows):,}",
+        f"{sum(r.tokens_out for r in rows):,}",
         str(sessions),
     )

@@ -6,17 +6,18 @@ Must not: need an account, a network, or anything beside git; read the user's se
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import click
 
-from hub.cli.context import json_option
+from hub.api.history import Diff, HistoryEntry
+from hub.api.session import Run
+from hub.api.status import Status
+from hub.cli.context import document, json_option
 from hub.errors import Code, HubError
 from hub.providers.demo.story import TASK, VERIFY
 
@@ -90,24 +91,24 @@ async def _show(root: Path, as_json: bool) -> int:  # noqa: FBT001  # trio.run p
     async with daemon_for(root, None, quiet=True) as joined:
         if not as_json:
             click.echo(click.style(f"task: {TASK}", bold=True), err=True)
-        started = await joined.start_session({"task": TASK, "verify": [VERIFY]})
-        status = await watch(joined.api, started["sessionId"], 0, quiet=as_json)
+        started = await joined.start_session(Run(task=TASK, verify=[VERIFY]))
+        status = await watch(joined.api, started.session_id, 0, quiet=as_json)
         assert status is not None  # noqa: S101  # no key is read, so nobody can leave it at work
-        diff: dict[str, Any] = await ask(joined.api, "/api/session/diff")
-        history: list[dict[str, Any]] = await ask(joined.api, "/api/history")
+        diff = await ask(joined.api, Diff, "/api/session/diff")
+        history = await ask(joined.api, list[HistoryEntry], "/api/history")
     if as_json:
-        click.echo(json.dumps({"status": status, "diff": diff, "history": history}))
+        click.echo(document({"status": status, "diff": diff, "history": history}))
     else:
         _tell(status, diff, history)
     return exit_status(status)
 
 
-def _tell(status: dict[str, Any], diff: dict[str, Any], history: list[dict[str, Any]]) -> None:
+def _tell(status: Status, diff: Diff, history: list[HistoryEntry]) -> None:
     from hub.cli.diff import coloured
     from hub.cli.outcome import ending
     from hub.cli.timeline import handoffs
 
-    click.echo("\n" + coloured(diff["diff"]))
+    click.echo("\n" + coloured(diff.diff))
     click.echo("\n".join(handoffs(history)))
     click.echo("\n".join(ending(status, seen=True)))
     click.echo('next: in a project of your own, run: hub doctor, then: hub run "task"')

@@ -6,18 +6,17 @@ Must not: decide what is an agent, or end one without being told.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
-from hub.cli.context import client, json_option, project_dir, show, trust_option
+from hub.api.detect import Adopted, AdoptOrder, Detected
+from hub.cli.context import client, document, json_option, project_dir, show, trust_option
 from hub.cli.table import ago, counted
 from hub.cli.width import columns, hung
 from hub.client.place import root_of
@@ -98,114 +97,111 @@ def adopt(
     # A session begins in the project of its work: that one's daemon is asked.
     elsewhere = place if ways["start"] else None
     daemon = find(None, elsewhere) if elsewhere is not None else client(ctx)
-    named = {"repository": str(place)} if place is not None else {}
     project = root_of(elsewhere or project_dir(ctx))
+    said = ""
     if project is not None and (ways["start"] or ways["interactive"]):
         from hub.cli.trusting import insist_on_trust
 
-        named["trust"] = insist_on_trust(project, once=once, as_json=as_json).said
-    answer = daemon.post("/api/detect/adopt", {"id": number, "target": target, **ways, **named})
-    show(answer, as_json=as_json, text=adopted)
+        said = insist_on_trust(project, once=once, as_json=as_json).said
+    order = AdoptOrder(id=number, target=target, repository=str(place or ""), trust=said, **ways)
+    show(daemon.order(Adopted, "/api/detect/adopt", order), as_json=as_json, text=adopted)
 
 
-def adopted(answer: dict[str, Any]) -> str:
+def adopted(answer: Adopted) -> str:
     """What was made of an adoption."""
-    lines = [f"brief: {answer['brief']}"]
-    if answer["stopped"]:
-        lines.insert(0, f"ended: {', '.join(map(str, answer['stopped']))}")
-    how = "goes on with the agent's own session" if answer["resumed"] else "goes on with the brief"
-    if answer["mode"] == "start":
-        lines.append(f"{answer['target']} {how}: session {answer['sessionId']} on {answer['branch']}")
+    lines = [f"brief: {answer.brief}"]
+    if answer.stopped:
+        lines.insert(0, f"ended: {', '.join(map(str, answer.stopped))}")
+    how = "goes on with the agent's own session" if answer.resumed else "goes on with the brief"
+    if answer.mode == "start":
+        lines.append(f"{answer.target} {how}: session {answer.session_id} on {answer.branch}")
         lines.append("watch it: hub logs -f")
-    elif answer["mode"] == "brief":
+    elif answer.mode == "brief":
         lines.append(
-            f"nothing was started; go on with it: hub adopt {answer['id']} --for {answer['target']} --start"
+            f"nothing was started; go on with it: hub adopt {answer.id} --for {answer.target} --start"
         )
-    elif answer["mode"] == "interactive":
-        lines.append(f"{answer['target']} {how}, in a terminal ({answer['terminal']}): {answer['command']}")
+    elif answer.mode == "interactive":
+        lines.append(f"{answer.target} {how}, in a terminal ({answer.terminal}): {answer.command}")
     return "\n".join(lines)
 
 
-def _found(ctx: click.Context, hours: int) -> list[dict[str, Any]]:
+def _found(ctx: click.Context, hours: int) -> list[Detected]:
     """From the project's daemon where one runs, else looked for here; outside of projects no daemon is meant."""
     named = ctx.obj["port"] is not None or os.environ.get("HUB_PORT")
     if named or root_of(project_dir(ctx)) is not None:
         try:
-            found: list[dict[str, Any]] = client(ctx).get(f"/api/detect?sinceHours={hours}")
+            return client(ctx).read(list[Detected], "/api/detect", {"sinceHours": hours})
         except HubError as error:
             if error.code not in ABSENT:
                 raise
-        else:
-            return found
     from hub.cli.looking import looked  # a daemon has it all loaded
 
     return looked(project_dir(ctx), hours)
 
 
-def _names(one: dict[str, Any]) -> list[tuple[str, str]]:
+def _names(one: Detected) -> list[tuple[str, str]]:
     """Who it is, and which session it was asked in: told when it comes, and again when it is first asked something.
 
     The first is its name now, the other the one it has once it has ended: that is no news.
     """
-    session = one["session"] or {}
-    asked = session["sessionId"] if session.get("initialPrompt") else ""
-    return [(f"pid {one['pid']}" if one["running"] else one["id"], asked), (one["id"], asked)]
+    asked = one.session.session_id if one.session and one.session.initial_prompt else ""
+    return [(f"pid {one.pid}" if one.running else one.id, asked), (one.id, asked)]
 
 
-def _tell(found: list[dict[str, Any]], *, as_json: bool) -> None:
+def _tell(found: list[Detected], *, as_json: bool) -> None:
     for one in found:
-        click.echo(json.dumps(one, ensure_ascii=False) if as_json else "\n".join([*_block(one), ""]))
+        click.echo(document(one) if as_json else "\n".join([*_block(one), ""]))
 
 
-def table(found: list[dict[str, Any]]) -> str:
+def table(found: list[Detected]) -> str:
     """Every agent under a heading of its own, and how many there are."""
     if not found:
         return "no agent runs, and none has left a session in that time"
-    run = sum(bool(one["running"]) for one in found)
-    left = sum(not one["running"] and not one["alarm"] for one in found)
+    run = sum(one.running for one in found)
+    left = sum(not one.running and not one.alarm for one in found)
     total = f"{counted(run, 'agent')} running, {counted(left, 'session')} left behind"
     return "\n\n".join([*("\n".join(_block(one)) for one in found), total])
 
 
-def _block(one: dict[str, Any]) -> list[str]:
+def _block(one: Detected) -> list[str]:
     """A heading, and what is known, each with its name; last the way to go on with it, where there is one."""
     rows = [*_known(one)]
-    if one["owner"] == "hub":
-        rows += [("go on", "hub handoff")] if one["running"] else []
-    elif one["session"] and one["adoptable"]:
-        rows.append(("go on", f"hub adopt {one['id']} --for PROVIDER"))
-    elif not one["alarm"]:
-        rows.append(("id", one["id"]))
+    if one.owner == "hub":
+        rows += [("go on", "hub handoff")] if one.running else []
+    elif one.session and one.adoptable:
+        rows.append(("go on", f"hub adopt {one.id} --for PROVIDER"))
+    elif not one.alarm:
+        rows.append(("id", one.id))
     width = columns(sys.stdout)
     lines = (f"  {click.style(f'{name:<{_NAME}}', dim=True)}  {text}" for name, text in rows)
     return [_heading(one), *(hung(line, width, _NAME + 4) for line in lines)]
 
 
-def _heading(one: dict[str, Any]) -> str:
-    name = click.style(one["displayName"], bold=True)
-    if one["alarm"]:
+def _heading(one: Detected) -> str:
+    name = click.style(one.display_name, bold=True)
+    if one.alarm:
         return name
-    mine = ", hub's own" if one["owner"] == "hub" else ""
-    if one["running"]:
-        return f"{name}  {click.style('runs', fg='green')}, pid {one['pid']}{mine}"
-    return f"{name}  left {ago(time.time() - one['lastActive'])} ago{mine}"
+    mine = ", hub's own" if one.owner == "hub" else ""
+    if one.running:
+        return f"{name}  {click.style('runs', fg='green')}, pid {one.pid}{mine}"
+    return f"{name}  left {ago(time.time() - one.last_active)} ago{mine}"
 
 
-def _known(one: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    if one["alarm"]:
-        yield "account", one["account"] or "not told"
-        yield "alarm", f"sessions may be missing: {one['alarm']}"
+def _known(one: Detected) -> Iterator[tuple[str, str]]:
+    if one.alarm:
+        yield "account", one.account or "not told"
+        yield "alarm", f"sessions may be missing: {one.alarm}"
         return
-    yield "folder", one["workDir"] or "not told"
-    yield "account", one["account"] or "not told"
-    if session := one["session"]:
-        prompt = " ".join(session["initialPrompt"].split())
+    yield "folder", one.work_dir or "not told"
+    yield "account", one.account or "not told"
+    if session := one.session:
+        prompt = " ".join(session.initial_prompt.split())
         yield "task", f"{prompt[:_WIDE] or '(no prompt yet)'}{'...' if len(prompt) > _WIDE else ''}"
-        yield "model", session["model"] or "not told"
-        counts = ((len(session["filesTouched"]), "file"), (session["messageCount"], "message"))
-        tokens = f"{session['tokensIn']:,} tokens in, {session['tokensOut']:,} out"
+        yield "model", session.model or "not told"
+        counts = ((len(session.files_touched), "file"), (session.message_count, "message"))
+        tokens = f"{session.tokens_in:,} tokens in, {session.tokens_out:,} out"
         yield "work", ", ".join([*(counted(number, what) for number, what in counts), tokens])
-        if session["alarm"]:
-            yield "alarm", f"not to be trusted: {session['alarm']}"
-    if one["candidates"]:
-        yield "session", f"which one it works on cannot be told: {', '.join(one['candidates'])}"
+        if session.alarm:
+            yield "alarm", f"not to be trusted: {session.alarm}"
+    if one.candidates:
+        yield "session", f"which one it works on cannot be told: {', '.join(one.candidates)}"

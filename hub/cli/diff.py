@@ -6,10 +6,9 @@ Must not: run git itself.
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
+from hub.api.history import Diff
 from hub.cli.context import json_option, session_argument, show, which
 from hub.cli.records import Records
 
@@ -26,18 +25,18 @@ def diff(ctx: click.Context, *, session: str, stat: bool, as_json: bool) -> None
 
     Example: hub diff --stat
     """
-    answer = Records(ctx, timeout=60).get("/api/session/diff", which(session))
+    answer = Records(ctx, timeout=60).read(Diff, "/api/session/diff", which(session))
     show(answer, as_json=as_json, text=lambda body: summary(body) if stat else full(body))
 
 
-def summary(body: dict[str, Any]) -> str:
+def summary(body: Diff) -> str:
     """One line a file."""
-    return body["summary"].rstrip() or "nothing changed"
+    return body.summary.rstrip() or "nothing changed"
 
 
-def full(body: dict[str, Any]) -> str:
+def full(body: Diff) -> str:
     """The summary and the coloured diff."""
-    return f"{summary(body)}\n\n{coloured(body['diff'])}".rstrip()
+    return f"{summary(body)}\n\n{coloured(body.diff)}".rstrip()
 
 
 def coloured(text: str) -> str:

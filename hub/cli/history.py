@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any
 
 import click
 
+from hub.api.history import Commit, CommitDiff, HistoryEntry, Rewind, Rewound
+from hub.api.observability import AuditHead
 from hub.cli.context import client, json_option, show
 from hub.cli.diff import coloured
 from hub.cli.records import Records
@@ -55,17 +56,18 @@ def history(ctx: click.Context, *, commits: bool, pictures: bool, sha: str, limi
     """
     daemon = Records(ctx, timeout=60)
     if sha:
-        answer = daemon.get("/api/history/diff", {"sha": sha})
-        show(answer, as_json=as_json, text=lambda body: coloured(body["diff"]))
+        answer = daemon.read(CommitDiff, "/api/history/diff", {"sha": sha})
+        show(answer, as_json=as_json, text=lambda body: coloured(body.diff))
     elif commits:
-        show(daemon.get("/api/history/commits")[:limit], as_json=as_json, text=_commits)
+        show(daemon.read(list[Commit], "/api/history/commits")[:limit], as_json=as_json, text=_commits)
         _zone(as_json=as_json)
     elif pictures:
-        rows = daemon.get("/api/history", {"limit": _ALL, "event": "handoff"})
+        rows = daemon.read(list[HistoryEntry], "/api/history", {"limit": _ALL, "event": "handoff"})
         show(rows, as_json=as_json, text=_handoffs)
         return _whole(daemon)
     else:
-        show(daemon.get("/api/history", {"limit": limit}), as_json=as_json, text=_timeline)
+        rows = daemon.read(list[HistoryEntry], "/api/history", {"limit": limit})
+        show(rows, as_json=as_json, text=_timeline)
         _zone(as_json=as_json)
         return _whole(daemon)
     return 0
@@ -79,18 +81,18 @@ def _zone(*, as_json: bool) -> None:
 def _whole(daemon: Records) -> int:
     """Say that there was more, where the log was tampered with: what is shown then ends before the bad record."""
     try:
-        daemon.get("/api/audit/head")
+        daemon.read(AuditHead, "/api/audit/head")
     except HubError as error:
         click.echo(f"hub: {error.detail} Nothing from there on is shown.\n     {error.hint}", err=True)
         return error.exit_status
     return 0
 
 
-def _timeline(rows: list[dict[str, Any]]) -> str:
+def _timeline(rows: list[HistoryEntry]) -> str:
     """One line a record, whatever an agent said: number, instant to the second, who, what."""
-    who = max((len(row["provider"]) for row in rows), default=0)
+    who = max((len(row.provider) for row in rows), default=0)
     lines = (
-        f"{row['seq']:>6}  {instant(row['ts'])}  {row['event']:<16} {row['provider']:<{who}}  {_clipped(row['summary'])}"
+        f"{row.seq:>6}  {instant(row.ts)}  {row.event:<16} {row.provider:<{who}}  {_clipped(row.summary)}"
         for row in rows
     )
     width = columns(sys.stdout)
@@ -102,12 +104,12 @@ def _clipped(text: str) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 
-def _handoffs(rows: list[dict[str, Any]]) -> str:
+def _handoffs(rows: list[HistoryEntry]) -> str:
     return "\n".join(handoffs(rows, columns(sys.stdout))).strip() or "no handoff yet"
 
 
-def _commits(rows: list[dict[str, Any]]) -> str:
-    lines = (f"{r['short']}  {instant(r['when'])}  {r['subject']}" for r in rows)
+def _commits(rows: list[Commit]) -> str:
+    lines = (f"{r.short}  {instant(r.when)}  {r.subject}" for r in rows)
     width = columns(sys.stdout)
     return "\n".join(hung(line, width, _HANG) for line in lines) or "no snapshot yet"
 
@@ -121,9 +123,9 @@ def rewind(ctx: click.Context, sha: str, *, as_json: bool) -> None:
 
     Example: hub rewind 1a2b3c4
     """
-    answer = client(ctx).post("/api/history/rewind", {"sha": sha})
+    answer = client(ctx).order(Rewound, "/api/history/rewind", Rewind(sha=sha))
     show(
         answer,
         as_json=as_json,
-        text=lambda body: f"{body['branch']} - look at it: git switch {body['branch']}",
+        text=lambda body: f"{body.branch} - look at it: git switch {body.branch}",
     )

@@ -10,15 +10,17 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import attrs
 import click
 import trio
 
-from hub.cli.context import which
+from hub.api.health import Health
+from hub.api.session import Run, Started, Stopped, Which
+from hub.api.sessions import Sessions
+from hub.api.status import Status
 from hub.cli.keys import restore
 from hub.cli.report import report_failures
 from hub.cli.serve import order_for
@@ -27,6 +29,8 @@ from hub.client.quick import ABSENT, Api, find
 from hub.daemon import Daemon, Order, run_daemon
 from hub.errors import Code, HubError
 from hub.io.project.trust import Gate
+
+T = TypeVar("T")
 
 START_TIMEOUT = 130.0
 """Seconds a start may take: in a large repository, uncommitted work takes its time."""
@@ -71,8 +75,14 @@ class Joined:
         self._api, self.farewell = api, farewell
         return self
 
-    async def start_session(self, body: dict[str, Any], path: str = "/api/run") -> Any:
-        """Start a session, or a pipeline's first. A Ctrl-C from here on finds either no session or one that it can stop.
+    async def start_session(self, body: Run) -> Started:
+        """Start a session; see `start`."""
+        started = await self.start(Started, "/api/run", body)
+        self.session_id = started.session_id
+        return started
+
+    async def start(self, kind: type[T], path: str, body: object) -> T:
+        """Give an order that begins sessions. A Ctrl-C from here on finds either no session or one that it can stop.
 
         Raises:
             HubError: `interrupted`, or what the daemon says.
@@ -80,8 +90,8 @@ class Joined:
         if self.leaving.is_set():
             raise HubError(Code.INTERRUPTED)
         patient = self.api.within(START_TIMEOUT)
-        started = await trio.to_thread.run_sync(patient.post, path, body)
-        self.begun, self.session_id = True, started.get("sessionId", "")
+        started = await trio.to_thread.run_sync(patient.order, kind, path, body)
+        self.begun = True
         if self.leaving.is_set():
             await self.stop_session()
         return started
@@ -90,8 +100,8 @@ class Joined:
         """Wait until no other session runs in this daemon, or waits for its turn: it ends when its owner does."""
         told = False
         while not self.leaving.is_set():
-            rows = (await trio.to_thread.run_sync(self.api.get, "/api/sessions"))["sessions"]
-            others = [row["sessionId"] for row in rows if not row["endedAt"]]
+            found = await trio.to_thread.run_sync(self.api.read, Sessions, "/api/sessions")
+            others = [one.session_id for one in found.sessions if not one.ended_at]
             if not others:
                 return
             if not told:
@@ -105,9 +115,9 @@ class Joined:
 
     async def end_of_old(self) -> None:
         """Wait for the end of a session whose stop an earlier daemon was asked for, and did not live to see."""
-        status = await trio.to_thread.run_sync(self.api.get, "/api/status")
-        if status["stopping"]:
-            click.echo(f"the earlier session {status['sessionId']} is being stopped in order first", err=True)
+        status = await trio.to_thread.run_sync(self.api.read, Status, "/api/status")
+        if status.stopping:
+            click.echo(f"the earlier session {status.session_id} is being stopped in order first", err=True)
             await self.stop_session()
 
     async def stop_session(self) -> None:
@@ -117,7 +127,11 @@ class Joined:
         slow = self.api.within(STOP_TIMEOUT)
         try:
             await trio.to_thread.run_sync(
-                partial(slow.post, "/api/session/stop", which(self.session_id)), abandon_on_cancel=True
+                slow.order,
+                Stopped,
+                "/api/session/stop",
+                Which(session_id=self.session_id),
+                abandon_on_cancel=True,
             )
         except HubError as error:
             if error.code is not Code.NO_ACTIVE_SESSION:
@@ -235,7 +249,7 @@ def running(project: Path, port: int | None) -> Api | None:
     if port not in (None, 0, api.port):
         return None
     try:
-        api.get("/api/health")
+        api.read(Health, "/api/health")
     except HubError as error:
         if error.code in ABSENT:
             return None

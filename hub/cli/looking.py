@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import Any
 
 from hub.actors.detector.scanner import Scanner
-from hub.api.convert import unstructure
+from hub.api.convert import structure, unstructure
+from hub.api.detect import Detected
 from hub.domain.config.reader import Config
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.domain.text.plain import plain_value
@@ -24,7 +24,7 @@ from hub.io.project.trust import Gate
 from hub.providers.registry import load_all
 
 
-def looked(folder: Path, hours: int) -> list[dict[str, Any]]:
+def looked(folder: Path, hours: int) -> list[Detected]:
     """What `GET /api/detect` would answer in the project of this folder; without one, there are no settings of its own.
 
     Raises:
@@ -33,10 +33,8 @@ def looked(folder: Path, hours: int) -> list[dict[str, Any]]:
     root, config = _project(folder)
     scanner = Scanner(root, load_all(lambda: config), config)
     found = [unstructure(scanner.shown(one)) for one in scanner.scan(time.time() - hours * 3600)]
-    shown: list[dict[str, Any]] = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(
-        plain_value(found)
-    )
-    return shown
+    hidden = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(found))
+    return structure(hidden, list[Detected])
 
 
 def _project(folder: Path) -> tuple[Path, Config]:

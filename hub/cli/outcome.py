@@ -7,19 +7,21 @@ Tests: tests/hub/cli/test_run.py
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
-from typing import Any
 
+import attrs
 import click
 
+from hub.api.status import Status
+from hub.cli.context import document
 from hub.cli.items import FIDELITY
 from hub.client.place import root_of
+from hub.domain.session import SessionState
 from hub.errors import RULES, Code
 
 
-def outcome(status: dict[str, Any], root: Path, *, as_json: bool, seen: bool = False) -> int:
+def outcome(status: Status, root: Path, *, as_json: bool, seen: bool = False) -> int:
     """Say how it ended and what to do next in the project at `root`; returns the exit status.
 
     Args:
@@ -28,40 +30,38 @@ def outcome(status: dict[str, Any], root: Path, *, as_json: bool, seen: bool = F
         as_json: Whether a program reads it.
         seen: Whether what happened was shown already: then one line says what went wrong, and nothing is explained.
     """
-    if seen and status["error"]:
-        error = {**status["error"], "detail": status["error"]["detail"].partition("\n")[0]}
-        told = {**status, "error": error}
-    else:
-        told = status
-    click.echo(json.dumps(status, ensure_ascii=False) if as_json else summary(told, root, seen=seen))
+    told = status
+    if seen and status.error:
+        error = attrs.evolve(status.error, detail=status.error.detail.partition("\n")[0])
+        told = attrs.evolve(status, error=error)
+    click.echo(document(status) if as_json else summary(told, root, seen=seen))
     return exit_status(status)
 
 
-def exit_status(status: dict[str, Any]) -> int:
+def exit_status(status: Status) -> int:
     """0 for a completed session, the error's own for a failed one, 130 for one the user stopped."""
-    if status["sessionState"] == "completed":
+    if status.session_state is SessionState.COMPLETED:
         return 0
-    if status["sessionState"] == "stopped":
+    if status.session_state is SessionState.STOPPED:
         return RULES[Code.INTERRUPTED].exit
-    error = status.get("error")
-    return RULES[Code(error["code"])].exit if error else 1
+    return RULES[status.error.code].exit if status.error else 1
 
 
-def summary(status: dict[str, Any], root: Path, *, seen: bool = False) -> str:
+def summary(status: Status, root: Path, *, seen: bool = False) -> str:
     """How it ended and what to do next in the project, with commands that need no daemon: it may have ended too."""
     here = (
         "hub"
         if (root_of(root) or root) == (root_of(Path.cwd()) or Path.cwd())
         else f"hub -C {shlex.quote(str(root))}"
     )
-    session = status["sessionId"]
+    session = status.session_id
     lines = [f"see it:   {here} diff {session}", f"take it:  {here} take {session}"]
     return "\n".join([*ending(status, seen=seen), *lines])
 
 
-def ending(status: dict[str, Any], *, seen: bool = False) -> list[str]:
+def ending(status: Status, *, seen: bool = False) -> list[str]:
     """How it ended, in a few lines; who has seen the handoffs was told there what fidelity is."""
-    state, verified = status["sessionState"], status["verified"]
+    state, verified = status.session_state, status.verified
     words, colour = {
         "completed": ("done, and the acceptance commands say so", "green")
         if verified
@@ -70,14 +70,14 @@ def ending(status: dict[str, Any], *, seen: bool = False) -> list[str]:
         "stopped": ("stopped; every byte is on the branch", "yellow"),
     }[state]
     lines = ["", click.style(words, fg=colour, bold=True)]
-    if handoffs := status["handoffsDone"]:
-        scores = ", ".join(f"{score:g}" for score in status["hfsHistory"])
+    if handoffs := status.handoffs_done:
+        scores = ", ".join(f"{score:g}" for score in status.hfs_history)
         told = f"{handoffs} handoff{'s' if handoffs > 1 else ''}, fidelity {scores} of 100"
         lines.append(told if seen else f"{told}: {FIDELITY}")
-    if withheld := status.get("withheld"):
-        lines.append(f"not on the branch: {', '.join(withheld)}; it stays in {status['worktree']}")
-    if error := status.get("error"):
-        lines += [f"{error['code']}: {error['detail'].rstrip()}", f"next: {error['hint']}"]
-    if state == "completed" and not verified:
+    if status.withheld:
+        lines.append(f"not on the branch: {', '.join(status.withheld)}; it stays in {status.worktree}")
+    if error := status.error:
+        lines += [f"{error.code}: {error.detail.rstrip()}", f"next: {error.hint}"]
+    if state is SessionState.COMPLETED and not verified:
         lines.append('no acceptance command is configured: hub run --verify "make test" "..."')
     return lines

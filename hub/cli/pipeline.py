@@ -6,19 +6,24 @@ Must not: judge a graph itself (`hub.domain.pipeline.graph` does), or carry the 
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+import attrs
 import click
 
+from hub.api import pipelines as api
+from hub.api.pipelines import Node, NodeStatus, RunOrder, RunStarted, RunStatus
 from hub.cli.base import Group
-from hub.cli.context import client, json_option, project_dir, show, trust_option
+from hub.cli.context import client, document, json_option, project_dir, show, trust_option
+from hub.cli.screen import Record
 from hub.cli.table import counted
 from hub.cli.trusting import insist_on_trust
-from hub.client.quick import ABSENT
+from hub.client.quick import ABSENT, Api
+from hub.domain.config.model import PipelineSettings
+from hub.domain.pipeline.run import NodeOutcome, NodeState, RunState
 from hub.errors import RULES, Code, HubError
 from hub.io.project.trust import Gate
 
@@ -59,15 +64,12 @@ def validate(ctx: click.Context, *, file: str, as_json: bool) -> None:
     found = _of_file(file) if file else pipelines_of(project)
     check(found, providers_of(project))
     told = [{"name": item.name, "nodes": len(item.nodes)} for item in found]
-    show({"ok": True, "pipelines": told}, as_json=as_json, text=_valid)
+    rows = [f"{item.name}: {counted(len(item.nodes), 'node')}, valid" for item in found]
+    words = "\n".join(rows) or "there is no pipeline; see docs/pipelines.md"
+    show({"ok": True, "pipelines": told}, as_json=as_json, text=lambda _: words)
 
 
-def _valid(body: dict[str, Any]) -> str:
-    rows = [f"{item['name']}: {counted(item['nodes'], 'node')}, valid" for item in body["pipelines"]]
-    return "\n".join(rows) or "there is no pipeline; see docs/pipelines.md"
-
-
-def _of_file(file: str) -> tuple[Any, ...]:
+def _of_file(file: str) -> tuple[PipelineSettings, ...]:
     from hub.api.tables import read_pipelines
     from hub.domain.canonical import StrictJsonError, parse_strict
 
@@ -105,62 +107,62 @@ def run(ctx: click.Context, *, name: str, resume: bool, quiet: bool, once: bool,
     gate = insist_on_trust(project, once=once, as_json=as_json)
     insist_on_pipeline(project, name, gate)
     insist_on_commit(project)
-    body = {"name": name, "resume": resume, **({"trust": gate.said} if gate.said else {})}
+    body = RunOrder(name=name, resume=resume, trust=gate.said)
     begin = partial(_run, project, ctx.obj["port"], body, gate, quiet=quiet, as_json=as_json)
     return trio.run(begin)
 
 
 async def _run(
-    project: Path, port: int | None, body: dict[str, Any], gate: Gate, *, quiet: bool, as_json: bool
+    project: Path, port: int | None, body: RunOrder, gate: Gate, *, quiet: bool, as_json: bool
 ) -> int:
     from hub.cli.join import daemon_for
     from hub.cli.watch import ask, last_event, watch_until
 
     async with daemon_for(project, port, quiet=quiet, gate=gate) as joined:
         since = await last_event(joined.api)
-        started = await joined.start_session(body, "/api/pipelines/run")
-        await watch_until(joined.api, since, lambda meta: _over(meta, started["runId"]), quiet=quiet)
-        ended: dict[str, Any] = await ask(joined.api, "/api/pipelines/run")
-    click.echo(json.dumps(ended, ensure_ascii=False) if as_json else summary(ended, project))
+        started = await joined.start(RunStarted, "/api/pipelines/run", body)
+        await watch_until(joined.api, since, lambda meta: _over(meta, started.run_id), quiet=quiet)
+        ended = await ask(joined.api, RunStatus, "/api/pipelines/run")
+    click.echo(document(ended) if as_json else summary(ended, project))
     return exit_status(ended)
 
 
-def _over(meta: dict[str, Any], run_id: str) -> bool:
+def _over(meta: Record, run_id: str) -> bool:
     return bool(meta.get("runEnded")) and meta.get("runId") == run_id
 
 
-def exit_status(ended: dict[str, Any]) -> int:
+def exit_status(ended: RunStatus) -> int:
     """0 for a completed run, the first failed node's own for a failed one, 130 for one that was stopped."""
-    if ended["state"] == "completed":
+    if ended.state is RunState.COMPLETED:
         return 0
-    if ended["state"] == "stopped":
+    if ended.state is RunState.STOPPED:
         return RULES[Code.INTERRUPTED].exit
-    codes = [node["error"]["code"] for node in ended["nodes"] if node["error"]]
-    return RULES[Code(codes[0])].exit if codes else 1
+    codes = [node.error.code for node in ended.nodes if node.error]
+    return RULES[codes[0]].exit if codes else 1
 
 
-def summary(ended: dict[str, Any], root: Path) -> str:
+def summary(ended: RunStatus, root: Path) -> str:
     """How the run ended, and what to do next; with git alone, since the daemon may have ended with the run."""
-    colour = {"completed": "green", "failed": "red"}.get(ended["state"], "yellow")
+    colour = {"completed": "green", "failed": "red"}.get(ended.state, "yellow")
     lines = [
         "",
-        click.style(f"pipeline {ended['name']} {ended['state']}", fg=colour, bold=True),
-        picture(ended),
+        click.style(f"pipeline {ended.name} {ended.state}", fg=colour, bold=True),
+        picture(ended.nodes),
     ]
-    for node in ended["nodes"]:
-        if node["error"]:
-            lines += [f"{node['id']}: {node['error']['code']}: {node['error']['detail'].rstrip()}"]
-            lines += [f"next: {node['error']['hint']}"]
-    if ended["state"] == "completed":
-        needed = {name for node in ended["nodes"] for name in node["dependsOn"]}
-        last = [node["branch"] for node in ended["nodes"] if node["id"] not in needed]
+    for node in ended.nodes:
+        if node.error:
+            lines += [f"{node.id}: {node.error.code}: {node.error.detail.rstrip()}"]
+            lines += [f"next: {node.error.hint}"]
+    if ended.state is RunState.COMPLETED:
+        needed = {name for node in ended.nodes for name in node.depends_on}
+        last = [node.branch for node in ended.nodes if node.id not in needed]
         from hub.cli.taking import see_and_take
 
         # The first node without dependencies began at what every one of them begins at.
-        began = next(node["sessionId"] for node in ended["nodes"] if not node["dependsOn"])
+        began = next(node.session_id for node in ended.nodes if not node.depends_on)
         lines += see_and_take(root, began, last)
     else:
-        lines.append(f"go on:    hub pipeline run {ended['name']} --resume")
+        lines.append(f"go on:    hub pipeline run {ended.name} --resume")
     return "\n".join(lines)
 
 
@@ -174,72 +176,74 @@ def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:
     Example: hub pipeline show feature
     """
     found, last = _all_and_last(ctx)
-    chosen = [_with_run(item, last) for item in found if name in ("", item["name"])]
+    chosen = [
+        ShownPipeline(**attrs.asdict(item, recurse=False), run=last if last and last.name == item.name else None)
+        for item in found
+        if name in ("", item.name)
+    ]
     if name and not chosen:
-        names = ", ".join(item["name"] for item in found)
+        names = ", ".join(item.name for item in found)
         hint = f"There are: {names}." if names else "Describe it in hub.toml, under [[pipelines]]."
         raise HubError(Code.NOT_FOUND, f"There is no pipeline {name!r}.", hint=hint)
-    show(chosen[0] if name else chosen, as_json=as_json, text=_pictures)
+    words = _pictures(chosen)
+    show(chosen[0] if name else chosen, as_json=as_json, text=lambda _: words)
 
 
-def _all_and_last(ctx: click.Context) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+@attrs.frozen(kw_only=True)
+class ShownPipeline(api.Pipeline):
+    """A pipeline with its last run, where the last one was of it."""
+
+    run: RunStatus | None
+
+
+def _all_and_last(ctx: click.Context) -> tuple[list[api.Pipeline], RunStatus | None]:
     """The pipelines and the newest run: from the daemon where one runs, else from the project's files."""
     daemon = client(ctx)
     try:
-        return daemon.get("/api/pipelines"), _last_run(daemon)
+        return daemon.read(list[api.Pipeline], "/api/pipelines"), _last_run(daemon)
     except HubError as error:
         if error.code not in ABSENT:
             raise
-    from hub.api.convert import unstructure
+    from hub.actors.pipelines.answers import shown
     from hub.cli.beforehand import last_run_of, pipelines_of
 
     project = project_dir(ctx)
-    return list(unstructure(pipelines_of(project))), last_run_of(project)
+    return shown(pipelines_of(project)), last_run_of(project)
 
 
-def _last_run(daemon: Any) -> dict[str, Any]:
+def _last_run(daemon: Api) -> RunStatus | None:
     try:
-        run: dict[str, Any] = daemon.get("/api/pipelines/run")
+        return daemon.read(RunStatus, "/api/pipelines/run")
     except HubError as error:
         if error.code is not Code.NOT_FOUND:
             raise
-        return {}
-    return run
+        return None
 
 
-def _with_run(item: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
-    """The pipeline, with its last run where that was of this name."""
-    return {**item, "run": last if last.get("name") == item["name"] else None}
-
-
-def _pictures(chosen: Any) -> str:
-    items = chosen if isinstance(chosen, list) else [chosen]
+def _pictures(chosen: Sequence[ShownPipeline]) -> str:
     blocks = []
-    for item in items:
-        ran = {node["id"]: node for node in (item["run"] or {}).get("nodes", ())}
-        state = f"  {item['run']['state']}" if item["run"] else ""
-        nodes = [
-            {"state": "", "branch": "", "verified": None, **node, **ran.get(node["id"], {})}
-            for node in item["nodes"]
-        ]
-        blocks.append(click.style(item["name"], bold=True) + state + "\n" + picture({"nodes": nodes}))
+    for item in chosen:
+        ran = {node.id: node for node in item.run.nodes} if item.run else {}
+        state = f"  {item.run.state}" if item.run else ""
+        nodes = [ran.get(node.id, node) for node in item.nodes]
+        blocks.append(click.style(item.name, bold=True) + state + "\n" + picture(nodes))
     return "\n\n".join(blocks) or "there is no pipeline; see docs/pipelines.md"
 
 
-def picture(run: dict[str, Any]) -> str:
-    """The graph, one row a node: mark, id, state, who, branch."""
+def picture(shown: Sequence[Node | NodeStatus]) -> str:
+    """The graph, one row a node: mark, id, state, who, branch; of one that never ran its plan."""
     from hub.cli.dag import picture as draw
     from hub.cli.dag import plain
     from hub.domain.config.model import PipelineNode
     from hub.domain.pipeline.graph import order
 
-    nodes = {node["id"]: node for node in run["nodes"]}
-    graph = [PipelineNode(name, "x", "x", tuple(node["dependsOn"])) for name, node in nodes.items()]
+    nodes = {node.id: node for node in shown}
+    graph = [PipelineNode(name, "x", "x", tuple(node.depends_on)) for name, node in nodes.items()]
     wide = max((len(name) for name in nodes), default=0)
     about = {name: _about(node) for name, node in nodes.items()}
     room = max(_ABOUT, *map(len, about.values())) if about else 0
     labels = {
-        name: (_MARKS[node["state"]], _label(node, wide, f"{about[name]:<{room}}"))
+        name: (_MARKS[_state(node)], _label(node, wide, f"{about[name]:<{room}}"))
         for name, node in nodes.items()
     }
     rows = draw(order(graph), {node.id: node.depends_on for node in graph}, labels)
@@ -256,15 +260,21 @@ def _shows(encoding: str | None) -> bool:
     return True
 
 
-def _about(node: dict[str, Any]) -> str:
+def _state(node: Node | NodeStatus) -> str:
+    return node.state if isinstance(node, NodeStatus) else ""
+
+
+def _about(node: Node | NodeStatus) -> str:
     """Who, and what the acceptance commands said."""
-    if node["state"] != "completed" or node["verified"] is None:
-        return str(node["provider"])
-    return f"{node['provider']}, {'verified' if node['verified'] else 'not verified'}"
+    if isinstance(node, Node) or node.state is not NodeState.COMPLETED or node.verified is None:
+        return node.provider
+    return f"{node.provider}, {'verified' if node.verified else 'not verified'}"
 
 
-def _label(node: dict[str, Any], wide: int, about: str) -> str:
-    state = node["how"] if node.get("how") == "replayed" else node["state"]
-    words = f"{node['id']:<{wide}}  {state:<9}  {about}  {node['branch']}".rstrip()
-    colour = _COLOURS.get(node["state"])
+def _label(node: Node | NodeStatus, wide: int, about: str) -> str:
+    state, branch = _state(node), ""
+    if isinstance(node, NodeStatus):
+        state, branch = (node.how if node.how is NodeOutcome.REPLAYED else state), node.branch
+    words = f"{node.id:<{wide}}  {state:<9}  {about}  {branch}".rstrip()
+    colour = _COLOURS.get(_state(node))
     return click.style(words, fg=colour) if colour else words

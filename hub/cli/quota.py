@@ -7,10 +7,10 @@ Must not: compute anything the daemon has not said.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import click
 
+from hub.api.quota import Entry, Window
 from hub.cli.clock import Clock
 from hub.cli.context import client, json_option, show
 from hub.cli.screen import gauge, window_name
@@ -30,54 +30,56 @@ def quota(ctx: click.Context, *, windows: bool, as_json: bool) -> None:
 
     Example: hub quota --windows
     """
-    rows = client(ctx).get("/api/quota/wallet")
+    rows = client(ctx).read(list[Entry], "/api/quota/wallet")
     show(rows, as_json=as_json, text=lambda entries: table(entries, windows=windows))
 
 
-def table(entries: list[dict[str, Any]], *, windows: bool = False, now: datetime | None = None) -> str:
+def table(entries: list[Entry], *, windows: bool = False, now: datetime | None = None) -> str:
     """The wallet for people: a bar, what is left, the pace, the wall, the reset, and where it all comes from."""
     now = now or datetime.now(UTC)
     clock = Clock(now.timestamp())
     rows = [
-        (f"{entry['provider']}/{entry['account']}", *_cells(window, now, clock), _elsewhere(entry))
+        (f"{entry.provider}/{entry.account}", *_cells(window, now, clock), _elsewhere(entry))
         for entry in entries
-        for window in (entry["windows"] if windows and entry["windows"] else [entry])
+        for window in (entry.windows if windows and entry.windows else [entry])
     ]
     if not rows:
         return "no provider is enabled - see: hub doctor"
     return table_of(_HEADINGS, rows)
 
 
-def _cells(window: dict[str, Any], now: datetime, clock: Clock) -> tuple[str, ...]:
-    used = window["fractionUsed"]
+def _cells(window: Window, now: datetime, clock: Clock) -> tuple[str, ...]:
+    used = window.fraction_used
     if used is None:
         return "-", "[----------]", "not known yet", "", "", "", ""
-    left = f"{window['remaining']:,} {'%' if window['unit'] == 'percent' else 'tokens'} left"
+    unit = "%" if window.unit == "percent" else "tokens"
+    left = f"{window.remaining:,} {unit} left" if window.remaining is not None else ""
     return (
-        window_name(window["window"]) or "-",
+        window_name(window.window) or "-",
         gauge(round(used * 1000)),
         f"{used:.1%} used",
         left,
         _pace(window),
-        _reset(window["resetsAt"], now, clock),
-        f"{window['source']}, {_ago(window['ageSeconds'])}",
+        _reset(window.resets_at, now, clock),
+        f"{window.source}, {_ago(window.age_seconds or 0)}",
     )
 
 
-def _elsewhere(entry: dict[str, Any]) -> str:
-    """What agents spent that hub did not start; an older daemon does not know."""
-    tokens = entry.get("tokensElsewhere", 0)
-    return f"{tokens:,} of {entry['tokensToday']:,} tokens today without hub" if tokens else ""
+def _elsewhere(entry: Entry) -> str:
+    """What agents spent that hub did not start."""
+    tokens = entry.tokens_elsewhere
+    return f"{tokens:,} of {entry.tokens_today:,} tokens today without hub" if tokens else ""
 
 
-def _pace(window: dict[str, Any]) -> str:
-    rate, eta = window["burnPerMin"], window["etaMinutes"]
+def _pace(window: Window) -> str:
+    rate, eta = window.burn_per_min, window.eta_minutes
+    low, high = window.eta_low_minutes, window.eta_high_minutes
     if rate is None:
-        return OUTLOOKS.get(window["forecast"], window["forecast"])
-    if eta is None:
+        return OUTLOOKS.get(window.forecast, window.forecast)
+    if eta is None or low is None or high is None:
         return "nothing is used"
-    unit = "%" if window["unit"] == "percent" else " tokens"
-    span = f"{_long(window['etaLowMinutes'])} to {_long(window['etaHighMinutes'])}"
+    unit = "%" if window.unit == "percent" else " tokens"
+    span = f"{_long(low)} to {_long(high)}"
     return f"{rate:.2g}{unit}/min, wall in {_long(eta)} ({span})"
 
 

@@ -10,18 +10,24 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from hub.cli.context import client, project_dir
 from hub.client.place import root_of
-from hub.client.quick import ABSENT
+from hub.client.quick import ABSENT, Query, typed
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
+    from hub.api.costs import Costs
+    from hub.api.history import HistoryEntry
+    from hub.api.observability import AuditHead
+    from hub.api.sessions import Sessions
     from hub.io.audit.journal import AuditJournal
     from hub.io.project.places import Places
+
+T = TypeVar("T")
 
 _BEGIN = 'Start something: hub run "task"   Or see two scripted agents at work first: hub demo'
 
@@ -40,7 +46,11 @@ class Records:
         self._root = root if not named else None
         self._alone = False
 
-    def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
+    def read(self, kind: type[T], path: str, query: Query | None = None) -> T:
+        """A resource, as the class of `hub.api` that describes it."""
+        return typed(self.get(path, query), kind)
+
+    def get(self, path: str, query: Query | None = None) -> Any:
         """The JSON of a resource."""
         if not self._alone:
             try:
@@ -51,7 +61,8 @@ class Records:
         self._alone = True
         return self._answer(path, query or {})
 
-    def _answer(self, path: str, query: Mapping[str, str | int]) -> Any:
+    def _answer(self, path: str, query: Query) -> object:
+        from hub.api.convert import unstructure
         from hub.io.project.hub_dir import insist_stamped, insist_usable
         from hub.io.project.lock import nobody_writes
         from hub.io.project.places import Places
@@ -63,31 +74,31 @@ class Records:
         insist_usable(self._root)
         insist_stamped(places)
         with nobody_writes(places.lock):
-            return _ANSWERS[path](places, query)
+            return unstructure(_ANSWERS[path](places, query))
 
 
-def _events(places: Places, query: Mapping[str, str | int]) -> list[dict[str, Any]]:
+def _events(places: Places, query: Query) -> object:
     from hub.io.events.store import EventStore
 
     with EventStore.look(places.events_db) as store:
         return [record.to_json() for record in store.since(int(query["since"]), int(query["limit"]))]
 
 
-def _history(places: Places, query: Mapping[str, str | int]) -> list[dict[str, Any]]:
-    from hub.api.convert import unstructure
+def _history(places: Places, query: Query) -> list[HistoryEntry]:
     from hub.io.audit.timeline import Timeline
 
     with contextlib.closing(_journal(places)) as journal:
-        page = Timeline(journal).page(int(query["limit"]), event=str(query.get("event", "")))
-    return list(map(unstructure, page))
+        return Timeline(journal).page(int(query["limit"]), event=str(query.get("event", "")))
 
 
-def _audit_head(places: Places, _: Mapping[str, str | int]) -> dict[str, Any]:
+def _audit_head(places: Places, _: Query) -> AuditHead:
+    from hub.api.observability import AuditHead
+
     with contextlib.closing(_journal(places)) as journal:
         if journal.broken is not None:
             raise journal.broken
         head = journal.head()
-    return {"seq": head.seq, "hash": head.hash}
+    return AuditHead(seq=head.seq, hash=head.hash, bytes=head.size)
 
 
 def _journal(places: Places) -> AuditJournal:
@@ -97,70 +108,68 @@ def _journal(places: Places) -> AuditJournal:
     return AuditJournal.look(places, load_key("audit") or os.urandom(32))
 
 
-def _commits(places: Places, _: Mapping[str, str | int]) -> Any:
+def _commits(places: Places, _: Query) -> object:
     import trio
 
-    from hub.api.convert import unstructure
     from hub.io import git
 
-    return _scrubbed(places, unstructure(trio.run(git.snapshots, places.root)))
+    return _scrubbed(places, trio.run(git.snapshots, places.root))
 
 
-def _commit_diff(places: Places, query: Mapping[str, str | int]) -> Any:
+def _commit_diff(places: Places, query: Query) -> object:
+    import attrs
     import trio
 
-    from hub.api.convert import unstructure
+    from hub.api.history import CommitDiff
     from hub.io import git
 
     sha = str(query["sha"])
-    return _scrubbed(places, {"sha": sha, **unstructure(trio.run(git.commit_diff, places.root, sha))})
+    found = trio.run(git.commit_diff, places.root, sha)
+    return _scrubbed(places, CommitDiff(sha=sha, **attrs.asdict(found)))
 
 
-def _session_diff(places: Places, query: Mapping[str, str | int]) -> Any:
+def _session_diff(places: Places, query: Query) -> object:
     from pathlib import Path
 
     import trio
 
-    from hub.api.convert import unstructure
     from hub.io import git
     from hub.io.records.sessions import meant
 
     record = meant(places, str(query.get("sessionId", "")))
     main = record.main_branch or record.base
     worktree = Path(record.worktree) if record.session_state.active and record.worktree_ready else None
-    return _scrubbed(
-        places, unstructure(trio.run(git.session_diff, places.root, main, record.branch, worktree))
-    )
+    return _scrubbed(places, trio.run(git.session_diff, places.root, main, record.branch, worktree))
 
 
-def _sessions(places: Places, _: Mapping[str, str | int]) -> Any:
+def _sessions(places: Places, _: Query) -> Sessions:
     from hub.actors.sessions.listing import of_record
-    from hub.api.convert import unstructure
+    from hub.api.sessions import Sessions
     from hub.cli.offline import OfflineProject
     from hub.io.records.sessions import found
 
     hide = OfflineProject(places).redactor().text
-    rows = [unstructure(of_record(record, hide)) for record in found(places)]
-    return {"sessions": rows, "concurrent": 0}
+    return Sessions(sessions=[of_record(record, hide) for record in found(places)], concurrent=0)
 
 
-def _costs(places: Places, _: Mapping[str, str | int]) -> Any:
+def _costs(places: Places, _: Query) -> Costs:
     from hub.actors.outcomes import FORM
-    from hub.api.convert import unstructure
+    from hub.api.costs import Costs
     from hub.io.records.store import RecordStore
 
     kept = RecordStore(places.hub_dir / "outcomes.json", FORM).look()
-    return {"spent": [unstructure(row) for row in kept.spent] if kept is not None else []}
+    return Costs(spent=list(kept.spent) if kept is not None else [])
 
 
-def _scrubbed(places: Places, value: Any) -> Any:
+def _scrubbed(places: Places, value: object) -> object:
     """Without what looks like a secret, and without those that hub holds, as the daemon would answer."""
+    from hub.api.convert import unstructure
     from hub.cli.offline import OfflineProject
 
-    return OfflineProject(places).redactor().value(value)
+    return OfflineProject(places).redactor().value(unstructure(value))
 
 
-_ANSWERS: Mapping[str, Callable[[Places, Mapping[str, str | int]], Any]] = {
+_ANSWERS: Mapping[str, Callable[[Places, Query], object]] = {
     "/api/events": _events,
     "/api/history": _history,
     "/api/audit/head": _audit_head,

@@ -6,16 +6,17 @@ Must not: carry the session itself.
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from hub.cli.context import json_option, project_dir, trust_option
+from hub.api.session import Run, Started
+from hub.cli.context import document, json_option, project_dir, trust_option
 from hub.cli.task import task_of
 from hub.cli.trusting import insist_on_trust
+from hub.domain.session import OnLimit
 from hub.io.project.trust import Gate
 
 
@@ -83,20 +84,20 @@ def run(
     return trio.run(begin)
 
 
-def _leave(project: Path, port: int | None, body: dict[str, Any], gate: Gate, *, as_json: bool) -> int:
+def _leave(project: Path, port: int | None, body: Run, gate: Gate, *, as_json: bool) -> int:
     """Start it and go: what it needs from here on its daemon has."""
     from hub.cli import background
     from hub.cli.join import START_TIMEOUT
 
     api, fresh = background.daemon(project, port, trusted=bool(gate.said))
-    started = api.within(START_TIMEOUT).post("/api/run", body)
+    started = api.within(START_TIMEOUT).order(Started, "/api/run", body)
     if as_json:
-        click.echo(json.dumps(started, ensure_ascii=False))
+        click.echo(document(started))
         return 0
     if fresh:
         click.echo(f"a daemon serves {project} in the background, on {api.url}", err=True)
     click.echo(_begun(started), err=True)
-    click.echo("\n".join(next_commands(started["sessionId"])))
+    click.echo("\n".join(next_commands(started.session_id)))
     return 0
 
 
@@ -110,12 +111,12 @@ def next_commands(session_id: str) -> list[str]:
     ]
 
 
-def _begun(started: dict[str, Any]) -> str:
-    turn = f", waits for its turn as number {started['position']}" if started["position"] else ""
-    return f"session {started['sessionId']} on {started['branch']}{turn}"
+def _begun(started: Started) -> str:
+    turn = f", waits for its turn as number {started.position}" if started.position else ""
+    return f"session {started.session_id} on {started.branch}{turn}"
 
 
-def request(project: Path, options: dict[str, Any], gate: Gate | None = None) -> dict[str, Any]:
+def request(project: Path, options: dict[str, Any], gate: Gate | None = None) -> Run:
     """The body of `POST /api/run`: options over environment over `hub.toml`.
 
     Raises:
@@ -129,24 +130,23 @@ def request(project: Path, options: dict[str, Any], gate: Gate | None = None) ->
     session = config.session
     named = {name: options[name] for name in ("provider", "profile", "kind") if options[name]}
     insist_on_names(project, config, named)
-    if options["verify"]:
-        named["verify"] = list(options["verify"])
-    return {
-        "task": options["task"],
-        "threshold": session.threshold,
-        "maxHandoffs": session.max_handoffs,
-        "onLimit": session.on_limit,
-        **({"queue": True} if options["queue"] else {}),
-        **({"continues": options["continues"]} if options["continues"] else {}),
-        **({"trust": gate.said} if gate is not None and gate.said else {}),
+    return Run(
+        task=options["task"],
+        threshold=session.threshold,
+        max_handoffs=session.max_handoffs,
+        on_limit=OnLimit(session.on_limit),
+        verify=list(options["verify"]) or None,
+        queue=options["queue"],
+        continues=options["continues"],
+        trust=gate.said if gate is not None else "",
         **named,
-    }
+    )
 
 
 async def _run(
     project: Path,
     port: int | None,
-    body: dict[str, Any],
+    body: Run,
     gate: Gate,
     *,
     quiet: bool,
@@ -160,12 +160,12 @@ async def _run(
     from hub.cli.watch import last_event, watch
 
     def somebody() -> None:
-        insist_on_agent(config_of(project, gate=gate), body.get("provider", ""))
+        insist_on_agent(config_of(project, gate=gate), body.provider)
 
     async with daemon_for(project, port, quiet=quiet, alone=somebody, gate=gate) as joined:
         since = await last_event(joined.api)
         started = await joined.start_session(body)
-        session_id = started["sessionId"]
+        session_id = started.session_id
         if not quiet:
             click.echo(_begun(started), err=True)
         status = await watch(joined.api, session_id, since, quiet=quiet, verbose=verbose, keys=not as_json)

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import click
 
 from hub.cli.clock import local
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.quota.spoken import WINDOWS, spoken
 from hub.domain.wallclock import respoken
+
+Record = JsonObject
+"""One of the event log, as JSON, or its `meta`."""
 
 _LOOK: dict[str, tuple[str, str]] = {
     "text": ("  ", "white"),
@@ -41,14 +44,14 @@ _LAST_WORDS = 12
 """Lines below an error."""
 
 
-def line(record: dict[str, Any], *, width: int = _WIDTH) -> str:
+def line(record: Record, *, width: int = _WIDTH) -> str:
     """One record as one line: time, who, and what was said or done."""
     text = _clipped(" ".join(_words(record, record.get("meta", {})).split()), width)
     mark, colour = _LOOK.get(record["tag"], _STRANGE)
     return _who(record) + click.style(mark + text, fg=colour)
 
 
-def block(record: dict[str, Any]) -> list[str]:
+def block(record: Record) -> list[str]:
     """The line; below an error also the end of what it was made of (a failed command's output), and the next step."""
     return [
         line(record),
@@ -56,7 +59,7 @@ def block(record: dict[str, Any]) -> list[str]:
     ]
 
 
-def whole(record: dict[str, Any]) -> list[str]:
+def whole(record: Record) -> list[str]:
     """The record with nothing left out, in its own lines."""
     meta = record.get("meta", {})
     text = _words(record, meta, whole=True)
@@ -84,7 +87,7 @@ class Screen:
     def __init__(self) -> None:
         self._said: dict[str, str] = {}
 
-    def shows(self, record: dict[str, Any]) -> bool:
+    def shows(self, record: Record) -> bool:
         """Whether this record, the next of the log, is shown."""
         meta = record.get("meta", {})
         who, words = str(meta.get("sessionId", "")), " ".join(str(record["msg"]).split())
@@ -95,26 +98,26 @@ class Screen:
         return meta.get("type") != "result" or self._said.get(who) != words
 
 
-def _who(record: dict[str, Any]) -> str:
+def _who(record: Record) -> str:
     who = str(record.get("meta", {}).get("provider", ""))[:_PROVIDER]
     at = record.get("meta", {}).get("at")
     time = f"{local(at):%H:%M:%S}" if at else record["ts"][:8]
     return f"{click.style(time, dim=True)} {who:<{_PROVIDER}} "
 
 
-def _below(record: dict[str, Any], meta: dict[str, Any]) -> Iterator[str]:
+def _below(record: Record, meta: Record) -> Iterator[str]:
     if _told(record, meta):
         for text in str(record["msg"]).rstrip().splitlines()[1:][-_LAST_WORDS:]:
             yield _clipped(text.rstrip(), _WIDTH)
     yield from _next(meta)
 
 
-def _told(record: dict[str, Any], meta: dict[str, Any]) -> bool:
+def _told(record: Record, meta: Record) -> bool:
     """Whether it is an error of hub's own: one sentence, then what it was made of, and a next step."""
     return record["tag"] == "error" and bool(meta.get("hint"))
 
 
-def _next(meta: dict[str, Any]) -> Iterator[str]:
+def _next(meta: Record) -> Iterator[str]:
     if meta.get("hint"):
         yield f"next: {meta['hint']}"
 
@@ -123,7 +126,7 @@ def _clipped(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def _words(record: dict[str, Any], meta: dict[str, Any], *, whole: bool = False) -> str:
+def _words(record: Record, meta: Record, *, whole: bool = False) -> str:
     tag, text = record["tag"], str(record["msg"])
     match tag:
         case "quota":
@@ -141,7 +144,7 @@ def _words(record: dict[str, Any], meta: dict[str, Any], *, whole: bool = False)
     return text
 
 
-def _spent(text: str, meta: dict[str, Any]) -> str:
+def _spent(text: str, meta: Record) -> str:
     if isinstance(meta.get("used"), int):
         return f"{gauge(meta['used'])} {meta['used'] / 10:.0f} % of {_quota(meta.get('window', ''))}"
     if "tokensOut" in meta:
@@ -169,7 +172,7 @@ def gauge(permille: int, cells: int = 10) -> str:
     return "[" + "#" * full + "-" * (cells - full) + "]"
 
 
-def shown(record: dict[str, Any]) -> bool:
+def shown(record: Record) -> bool:
     """Whether it is more than a piece of what comes whole, or fills in what was shown before."""
     meta = record.get("meta", {})
     request = meta.get("type") == "waiting" and meta.get("approvalId") and not meta.get("needsInput")

@@ -7,20 +7,25 @@ Must not: compute anything the daemons have not said.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
+import attrs
 import click
 
+from hub.api.meta import UNSET, Unset
+from hub.api.quota import Entry
+from hub.api.sessions import Session, Sessions
 from hub.cli.clock import Clock
-from hub.cli.context import client, json_option, show
+from hub.cli.context import client, document, json_option, show
 from hub.cli.table import ago, table
 from hub.cli.width import columns
+from hub.client.place import told_by
+from hub.client.quick import Api, find
 from hub.domain.standing import ENDED, GROUPS, WAITS, group, words
 from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
@@ -37,7 +42,21 @@ _WIDE, _LEAST = 44, 24
 _NARROW = 10
 """Columns that the name of a value takes, where each has a line."""
 
-Row = dict[str, Any]
+
+@attrs.frozen(kw_only=True)
+class SessionRow(Session):
+    """A session, with what its account has used of its nearest wall (0..1), and the project where several are asked."""
+
+    quota_used: float | None = None
+    project: str | Unset = UNSET
+
+
+@attrs.frozen(kw_only=True)
+class Listing:
+    """What is told; how many may run at once where one project is asked."""
+
+    sessions: list[SessionRow]
+    concurrent: int | Unset = UNSET
 
 
 @click.command()
@@ -54,11 +73,11 @@ def ls(ctx: click.Context, *, everything: bool, anywhere: bool, watch: bool, as_
     Example: hub ls --all-projects
     """
 
-    def answer() -> dict[str, Any]:
+    def answer() -> Listing:
         return _everywhere() if anywhere else _here(ctx)
 
-    def text(found: dict[str, Any]) -> str:
-        return listed(found["sessions"], everything=everything)
+    def text(found: Listing) -> str:
+        return listed(found.sessions, everything=everything)
 
     if watch:
         _watch(answer, text, as_json=as_json)
@@ -66,35 +85,37 @@ def ls(ctx: click.Context, *, everything: bool, anywhere: bool, watch: bool, as_
         show(answer(), as_json=as_json, text=text)
 
 
-def _here(ctx: click.Context) -> dict[str, Any]:
+def _here(ctx: click.Context) -> Listing:
     """This project's, with what its accounts have used where a daemon knows."""
     from hub.cli.records import Records
 
-    records = Records(ctx)
     try:
-        found: dict[str, Any] = records.get("/api/sessions")
+        found = Records(ctx).read(Sessions, "/api/sessions")
     except HubError as error:
         if error.code is not Code.NO_ACTIVE_SESSION:
             raise
-        return {"sessions": [], "concurrent": 0}
-    return {**found, "sessions": _with_quota(found["sessions"], client(ctx).get)}
+        return Listing(sessions=[], concurrent=0)
+    return Listing(sessions=_rows(found.sessions, client(ctx)), concurrent=found.concurrent)
 
 
-def _with_quota(rows: list[Row], get: Callable[[str], Any]) -> list[Row]:
+def _rows(sessions: Sequence[Session], api: Api, project: str | Unset = UNSET) -> list[SessionRow]:
     """Each with the share of its account's nearest wall that is used; None where nobody knows."""
-    active = any(not row["endedAt"] for row in rows)
-    try:
-        wallet = get("/api/quota/wallet") if active else []
-    except HubError:
-        wallet = []
-    used = {(entry["provider"], entry["account"]): entry["fractionUsed"] for entry in wallet}
+    wallet: list[Entry] = []
+    if any(not one.ended_at for one in sessions):
+        with suppress(HubError):
+            wallet = api.read(list[Entry], "/api/quota/wallet")
+    used = {(entry.provider, entry.account): entry.fraction_used for entry in wallet}
     return [
-        {**row, "quotaUsed": None if row["endedAt"] else used.get((row["activeProvider"], row["account"]))}
-        for row in rows
+        SessionRow(
+            **attrs.asdict(one, recurse=False),
+            quota_used=None if one.ended_at else used.get((one.active_provider, one.account)),
+            project=project,
+        )
+        for one in sessions
     ]
 
 
-def _everywhere() -> dict[str, Any]:
+def _everywhere() -> Listing:
     """Those of every project whose daemon answers; a daemon that does not is none."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -103,32 +124,26 @@ def _everywhere() -> dict[str, Any]:
     roots = projects()
     with ThreadPoolExecutor(max_workers=8) as pool:
         answers = list(pool.map(_of, roots))
-    return {"sessions": [row for rows in answers for row in rows]}
+    return Listing(sessions=[row for rows in answers for row in rows])
 
 
-def _of(root: Path) -> list[Row]:
-    from hub.client.place import told_by
-    from hub.client.quick import find
-
+def _of(root: Path) -> list[SessionRow]:
     if told_by(root).port is None:
         return []
     api = find(None, root, {}, timeout=_PATIENCE)
     try:
-        rows = api.get("/api/sessions")["sessions"]
+        return _rows(api.read(Sessions, "/api/sessions").sessions, api, str(root))
     except HubError:
         return []
-    return [{**row, "project": str(root)} for row in _with_quota(rows, api.get)]
 
 
-def _watch(
-    answer: Callable[[], dict[str, Any]], text: Callable[[dict[str, Any]], str], *, as_json: bool
-) -> None:
+def _watch(answer: Callable[[], Listing], text: Callable[[Listing], str], *, as_json: bool) -> None:
     """Show it again whenever it is another one; on a terminal in the same place."""
     before, drawn = "", not as_json and sys.stdout.isatty()
     for found in _looks(answer):
-        document = json.dumps(found, ensure_ascii=False)
-        said = document if as_json else text(found)
-        news = said if drawn else document  # in a file the passing of time is no news
+        whole = document(found)
+        said = whole if as_json else text(found)
+        news = said if drawn else whole  # in a file the passing of time is no news
         if news == before:
             continue
         if before and drawn:
@@ -138,14 +153,14 @@ def _watch(
         before = news
 
 
-def _looks(answer: Callable[[], dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _looks(answer: Callable[[], Listing]) -> Iterator[Listing]:
     while True:
         yield answer()
         time.sleep(_PAUSE)
 
 
 def listed(
-    rows: list[Row], *, everything: bool = False, now: datetime | None = None, width: int | None = None
+    rows: list[SessionRow], *, everything: bool = False, now: datetime | None = None, width: int | None = None
 ) -> str:
     """The table for people; the newest of a group first."""
     if not rows:
@@ -154,9 +169,9 @@ def listed(
     width = columns(sys.stdout) if width is None else width
     newest_first = rows[::-1]
     ordered = sorted(newest_first, key=_group)
-    ended = [row for row in ordered if row["sessionState"] in ENDED]
+    ended = [row for row in ordered if row.session_state in ENDED]
     shown = ordered if everything else [*ordered[: len(ordered) - len(ended)], *ended[:_SHOWN]]
-    clock, names = Clock(now.timestamp()), [row["sessionId"] for row in rows]
+    clock, names = Clock(now.timestamp()), [row.session_id for row in rows]
     tints, groups = [_colour(row) for row in shown], [GROUPS[_group(row)] for row in shown]
 
     def drawn(letters: int) -> list[tuple[str, ...]]:
@@ -182,30 +197,27 @@ def listed(
     return f"{text}\n{hidden} more: hub ls --all" if hidden else text
 
 
-def _group(row: Row) -> int:
-    return group(
-        needs=row["needs"], state=row["sessionState"], position=row["position"], wait_until=row["waitUntil"]
-    )
+def _group(row: SessionRow) -> int:
+    return group(needs=row.needs, state=row.session_state, position=row.position, wait_until=row.wait_until)
 
 
-def _colour(row: Row) -> str | None:
-    return "magenta" if row["needs"] != "none" else _COLOURS.get(row["sessionState"])
+def _colour(row: SessionRow) -> str | None:
+    return "magenta" if row.needs != "none" else _COLOURS.get(row.session_state)
 
 
-def _cells(row: Row, names: list[str], now: datetime, clock: Clock, letters: int) -> tuple[str, ...]:
-    account = "" if row["account"] in ("", "default") else f"/{row['account']}"
-    used = row.get("quotaUsed")
-    usual = f"hub/{row['sessionId']}"
+def _cells(row: SessionRow, names: list[str], now: datetime, clock: Clock, letters: int) -> tuple[str, ...]:
+    account = "" if row.account in ("", "default") else f"/{row.account}"
+    used, usual = row.quota_used, f"hub/{row.session_id}"
     return (
-        short(row["sessionId"], names),
-        Path(row.get("project", "")).name,
+        short(row.session_id, names),
+        "" if row.project is UNSET else Path(row.project).name,
         _state(row, clock),
-        f"{row['activeProvider']}{account}",
+        f"{row.active_provider}{account}",
         _time(row, now),
         f"{used:.0%}" if used is not None else "",
-        clip(row.get("lastAction", ""), letters),
-        row["branch"] if row["branch"] != usual else "",
-        clip(row["title"], letters),
+        clip(row.last_action, letters),
+        row.branch if row.branch != usual else "",
+        clip(row.title, letters),
     )
 
 
@@ -215,18 +227,16 @@ def short(session_id: str, names: list[str]) -> str:
     return head if sum(name.startswith(head) for name in names) == 1 else session_id
 
 
-def _state(row: Row, clock: Clock) -> str:
+def _state(row: SessionRow, clock: Clock) -> str:
     if _group(row) == WAITS:
-        return f"until {clock.at(row['waitUntil'])}"
-    return words(
-        needs=row["needs"], state=row["sessionState"], position=row["position"], verified=row["verified"]
-    )
+        return f"until {clock.at(row.wait_until or '')}"
+    return words(needs=row.needs, state=row.session_state, position=row.position, verified=row.verified)
 
 
-def _time(row: Row, now: datetime) -> str:
+def _time(row: SessionRow, now: datetime) -> str:
     """How long it works, or how long ago it ended."""
-    since = row["endedAt"] or row["startedAt"]
+    since = row.ended_at or row.started_at
     if not since:
         return ""
     past = ago((now - datetime.fromisoformat(since)).total_seconds())
-    return f"{past} ago" if row["endedAt"] else past
+    return f"{past} ago" if row.ended_at else past

@@ -6,17 +6,36 @@ Must not: compute anything the daemon has not said.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
+import attrs
 import click
 
+from hub.api.approvals import Approval
+from hub.api.observability import AuditHead
+from hub.api.pipelines import RunStatus
+from hub.api.session import Cost
+from hub.api.status import Status
 from hub.cli.approvals import listed
 from hub.cli.clock import Clock
 from hub.cli.context import client, json_option, session_argument, show, which
 from hub.cli.items import FIDELITY
 from hub.cli.screen import for_people
 from hub.client.quick import Api
+from hub.domain.handoff import State
+from hub.domain.pipeline.run import NodeState
+from hub.domain.session import SessionState
 from hub.errors import Code, HubError
+
+
+@attrs.frozen(kw_only=True)
+class WholeStatus(Status):
+    """The status, with the session's cost, the pipeline run under way and what ails the audit log; None: there is none."""
+
+    cost: Cost | None
+    pipeline: RunStatus | None
+    audit: Mapping[str, object] | None
+    """A problem document."""
 
 
 @click.command()
@@ -31,57 +50,57 @@ def status(ctx: click.Context, session: str, *, as_json: bool) -> None:
     api = client(ctx)
     state = _whole(api, session)
     show(state, as_json=as_json, text=picture)
-    if state["needsApproval"] and not as_json:
-        click.echo(waiting(api.get("/api/approvals")))
+    if state.needs_approval and not as_json:
+        click.echo(waiting(api.read(list[Approval], "/api/approvals")))
 
 
-def _whole(api: Api, session: str) -> dict[str, Any]:
-    """The status with the session's `cost`, the running `pipeline` and what ails the `audit` log; else None each."""
-    state: dict[str, Any] = api.get("/api/status", which(session))
-    state["cost"] = api.get("/api/session/cost", which(state["sessionId"])) if state["sessionId"] else None
-    state["pipeline"] = None
-    state["audit"] = _audit(api)
-    if state["runId"]:
-        run = api.get("/api/pipelines/run")
-        state["pipeline"] = run if run["runId"] == state["runId"] else None
-    return state
+def _whole(api: Api, session: str) -> WholeStatus:
+    state = api.read(Status, "/api/status", which(session))
+    run = api.read(RunStatus, "/api/pipelines/run") if state.run_id else None
+    return WholeStatus(
+        **attrs.asdict(state, recurse=False),
+        cost=api.read(Cost, "/api/session/cost", which(state.session_id)) if state.session_id else None,
+        pipeline=run if run is not None and run.run_id == state.run_id else None,
+        audit=_audit(api),
+    )
 
 
-def _audit(api: Api) -> dict[str, Any] | None:
+def _audit(api: Api) -> Mapping[str, object] | None:
     try:
-        api.get("/api/audit/head")
+        api.read(AuditHead, "/api/audit/head")
     except HubError as error:
         return error.problem() if error.code in (Code.AUDIT_BROKEN, Code.AUDIT_UNREADABLE) else None
     return None
 
 
-def picture(state: dict[str, Any]) -> str:
+def picture(state: WholeStatus) -> str:
     """The status for people."""
-    audit = [f"audit     {state['audit']['detail']} {state['audit']['hint']}"] if state.get("audit") else []
-    if not state["sessionId"]:
+    audit = [f"audit     {state.audit['detail']} {state.audit['hint']}"] if state.audit else []
+    if not state.session_id:
         return "\n".join(['idle - start a session: hub run "task"', *audit])
-    account = f"/{state['account']}" if state["account"] not in ("", "default") else ""
+    account = f"/{state.account}" if state.account not in ("", "default") else ""
     lines = [
-        f"{state['sessionState']}  {state['activeProvider']}{account}{_handing_over(state['fsmState'])}"
-        + ("  stopping" if state["stopping"] else ""),
-        f"task      {state['taskGoal'].splitlines()[0][:100]}",
-        f"session   {state['sessionId']}  on {state['branch']}",
-        f"handoffs  {state['handoffsDone']}"
-        + (f"  fidelity {_fidelity(state)}" if state["handoffsDone"] else ""),
-        f"tokens    {state['tokensUsed']:,}",
+        f"{state.session_state}  {state.active_provider}{account}{_handing_over(state.fsm_state)}"
+        + ("  stopping" if state.stopping else ""),
+        f"task      {state.task_goal.splitlines()[0][:100]}",
+        f"session   {state.session_id}  on {state.branch}",
+        f"handoffs  {state.handoffs_done}"
+        + (f"  fidelity {_fidelity(state)}" if state.handoffs_done else ""),
+        f"tokens    {state.tokens_used:,}",
     ]
-    lines.append(f"cost      {_cost(state['cost'])}")
-    if state["pipeline"]:
-        lines.append(f"pipeline  {_pipeline(state['pipeline'])}")
-    if state["sessionState"] == "completed":
-        lines.append("verified  " + ("yes" if state["verified"] else "no - no acceptance command said so"))
-    if state["waitUntil"]:
-        lines.append(f"waiting   until {Clock().at(state['waitUntil'])}: {for_people(state['waitReason'])}")
-    if state["needsInput"] and not state["needsApproval"]:
+    if state.cost:
+        lines.append(f"cost      {_cost(state.cost)}")
+    if state.pipeline:
+        lines.append(f"pipeline  {_pipeline(state.pipeline)}")
+    if state.session_state is SessionState.COMPLETED:
+        lines.append("verified  " + ("yes" if state.verified else "no - no acceptance command said so"))
+    if state.wait_until:
+        lines.append(f"waiting   until {Clock().at(state.wait_until)}: {for_people(state.wait_reason)}")
+    if state.needs_input and not state.needs_approval:
         lines.append('input     the agent asks: hub reply "..."')
-    if state["error"]:
-        lines.append(f"error     {state['error']['code']}: {_briefly(state['error']['detail'])}")
-        lines.append(f"next      {state['error']['hint']}")
+    if state.error:
+        lines.append(f"error     {state.error.code}: {_briefly(state.error.detail)}")
+        lines.append(f"next      {state.error.hint}")
     return "\n".join([*lines, *audit])
 
 
@@ -90,33 +109,32 @@ def _briefly(detail: str) -> str:
     return detail.partition("\n")[0]
 
 
-def _fidelity(state: dict[str, Any]) -> str:
-    if state.get("hfsPending"):
-        return "pending"
-    return f"{state['hfsScore']:g} of 100: {FIDELITY}"
+def _fidelity(state: Status) -> str:
+    return "pending" if state.hfs_pending else f"{state.hfs_score:g} of 100: {FIDELITY}"
 
 
-def _handing_over(fsm: str) -> str:
+def _handing_over(fsm: State) -> str:
     """Where a handoff stands; nothing in between."""
-    return "" if fsm == "RUNNING" else f"  handing over: {fsm}"
+    return "" if fsm is State.RUNNING else f"  handing over: {fsm}"
 
 
-def _cost(cost: dict[str, Any]) -> str:
+def _cost(cost: Cost) -> str:
     """The sum, and what is not in it."""
-    usd = cost["sessionUsd"]
-    if cost["priced"]:
-        return f"${usd:.4f}"
-    models = ", ".join(name or "a model nobody named" for name in cost["unpricedModels"])
-    return ("not known" if usd is None else f"more than ${usd:.4f}") + f": no price for {models}"
+    usd = cost.session_usd
+    known = "not known" if usd is None else f"${usd:.4f}"
+    if cost.priced:
+        return known
+    models = ", ".join(name or "a model nobody named" for name in cost.unpriced_models)
+    return f"{'more than ' if usd is not None else ''}{known}: no price for {models}"
 
 
-def _pipeline(run: dict[str, Any]) -> str:
+def _pipeline(run: RunStatus) -> str:
     """How far a run is, and the node it is at."""
-    done = sum(node["state"] == "completed" for node in run["nodes"])
-    now = ", ".join(node["id"] for node in run["nodes"] if node["state"] in ("starting", "running"))
-    return f"{run['name']}: {done} of {len(run['nodes'])} nodes done" + (f", at {now}" if now else "")
+    done = sum(node.state is NodeState.COMPLETED for node in run.nodes)
+    now = ", ".join(node.id for node in run.nodes if node.state in (NodeState.STARTING, NodeState.RUNNING))
+    return f"{run.name}: {done} of {len(run.nodes)} nodes done" + (f", at {now}" if now else "")
 
 
-def waiting(approvals: list[dict[str, Any]]) -> str:
+def waiting(approvals: list[Approval]) -> str:
     """What waits for the user's word, and how it is given."""
     return f"approval  is needed: hub approve ID, or hub deny ID\n{listed(approvals)}"

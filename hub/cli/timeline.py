@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
 
 import attrs
 import click
 
+from hub.api.history import HistoryEntry
 from hub.cli.screen import for_people
 
 _CELLS = 36
@@ -33,18 +33,18 @@ class Move:
     reason: str
 
 
-def handoffs(history: list[dict[str, Any]], width: int = 0) -> list[str]:
+def handoffs(history: list[HistoryEntry], width: int = 0) -> list[str]:
     """One picture for each handoff in the rows that was made, in lines of at most `width` columns; 0 = as they are best."""
     cells = min(_CELLS, max(_FEWEST, width - _BESIDE)) if width else _CELLS
     return [text for walk in _walks(history) for text in ("", *_picture(walk, cells))]
 
 
-def _walks(history: list[dict[str, Any]]) -> Iterator[list[Move]]:
+def _walks(history: list[HistoryEntry]) -> Iterator[list[Move]]:
     from hub.domain.handoff import ABANDONED  # whoever only asks for help needs no handoff
 
     walk: list[Move] = []
     for row in history:
-        if row["event"] != "handoff":
+        if row.event != "handoff":
             continue
         move = _move(row)
         if move.source == _HOME:
@@ -54,10 +54,10 @@ def _walks(history: list[dict[str, Any]]) -> Iterator[list[Move]]:
             yield walk
 
 
-def _move(row: dict[str, Any]) -> Move:
-    states, _, reason = str(row["summary"]).partition(", ")
+def _move(row: HistoryEntry) -> Move:
+    states, _, reason = row.summary.partition(", ")
     source, _, target = states.partition(" -> ")
-    return Move(datetime.fromisoformat(row["ts"]), source, target, reason)
+    return Move(datetime.fromisoformat(row.ts), source, target, reason)
 
 
 def _picture(walk: list[Move], cells: int) -> Iterator[str]:

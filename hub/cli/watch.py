@@ -12,25 +12,28 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 import attrs
 import click
 import trio
 
+from hub.api.events import EventRecord
+from hub.api.status import Status
 from hub.cli import plain
 from hub.cli.conversation import Conversation
 from hub.cli.items import Item, ToldItem
+from hub.cli.screen import Record
 from hub.cli.width import columns, hung
 from hub.client.live import LinkState, follow
-from hub.client.quick import Api
+from hub.client.quick import Api, Query
 from hub.errors import Code, HubError
 
 PATIENCE = 120.0
 """Seconds to look for a daemon that has gone, where nobody looks on: as long as an agent waits for the next one."""
 _HANG = 4
 
-Record = dict[str, Any]
+T = TypeVar("T")
 
 
 class ConversationView(Protocol):
@@ -76,17 +79,15 @@ class WatchEnd:
     """Whether the user left and the session works on."""
 
 
-async def ask(api: Api, path: str) -> Any:
+async def ask(api: Api, kind: type[T], path: str, query: Query | None = None) -> T:
     """One GET, off the event loop."""
-    return await trio.to_thread.run_sync(api.get, path, abandon_on_cancel=True)
+    return await trio.to_thread.run_sync(api.read, kind, path, query, abandon_on_cancel=True)
 
 
 async def last_event(api: Api) -> int:
     """The id after which news begin."""
-    newest = 0
-    while page := await ask(api, f"/api/events?since={newest}&limit=1000"):
-        newest = page[-1]["id"]
-    return newest
+    newest = await ask(api, list[EventRecord], "/api/events", {"newest": 1, "limit": 1})
+    return newest[-1].id if newest else 0
 
 
 async def watch(
@@ -99,7 +100,7 @@ async def watch(
     keys: bool = False,
     seen: Sequence[Record] = (),
     ended: bool = False,
-) -> dict[str, Any] | None:
+) -> Status | None:
     """Show a session until it has ended, and return its last status; None where the user has left it at work.
 
     Args:
@@ -118,22 +119,19 @@ async def watch(
     if left.detached:
         return None
     try:
-        status: dict[str, Any] = await ask(watching.api, f"/api/status?sessionId={session_id}")
+        return await ask(watching.api, Status, "/api/status", {"sessionId": session_id})
     except HubError as error:
         if error.code is not Code.NOT_FOUND:
             raise
         raise HubError(Code.INTERRUPTED, "The session was taken out of the queue and never began.") from None
-    return status
 
 
-async def watch_until(
-    api: Api, since: int, ends: Callable[[dict[str, Any]], bool], *, quiet: bool = False
-) -> None:
+async def watch_until(api: Api, since: int, ends: Callable[[Record], bool], *, quiet: bool = False) -> None:
     """Show all sessions up to the first record whose `meta` is the end."""
     await Watching(api, Conversation(ends_told=True), quiet=quiet).until(since, ends)
 
 
-def _ends(meta: dict[str, Any], session_id: str) -> bool:
+def _ends(meta: Record, session_id: str) -> bool:
     return bool(meta.get("ended")) and meta.get("sessionId") == session_id
 
 
@@ -162,7 +160,7 @@ class Watching:
     async def until(
         self,
         since: int,
-        ends: Callable[[dict[str, Any]], bool],
+        ends: Callable[[Record], bool],
         seen: Sequence[Record] = (),
         *,
         at_once: bool = False,
@@ -181,7 +179,7 @@ class Watching:
                 self._view.show(self.known.rest())
             return WatchEnd(detached.is_set())
 
-    async def _follow(self, since: int, ends: Callable[[dict[str, Any]], bool]) -> None:
+    async def _follow(self, since: int, ends: Callable[[Record], bool]) -> None:
         patience = math.inf if on_terminal() and not self.quiet else PATIENCE
         async with follow(
             self.api.port,
@@ -224,7 +222,7 @@ class Watching:
                 {"needsApproval": ask.approval, "approvalId": ask.approval, "needsInput": not ask.approval}
             )
 
-    def _hint(self, meta: dict[str, Any]) -> None:
+    def _hint(self, meta: Record) -> None:
         """Where no key answers a question, the command that does."""
         how = how_to_answer(meta)
         if how and not self._answers:
@@ -253,7 +251,7 @@ _RECALLED = 20
 """Earlier items that are shown to whoever comes back."""
 
 
-def how_to_answer(meta: dict[str, Any]) -> str:
+def how_to_answer(meta: Record) -> str:
     """The command that answers what an event asks; "" when it asks nothing."""
     if meta.get("needsApproval"):
         number = meta["approvalId"]

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from hub.cli.clock import Clock, local
-from hub.cli.screen import for_people
-
-Record = dict[str, Any]
+from hub.cli.screen import Record, for_people
 
 
 def label(meta: Record) -> str:

@@ -1,20 +1,21 @@
 """One call to the daemon and out: what short commands use.
 
 Owns: finding the daemon, one HTTP request, and the way back from a problem document to a `HubError`.
-Must not: import more than the standard library, `hub.errors`, `hub.owners` and its neighbours; a command that only asks
-pays for no more. Send a byte to a daemon that is another user's.
+Must not: import more than the standard library, `hub.errors`, `hub.owners` and its neighbours before there is an answer to
+read. Send a byte to a daemon that is another user's.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, TypeVar
+from urllib.parse import quote, urlencode
 
 from hub.client.exchange import exchange
 from hub.client.place import (
@@ -28,6 +29,9 @@ from hub.client.place import (
 )
 from hub.client.whose import insist_own
 from hub.errors import Code, HubError
+
+T = TypeVar("T")
+Query = Mapping[str, str | int]
 
 DEFAULT_PORT = 4748
 TIMEOUT = 30.0
@@ -108,12 +112,28 @@ class Api:
             named=self._named,
         )
 
-    def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
-        """The JSON of a resource."""
+    def read(self, kind: type[T], path: str, query: Query | None = None) -> T:
+        """A resource, as the class of `hub.api` that describes it."""
+        return typed(self.get(path, query), kind)
+
+    def order(self, kind: type[T], path: str, body: object = None) -> T:
+        """What a POST made or changed.
+
+        Args:
+            kind: The class that describes the answer.
+            path: As the route has it; a name in braces stands for that field of the body.
+            body: Of the class that describes it.
+        """
+        given = _plain(body) if body is not None else {}
+        path = re.sub(r"{(\w+)}", lambda name: quote(given.pop(name[1]), safe=""), path)
+        return typed(self.post(path, given), kind)
+
+    def get(self, path: str, query: Query | None = None) -> Any:
+        """The JSON of a resource, for who passes it on."""
         return self._ask("GET", f"{path}?{urlencode(query)}" if query else path, None)
 
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """What a POST made or changed."""
+        """What a POST made or changed, as JSON."""
         return self._ask("POST", path, json.dumps(body or {}).encode())
 
     def _ask(self, method: str, target: str, body: bytes | None) -> Any:
@@ -212,6 +232,31 @@ def _named_port(environ: Mapping[str, str]) -> int | None:
 
 _LONG = 20
 """Digits no port has; `int` refuses thousands of them with an error of its own."""
+
+
+def typed(answer: object, kind: type[T]) -> T:
+    """An answer as the class that describes it; what a newer daemon says besides is passed over.
+
+    Raises:
+        HubError: `internal`; it lacks what this hub must know.
+    """
+    from hub.api.convert import ProblemsError, structure  # noqa: PLC0415  # who finds no daemon pays for no classes
+
+    try:
+        return structure(answer, kind, closed=False)
+    except ProblemsError as error:
+        (where, what), *_ = error.problems
+        raise HubError(
+            Code.INTERNAL,
+            f"The daemon's answer cannot be read: {where} {what}",
+            hint="It is of another version: stop it, and start this one: hub daemon",
+        ) from error
+
+
+def _plain(body: object) -> Any:
+    from hub.api.convert import unstructure  # noqa: PLC0415  # as above
+
+    return unstructure(body)
 
 
 def error_of(document: Any) -> HubError | None:

@@ -69,5 +69,23 @@ def test_a_message_is_answered_with_what_it_promises() -> None:
     assert Length("four").answer("4") == Answer("4")  # type: ignore[arg-type]
 
 
+class Wrong(Actor[Length | Halves]):
+    """Answers as no `handle` may; the marks are what is tested."""
+
+    async def handle(self, message: Length | Halves) -> Answer | None:
+        match message:
+            case Length(text=text) if not text:
+                return 0  # type: ignore[return-value]  # made by nobody's promise
+            case Length(text=text):
+                return self.answer_later(message, trio.to_thread.run_sync(text.upper))  # type: ignore[misc]
+            case Halves(text=text):
+                return message.answer(text)  # type: ignore[arg-type]
+
+
+async def test_what_a_handler_answers_is_what_its_message_promises() -> None:
+    """Said by the type checker alone: nothing is compared while a message is handled."""
+    assert await Wrong().handle(Halves("four")) == Answer("four")
+
+
 def test_a_message_is_no_bigger_for_it() -> None:
     assert not hasattr(Length("a"), "__dict__")

@@ -120,7 +120,7 @@ class PermissionBroker:
             )
             return found
 
-        self.context.shared.held = True  # first: what is asked is a person's word, from the moment it is on record
+        self.context.shared.held = True
         try:
             await self.context.store.update(session_state=SessionState.WAITING, needs_input=True)
             decision = await self.context.shared.unless_stopped(answer)

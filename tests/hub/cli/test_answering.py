@@ -4,13 +4,18 @@ import click
 import pytest
 import trio
 
+from hub.api.approvals import Approval
+from hub.api.convert import unstructure
+from hub.api.status import Status
 from hub.cli.answering import GRACE, Answering, picture
 from hub.cli.conversation import Conversation
 from hub.cli.items import AskItem
 from hub.cli.keys import Key
+from hub.client.quick import Api
 from hub.domain.approval import CUT
 from hub.domain.text.change import change
 from hub.errors import Code, HubError
+from tests.sample import sample
 
 REQUEST = {
     "id": "a-1", "action": "Bash: deploy --all", "reason": "it is Friday", "severity": "warn", "kind": "tool",
@@ -18,24 +23,29 @@ REQUEST = {
 }  # fmt: skip
 
 
-class Daemon:
+class Daemon(Api):
     """Records what is asked of it."""
 
     def __init__(self):
+        super().__init__(1)
         self.posts = []
         self.paused = False
         self.refuses = None
         self.meanwhile = lambda: None
 
     def get(self, path, query=None):
-        return [REQUEST, REQUEST | {"id": "a-2"}] if path == "/api/approvals" else {"paused": self.paused}
+        if path == "/api/approvals":
+            return [unstructure(sample(Approval, **REQUEST | {"id": number})) for number in ("a-1", "a-2")]
+        return unstructure(sample(Status, paused=self.paused))
 
     def post(self, path, body=None):
         if self.refuses:
             raise self.refuses
         self.posts.append((path, body))
         self.meanwhile()
-        return {"ok": True}
+        if "approvals" in path:
+            return {"ok": True, "id": "a-1", "approved": True}
+        return {"ok": True, "sessionId": "s-1", **({"paused": body["pause"]} if "pause" in body else {})}
 
 
 @pytest.fixture
@@ -62,7 +72,11 @@ async def press(answering, *keys):
 
 @pytest.mark.parametrize(
     ("key", "body"),
-    [("y", {"approved": True}), ("n", {"approved": False}), ("a", {"approved": True, "always": True})],
+    [
+        ("y", {"approved": True, "note": "", "always": False}),
+        ("n", {"approved": False, "note": "", "always": False}),
+        ("a", {"approved": True, "note": "", "always": True}),
+    ],
 )
 async def test_an_approval_takes_one_key_once_it_was_shown(asked, daemon, mock_clock, key, body):
     await press(asked, key)
@@ -176,7 +190,9 @@ async def test_a_refusal_is_said_with_its_next_step(daemon):
 
 
 def whole(request):
-    return "\n".join([line for told in picture(request) for line in (told.text, *told.below) if line])
+    return "\n".join(
+        [line for told in picture(sample(Approval, **request)) for line in (told.text, *told.below) if line]
+    )
 
 
 def test_the_whole_command_is_shown():

@@ -4,15 +4,22 @@ import json
 
 import pytest
 
+from hub.api.costs import Spent
 from hub.cli.cost import summed
 from tests.hub.cli.command import hub
 
 
 def row(day, session, provider, usd, *, priced=True):
-    return {
-        "day": day, "sessionId": session, "provider": provider, "usd": usd, "priced": priced,
-        "tokensIn": 1000, "tokensOut": 10, "ended": True,
-    }  # fmt: skip
+    return Spent(
+        day=day,
+        session_id=session,
+        provider=provider,
+        usd=usd,
+        priced=priced,
+        tokens_in=1000,
+        tokens_out=10,
+        ended=True,
+    )
 
 
 ROWS = [

@@ -10,10 +10,13 @@ from pathlib import Path
 import click
 import pytest
 
+from hub.api.convert import unstructure
+from hub.api.detect import Adopted, Detected, Intel
 from hub.cli.detect import adopted, table
 from tests.faults.harness import git, project
 from tests.hub.cli.command import environ, hub
 from tests.hub.io.agents import new_session, register, running, transcript
+from tests.sample import sample
 from tests.waiting import ended
 
 SESSION = new_session()
@@ -125,13 +128,23 @@ def test_an_adoption_tells_who_goes_on_and_with_what():
         "target": "codex", "brief": "/b.md", "mode": "start", "resumed": False, "stopped": [7, 8], "sessionId": "s-1",
         "branch": "hub/s-1", "command": "", "terminal": "",
     }  # fmt: skip
-    started = adopted(answer)
+    answer |= {"ok": True, "worktree": "", "id": "claude:x"}
+    started = adopted(sample(Adopted, **answer))
     assert started.splitlines()[:2] == ["ended: 7, 8", "brief: /b.md"]
     assert "codex goes on with the brief: session s-1 on hub/s-1" in started
-    written = adopted({**answer, "id": "claude:x", "mode": "brief", "stopped": []})
+    written = adopted(sample(Adopted, **{**answer, "mode": "brief", "stopped": []}))
     assert written.splitlines()[1].endswith("go on with it: hub adopt claude:x --for codex --start")
     opened = adopted(
-        {**answer, "mode": "interactive", "resumed": True, "terminal": "tmux", "command": "codex resume x"}
+        sample(
+            Adopted,
+            **{
+                **answer,
+                "mode": "interactive",
+                "resumed": True,
+                "terminal": "tmux",
+                "command": "codex resume x",
+            },
+        )
     )
     assert "codex goes on with the agent's own session, in a terminal (tmux): codex resume x" in opened
 
@@ -142,21 +155,22 @@ def test_what_nobody_can_tell_is_said_to_people():
         "owner": "hub", "candidates": ["a", "b"], "session": None, "lastActive": 0,
         "alarm": "", "adoptable": False,
     }  # fmt: skip
-    session = {
-        "initialPrompt": "", "model": "", "tokensIn": 0, "tokensOut": 0, "filesTouched": [], "messageCount": 0,
-        "alarm": "the format may have changed",
-    }  # fmt: skip
-    text = click.unstyle(table([base, {**base, "running": False, "session": session, "candidates": []}]))
+    session = unstructure(sample(Intel, alarm="the format may have changed"))
+
+    def one(**given):
+        return sample(Detected, **{**base, **given})
+
+    text = click.unstyle(table([one(), one(running=False, session=session, candidates=[])]))
     assert text.startswith("Codex  runs, pid 7, hub's own\n  folder    not told\n  account   not told\n")
     assert "hub adopt" not in text, "it is not this project's, or hub's own"
-    mine = {**base, "owner": "user", "session": session}
-    assert "\n  id        codex:pid:7" in click.unstyle(table([mine])), "outside of this project"
-    assert "hub adopt codex:pid:7 --for PROVIDER" in table([{**mine, "adoptable": True}])
+    mine = {"owner": "user", "session": session}
+    assert "\n  id        codex:pid:7" in click.unstyle(table([one(**mine)])), "outside of this project"
+    assert "hub adopt codex:pid:7 --for PROVIDER" in table([one(**mine, adoptable=True)])
     assert "  session   which one it works on cannot be told: a, b\n" in text
     assert text.endswith("\n\n1 agent running, 1 session left behind")
     assert "(no prompt yet)" in text
     assert "not to be trusted: the format may have changed" in text
-    gap = table([{**base, "running": False, "alarm": "/h/sessions took too long.", "account": "work"}])
+    gap = table([one(running=False, alarm="/h/sessions took too long.", account="work")])
     assert click.unstyle(gap).splitlines()[:3] == [
         "Codex",
         "  account   work",

@@ -33,7 +33,7 @@ def root(tmp_path, monkeypatch):
 
 def found(root):
     """What is there; other tests may run agents beside."""
-    return [one for one in looked(root, 24) if one["workDir"].startswith(str(root.parent))]
+    return [one for one in looked(root, 24) if one.work_dir.startswith(str(root.parent))]
 
 
 def grown(root, _):
@@ -77,7 +77,7 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_whatever_is_new_is_seen(root, monkeypatch, change):
     before = found(root)
-    assert [(one["id"], one["adoptable"]) for one in before] == [(f"claude:{SESSION}", True)]
+    assert [(one.id, one.adoptable) for one in before] == [(f"claude:{SESSION}", True)]
     CHANGES[change](root, monkeypatch)
     assert found(root) != before
 
@@ -87,14 +87,14 @@ def test_an_agent_that_starts_and_one_that_ends_are_seen(root, tmp_path):
     with running(tmp_path, cwd=root) as pid:
         register(tmp_path / "home" / ".claude", pid, SESSION)
         (one,) = found(root)
-        assert (one["pid"], one["confidence"], one["session"]["sessionId"]) == (pid, "exact", SESSION)
+        assert (one.pid, one.confidence, one.session.session_id) == (pid, "exact", SESSION)
     assert found(root) == before
 
 
 def test_what_a_session_says_is_redacted_and_its_store_is_left_as_it_was(root, tmp_path):
     transcript(tmp_path / "home" / ".claude", OTHER, root, f"Use {SECRET}.")
     before = sorted((str(path), path.stat().st_mtime_ns) for path in (tmp_path / "home").rglob("*"))
-    assert SECRET not in json.dumps(found(root))
+    assert SECRET not in repr(found(root))
     assert sorted((str(path), path.stat().st_mtime_ns) for path in (tmp_path / "home").rglob("*")) == before
     kept = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
     assert kept == [tmp_path / "state" / "keys" / "redaction.key"], "nothing of a look is kept"

@@ -7,9 +7,11 @@ import subprocess
 import click
 import pytest
 
+from hub.api.pipelines import NodeStatus
 from hub.cli.pipeline import picture
 from tests.faults.harness import HUB, git
 from tests.hub.cli.command import hub
+from tests.sample import sample
 from tests.waiting import until
 
 CHAIN = """
@@ -158,10 +160,10 @@ def test_show_needs_no_daemon(ready):
 def test_every_row_of_a_graph_has_the_same_columns():
     """`demo-second, not verified` is longer than most, and pushed its branch out of line."""
     node = {"state": "completed", "dependsOn": [], "branch": "hub/s-1"}
-    drawn = picture({"nodes": [
-        {**node, "id": "a", "provider": "demo-second", "verified": False},
-        {**node, "id": "b", "provider": "claude", "verified": True},
-    ]})  # fmt: skip
+    drawn = picture([
+        sample(NodeStatus, **node, id="a", provider="demo-second", verified=False),
+        sample(NodeStatus, **node, id="b", provider="claude", verified=True),
+    ])  # fmt: skip
     rows = [text for row in drawn.splitlines() if "hub/s-1" in (text := click.unstyle(row))]
     assert len(rows) == 2
     assert len({row.index("hub/s-1") for row in rows}) == 1

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from hub.api.quota import Entry
 from hub.cli.quota import table
+from tests.sample import sample
 
 WINDOW = {
     "window": "five_hour", "remaining": 58, "total": 100, "unit": "percent", "fractionUsed": 0.42,
@@ -15,13 +17,8 @@ WINDOW = {
 
 
 def entry(windows=(), **figures):
-    return {
-        "provider": "claude",
-        "account": "work",
-        **WINDOW,
-        **figures,
-        "windows": list(windows) or [WINDOW],
-    }
+    given = {"provider": "claude", "account": "work", **WINDOW, **figures}
+    return sample(Entry, **given, windows=list(windows) or [WINDOW])
 
 
 def test_a_line_tells_it_all():
@@ -41,8 +38,7 @@ def test_what_is_not_known_is_said_so():
     assert "pace not known yet" in line
     assert "reset not told" in line
     assert "nothing is used" in table([entry(burnPerMin=0.0, etaMinutes=None, forecast="idle")])
-    unknown = dict.fromkeys(WINDOW, None) | {"source": "none", "forecast": "accumulating", "window": ""}
-    assert "not known yet" in table([{"provider": "codex", "account": "a", **unknown, "windows": []}])
+    assert "not known yet" in table([sample(Entry, provider="codex", account="a")])
 
 
 def test_tokens_and_long_times():

@@ -1,12 +1,15 @@
 """What an event looks like on a terminal, and a handoff as a picture."""
 
+import attrs
 import click
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hub.api.history import HistoryEntry
 from hub.cli.screen import Screen, block, gauge, line, shown, whole
 from hub.cli.timeline import handoffs
 from hub.domain.event import Tag
+from tests.sample import sample
 
 STATES = ("PAUSING", "SNAPSHOTTED", "ENVELOPE_BUILT", "DISPATCHED", "RESUMING", "RUNNING")
 
@@ -141,7 +144,7 @@ def moves(spans, start=0, reason="the usage limit is reached"):
     rows, at, before = [], start, "RUNNING"
     for state, spent in zip(STATES, [*spans, 0], strict=True):
         ts = f"2026-01-01T00:{at // 60000:02}:{at // 1000 % 60:02}.{at % 1000:03}Z"
-        rows.append({"event": "handoff", "ts": ts, "summary": f"{before} -> {state}, {reason}"})
+        rows.append(sample(HistoryEntry, event="handoff", ts=ts, summary=f"{before} -> {state}, {reason}"))
         before, at = state, at + spent
     return rows
 
@@ -157,7 +160,8 @@ def test_a_handoff_is_drawn_state_by_state():
 def test_a_handoff_that_nobody_took_is_not_drawn_as_one():
     """A receiver that could not start was "handed over in 84616 ms ... with the next agent"."""
     given_up = moves([100, 200, 0, 300, 84_016])
-    given_up[-1]["summary"] = "RESUMING -> RUNNING, not handed over: the usage limit is reached"
+    words = "RESUMING -> RUNNING, not handed over: the usage limit is reached"
+    given_up[-1] = attrs.evolve(given_up[-1], summary=words)
     assert handoffs(given_up) == []
 
 
@@ -174,7 +178,7 @@ def test_only_whole_handoffs_are_drawn():
     """One that was broken off, and one that began before the rows did, are no pictures."""
     whole = moves([1, 1, 1, 1, 1], start=5000, reason="second")
     broken = moves([1, 1, 1, 1, 1])[:3]
-    other = {"event": "agent_event", "ts": "2026-01-01T00:00:00.000Z", "summary": "x"}
+    other = sample(HistoryEntry, event="agent_event", ts="2026-01-01T00:00:00.000Z", summary="x")
     drawn = [text for text in handoffs([*broken, other, *whole]) if "handed over" in text]
     assert len(drawn) == 1
     assert "second" in drawn[0]

@@ -5,22 +5,23 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
+import attrs
 import click
 
-from hub.cli.sessions import listed, short
+from hub.cli.sessions import SessionRow, listed, short
 from tests.faults.harness import project, until
 from tests.hub.cli.command import hub
+from tests.sample import sample
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 def row(session_id, state, **more):
-    return {
+    given = {
         "sessionId": session_id, "title": "a task", "sessionState": state, "needs": "none", "activeProvider": "claude",
-        "account": "default", "waitUntil": None, "position": 0, "startedAt": "2026-01-01T11:00:00Z", "endedAt": None,
-        "branch": f"hub/{session_id}", "lastAction": "", "verified": None,
-        **more,
+        "account": "default", "startedAt": "2026-01-01T11:00:00Z", "branch": f"hub/{session_id}",
     }  # fmt: skip
+    return sample(SessionRow, **{**given, **more})
 
 
 def test_the_order_is_by_need_and_then_by_age():
@@ -69,7 +70,7 @@ def test_a_long_task_gives_way_before_the_table_does():
     assert "\n\n" not in drawn
     assert "word word" in drawn.splitlines()[3], "on a line of its own"
     assert "Read" in drawn.splitlines()[3]
-    rows[0] |= {"sessionId": "s-6b052684-5d15bab9", "account": "the-account-of-work"}
+    rows[0] = attrs.evolve(rows[0], session_id="s-6b052684-5d15bab9", account="the-account-of-work")
     assert "task" in click.unstyle(listed(rows, now=NOW, width=40)), (
         "one below the other where even that is too wide"
     )

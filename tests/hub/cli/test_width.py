@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hub.api.history import HistoryEntry
 from hub.cli.table import table
 from hub.cli.timeline import handoffs
 from hub.cli.width import columns, hung, visible
+from tests.sample import sample
 
 
 def test_a_line_goes_on_below_its_words():
@@ -61,7 +63,9 @@ def test_a_table_that_is_too_wide_is_told_row_by_row():
 def test_a_handoffs_picture_fits(width):
     states = ["RUNNING", "PAUSING", "SNAPSHOTTED", "ENVELOPE_BUILT", "DISPATCHED", "RESUMING", "RUNNING"]
     rows = [
-        {"event": "handoff", "ts": f"2026-01-02T03:04:0{at}.000Z", "summary": f"{one} -> {two}, limit"}
+        sample(
+            HistoryEntry, event="handoff", ts=f"2026-01-02T03:04:0{at}.000Z", summary=f"{one} -> {two}, limit"
+        )
         for at, (one, two) in enumerate(pairwise(states))
     ]
     bars = [line for line in map(click.unstyle, handoffs(rows, width)) if "|" in line]
