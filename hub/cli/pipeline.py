@@ -177,7 +177,9 @@ def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:
     """
     found, last = _all_and_last(ctx)
     chosen = [
-        ShownPipeline(**attrs.asdict(item, recurse=False), run=last if last and last.name == item.name else None)
+        ShownPipeline(
+            **attrs.asdict(item, recurse=False), run=last if last and last.name == item.name else None
+        )
         for item in found
         if name in ("", item.name)
     ]
