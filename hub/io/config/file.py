@@ -16,13 +16,13 @@ from typing import Any
 
 import attrs
 
+from hub import userdirs
 from hub.api.tables import invalid, parse_config, parse_toml, read_config
 from hub.domain.accounts.added import AddedAccounts, laid_over
 from hub.domain.config.reader import OPT_IN, Config
 from hub.domain.trust.settings import misplaced
 from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
-from hub.io.project import userdirs
 from hub.io.project.trust import Gate
 
 MAX_BYTES = 1 << 20

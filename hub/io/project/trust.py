@@ -16,6 +16,7 @@ from typing import Any
 
 import attrs
 
+from hub import userdirs
 from hub.domain.trust.settings import (
     KEYS,
     Digests,
@@ -32,7 +33,6 @@ from hub.domain.trust.settings import (
 )
 from hub.errors import Code, HubError
 from hub.io.files.atomic import coded_errors, read_bounded, write_atomic
-from hub.io.project import userdirs
 from hub.io.project.places import Places, load_or_create_key, make_private_dir
 
 VARIABLE = "HUB_TRUST"
