@@ -32,7 +32,7 @@ _in_thread = partial(trio.to_thread.run_sync, abandon_on_cancel=True)
 
 
 @attrs.frozen
-class Daemon:
+class ProjectDaemon:
     """One project's.
 
     Args:

@@ -20,7 +20,7 @@ PROJECT_HEADER = "Hub-Project"
 
 
 @attrs.frozen
-class Told:
+class DaemonRecord:
     """What a daemon said of itself when it started."""
 
     port: int | None = None
@@ -48,16 +48,16 @@ def root_of(directory: Path) -> Path | None:
     return None
 
 
-def told_by(root: Path) -> Told:
+def told_by(root: Path) -> DaemonRecord:
     """What the project's `.hub/daemon.json` says; nothing of it is believed before the daemon has answered."""
     try:
         found = json.loads((root / ".hub" / "daemon.json").read_bytes())
     except (OSError, ValueError):
-        return Told()
+        return DaemonRecord()
     if not isinstance(found, dict):
-        return Told()
+        return DaemonRecord()
     socket, token, pid = found.get("socket"), found.get("token"), found.get("pid")
-    return Told(
+    return DaemonRecord(
         port_number(found.get("port")),
         socket if isinstance(socket, str) else "",
         found.get("guarded") is True,

@@ -23,7 +23,7 @@ from hub.mcp.words import cleaned, refusal, words
 _PARAMETER = re.compile(r"{(\w+)}")
 
 
-class Api(Protocol):
+class ToolApi(Protocol):
     """The daemon's API. Both methods raise `HubError`, whose texts are those of the problem document."""
 
     async def get(self, path: str, query: Mapping[str, Any], /) -> Any:
@@ -43,7 +43,7 @@ class Result:
 
 
 @attrs.frozen
-class Caller:
+class ToolCaller:
     """Calls tools.
 
     Args:
@@ -51,7 +51,7 @@ class Caller:
         clean: Takes out of a text what a terminal would act on.
     """
 
-    api: Api
+    api: ToolApi
     clean: Callable[[str], str]
 
     async def __call__(self, name: str, arguments: Mapping[str, Any]) -> Result:

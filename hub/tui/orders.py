@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from hub.tui.dialogs import Ask, Choose, Confirm
+from hub.tui.dialogs import AskText, Choose, Confirm
 from hub.tui.look import counted
 from hub.tui.page import Page
 
@@ -137,7 +137,7 @@ class OrdersPage(Page):
 
     async def _reply(self, session_id: str) -> None:
         asked = self.standing_of(session_id)
-        text = await self.app.push_screen_wait(Ask("Your answer to the agent", asked))
+        text = await self.app.push_screen_wait(AskText("Your answer to the agent", asked))
         if text:
             await self.hub.daemon.post("/api/session/reply", {"reply": text, "sessionId": session_id})
             self.say("Sent.")
@@ -185,7 +185,7 @@ class OrdersPage(Page):
         from hub.api.providers import ProviderStatus  # noqa: PLC0415  # after the first paint
 
         task = await self.app.push_screen_wait(
-            Ask("What is to be done?", "A session of its own, on a branch of its own.")
+            AskText("What is to be done?", "A session of its own, on a branch of its own.")
         )
         if not task:
             return

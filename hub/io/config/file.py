@@ -88,7 +88,7 @@ FLAGS: Mapping[str, tuple[Keys, ...]] = {
 
 
 @attrs.frozen
-class Settings:
+class ReadSettings:
     """A configuration and where each of its values comes from."""
 
     config: Config
@@ -138,7 +138,7 @@ def settings(
     flags: Mapping[str, Any] | None = None,
     added_accounts: AddedAccounts | None = None,
     gate: Gate | None = None,
-) -> Settings:
+) -> ReadSettings:
     """Read every layer; of a project's own no more than its user has agreed to.
 
     Args:
@@ -167,7 +167,7 @@ def settings(
         if chosen is not None:
             option = f"--{name.replace('_', '-')}"
             _merge(merged, _checked(option, FLAGS[name], lambda same: same, chosen), option, origin)
-    return Settings(read_config(merged, "the configuration"), origin)
+    return ReadSettings(read_config(merged, "the configuration"), origin)
 
 
 def project_tables(path: Path, user: Path | None = None, *, environ: Mapping[str, str]) -> Raw:

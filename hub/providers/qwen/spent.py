@@ -13,7 +13,7 @@ from typing import Any
 from hub.domain.quota.elsewhere import Used
 from hub.providers.jsonline import count, mapping, text
 from hub.providers.quota import instant
-from hub.providers.spent import Spent
+from hub.providers.spent import SpentStore
 
 
 def answer(line: Mapping[str, Any], _session: str) -> Used | None:
@@ -25,4 +25,4 @@ def answer(line: Mapping[str, Any], _session: str) -> Used | None:
     return Used(text(line.get("uuid")), at, tokens)
 
 
-SPENT = Spent(mark=b'"usageMetadata"', answer=answer)
+SPENT = SpentStore(mark=b'"usageMetadata"', answer=answer)

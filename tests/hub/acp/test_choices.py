@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hub.acp.choices import Choices
+from hub.acp.choices import SessionChoices
 from hub.wire.frames import RefusedError
 
 PROVIDERS = [
@@ -16,7 +16,7 @@ PROVIDERS = [
 
 @pytest.fixture
 def choices():
-    made = Choices()
+    made = SessionChoices()
     made.learn(PROVIDERS, [{"name": "careful", "chain": ["claude", "codex"]}])
     return made
 
