@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 
-from hub.domain.redaction.rule import ALNUM, UPPER, Rule, LetterRun
+from hub.domain.redaction.rule import ALNUM, UPPER, LetterRun, Rule
 
 _URLSAFE = "A-Za-z0-9_-"
 
