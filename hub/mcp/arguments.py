@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hub.errors import Code, HubError
-from hub.mcp.tools import JsonObject, Tool
+from hub.mcp.tools import Tool
+from hub.wire.frames import JsonObject
 
 _NOUNS = {"string": "a text", "integer": "an integer", "number": "a number", "boolean": "true or false"}
 

@@ -17,8 +17,9 @@ import trio
 from hub.errors import Code, HubError
 from hub.mcp.arguments import checked
 from hub.mcp.pages import page
-from hub.mcp.tools import BY_NAME, JsonObject, Tool
+from hub.mcp.tools import BY_NAME, Tool
 from hub.mcp.words import cleaned, refusal, words
+from hub.wire.frames import JsonObject
 
 _PARAMETER = re.compile(r"{(\w+)}")
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import attrs
 
-JsonObject = dict[str, Any]
+from hub.wire.frames import JsonObject
 
 MAX_SAFE_INTEGER = 2**53 - 1
 MAX_TEXT = 100_000

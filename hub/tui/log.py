@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
+from hub.domain.jsonvalue import JsonObject
 from hub.tui.dialogs import Ask, Read
-from hub.tui.page import JsonObject, Page
+from hub.tui.page import Page
 from hub.tui.rows import Choices, Row, Rows, row, wrapped
 from hub.tui.words import line_of
 
