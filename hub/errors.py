@@ -331,7 +331,7 @@ class HubError(Exception):
         code: One of the closed list.
         detail: What happened, in one sentence a person understands.
         hint: The next step; the code's own when empty.
-        extra: More members for the problem document (`errors`, `line`, `column`...).
+        extra: More members for the problem document (`errors`, `line`, `column`...); what is None is left out.
     """
 
     def __init__(self, code: Code, detail: str = "", *, hint: str = "", **extra: Any) -> None:
@@ -339,7 +339,7 @@ class HubError(Exception):
         self.code = code
         self.detail = detail or RULES[code].title
         self.hint = hint or RULES[code].hint
-        self.extra = extra
+        self.extra = {name: value for name, value in extra.items() if value is not None}
 
     @property
     def status(self) -> int:

@@ -52,7 +52,12 @@ TYPES: Mapping[str, FailureClass] = {
             ),
             *("billing_hard_limit_reached", "RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED", "QUOTA_EXCEEDED"),
             *("RateLimitError", "RouterRateLimitError", "BudgetExceededError", "TerminalQuotaError"),
-            "RetryableQuotaError",
+            *(
+                "RetryableQuotaError",
+                "ThrottlingException",
+                "ServiceQuotaExceededException",
+                "ResourceExhausted",
+            ),
         ),
         USAGE_LIMIT,
     ),
@@ -73,7 +78,9 @@ TYPES: Mapping[str, FailureClass] = {
                 "MODEL_CAPACITY_EXHAUSTED",
             ),
             *("InternalServerError", "ServiceUnavailableError", "BadGatewayError", "OverloadedError"),
-            *("APIConnectionError", "APIConnectionTimeoutError", "APITimeoutError"),
+            *("APIConnectionError", "APIConnectionTimeoutError", "APITimeoutError", "server_error"),
+            *("ServiceUnavailableException", "InternalServerException", "ModelTimeoutException"),
+            *("ModelNotReadyException", "ServiceUnavailable", "DeadlineExceeded"),
         ),
         OVERLOAD,
     ),
@@ -88,6 +95,8 @@ TYPES: Mapping[str, FailureClass] = {
                 "API_KEY_INVALID",
             ),
             *("AuthenticationError", "PermissionDeniedError", "ProviderAuthError", "ProviderInitError"),
+            *("AccessDeniedException", "UnrecognizedClientException", "ExpiredTokenException"),
+            *("NoCredentialsError", "CredentialsProviderError", "DefaultCredentialsError", "Unauthenticated"),
         ),
         AUTH,
     ),
@@ -116,11 +125,9 @@ TYPES: Mapping[str, FailureClass] = {
 """Whole identifiers, in the case their makers write them."""
 
 END = r"(?=\s*(?:\Z|[\n.,;:!?|\u00b7\u2219)\[\]{}\"'`\u2026\u2013\u2014-])|\s\()"
-_ON = rf"(?:{END}|(?= (?:on (?:your|the|this) |because|please|try again|with other requests)))"
+_ON = rf"(?:{END}|(?= (?:(?:on|for) (?:your|the|this) |because|please|try again|with other requests)))"
 _YOUR = r"(?:(?:your|the|this|an?) )?(?:[\w./-]{1,40} )?"
-_KINDS = (
-    r"(?:usage|rate|quota|request|token|spend(?:ing)?|session|daily|weekly|monthly|5-hour|premium request)"
-)
+_KINDS = r"(?:usage|free|rate|quota|request|token|spend(?:ing)?|session|daily|weekly|monthly|5-hour|premium request)"
 _MODEL = (
     r"(?:(?:the|this|our|your|selected) )?(?:[\w./-]{1,40} )?(?:model|servers?|service|engine|provider|api)"
     r" (?:is|are) (?:currently |temporarily )?"
@@ -134,14 +141,18 @@ CAPACITY = (
 """A server without room answers 429 as a quota does, but nothing of the user's is used up."""
 
 USED_UP = (
-    r"you exceeded your current quota|you(?:'ve| have)? (?:hit|reached|exceeded|exhausted|used(?: up| all)?(?: of)?) your "
+    r"you exceeded your current quota|you(?: \(\S+\))?(?:'ve| have)? "
+    r"(?:hit|reached|exceeded|exhausted|used(?: up| all)?(?: of)?) your "
     r"(?:[\w.'-]{1,24} ){0,5}?(?:limits?|quota|allowance|credits?|spend cap)\b|you have no quota\b"
+    r"|you(?:'ve| have) run out of (?:\w+ ){0,2}?(?:credits?|quota|tokens|requests)\b"
+    rf"|(?:you (?:don't|do not) have enough|not enough) credits\b"
+    r"|your (?:\w+ ){0,2}?(?:credits?|quota|balance) (?:have|has|is|are) (?:been )?(?:used up|exhausted|depleted)\b"
     r"|your (?:account|key|organization|plan|subscription|team|workspace)(?: [\w-]{1,64})? has (?:either )?"
     r"(?:reached|exceeded|hit|exhausted|used(?: up| all)?) (?:its|available) (?:[\w.'-]{1,24} ){0,4}?"
     r"(?:limits?|quota|allowance|credits?)\b"
     r"|(?:(?:claude|ai|codex|free|your|the|daily|weekly|monthly|5-hour|additional|account) ){0,3}usage "
     rf"(?:limit (?:has been |is |was )?(?:reached|exceeded)|exceeded){_ON}|usage limit{END}"
-    r"|(?:(?:free|allocated|daily|weekly|monthly|current|token|model|oauth|qwen|your|the) ){0,3}quota "
+    r"|(?:(?:free|tier|allocated|daily|weekly|monthly|current|token|model|oauth|qwen|your|the) ){0,3}quota "
     rf"(?:has been |is )?(?:(?:exceeded|exhausted|used up){_ON}|exceeded for (?:quota )?metric)"
     rf"|insufficient (?:quota|balance|credits?|funds){_ON}|(?:your )?(?:credit )?balance is too low"
     rf"|(?:you are |you're |your \w{{1,24}} is )?out of (?:(?:\w+ )?credits?|extra usage){_ON}"
@@ -156,9 +167,10 @@ PHRASES: Phrases = (
         USAGE_LIMIT,
         (
             r"this request would exceed your (?:[\w']{1,24} ){1,3}?limit"
-            rf"|(?:(?:your|the|claude|opus|sonnet|codex|model|account|organization|{_KINDS}) )?{_KINDS}[ _]limit "
+            rf"|(?:(?:your|the|api|claude|opus|sonnet|codex|model|account|organization|{_KINDS}) )?{_KINDS}[ _]limit "
             rf"(?:has been |is |was )?(?:(?:reached|exceeded|hit){_ON}"
             r"|reached for \S{1,60} (?:in organization|on (?:requests|tokens)))"
+            r"|you have exceeded a secondary rate limit\b|api rate limit exceeded for (?:user|installation|site) id\b"
             rf"|(?:sorry, )?you(?:'ve| have)? (?:been|are|were) (?:being )?rate[- ]limited|too many requests{END}"
             r"|resource has been exhausted \(e\.g\. check quota\)"
         ),
@@ -169,9 +181,15 @@ PHRASES: Phrases = (
             rf"{_YOUR}api[ _-]?key (?:(?:is|was|has) )?(?:not (?:valid|configured|found|set)|missing|invalid|expired"
             rf"|required|been (?:revoked|disabled))(?:{END}|(?= or\b))"
             rf"|(?:an? )?(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key(?:{END}|(?= (?:provided|for)\b))"
-            r"|no api[ _-]?key (?:found|configured|set|was provided)|the api_key client option must be set"
-            rf"|(?:you are |you're )?not (?:logged in|authenticated){END}"
-            rf"|please (?:run /login|(?:log ?in|sign ?in)(?: again)?){END}|(?:log|sign) ?in (?:is )?required{END}"
+            r"|no api[ _-]?key (?:found|configured|set|(?:was )?provided)|the api_key client option must be set"
+            r"|the \w{1,40}(?:KEY|TOKEN) environment variable is (?:missing|not set|empty)"
+            r"|could not resolve authentication method|could not load (?:the default )?credentials\b"
+            r"|failed to (?:sign|log) ?in\. message:"
+            r"|your default credentials were not found|the security token included in the request is (?:invalid|expired)"
+            rf"|(?:you are |you're )?not (?:(?:logged|signed) in|authenticated){END}"
+            rf"|you must be (?:logged|signed) in(?:{END}|(?= to (?:use|run|continue)\b))"
+            rf"|please (?:run /login|(?:log ?in|sign ?in)(?: again| to continue)?){END}"
+            rf"|(?:log|sign) ?in (?:is )?required{END}"
             r"|(?:your )?(?:oauth|access|refresh|auth(?:entication)?) token (?:(?:has|is|was|could) )?(?:been )?"
             r"(?:expired|revoked|invalidated|not be refreshed)"
             rf"|(?:the )?request had invalid authentication credentials|invalid (?:bearer token|auth method){END}"
@@ -183,7 +201,10 @@ PHRASES: Phrases = (
         CONTEXT,
         (
             rf"(?:your |the )?(?:prompt|conversation|context) is too (?:long|large)(?:{_ON}|(?= to send))"
-            r"|(?:this|the) model's maximum context length|maximum context length is"
+            r"|(?:this|the) (?:model's|endpoint's) maximum context length|maximum context length is"
+            r"|requested token count exceeds the model's maximum context length"
+            r"|(?:input|prompt) is too long for (?:the )?requested model"
+            r"|input length and `?max_tokens`? exceed context limit|the request exceeds the available context size"
             r"|(?:your |the )?input (?:token count .{0,24}exceeds|exceeds the (?:maximum|context))"
             rf"|(?:the )?(?:maximum )?context (?:length|window) (?:(?:has been|was|is) )?(?:exceeded|full){_ON}"
             r"|request too large for \S{1,60} in organization"
@@ -216,25 +237,36 @@ PHRASES: Phrases = (
 )
 """What is said of the user's own account and model: it is believed on standard error too."""
 
+_FIRST = r"(?:\A|(?<=CallError: )|(?<=APIError: ))"
+"""Where a word alone is the whole error: behind the name that a model's library gives every one, too."""
 GENERAL: Phrases = (
     (
         AUTH,
         (
-            r"\A(?:authentication (?:required|failed|fails)|invalid authentication|unauthori[sz]ed"
-            rf"|(?:invalid|missing|no) credentials|the caller does not have permission){END}"
-            r"|\A(?:oauth )?token refresh failed\b"
+            rf"{_FIRST}(?:(?:authentication (?:required|failed|fails)|invalid authentication|unauthori[sz]ed"
+            rf"|(?:invalid|missing|no|bad) credentials|invalid token|the caller does not have permission){END}"
+            r"|(?:oauth )?token refresh failed\b|could not validate credentials"
+            r"|permission denied on resource\b|(?:invalid_grant: )?token has been expired or revoked)"
         ),
     ),
+    (USAGE_LIMIT, rf"{_FIRST}(?:you (?:are|were) )?rate[- ]limited{END}"),
     (
         OVERLOAD,
         (
             r"(?:connection error|bad gateway|gateway time-?out|internal server error"
-            r"|(?:unable to|cannot) connect(?: to api)?|(?:the )?(?:request|operation|connection) timed out"
+            r"|(?:unable to|cannot|could not|failed to) connect(?: to (?:api|all addresses))?"
+            r"|(?:the )?(?:request|operation|connection) timed out"
             r"|connection (?:refused|reset|failed|closed)(?: by peer| mid-response)?"
+            r"|(?:\[Errno \d+\] )connection refused|(?:connect|headers|body) timeout error|the read operation timed out"
+            r"|network error|tls handshake timeout|upstream request timeout|no healthy upstream|other side closed"
+            r"|timeout of \d+ms exceeded|(?:server|provider) (?:is )?busy"
             r"|the socket connection was closed unexpectedly|an internal error has occurred|internal error encountered"
             r"|deadline expired before operation could complete"
             rf"|(?:the )?service (?:is )?(?:temporarily |currently )?unavailable){_ON}|fetch failed\b"
-            r"|socket hang up\b|upstream connect error\b"
+            r"|socket hang up\b|upstream (?:connect error|overloaded)\b|peer closed connection\b|write EPIPE\b"
+            r"|client network socket disconnected\b|could not connect to \w+ app\b"
+            r"|dial tcp\b|https?ConnectionPool\(host='api\."
+            r"|the server had an error (?:while )?processing|net::ERR_\w+"
             r"|connect (?:ECONNREFUSED|ETIMEDOUT)\b|read ECONNRESET\b|getaddrinfo E[A-Z_]+\b"
         ),
     ),

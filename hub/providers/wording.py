@@ -9,8 +9,8 @@ A text is a row of statements, and only the beginning of a statement is read; no
  2. a phrase, which is how a sentence of a vendor's begins;
  3. an error type: a whole identifier, alone or beside one of those four words (`rate_limit_error: ...`);
  4. a status: a status word and the number ("status: 429", "HTTP 503"), or the number and its reason ("429 Too Many ...").
-A number may also stand before any of them: the vendors' libraries write "<status> <message>". Words win over numbers, for
-one status stands for several things.
+A number may also stand before any of them, beside its status word or alone: "HTTP 403: <message>", "<status> <message>".
+Words win over numbers, for one status stands for several things.
 
 Two witnesses differ in where statements begin. What an agent told as its error (`of_error`) has one at its start, on each
 line, after each sentence, and after what leads to a cause ("... Error: ", "Last error: "). Standard error (`of_stderr`) is
@@ -20,6 +20,7 @@ What any program may say of any server (`vendors.GENERAL`) is not believed there
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,36 +36,44 @@ _DEPTH = 3
 """How deep a message may hold another body."""
 _FIELDS = ("type", "code", "status", "reason")
 _NAME = "|".join(TYPES)
+_WHO = r"(?:(?:the )?(?:api|server|upstream|provider|endpoint|requested url) (?:returned|re(?:sponded|plied) with) )?"
 _STATUS_WORD = (
-    r"(?:(?:unexpected|last|error|response|got) )*(?:HTTP(?: (?:status|error))?(?: code)?"
-    r"|status(?:[ _-]?code)?|API Error|error(?: code)?|code"
+    rf"{_WHO}(?:(?:unexpected|last|error,?|response|got|received) )*"
+    r"(?:HTTP(?: (?:status|error|response))?(?: code)?"
+    r"|status(?:[ _-]?code)?(?: does not indicate success)?|API Error|error(?: code)?|code"
     r"|request (?:failed|rejected)(?: with)?(?: HTTP)?(?: status)?(?: code)?)"
 )
 _STATUS = re.compile(
-    rf"[\"']?{_STATUS_WORD}[\"']?\s?[:=]?\s?\(?(?P<worded>[45]\d\d)(?!\d|[.:,-] ?\d)(?:{END}|(?=\s+{REASONS}{END}))"
-    rf"|(?P<reasoned>[45]\d\d)(?=\s+(?:{REASONS}{END}|status code\b))",
+    rf"[\"']?{_STATUS_WORD}[\"']?\s?[:=]?\s?\(?(?P<worded>[45]\d\d)(?!\d|[.:,-] ?\d)"
+    rf"(?:{END}|(?=\s+{REASONS}{END}| for url\b))"
+    rf"|{_WHO}(?P<reasoned>[45]\d\d)(?=\s+(?:{REASONS}{END}|status code\b))"
+    rf"|(?:(?:client|server) error ')?(?P<asked>[45]\d\d) [^\n]{{1,60}} for url:? '?https?://\S*/v\d",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"[45]\d\d:? (?=\S)")
+_NUMBER = re.compile(rf"(?:{_STATUS_WORD}\s?[:=]?\s?\(?)?[45]\d\d\)?(?::| -)? (?=\S)", re.IGNORECASE)
 _FIRST = re.compile(r"\s*([45]\d\d) (?=\S)(?! ?[a-z]+(?:s|ed|ing)\b| ?(?i:[kmgt]i?b|m|min)\b)")
 """A number that begins an error and counts nothing."""
 _FRAMED = re.compile(r"(?:\A|[\s(\[.])API Error: \(?([45]\d\d)(?![\w.:,-]*\d)(?!\w)")
 """One that an agent puts before whatever a server said, a page of HTML too."""
-_PACKAGE = r"(?:openai|anthropic|litellm|google|groq|mistralai)\.(?:[a-z_]+\.)*"
+_PACKAGE = r"(?:openai|anthropic|litellm|google|groq|mistralai|botocore)\.(?:[a-z_]+\.)*"
 _BESIDE = rf"[\"']?(?:got )?(?:{'|'.join(_FIELDS)}|error)[\"']?\s?[:=]\s?[\"']?"
 _TYPE = re.compile(rf"(?:{_BESIDE}|{_PACKAGE})?(?P<name>{_NAME})(?![\w-]|\.\w){END}")
+_CALL = r"when calling the (?:invoke|converse)\w* operation"
+"""As the client of Amazon says that it asked a model."""
 _LEAD = (
-    r"(?:(?!assertion)\w*(?:error|exception)|(?:request|attempt \d+) failed|(?:authentication|login) (?:failed|required)"
-    r"|cause|reason|message): "
+    r"(?:(?:(?!assertion)\w*(?:error|exception|timeout)|(?:request|attempt \d+) failed"
+    r"|(?:authentication|login) (?:failed|required)|cause|reason|message|post \"?https?://\S{1,200}?): "
+    rf"|an error occurred \((?=\w+\) {_CALL})|\w+\) {_CALL}(?: \(.{{1,40}}?\))?: )"
 )
 _HEAD = (
     r"\[?\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\]?\s+|\[?(?:ERROR|FATAL)\]?:?\s+"
     r"|\[?(?:(?:fatal|unexpected|stream|API) )?error:\s+|[a-z_]+(?:::[a-z_]+)+:\s+|message: ['\"]"
     r"|Error when talking to \w+ API .{0,400}?(?=\b_?[A-Z]\w*Error: )"
     r"|attempt \d+ failed(?: with status \d{3})?(?:: |\. Retrying with backoff\.\.\. )"
+    rf"|{_PACKAGE}\w{{1,60}}Error: "
     rf"|(?:{_PACKAGE})?(?:_?APIError|{'|'.join(name for name in TYPES if name.endswith('Error'))}): "
 )
-_OPENING = r"[\s\[(>*-]*"
+_OPENING = r"[\s\[(>*'-]*"
 
 _Said = tuple[int, FailureClass]
 """How much it counts, the least the most, and what it says."""
@@ -136,15 +145,14 @@ class Wording:
             if named := _TYPE.match(text, place):
                 yield _rank(TYPES[named["name"]], _NAMED), TYPES[named["name"]]
         found = _STATUS.match(text, at)
-        if found and (kind := of_status(int(found["worded"] or found["reasoned"]))):
+        if found and (kind := of_status(int(found["worded"] or found["reasoned"] or found["asked"]))):
             yield _COUNTED, kind
 
     def _of_body(self, text: str, at: int, depth: int) -> FailureClass | None:
-        try:
-            whole = jsonline.mapping(json.JSONDecoder().raw_decode(text, at)[0])
-        except (ValueError, RecursionError):
-            return None
+        whole = _mapping(text, at)
         inner = jsonline.mapping(whole.get("error"))
+        if depth and (named := jsonline.text(whole.get("error"))):  # as OAuth says it
+            inner = {"type": named, "message": jsonline.text(whole.get("error_description")) or named}
         if not inner and (not depth or "message" not in whole):
             return None
         error = inner or whole
@@ -152,6 +160,19 @@ class Wording:
             self._of_error(_plain(jsonline.text(error.get("message"))), depth - 1) if depth >= 0 else None
         )
         return message or _of_fields(error)
+
+
+def _mapping(text: str, at: int) -> Mapping[str, Any]:
+    """The object that begins here, in JSON or as Python prints one; empty where it is neither."""
+    try:
+        return jsonline.mapping(json.JSONDecoder().raw_decode(text, at)[0])
+    except (ValueError, RecursionError):
+        if not text.startswith("{'", at):
+            return {}
+    try:
+        return jsonline.mapping(ast.literal_eval(text[at : text.rfind("}") + 1]))
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return {}
 
 
 def _of_fields(error: Mapping[str, Any]) -> FailureClass | None:

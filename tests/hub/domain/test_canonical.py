@@ -115,48 +115,54 @@ def test_deepest_allowed():
     assert parse_strict(canonical(nested(MAX_DEPTH))) == nested(MAX_DEPTH)
 
 
-REFUSED = [
-    (b'{"a":1,"a":2}', 7, "duplicate key"),
-    (b'{"a":1,"\\u0061":2}', 7, "duplicate key"),
-    (b'[{"b":{"x":1}},{"b":1,\n "c":2,"b":3}]', 30, "duplicate key"),
-    (b"[NaN]", 1, "NaN"),
-    (b"[1,-Infinity]", 3, "Infinity"),
-    (b"[1e999]", 1, "range"),
-    (b"9007199254740992", 0, "range"),
-    (b"[1,-9007199254740992]", 3, "range"),
-    (b"[" + b"9" * 5000 + b"]", 1, "range"),
-    (b'["ok","\\ud800"]', 6, "surrogate"),
-    (b'{"\\udc00":1}', 1, "surrogate"),
-    (b'"a\xff"', 2, "UTF-8"),
-    (b'"\xed\xa0\x80"', 1, "UTF-8"),
-    (b"[" * 65 + b"]" * 65, 64, "deeper"),
-    (b"[" * 100_000, 64, "deeper"),
-    (b'{"a":' * 200_000, 320, "deeper"),
-    (b"", 0, ""),
-    (b"{} {}", 3, ""),
-    (b"{'a':1}", 1, ""),
-    (b"[1,]", 2, ""),
-    (b"\xef\xbb\xbf{}", 0, ""),
-    (b'"a\nb"', 2, ""),
-    (b"01", 1, ""),
-]
-
-
-@pytest.mark.parametrize(("data", "position", "words"), REFUSED, ids=range(len(REFUSED)))
-def test_strict_reading_names_the_place(data, position, words):
-    """400 for malformed JSON, duplicate keys, NaN, bad UTF-8."""
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b'{"a":1,"a":2}', "duplicate key 'a'"),
+        (b'{"a":1,"\\u0061":2}', "duplicate key 'a'"),
+        (b'[{"b":{"x":1}},{"b":1,\n "c":2,"b":3}]', "duplicate key 'b'"),
+        (b"[NaN]", "NaN"),
+        (b"[1,-Infinity]", "-Infinity"),
+        (b"[1e999]", "out of range: 1e999"),
+        (b"9007199254740992", "out of range: 9007199254740992"),
+        (b"[1,-9007199254740992]", "out of range"),
+        (b"[" + b"9" * 5000 + b"]", "out of range"),
+        (b'["ok","\\ud800"]', "surrogate"),
+        (b'{"\\udc00":1}', "surrogate"),
+        (b"[" * 65 + b"]" * 65, "deeper"),
+        (b"[" * 100_000 + b"]" * 100_000, "deeper"),
+        (b'{"a":' * 200_000, "deeper"),
+    ],
+)
+def test_a_rule_that_is_broken_is_named(data, words):
+    """400 for duplicate keys, NaN, numbers that are not told apart."""
     with pytest.raises(StrictJsonError) as caught:
         parse_strict(data)
-    if words:
-        assert words in caught.value.reason
-        assert caught.value.position == position
-    assert f"line {caught.value.line}, column {caught.value.column}" in str(caught.value)
+    assert words in caught.value.reason
+    assert len(str(caught.value)) < 100
+    assert (caught.value.line, caught.value.column) == (None, None)
 
 
-def test_line_and_column():
+@pytest.mark.parametrize(
+    ("data", "place"),
+    [
+        (b'"a\xff"', (1, 3)),
+        (b'{\n"\xed\xa0\x80"', (2, 2)),
+        (b"", (1, 1)),
+        (b"{} {}", (1, 4)),
+        (b"{'a':1}", (1, 2)),
+        (b'{\n  "a": 1,\n  b: 2\n}', (3, 3)),
+        (b"\xef\xbb\xbf{}", (1, 1)),
+        (b'"a\nb"', (1, 3)),
+        (b"01", (1, 2)),
+    ],
+)
+def test_where_the_grammar_is_broken_is_told(data, place):
+    """400 for malformed JSON and bad UTF-8."""
     with pytest.raises(StrictJsonError) as caught:
-        parse_strict(b'{\n  "a": 1,\n  "a": 2\n}')
-    assert (caught.value.line, caught.value.column) == (3, 3)
+        parse_strict(data)
+    assert (caught.value.line, caught.value.column) == place
+    assert f"line {place[0]}, column {place[1]}" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -181,6 +187,6 @@ def test_strict_reading_accepts_only_what_the_standard_reader_reads_alike(data):
 
 @pytest.mark.parametrize("text", [b'{"a\nb": "\\u0041"}', b'["\\u00e9", "tab\there"]'])
 def test_a_string_that_is_malformed_is_told_by_the_reader(text):
-    """The walker leaves grammar to the reader: a raw control character in a string is its business."""
+    """A raw control character."""
     with pytest.raises(StrictJsonError, match=r"Invalid control character"):
         parse_strict(text)
