@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePath
-from typing import Any
 
 import attrs
 import trio
@@ -95,7 +94,7 @@ class Conversation:
 
     # --- what the editor asks ---------------------------------------------------------------------------
 
-    async def prompt(self, blocks: Any) -> JsonObject:
+    async def prompt(self, blocks: object) -> JsonObject:
         """Work on a prompt until an agent is done with it, has a question, or the user has enough.
 
         Raises:

@@ -56,7 +56,7 @@ def parse_toml(text: str, name: str = "hub.toml") -> dict[str, Any]:
         ) from error
 
 
-def read_config(raw: Mapping[str, Any], name: str, text: str | None = None) -> Config:
+def read_config(raw: Mapping[str, object], name: str, text: str | None = None) -> Config:
     """Read raw tables; `text` is where they come from, to tell lines.
 
     Raises:
@@ -87,7 +87,7 @@ def invalid(problems: Iterable[Problem], name: str, text: str | None = None) -> 
     return HubError(Code.CONFIG_INVALID, detail, line=line, column=column, errors=errors)
 
 
-def read_added(raw: Mapping[str, Any], name: str) -> AddedAccounts:
+def read_added(raw: Mapping[str, object], name: str) -> AddedAccounts:
     """The accounts that were added, from their raw tables; `name` is what to call the file in a problem.
 
     Raises:
@@ -100,7 +100,7 @@ def read_added(raw: Mapping[str, Any], name: str) -> AddedAccounts:
     return found
 
 
-def read_pipelines(value: Any) -> tuple[Pipeline, ...]:
+def read_pipelines(value: object) -> tuple[Pipeline, ...]:
     """Pipelines from plain JSON values.
 
     Raises:
@@ -112,7 +112,7 @@ def read_pipelines(value: Any) -> tuple[Pipeline, ...]:
         raise schema.invalid(error.found) from error
 
 
-def read_profile(value: Any, providers: Collection[str]) -> Profile:
+def read_profile(value: object, providers: Collection[str]) -> Profile:
     """A profile of its plain values.
 
     Raises:

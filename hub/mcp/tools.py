@@ -10,7 +10,7 @@ and a description; no reference, no alternative, no null. The limits are the API
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, Literal
+from typing import Literal
 
 import attrs
 
@@ -104,15 +104,15 @@ class Tool:
         }
 
 
-def _text(description: str, **limits: Any) -> JsonObject:
+def _text(description: str, **limits: object) -> JsonObject:
     return {"type": "string", "description": description, **limits}
 
 
-def _integer(description: str, **limits: Any) -> JsonObject:
+def _integer(description: str, **limits: object) -> JsonObject:
     return {"type": "integer", "description": description, **limits}
 
 
-def _number(description: str, **limits: Any) -> JsonObject:
+def _number(description: str, **limits: object) -> JsonObject:
     return {"type": "number", "description": description, **limits}
 
 

@@ -54,7 +54,7 @@ async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
     }
 
 
-def findings(found: Mapping[str, Any]) -> Iterator[Finding]:
+def findings(found: Mapping[str, object]) -> Iterator[Finding]:
     """Each look, also the one that could not be had."""
     looks: dict[str, tuple[str, Callable[[str, Any], Finding]]] = {
         "trust": ("Trust", _trust),
@@ -86,7 +86,7 @@ def _index(what: str, part: Graph) -> Finding:
     return Finding(what, not part.scan.error, detail, "Bring it up to date on the page Graph.")
 
 
-def _tree(what: str, part: Mapping[str, Any]) -> Finding:
+def _tree(what: str, part: Mapping[str, object]) -> Finding:
     again = [node["path"] for node in _nodes(part) if node["restarts"]]
     detail = f"restarted: {', '.join(again)}" if again else "none was restarted"
     return Finding(what, not again, detail, "Why is in the daemon's log: hub logs")
