@@ -48,7 +48,7 @@ ARROWS: dict[str, set[str]] = {
         "hub.message_map",
         "supervisors",
     },
-    "hub.client": {"hub.api", "hub.owners", "hub.userdirs"},
+    "hub.client": {"hub.api", "hub.domain", "hub.owners", "hub.userdirs"},
     "hub.tui": {"hub.client", "hub.api", "hub.domain"},
     "hub.wire": set(),
     "hub.mcp": {"hub.client", "hub.wire"},

@@ -68,7 +68,7 @@ def told_by(root: Path) -> DaemonRecord:
     )
 
 
-def port_number(value: Any) -> int | None:
+def port_number(value: object) -> int | None:
     """The value, if a port can have it."""
     return value if type(value) is int and 0 < value < 2**16 else None
 

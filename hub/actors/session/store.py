@@ -42,11 +42,11 @@ _ENDED = {
 _SUFFIX = {True: ", verified", False: ", not verified", None: ""}
 
 
-def _as_it_is(value: Any) -> Any:
+def _as_it_is(value: object) -> Any:
     return value
 
 
-def _nobody(_number: int, _msg: str, _meta: Mapping[str, Any]) -> None:
+def _nobody(_number: int, _msg: str, _meta: Mapping[str, object]) -> None:
     pass
 
 
@@ -181,7 +181,7 @@ class SessionStore:
         msg = f"session {_ENDED[record.session_state]}{_SUFFIX[verified]}"
         await self.say(Tag.SYSTEM, msg, source=key, verified=verified, ended=state, profile=record.profile)
 
-    async def note(self, event: str, key: str, **data: Any) -> None:
+    async def note(self, event: str, key: str, **data: object) -> None:
         """Append one record to the audit log; durable when this returns."""
         body = {"sessionId": self.now.session_id, **self.scrub(data)}
         await self._append(AuditEntry(event, body, key=key))
@@ -194,7 +194,7 @@ class SessionStore:
             if error.code not in UNAUDITED or not self.now.session_state.ended:
                 raise
 
-    async def say(self, tag: Tag, msg: str, *, source: str = "", **meta: Any) -> int:
+    async def say(self, tag: Tag, msg: str, *, source: str = "", **meta: object) -> int:
         """Log one event of hub's own; answers its id. With a `source` it may be repeated and is logged once."""
         record = self.record
         base: dict[str, Any] = {}

@@ -14,7 +14,6 @@ import copy
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import attrs
 import msgspec
@@ -52,7 +51,7 @@ class SessionUsage:
         for record in records:
             self.feed(record)
 
-    def count(self, number: int, msg: str, meta: Mapping[str, Any]) -> None:
+    def count(self, number: int, msg: str, meta: Mapping[str, object]) -> None:
         """The same for an event that has just been logged under the id `number`."""
         self.mark(number, msg, meta)
         if number <= self.upto:
@@ -61,7 +60,7 @@ class SessionUsage:
         if meta.get("type") == EventType.USAGE:
             self.by_dispatch.setdefault(str(meta.get("dispatchId", "")), Meter()).feed(meta)
 
-    def mark(self, number: int, msg: str, meta: Mapping[str, Any]) -> None:
+    def mark(self, number: int, msg: str, meta: Mapping[str, object]) -> None:
         """Count the markers of the event with the id `number`, once."""
         found = _MARK.findall(msg.encode("utf-8", "replace") + msgspec.json.encode(meta))
         if found and number not in self._marked:

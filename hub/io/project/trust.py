@@ -12,7 +12,6 @@ import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -261,7 +260,7 @@ class Gate:
         body = {"v": 1, "path": str(self.root), "uid": os.geteuid(), "items": dict(made)}
         write_atomic(self.record, json.dumps({"body": body, "seal": self._seal(body)}).encode())
 
-    def _seal(self, body: Any) -> str:
+    def _seal(self, body: object) -> str:
         import hmac  # noqa: PLC0415  # it loads OpenSSL, and a project without such settings needs none
 
         key = load_or_create_key("trust", self.state)
