@@ -68,7 +68,7 @@ class Schemas:
             self.components[name] = {**about, **describe(kind)}
         return {"$ref": REF.format(name=name)}
 
-    def _annotated(self, kind: Any) -> JsonObject:
+    def _annotated(self, kind: object) -> JsonObject:
         schema = self.of(get_args(kind)[0])
         for item in metas(kind):
             schema = {**schema, **_bounds(item, schema)}

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import attrs
 
+from hub.api.health import Health
 from hub.cli.ending import several
 from hub.domain.text.safe import clean
 from hub.errors import HubError
@@ -251,7 +252,7 @@ def _daemon(places: Places) -> Finding:
         return Finding("daemon", ok=False, detail="not running", hint="Start it: hub daemon", warning=True)
     api = find(None, places.root)
     try:
-        api.get("/api/health")
+        api.read(Health, "/api/health")
     except HubError as error:
         return Finding("daemon", ok=False, detail=error.detail, hint=error.hint, warning=True)
     return Finding("daemon", ok=True, detail=api.url)

@@ -180,7 +180,7 @@ def _in_force(ctx: click.Context) -> tuple[Mapping[str, Any], Mapping[str, str]]
     return shown, found.origin
 
 
-def _veiled(value: Any, hide: Callable[[str], str]) -> Any:
+def _veiled(value: object, hide: Callable[[str], str]) -> Any:
     """Without a token or a variable's value, and without what looks like a secret anywhere else; a URL has no query."""
     if isinstance(value, Mapping):
         return {
@@ -191,7 +191,7 @@ def _veiled(value: Any, hide: Callable[[str], str]) -> Any:
     return [_veiled(inner, hide) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _flat(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+def _flat(values: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
     for key, value in values.items():
         if isinstance(value, Mapping):
             yield from _flat(value, (*path, key))
@@ -202,18 +202,18 @@ def _flat(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tup
 # --- one change -------------------------------------------------------------------------------------------
 
 
-def _change(ctx: click.Context, key: str, value: Any, *, own: bool, as_json: bool) -> None:
+def _change(ctx: click.Context, key: str, value: object, *, own: bool, as_json: bool) -> None:
     """Write it, as the user's own word: what it lets the project do is agreed to with it."""
+    from hub import userdirs
     from hub.cli.trusting import in_session
     from hub.domain.trust.settings import misplaced
     from hub.io.config.patch import patch, unwatched
-    from hub.io.project import userdirs
     from hub.io.project.trust import Gate
 
     parts, path = _parts(key), _file(ctx, own=own)
     gate = Gate.of(path.parent, os.environ)
 
-    def watch(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    def watch(before: Mapping[str, object], after: Mapping[str, object]) -> None:
         accounts = f"{userdirs.state_dir(os.environ)}/accounts"
         if list(misplaced(after, str(Path.home()), accounts)):
             raise HubError(
@@ -278,7 +278,7 @@ def _value(text: str) -> Any:
     return found["value"] if len(found) == 1 else text
 
 
-def _is_array(ctx: click.Context, key: str, value: Any, *, own: bool) -> bool:
+def _is_array(ctx: click.Context, key: str, value: object, *, own: bool) -> bool:
     """Whether one value is meant as the only one of an array."""
     if isinstance(value, list):
         return False
@@ -291,7 +291,7 @@ def _is_array(ctx: click.Context, key: str, value: Any, *, own: bool) -> bool:
     return isinstance(found, list | tuple)
 
 
-def _near(key: str, values: Mapping[str, Any]) -> str:
+def _near(key: str, values: Mapping[str, object]) -> str:
     import difflib
 
     near = difflib.get_close_matches(key, [name for name, _ in _flat(values)], 1)

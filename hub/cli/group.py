@@ -97,7 +97,7 @@ class LazyGroup(Group):
     """Imports a command's module when it is used."""
 
     def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
     ) -> click.Context:
         """For help within a narrow terminal too; click's own takes none at its word that has less than 52 columns."""
         if (wide := shutil.get_terminal_size().columns) < _CLICKS_LEAST:

@@ -36,7 +36,7 @@ class Remote:
         """The JSON of a resource."""
         return await _in_thread(lambda: self.find().get(path, query))
 
-    async def post(self, path: str, body: Mapping[str, Any]) -> Any:
+    async def post(self, path: str, body: Mapping[str, object]) -> Any:
         """What a POST made or changed."""
         return await _in_thread(lambda: self.find().post(path, body))
 

@@ -177,7 +177,7 @@ def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:
     """
     found, last = _all_and_last(ctx)
     chosen = [
-        ShownPipeline(
+        PipelineAndRun(
             **attrs.asdict(item, recurse=False), run=last if last and last.name == item.name else None
         )
         for item in found
@@ -192,7 +192,7 @@ def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class ShownPipeline(api.Pipeline):
+class PipelineAndRun(api.Pipeline):
     """A pipeline with its last run, where the last one was of it."""
 
     run: RunStatus | None
@@ -222,7 +222,7 @@ def _last_run(daemon: Api) -> RunStatus | None:
         return None
 
 
-def _pictures(chosen: Sequence[ShownPipeline]) -> str:
+def _pictures(chosen: Sequence[PipelineAndRun]) -> str:
     blocks = []
     for item in chosen:
         ran = {node.id: node for node in item.run.nodes} if item.run else {}

@@ -25,7 +25,7 @@ from hub.io.project.trust import Gate
 def order_for(
     project: Path,
     *,
-    flags: Mapping[str, Any],
+    flags: Mapping[str, object],
     detach: bool = False,
     port: int = DEFAULT_PORT,
     on_event: Callable[[Any], None] | None = None,

@@ -132,7 +132,7 @@ class Api:
         """The JSON of a resource, for who passes it on."""
         return self._ask("GET", f"{path}?{urlencode(query)}" if query else path, None)
 
-    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    def post(self, path: str, body: Mapping[str, object] | None = None) -> Any:
         """What a POST made or changed, as JSON."""
         return self._ask("POST", path, json.dumps(body or {}).encode())
 
@@ -259,7 +259,7 @@ def _plain(body: object) -> Any:
     return unstructure(body)
 
 
-def error_of(document: Any) -> HubError | None:
+def error_of(document: object) -> HubError | None:
     """The error a problem document tells; None when it is not one of ours."""
     if not isinstance(document, dict):
         return None

@@ -218,7 +218,7 @@ def to_json(contract: Contract) -> dict[str, Any]:
     return {wire: _listed(values[name]) for name, wire in names.items()}
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -272,7 +272,7 @@ def verify(
     return contract
 
 
-def _mac(wire: Mapping[str, Any], key: bytes) -> str:
+def _mac(wire: Mapping[str, object], key: bytes) -> str:
     if len(key) < MIN_KEY_BYTES:
         raise ValueError(f"a contract key has at least {MIN_KEY_BYTES} bytes")
     unsigned = {name: value for name, value in wire.items() if name != "signature"}
@@ -291,14 +291,14 @@ def _parse(data: bytes) -> dict[str, Any]:
     return wire
 
 
-def _is_canonical(wire: Mapping[str, Any], data: bytes) -> bool:
+def _is_canonical(wire: Mapping[str, object], data: bytes) -> bool:
     try:
         return canonical(wire) == data
     except NotCanonicalError:
         return False
 
 
-def _structure(wire: Mapping[str, Any]) -> Contract:
+def _structure(wire: Mapping[str, object]) -> Contract:
     version = wire.get("version")
     if type(version) is not int or version not in _WRITTEN:
         raise ContractInvalid(Refusal.UNKNOWN_VERSION, f"its version {version!r} is unknown")

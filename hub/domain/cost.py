@@ -10,7 +10,7 @@ they cost less, and those written, for they cost more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import attrs
 
@@ -67,7 +67,7 @@ class Meter:
     """Whether the agent told a cost of its own."""
     _open: dict[tuple[str, str, int], tuple[Tokens, int]] = attrs.field(factory=dict)
 
-    def feed(self, meta: Mapping[str, Any]) -> None:
+    def feed(self, meta: Mapping[str, object]) -> None:
         """Count the figures of a usage event."""
         if meta.get("cumulative"):
             self.tokens, self.told_micros, self.told = Tokens(), 0, False

@@ -83,7 +83,7 @@ class Event:
         """The tag under which this event enters the log."""
         return TAG_OF[self.type]
 
-    def but(self, content: str, meta: Mapping[str, Any]) -> Event:
+    def but(self, content: str, meta: Mapping[str, object]) -> Event:
         """The same with other words and other meta."""
         return Event(self.type, content, meta)
 

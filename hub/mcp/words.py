@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from hub.errors import HubError
-from hub.mcp.tools import JsonObject, Tool
+from hub.mcp.tools import Tool
+from hub.wire.frames import JsonObject
 
 
 def words(tool: Tool, answer: JsonObject) -> str:

@@ -49,7 +49,7 @@ class RecordFold(Protocol):
 
     draft: IntelDraft
 
-    def record(self, value: Mapping[str, Any]) -> None:
+    def record(self, value: Mapping[str, object]) -> None:
         """One record."""
 
     def gap(self) -> None:

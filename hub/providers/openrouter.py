@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from hub.domain.quota.window import FULL
 from hub.providers import jsonline
@@ -58,7 +57,7 @@ def client(key: Callable[[bytes], str], *, home: str, credentials: str, account:
     )
 
 
-def answer(body: Mapping[str, Any]) -> Sequence[Share]:
+def answer(body: Mapping[str, object]) -> Sequence[Share]:
     """The key's limit, a window named after its period; nothing for a key without a limit."""
     data = jsonline.mapping(body.get("data"))
     limit, left = jsonline.number(data.get("limit")), jsonline.number(data.get("limit_remaining"))

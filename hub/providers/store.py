@@ -53,7 +53,7 @@ class Database(Protocol):
     """An open SQLite database that nothing can be written to."""
 
     def select(
-        self, table: str, columns: Sequence[str], tail: str = "", parameters: Sequence[Any] = ()
+        self, table: str, columns: Sequence[str], tail: str = "", parameters: Sequence[object] = ()
     ) -> list[tuple[Any, ...]]:
         """Rows of one table, in the order of the columns; NULL for a column it does not have.
 

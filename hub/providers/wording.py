@@ -175,7 +175,7 @@ def _mapping(text: str, at: int) -> Mapping[str, Any]:
         return {}
 
 
-def _of_fields(error: Mapping[str, Any]) -> FailureClass | None:
+def _of_fields(error: Mapping[str, object]) -> FailureClass | None:
     bodies = [error, *map(jsonline.mapping, jsonline.items(error.get("details")))]
     values = [body.get(name) for body in bodies for name in _FIELDS]
     named = next((TYPES[value] for value in values if isinstance(value, str) and value in TYPES), None)

@@ -41,11 +41,11 @@ class InProcess:
         self._context = context
         self._redact = redact
 
-    async def get(self, path: str, query: Mapping[str, Any]) -> Any:
+    async def get(self, path: str, query: Mapping[str, object]) -> Any:
         """The JSON of a resource."""
         return await self._ask("GET", path, decode_query, urlencode(query))
 
-    async def post(self, path: str, body: Mapping[str, Any]) -> Any:
+    async def post(self, path: str, body: Mapping[str, object]) -> Any:
         """What a POST made or changed."""
         return await self._ask("POST", path, decode_body, json.dumps(body))
 

@@ -76,7 +76,7 @@ def get(
     summary: str,
     handle: Handler,
     *,
-    answer: Any,
+    answer: object,
     query: type = Nothing,
     codes: frozenset[Code] = frozenset(),
     foreign: bool = False,

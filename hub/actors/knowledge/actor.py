@@ -176,7 +176,7 @@ class Knowledge(Actor[KnowledgeInbox]):
             raise self._trouble or HubError(Code.UNAVAILABLE, "The knowledge graph is just being opened.")
         return self._store
 
-    async def _read(self, work: Callable[..., Any], *args: Any) -> Any:
+    async def _read(self, work: Callable[..., Any], *args: object) -> Any:
         store = await self._open_store()
         try:
             return await trio.to_thread.run_sync(store.read, work, *args)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import attrs
 import trio
@@ -117,7 +116,7 @@ class PipelineRunStore:
         await self._once(run, f"{node.id}:{node.state}", words, "pipeline_node", tag=tag, **meta)
 
     async def _once(
-        self, run: PipelineRun, what: str, words: str, audited: str, *, tag: Tag = Tag.SYSTEM, **meta: Any
+        self, run: PipelineRun, what: str, words: str, audited: str, *, tag: Tag = Tag.SYSTEM, **meta: object
     ) -> None:
         # Of the run it is about: while its end is told, the next one may be on record already.
         key = f"pipeline:{run.run_id}:{what}"

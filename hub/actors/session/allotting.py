@@ -9,7 +9,6 @@ Tests: tests/hub/actors/session/test_work.py, tests/hub/actors/session/test_spen
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import attrs
 import trio
@@ -123,7 +122,7 @@ class Allotting:
             return
         raise HubError(Code.APPROVAL_DENIED, f"{record.provider} was not allowed to start.")
 
-    async def wait(self, wait: Wait, **also: Any) -> None:
+    async def wait(self, wait: Wait, **also: object) -> None:
         """Put a wait on record, with other changes in the same write, and tell of it."""
         await self.routing.give_back(self.context.store.now)
         await self.context.store.update(wait=wait, session_state=SessionState.WAITING, **also)
@@ -145,7 +144,7 @@ async def start_handoff(
     failure: FailureClass | None,
     *,
     tried_as: str = "",
-    **also: Any,
+    **also: object,
 ) -> None:
     """RUNNING -> PAUSING, with other changes of the record in the same write; durable when this returns."""
     left = Attempt(record.provider, record.account, tried_as or str(failure or trigger), record.at)

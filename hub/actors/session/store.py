@@ -59,7 +59,7 @@ class SessionUsage:
         for record in records:
             self.count(record.id, record.msg, record.meta)
 
-    def count(self, number: int, msg: str, meta: Mapping[str, Any]) -> None:
+    def count(self, number: int, msg: str, meta: Mapping[str, object]) -> None:
         """Count what is in the log under the id `number`, once."""
         found = _MARK.findall(msg.encode("utf-8", "replace") + msgspec.json.encode(meta))
         if found and number not in self._marked:
@@ -95,7 +95,7 @@ _ENDED = {
 _SUFFIX = {True: ", verified", False: ", not verified", None: ""}
 
 
-def _as_it_is(value: Any) -> Any:
+def _as_it_is(value: object) -> Any:
     return value
 
 
@@ -230,7 +230,7 @@ class SessionStore:
         msg = f"session {_ENDED[record.session_state]}{_SUFFIX[verified]}"
         await self.say(Tag.SYSTEM, msg, source=key, verified=verified, ended=state, profile=record.profile)
 
-    async def note(self, event: str, key: str, **data: Any) -> None:
+    async def note(self, event: str, key: str, **data: object) -> None:
         """Append one record to the audit log; durable when this returns."""
         body = {"sessionId": self.now.session_id, **self.scrub(data)}
         await self._append(AuditEntry(event, body, key=key))
@@ -243,7 +243,7 @@ class SessionStore:
             if error.code not in UNAUDITED or not self.now.session_state.ended:
                 raise
 
-    async def say(self, tag: Tag, msg: str, *, source: str = "", **meta: Any) -> int:
+    async def say(self, tag: Tag, msg: str, *, source: str = "", **meta: object) -> int:
         """Log one event of hub's own; answers its id. With a `source` it may be repeated and is logged once."""
         record = self.record
         base: dict[str, Any] = {}

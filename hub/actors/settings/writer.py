@@ -149,7 +149,7 @@ class Writer:
     async def _begun(self, event: str, job: Begun) -> None:
         await self.outbox.record(event, attrs.asdict(job, filter=attrs.filters.exclude("ok")))
 
-    async def told(self, text: str, event: str, provider: str = "", **data: Any) -> None:
+    async def told(self, text: str, event: str, provider: str = "", **data: object) -> None:
         """Put on record what was done, and tell it."""
         await self.outbox.record(event, {"provider": provider, **data})
         await self.outbox.publish(Tag.SYSTEM, text, {"provider": provider})

@@ -70,7 +70,7 @@ def outline_payload(outline: Outline) -> dict[str, Any]:
     return {_OUTLINE: msgspec.to_builtins(outline)}
 
 
-def drawn(nodes: Iterable[tuple[str, Mapping[str, Any]]], session_id: str) -> Intent | None:
+def drawn(nodes: Iterable[tuple[str, Mapping[str, object]]], session_id: str) -> Intent | None:
     """The intent that a session's nodes tell; None where they do not tell all of it.
 
     Args:

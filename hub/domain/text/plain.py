@@ -23,7 +23,7 @@ def plain(event: Event) -> Event:
     return event.but(clean(event.content), meta)
 
 
-def plain_value(value: Any) -> Any:
+def plain_value(value: object) -> Any:
     """A JSON value with every string in it cleaned, keys too; what is no JSON is left as it is."""
     if isinstance(value, str):
         return clean(value)

@@ -188,7 +188,7 @@ def _toml(text: str) -> Any:
     return tomllib.loads(text)
 
 
-def _said(value: Any, deep: int) -> Iterator[str]:
+def _said(value: object, deep: int) -> Iterator[str]:
     """Commands with their arguments, and addresses."""
     if deep == 0:
         return
@@ -203,7 +203,7 @@ def _said(value: Any, deep: int) -> Iterator[str]:
             yield from _said(each, deep - 1)
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     if isinstance(value, str):
         return value
     return " ".join(value) if isinstance(value, list) and all(isinstance(each, str) for each in value) else ""

@@ -55,7 +55,7 @@ class AuditDraft:
     at: str
     records: list[AuditRecord] = attrs.field(factory=list)
 
-    def add(self, event: str, data: Mapping[str, Any]) -> None:
+    def add(self, event: str, data: Mapping[str, object]) -> None:
         """Hash one more.
 
         Raises:

@@ -299,7 +299,7 @@ class EventStore:
         write_sealed(self._path.with_name(_RESERVED), b"%d %s\n" % (number, boot_id().encode()))
         self._reserved = number
 
-    def _query(self, sql: str, *values: Any) -> list[Record]:
+    def _query(self, sql: str, *values: object) -> list[Record]:
         with self._reading():
             return [_record(*row) for row in self._open_db().execute(sql, values)]
 

@@ -72,7 +72,7 @@ def _ask(
     class AsItIs(request.HTTPErrorProcessor):
         """Follows no redirect, and takes no status for an error."""
 
-        def http_response(self, request: object, response: Any) -> Any:  # noqa: ARG002  # the library's signature
+        def http_response(self, request: object, response: object) -> Any:  # noqa: ARG002  # the library's signature
             return response
 
         https_response = http_response

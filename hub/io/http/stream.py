@@ -138,7 +138,7 @@ async def exchange(
     method: str,
     url: str,
     *,
-    body: Any = None,
+    body: object = None,
     headers: Mapping[str, str] | None = None,
     timeout: float = 30.0,  # noqa: ASYNC109
 ) -> AsyncIterator[Response]:
@@ -177,7 +177,7 @@ async def fetch(
     method: str,
     url: str,
     *,
-    body: Any = None,
+    body: object = None,
     headers: Mapping[str, str] | None = None,
     timeout: float = 30.0,  # noqa: ASYNC109
     limit: int = 4 << 20,

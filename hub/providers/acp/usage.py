@@ -15,7 +15,7 @@ from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 
 
-def usage_events(result: Mapping[str, Any], model: str) -> list[Event]:
+def usage_events(result: Mapping[str, object], model: str) -> list[Event]:
     """One usage event for each model of a turn; none where the agent tells none."""
     if own := usage_event(jsonline.mapping(result.get("usage")), model):
         return [own]
@@ -30,7 +30,7 @@ def usage_events(result: Mapping[str, Any], model: str) -> list[Event]:
     return events
 
 
-def usage_event(counts: Mapping[str, Any], model: str) -> Event | None:
+def usage_event(counts: Mapping[str, object], model: str) -> Event | None:
     """The event of one count in the protocol's own names; None for an empty one."""
     tokens_in = jsonline.count(counts.get("inputTokens"))
     tokens_out = jsonline.count(counts.get("outputTokens"))

@@ -48,7 +48,7 @@ class ClaudeToolCalls:
         self._open.clear()
         self._planning.clear()
 
-    def use(self, block: Mapping[str, Any]) -> dict[str, Any]:
+    def use(self, block: Mapping[str, object]) -> dict[str, Any]:
         """Meta of a `tool_use` block; the call is in flight from here on."""
         name = jsonline.text(block.get("name"))
         call = jsonline.text(block.get("id"))
@@ -68,7 +68,7 @@ class ClaudeToolCalls:
             }
         return meta
 
-    def result(self, block: Mapping[str, Any], detail: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    def result(self, block: Mapping[str, object], detail: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
         """(content, meta) of a `tool_result` block; `detail` is the line's structured `tool_use_result`."""
         call = jsonline.text(block.get("tool_use_id"))
         meta = self._open.pop(call, {"toolId": call})
@@ -99,7 +99,7 @@ class ClaudeToolCalls:
         self._planning.pop(call, None)  # nobody knows how it ended
         return self._open.pop(call, None)
 
-    def _note_tasks(self, name: str, given: Mapping[str, Any], detail: Mapping[str, Any]) -> bool:
+    def _note_tasks(self, name: str, given: Mapping[str, object], detail: Mapping[str, object]) -> bool:
         """Take over what a call has changed; whether it changed anything."""
         if name == "TodoWrite":
             todos = [jsonline.mapping(todo) for todo in jsonline.items(given.get("todos"))]
@@ -123,7 +123,7 @@ class ClaudeToolCalls:
         return True
 
 
-def block_text(content: Any) -> str:
+def block_text(content: object) -> str:
     """The text of a content that is a string or a list of blocks."""
     if isinstance(content, str):
         return jsonline.clean(content)

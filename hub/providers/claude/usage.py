@@ -23,12 +23,12 @@ class ClaudeUsage:
         self._open: dict[str, dict[str, int]] = {}
         self._model = ""
 
-    def message(self, inner: Mapping[str, Any]) -> None:
+    def message(self, inner: Mapping[str, object]) -> None:
         """Notes the start values of an assistant message, which comes in several lines with one id."""
         self._open[jsonline.text(inner.get("id"))] = _tokens(jsonline.mapping(inner.get("usage")), _SNAKE)
         self._model = jsonline.text(inner.get("model")) or self._model
 
-    def turn(self, result: Mapping[str, Any]) -> list[Event]:
+    def turn(self, result: Mapping[str, object]) -> list[Event]:
         """The usage event of a finished turn; none where nothing was used."""
         self._open.clear()
         models = jsonline.mapping(result.get("model_usage_since_last_result"))
@@ -52,12 +52,12 @@ _SNAKE = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_cre
 _CAMEL = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 
 
-def _tokens(usage: Mapping[str, Any], names: tuple[str, str, str, str]) -> dict[str, int]:
+def _tokens(usage: Mapping[str, object], names: tuple[str, str, str, str]) -> dict[str, int]:
     fresh, out, read, written = (jsonline.count(usage.get(name)) for name in names)
     return {"tokensIn": fresh + read + written, "tokensOut": out, "cachedIn": read, "cacheWriteIn": written}
 
 
-def _of_model(model: str, used: Mapping[str, Any]) -> Event:
+def _of_model(model: str, used: Mapping[str, object]) -> Event:
     meta: dict[str, Any] = {**_tokens(used, _CAMEL), "model": jsonline.clean(model)}
     # A model the program has no price for costs 0 there: that is no figure.
     if micros := round((jsonline.number(used.get("costUSD")) or 0.0) * 1_000_000):
@@ -69,7 +69,7 @@ def _event(meta: dict[str, Any]) -> Event:
     return Event(EventType.USAGE, f"{meta['tokensIn']} tokens in, {meta['tokensOut']} out", meta)
 
 
-def quota_events(info: Mapping[str, Any]) -> list[Event]:
+def quota_events(info: Mapping[str, object]) -> list[Event]:
     """One event for each quota window of a `rate_limit_info`."""
     name = jsonline.text(info.get("rateLimitType"))
     windows = jsonline.mapping(info.get("unifiedWindows")) or {name: info}
@@ -77,7 +77,7 @@ def quota_events(info: Mapping[str, Any]) -> list[Event]:
     return [event for event in found if event is not None]
 
 
-def _window(name: str, state: Mapping[str, Any]) -> Event | None:
+def _window(name: str, state: Mapping[str, object]) -> Event | None:
     status = jsonline.text(state.get("status"))
     used = jsonline.number(state.get("utilization"))
     if used is None and status == "rejected":

@@ -92,7 +92,7 @@ class CodexRequests:
         write = self.peer.answer(asked, {"answers": {name: {"answers": [text]} for name in ids}})
         return attrs.evolve(write, key=key)
 
-    def settle(self, params: Mapping[str, Any]) -> None:
+    def settle(self, params: Mapping[str, object]) -> None:
         """The app-server says that a request is resolved: nobody needs to answer it."""
         number = params.get("requestId")
         self._open.pop(str(number) if isinstance(number, int) else f"s:{jsonline.text(number)}", None)
@@ -163,6 +163,6 @@ def _permission(asked: RpcRequest, paths: Callable[[str], Sequence[str]]) -> Eve
     return Event(EventType.WAITING, jsonline.cap(words, 4_096), meta)
 
 
-def _command(told: Any) -> str:
+def _command(told: object) -> str:
     """The command as the model wrote it, without the shell around it: rules are written for that."""
     return unwrap(jsonline.text(told) or shlex.join(jsonline.texts(told)))

@@ -42,7 +42,7 @@ class Windows:
     def __init__(self) -> None:
         self._windows: dict[str, _Window] = {}
 
-    def update(self, limits: Mapping[str, Any]) -> list[Event]:
+    def update(self, limits: Mapping[str, object]) -> list[Event]:
         """One event for each window that has changed."""
         limit = jsonline.text(limits.get("limitId"))
         prefix = f"{limit}:" if limit and limit != _USUAL else ""
@@ -78,7 +78,7 @@ class Windows:
         return attrs.evolve(failure, resets_at=resets_at, window=name)
 
 
-def usage_event(tokens: Mapping[str, Any], *, cumulative: bool, model: str) -> Event | None:
+def usage_event(tokens: Mapping[str, object], *, cumulative: bool, model: str) -> Event | None:
     """The usage event of a step or, with `cumulative`, of the thread; None where nothing was used."""
     counts = {
         "tokensIn": _count(tokens, "inputTokens", "input_tokens"),
@@ -96,7 +96,7 @@ def usage_event(tokens: Mapping[str, Any], *, cumulative: bool, model: str) -> E
     return Event(EventType.USAGE, f"{counts['tokensIn']} tokens in, {counts['tokensOut']} out", meta)
 
 
-def _count(tokens: Mapping[str, Any], camel: str, snake: str) -> int:
+def _count(tokens: Mapping[str, object], camel: str, snake: str) -> int:
     return jsonline.count(tokens.get(camel, tokens.get(snake)))
 
 

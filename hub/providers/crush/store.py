@@ -65,11 +65,11 @@ def _session(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
 _TOKENS = ("prompt_tokens", "completion_tokens", "todos")
 
 
-def _text(value: Any) -> Any:
+def _text(value: object) -> Any:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
-def _blocks(parts: Any) -> list[Mapping[str, Any]]:
+def _blocks(parts: object) -> list[Mapping[str, Any]]:
     """Its parts, as other agents' blocks are: `{type, data}` unfolded."""
     found = map(mapping, items(parts))
     return [{**mapping(part.get("data")), "type": text(part.get("type"))} for part in found]

@@ -81,7 +81,7 @@ _WELL = ("completed", "success", None)
 """How a call has ended that did what it was to do; older versions say nothing."""
 
 
-def _bubble(draft: IntelDraft, name: str, value: Mapping[str, Any]) -> None:
+def _bubble(draft: IntelDraft, name: str, value: Mapping[str, object]) -> None:
     if not value:
         draft.damaged()
         return
@@ -97,7 +97,7 @@ def _bubble(draft: IntelDraft, name: str, value: Mapping[str, Any]) -> None:
     draft.took()
 
 
-def _object(value: Any) -> Mapping[str, Any]:
+def _object(value: object) -> Mapping[str, Any]:
     """The JSON object in a value, which is text or bytes."""
     words = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     return mapping(records.decoded(words))

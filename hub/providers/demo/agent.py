@@ -57,7 +57,7 @@ class Demo:
     silent_after: float = 60.0
     untold: Collection[Untold] = ()
 
-    def unasked(self, options: Mapping[str, Any]) -> Mapping[str, str]:  # noqa: ARG002 - the contract's
+    def unasked(self, options: Mapping[str, object]) -> Mapping[str, str]:  # noqa: ARG002 - the contract's
         """Nothing: it asks for each step that does something."""
         return {}
 
@@ -71,7 +71,7 @@ class Demo:
 
     def refuses_root(
         self,
-        options: Mapping[str, Any],  # noqa: ARG002 - the contract's signature
+        options: Mapping[str, object],  # noqa: ARG002 - the contract's signature
         env: Mapping[str, str],  # noqa: ARG002 - the contract's signature
         *,
         asks: bool,  # noqa: ARG002 - the contract's signature

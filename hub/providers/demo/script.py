@@ -131,7 +131,7 @@ class DemoRun:
         self._done("All steps are done.")
         return 0
 
-    def _step(self, progress: Progress, name: str, value: Any) -> None:
+    def _step(self, progress: Progress, name: str, value: object) -> None:
         step, times = self._at
         if name in _FATAL:
             progress.save(step, times + 1)
@@ -266,7 +266,7 @@ class DemoRun:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 
-    def _fail(self, kind: str, **members: Any) -> NoReturn:
+    def _fail(self, kind: str, **members: object) -> NoReturn:
         emit(type=kind, **members)
         sys.exit(FAILED)
 

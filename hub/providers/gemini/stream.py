@@ -77,11 +77,11 @@ class GeminiStream(AcpStream):
             return Step(events, close_stdin=True)
         return super()._fail(events, failure)
 
-    def _describe(self, call: Mapping[str, Any]) -> dict[str, Any]:
+    def _describe(self, call: Mapping[str, object]) -> dict[str, Any]:
         meta = asked_of(call)
         return {**meta, **self._given(call, meta["tool"])}
 
-    def _given(self, call: Mapping[str, Any], tool: str) -> dict[str, Any]:
+    def _given(self, call: Mapping[str, object], tool: str) -> dict[str, Any]:
         """It sends no input but a title, and with it in words what the title leaves out."""
         title = jsonline.text(call.get("title"))
         more = content_text(call.get("content"))

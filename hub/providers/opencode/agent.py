@@ -116,7 +116,7 @@ def _config(assignment: Assignment) -> dict[str, Any]:
     return {**merged, "permission": config["permission"]} if assignment.asks else merged
 
 
-def _laid_over(config: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+def _laid_over(config: dict[str, Any], more: Mapping[str, object]) -> dict[str, Any]:
     merged = dict(config)
     for name, value in more.items():
         below = merged.get(name)

@@ -67,7 +67,7 @@ class Bridge:
             return
         threading.Thread(target=self._ask, args=request, daemon=True).start()
 
-    def _ask(self, name: str, method: str, path: str, body: Any) -> None:
+    def _ask(self, name: str, method: str, path: str, body: object) -> None:
         data = None if body is None else json.dumps(body).encode()
         try:
             with self._server.open(method, path, data, _ANSWER_SECONDS) as answer:

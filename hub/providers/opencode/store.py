@@ -31,7 +31,7 @@ from hub.providers.places import named
 from hub.providers.store import Database, DatabaseStore, DocumentStore, Files, KindStore, document, stem
 
 
-def _fold_tree(value: Mapping[str, Any], draft: IntelDraft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+def _fold_tree(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
     """The session's own file."""
     draft.cwd = text(value.get("directory"))
     draft.took()

@@ -124,7 +124,7 @@ class OpenCodeStream(Fold):
 
     # The bridge, and its answers to our requests: the id tells what was asked.
 
-    def _bridge(self, told: Mapping[str, Any]) -> Step:
+    def _bridge(self, told: Mapping[str, object]) -> Step:
         if told.get("bridge") == "ready":
             return Step(writes=[rest.agents() if self._assignment.asks else self._first()])
         if told.get("bridge") == "failed":
@@ -139,7 +139,7 @@ class OpenCodeStream(Fold):
     def _fresh(self) -> Write:
         return rest.new(f"hub {self._assignment.session_id}", self._rules)
 
-    def _answered(self, told: Mapping[str, Any]) -> Step:
+    def _answered(self, told: Mapping[str, object]) -> Step:
         name = jsonline.text(told.get("id"))
         status = jsonline.integer(told.get("status")) or 0
         if status in _OK:
@@ -153,7 +153,7 @@ class OpenCodeStream(Fold):
             return self._fail(self._left_over(), self._doomed or self._error or failure)
         return Step([Event(EventType.SYSTEM, f"OpenCode did not take it: {why}", {"notTaken": name})])
 
-    def _done(self, name: str, body: Any) -> Step:
+    def _done(self, name: str, body: object) -> Step:
         info = jsonline.mapping(body)
         if name == "agents":
             self._rules = rules(body)
@@ -163,7 +163,7 @@ class OpenCodeStream(Fold):
             return Step(writes=[rest.restrict(jsonline.text(info.get("id")), self._rules)])
         return self._opened(info) if name in ("new", "load", "restrict") else Step()
 
-    def _opened(self, info: Mapping[str, Any]) -> Step:
+    def _opened(self, info: Mapping[str, object]) -> Step:
         if self._rules and jsonline.items(info.get("permission"))[-len(self._rules) :] != self._rules:
             text = (
                 "OpenCode cannot be made to ask before it acts: it does not keep a session's rules; update it"
@@ -189,7 +189,7 @@ class OpenCodeStream(Fold):
 
     # The server's events.
 
-    def _event(self, event: Mapping[str, Any], line: bytes, now: float) -> Step:
+    def _event(self, event: Mapping[str, object], line: bytes, now: float) -> Step:
         kind = jsonline.text(event.get("type"))
         handler = self._handlers.get(kind)
         if handler is None:
@@ -302,7 +302,7 @@ def _unfinished(finish: str) -> Failure | None:
     return None
 
 
-def _reason(body: Any, status: int) -> str:
+def _reason(body: object, status: int) -> str:
     """The words of a failed request's answer."""
     fields = jsonline.mapping(body)
     said = jsonline.text(jsonline.mapping(fields.get("data")).get("message"))

@@ -28,7 +28,7 @@ class Thinner:
     def __init__(self) -> None:
         self._told: dict[str, float] = {}
 
-    def keep(self, event: Any, size: int, now: float) -> dict[str, Any] | None:
+    def keep(self, event: object, size: int, now: float) -> dict[str, Any] | None:
         """The event as it should be written; None when it should not.
 
         Args:
@@ -59,7 +59,7 @@ class Thinner:
         return True
 
 
-def _wanted(kind: Any) -> bool:
+def _wanted(kind: object) -> bool:
     if not isinstance(kind, str) or kind in _DROPPED or any(draft in kind for draft in _DRAFTS):
         return False
     return kind.startswith(_KEPT)
@@ -69,7 +69,7 @@ def _shorten_event(event: dict[str, Any]) -> dict[str, Any]:
     return {name: shorten(inner) for name, inner in event.items()}
 
 
-def shorten(value: Any, depth: int = _DEPTH) -> Any:
+def shorten(value: object, depth: int = _DEPTH) -> Any:
     """The value with its long texts cut; nothing from deeper than any real event."""
     if isinstance(value, str):
         return value if len(value) <= LONG_TEXT else f"{value[:LONG_TEXT]}… [{len(value)} characters]"

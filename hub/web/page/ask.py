@@ -46,14 +46,14 @@ class Ask:
         answer = await self.api.get(path, query)
         return await trio.to_thread.run_sync(structure, answer, kind)
 
-    async def part(self, kind: Any, path: str, **query: Any) -> Any:
+    async def part(self, kind: object, path: str, **query: object) -> Any:
         """The same for a part of a page without which the rest makes sense: its `Failed` where there is none."""
         try:
             return await self(kind, path, **query)
         except HubError as error:
             return Failed(error.detail, error.hint)
 
-    async def maybe(self, kind: Any, path: str, **query: Any) -> Any:
+    async def maybe(self, kind: object, path: str, **query: object) -> Any:
         """The same; None where there is no such thing yet."""
         try:
             return await self(kind, path, **query)

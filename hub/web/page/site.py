@@ -117,6 +117,6 @@ async def page(ask: Ask, project: str, found: FoundPage, query: bytes) -> tuple[
         return why.status, await _rendered("error.html", shared)
 
 
-async def _rendered(template: str, shown: Mapping[str, Any]) -> bytes:
+async def _rendered(template: str, shown: Mapping[str, object]) -> bytes:
     """In a thread: nobody waits for a large page but who asked for it."""
     return await trio.to_thread.run_sync(lambda: environment().get_template(template).render(shown).encode())
