@@ -143,5 +143,5 @@ class AuditWriter(Actor[AuditInbox]):
                 self._keys.popitem(last=False)
 
 
-def _keyed(entry: AuditEntry) -> dict[str, Any]:
+def _keyed(entry: AuditEntry) -> dict[str, object]:
     return {**entry.data, "key": entry.key} if entry.key else dict(entry.data)

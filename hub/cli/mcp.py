@@ -7,7 +7,6 @@ Must not: know a tool, or import anything that might print before the wires are 
 from __future__ import annotations
 
 import signal
-from typing import Any
 
 import click
 
@@ -91,9 +90,9 @@ def uninstall(*, client_name: str, as_json: bool) -> None:
     show(told, as_json=as_json, text=lambda item: f"{item['client']} no longer has the tools of hub")
 
 
-def _snippet(told: dict[str, Any]) -> str:
+def _snippet(told: dict[str, object]) -> str:
     return f"{told['file']}:\n{told['snippet']}"
 
 
-def _installed(told: dict[str, Any]) -> str:
+def _installed(told: dict[str, object]) -> str:
     return f"{told['client']} has the tools of hub, in {told['file']}; they need a daemon: hub daemon"

@@ -28,10 +28,10 @@ class Remote:
 
     find: Callable[[], Api]
 
-    async def get(self, path: str, query: Mapping[str, Any]) -> Any:
+    async def get(self, path: str, query: Mapping[str, Any]) -> object:
         """The JSON of a resource."""
         return await _in_thread(lambda: self.find().get(path, query))
 
-    async def post(self, path: str, body: Mapping[str, object]) -> Any:
+    async def post(self, path: str, body: Mapping[str, object]) -> object:
         """What a POST made or changed."""
         return await _in_thread(lambda: self.find().post(path, body))

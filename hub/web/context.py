@@ -105,7 +105,7 @@ def call(make: type[Call[Any]] | Callable[[Any], Call[Any]], timeout: float = RE
         timeout: Seconds for the answer.
     """
 
-    async def handle(context: Context, given: object) -> Any:
+    async def handle(context: Context, given: object) -> object:
         message = make() if isinstance(make, type) else make(given)
         return await context.call(message, timeout=timeout)
 

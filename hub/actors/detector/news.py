@@ -88,7 +88,7 @@ class News:
         tag, msg, meta = _alarm(told) if found.gap is not None else self._said(found, told)
         return NewEvent(str(tag), msg, meta, int(self.clock() * 1000), name, 0)
 
-    def _said(self, found: Detected, told: dict[str, Any]) -> tuple[Tag, str, dict[str, Any]]:
+    def _said(self, found: Detected, told: dict[str, Any]) -> tuple[Tag, str, dict[str, object]]:
         session = told["session"] or {}
         pids = " or ".join(str(agent.pids[0]) for agent in found.contenders) or told["pid"]
         where = f"{told['displayName']} {'runs' if pids else 'was'} in {told['workDir'] or '?'}"
@@ -107,7 +107,7 @@ class News:
 _TOLD = ("provider", "pid", "workDir", "account", "running", "confidence")
 
 
-def _alarm(told: dict[str, Any]) -> tuple[Tag, str, dict[str, Any]]:
+def _alarm(told: dict[str, object]) -> tuple[Tag, str, dict[str, object]]:
     msg = f"sessions of {told['displayName']} may be missing from what is detected: {told['alarm']}"
     return Tag.ERROR, msg, {"detected": told["id"]}
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 from hub.actors.common.job import Jobs
 from hub.actors.detector.actor import Detector
@@ -43,7 +42,7 @@ def assembled(
     quota: Ref[SpentElsewhere],
     settings: Ref[GetConfig],
     arm: Callable[[], Awaitable[None]],
-    scrub: Callable[[Any], Any],
+    scrub: Callable[[object], object],
     new_id: Callable[[str], str],
     insist_orders: Callable[[Path], None],
 ) -> Detector:

@@ -238,7 +238,7 @@ async def _connect(place: Place) -> trio.abc.Stream:
         return stream
 
 
-async def _next(connection: h11.Connection, stream: trio.abc.Stream, origin: str) -> Any:
+async def _next(connection: h11.Connection, stream: trio.abc.Stream, origin: str) -> object:
     with _coded(origin):
         while (event := connection.next_event()) is h11.NEED_DATA:
             connection.receive_data(bytes(await stream.receive_some(_CHUNK)))

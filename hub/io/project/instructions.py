@@ -32,7 +32,7 @@ _NEVER = frozenset(
 """Folders that hold what tools made, or other people's projects."""
 
 
-def instructions(root: Path, home: Path, profiles: Iterable[Profile]) -> list[dict[str, Any]]:
+def instructions(root: Path, home: Path, profiles: Iterable[Profile]) -> list[dict[str, object]]:
     """What `GET /api/instructions` serves: of the project first, then of the user, then of the profiles.
 
     Args:
@@ -40,7 +40,7 @@ def instructions(root: Path, home: Path, profiles: Iterable[Profile]) -> list[di
         home: The user's.
         profiles: Whose skills are told; one that a file holds is told with that file.
     """
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     for path in _walk(root):
         shown = _utf8(path)
         parent = shown.rpartition("/")[0]
@@ -120,7 +120,7 @@ def _add(found: list[dict[str, Any]], file: Path, shown: str, kind: str, scope: 
     )
 
 
-def _of_profiles(profiles: Iterable[Profile], found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _of_profiles(profiles: Iterable[Profile], found: list[dict[str, Any]]) -> list[dict[str, object]]:
     skills = {entry["path"].split("/")[-2]: entry for entry in found if entry["kind"] == "skill"}
     nothing = {"path": "", "bytes": 0, "sha256": ""}
     return [

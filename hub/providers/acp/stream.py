@@ -120,7 +120,7 @@ class AcpStream(Fold):
         """The failure of a process that left without an answer."""
         return failures.from_exit(stderr, now, how, self.wording)
 
-    def _describe(self, call: Mapping[str, object]) -> dict[str, Any]:
+    def _describe(self, call: Mapping[str, object]) -> dict[str, object]:
         """Meta of a call that needs permission."""
         return asked_about(call)
 
@@ -228,7 +228,7 @@ class AcpStream(Fold):
     def _not_opened(self, what: str, error: Fault, now: float) -> Step:
         return self._start_afresh(error) if what == "load" else self._fail([], self._failure_of(error, now))
 
-    def _place(self) -> dict[str, Any]:
+    def _place(self) -> dict[str, object]:
         return {"cwd": str(self._assignment.worktree), "mcpServers": []}
 
     def _open_session(self, result: Mapping[str, object]) -> Write:

@@ -105,7 +105,7 @@ class Asks:
         return self.peer.refuse(asked, "hub does not serve this request")
 
 
-def _meta(asked: Asked) -> Mapping[str, Any]:
+def _meta(asked: Asked) -> Mapping[str, object]:
     return jsonline.mapping(asked.params.get("_meta"))
 
 
@@ -119,7 +119,7 @@ def _tool_call(asked: Asked) -> Event:
     return Event(EventType.WAITING, said, {**about, **given(f"mcp {tool}", told)})
 
 
-def _questions(asked: Asked) -> list[Mapping[str, Any]]:
+def _questions(asked: Asked) -> list[Mapping[str, object]]:
     return [jsonline.mapping(question) for question in jsonline.items(asked.params.get("questions"))]
 
 
@@ -141,7 +141,7 @@ def _permission(asked: Asked, paths: Callable[[str], Sequence[str]]) -> Event:
         or jsonline.text(params.get("reason"))
         or jsonline.text(params.get("grantRoot"))
     )
-    meta: dict[str, Any] = {"approvalId": asked.key}
+    meta: dict[str, object] = {"approvalId": asked.key}
     item = jsonline.text(params.get("itemId"))
     if item:
         meta["toolId"] = item

@@ -16,7 +16,6 @@ import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -95,10 +94,10 @@ class Demo:
         """A fresh fold."""
         return DemoStream(assignment)
 
-    def _job(self, assignment: Assignment) -> dict[str, Any]:
+    def _job(self, assignment: Assignment) -> dict[str, object]:
         session = assignment.resume_id or assignment.native_id or f"demo-{assignment.dispatch_id}"
         place = assignment.account.config_dir or str(assignment.run_dir.parent / STORE)
-        job: dict[str, Any] = {
+        job: dict[str, object] = {
             "dispatchId": assignment.dispatch_id,
             "provider": self.name,
             "session": re.sub(r"[^A-Za-z0-9-]", "-", session)[:128],
@@ -114,7 +113,7 @@ class Demo:
             job["script"] = script
         return job
 
-    def _script(self, assignment: Assignment) -> Any:
+    def _script(self, assignment: Assignment) -> object:
         given = assignment.options.get("script") or self.environ.get(SCRIPT_ENV)
         if isinstance(given, str):
             return str(Path(given).absolute())

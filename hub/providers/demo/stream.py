@@ -120,7 +120,7 @@ class DemoStream(Fold):
 
     def _quota(self, message: Mapping[str, object]) -> Step:
         used = max(0, round((jsonline.number(message.get("used")) or 0.0) * 1000))
-        meta: dict[str, Any] = {"used": used, "window": failures.WINDOW}
+        meta: dict[str, object] = {"used": used, "window": failures.WINDOW}
         if (resets_at := jsonline.integer(message.get("resetsAt"))) is not None:
             meta["resetsAt"] = resets_at
         return Step([Event(EventType.QUOTA, f"{used / 10:g} % used", meta)])

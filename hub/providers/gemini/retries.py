@@ -9,8 +9,6 @@ banners and stack traces.
 
 from __future__ import annotations
 
-from typing import Any
-
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 from hub.providers.gemini import failures
@@ -47,7 +45,7 @@ class Retries:
         began, self._attempt = self._attempt, None
         if began is None:
             return []
-        meta: dict[str, Any] = {"attempt": began.number}
+        meta: dict[str, object] = {"attempt": began.number}
         if began.kind is not None:
             meta["failure"] = began.kind.value
         if began.status is not None:

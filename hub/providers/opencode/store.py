@@ -14,7 +14,6 @@ Tests: tests/hub/providers/test_stores.py
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -59,7 +58,7 @@ def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[Stor
 def _rows(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
     """All of one session."""
     ours = "WHERE session_id = ? ORDER BY time_created, id"
-    parts: dict[str, list[Any]] = {}
+    parts: dict[str, list[object]] = {}
     for name, data in database.select("part", ("message_id", "data"), ours, (hit.session_id,)):
         parts.setdefault(text(name), []).append(records.decoded(data))
     for name, data in database.select("message", ("id", "data"), ours, (hit.session_id,)):

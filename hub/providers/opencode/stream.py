@@ -60,7 +60,7 @@ class OpenCodeStream(Fold):
         """Those of this session alone, where rules of hub wait for its requests."""
         self._resumed = False
         self._family: set[str] = set()
-        self._last: Mapping[str, Any] | None = None
+        self._last: Mapping[str, object] | None = None
         """The newest message of the model, as it was last told."""
         self._error: Failure | None = None
         self._overflows = (0, 0)
@@ -180,9 +180,9 @@ class OpenCodeStream(Fold):
             more["system"] = self._assignment.envelope
         return Step([started], [rest.prompt(_TURN, self._session, self._assignment.prompt, more)])
 
-    def _model(self) -> dict[str, Any]:
+    def _model(self) -> dict[str, object]:
         provider, model = model_of(self._assignment)
-        more: dict[str, Any] = {"model": {"providerID": provider, "modelID": model}} if provider else {}
+        more: dict[str, object] = {"model": {"providerID": provider, "modelID": model}} if provider else {}
         if agent := jsonline.text(self._assignment.options.get("agent")):
             more["agent"] = agent
         return more

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from glob import escape
-from typing import Any
 
 from hub.domain.detection.intel import Limits, Place, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
@@ -43,7 +42,7 @@ def below(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> Non
 
 def _documents(
     files: Files, hit: StoreHit, limits: Limits, *folders: str
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
+) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Each document of a folder, in the order of their names; a damaged one is an empty message or part."""
     place = Place(hit.root, ("storage", *map(escape, folders), "*.json"))
     for path in sorted(found.path for found in files.walk(place, 0)):

@@ -41,7 +41,7 @@ def _is_web(url: str) -> bool:
     return url.strip().lower().startswith(("https://", "http://"))
 
 
-def _link(self: RendererProtocol, tokens: Any, index: int, options: Any, env: Any) -> str:
+def _link(self: RendererProtocol, tokens: Any, index: int, options: object, env: object) -> str:
     del env
     tokens[index].attrSet("rel", "noopener noreferrer nofollow")
     rendered: str = self.renderToken(tokens, index, options, {})  # type: ignore[attr-defined]
