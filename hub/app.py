@@ -45,7 +45,7 @@ from hub.actors.pipelines.actor import Pipelines
 from hub.actors.pipelines.conductor import Conductor
 from hub.actors.pipelines.store import PipelineRunStore
 from hub.actors.quota.actor import Quota
-from hub.actors.session.actor import Session
+from hub.actors.session.actor import SessionActor
 from hub.actors.session.agent_control import adapter_id
 from hub.actors.session.context import SessionContext
 from hub.actors.session.driver import Driver, hire
@@ -284,9 +284,9 @@ class App:
             slot: Slot[SessionInbox] = Slot(f"session {session_id}")
             crash_loop = CrashLoopGuard()
 
-            def make() -> Session:
+            def make() -> SessionActor:
                 context = self._session_context(self._homes[session_id], crash_loop)
-                return Session(context, self._hire(context, slot.ref))
+                return SessionActor(context, self._hire(context, slot.ref))
 
             spec = actor_spec(session_id, make, slot, restart=Restart.TRANSIENT)
             found = self._sessions[session_id] = spec, slot.ref

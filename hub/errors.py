@@ -96,7 +96,7 @@ class Code(StrEnum):
 
 
 @attrs.frozen
-class Rule:
+class Fault:
     """What a code means to each face."""
 
     status: int
@@ -109,218 +109,218 @@ class Rule:
     """The next step, when the place that raises knows no better one."""
 
 
-RULES: dict[Code, Rule] = {
-    Code.MALFORMED: Rule(400, 2, "The request could not be read", "Send one well-formed JSON document."),
-    Code.BAD_HOST: Rule(400, 2, "The Host header is missing or doubled", "Send exactly one Host header."),
-    Code.TOKEN_NEEDED: Rule(
+RULES: dict[Code, Fault] = {
+    Code.MALFORMED: Fault(400, 2, "The request could not be read", "Send one well-formed JSON document."),
+    Code.BAD_HOST: Fault(400, 2, "The Host header is missing or doubled", "Send exactly one Host header."),
+    Code.TOKEN_NEEDED: Fault(
         401, 4, "The daemon wants its token", "Set HUB_TOKEN, or [server] token, to what it was started with."
     ),
-    Code.OTHER_USER: Rule(
+    Code.OTHER_USER: Fault(
         403,
         4,
         "The other end is another user's",
         "Be the user who runs hub, or send its token: set [server] token, and HUB_TOKEN where you call from.",
     ),
-    Code.FOREIGN_ORIGIN: Rule(
+    Code.FOREIGN_ORIGIN: Fault(
         403, 1, "The request came from a foreign origin", "Call hub from its own page or a local program."
     ),
-    Code.NOT_FOUND: Rule(
+    Code.NOT_FOUND: Fault(
         404, 3, "There is no such thing here", "See /openapi.json for the paths that exist."
     ),
-    Code.METHOD_NOT_ALLOWED: Rule(405, 2, "That method is not served here", "See the Allow header."),
-    Code.TOO_LARGE: Rule(413, 2, "The request is too large", "Keep a body under 1 MiB."),
-    Code.UNSUPPORTED_MEDIA_TYPE: Rule(
+    Code.METHOD_NOT_ALLOWED: Fault(405, 2, "That method is not served here", "See the Allow header."),
+    Code.TOO_LARGE: Fault(413, 2, "The request is too large", "Keep a body under 1 MiB."),
+    Code.UNSUPPORTED_MEDIA_TYPE: Fault(
         415, 2, "The body must be JSON", "Send Content-Type: application/json."
     ),
-    Code.MISDIRECTED: Rule(421, 1, "The request was meant for another host", "Use http://127.0.0.1:<port>."),
-    Code.OTHER_PROJECT: Rule(
+    Code.MISDIRECTED: Fault(421, 1, "The request was meant for another host", "Use http://127.0.0.1:<port>."),
+    Code.OTHER_PROJECT: Fault(
         421,
         69,
         "That is the daemon of another project",
         "Start this project's own: hub daemon --port 0   (and unset HUB_PORT, if it is set)",
     ),
-    Code.HEADERS_TOO_LARGE: Rule(431, 2, "The header block is too large", "Keep headers under 16 KiB."),
-    Code.INVALID: Rule(422, 2, "A field does not validate", "Correct what is named, then try again."),
-    Code.SESSION_ALREADY_RUNNING: Rule(
+    Code.HEADERS_TOO_LARGE: Fault(431, 2, "The header block is too large", "Keep headers under 16 KiB."),
+    Code.INVALID: Fault(422, 2, "A field does not validate", "Correct what is named, then try again."),
+    Code.SESSION_ALREADY_RUNNING: Fault(
         409,
         1,
         "A session is already running",
         "Wait for it, stop it: hub stop, or let yours wait for its turn: hub run --queue",
     ),
-    Code.WHICH_SESSION: Rule(
+    Code.WHICH_SESSION: Fault(
         409, 1, "More than one session is meant", "Say which: add its id, or the beginning of it"
     ),
-    Code.NO_ACTIVE_SESSION: Rule(409, 1, "No session is active", 'Start one: hub run "task"'),
-    Code.HANDOFF_IN_PROGRESS: Rule(409, 1, "A handoff is under way", "Watch it: hub logs -f"),
-    Code.REPLY_UNSUPPORTED: Rule(
+    Code.NO_ACTIVE_SESSION: Fault(409, 1, "No session is active", 'Start one: hub run "task"'),
+    Code.HANDOFF_IN_PROGRESS: Fault(409, 1, "A handoff is under way", "Watch it: hub logs -f"),
+    Code.REPLY_UNSUPPORTED: Fault(
         409, 1, "The active agent takes no replies", "Hand over instead: hub handoff"
     ),
-    Code.APPROVAL_RESOLVED: Rule(
+    Code.APPROVAL_RESOLVED: Fault(
         409, 1, "The request has its answer already", "See what waits: hub approvals"
     ),
-    Code.APPROVAL_DENIED: Rule(
+    Code.APPROVAL_DENIED: Fault(
         409, 1, "It was not approved", "Change the rule in hub.toml, or run the task again: hub run"
     ),
-    Code.NO_FALLBACK: Rule(
+    Code.NO_FALLBACK: Fault(
         409, 6, "There is nobody to hand the work to", "Enable another provider in hub.toml."
     ),
-    Code.NO_TERMINAL: Rule(409, 1, "No terminal could be opened", "Run the command in the detail by hand."),
-    Code.UNAVAILABLE: Rule(503, 1, "A part of the daemon is restarting", "Try again in a second."),
-    Code.TIMEOUT: Rule(504, 1, "A part of the daemon did not answer in time", "Try again; see hub doctor."),
-    Code.NO_SPACE: Rule(
+    Code.NO_TERMINAL: Fault(409, 1, "No terminal could be opened", "Run the command in the detail by hand."),
+    Code.UNAVAILABLE: Fault(503, 1, "A part of the daemon is restarting", "Try again in a second."),
+    Code.TIMEOUT: Fault(504, 1, "A part of the daemon did not answer in time", "Try again; see hub doctor."),
+    Code.NO_SPACE: Fault(
         507,
         1,
         "The disk is full",
         "Free some space, then try again; a session that waits for it goes on by itself.",
     ),
-    Code.READ_ONLY: Rule(
+    Code.READ_ONLY: Fault(
         507,
         1,
         "The disk cannot be written",
         "Remount it writable, then try again; a session that waits for it goes on by itself.",
     ),
-    Code.DISK_FAILED: Rule(
+    Code.DISK_FAILED: Fault(
         507, 74, "The disk failed", "Look at the disk (dmesg), then start hub again: it goes on where it was."
     ),
-    Code.INTERNAL: Rule(500, 1, "hub made a mistake", "Please report it with the output of hub doctor."),
-    Code.INSTALL_BROKEN: Rule(
+    Code.INTERNAL: Fault(500, 1, "hub made a mistake", "Please report it with the output of hub doctor."),
+    Code.INSTALL_BROKEN: Fault(
         500,
         1,
         "hub is not installed as it should be",
         "Install it again, in a virtual environment of its own: pip then takes versions that fit. In a clone: sh .ci/setup",
     ),
-    Code.CONFIG_INVALID: Rule(
+    Code.CONFIG_INVALID: Fault(
         422, 2, "hub.toml does not parse or validate", "Correct the place named in the detail."
     ),
-    Code.CONFIG_CHANGED: Rule(
+    Code.CONFIG_CHANGED: Fault(
         409, 1, "The file was changed by somebody else meanwhile", "Try again when nobody writes it."
     ),
-    Code.ACCOUNT_IN_USE: Rule(
+    Code.ACCOUNT_IN_USE: Fault(
         409, 1, "The session that runs uses this account", "Hand over first, or stop it: hub stop"
     ),
-    Code.JOB_RUNNING: Rule(409, 1, "That is under way already", "Watch it: hub logs -f"),
-    Code.PROGRAM_MISSING: Rule(
+    Code.JOB_RUNNING: Fault(409, 1, "That is under way already", "Watch it: hub logs -f"),
+    Code.PROGRAM_MISSING: Fault(
         409, 1, "A program that this needs is not installed", "Install it: hub doctor"
     ),
-    Code.UPSTREAM_FAILED: Rule(
+    Code.UPSTREAM_FAILED: Fault(
         424,
         1,
         "The model server did not do as it should",
         "See that it runs and what it says, then try again.",
     ),
-    Code.VISION_OFF: Rule(
+    Code.VISION_OFF: Fault(
         409, 1, "No vision model is configured", "Set enabled and model in [vision] of hub.toml."
     ),
-    Code.NOT_A_REPOSITORY: Rule(
+    Code.NOT_A_REPOSITORY: Fault(
         422, 2, "This is not a git repository", "Run: git init && git commit --allow-empty -m start"
     ),
-    Code.NO_COMMIT: Rule(
+    Code.NO_COMMIT: Fault(
         422, 2, "The repository has no commit yet", "Run: git commit --allow-empty -m start"
     ),
-    Code.NO_PERMISSION: Rule(422, 1, "A file or folder may not be written", "Correct its owner or mode."),
-    Code.WORKTREE_MISSING: Rule(
+    Code.NO_PERMISSION: Fault(422, 1, "A file or folder may not be written", "Correct its owner or mode."),
+    Code.WORKTREE_MISSING: Fault(
         409, 1, "The session's worktree is gone", "Look at its snapshots: hub history"
     ),
-    Code.WORKTREE_TAMPERED: Rule(
+    Code.WORKTREE_TAMPERED: Fault(
         409, 1, "The session's worktree points elsewhere", "Look at its snapshots: hub history"
     ),
-    Code.BRANCH_MISSING: Rule(409, 1, "The session's branch is gone", "Look at its snapshots: hub history"),
-    Code.GIT_FAILED: Rule(500, 1, "git failed", "Run hub doctor."),
-    Code.GIT_MISSING: Rule(500, 1, "git is not installed", "Install git 2.31 or newer."),
-    Code.MERGE_CONFLICT: Rule(
+    Code.BRANCH_MISSING: Fault(409, 1, "The session's branch is gone", "Look at its snapshots: hub history"),
+    Code.GIT_FAILED: Fault(500, 1, "git failed", "Run hub doctor."),
+    Code.GIT_MISSING: Fault(500, 1, "git is not installed", "Install git 2.31 or newer."),
+    Code.MERGE_CONFLICT: Fault(
         409,
         1,
         "Two branches change the same lines",
         "Let one of the two nodes depend on the other, then run the pipeline again.",
     ),
-    Code.UNCOMMITTED: Rule(
+    Code.UNCOMMITTED: Fault(
         409,
         1,
         "Uncommitted work is in the way",
         "Commit it, then try again; or keep the result apart: hub take --branch <name>",
     ),
-    Code.NOTHING_TO_TAKE: Rule(
+    Code.NOTHING_TO_TAKE: Fault(
         409, 1, "There is nothing to take", "See what the session has changed: hub diff"
     ),
-    Code.NOT_TAKEN: Rule(
+    Code.NOT_TAKEN: Fault(
         409, 1, "Its result was not taken yet", "Take it first: hub take   Or let it go: --force"
     ),
-    Code.AGENT_MISSING: Rule(
+    Code.AGENT_MISSING: Fault(
         409, 1, "The agent's program is not installed", "Run hub doctor for the install command."
     ),
-    Code.AGENT_EXITED: Rule(409, 1, "The agent ended unexpectedly", "Hand over: hub handoff"),
-    Code.AGENT_SILENT: Rule(409, 1, "The agent said nothing for too long", "Hand over: hub handoff"),
-    Code.AUTH_NEEDED: Rule(
+    Code.AGENT_EXITED: Fault(409, 1, "The agent ended unexpectedly", "Hand over: hub handoff"),
+    Code.AGENT_SILENT: Fault(409, 1, "The agent said nothing for too long", "Hand over: hub handoff"),
+    Code.AUTH_NEEDED: Fault(
         409, 4, "The agent is not logged in, or its key is wrong", "Run hub doctor for the login command."
     ),
-    Code.INPUT_NEEDED: Rule(409, 5, "The agent waits for an answer", 'Answer it: hub reply "text"'),
-    Code.QUOTA_EXHAUSTED: Rule(
+    Code.INPUT_NEEDED: Fault(409, 5, "The agent waits for an answer", 'Answer it: hub reply "text"'),
+    Code.QUOTA_EXHAUSTED: Fault(
         409, 6, "The quota is used up", "Wait for the reset, or enable another provider."
     ),
-    Code.REFUSED: Rule(
+    Code.REFUSED: Fault(
         409, 1, "The model refused the task", "Rephrase the task, or choose another provider."
     ),
-    Code.CONTEXT_OVERFLOW: Rule(
+    Code.CONTEXT_OVERFLOW: Fault(
         409, 1, "The task no longer fits the model's context", "Hand over: hub handoff"
     ),
-    Code.OVERLOADED: Rule(409, 1, "The provider is overloaded", "hub waits and tries again by itself."),
-    Code.DISPATCH_AMBIGUOUS: Rule(
+    Code.OVERLOADED: Fault(409, 1, "The provider is overloaded", "hub waits and tries again by itself."),
+    Code.DISPATCH_AMBIGUOUS: Fault(
         409,
         1,
         "It cannot be known whether the receiver started",
         "Look at the worktree, then decide: hub handoff, or hub stop",
     ),
-    Code.DISPATCH_FAILED: Rule(409, 1, "The agent could not be started", "Run hub doctor."),
-    Code.RESUME_TIMEOUT: Rule(409, 1, "The receiver gave no sign of life", "Hand over: hub handoff"),
-    Code.VERIFY_FAILED: Rule(409, 1, "The acceptance commands failed", "Read their output: hub logs --full"),
-    Code.SETUP_FAILED: Rule(
+    Code.DISPATCH_FAILED: Fault(409, 1, "The agent could not be started", "Run hub doctor."),
+    Code.RESUME_TIMEOUT: Fault(409, 1, "The receiver gave no sign of life", "Hand over: hub handoff"),
+    Code.VERIFY_FAILED: Fault(409, 1, "The acceptance commands failed", "Read their output: hub logs --full"),
+    Code.SETUP_FAILED: Fault(
         409,
         1,
         "The worktree could not be set up; no agent was started",
         "Correct [worktree] setup in hub.toml, then run the task again: hub run",
     ),
-    Code.CONTRACT_INVALID: Rule(
+    Code.CONTRACT_INVALID: Fault(
         409, 1, "The contract's signature does not verify", "It was not given to the agent; see hub history"
     ),
-    Code.STATE_CORRUPT: Rule(
+    Code.STATE_CORRUPT: Fault(
         409, 1, "A state file is damaged; it was kept aside", "Start anew: hub run; the branch is intact."
     ),
-    Code.NOT_SEALED: Rule(
+    Code.NOT_SEALED: Fault(
         409,
         1,
         "A record below .hub is not one that hub made here",
         "Your branches are intact: git branch --list 'hub/*'; then start anew: hub run",
     ),
-    Code.TRACKED: Rule(
+    Code.TRACKED: Fault(
         409,
         1,
         "git tracks .hub, so nothing in it can be believed",
         "Look at what it brings, then take it out of git: git rm -r --cached .hub, commit, and move the folder away",
     ),
-    Code.AUDIT_BROKEN: Rule(409, 1, "The audit log was changed", "See hub audit verify."),
-    Code.AUDIT_UNREADABLE: Rule(409, 2, "The audit log cannot be read", "See hub doctor."),
-    Code.DAEMON_NOT_RUNNING: Rule(503, 69, "The daemon is not running", "Start it: hub daemon"),
-    Code.PROJECT_LOCKED: Rule(
+    Code.AUDIT_BROKEN: Fault(409, 1, "The audit log was changed", "See hub audit verify."),
+    Code.AUDIT_UNREADABLE: Fault(409, 2, "The audit log cannot be read", "See hub doctor."),
+    Code.DAEMON_NOT_RUNNING: Fault(503, 69, "The daemon is not running", "Start it: hub daemon"),
+    Code.PROJECT_LOCKED: Fault(
         409, 75, "Another daemon holds this project", "Use that one, or stop it first."
     ),
-    Code.PORT_IN_USE: Rule(409, 76, "The port is in use", "Choose another: --port 0"),
-    Code.INTERRUPTED: Rule(409, 130, "Interrupted", ""),
-    Code.AGENT_RUNNING: Rule(
+    Code.PORT_IN_USE: Fault(409, 76, "The port is in use", "Choose another: --port 0"),
+    Code.INTERRUPTED: Fault(409, 130, "Interrupted", ""),
+    Code.AGENT_RUNNING: Fault(
         409, 1, "The agent still runs", "Wait until it has ended, or let hub end it: hub adopt --stop"
     ),
-    Code.NOTHING_TO_ADOPT: Rule(
+    Code.NOTHING_TO_ADOPT: Fault(
         409, 1, "There is nothing of this agent to go on with", "See what is known of it: hub detect --json"
     ),
-    Code.OUTSIDE_PROJECT: Rule(
+    Code.OUTSIDE_PROJECT: Fault(
         409, 1, "The agent works outside this project", "Start hub there: hub -C <its folder> daemon --port 0"
     ),
-    Code.TRUST_NEEDED: Rule(
+    Code.TRUST_NEEDED: Fault(
         409,
         5,
         "You have not said yet that you trust this project",
         "See what it would do, and say yes: hub trust   Or for this time: --trust",
     ),
-    Code.USAGE: Rule(422, 2, "The command was not understood", "See --help."),
+    Code.USAGE: Fault(422, 2, "The command was not understood", "See --help."),
 }
 
 

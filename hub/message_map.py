@@ -67,7 +67,7 @@ def _edges() -> tuple[Edge, ...]:  # noqa: PLR0915  # a table, a row a line
     blocking("front", "events", m.EventsSince, m.Subscribe)
     posting("front", "events", "drop", m.Unsubscribe)
     blocking("front", "settings", m.GetConfig, m.ProvidersConfigured, m.PatchProvider, m.SetKey)
-    blocking("front", "settings", m.AddAccount, m.SwitchAccount, m.RemoveAccount, m.Install, m.LogIn)
+    blocking("front", "settings", m.AddAccount, m.SwitchAccount, m.RemoveAccount, m.InstallAgent, m.LogIn)
     blocking("front", "settings", m.GetProfiles, m.PutProfile, m.RemoveProfile, m.GetVision, m.PatchVision)
     blocking("front", "pipelines", *get_args(m.PipelinesInbox))
     blocking("front", "models", *get_args(m.ModelsInbox))
@@ -92,7 +92,7 @@ def _edges() -> tuple[Edge, ...]:  # noqa: PLR0915  # a table, a row a line
     blocking("settings", "audit", m.AuditAppend)
     blocking("front", "breakers", m.BreakerSnapshots)
     blocking("front", "quota", m.GetWallet)
-    blocking("front", "audit", m.AuditHead, m.AuditHistory, m.AuditAppend)
+    blocking("front", "audit", m.GetAuditHead, m.AuditHistory, m.AuditAppend)
     blocking("adapter", "session", m.AgentBatch)
     blocking(
         "session",
@@ -104,7 +104,7 @@ def _edges() -> tuple[Edge, ...]:  # noqa: PLR0915  # a table, a row a line
         m.EventsOnRecord,
     )
     blocking("session", "knowledge", m.DrawIntent)
-    blocking("session", "audit", m.AuditAppend, m.AuditHead, m.AuditIntact)
+    blocking("session", "audit", m.AuditAppend, m.GetAuditHead, m.AuditIntact)
     blocking("session", "settings", m.GetConfig, m.GetLogins)
     blocking("session", "breakers", m.BreakerAttempt, m.BreakerClosed, m.BreakerFailure)
     blocking("session", "breakers", m.BreakerSuccess, m.BreakerWithdrawn)

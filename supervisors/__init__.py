@@ -68,14 +68,15 @@ Not for: a value that a function can compute (call it), a task that ends with it
 failure should end the program.
 """
 
-from supervisors.actor import Actor, Context, actor_spec
+from supervisors.actor import Actor, ActorContext, actor_spec
 from supervisors.backoff import Backoff
 from supervisors.call import Answer, Call, Sent
-from supervisors.child import ChildState, Life
+from supervisors.child import ChildState
 from supervisors.dynamic import DynamicSupervisor, dynamic_spec
 from supervisors.events import At, EventKind, SupEvent, System
 from supervisors.exits import Exit, ExitKind, Ignore, IntensityReached, Shutdown, StartFailed, StartTimeout
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Counts, DynamicHandle, SupervisorHandle
+from supervisors.life import Life
 from supervisors.mailbox import MailboxFull, MailboxSpec, Overflow
 from supervisors.monitor import Down, Monitor
 from supervisors.ref import ActorDied, CallCycle, Ref, Slot, SlotInUse
@@ -97,6 +98,7 @@ from supervisors.tree import NodeInfo
 __all__ = [
     "BRUTAL_KILL",
     "Actor",
+    "ActorContext",
     "ActorDied",
     "AdminCode",
     "AdminError",
@@ -109,7 +111,6 @@ __all__ = [
     "ChildInfo",
     "ChildSpec",
     "ChildState",
-    "Context",
     "Counts",
     "Down",
     "DynamicHandle",

@@ -14,9 +14,9 @@ import trio
 from supervisors import exits
 from supervisors.backoff import Backoff
 from supervisors.call import Answer, Call
-from supervisors.child import Life
 from supervisors.events import At, EventKind
 from supervisors.exits import Exit
+from supervisors.life import Life
 from supervisors.mailbox import Envelope, Mailbox
 from supervisors.ref import Ref, Slot
 from supervisors.reply import DEFER, Reply
@@ -26,7 +26,7 @@ A = TypeVar("A")
 M = TypeVar("M")
 
 
-class Context(Generic[M]):
+class ActorContext(Generic[M]):
     """What an actor knows of its place. Valid from `started` to the end of `stopped`."""
 
     __slots__ = ("_box", "_slot", "current_reply", "generation", "nursery", "path")
@@ -92,7 +92,7 @@ class Actor(Generic[M]):
     cleanup_timeout: ClassVar[float] = 2.0
     """Seconds `stopped` may take."""
 
-    ctx: Context[M]
+    ctx: ActorContext[M]
 
     async def started(self) -> None:
         """Init: the child is ready when this returns. May raise Ignore. Messages sent meanwhile wait."""
@@ -146,7 +146,7 @@ class _Runner(Generic[M]):
         error: BaseException | None = None
         try:
             async with trio.open_nursery() as nursery:
-                self.actor.ctx = self.ctx = Context(self.slot, self.box, self.life, nursery)
+                self.actor.ctx = self.ctx = ActorContext(self.slot, self.box, self.life, nursery)
                 await self._started()
                 await self._continue()
                 await self._serve()

@@ -13,9 +13,10 @@ from typing import assert_never
 import trio
 
 from supervisors.agenda import Again, Due, Event, Request
-from supervisors.child import Child, Life
-from supervisors.engine import Engine, Limits
+from supervisors.child import Child
+from supervisors.engine import SupervisorEngine, SupervisorLimits
 from supervisors.handle import AdminCode, AdminError, DynamicHandle, Op
+from supervisors.life import Life
 from supervisors.reply import Reply
 from supervisors.spec import (
     AutoShutdown,
@@ -29,7 +30,7 @@ from supervisors.spec import (
 )
 
 
-class DynamicSupervisor(Engine):
+class DynamicSupervisor(SupervisorEngine):
     """One incarnation of a dynamic supervisor.
 
     Args:
@@ -39,7 +40,9 @@ class DynamicSupervisor(Engine):
         handle: Where children are started.
     """
 
-    def __init__(self, life: Life, limits: Limits, max_children: float, handle: DynamicHandle) -> None:
+    def __init__(
+        self, life: Life, limits: SupervisorLimits, max_children: float, handle: DynamicHandle
+    ) -> None:
         super().__init__(life, limits, handle)
         self._max_children = max_children
         self._starts: dict[Child, Reply] = {}
@@ -163,7 +166,7 @@ def dynamic_spec(
     checked = SupervisorSpec(
         intensity=intensity, period=period, auto_shutdown=auto_shutdown, stuck_after=stuck_after
     )
-    limits = Limits(
+    limits = SupervisorLimits(
         intensity=checked.intensity,
         period=checked.period,
         auto_shutdown=checked.auto_shutdown,

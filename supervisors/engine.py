@@ -22,19 +22,20 @@ import trio
 
 from supervisors import plan
 from supervisors.agenda import Again, Due, Event, Request
-from supervisors.child import Child, ChildState, Life, run_life
+from supervisors.child import Child, ChildState, run_life
 from supervisors.events import EventKind
 from supervisors.exits import Exit, IntensityReached, Shutdown
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Counts, Handle, Op
 from supervisors.intensity import Intensity
-from supervisors.plan import RestartVerdict, View
+from supervisors.life import Life
+from supervisors.plan import ChildView, RestartVerdict
 from supervisors.ref import ActorDied
 from supervisors.reply import Reply
 from supervisors.spec import AutoShutdown, Brutal, ChildSpec, Kind, Restart
 
 
 @attrs.frozen(kw_only=True)
-class Limits:
+class SupervisorLimits:
     """What both kinds of supervisor are told."""
 
     intensity: int
@@ -43,7 +44,7 @@ class Limits:
     auto_shutdown: AutoShutdown
 
 
-class Engine(ABC):
+class SupervisorEngine(ABC):
     """One incarnation of a supervisor.
 
     Args:
@@ -52,7 +53,7 @@ class Engine(ABC):
         handle: Where to be reached, if anywhere.
     """
 
-    def __init__(self, life: Life, limits: Limits, handle: Handle | None) -> None:
+    def __init__(self, life: Life, limits: SupervisorLimits, handle: Handle | None) -> None:
         self.life = life
         self.system = life.system
         self.children: dict[Hashable, Child] = {}
@@ -256,8 +257,8 @@ class Engine(ABC):
         if self._forgets(child):
             self._forget(child)
 
-    def _view(self, child: Child) -> View:
-        return View(child.spec.id, child.spec.restart, child.spec.significant, child.active)
+    def _view(self, child: Child) -> ChildView:
+        return ChildView(child.spec.id, child.spec.restart, child.spec.significant, child.active)
 
     # Restarting a child that concerns no sibling
 
@@ -312,7 +313,7 @@ class Engine(ABC):
         life = child.life
         if life is not None and not life.ended.is_set():
             child.state = ChildState.STOPPING
-            await self._stop_life(life)
+            await self._stop_life(life, child.spec.shutdown)
             if not life.ended.is_set():
                 child.state = ChildState.STUCK
                 detail = f"killed {self._limits.stuck_after:g} s ago and still there"
@@ -321,8 +322,7 @@ class Engine(ABC):
         child.down()
         return True
 
-    async def _stop_life(self, life: Life) -> None:
-        patience = life.spec.shutdown
+    async def _stop_life(self, life: Life, patience: float | Brutal) -> None:
         if not isinstance(patience, Brutal) and not self._hurry:
             life.request_stop()
             with trio.move_on_after(patience) as scope:

@@ -7,18 +7,15 @@ Must not: await; let an error of the hook reach the tree.
 from __future__ import annotations
 
 import random
+from collections import defaultdict, deque
 from collections.abc import Callable
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING
 
 import attrs
 import trio
 
 from supervisors.deadlines import Deadlines
 from supervisors.exits import Exit
-
-if TYPE_CHECKING:
-    from supervisors.faults import Faults
 
 
 class EventKind(StrEnum):
@@ -76,6 +73,39 @@ class At(Enum):
     """The next start, before `continue_`."""
     STOPPED = "stopped"
     """The next end, before `stopped`."""
+
+
+@attrs.frozen
+class PlantedFault:
+    """What goes wrong at one moment: it takes `delay` seconds, raises `error`, or loses the message."""
+
+    error: BaseException | None = None
+    delay: float = 0.0
+    drop: bool = False
+
+
+class Faults:
+    """What is planted in one tree."""
+
+    __slots__ = ("_planted",)
+
+    def __init__(self) -> None:
+        self._planted: defaultdict[tuple[str, At], deque[PlantedFault]] = defaultdict(deque)
+
+    def plant(self, path: str, moment: At, fault: PlantedFault, times: int) -> None:
+        """Let the next `times` moments of this kind go wrong."""
+        self._planted[path, moment].extend([fault] * times)
+
+    async def meet(self, path: str, moment: At) -> bool:
+        """Suffer the next fault planted for this moment; True when the message is to be dropped."""
+        planted = self._planted.get((path, moment))
+        if not planted:
+            return False
+        fault = planted.popleft()
+        await trio.sleep(fault.delay)
+        if fault.error is not None:
+            raise fault.error
+        return fault.drop
 
 
 Hook = Callable[[SupEvent], None]

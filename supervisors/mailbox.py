@@ -30,7 +30,7 @@ class MailboxFull(Exception):  # noqa: N818 - the vocabulary of the field
         self.name = name
 
 
-class Rule(Enum):
+class OverflowRule(Enum):
     """What happens to a message that finds the mailbox full."""
 
     BLOCK = "block"
@@ -51,7 +51,7 @@ class Overflow:
       of None never matches. With no match and no room the sender waits, as in BLOCK.
     """
 
-    rule: Rule
+    rule: OverflowRule
     key: Callable[[Any], Hashable | None] | None = None
 
     BLOCK: ClassVar[Overflow]
@@ -61,12 +61,12 @@ class Overflow:
     @classmethod
     def COALESCE(cls, key: Callable[[Any], Hashable | None]) -> Overflow:  # noqa: N802 - reads as a member of the list
         """The latest message of each key wins."""
-        return cls(Rule.COALESCE, key)
+        return cls(OverflowRule.COALESCE, key)
 
 
-Overflow.BLOCK = Overflow(Rule.BLOCK)
-Overflow.FAIL = Overflow(Rule.FAIL)
-Overflow.DROP_OLDEST = Overflow(Rule.DROP_OLDEST)
+Overflow.BLOCK = Overflow(OverflowRule.BLOCK)
+Overflow.FAIL = Overflow(OverflowRule.FAIL)
+Overflow.DROP_OLDEST = Overflow(OverflowRule.DROP_OLDEST)
 
 
 def _check_capacity(_: object, __: object, value: object) -> None:
@@ -127,7 +127,9 @@ class Mailbox:
         self.deadlines = deadlines
         self.on_overflow = on_overflow
         self._send, self._channel = _open_channel(spec.capacity)
-        self._keys: dict[Hashable, Envelope] | None = {} if spec.overflow.rule is Rule.COALESCE else None
+        self._keys: dict[Hashable, Envelope] | None = (
+            {} if spec.overflow.rule is OverflowRule.COALESCE else None
+        )
         self._head: Envelope | None = None
         self.accepting = True
         """Whether senders are let in."""
@@ -142,7 +144,7 @@ class Mailbox:
         try:
             self._send.send_nowait(envelope)
         except trio.WouldBlock:
-            if self.spec.overflow.rule is not Rule.DROP_OLDEST:
+            if self.spec.overflow.rule is not OverflowRule.DROP_OLDEST:
                 self._unlist(envelope)
                 return False
             self._push_out()

@@ -27,7 +27,7 @@ class RestartVerdict(Enum):
 
 
 @attrs.frozen
-class View:
+class ChildView:
     """What the rules need to know of a child."""
 
     id: Hashable
@@ -70,7 +70,7 @@ def judge(restart: Restart, end: Exit) -> RestartVerdict:
     return RestartVerdict.KEEP
 
 
-def restart_steps(strategy: Strategy, children: Sequence[View], failed: Hashable) -> tuple[Step, ...]:
+def restart_steps(strategy: Strategy, children: Sequence[ChildView], failed: Hashable) -> tuple[Step, ...]:
     """The steps, in order, that bring the child `failed` and those its strategy ties to it up again.
 
     Siblings are stopped in reverse start order, then everything is started in start order. A sibling that had
@@ -102,7 +102,7 @@ def restart_steps(strategy: Strategy, children: Sequence[View], failed: Hashable
     return tuple(steps)
 
 
-def ends_supervisor(auto_shutdown: AutoShutdown, ended: View, siblings: Sequence[View]) -> bool:
+def ends_supervisor(auto_shutdown: AutoShutdown, ended: ChildView, siblings: Sequence[ChildView]) -> bool:
     """Whether the end of `ended`, which is not restarted, ends its supervisor.
 
     Args:

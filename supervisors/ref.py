@@ -15,10 +15,10 @@ from typing import Any, Generic, TypeVar
 import trio
 
 from supervisors.call import Sent
-from supervisors.child import Life
 from supervisors.events import EventKind
 from supervisors.exits import Exit
-from supervisors.mailbox import Envelope, Mailbox, MailboxFull, MailboxSpec, Rule
+from supervisors.life import Life
+from supervisors.mailbox import Envelope, Mailbox, MailboxFull, MailboxSpec, OverflowRule
 from supervisors.monitor import Down, Monitor
 from supervisors.reply import Reply
 from supervisors.tree import Gauge
@@ -309,7 +309,7 @@ class Ref(Generic[M_contra]):
 
 async def _put(slot: Slot[Any], box: Mailbox, envelope: Envelope) -> None:
     slot.full(envelope.message)
-    if box.spec.overflow.rule is Rule.FAIL:
+    if box.spec.overflow.rule is OverflowRule.FAIL:
         raise MailboxFull(slot.name)
     await box.put(envelope)
 

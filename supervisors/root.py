@@ -9,10 +9,11 @@ from __future__ import annotations
 import outcome
 import trio
 
-from supervisors.child import Child, ChildState, Life
+from supervisors.child import Child, ChildState
 from supervisors.events import Hook, System
 from supervisors.exits import IntensityReached, Shutdown
 from supervisors.handle import SupervisorHandle
+from supervisors.life import Life
 from supervisors.spec import SupervisorSpec
 from supervisors.supervisor import Supervisor, supervisor_spec
 from supervisors.tree import NodeInfo

@@ -8,14 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Hashable, Iterable
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
 from supervisors.backoff import Backoff
-
-if TYPE_CHECKING:
-    from supervisors.child import Life
+from supervisors.life import Life
 
 
 class SpecError(ValueError):
@@ -76,7 +74,7 @@ class Brutal(Enum):
 BRUTAL_KILL: Final = Brutal.KILL
 """A `shutdown` that does not ask: the child's scope is cancelled at once."""
 
-StartFunction = Callable[["Life"], Awaitable[None]]
+StartFunction = Callable[[Life], Awaitable[None]]
 
 
 def _duration(value: object, *, zero: bool) -> bool:

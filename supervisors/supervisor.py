@@ -11,10 +11,11 @@ from typing import assert_never
 
 from supervisors import plan
 from supervisors.agenda import Again, Due, Event, Request
-from supervisors.child import Child, ChildState, Life
-from supervisors.engine import Engine, Limits
+from supervisors.child import Child, ChildState
+from supervisors.engine import SupervisorEngine, SupervisorLimits
 from supervisors.exits import Exit, StartFailed
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Op, SupervisorHandle
+from supervisors.life import Life
 from supervisors.reply import Reply
 from supervisors.spec import (
     Brutal,
@@ -28,7 +29,7 @@ from supervisors.spec import (
 )
 
 
-class Supervisor(Engine):
+class Supervisor(SupervisorEngine):
     """One incarnation of a supervisor with a list of children.
 
     Args:
@@ -38,7 +39,7 @@ class Supervisor(Engine):
     """
 
     def __init__(self, life: Life, spec: SupervisorSpec, handle: SupervisorHandle | None = None) -> None:
-        limits = Limits(
+        limits = SupervisorLimits(
             intensity=spec.intensity,
             period=spec.period,
             stuck_after=spec.stuck_after,

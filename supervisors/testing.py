@@ -12,9 +12,9 @@ from typing import Any, Never
 
 import trio
 
-from supervisors.child import Life
 from supervisors.events import EventKind, SupEvent
 from supervisors.exits import Exit, ExitKind
+from supervisors.life import Life
 from supervisors.ref import Ref
 from supervisors.root import Root, run_root
 from supervisors.spec import ChildSpec, SupervisorSpec

@@ -18,7 +18,7 @@ from typing import IO
 import attrs
 
 from hub.domain.event import Event, EventType
-from hub.providers.base import Assignment, Exit, Launch, Outcome, Provider, Stdin, Step, Stream, Write
+from hub.providers.base import Assignment, Launch, Outcome, ProcessExit, Provider, Stdin, Step, Stream, Write
 
 OnEvent = Callable[[Event, "Run"], None]
 OnLine = Callable[[bytes, "Run"], None]
@@ -35,7 +35,7 @@ class Run:
     events: list[Event] = attrs.field(factory=list)
     outcomes: list[Outcome] = attrs.field(factory=list)
     written: set[str] = attrs.field(factory=set)
-    exit: Exit | None = None
+    exit: ProcessExit | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -152,7 +152,7 @@ def _pump(
     code = run.process.wait()
     asked = stop_on_outcome and code < 0
     tail = stderr.read_bytes()[-65536:].decode("utf-8", "replace")
-    run.exit = Exit(code if code >= 0 else None, -code if code < 0 else None, asked, tail)
+    run.exit = ProcessExit(code if code >= 0 else None, -code if code < 0 else None, asked, tail)
     run.take(stream.finish(run.exit, time.time()), on_event)
 
 

@@ -12,7 +12,7 @@ from hub.api.convert import fields_of
 from hub.api.tables import parse_config
 from hub.app import App
 from hub.cli.group import cli
-from hub.domain.approval import Action, Request
+from hub.domain.approval import Action, PermissionRequest
 from hub.domain.config import model as config_model
 from hub.domain.config.reader import Config
 from hub.domain.config.schema import camel
@@ -39,18 +39,18 @@ API_PAGE = DOCS["api.md"]
 TOOLS_PAGE = DOCS["mcp.md"]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 TABLES = (
-    config_model.Server,
-    config_model.Session,
-    config_model.Worktree,
+    config_model.ServerSettings,
+    config_model.SessionSettings,
+    config_model.WorktreeSettings,
     config_model.ProviderSettings,
-    config_model.Profile,
-    config_model.Pipeline,
+    config_model.ProfileSettings,
+    config_model.PipelineSettings,
     config_model.PipelineNode,
     config_model.Terminal,
     config_model.ApprovalRule,
     config_model.Vision,
     config_model.Redaction,
-    config_model.Detect,
+    config_model.DetectSettings,
     config_model.Notify,
 )
 _API = table(4748)
@@ -139,7 +139,7 @@ def test_every_table_of_the_configuration_is_checked_here():
         assert f"`{name}" in SETTINGS_PAGE
 
 
-@pytest.mark.parametrize("field", attrs.fields(config_model.Session), ids=lambda field: field.name)
+@pytest.mark.parametrize("field", attrs.fields(config_model.SessionSettings), ids=lambda field: field.name)
 def test_the_defaults_of_a_session_are_told_right(field):
     """A default in the documents is the default in the code."""
     told = row(camel(field.name), SETTINGS_PAGE).split("|")[2].strip().strip("`")
@@ -194,7 +194,9 @@ def test_the_rules_of_the_documents_do_what_is_said_of_them(context, decision):
     """A relative path in a shell command passed by the rule about the build: it asked for a slash before the folder."""
     text = DOCS["approvals.md"].partition("```toml")[2].partition("```")[0]
     subject = next(iter(context.values()))
-    request = Request("a", Action.TOOL, "s", "claude", tool="Bash", subject=subject, context=context)
+    request = PermissionRequest(
+        "a", Action.TOOL, "s", "claude", tool="Bash", subject=subject, context=context
+    )
     assert judge(parse_config(text).approvals, request).decision == decision
 
 

@@ -18,9 +18,9 @@ import trio
 
 from hub import __version__
 from hub.acp.choices import PROFILE
-from hub.acp.connection import NOT_FOUND, Connection, unknown
-from hub.acp.conversation import Conversation, first_of
-from hub.acp.daemon import Daemon
+from hub.acp.connection import NOT_FOUND, EditorConnection, unknown
+from hub.acp.conversation import EditorConversation, first_of
+from hub.acp.daemon import ProjectDaemon
 from hub.api.profiles import Profile
 from hub.api.providers import ProviderStatus
 from hub.api.sessions import Session, Sessions
@@ -42,31 +42,31 @@ _CAPABILITIES = {
 _LIST = 100
 
 
-def run(wires: Wires, daemon_of: Callable[[Path], Daemon]) -> None:
+def run(wires: Wires, daemon_of: Callable[[Path], ProjectDaemon]) -> None:
     """Serves one editor until it closes its side, and returns within a second of that. Sessions go on.
 
     Args:
         wires: See `Wires.claim`.
         daemon_of: The daemon of the project around a folder; raises `HubError` where there is none, or it is not meant.
     """
-    trio.run(_serve, Connection(wires), daemon_of)
+    trio.run(_serve, EditorConnection(wires), daemon_of)
 
 
-async def _serve(connection: Connection, daemon_of: Callable[[Path], Daemon]) -> None:
+async def _serve(connection: EditorConnection, daemon_of: Callable[[Path], ProjectDaemon]) -> None:
     async with trio.open_nursery() as nursery:
-        agent = Agent(connection, daemon_of, nursery)
+        agent = EditorAgent(connection, daemon_of, nursery)
         await connection.serve(agent.answer, agent.hear)
         nursery.cancel_scope.cancel(reason="the editor has gone")
 
 
 @attrs.define
-class Agent:
+class EditorAgent:
     """One editor's."""
 
-    connection: Connection
-    daemon_of: Callable[[Path], Daemon]
+    connection: EditorConnection
+    daemon_of: Callable[[Path], ProjectDaemon]
     nursery: trio.Nursery
-    _conversations: dict[str, Conversation] = attrs.field(factory=dict)
+    _conversations: dict[str, EditorConversation] = attrs.field(factory=dict)
 
     async def answer(self, method: str, params: JsonObject) -> JsonObject:
         """The result of a request.
@@ -118,8 +118,8 @@ class Agent:
             raise
         return _offered(made)
 
-    async def _opened(self, session_id: str, daemon: Daemon) -> Conversation:
-        made = Conversation(session_id, daemon, self.connection, self.nursery)
+    async def _opened(self, session_id: str, daemon: ProjectDaemon) -> EditorConversation:
+        made = EditorConversation(session_id, daemon, self.connection, self.nursery)
         made.choices.learn(
             await daemon.get(list[ProviderStatus], "/api/providers"),
             await daemon.get(list[Profile], "/api/profiles"),
@@ -158,7 +158,7 @@ class Agent:
             await meant.update({"sessionUpdate": "current_mode_update", "currentModeId": mode})
         return {"configOptions": meant.choices.options()}
 
-    def _meant(self, params: JsonObject) -> Conversation:
+    def _meant(self, params: JsonObject) -> EditorConversation:
         session_id = _text(params, "sessionId")
         found = self._conversations.get(session_id)
         if found is None:
@@ -180,7 +180,7 @@ async def _hello(params: JsonObject) -> JsonObject:
     }
 
 
-def _offered(made: Conversation) -> JsonObject:
+def _offered(made: EditorConversation) -> JsonObject:
     return {"configOptions": made.choices.options(), "modes": made.choices.modes()}
 
 

@@ -14,14 +14,14 @@ from typing import Protocol
 import attrs
 import trio
 
-from hub.acp.daemon import Daemon
+from hub.acp.daemon import ProjectDaemon
 from hub.acp.permissions import ALWAYS, REJECT, chosen, question
 from hub.api.approvals import Approval, Resolution, Resolved
 from hub.errors import HubError
 from hub.wire.frames import JsonObject, RefusedError
 
 
-class Editor(Protocol):
+class EditorSide(Protocol):
     """The editor's side of the connection."""
 
     async def tell(self, method: str, params: JsonObject, /) -> None:
@@ -43,8 +43,8 @@ class Asking:
     """
 
     conversation: str
-    daemon: Daemon
-    editor: Editor
+    daemon: ProjectDaemon
+    editor: EditorSide
     tree_of: Callable[[str], PurePath]
     _shown: dict[str, trio.CancelScope] = attrs.field(factory=dict)
     """By approval."""

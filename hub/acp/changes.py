@@ -21,7 +21,7 @@ _MARKS = ("+", "-", " ")
 
 
 @attrs.define
-class Change:
+class FileEdit:
     """One place of one file."""
 
     path: str
@@ -56,12 +56,12 @@ class Change:
         }
 
 
-def changes_of(diff: str) -> list[Change]:
+def changes_of(diff: str) -> list[FileEdit]:
     """Every change of a diff, in its order."""
     return list(_changes(diff))
 
 
-def _changes(diff: str) -> Iterator[Change]:
+def _changes(diff: str) -> Iterator[FileEdit]:
     path, fresh, mark, change = "", False, "", None
     for line in diff.split("\n"):
         if change is not None and line[:1] in _MARKS and line:
@@ -79,6 +79,6 @@ def _changes(diff: str) -> Iterator[Change]:
         elif line.startswith("--- "):
             fresh = line[4:].strip() == _NOTHING
         elif found := _HUNK.match(line):
-            change = Change(path, int(found[1]), fresh=fresh)
+            change = FileEdit(path, int(found[1]), fresh=fresh)
     if change is not None:
         yield change

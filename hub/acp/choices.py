@@ -21,7 +21,7 @@ _ANY = "auto"
 
 
 @attrs.define
-class Choices:
+class SessionChoices:
     """What is offered and chosen. It holds for what begins next: an agent at work is not changed."""
 
     agents: dict[str, tuple[str, str]] = attrs.field(factory=dict)

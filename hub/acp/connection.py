@@ -50,7 +50,7 @@ class _Asked:
 
 
 @attrs.define
-class Connection:
+class EditorConnection:
     """One editor.
 
     Args:

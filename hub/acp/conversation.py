@@ -16,10 +16,10 @@ from pathlib import PurePath
 import attrs
 import trio
 
-from hub.acp.asking import Asking, Editor
+from hub.acp.asking import Asking, EditorSide
 from hub.acp.changes import changes_of
-from hub.acp.choices import Choices
-from hub.acp.daemon import END, Daemon, Records
+from hub.acp.choices import SessionChoices
+from hub.acp.daemon import END, ProjectDaemon, Records
 from hub.acp.prompts import text_of
 from hub.acp.telling import Teller, Update, content
 from hub.api.approvals import Approval
@@ -57,7 +57,7 @@ class _Turn:
 
 
 @attrs.define
-class Conversation:
+class EditorConversation:
     """One of them.
 
     Args:
@@ -68,10 +68,10 @@ class Conversation:
     """
 
     id: str
-    daemon: Daemon
-    editor: Editor
+    daemon: ProjectDaemon
+    editor: EditorSide
     nursery: trio.Nursery
-    choices: Choices = attrs.field(factory=Choices)
+    choices: SessionChoices = attrs.field(factory=SessionChoices)
     sessions: list[str] = attrs.field(factory=list)
     """Those that have begun, the oldest first."""
     _teller: Teller = attrs.field(init=False)

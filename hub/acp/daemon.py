@@ -38,7 +38,7 @@ async def _in_thread(work: Callable[[], T]) -> T:
 
 
 @attrs.frozen
-class Daemon:
+class ProjectDaemon:
     """One project's.
 
     Args:

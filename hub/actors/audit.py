@@ -21,11 +21,11 @@ from hub.io.project.places import Places
 from hub.messages import (
     AuditAppend,
     AuditEntry,
-    AuditHead,
     AuditHistory,
     AuditInbox,
     AuditIntact,
     AuditLastEvent,
+    GetAuditHead,
 )
 from supervisors import Actor, Answer, Exit
 
@@ -85,7 +85,7 @@ class AuditWriter(Actor[AuditInbox]):
                 # In a thread: a long log takes its time to be searched, and to be judged anew.
                 await trio.to_thread.run_sync(self._journal.recheck)
                 return message.answer(await trio.to_thread.run_sync(page))
-            case AuditHead():
+            case GetAuditHead():
                 await trio.to_thread.run_sync(self._journal.recheck)
                 return message.answer(self._head())
             case _:

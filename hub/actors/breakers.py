@@ -20,7 +20,7 @@ from hub.actors.common.outbox import Outbox
 from hub.api import observability as api
 from hub.api.meta import UNSET
 from hub.domain import breaker
-from hub.domain.breaker import Breaker, BreakerState
+from hub.domain.breaker import BreakerState, CircuitBreaker
 from hub.domain.event import Tag
 from hub.errors import HubError
 from hub.io.project.places import Places
@@ -67,7 +67,7 @@ class Breakers(Actor[BreakersInbox]):
         self._outbox = Outbox(events, clock, audit, patience=_SAY_TIMEOUT)
         self._clock = clock
         self._quota = quota
-        self._breakers: dict[tuple[str, str], Breaker] = {}
+        self._breakers: dict[tuple[str, str], CircuitBreaker] = {}
 
     async def continue_(self) -> None:
         """Read the breakers back; a file that cannot be read is said, and no reason not to work."""
@@ -120,10 +120,10 @@ class Breakers(Actor[BreakersInbox]):
             with contextlib.suppress(HubError):  # a full disk: it is taken over again with the next question
                 await self._keep(breaker.on_quota(self._of(*key), now, standing))
 
-    def _of(self, provider: str, account: str) -> Breaker:
-        return self._breakers.get((provider, account)) or Breaker(provider, account)
+    def _of(self, provider: str, account: str) -> CircuitBreaker:
+        return self._breakers.get((provider, account)) or CircuitBreaker(provider, account)
 
-    async def _keep(self, new: Breaker) -> None:
+    async def _keep(self, new: CircuitBreaker) -> None:
         key = new.provider, new.account
         old = self._of(*key)
         if new == old:
@@ -138,7 +138,7 @@ class Breakers(Actor[BreakersInbox]):
         if (new.state, new.until) != (old.state, old.until):
             await self._say(new)
 
-    async def _say(self, new: Breaker) -> None:
+    async def _say(self, new: CircuitBreaker) -> None:
         until = f" until {iso(new.until)}" if new.until is not None and new.state is BreakerState.OPEN else ""
         why = f" ({_WHY[new.limited, new.cap]})" if new.state is BreakerState.OPEN else ""
         meta = {"provider": new.provider, "account": new.account, "breaker": str(new.state)}
@@ -147,10 +147,10 @@ class Breakers(Actor[BreakersInbox]):
         await self._outbox.record("breaker", {**meta, "summary": msg})
 
 
-def _shown(b: Breaker) -> api.Breaker:
+def _shown(b: CircuitBreaker) -> api.Breaker:
     opened_at = iso(b.opened_at) if b.opened_at is not None else UNSET
     return api.Breaker(name=b.name, state=b.state, failures=b.failures, opened_at=opened_at)
 
 
-def _shut(b: Breaker, now: float) -> Shut:
+def _shut(b: CircuitBreaker, now: float) -> Shut:
     return Shut(breaker.ready_at(b, now), b.limited, b.cap, b.trial_at is not None)

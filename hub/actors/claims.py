@@ -24,7 +24,7 @@ from supervisors import Actor, Answer, Ref
 
 
 @attrs.frozen
-class Claim:
+class AccountClaim:
     """What one session has."""
 
     target: Target
@@ -35,7 +35,7 @@ class Claim:
 class KeptClaims:
     """The record."""
 
-    held: Mapping[str, Claim] = attrs.field(factory=dict)
+    held: Mapping[str, AccountClaim] = attrs.field(factory=dict)
     """By the sessions' ids."""
 
 
@@ -47,7 +47,7 @@ class Claims(Actor[ClaimsInbox]):
     def __init__(self, places: Places, sessions: Ref[AccountFreed]) -> None:
         self._store = RecordStore(places.claims, RecordForm(KeptClaims, "The claims"))
         self._sessions = sessions
-        self._held: Mapping[str, Claim] = {}
+        self._held: Mapping[str, AccountClaim] = {}
 
     async def started(self) -> None:
         """Read the claims back. Where they cannot be believed there are none: each agent's next start makes its own."""
@@ -77,12 +77,12 @@ class Claims(Actor[ClaimsInbox]):
         others = sum(c.target == asked.target for one, c in self._held.items() if one != asked.session_id)
         if others >= asked.most:
             return False
-        claim = Claim(asked.target, asked.dispatch_id)
+        claim = AccountClaim(asked.target, asked.dispatch_id)
         if self._held.get(asked.session_id) != claim:
             self._write({**self._held, asked.session_id: claim})
         return True
 
-    def _write(self, held: Mapping[str, Claim]) -> None:
+    def _write(self, held: Mapping[str, AccountClaim]) -> None:
         """Keep them, and tell whoever waits where an account has come free.
 
         Raises:

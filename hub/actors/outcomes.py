@@ -22,7 +22,7 @@ from hub.api.costs import Costs, Spent
 from hub.api.profiles import ProfileOutcome
 from hub.domain.cost import Bill, Meter, bill
 from hub.domain.event import EventType, Record
-from hub.domain.result.outcome import Outcome, Run, counted
+from hub.domain.result.outcome import EndedRun, ProfileOutcomes, counted
 from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore, as_named
@@ -34,17 +34,17 @@ _ROWS = 5000
 
 
 @attrs.frozen
-class Kept:
+class OutcomesRecord:
     """The record."""
 
     cursor: int = 0
     """The id of the last event that is counted in."""
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[ProfileOutcomes, ...] = ()
     spent: tuple[Spent, ...] = ()
     """Of sessions that have ended; the newest last."""
 
 
-FORM = RecordForm(Kept, "The outcomes", older={0: lambda wire: as_named(wire, Kept)})
+FORM = RecordForm(OutcomesRecord, "The outcomes", older={0: lambda wire: as_named(wire, OutcomesRecord)})
 
 
 class Outcomes(Actor[OutcomesInbox]):
@@ -55,7 +55,7 @@ class Outcomes(Actor[OutcomesInbox]):
     def __init__(self, places: Places, events: Ref[EventsInbox]) -> None:
         self._store = RecordStore(places.hub_dir / "outcomes.json", FORM)
         self._follower = LogFollower(events, self._place, self._read)
-        self._kept = Kept()
+        self._kept = OutcomesRecord()
         self._meters: dict[str, dict[str, Meter]] = {}
         """By session and dispatch, for sessions that have not ended."""
         self._whose: dict[str, tuple[str, str]] = {}
@@ -144,21 +144,21 @@ class Outcomes(Actor[OutcomesInbox]):
         spent = (*(row for row in self._kept.spent if row.session_id != session), *rows)[-_ROWS:]
         if name:
             outcomes = _with(outcomes, name, await _run(record, meters))
-        self._kept = Kept(record.id, outcomes, spent)
+        self._kept = OutcomesRecord(record.id, outcomes, spent)
         # A disk that is full costs the note of it, not the count: the next one writes both.
         with contextlib.suppress(HubError):
             await trio.to_thread.run_sync(self._store.save, self._kept)
 
 
-def _with(outcomes: Sequence[Outcome], name: str, run: Run) -> tuple[Outcome, ...]:
+def _with(outcomes: Sequence[ProfileOutcomes], name: str, run: EndedRun) -> tuple[ProfileOutcomes, ...]:
     found = {outcome.profile: outcome for outcome in outcomes}
-    found[name] = counted(found.get(name, Outcome(name)), run)
+    found[name] = counted(found.get(name, ProfileOutcomes(name)), run)
     return tuple(found.values())
 
 
-async def _run(record: Record, meters: Mapping[str, Meter]) -> Run:
+async def _run(record: Record, meters: Mapping[str, Meter]) -> EndedRun:
     cost = await _billed(list(meters.values()))
-    return Run(
+    return EndedRun(
         state=str(record.meta["ended"]),
         verified=record.meta.get("verified"),
         tokens=cost.tokens.tokens_in + cost.tokens.tokens_out,
@@ -175,7 +175,7 @@ async def _billed(meters: list[Meter]) -> Bill:
     return await trio.to_thread.run_sync(bill, meters, price)
 
 
-def _shown(outcome: Outcome) -> ProfileOutcome:
+def _shown(outcome: ProfileOutcomes) -> ProfileOutcome:
     return ProfileOutcome(
         profile=outcome.profile,
         runs=outcome.runs,

@@ -25,7 +25,7 @@ Folder = Annotated[
 
 
 @attrs.frozen(kw_only=True)
-class Which:
+class WhichAccount:
     """One account."""
 
     provider: ProviderName
@@ -33,7 +33,7 @@ class Which:
 
 
 @attrs.frozen(kw_only=True)
-class NewAccount(Which):
+class NewAccount(WhichAccount):
     """A login to register."""
 
     config_dir: Folder = ""

@@ -27,7 +27,7 @@ class Done:
 
 
 @attrs.frozen(kw_only=True)
-class Failure:
+class ReportedFailure:
     """Why something went wrong, and the next step."""
 
     code: Code

@@ -23,7 +23,7 @@ from cattrs.errors import ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from hub.api.meta import UNSET, AsNamed, Meta, Open, Unset
-from hub.domain.config.schema import Path, Problem, Rule, camel, unknown
+from hub.domain.config.schema import Path, SettingProblem, SettingRule, camel, unknown
 
 T = TypeVar("T")
 Hook = Callable[[Any, Any], Any]
@@ -36,7 +36,7 @@ _JSON_NAMES = {dict: "object", list: "array", NoneType: "null"}
 class ProblemsError(Exception):
     """A document that is not what it should be; every problem of it, in the order of the document's fields."""
 
-    def __init__(self, found: list[Problem]) -> None:
+    def __init__(self, found: list[SettingProblem]) -> None:
         super().__init__(found)
         self.found = found
 
@@ -75,8 +75,8 @@ def metas(kind: object) -> tuple[Meta, ...]:
     return tuple(item for item in getattr(kind, "__metadata__", ()) if isinstance(item, Meta))
 
 
-def _rules(kind: object) -> tuple[Rule, ...]:
-    return tuple(item for item in getattr(kind, "__metadata__", ()) if isinstance(item, Rule))
+def _rules(kind: object) -> tuple[SettingRule, ...]:
+    return tuple(item for item in getattr(kind, "__metadata__", ()) if isinstance(item, SettingRule))
 
 
 def fields_of(kind: object) -> Mapping[str, attrs.Attribute[Any]]:
@@ -96,31 +96,33 @@ def is_required(field: attrs.Attribute[Any]) -> bool:
     return constant or field.default is attrs.NOTHING
 
 
-def _problems(error: BaseException, value: Any, at: Path) -> Iterator[Problem]:
+def _problems(error: BaseException, value: Any, at: Path) -> Iterator[SettingProblem]:
     if isinstance(error, cattrs.IterableValidationError):
         for inner, note in error.group_exceptions()[0]:
             yield from _problems(inner, value[note.index], (*at, note.index))
     elif isinstance(error, cattrs.ClassValidationError):
         yield from _problems_of_class(error, value, at)
     else:
-        yield Problem(at, str(error))
+        yield SettingProblem(at, str(error))
 
 
-def _problems_of_class(error: cattrs.ClassValidationError, value: Any, at: Path) -> Iterator[Problem]:
+def _problems_of_class(error: cattrs.ClassValidationError, value: Any, at: Path) -> Iterator[SettingProblem]:
     noted, others = error.group_exceptions()
     fields = fields_of(error.cl)
     for other in others:
         if isinstance(other, ForbiddenExtraKeysError):
-            yield from (Problem((*at, name), unknown(name, fields)) for name in value if name not in fields)
+            yield from (
+                SettingProblem((*at, name), unknown(name, fields)) for name in value if name not in fields
+            )
         else:  # a rule over the whole
-            yield Problem(at, str(other))
+            yield SettingProblem(at, str(other))
     names = {field.name: name for name, field in fields.items()}
     for inner, note in noted:
         name = names[note.name]
         if name in value:
             yield from _problems(inner, value[name], (*at, name))
         else:
-            yield Problem((*at, name), "missing")
+            yield SettingProblem((*at, name), "missing")
 
 
 def _expected(kind: str, value: object) -> ValueError:

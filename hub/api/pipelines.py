@@ -10,10 +10,10 @@ from typing import Annotated, Literal
 
 import attrs
 
-from hub.api.base import Done, Failure
+from hub.api.base import Done, ReportedFailure
 from hub.api.meta import Meta, Timestamp, Trust
 from hub.api.session import MAX_COMMANDS, MAX_TASK, Command
-from hub.domain.pipeline.run import How, NodeState, RunState
+from hub.domain.pipeline.run import NodeOutcome, NodeState, RunState
 
 MAX_PIPELINES = 200
 MAX_NAMES = 200
@@ -61,7 +61,7 @@ class NodeStatus:
 
     id: str
     state: NodeState
-    how: How
+    how: NodeOutcome
     provider: str
     depends_on: list[str]
     session_id: str
@@ -70,7 +70,7 @@ class NodeStatus:
     snapshot: str
     handoffs: int
     verified: bool | None
-    error: Failure | None
+    error: ReportedFailure | None
     started_at: Timestamp | None
     ended_at: Timestamp | None
 

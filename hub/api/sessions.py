@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import attrs
 
-from hub.api.base import Failure
+from hub.api.base import ReportedFailure
 from hub.api.meta import Meta, Timestamp
 
 
@@ -44,7 +44,7 @@ class Session:
     ]
     started_at: Timestamp | None
     ended_at: Timestamp | None
-    error: Failure | None
+    error: ReportedFailure | None
     position: Annotated[
         int, Meta(description="Its place among those that wait for their turn; 0: it does not.")
     ]

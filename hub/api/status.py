@@ -10,7 +10,7 @@ from typing import Annotated
 
 import attrs
 
-from hub.api.base import Failure
+from hub.api.base import ReportedFailure
 from hub.api.meta import Meta, Timestamp
 from hub.domain.handoff import State
 from hub.domain.session import LeftOut, SessionState
@@ -64,4 +64,4 @@ class Status:
     ]
     started_at: Timestamp | None
     ended_at: Timestamp | None
-    error: Failure | None
+    error: ReportedFailure | None

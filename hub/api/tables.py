@@ -12,14 +12,16 @@ from typing import Annotated, Any
 from hub.api.convert import ProblemsError, structure
 from hub.domain.accounts.added import AddedAccounts
 from hub.domain.config import profiles, schema
-from hub.domain.config.model import Pipeline, Profile
+from hub.domain.config.model import PipelineSettings, ProfileSettings
 from hub.domain.config.reader import Config, contradictions
-from hub.domain.config.schema import Problem, Rule, locate, syntax_problem
+from hub.domain.config.schema import SettingProblem, SettingRule, locate, syntax_problem
 from hub.domain.config.values import TABLE
 from hub.errors import Code, HubError
 
 _BOOK: Any = Annotated[AddedAccounts, TABLE]
-_PIPELINES: Any = Annotated[tuple[Annotated[Pipeline, TABLE], ...], Rule("an array of pipelines")]
+_PIPELINES: Any = Annotated[
+    tuple[Annotated[PipelineSettings, TABLE], ...], SettingRule("an array of pipelines")
+]
 
 
 def parse_config(text: str, name: str = "hub.toml") -> Config:
@@ -71,7 +73,7 @@ def read_config(raw: Mapping[str, object], name: str, text: str | None = None) -
     return found
 
 
-def invalid(problems: Iterable[Problem], name: str, text: str | None = None) -> HubError:
+def invalid(problems: Iterable[SettingProblem], name: str, text: str | None = None) -> HubError:
     """CONFIG_INVALID with every problem and its place; see `parse_config`. There is one at least."""
     problems = list(problems)
     places = [locate(text, p.path) if text is not None else (0, 0) for p in problems]
@@ -100,7 +102,7 @@ def read_added(raw: Mapping[str, object], name: str) -> AddedAccounts:
     return found
 
 
-def read_pipelines(value: object) -> tuple[Pipeline, ...]:
+def read_pipelines(value: object) -> tuple[PipelineSettings, ...]:
     """Pipelines from plain JSON values.
 
     Raises:
@@ -112,14 +114,14 @@ def read_pipelines(value: object) -> tuple[Pipeline, ...]:
         raise schema.invalid(error.found) from error
 
 
-def read_profile(value: object, providers: Collection[str]) -> Profile:
+def read_profile(value: object, providers: Collection[str]) -> ProfileSettings:
     """A profile of its plain values.
 
     Raises:
         HubError: INVALID with every problem.
     """
     try:
-        found = structure(value, Profile)
+        found = structure(value, ProfileSettings)
     except ProblemsError as error:
         raise schema.invalid(error.found) from error
     profiles.check(found, providers)

@@ -12,7 +12,7 @@ from collections.abc import Collection
 import attrs
 import click
 
-from hub.api.accounts import AccountGone, AccountNow, NewAccount, Which
+from hub.api.accounts import AccountGone, AccountNow, NewAccount, WhichAccount
 from hub.api.providers import ProviderAccount
 from hub.cli import completing
 from hub.cli.base import Group
@@ -40,20 +40,22 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
 
     entries = [entry for entry in described(ctx, versions=False) if entry.enabled]
     rows = [
-        Row(provider=entry.name, **attrs.asdict(account)) for entry in entries for account in entry.accounts
+        AccountRow(provider=entry.name, **attrs.asdict(account))
+        for entry in entries
+        for account in entry.accounts
     ]
     open_to_all = {entry.name for entry in entries if not entry.auth.login_command}
     show(rows, as_json=as_json, text=lambda found: _table(found, open_to_all))
 
 
 @attrs.frozen(kw_only=True)
-class Row(ProviderAccount):
+class AccountRow(ProviderAccount):
     """An account, and whose it is."""
 
     provider: str
 
 
-def _table(rows: list[Row], open_to_all: Collection[str]) -> str:
+def _table(rows: list[AccountRow], open_to_all: Collection[str]) -> str:
     """One row an account; the active one of each agent is marked. Nothing is known of a login nobody has looked for."""
     if not rows:
         return "no agent is enabled - see: hub providers"
@@ -114,7 +116,7 @@ def switch(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> N
         ctx,
         AccountNow,
         "/api/providers/account",
-        Which(provider=provider, label=label),
+        WhichAccount(provider=provider, label=label),
         lambda here: here.accounts.switch(SwitchAccount(provider, label), here.provider(provider)),
     )
     show(made, as_json=as_json, text=lambda _: f"the next session or handoff of {provider} uses {label}")
@@ -137,7 +139,7 @@ def remove(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> N
         ctx,
         AccountGone,
         "/api/providers/account/remove",
-        Which(provider=provider, label=label),
+        WhichAccount(provider=provider, label=label),
         lambda here: here.accounts.remove(RemoveAccount(provider, label), here.provider(provider)),
     )
     kept = f"; its directory stays: {gone.config_dir}" if gone.config_dir else ""

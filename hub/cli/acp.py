@@ -18,7 +18,7 @@ from hub.cli.base import Group
 from hub.cli.context import json_option, show
 
 if TYPE_CHECKING:
-    from hub.acp.daemon import Daemon
+    from hub.acp.daemon import ProjectDaemon
 
 _BREATH = 0.2
 NAMES = ("zed", "jetbrains", "neovim", "toad")
@@ -50,13 +50,13 @@ def serve(ctx: click.Context) -> None:
     run(wires, lambda folder: daemon_of(folder, project, port))
 
 
-def daemon_of(folder: Path, project: Path | None, port: int | None) -> Daemon:
+def daemon_of(folder: Path, project: Path | None, port: int | None) -> ProjectDaemon:
     """The daemon of the project around an editor's folder.
 
     Raises:
         HubError: `not_a_repository`, or `outside_project` where the command is for another project.
     """
-    from hub.acp.daemon import Daemon
+    from hub.acp.daemon import ProjectDaemon
     from hub.client.place import root_of
     from hub.client.quick import find
     from hub.errors import Code, HubError
@@ -78,7 +78,7 @@ def daemon_of(folder: Path, project: Path | None, port: int | None) -> Daemon:
         insist_on_commit(root)
         _started(root, port)
 
-    return Daemon(root, lambda: find(port, root), begin)
+    return ProjectDaemon(root, lambda: find(port, root), begin)
 
 
 def _started(root: Path, port: int | None) -> None:

@@ -21,7 +21,7 @@ from hub.api.convert import structure, unstructure
 from hub.api.observability import AuditHead
 from hub.api.sessions import Sessions
 from hub.cli.context import client
-from hub.cli.offline import Project, project
+from hub.cli.offline import OfflineProject, project
 from hub.client.quick import ABSENT
 from hub.errors import Code, HubError
 from hub.io.audit.journal import AuditJournal
@@ -42,7 +42,7 @@ M = TypeVar("M")
 class Alone(Context):
     """What a handler may reach where no daemon runs."""
 
-    project: Project
+    project: OfflineProject
 
     async def call(self, message: Call[A], *, timeout: float = READ) -> A:  # noqa: ASYNC109, ARG002  # as everywhere
         """What the actor would answer."""

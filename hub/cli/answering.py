@@ -20,7 +20,7 @@ from hub.api.session import HandingOver, Pause, Paused, Replied, TextReply, Whic
 from hub.api.status import Status
 from hub.cli.context import which
 from hub.cli.conversation import Conversation
-from hub.cli.items import Told
+from hub.cli.items import ToldItem
 from hub.cli.keys import Key
 from hub.client.quick import Api
 from hub.domain.approval import CUT, Action
@@ -41,7 +41,7 @@ GRACE = 0.7
 """Seconds a request stands on the screen before a key is its answer: a second press is often meant for the one before."""
 
 T = TypeVar("T")
-Say = Callable[[Told], None]
+Say = Callable[[ToldItem], None]
 
 
 @attrs.define
@@ -129,15 +129,15 @@ class Answering:
                 await self._pause()
             case "h":
                 if await self._order(HandingOver, "/api/handoff", Which(session_id=self.session_id)):
-                    self.say(Told("a handoff is asked for", "dim"))
+                    self.say(ToldItem("a handoff is asked for", "dim"))
             case "d":
                 self.detached.set()
             case "v":
                 self.conversation.verbose = not self.conversation.verbose
                 words = "every state and reading is shown" if self.conversation.verbose else "less is shown"
-                self.say(Told(words, "dim"))
+                self.say(ToldItem(words, "dim"))
             case "?":
-                self.say(Told("keys", "dim", HELP))
+                self.say(ToldItem("keys", "dim", HELP))
 
     async def _type(self, key: Key) -> None:
         if key.pasted:
@@ -178,26 +178,28 @@ class Answering:
         try:
             return await trio.to_thread.run_sync(lambda: question(self.api()), abandon_on_cancel=True)
         except HubError as error:
-            self.say(Told(clean(error.detail), "bad", (f"next: {clean(error.hint)}",) if error.hint else ()))
+            self.say(
+                ToldItem(clean(error.detail), "bad", (f"next: {clean(error.hint)}",) if error.hint else ())
+            )
             return None
 
 
-def picture(request: Approval) -> Iterator[Told]:
+def picture(request: Approval) -> Iterator[ToldItem]:
     """The whole of what is to be allowed: the command, or the change line by line."""
     context = request.context
     command = context.get("command") or ""
     reason = clean(request.reason)
     who = f"{request.provider} wants to: " if request.kind is Action.TOOL else ""
     grave = "danger! " if request.severity == "danger" else ""
-    yield Told(f"{grave}{who}{clean(request.action)}", "bad" if grave else "warn")
+    yield ToldItem(f"{grave}{who}{clean(request.action)}", "bad" if grave else "warn")
     if reason and reason not in request.action:
-        yield Told("", "note", (reason,))
+        yield ToldItem("", "note", (reason,))
     if command and clean(command) not in clean(request.action):
-        yield Told("", "note", tuple(clean(command).splitlines()))
+        yield ToldItem("", "note", tuple(clean(command).splitlines()))
     lines = list(change(context.get("input")))
     if lines:
-        yield Told("", "note", tuple(lines))
+        yield ToldItem("", "note", tuple(lines))
     for path in context.get("paths") or ():
-        yield Told("", "note", (clean(str(path)),))
+        yield ToldItem("", "note", (clean(str(path)),))
     if context.get("cut"):
-        yield Told(CUT, "bad")
+        yield ToldItem(CUT, "bad")

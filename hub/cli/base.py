@@ -24,7 +24,7 @@ class Formatter(click.HelpFormatter):
         super().write_dl(rows, col_max if self.width >= _NARROW else _SHORT, col_spacing)
 
 
-class Context(click.Context):
+class CommandContext(click.Context):
     """Of every command: its help is written so."""
 
     formatter_class = Formatter
@@ -33,7 +33,7 @@ class Context(click.Context):
 class Group(click.Group):
     """Lists its commands with their whole first sentence, and tells a wrong name the one it is near to."""
 
-    context_class = Context
+    context_class = CommandContext
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -49,7 +49,7 @@ class Group(click.Group):
                 raise
             raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from error
         if command is not None:
-            command.context_class = Context
+            command.context_class = CommandContext
         return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

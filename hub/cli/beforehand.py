@@ -18,7 +18,7 @@ import attrs
 from hub.actors.pipelines.answers import run_status
 from hub.api.pipelines import RunStatus
 from hub.cli.context import note_left_out
-from hub.domain.config.model import Pipeline
+from hub.domain.config.model import PipelineSettings
 from hub.domain.config.profiles import together as all_profiles
 from hub.domain.config.reader import Config
 from hub.domain.missing import no_such
@@ -61,7 +61,7 @@ def providers_of(project: Path, gate: Gate | None = None) -> Collection[str]:
     return load_all(lambda: config)
 
 
-def pipelines_of(project: Path, gate: Gate | None = None) -> tuple[Pipeline, ...]:
+def pipelines_of(project: Path, gate: Gate | None = None) -> tuple[PipelineSettings, ...]:
     """The project's pipelines: those of `hub.toml`, and those the API has stored."""
     return all_pipelines(
         config_of(project, gate=gate).pipelines, stored_pipelines(Places(find_project(project)))

@@ -17,7 +17,7 @@ import trio
 from hub.cli.answering import Answering
 from hub.cli.conversation import Conversation
 from hub.cli.drawn import Drawn
-from hub.cli.items import Item, Told
+from hub.cli.items import Item, ToldItem
 from hub.cli.keys import Keyboard, hides_cursor
 from hub.client.quick import Api
 
@@ -50,7 +50,7 @@ class Cockpit:
 
     def waiting(self, note: str) -> None:
         """In the bottom line, and once above it."""
-        self._drawn.show([Told(note or "the daemon is back; going on", "warn" if note else "good")])
+        self._drawn.show([ToldItem(note or "the daemon is back; going on", "warn" if note else "good")])
         self._drawn.note = "waiting for the daemon" if note else ""
 
     @asynccontextmanager

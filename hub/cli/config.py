@@ -204,10 +204,10 @@ def _flat(values: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[
 
 def _change(ctx: click.Context, key: str, value: object, *, own: bool, as_json: bool) -> None:
     """Write it, as the user's own word: what it lets the project do is agreed to with it."""
+    from hub import userdirs
     from hub.cli.trusting import in_session
     from hub.domain.trust.settings import misplaced
     from hub.io.config.patch import patch, unwatched
-    from hub.io.project import userdirs
     from hub.io.project.trust import Gate
 
     parts, path = _parts(key), _file(ctx, own=own)

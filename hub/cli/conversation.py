@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import attrs
 
 from hub.cli.clock import Clock
-from hub.cli.items import FIDELITY, Ask, Heading, Item, Plan, Said, Told, Tool
+from hub.cli.items import FIDELITY, AskItem, Heading, Item, PlanItem, Said, ToldItem, ToolItem
 from hub.cli.screen import WORKTREE, Record, for_people, window_name
 from hub.cli.words import call_id, full, label, one_line, told_line, why_waits
 from hub.domain.text.safe import clean
@@ -70,14 +70,14 @@ class Conversation:
     since: str = ""
     """When the session began; ISO."""
     tasks: tuple[tuple[str, bool], ...] = ()
-    asks: list[Ask] = attrs.field(factory=list)
+    asks: list[AskItem] = attrs.field(factory=list)
     _models: dict[str, str] = attrs.field(factory=dict)
     _calls: dict[str, _Call] = attrs.field(factory=dict)
     _tokens: dict[str, int] = attrs.field(factory=dict)
     _quota: dict[str, _Quota] = attrs.field(factory=dict)
     _said: str = ""
     _pieces: list[str] = attrs.field(factory=list)
-    _held: list[Told] = attrs.field(factory=list)
+    _held: list[ToldItem] = attrs.field(factory=list)
     """Errors of hub's that the end of the session may repeat."""
     _troubles: list[str] = attrs.field(factory=list)
     _giver: str = ""
@@ -123,7 +123,7 @@ class Conversation:
         """What is left over when nothing more comes: calls without a result."""
         calls, self._calls = self._calls, {}
         self.partial = ""
-        return [item for call in calls.values() for item in self._under(call.agent, Tool(call.what))]
+        return [item for call in calls.values() for item in self._under(call.agent, ToolItem(call.what))]
 
     # --- by kind --------------------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ class Conversation:
         match record["tag"]:
             case "text" if meta.get("role") == "user":
                 self._drop("")
-                yield Told(f"you: {text}", "good")
+                yield ToldItem(f"you: {text}", "good")
             case "text":
                 yield from self._text(meta, agent, text)
             case "tool_use":
@@ -191,7 +191,9 @@ class Conversation:
         if failed and exit_code:
             first = f"exit {exit_code}: {first}" if first else f"exit {exit_code}"
         self.doing = next(reversed(self._calls.values())).what if self._calls else ""
-        yield from self._under(agent, Tool(clean(what), first, folded=max(0, len(lines) - 1), failed=failed))
+        yield from self._under(
+            agent, ToolItem(clean(what), first, folded=max(0, len(lines) - 1), failed=failed)
+        )
 
     def _reading(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
         if "tokensOut" in meta:
@@ -201,7 +203,7 @@ class Conversation:
         if isinstance(meta.get("used"), int) and agent:
             self._wall(agent, meta, meta["used"])
         if self.verbose:
-            yield Told(for_people(self.clock.said(text)), "dim")
+            yield ToldItem(for_people(self.clock.said(text)), "dim")
 
     def _wall(self, agent: str, meta: Record, used: int) -> None:
         known = self._quota.setdefault(agent, _Quota())
@@ -212,14 +214,14 @@ class Conversation:
 
     def _handoff(self, meta: Record, text: str) -> Iterator[Item]:
         if self.verbose and "to" in meta:
-            yield Told(f"{meta['from']} -> {meta['to']}", "dim")
+            yield ToldItem(f"{meta['from']} -> {meta['to']}", "dim")
         if "hfs" in meta:
             words = f"fidelity {meta['hfs']:g} of 100"
-            yield Told(words if self._explained else f"{words}: {FIDELITY}", "handoff")
+            yield ToldItem(words if self._explained else f"{words}: {FIDELITY}", "handoff")
             self._explained = True
             return
         if "to" not in meta:
-            yield Told(for_people(self.clock.said(text)), "handoff")
+            yield ToldItem(for_people(self.clock.said(text)), "handoff")
             return
         if meta["from"] == "RUNNING":
             self._giver, self._sentence = label(meta), False
@@ -229,7 +231,7 @@ class Conversation:
         if taker and not self._sentence and full(taker) != full(self._giver):
             self._sentence = True
             why = self._why(str(meta.get("reason", "")))
-            yield Told(f"handing over: {full(self._giver)} -> {full(taker)} ({why})", "handoff")
+            yield ToldItem(f"handing over: {full(self._giver)} -> {full(taker)} ({why})", "handoff")
         if meta["to"] == "RUNNING":
             self._giver, self.doing, self.working = "", "", label(meta) or self.working
 
@@ -249,27 +251,29 @@ class Conversation:
         if meta.get("type") == "retry":
             self.doing = one_line(text)
             if self.verbose:
-                yield Told(one_line(text), "dim")
+                yield ToldItem(one_line(text), "dim")
         elif meta.get("needsInput"):
             self._drop("")
-            self.asks.append(Ask(text, session_id=str(meta.get("sessionId", ""))))
+            self.asks.append(AskItem(text, session_id=str(meta.get("sessionId", ""))))
             self._heading_due(agent)
             yield from self._under(agent, Said(text))
         elif meta.get("needsApproval"):
-            self.asks.append(Ask(str(meta.get("action", text)), number, str(meta.get("sessionId", ""))))
+            self.asks.append(AskItem(str(meta.get("action", text)), number, str(meta.get("sessionId", ""))))
             if not self.answers:
                 why = str(meta.get("reason", ""))
-                yield Told(one_line(text), "warn", (clean(why),) if why not in text else ())
+                yield ToldItem(one_line(text), "warn", (clean(why),) if why not in text else ())
         elif number and "approved" in meta:
             self._drop(number)
-            yield Told(one_line(text), "good" if meta["approved"] else "warn")
+            yield ToldItem(one_line(text), "good" if meta["approved"] else "warn")
         elif not number:
             if text == "paused":
                 self.paused = True
             else:
                 self.doing = "waiting"
             until = f" until {self.clock.at(str(meta['until']))}" if meta.get("until") else ""
-            yield Told(f"{why_waits(text)}{until}" if until else for_people(self.clock.said(text)), "warn")
+            yield ToldItem(
+                f"{why_waits(text)}{until}" if until else for_people(self.clock.said(text)), "warn"
+            )
 
     def _error(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
         self.partial = ""
@@ -278,23 +282,23 @@ class Conversation:
                 self._wall(agent, meta, 1000)
                 self._troubles.append(one_line(text))
                 if self.verbose:
-                    yield Told(one_line(text), "dim")
+                    yield ToldItem(one_line(text), "dim")
                 return
             if self._once(text):
-                yield from self._under(agent, Told(text, "bad"))
+                yield from self._under(agent, ToldItem(text, "bad"))
             return
         if "exitCode" in meta:
             self.doing = ""
             if not self._giver or self.verbose:
                 below = str(meta.get("output") or "").rstrip().splitlines()[-_OUTPUT:]
-                yield Told(one_line(text), "bad", tuple(clean(line) for line in below))
+                yield ToldItem(one_line(text), "bad", tuple(clean(line) for line in below))
             return
         first, *below = text.rstrip().splitlines() or [""]
         hint = [f"next: {meta['hint']}"] if meta.get("hint") else []
         if meta.get("code"):  # the end of the session has the same, with its next step
-            self._held.append(Told(first, "bad", (*below[-_OUTPUT:], *hint)))
+            self._held.append(ToldItem(first, "bad", (*below[-_OUTPUT:], *hint)))
         elif self._once(first):
-            yield Told(first, "bad", (*below[-_OUTPUT:], *hint))
+            yield ToldItem(first, "bad", (*below[-_OUTPUT:], *hint))
 
     def _system(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
         kind = meta.get("type")
@@ -311,7 +315,7 @@ class Conversation:
                 self._models[agent] = str(meta["model"])
             self.doing = self.doing or "thinking"
             if self.verbose and text.strip() and meta.get("role") != "user":
-                yield Told(one_line(text), "dim")
+                yield ToldItem(one_line(text), "dim")
             return
         yield from self._own(meta, text)
 
@@ -320,7 +324,7 @@ class Conversation:
             yield from self.rest()
             self._held, self.doing, self.asks = [], "", []
             if self.ends_told:
-                yield Told(one_line(text), "good" if meta["ended"] == "completed" else "bad")
+                yield ToldItem(one_line(text), "good" if meta["ended"] == "completed" else "bad")
         elif "taskId" in meta:
             self.since, self.doing = str(meta.get("at", "")), "starting"
         elif "command" in meta and "exitCode" not in meta:
@@ -328,14 +332,14 @@ class Conversation:
         elif "command" in meta:
             self.doing = ""
             if not self._giver or self.verbose:
-                yield Told(one_line(text), "good")
+                yield ToldItem(one_line(text), "good")
         elif meta.get("leftOut") and not meta.get("named"):
             if self.verbose:
-                yield Told(one_line(text), "dim")
+                yield ToldItem(one_line(text), "dim")
         else:
             if text == "resumed":
                 self.paused, self.doing = False, ""
-            yield Told(for_people(self.clock.said(one_line(text))))
+            yield ToldItem(for_people(self.clock.said(one_line(text))))
 
     def _planned(self, meta: Record, agent: str) -> Iterator[Item]:
         left = [clean(str(task)) for task in meta.get("tasksRemaining", ())]
@@ -346,7 +350,7 @@ class Conversation:
         fresh = tuple(task for task, done in tasks if done and not before.get(task))
         changed = [task for task, _ in tasks] != [task for task, _ in self.tasks]
         self.tasks = tasks
-        yield from self._under(agent, Plan(tasks, fresh, changed))
+        yield from self._under(agent, PlanItem(tasks, fresh, changed))
 
     # --- what they share ------------------------------------------------------------------------------
 

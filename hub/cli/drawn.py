@@ -22,7 +22,7 @@ from rich.theme import Theme
 
 from hub.cli.clock import span
 from hub.cli.conversation import Conversation
-from hub.cli.items import Heading, Item, Plan, Said, Told, Tool
+from hub.cli.items import Heading, Item, PlanItem, Said, ToldItem, ToolItem
 from hub.cli.plain import tool as tool_words
 from hub.cli.words import elapsed
 from hub.domain.text.safe import clip
@@ -142,17 +142,17 @@ def drawn(item: Item, width: int) -> list[RenderableType]:
                 words = clip(" ".join(item.text.split()), _THOUGHT)
                 return [Padding(Text(words, "dim italic"), (0, 0, 0, 2))]
             return [Padding(_Markdown(item.text.strip()), (0, 0, 0, 2))]
-        case Tool():
+        case ToolItem():
             return [_tool(item, width)]
-        case Plan():
+        case PlanItem():
             # The whole list stands below, where it fills; what was said keeps what was done.
             return [_plan([(task, True) for task in item.fresh], len(item.fresh))] if item.fresh else []
-        case Told():
+        case ToldItem():
             look = _LOOKS[item.look]
             return [Text(item.text, look), *(Text(f"  {line}", "dim") for line in item.below)]
 
 
-def _tool(item: Tool, width: int) -> Text:
+def _tool(item: ToolItem, width: int) -> Text:
     """One line, however narrow: the call gets two thirds of it at most, its result what is left."""
     room = max(_LEAST, width - 4)
     what, beside, result = tool_words(item).partition("  ->  ")

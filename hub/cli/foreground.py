@@ -12,10 +12,10 @@ import sys
 
 import click
 
-from hub.domain.terminal import Command
+from hub.domain.terminal import TerminalCommand
 
 
-def run_here(command: Command, *, as_json: bool) -> int:
+def run_here(command: TerminalCommand, *, as_json: bool) -> int:
     """Show the command, run it to its end, and answer its exit status. With `--json` stdout stays the document's."""
     click.echo(f"$ {command.text()}", err=True)
     env = {name: value for name, value in os.environ.items() if not name.startswith("HUB_")}

@@ -29,7 +29,7 @@ class Said:
 
 
 @attrs.frozen
-class Tool:
+class ToolItem:
     """A tool that was used, and what came of it."""
 
     what: str
@@ -40,7 +40,7 @@ class Tool:
 
 
 @attrs.frozen
-class Plan:
+class PlanItem:
     """The agent's list of tasks. `fresh` are those done since it was shown last."""
 
     tasks: tuple[tuple[str, bool], ...]
@@ -50,7 +50,7 @@ class Plan:
 
 
 @attrs.frozen
-class Told:
+class ToldItem:
     """A sentence of hub's own."""
 
     text: str
@@ -59,11 +59,11 @@ class Told:
     below: tuple[str, ...] = ()
 
 
-Item = Heading | Said | Tool | Plan | Told
+Item = Heading | Said | ToolItem | PlanItem | ToldItem
 
 
 @attrs.frozen
-class Ask:
+class AskItem:
     """What waits for a person: an approval by its id, else a question."""
 
     text: str

@@ -36,11 +36,11 @@ def serve(ctx: click.Context) -> None:
     wires = Wires.claim()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # there is nothing to put in order: Ctrl-C ends it at once
     from hub.domain.text.safe import clean
-    from hub.mcp.calling import Caller
+    from hub.mcp.calling import ToolCaller
     from hub.mcp.remote import Remote
     from hub.mcp.stdio import run
 
-    run(wires, Caller(Remote(lambda: client(ctx)), clean))
+    run(wires, ToolCaller(Remote(lambda: client(ctx)), clean))
 
 
 @mcp.command()

@@ -23,7 +23,7 @@ from hub.actors.common.secrets import redactor_of
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.keys import KeyFile
-from hub.actors.settings.probes import Probes, Question
+from hub.actors.settings.probes import Probes, VersionQuestion
 from hub.api.providers import AccountStatus, ProviderConfig, ProviderStatus
 from hub.cli.context import client, note_left_out, project_dir
 from hub.client.quick import ABSENT
@@ -31,11 +31,11 @@ from hub.domain.accounts.account import Account
 from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
 from hub.domain.missing import no_such
-from hub.domain.routing import WORDS, Availability, Bar
+from hub.domain.routing import WORDS, Availability, Exclusion
 from hub.errors import HubError
 from hub.io.config.accounts import read_added
 from hub.io.config.file import load
-from hub.io.processes.probe import Probe
+from hub.io.processes.probe import ProgramProbe
 from hub.io.project.hub_dir import claim, insist_usable
 from hub.io.project.lock import project_lock
 from hub.io.project.places import Places, find_project, make_private_dir
@@ -53,7 +53,7 @@ _PATIENCE = 20.0
 
 
 @attrs.frozen
-class Project:
+class OfflineProject:
     """A project whose settings are read from its files."""
 
     places: Places
@@ -101,7 +101,7 @@ class Project:
         """What `GET /api/config/providers` would answer; without asking every program for its version, some seconds less."""
         config, providers = self.config(), load_all(self.config)
         questions = {
-            name: Question(config.provider(name).program or provider.program, provider.version_args)
+            name: VersionQuestion(config.provider(name).program or provider.program, provider.version_args)
             for name, provider in providers.items()
         }
         note_left_out(self.gate)
@@ -118,20 +118,20 @@ class Project:
         return self.accounts.find(provider, label)
 
 
-async def _asked(questions: dict[str, Question]) -> Mapping[str, Probe]:
+async def _asked(questions: dict[str, VersionQuestion]) -> Mapping[str, ProgramProbe]:
     async with trio.open_nursery() as nursery:
         found = await Probes(time.time).answers(nursery, questions, _PATIENCE)
         nursery.cancel_scope.cancel(reason="the patience is over")
     return found
 
 
-def project(ctx: click.Context) -> Project:
+def project(ctx: click.Context) -> OfflineProject:
     """The project around the folder the user means.
 
     Raises:
         HubError: `not_a_repository`.
     """
-    return Project(Places(find_project(project_dir(ctx))))
+    return OfflineProject(Places(find_project(project_dir(ctx))))
 
 
 def described(ctx: click.Context, *, versions: bool = True) -> list[ProviderConfig]:
@@ -151,7 +151,7 @@ def standings(ctx: click.Context) -> dict[str, ProviderStatus]:
 
 def _kept(places: Places) -> list[ProviderStatus]:
     """The open breakers of active accounts, as `GET /api/providers` would show them."""
-    mine, now, rows = Project(places), time.time(), []
+    mine, now, rows = OfflineProject(places), time.time(), []
     config = mine.config()
     kept = KeptBreakers()
     with contextlib.suppress(HubError):  # whoever may not be chosen, the next daemon finds out
@@ -160,7 +160,7 @@ def _kept(places: Places) -> list[ProviderStatus]:
         ready = ready_at(found, now)
         if ready > now and config.accounts(found.provider)[0].label == found.account:
             status = Availability.EXHAUSTED if found.limited else Availability.ERROR
-            bar = (Bar.CAP if found.cap else Bar.LIMIT) if found.limited else Bar.BREAKER
+            bar = (Exclusion.CAP if found.cap else Exclusion.LIMIT) if found.limited else Exclusion.BREAKER
             account = AccountStatus(
                 label=found.account, status=status, reason=WORDS[bar], resets_at=iso(ready)
             )
@@ -179,7 +179,9 @@ def _kept(places: Places) -> list[ProviderStatus]:
     return rows
 
 
-def ordered(ctx: click.Context, kind: type[T], path: str, body: object, here: Callable[[Project], T]) -> T:
+def ordered(
+    ctx: click.Context, kind: type[T], path: str, body: object, here: Callable[[OfflineProject], T]
+) -> T:
     """What came of an order: to the daemon where one runs, else carried out here."""
 
     def alone() -> T:

@@ -22,8 +22,8 @@ from hub.cli.screen import Record
 from hub.cli.table import counted
 from hub.cli.trusting import insist_on_trust
 from hub.client.quick import ABSENT, Api
-from hub.domain.config.model import Pipeline
-from hub.domain.pipeline.run import How, NodeState, RunState
+from hub.domain.config.model import PipelineSettings
+from hub.domain.pipeline.run import NodeOutcome, NodeState, RunState
 from hub.errors import RULES, Code, HubError
 from hub.io.project.trust import Gate
 
@@ -69,7 +69,7 @@ def validate(ctx: click.Context, *, file: str, as_json: bool) -> None:
     show({"ok": True, "pipelines": told}, as_json=as_json, text=lambda _: words)
 
 
-def _of_file(file: str) -> tuple[Pipeline, ...]:
+def _of_file(file: str) -> tuple[PipelineSettings, ...]:
     from hub.api.tables import read_pipelines
     from hub.domain.canonical import StrictJsonError, parse_strict
 
@@ -177,7 +177,9 @@ def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:
     """
     found, last = _all_and_last(ctx)
     chosen = [
-        Shown(**attrs.asdict(item, recurse=False), run=last if last and last.name == item.name else None)
+        PipelineAndRun(
+            **attrs.asdict(item, recurse=False), run=last if last and last.name == item.name else None
+        )
         for item in found
         if name in ("", item.name)
     ]
@@ -190,7 +192,7 @@ def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Shown(api.Pipeline):
+class PipelineAndRun(api.Pipeline):
     """A pipeline with its last run, where the last one was of it."""
 
     run: RunStatus | None
@@ -220,7 +222,7 @@ def _last_run(daemon: Api) -> RunStatus | None:
         return None
 
 
-def _pictures(chosen: Sequence[Shown]) -> str:
+def _pictures(chosen: Sequence[PipelineAndRun]) -> str:
     blocks = []
     for item in chosen:
         ran = {node.id: node for node in item.run.nodes} if item.run else {}
@@ -274,7 +276,7 @@ def _about(node: Node | NodeStatus) -> str:
 def _label(node: Node | NodeStatus, wide: int, about: str) -> str:
     state, branch = _state(node), ""
     if isinstance(node, NodeStatus):
-        state, branch = (node.how if node.how is How.REPLAYED else state), node.branch
+        state, branch = (node.how if node.how is NodeOutcome.REPLAYED else state), node.branch
     words = f"{node.id:<{wide}}  {state:<9}  {about}  {branch}".rstrip()
     colour = _COLOURS.get(_state(node))
     return click.style(words, fg=colour) if colour else words

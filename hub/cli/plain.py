@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hub.cli.items import Heading, Item, Plan, Said, Told, Tool
+from hub.cli.items import Heading, Item, PlanItem, Said, ToldItem, ToolItem
 from hub.domain.text.safe import clip
 
 _RESULT = 100
@@ -24,11 +24,11 @@ def lines(item: Item) -> Iterator[str]:
             yield item.agent + (f" ({item.model})" if item.model else "")
         case Said():
             yield from _said(item)
-        case Tool():
+        case ToolItem():
             yield _HANG + tool(item)
-        case Plan():
+        case PlanItem():
             yield from plan(item)
-        case Told():
+        case ToldItem():
             yield item.text.rstrip()
             yield from (f"{_HANG}{line}".rstrip() for line in item.below)
 
@@ -40,7 +40,7 @@ def _said(item: Said) -> Iterator[str]:
     yield from (f"{_HANG}{line}".rstrip() for line in item.text.strip().splitlines())
 
 
-def tool(item: Tool) -> str:
+def tool(item: ToolItem) -> str:
     """The call, and beside it the line of its result that tells most."""
     result = clip(item.result, _RESULT)
     if item.failed:
@@ -49,7 +49,7 @@ def tool(item: Tool) -> str:
     return f"{item.what}  ->  {result}{more}" if result else item.what
 
 
-def plan(item: Plan) -> Iterator[str]:
+def plan(item: PlanItem) -> Iterator[str]:
     """The whole list where it is another one, else what was done since."""
     done = sum(finished for _, finished in item.tasks)
     if item.changed:

@@ -28,18 +28,20 @@ def providers(ctx: click.Context, *, as_json: bool) -> None:
     from hub.cli.offline import described, standings
 
     now = standings(ctx)
-    rows = [Row(**attrs.asdict(one, recurse=False), runtime=now.get(one.name)) for one in described(ctx)]
+    rows = [
+        ProviderRow(**attrs.asdict(one, recurse=False), runtime=now.get(one.name)) for one in described(ctx)
+    ]
     show(rows, as_json=as_json, text=_table)
 
 
 @attrs.frozen(kw_only=True)
-class Row(ProviderConfig):
+class ProviderRow(ProviderConfig):
     """An agent, and how it stands where that is known."""
 
     runtime: ProviderStatus | None
 
 
-def _table(entries: list[Row]) -> str:
+def _table(entries: list[ProviderRow]) -> str:
     states = [_state(entry) for entry in entries]
     rows = [
         (entry.name, state, _version(entry), entry.active_account, step)
@@ -48,11 +50,11 @@ def _table(entries: list[Row]) -> str:
     return table(("AGENT", "STATE", "VERSION", "ACCOUNT", "NEXT"), rows, [colour for _, colour, _ in states])
 
 
-def _version(entry: Row) -> str:
+def _version(entry: ProviderRow) -> str:
     return entry.install.version.partition(" (")[0][:_VERSION]
 
 
-def _state(entry: Row) -> tuple[str, str | None, str]:
+def _state(entry: ProviderRow) -> tuple[str, str | None, str]:
     """A word, its colour, and the next step."""
     name, now = entry.name, entry.runtime
     if not entry.enabled:

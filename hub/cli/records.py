@@ -145,10 +145,10 @@ def _session_diff(places: Places, query: Query) -> object:
 def _sessions(places: Places, _: Query) -> Sessions:
     from hub.actors.sessions.listing import of_record
     from hub.api.sessions import Sessions
-    from hub.cli.offline import Project
+    from hub.cli.offline import OfflineProject
     from hub.io.records.sessions import found
 
-    hide = Project(places).redactor().text
+    hide = OfflineProject(places).redactor().text
     return Sessions(sessions=[of_record(record, hide) for record in found(places)], concurrent=0)
 
 
@@ -164,9 +164,9 @@ def _costs(places: Places, _: Query) -> Costs:
 def _scrubbed(places: Places, value: object) -> object:
     """Without what looks like a secret, and without those that hub holds, as the daemon would answer."""
     from hub.api.convert import unstructure
-    from hub.cli.offline import Project
+    from hub.cli.offline import OfflineProject
 
-    return Project(places).redactor().value(unstructure(value))
+    return OfflineProject(places).redactor().value(unstructure(value))
 
 
 _ANSWERS: Mapping[str, Callable[[Places, Query], object]] = {

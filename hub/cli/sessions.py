@@ -44,7 +44,7 @@ _NARROW = 10
 
 
 @attrs.frozen(kw_only=True)
-class Row(Session):
+class SessionRow(Session):
     """A session, with what its account has used of its nearest wall (0..1), and the project where several are asked."""
 
     quota_used: float | None = None
@@ -55,7 +55,7 @@ class Row(Session):
 class Listing:
     """What is told; how many may run at once where one project is asked."""
 
-    sessions: list[Row]
+    sessions: list[SessionRow]
     concurrent: int | Unset = UNSET
 
 
@@ -98,7 +98,7 @@ def _here(ctx: click.Context) -> Listing:
     return Listing(sessions=_rows(found.sessions, client(ctx)), concurrent=found.concurrent)
 
 
-def _rows(sessions: Sequence[Session], api: Api, project: str | Unset = UNSET) -> list[Row]:
+def _rows(sessions: Sequence[Session], api: Api, project: str | Unset = UNSET) -> list[SessionRow]:
     """Each with the share of its account's nearest wall that is used; None where nobody knows."""
     wallet: list[Entry] = []
     if any(not one.ended_at for one in sessions):
@@ -106,7 +106,7 @@ def _rows(sessions: Sequence[Session], api: Api, project: str | Unset = UNSET) -
             wallet = api.read(list[Entry], "/api/quota/wallet")
     used = {(entry.provider, entry.account): entry.fraction_used for entry in wallet}
     return [
-        Row(
+        SessionRow(
             **attrs.asdict(one, recurse=False),
             quota_used=None if one.ended_at else used.get((one.active_provider, one.account)),
             project=project,
@@ -127,7 +127,7 @@ def _everywhere() -> Listing:
     return Listing(sessions=[row for rows in answers for row in rows])
 
 
-def _of(root: Path) -> list[Row]:
+def _of(root: Path) -> list[SessionRow]:
     if told_by(root).port is None:
         return []
     api = find(None, root, {}, timeout=_PATIENCE)
@@ -160,7 +160,7 @@ def _looks(answer: Callable[[], Listing]) -> Iterator[Listing]:
 
 
 def listed(
-    rows: list[Row], *, everything: bool = False, now: datetime | None = None, width: int | None = None
+    rows: list[SessionRow], *, everything: bool = False, now: datetime | None = None, width: int | None = None
 ) -> str:
     """The table for people; the newest of a group first."""
     if not rows:
@@ -197,15 +197,15 @@ def listed(
     return f"{text}\n{hidden} more: hub ls --all" if hidden else text
 
 
-def _group(row: Row) -> int:
+def _group(row: SessionRow) -> int:
     return group(needs=row.needs, state=row.session_state, position=row.position, wait_until=row.wait_until)
 
 
-def _colour(row: Row) -> str | None:
+def _colour(row: SessionRow) -> str | None:
     return "magenta" if row.needs != "none" else _COLOURS.get(row.session_state)
 
 
-def _cells(row: Row, names: list[str], now: datetime, clock: Clock, letters: int) -> tuple[str, ...]:
+def _cells(row: SessionRow, names: list[str], now: datetime, clock: Clock, letters: int) -> tuple[str, ...]:
     account = "" if row.account in ("", "default") else f"/{row.account}"
     used, usual = row.quota_used, f"hub/{row.session_id}"
     return (
@@ -227,13 +227,13 @@ def short(session_id: str, names: list[str]) -> str:
     return head if sum(name.startswith(head) for name in names) == 1 else session_id
 
 
-def _state(row: Row, clock: Clock) -> str:
+def _state(row: SessionRow, clock: Clock) -> str:
     if _group(row) == WAITS:
         return f"until {clock.at(row.wait_until or '')}"
     return words(needs=row.needs, state=row.session_state, position=row.position, verified=row.verified)
 
 
-def _time(row: Row, now: datetime) -> str:
+def _time(row: SessionRow, now: datetime) -> str:
     """How long it works, or how long ago it ended."""
     since = row.ended_at or row.started_at
     if not since:

@@ -29,7 +29,7 @@ from hub.errors import Code, HubError
 
 
 @attrs.frozen(kw_only=True)
-class Whole(Status):
+class WholeStatus(Status):
     """The status, with the session's cost, the pipeline run under way and what ails the audit log; None: there is none."""
 
     cost: Cost | None
@@ -54,10 +54,10 @@ def status(ctx: click.Context, session: str, *, as_json: bool) -> None:
         click.echo(waiting(api.read(list[Approval], "/api/approvals")))
 
 
-def _whole(api: Api, session: str) -> Whole:
+def _whole(api: Api, session: str) -> WholeStatus:
     state = api.read(Status, "/api/status", which(session))
     run = api.read(RunStatus, "/api/pipelines/run") if state.run_id else None
-    return Whole(
+    return WholeStatus(
         **attrs.asdict(state, recurse=False),
         cost=api.read(Cost, "/api/session/cost", which(state.session_id)) if state.session_id else None,
         pipeline=run if run is not None and run.run_id == state.run_id else None,
@@ -73,7 +73,7 @@ def _audit(api: Api) -> Mapping[str, object] | None:
     return None
 
 
-def picture(state: Whole) -> str:
+def picture(state: WholeStatus) -> str:
     """The status for people."""
     audit = [f"audit     {state.audit['detail']} {state.audit['hint']}"] if state.audit else []
     if not state.session_id:

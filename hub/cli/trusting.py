@@ -18,7 +18,7 @@ from hub.domain.trust.settings import Does, Item
 from hub.errors import Code, HubError
 from hub.io.config.file import project_tables
 from hub.io.project.places import Places, find_project
-from hub.io.project.trust import Gate, Standing
+from hub.io.project.trust import Gate, TrustStanding
 
 _GROUPS = (
     (Does.RUNS, "It runs programs, with your rights:"),
@@ -31,7 +31,7 @@ _MOST = 40
 """Lines of a group; the digest covers all."""
 
 
-def standing_of(project: Path) -> tuple[Gate, Standing]:
+def standing_of(project: Path) -> tuple[Gate, TrustStanding]:
     """The gate of the project around a folder, and what it would do.
 
     Raises:
@@ -75,7 +75,7 @@ def on_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask(gate: Gate, standing: Standing) -> None:
+def ask(gate: Gate, standing: TrustStanding) -> None:
     """Show what the project would do, and keep the answer.
 
     Raises:
@@ -88,7 +88,7 @@ def ask(gate: Gate, standing: Standing) -> None:
     gate.agree(standing)
 
 
-def shown(standing: Standing) -> Iterator[str]:
+def shown(standing: TrustStanding) -> Iterator[str]:
     """What the project would do, in the words of the question; a line that is new begins with +, a changed one with ~."""
     from hub.domain.redaction.redactor import KnownSecrets, Redactor
     from hub.io.project.places import load_or_create_key
@@ -118,14 +118,14 @@ def shown(standing: Standing) -> Iterator[str]:
         yield from (f"- no longer there: {clean(key).removeprefix('file:')}" for key in standing.gone)
 
 
-def _line(standing: Standing, item: Item, text: str) -> str:
+def _line(standing: TrustStanding, item: Item, text: str) -> str:
     mark = standing.mark(item)
     place = "" if item.key.startswith("file:") else f"   [{clean(item.key)}]"
     line = f"{_MARKS[mark]}{text}{place}"
     return click.style(line, fg=_COLOURS[mark]) if mark else line
 
 
-def document(standing: Standing) -> dict[str, object]:
+def document(standing: TrustStanding) -> dict[str, object]:
     """The same for programs."""
     return {
         "project": str(standing.root),

@@ -22,10 +22,10 @@ from hub.api.events import EventRecord
 from hub.api.status import Status
 from hub.cli import plain
 from hub.cli.conversation import Conversation
-from hub.cli.items import Item, Told
+from hub.cli.items import Item, ToldItem
 from hub.cli.screen import Record
 from hub.cli.width import columns, hung
-from hub.client.live import Link, follow
+from hub.client.live import LinkState, follow
 from hub.client.quick import Api, Query
 from hub.errors import Code, HubError
 
@@ -36,7 +36,7 @@ _HANG = 4
 T = TypeVar("T")
 
 
-class View(Protocol):
+class ConversationView(Protocol):
     """Where a conversation is shown."""
 
     def show(self, items: Iterable[Item]) -> None:
@@ -72,7 +72,7 @@ class Silent:
 
 
 @attrs.frozen
-class Seen:
+class WatchEnd:
     """How the watching ended."""
 
     detached: bool = False
@@ -152,7 +152,7 @@ class Watching:
     quiet: bool = False
     only: str = ""
     keys: bool = False
-    _view: View = attrs.field(factory=Silent)
+    _view: ConversationView = attrs.field(factory=Silent)
     _lost: bool = False
     _answers: bool = False
     """Whether keys answer."""
@@ -164,12 +164,12 @@ class Watching:
         seen: Sequence[Record] = (),
         *,
         at_once: bool = False,
-    ) -> Seen:
+    ) -> WatchEnd:
         """Show what comes, up to the end or until the user leaves."""
         async with self._shown() as detached:
             self._recall(seen)
             if at_once:
-                return Seen()
+                return WatchEnd()
             with trio.CancelScope() as scope:
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(_cancels, detached, scope)
@@ -177,7 +177,7 @@ class Watching:
                     nursery.cancel_scope.cancel(reason="the end was seen")
             if not detached.is_set():
                 self._view.show(self.known.rest())
-            return Seen(detached.is_set())
+            return WatchEnd(detached.is_set())
 
     async def _follow(self, since: int, ends: Callable[[Record], bool]) -> None:
         patience = math.inf if on_terminal() and not self.quiet else PATIENCE
@@ -204,18 +204,18 @@ class Watching:
         self.api = self.api.again()
         return self.api
 
-    def _link(self, now: Link) -> None:
-        if now is Link.LOST:
+    def _link(self, now: LinkState) -> None:
+        if now is LinkState.LOST:
             self._view.waiting("the daemon is gone; the agent works on. Start it again: hub daemon")
         elif self._lost:
             self._view.waiting("")
-        self._lost = now is Link.LOST
+        self._lost = now is LinkState.LOST
 
     def _recall(self, seen: Sequence[Record]) -> None:
         """Take what was before, and show the newest of it."""
         items = [item for record in seen for item in self.known.take(record)]
         if len(items) > _RECALLED:
-            self._view.show([Told(f"... {len(items) - _RECALLED} earlier: hub logs", "dim")])
+            self._view.show([ToldItem(f"... {len(items) - _RECALLED} earlier: hub logs", "dim")])
         self._view.show(items[-_RECALLED:])
         for ask in self.known.asks:
             self._hint(
@@ -226,7 +226,7 @@ class Watching:
         """Where no key answers a question, the command that does."""
         how = how_to_answer(meta)
         if how and not self._answers:
-            self._view.show([Told(f"answer it from another terminal: {how}", "warn")])
+            self._view.show([ToldItem(f"answer it from another terminal: {how}", "warn")])
 
     @asynccontextmanager
     async def _shown(self) -> AsyncIterator[trio.Event]:

@@ -39,7 +39,7 @@ MAX_MESSAGE = 64 * 1024 * 1024
 """256 records, each as long as a record can be."""
 
 
-class Link(StrEnum):
+class LinkState(StrEnum):
     """How the connection stands."""
 
     UP = "up"
@@ -81,7 +81,7 @@ async def follow(
     since: int | None = None,
     *,
     patience: float = math.inf,
-    notify: Callable[[Link], None] | None = None,
+    notify: Callable[[LinkState], None] | None = None,
     socket: str = "",
     headers: Mapping[str, str] | None = None,
     again: Callable[[], Api] | None = None,
@@ -156,7 +156,7 @@ class _Follower:
     door: _Door
     last: int | None
     patience: float
-    notify: Callable[[Link], None]
+    notify: Callable[[LinkState], None]
     send: trio.MemorySendChannel[list[JsonObject]]
     again: Callable[[], Api] | None = None
     connected_at: float = attrs.field(factory=trio.current_time)
@@ -179,7 +179,7 @@ class _Follower:
 
     async def _take(self, socket: WebSocketConnection) -> None:
         self.delay, self.lost = 0, False
-        self.notify(Link.UP)
+        self.notify(LinkState.UP)
         while True:
             batch: list[JsonObject] = json.loads(await socket.get_message())
             if self.last is not None:
@@ -193,7 +193,7 @@ class _Follower:
             self.delay, self.connected_at = FIRST_DELAY, trio.current_time()
         if not self.lost:
             self.lost = True
-            self.notify(Link.LOST)
+            self.notify(LinkState.LOST)
         if trio.current_time() - self.connected_at >= self.patience:
             raise not_running(self.door.port) from error
 

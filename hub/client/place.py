@@ -14,12 +14,14 @@ from urllib.parse import quote
 
 import attrs
 
+from hub.userdirs import config_dir
+
 PROJECT_HEADER = "Hub-Project"
 """Names the project that a request is meant for; a daemon of another one refuses it."""
 
 
 @attrs.frozen
-class Told:
+class DaemonRecord:
     """What a daemon said of itself when it started."""
 
     port: int | None = None
@@ -47,16 +49,16 @@ def root_of(directory: Path) -> Path | None:
     return None
 
 
-def told_by(root: Path) -> Told:
+def told_by(root: Path) -> DaemonRecord:
     """What the project's `.hub/daemon.json` says; nothing of it is believed before the daemon has answered."""
     try:
         found = json.loads((root / ".hub" / "daemon.json").read_bytes())
     except (OSError, ValueError):
-        return Told()
+        return DaemonRecord()
     if not isinstance(found, dict):
-        return Told()
+        return DaemonRecord()
     socket, token, pid = found.get("socket"), found.get("token"), found.get("pid")
-    return Told(
+    return DaemonRecord(
         port_number(found.get("port")),
         socket if isinstance(socket, str) else "",
         found.get("guarded") is True,
@@ -77,7 +79,7 @@ def project_name(root: Path) -> str:
 
 def token_for(environ: Mapping[str, str]) -> str:
     """The token where the daemon has it from: `HUB_TOKEN`, the user's `config.toml`."""
-    return environ.get("HUB_TOKEN") or _token_in(_user_config(environ))
+    return environ.get("HUB_TOKEN") or _token_in(Path(config_dir(environ)) / "config.toml")
 
 
 def _token_in(path: Path) -> str:
@@ -88,11 +90,3 @@ def _token_in(path: Path) -> str:
     except (OSError, ValueError, KeyError, TypeError):
         return ""  # a file that cannot be read is the daemon's to complain of
     return found if isinstance(found, str) else ""
-
-
-def _user_config(environ: Mapping[str, str]) -> Path:
-    if environ.get("HUB_CONFIG_DIR"):
-        return Path(environ["HUB_CONFIG_DIR"]) / "config.toml"
-    import platformdirs  # noqa: PLC0415  # as above
-
-    return Path(platformdirs.user_config_dir("hub", appauthor=False)) / "config.toml"

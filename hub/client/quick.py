@@ -18,7 +18,15 @@ from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from hub.client.exchange import exchange
-from hub.client.place import PROJECT_HEADER, Told, port_number, project_name, root_of, token_for, told_by
+from hub.client.place import (
+    PROJECT_HEADER,
+    DaemonRecord,
+    port_number,
+    project_name,
+    root_of,
+    token_for,
+    told_by,
+)
 from hub.client.whose import insist_own
 from hub.errors import Code, HubError
 
@@ -91,7 +99,7 @@ class Api:
 
     def again(self) -> Api:
         """The way to the project's daemon as it tells of itself now: the next one may listen elsewhere."""
-        told = told_by(self._project) if self._project is not None else Told()
+        told = told_by(self._project) if self._project is not None else DaemonRecord()
         if told.port is None:
             return self
         token = told.token or self._token or (token_for(os.environ) if told.guarded else "")
@@ -188,7 +196,7 @@ def find(
     """
     environ = os.environ if environ is None else environ
     root = root_of(project or Path.cwd())
-    told = told_by(root) if root is not None else Told()
+    told = told_by(root) if root is not None else DaemonRecord()
     named = port or _named_port(environ)
     where = named or told.port or DEFAULT_PORT
     own = told.token if where == told.port else ""

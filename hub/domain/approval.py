@@ -59,7 +59,7 @@ class By(StrEnum):
 
 
 @attrs.frozen
-class Request:
+class PermissionRequest:
     """One thing that somebody wants to do. Every text is redacted."""
 
     id: str
@@ -115,10 +115,10 @@ class RuleVerdict:
 
 
 @attrs.frozen
-class Approval:
+class ApprovalRecord:
     """A request and how it stands."""
 
-    request: Request
+    request: PermissionRequest
     severity: Severity
     reason: str
     created_ms: int
@@ -151,14 +151,14 @@ CUT = "Not all of it is shown: what the tool is given is longer than hub keeps."
 """What every face says of a request with `cut`."""
 
 
-def shown(request: Request) -> dict[str, object]:
+def shown(request: PermissionRequest) -> dict[str, object]:
     """What of a request's context a person sees."""
     return {name: value for name, value in request.context.items() if name in _SHOWN}
 
 
 def asked(
     event: Event, *, session_id: str, dispatch_id: str, provider: str, account: str, folder: str = ""
-) -> Request | None:
+) -> PermissionRequest | None:
     """The request for permission in an agent's event; None in any other.
 
     A question has `needsInput`, and is answered by a reply.
@@ -169,7 +169,7 @@ def asked(
         return None
     subject = meta.get("command") or meta.get("path") or next(iter(meta.get("texts") or ()), "")
     given = {name: meta[name] for name in _GIVEN if meta.get(name)}
-    return Request(
+    return PermissionRequest(
         id=request_id(dispatch_id, native),
         kind=Action.TOOL,
         session_id=session_id,
@@ -187,9 +187,9 @@ def asked(
 
 def own(
     kind: Action, *, session_id: str, occasion: str, provider: str, account: str, said: str = ""
-) -> Request:
+) -> PermissionRequest:
     """What hub itself asks before an agent starts or goes on; `occasion` tells one such time from another."""
-    return Request(
+    return PermissionRequest(
         id=request_id(session_id, f"{kind}:{occasion}:{provider}/{account}"),
         kind=kind,
         session_id=session_id,
@@ -205,19 +205,19 @@ def request_id(owner: str, what: str) -> str:
     return "a-" + hashlib.sha256(f"{owner}\0{what}".encode()).hexdigest()[:12]
 
 
-def raised(request: Request, verdict: RuleVerdict, now: float) -> Approval:
+def raised(request: PermissionRequest, verdict: RuleVerdict, now: float) -> ApprovalRecord:
     """The record of a request as it begins: already decided where a rule decides."""
     at = int(now * 1000)
     reason = verdict.reason or request.said or f"{request.provider} asks"
     expires = at + int(verdict.timeout * 1000) if verdict.timeout is not None else 0
-    found = Approval(request, verdict.severity, reason, at, expires)
+    found = ApprovalRecord(request, verdict.severity, reason, at, expires)
     if verdict.decision == "ask":
         return found
     state = ApprovalState.APPROVED if verdict.decision == "allow" else ApprovalState.DENIED
     return attrs.evolve(found, state=state, by=By.POLICY, note=verdict.reason, decided_ms=at, expires_ms=0)
 
 
-def decided(approval: Approval, state: ApprovalState, by: By, note: str, now: float) -> Approval:
+def decided(approval: ApprovalRecord, state: ApprovalState, by: By, note: str, now: float) -> ApprovalRecord:
     """The same with its answer.
 
     Raises:
@@ -235,7 +235,7 @@ _HOW = {
 }
 
 
-def scope(request: Request) -> str:
+def scope(request: PermissionRequest) -> str:
     """What a yes for the rest of the session covers: the same tool on the very same command or path, else given the same.
 
     What is written and what is only said of the call may differ. It is made of what is redacted: no secret is in the hash.
@@ -256,7 +256,7 @@ def scope(request: Request) -> str:
     return hashlib.sha256("\0".join(words).encode()).hexdigest()
 
 
-def lasting(approval: Approval) -> Approval:
+def lasting(approval: ApprovalRecord) -> ApprovalRecord:
     """The same, with a yes that holds for the rest of the session.
 
     Raises:
@@ -269,7 +269,7 @@ def lasting(approval: Approval) -> Approval:
     return attrs.evolve(approval, always=covered)
 
 
-def allowed_before(approvals: Iterable[Approval], request: Request) -> bool:
+def allowed_before(approvals: Iterable[ApprovalRecord], request: PermissionRequest) -> bool:
     """Whether the user has said yes to this for the rest of its session."""
     covered = scope(request)
     return bool(covered) and any(
@@ -280,24 +280,24 @@ def allowed_before(approvals: Iterable[Approval], request: Request) -> bool:
     )
 
 
-def overdue(approvals: Iterable[Approval], now: float) -> list[Approval]:
+def overdue(approvals: Iterable[ApprovalRecord], now: float) -> list[ApprovalRecord]:
     """The pending ones whose time is over."""
     return [one for one in approvals if one.pending and one.expires_ms and one.expires_ms <= now * 1000]
 
 
-def next_deadline(approvals: Iterable[Approval]) -> float | None:
+def next_deadline(approvals: Iterable[ApprovalRecord]) -> float | None:
     """Epoch seconds at which the next pending one's time is over; None when none has a limit."""
     times = [one.expires_ms for one in approvals if one.pending and one.expires_ms]
     return min(times) / 1000 if times else None
 
 
-def spare(approval: Approval) -> Approval:
+def spare(approval: ApprovalRecord) -> ApprovalRecord:
     """What is kept of a request that has been decided and told: enough to give the same answer again."""
     request = attrs.evolve(approval.request, said="", subject="", context={})
     return attrs.evolve(approval, request=request, reason="", told=True)
 
 
-def history(approval: Approval, request: Request) -> bool:
+def history(approval: ApprovalRecord, request: PermissionRequest) -> bool:
     """Whether no agent can ask for this decision again, now that `request` is there."""
     mine = approval.request
     if not approval.told or (approval.always and mine.session_id == request.session_id):

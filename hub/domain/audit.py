@@ -42,7 +42,7 @@ _TAIL_LENGTH = len(f',"hash":"{GENESIS}","prevHash":"{GENESIS}","ts":"2000-01-01
 
 
 @attrs.frozen
-class Record:
+class AuditRecord:
     """One record of the log."""
 
     ts: str
@@ -204,7 +204,7 @@ def chain_hash(prev: str, event: str, data: Mapping[str, object]) -> str:
     return _digest(prev, canonical({"data": dict(data), "event": event}))
 
 
-def make_record(prev_hash: str, seq: int, at: str, event: str, data: Mapping[str, object]) -> Record:
+def make_record(prev_hash: str, seq: int, at: str, event: str, data: Mapping[str, object]) -> AuditRecord:
     """The next record of a chain.
 
     Args:
@@ -224,10 +224,10 @@ def make_record(prev_hash: str, seq: int, at: str, event: str, data: Mapping[str
     body = canonical({"data": full, "event": event})
     digest = _digest(prev_hash, body)
     tail = f',"hash":"{digest}","prevHash":"{prev_hash}","ts":"{at}"}}\n'.encode()
-    return Record(at, prev_hash, digest, event, full, body[:-1] + tail)
+    return AuditRecord(at, prev_hash, digest, event, full, body[:-1] + tail)
 
 
-def read_record(line: bytes) -> Record:
+def read_record(line: bytes) -> AuditRecord:
     """The record of one line, as written; says nothing about its place in a chain.
 
     Raises:
@@ -237,7 +237,7 @@ def read_record(line: bytes) -> Record:
         wire = _decode_line(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(str(error)) from error
-    return Record(wire.ts, wire.prevHash, wire.hash, wire.event, wire.data, line)
+    return AuditRecord(wire.ts, wire.prevHash, wire.hash, wire.event, wire.data, line)
 
 
 def parse_anchor(text: str) -> Head:
@@ -328,7 +328,7 @@ def _judge(line: bytes, last: Head) -> tuple[str, str]:
     return reason, record.hash
 
 
-def _misfit(record: Record, last: Head) -> str:
+def _misfit(record: AuditRecord, last: Head) -> str:
     """Why a well-formed record has no place after `last`."""
     if record.data.get("seq") != last.seq + 1 or type(record.data["seq"]) is not int:
         return f"its seq is {record.data.get('seq')!r}: a record is missing, doubled or moved"

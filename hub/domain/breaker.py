@@ -46,7 +46,7 @@ class BreakerState(StrEnum):
 
 
 @attrs.frozen
-class Breaker:
+class CircuitBreaker:
     """A breaker as a value. The functions of this module make the next one; times are epoch seconds.
 
     Attributes:
@@ -86,8 +86,8 @@ class Breaker:
 
 
 def on_failure(
-    b: Breaker, kind: FailureClass, now: float, resets_at: float | None = None, dispatch: str = ""
-) -> Breaker:
+    b: CircuitBreaker, kind: FailureClass, now: float, resets_at: float | None = None, dispatch: str = ""
+) -> CircuitBreaker:
     """The breaker after an attempt failed.
 
     A usage limit opens it at once, until `resets_at` where that is known. While it is open, late failures of
@@ -107,7 +107,7 @@ def on_failure(
     return _open(counted, now) if tried or in_a_row else counted
 
 
-def on_success(b: Breaker, now: float, dispatch: str = "") -> Breaker:  # noqa: ARG001  # every event comes with its time
+def on_success(b: CircuitBreaker, now: float, dispatch: str = "") -> CircuitBreaker:  # noqa: ARG001  # every event comes with its time
     """The breaker after an attempt succeeded. An open one stays, unless a user insisted on it: it began before that."""
     if dispatch and dispatch == b.heard:
         return b
@@ -115,22 +115,22 @@ def on_success(b: Breaker, now: float, dispatch: str = "") -> Breaker:  # noqa: 
     return closed(b) if _decides(b, dispatch) else b
 
 
-def _decides(b: Breaker, dispatch: str) -> bool:
+def _decides(b: CircuitBreaker, dispatch: str) -> bool:
     """Whether an answer of the provider to this dispatch closes it."""
     return b.state is not BreakerState.OPEN or (dispatch != "" and dispatch == b.trial)
 
 
-def on_work(b: Breaker, dispatch: str) -> Breaker:
+def on_work(b: CircuitBreaker, dispatch: str) -> CircuitBreaker:
     """The breaker when an attempt has done work before it failed: what failed before that is no row with it."""
     return b if dispatch == b.heard or not _decides(b, dispatch) else closed(b)
 
 
-def on_withdrawal(b: Breaker, dispatch: str) -> Breaker:
+def on_withdrawal(b: CircuitBreaker, dispatch: str) -> CircuitBreaker:
     """The breaker when an attempt was ended before the provider answered: a half-open one lets another through."""
     return attrs.evolve(b, trial="", trial_at=None) if b.trial_at is not None and b.trial == dispatch else b
 
 
-def on_quota(b: Breaker, now: float, standing: Standing) -> Breaker:
+def on_quota(b: CircuitBreaker, now: float, standing: Standing) -> CircuitBreaker:
     """The breaker when its quota stands so: open while it is used up, closed when it is seen to be back.
 
     A quota whose reset nobody told opens it once for each time that it is seen; then attempts find out.
@@ -151,12 +151,14 @@ def on_quota(b: Breaker, now: float, standing: Standing) -> Breaker:
     return attrs.evolve(opened, cap=standing.cap, seen_at=max(b.seen_at, standing.at))
 
 
-def closed(b: Breaker) -> Breaker:
+def closed(b: CircuitBreaker) -> CircuitBreaker:
     """The breaker closed and its failures forgotten: after a success, a good probe, or a quota seen to be back."""
-    return Breaker(b.provider, b.account, heard=b.heard, seen_at=b.seen_at)
+    return CircuitBreaker(b.provider, b.account, heard=b.heard, seen_at=b.seen_at)
 
 
-def allow(b: Breaker, now: float, dispatch: str = "", *, insisted: bool = False) -> tuple[Breaker, bool]:
+def allow(
+    b: CircuitBreaker, now: float, dispatch: str = "", *, insisted: bool = False
+) -> tuple[CircuitBreaker, bool]:
     """Ask for one attempt: the breaker after the answer, and the answer.
 
     Guarantees that of all callers at a half-open breaker one gets True, until that attempt's outcome is told
@@ -174,7 +176,7 @@ def allow(b: Breaker, now: float, dispatch: str = "", *, insisted: bool = False)
     return attrs.evolve(b, state=BreakerState.HALF_OPEN, trial_at=now, trial=dispatch), True
 
 
-def ready_at(b: Breaker, now: float) -> float:
+def ready_at(b: CircuitBreaker, now: float) -> float:
     """The first moment from `now` on at which `allow` will say yes, if nothing else happens before."""
     if b.state is BreakerState.CLOSED:
         return now
@@ -182,13 +184,13 @@ def ready_at(b: Breaker, now: float) -> float:
     return now if gate is None else max(now, gate)
 
 
-def at(b: Breaker, now: float) -> Breaker:
+def at(b: CircuitBreaker, now: float) -> CircuitBreaker:
     """The breaker as time makes it: an open one is half-open when its cool-down has passed or its reset has come."""
     over = b.state is BreakerState.OPEN and ready_at(b, now) <= now
     return attrs.evolve(b, state=BreakerState.HALF_OPEN) if over else b
 
 
-def set_back(b: Breaker, now: float) -> Breaker:
+def set_back(b: CircuitBreaker, now: float) -> CircuitBreaker:
     """The breaker when the clock was set to a time before it opened: it holds as long as it would have, from now on.
 
     What holds longer than any cool-down is a quota's reset, an instant that its vendor told: it stays.
@@ -205,7 +207,7 @@ def _cool_down(trips: int) -> float:
     return min(LAST_COOL_DOWN, FIRST_COOL_DOWN * 2.0 ** min(trips, 10))
 
 
-def _open(b: Breaker, now: float) -> Breaker:
+def _open(b: CircuitBreaker, now: float) -> CircuitBreaker:
     return attrs.evolve(
         b,
         state=BreakerState.OPEN,
@@ -219,7 +221,7 @@ def _open(b: Breaker, now: float) -> Breaker:
     )
 
 
-def _limited(b: Breaker, now: float, resets_at: float | None) -> Breaker:
+def _limited(b: CircuitBreaker, now: float, resets_at: float | None) -> CircuitBreaker:
     if (
         b.state is BreakerState.OPEN
         and b.limited

@@ -1,6 +1,6 @@
 """What a session has cost: the agents' own figures, and lists of prices for the rest.
 
-Owns: `Tokens`, `Spent`, and the bill that is made of them.
+Owns: `Tokens`, `UnpricedTokens`, and the bill that is made of them.
 Must not: know a price, or take a missing one for nothing.
 
 Tokens in are all of them, those read from and written to a cache included; the cached ones are told beside it, for
@@ -37,7 +37,7 @@ class Tokens:
 
 
 @attrs.frozen
-class Spent:
+class UnpricedTokens:
     """Tokens that have to be priced.
 
     Attributes:
@@ -53,7 +53,7 @@ class Spent:
     requests: int = 1
 
 
-Price = Callable[[Spent], "int | None"]
+Price = Callable[[UnpricedTokens], "int | None"]
 """Millionths of a dollar; None for a model that has no price."""
 
 
@@ -85,10 +85,10 @@ class Meter:
         before, requests = self._open.get(key, (Tokens(), 0))
         self._open[key] = (before + found, requests + 1)
 
-    def open(self) -> list[Spent]:
+    def open(self) -> list[UnpricedTokens]:
         """What the agent told no cost of."""
         return [
-            Spent(
+            UnpricedTokens(
                 provider,
                 model,
                 tokens,

@@ -40,7 +40,7 @@ class Availability(StrEnum):
     ERROR = "error"
 
 
-class Bar(StrEnum):
+class Exclusion(StrEnum):
     """Why a candidate is passed by. Of several that hold, the first in this order is its reason."""
 
     UNKNOWN = "unknown"
@@ -60,22 +60,24 @@ class Bar(StrEnum):
     WORN = "worn"
 
 
-_EXHAUSTED = frozenset({Bar.LIMIT, Bar.CAP})
-_TIME_MENDS = frozenset({Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL, Bar.OVERLOADED, Bar.BUSY})
-WORDS: Mapping[Bar, str] = {
-    Bar.UNKNOWN: "there is no such agent",
-    Bar.DISABLED: "turned off in hub.toml",
-    Bar.NOT_INSTALLED: "not installed",
-    Bar.REFUSED: "the model refused this task",
-    Bar.LOGGED_OUT: "not logged in",
-    Bar.HAS_IT: "it has the work already",
-    Bar.LIMIT: "its usage limit is reached",
-    Bar.CAP: "its declared cap of tokens is spent for today",
-    Bar.BREAKER: "it failed too often; its circuit breaker is open",
-    Bar.TRIAL: "the one attempt after its failures is under way",
-    Bar.OVERLOADED: "its provider was overloaded a moment ago",
-    Bar.BUSY: "another session works with it",
-    Bar.WORN: "its quota is at the threshold too",
+_EXHAUSTED = frozenset({Exclusion.LIMIT, Exclusion.CAP})
+_TIME_MENDS = frozenset(
+    {Exclusion.LIMIT, Exclusion.CAP, Exclusion.BREAKER, Exclusion.TRIAL, Exclusion.OVERLOADED, Exclusion.BUSY}
+)
+WORDS: Mapping[Exclusion, str] = {
+    Exclusion.UNKNOWN: "there is no such agent",
+    Exclusion.DISABLED: "turned off in hub.toml",
+    Exclusion.NOT_INSTALLED: "not installed",
+    Exclusion.REFUSED: "the model refused this task",
+    Exclusion.LOGGED_OUT: "not logged in",
+    Exclusion.HAS_IT: "it has the work already",
+    Exclusion.LIMIT: "its usage limit is reached",
+    Exclusion.CAP: "its declared cap of tokens is spent for today",
+    Exclusion.BREAKER: "it failed too often; its circuit breaker is open",
+    Exclusion.TRIAL: "the one attempt after its failures is under way",
+    Exclusion.OVERLOADED: "its provider was overloaded a moment ago",
+    Exclusion.BUSY: "another session works with it",
+    Exclusion.WORN: "its quota is at the threshold too",
 }
 
 
@@ -91,7 +93,7 @@ class Target:
 
 
 @attrs.frozen(kw_only=True)
-class Facts:
+class AccountFacts:
     """What the choice must know of one account. Times are epoch seconds.
 
     Attributes:
@@ -115,7 +117,7 @@ class Facts:
     installed: bool = True
     unfit: str = ""
     logged_in: bool | None = None
-    shut: Bar | None = None
+    shut: Exclusion | None = None
     until: float | None = None
     worn: bool = False
     busy: float | None = None
@@ -171,7 +173,7 @@ class PassedBy:
     """
 
     target: Target
-    bar: Bar
+    bar: Exclusion
     reason: str
     until: float | None = None
     hint: str = ""
@@ -202,7 +204,7 @@ class Choice:
         if not self.passed:
             return "No agent is enabled and installed."
         each = "; ".join(f"{p.target}: {p.reason}{_until(p)}" for p in self.passed)
-        waits = [p for p in self.passed if p.until is not None and p.bar is not Bar.BUSY]
+        waits = [p for p in self.passed if p.until is not None and p.bar is not Exclusion.BUSY]
         first = min(waits, key=lambda p: p.until or math.inf, default=None)
         soon = f" {first.target} is free first, at {utc(first.until or 0.0)}." if first is not None else ""
         return f"{each}.{soon} Next: {self.next_step()}"
@@ -213,7 +215,7 @@ class Choice:
         return "; ".join(hints) or "add a login: hub account add PROVIDER LABEL, or end it: hub stop"
 
 
-def choose(question: Question, facts: Sequence[Facts]) -> Choice:
+def choose(question: Question, facts: Sequence[AccountFacts]) -> Choice:
     """Who works next.
 
     Args:
@@ -229,7 +231,10 @@ def choose(question: Question, facts: Sequence[Facts]) -> Choice:
     known = {each.provider for each in facts}
     passed = [
         PassedBy(
-            Target(name, ""), Bar.UNKNOWN, WORDS[Bar.UNKNOWN], hint="see the agents there are: hub providers"
+            Target(name, ""),
+            Exclusion.UNKNOWN,
+            WORDS[Exclusion.UNKNOWN],
+            hint="see the agents there are: hub providers",
         )
         for name in _order(question)
         if name not in known
@@ -246,20 +251,20 @@ def choose(question: Question, facts: Sequence[Facts]) -> Choice:
     return Choice(tuple(each.target for each in free), tuple(passed))
 
 
-def _rank(facts: Facts, question: Question, seen: Collection[str]) -> int:
+def _rank(facts: AccountFacts, question: Question, seen: Collection[str]) -> int:
     """How late who may go on is asked, the order apart; `seen`: the providers with a login that is seen."""
     if facts.logged_in is False and (facts.provider in seen if facts.provider == question.wanted else seen):
         return 3
     return 2 if facts.target == question.current and not question.stay else int(facts.worn)
 
 
-def default_order(facts: Sequence[Facts]) -> tuple[str, ...]:
+def default_order(facts: Sequence[AccountFacts]) -> tuple[str, ...]:
     """The order where nobody named one: every enabled, installed provider. Who cannot work here is passed by, with why."""
     return tuple(dict.fromkeys(f.provider for f in facts if f.enabled and f.installed))
 
 
 def standing(
-    facts: Facts, working: Collection[Target] = (), *, named: bool = False
+    facts: AccountFacts, working: Collection[Target] = (), *, named: bool = False
 ) -> tuple[Availability, str]:
     """The status of an account, and its reason in a user's words; by the same facts as the choice.
 
@@ -273,11 +278,11 @@ def standing(
     bar = next(iter(_bars(facts)), None)
     if bar is None:
         return Availability.STANDBY, ""
-    if bar is Bar.LOGGED_OUT and named:
+    if bar is Exclusion.LOGGED_OUT and named:
         return Availability.STANDBY, "no login of it is seen: it is asked after those with one"
     return (
         Availability.EXHAUSTED if bar in _EXHAUSTED else Availability.ERROR,
-        facts.unfit if bar is Bar.UNFIT else WORDS[bar],
+        facts.unfit if bar is Exclusion.UNFIT else WORDS[bar],
     )
 
 
@@ -286,54 +291,62 @@ def utc(at: float) -> str:
     return datetime.fromtimestamp(math.ceil(at), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def _bars(facts: Facts) -> list[Bar]:
+def _bars(facts: AccountFacts) -> list[Exclusion]:
     """Every bar that the facts alone make, in order."""
     holds = (
-        (Bar.DISABLED, not facts.enabled),
-        (Bar.NOT_INSTALLED, not facts.installed),
-        (Bar.UNFIT, bool(facts.unfit)),
-        (Bar.LOGGED_OUT, facts.logged_in is False),
+        (Exclusion.DISABLED, not facts.enabled),
+        (Exclusion.NOT_INSTALLED, not facts.installed),
+        (Exclusion.UNFIT, bool(facts.unfit)),
+        (Exclusion.LOGGED_OUT, facts.logged_in is False),
     )
     found = [bar for bar, there in holds if there]
     return found if facts.shut is None else [*found, facts.shut]
 
 
-def _bar(facts: Facts, question: Question, refused: Collection[str]) -> Bar | None:
-    found = set(_bars(facts)) | ({Bar.OVERLOADED} if facts.target in question.resting else set())
+def _bar(facts: AccountFacts, question: Question, refused: Collection[str]) -> Exclusion | None:
+    found = set(_bars(facts)) | ({Exclusion.OVERLOADED} if facts.target in question.resting else set())
     if question.insisted:
         found -= _TIME_MENDS
     if facts.busy is not None:
-        found.add(Bar.BUSY)
+        found.add(Exclusion.BUSY)
     if facts.provider in question.named:
-        found.discard(Bar.LOGGED_OUT)
+        found.discard(Exclusion.LOGGED_OUT)
     if facts.provider in refused or len(refused) >= MAX_REFUSALS:
-        found.add(Bar.REFUSED)
+        found.add(Exclusion.REFUSED)
     if facts.target in question.left:
-        found.add(Bar.LEFT)
+        found.add(Exclusion.LEFT)
     # A context that overflowed is cured by a fresh one: the contract is far shorter than what it replaces.
     cured = question.stay or question.failure is FailureClass.CONTEXT_OVERFLOW
     if facts.target == question.current and not cured:
-        found.add(Bar.HAS_IT)
+        found.add(Exclusion.HAS_IT)
     if question.fresh and facts.worn:
-        found.add(Bar.WORN)
+        found.add(Exclusion.WORN)
     # Its own limit says more of who has the work than that it has it.
-    if found & {Bar.LIMIT, Bar.CAP, Bar.BREAKER}:
-        found.discard(Bar.HAS_IT)
-    return next((bar for bar in Bar if bar in found), None)
+    if found & {Exclusion.LIMIT, Exclusion.CAP, Exclusion.BREAKER}:
+        found.discard(Exclusion.HAS_IT)
+    return next((bar for bar in Exclusion if bar in found), None)
 
 
-def _passed(facts: Facts, bar: Bar, question: Question) -> PassedBy:
+def _passed(facts: AccountFacts, bar: Exclusion, question: Question) -> PassedBy:
     words = (
-        facts.unfit if bar is Bar.UNFIT else question.left[facts.target] if bar is Bar.LEFT else WORDS[bar]
+        facts.unfit
+        if bar is Exclusion.UNFIT
+        else question.left[facts.target]
+        if bar is Exclusion.LEFT
+        else WORDS[bar]
     )
-    until = {Bar.OVERLOADED: question.resting.get(facts.target), Bar.BUSY: facts.busy}.get(bar, facts.until)
-    mends = bar in {Bar.NOT_INSTALLED, Bar.UNFIT, Bar.LOGGED_OUT}
+    until = {Exclusion.OVERLOADED: question.resting.get(facts.target), Exclusion.BUSY: facts.busy}.get(
+        bar, facts.until
+    )
+    mends = bar in {Exclusion.NOT_INSTALLED, Exclusion.UNFIT, Exclusion.LOGGED_OUT}
     hint = facts.hint if mends else ""
     return PassedBy(facts.target, bar, words, until if bar in _TIME_MENDS else None, hint)
 
 
 def _until(passed: PassedBy) -> str:
-    return f" until {utc(passed.until)}" if passed.until is not None and passed.bar is not Bar.BUSY else ""
+    return (
+        f" until {utc(passed.until)}" if passed.until is not None and passed.bar is not Exclusion.BUSY else ""
+    )
 
 
 def _order(question: Question) -> list[str]:
@@ -345,7 +358,7 @@ def _order(question: Question) -> list[str]:
     return [mine, *names[place + 1 :], *names[: max(place, 0)]]
 
 
-def _candidates(question: Question, facts: Sequence[Facts]) -> list[Facts]:
+def _candidates(question: Question, facts: Sequence[AccountFacts]) -> list[AccountFacts]:
     """In order of priority; who may stay comes before its provider's other accounts."""
     places = {name: place for place, name in enumerate(_order(question))}
     mine = question.current if question.stay else None

@@ -29,7 +29,7 @@ _DESKTOP = (
 
 
 @attrs.frozen
-class Command:
+class TerminalCommand:
     """A program to run for the user to see: argv, and what its environment has beside the user's own."""
 
     argv: Sequence[str]
@@ -70,7 +70,7 @@ def openers(configured: Sequence[str], environ: Mapping[str, str], platform: str
         yield from _DESKTOP
 
 
-def script(command: Command, folder: str, *, keep: bool) -> str:
+def script(command: TerminalCommand, folder: str, *, keep: bool) -> str:
     """A script that shows the command, runs it, and leaves its exit status in `folder/status`.
 
     A closed terminal ends the script without a word (a shell's trap would wait for the command, which hears of the end

@@ -41,7 +41,7 @@ class Way(StrEnum):
 
 
 @attrs.frozen
-class Fact:
+class LabelledFact:
     """One labelled fact.
 
     Attributes:
@@ -65,7 +65,7 @@ class Fact:
         return self.first <= moment <= self.last and (self.way is None or way is None or self.way is way)
 
 
-def fact(value: object, moments: int) -> Fact:
+def fact(value: object, moments: int) -> LabelledFact:
     """A fact from its table.
 
     Args:
@@ -96,7 +96,7 @@ def fact(value: object, moments: int) -> Fact:
     way = value.get("way")
     if way is not None and way not in set(Way):
         raise ValueError(f"there is no way {way!r}; there are: {', '.join(Way)}")
-    return Fact(
+    return LabelledFact(
         Class(value["class"]), tuple(map(norm, words)), first, last, code, None if way is None else Way(way)
     )
 

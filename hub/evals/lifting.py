@@ -25,14 +25,14 @@ from hub.evals.labels import Class, norm
 from hub.evals.recording import Moment, Recording
 from hub.io.stores import StoreFiles
 from hub.providers import registry, stores
-from hub.providers.base import Assignment, Exit
+from hub.providers.base import Assignment, ProcessExit
 
 NOW = 1_795_000_000.0
 """The time of every recorded line: a reset is told relative to it."""
 
 
 @attrs.frozen
-class Item:
+class LiftedItem:
     """One thing that is told to the next agent."""
 
     kind: Class
@@ -40,7 +40,7 @@ class Item:
     exit_code: int | None = None
 
 
-def over_events(recording: Recording) -> Iterator[tuple[Item, ...]]:
+def over_events(recording: Recording) -> Iterator[tuple[LiftedItem, ...]]:
     """What the contract would say at each moment, of a session that hub itself runs and stops there.
 
     The contract's list of files is git's, and exact. What is measured here is what the events alone tell of files.
@@ -81,10 +81,10 @@ def _events(recording: Recording, moment: Moment) -> Iterator[Event]:
     for line in recording.stream[: moment.lines]:
         yield from stream.feed(line, NOW).events
     whole = moment.lines == len(recording.stream)
-    yield from stream.finish(Exit(0, asked=not whole), NOW).events
+    yield from stream.finish(ProcessExit(0, asked=not whole), NOW).events
 
 
-def over_store(recording: Recording) -> Iterator[tuple[Item, ...]]:
+def over_store(recording: Recording) -> Iterator[tuple[LiftedItem, ...]]:
     """What the session's store tells at each moment.
 
     Raises:
@@ -129,9 +129,9 @@ def _contract(recording: Recording, intent: Intent) -> Contract:
     )
 
 
-def _of_contract(contract: Contract) -> Iterator[Item]:
+def _of_contract(contract: Contract) -> Iterator[LiftedItem]:
     for entry in contract.file_manifest:
-        yield Item(Class.FILES, norm(entry.path))
+        yield LiftedItem(Class.FILES, norm(entry.path))
     for kind, words in (
         (Class.OBJECTIVE, (contract.initial_prompt,)),
         (Class.PLAN, contract.plan),
@@ -141,11 +141,11 @@ def _of_contract(contract: Contract) -> Iterator[Item]:
         (Class.CONSTRAINTS, (said.text for said in contract.constraints)),
         (Class.NEXT, (contract.next_action,)),
     ):
-        yield from (Item(kind, norm(one)) for one in words if one)
+        yield from (LiftedItem(kind, norm(one)) for one in words if one)
     kinds = {
         EvidenceKind.COMMAND: Class.COMMANDS,
         EvidenceKind.FAILED_ATTEMPT: Class.FAILURES,
         EvidenceKind.MODEL: Class.MODEL,
     }
     for seen in contract.evidence:
-        yield Item(kinds[seen.kind], norm(seen.text), seen.exit_code)
+        yield LiftedItem(kinds[seen.kind], norm(seen.text), seen.exit_code)

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from hub.evals.labels import Class, Fact, Way
-from hub.evals.lifting import Item, over_events, over_store
+from hub.evals.labels import Class, LabelledFact, Way
+from hub.evals.lifting import LiftedItem, over_events, over_store
 from hub.evals.recording import Recording
 
 
@@ -48,7 +48,7 @@ class Tally:
 
 
 @attrs.frozen
-class Fault:
+class MeasuredFault:
     """A fact that was missed, or an item that is none, with the moments at which it was."""
 
     kind: Class
@@ -65,8 +65,8 @@ class Measured:
     way: Way
     cuts: int
     tallies: dict[Class, Tally]
-    missed: tuple[Fault, ...]
-    wrong: tuple[Fault, ...]
+    missed: tuple[MeasuredFault, ...]
+    wrong: tuple[MeasuredFault, ...]
 
 
 def measure(recording: Recording) -> Iterable[Measured]:
@@ -77,7 +77,7 @@ def measure(recording: Recording) -> Iterable[Measured]:
         yield compare(recording, Way.STORE, list(over_store(recording)))
 
 
-def compare(recording: Recording, way: Way, told: Sequence[Sequence[Item]]) -> Measured:
+def compare(recording: Recording, way: Way, told: Sequence[Sequence[LiftedItem]]) -> Measured:
     """The labels against what was told at each moment, the first being moment 1."""
     tallies = {kind: Tally() for kind in Class}
     missed: dict[tuple[Class, str], list[int]] = {}
@@ -101,7 +101,7 @@ def compare(recording: Recording, way: Way, told: Sequence[Sequence[Item]]) -> M
     )
 
 
-def fits(fact: Fact, item: Item) -> bool:
+def fits(fact: LabelledFact, item: LiftedItem) -> bool:
     """Whether the item tells the fact: it has its words and, of a command, its exit status."""
     if item.kind is not fact.kind or not any(_has(item.text, words) for words in fact.words):
         return False
@@ -110,7 +110,7 @@ def fits(fact: Fact, item: Item) -> bool:
     return item.exit_code is None and bool(re.search(rf"\bexit status {fact.exit_code}\b", item.text))
 
 
-def allows(fact: Fact, item: Item) -> bool:
+def allows(fact: LabelledFact, item: LiftedItem) -> bool:
     """Whether the item is true by the fact: one that does not tell the exit status tells too little, and nothing false."""
     return fits(fact, item) or (
         item.exit_code is None
@@ -128,5 +128,5 @@ def _told(text: str, code: int | None) -> str:
     return text if code is None else f"{text} -> {code}"
 
 
-def _faults(found: dict[tuple[Class, str], list[int]]) -> tuple[Fault, ...]:
-    return tuple(Fault(kind, text, tuple(moments)) for (kind, text), moments in found.items())
+def _faults(found: dict[tuple[Class, str], list[int]]) -> tuple[MeasuredFault, ...]:
+    return tuple(MeasuredFault(kind, text, tuple(moments)) for (kind, text), moments in found.items())

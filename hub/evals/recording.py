@@ -26,7 +26,7 @@ from typing import Any
 import attrs
 
 from hub.errors import Code, HubError
-from hub.evals.labels import Fact, fact
+from hub.evals.labels import LabelledFact, fact
 
 LABELS = "facts.toml"
 CUTS = 12
@@ -72,7 +72,7 @@ class Recording:
     stream: tuple[bytes, ...]
     files: Mapping[str, tuple[str, ...]]
     moments: tuple[Moment, ...]
-    facts: tuple[Fact, ...]
+    facts: tuple[LabelledFact, ...]
 
     def lay_out(self, moment: Moment, folder: Path) -> None:
         """The store as it was then, as files below an empty folder."""

@@ -16,7 +16,7 @@ import attrs
 
 from hub.errors import Code, HubError
 from hub.evals.labels import Class, Way
-from hub.evals.measure import Fault, Measured, Tally
+from hub.evals.measure import Measured, MeasuredFault, Tally
 
 THRESHOLDS = "thresholds.toml"
 GOLDEN = Path(__file__).parent / "golden"
@@ -26,7 +26,7 @@ _ALL = "all"
 
 
 @attrs.frozen
-class Key:
+class ThresholdKey:
     """Which figure a threshold is for."""
 
     way: Way
@@ -52,7 +52,7 @@ class Shortfall:
         return f"{self.provider}, {self.way}: {self.side} of {self.kind} is {self.value:.3f}, below {self.wanted:.3f}"
 
 
-def thresholds(folder: Path) -> Mapping[Key, float]:
+def thresholds(folder: Path) -> Mapping[ThresholdKey, float]:
     """What each agent must reach by itself; that of hub's own suite where a suite's folder says none.
 
     Raises:
@@ -71,7 +71,9 @@ def thresholds(folder: Path) -> Mapping[Key, float]:
         ) from error
 
 
-def _thresholds(name: str, part: Mapping[str, Any], provider: str = "") -> Iterator[tuple[Key, float]]:
+def _thresholds(
+    name: str, part: Mapping[str, Any], provider: str = ""
+) -> Iterator[tuple[ThresholdKey, float]]:
     if name not in set(Way):
         if provider:
             raise ValueError(f"there is no way {name!r}")
@@ -80,7 +82,7 @@ def _thresholds(name: str, part: Mapping[str, Any], provider: str = "") -> Itera
         return
     for side, kinds in part.items():
         for kind, least in kinds.items():
-            yield Key(Way(name), _SIDES[_SIDES.index(side)], Class(kind), provider), least
+            yield ThresholdKey(Way(name), _SIDES[_SIDES.index(side)], Class(kind), provider), least
 
 
 def summed(measured: Iterable[Measured]) -> dict[Way, dict[Class, Tally]]:
@@ -92,14 +94,16 @@ def summed(measured: Iterable[Measured]) -> dict[Way, dict[Class, Tally]]:
     return sums
 
 
-def shortfalls(measured: Iterable[Measured], wanted: Mapping[Key, float]) -> list[Shortfall]:
+def shortfalls(measured: Iterable[Measured], wanted: Mapping[ThresholdKey, float]) -> list[Shortfall]:
     """Every figure of an agent that is below its threshold; where there is nothing to count, nothing falls short."""
     measured, found = list(measured), []
     for provider in dict.fromkeys(one.provider for one in measured):
         sums = summed(one for one in measured if one.provider == provider)
         for way, side, kind in product(Way, _SIDES, Class):
             value: float | None = getattr(sums[way][kind], side)
-            least = wanted.get(Key(way, side, kind, provider), wanted.get(Key(way, side, kind), 0.0))
+            least = wanted.get(
+                ThresholdKey(way, side, kind, provider), wanted.get(ThresholdKey(way, side, kind), 0.0)
+            )
             if value is not None and value < least:
                 found.append(Shortfall(provider, way, kind, side, value, least))
     return found
@@ -184,5 +188,5 @@ def _figures(tally: Tally) -> dict[str, object]:
     return {**attrs.asdict(tally), "recall": tally.recall, "precision": tally.precision}
 
 
-def _faults(faults: Iterable[Fault]) -> list[dict[str, object]]:
+def _faults(faults: Iterable[MeasuredFault]) -> list[dict[str, object]]:
     return [{"class": fault.kind, "text": fault.text, "moments": list(fault.moments)} for fault in faults]

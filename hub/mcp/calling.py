@@ -24,7 +24,7 @@ from hub.wire.frames import JsonObject
 _PARAMETER = re.compile(r"{(\w+)}")
 
 
-class Api(Protocol):
+class ToolApi(Protocol):
     """The daemon's API. Both methods raise `HubError`, whose texts are those of the problem document."""
 
     async def get(self, path: str, query: Mapping[str, object], /) -> object:
@@ -44,7 +44,7 @@ class Result:
 
 
 @attrs.frozen
-class Caller:
+class ToolCaller:
     """Calls tools.
 
     Args:
@@ -52,7 +52,7 @@ class Caller:
         clean: Takes out of a text what a terminal would act on.
     """
 
-    api: Api
+    api: ToolApi
     clean: Callable[[str], str]
 
     async def __call__(self, name: str, arguments: Mapping[str, object]) -> Result:

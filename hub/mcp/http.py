@@ -15,7 +15,7 @@ import binascii
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from hub.mcp.calling import Api, Caller
+from hub.mcp.calling import ToolApi, ToolCaller
 from hub.mcp.protocol import HANDSHAKE, UNSUPPORTED_VERSION, VERSION_KEY, Protocol
 from hub.wire.frames import (
     INVALID_PARAMS,
@@ -51,8 +51,8 @@ class ToolsApp:
         clean: Takes out of a text what a terminal would act on.
     """
 
-    def __init__(self, api: Api, clean: Callable[[str], str]) -> None:
-        self._protocol = Protocol(Caller(api, clean))
+    def __init__(self, api: ToolApi, clean: Callable[[str], str]) -> None:
+        self._protocol = Protocol(ToolCaller(api, clean))
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:  # noqa: D102  # ASGI
         status, reply = await self._reply(_headers(scope), (await receive()).get("body", b""))

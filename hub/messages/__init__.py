@@ -30,11 +30,11 @@ from hub.messages.approvals import (
 from hub.messages.audit import (
     AuditAppend,
     AuditEntry,
-    AuditHead,
     AuditHistory,
     AuditInbox,
     AuditIntact,
     AuditLastEvent,
+    GetAuditHead,
 )
 from hub.messages.breakers import (
     BreakerAttempt,
@@ -76,7 +76,7 @@ from hub.messages.knowledge import (
     KnowledgeInbox,
     Retrieve,
 )
-from hub.messages.models import CancelPull, LaunchModel, ListModels, Look, ModelsInbox, PullModel
+from hub.messages.models import CancelPull, LaunchModel, ListModels, LookAtImage, ModelsInbox, PullModel
 from hub.messages.outcomes import GetCosts, GetOutcomes, OutcomesInbox
 from hub.messages.pipelines import (
     GetPipelineRun,
@@ -122,7 +122,7 @@ from hub.messages.settings import (
     GetLogins,
     GetProfiles,
     GetVision,
-    Install,
+    InstallAgent,
     LogIn,
     PatchProvider,
     PatchVision,

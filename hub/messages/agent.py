@@ -15,7 +15,7 @@ from hub.domain.event import Event
 from supervisors import Call
 
 if TYPE_CHECKING:
-    from hub.providers.base import Assignment, Exit, Outcome
+    from hub.providers.base import Assignment, Outcome, ProcessExit
 
 
 @attrs.frozen
@@ -38,7 +38,7 @@ class AgentBatch(Call[None]):
     native_session: str = ""
     alive: bool = False
     outcome: Outcome | None = None
-    exit: Exit | None = None
+    exit: ProcessExit | None = None
     """Set in the last batch: the process has ended and every line was read."""
     no_space: bool = False
     """Whether what it says, or how it ended, waits for space on the disk."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import attrs
 
 from hub.api.approvals import Approval, Resolved
-from hub.domain.approval import Request
+from hub.domain.approval import PermissionRequest
 from supervisors import Call
 
 
@@ -20,7 +20,7 @@ class AskApproval(Call["Decision"]):
     Answered when the request is durable and told; with `patient` only when it is decided.
     """
 
-    request: Request
+    request: PermissionRequest
     patient: bool = False
 
 

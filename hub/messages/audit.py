@@ -33,7 +33,7 @@ class AuditAppend(Call[api.AuditHead]):
 
 
 @attrs.frozen
-class AuditHead(Call[api.AuditHead]):
+class GetAuditHead(Call[api.AuditHead]):
     """Answers where the chain ends."""
 
 
@@ -60,4 +60,4 @@ class AuditHistory(Call[list[HistoryEntry]]):
     """Whether all older handoffs come before them."""
 
 
-AuditInbox = AuditAppend | AuditHead | AuditHistory | AuditIntact | AuditLastEvent
+AuditInbox = AuditAppend | GetAuditHead | AuditHistory | AuditIntact | AuditLastEvent

@@ -47,7 +47,7 @@ class LaunchModel(Call[Begun]):
 
 
 @attrs.frozen
-class Look(Call[Seen]):
+class LookAtImage(Call[Seen]):
     """Let the vision model look."""
 
     prompt: str
@@ -56,4 +56,4 @@ class Look(Call[Seen]):
     url: str = ""
 
 
-ModelsInbox = CancelPull | LaunchModel | ListModels | Look | PullModel
+ModelsInbox = CancelPull | LaunchModel | ListModels | LookAtImage | PullModel

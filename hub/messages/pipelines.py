@@ -12,7 +12,7 @@ import attrs
 
 from hub.api import pipelines as api
 from hub.api.pipelines import RunStarted, RunStatus
-from hub.domain.config.model import Pipeline
+from hub.domain.config.model import PipelineSettings
 from supervisors import Call
 
 
@@ -25,7 +25,7 @@ class GetPipelines(Call[list[api.Pipeline]]):
 class ReplacePipelines(Call[list[api.Pipeline]]):
     """Store these in place of all that are stored; those of `hub.toml` stay. Answers the list as it then is."""
 
-    pipelines: Sequence[Pipeline]
+    pipelines: Sequence[PipelineSettings]
 
 
 @attrs.frozen

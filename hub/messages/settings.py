@@ -117,7 +117,7 @@ class RemoveAccount(Call[AccountGone]):
 
 
 @attrs.frozen
-class Install(Call[Begun]):
+class InstallAgent(Call[Begun]):
     """Run the agent's documented install. Answered once it has begun."""
 
     name: str
@@ -147,7 +147,7 @@ SettingsInbox = (
     | GetLogins
     | GetProfiles
     | GetVision
-    | Install
+    | InstallAgent
     | LogIn
     | PatchProvider
     | PatchVision

@@ -150,7 +150,7 @@ class Step:
 
 
 @attrs.frozen
-class Exit:
+class ProcessExit:
     """How the process ended, as the runner saw it."""
 
     code: int | None
@@ -200,7 +200,7 @@ class Stream(Protocol):
     def interrupt(self) -> Sequence[Write]:
         """Writes of the protocol's own interrupt; () when it has none (signals are used then)."""
 
-    def finish(self, end: Exit, now: float) -> Step:
+    def finish(self, end: ProcessExit, now: float) -> Step:
         """The process has ended and all its lines were fed: the final events and, always, an outcome."""
 
 

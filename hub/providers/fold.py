@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
 from hub.providers import jsonline
-from hub.providers.base import Ending, Exit, Outcome, Step, Write
+from hub.providers.base import Ending, Outcome, ProcessExit, Step, Write
 
 
 class Fold(ABC):
@@ -77,7 +77,7 @@ class Fold(ABC):
         """Has none: signals are used."""
         return ()
 
-    def finish(self, end: Exit, now: float) -> Step:
+    def finish(self, end: ProcessExit, now: float) -> Step:
         """The process has ended: what was left half said, and the outcome."""
         events = self._left_over()
         if end.asked and not self._over():
@@ -97,7 +97,7 @@ class Fold(ABC):
         """Forget what is in flight; the events of what was left half said."""
 
     @abstractmethod
-    def _why(self, end: Exit, now: float) -> Failure:
+    def _why(self, end: ProcessExit, now: float) -> Failure:
         """The failure of a process that left in the middle of its turn."""
 
     def _over(self) -> bool:
@@ -126,7 +126,7 @@ class Fold(ABC):
         return Step(events, outcome=outcome, close_stdin=True)
 
 
-def how_it_ended(end: Exit) -> str:
+def how_it_ended(end: ProcessExit) -> str:
     """The end of a process in words: "signal 9", "exit code 1"."""
     return f"signal {end.signal}" if end.signal is not None else f"exit code {end.code}"
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hub.domain.quota.window import FULL
 from hub.providers import jsonline
-from hub.providers.quota import QuotaClient, Request, Share
+from hub.providers.quota import QuotaClient, QuotaRequest, Share
 
 URL = "https://openrouter.ai"
 VARIABLE = "OPENROUTER_API_KEY"
@@ -37,10 +37,12 @@ def key_in(variables: bytes) -> str:
 def client(key: Callable[[bytes], str], *, home: str, credentials: str, account: str = "") -> QuotaClient:
     """The quota client of an agent that keeps no quota itself; `key` finds the maker's key in the bytes of its login."""
 
-    def request(login: bytes, url: str, now: float) -> Request | None:  # noqa: ARG001 - the client's signature
+    def request(login: bytes, url: str, now: float) -> QuotaRequest | None:  # noqa: ARG001 - the client's signature
         """The question what is left to the key; None without one."""
         found = key(login)
-        return Request(f"{url}/api/v1/key", headers={"Authorization": f"Bearer {found}"}) if found else None
+        return (
+            QuotaRequest(f"{url}/api/v1/key", headers={"Authorization": f"Bearer {found}"}) if found else None
+        )
 
     return QuotaClient(
         home=home,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hub.domain.detection.intel import Found, Place, StoreHit
+from hub.domain.detection.intel import FoundFile, Place, StoreHit
 from hub.providers.records import data_home, home_of
 from hub.providers.store import Name, Where, parent, stem
 
@@ -47,7 +47,7 @@ def either(*ways: Where) -> Where:
 def named(provider: str, up: int = 0, after: str = "") -> Name:
     """A session that has the name of its file, or of the folder so many steps above it; of that what is after a mark."""
 
-    def name(found: Found, place: Place) -> StoreHit:
+    def name(found: FoundFile, place: Place) -> StoreHit:
         whole = parent(found.path, up) if up else stem(found.path)
         return StoreHit(
             provider=provider,

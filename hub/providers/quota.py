@@ -1,6 +1,6 @@
 """The shape of a provider's quota client: where its quota can be read besides its stream.
 
-Owns: `QuotaClient`, `Share` and `Request`, and the reading of what all clients meet.
+Owns: `QuotaClient`, `Share` and `QuotaRequest`, and the reading of what all clients meet.
 Must not: open a file or a socket, or keep a login: a token is read at the moment of the call, and only the request
 that is sent holds it.
 Tests: tests/hub/providers/test_quota_clients.py
@@ -40,7 +40,7 @@ class Share:
 
 
 @attrs.frozen
-class Request:
+class QuotaRequest:
     """One request to the agent's maker; its headers hold the user's login."""
 
     url: str
@@ -71,7 +71,7 @@ class QuotaClient:
     record: Callable[[Mapping[str, Any]], Sequence[Share]]
     credentials: str
     url: str
-    request: Callable[[bytes, str, float], Request | None]
+    request: Callable[[bytes, str, float], QuotaRequest | None]
     answer: Callable[[Mapping[str, Any]], Sequence[Share]]
     account: str = ""
 

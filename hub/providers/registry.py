@@ -17,7 +17,7 @@ from hub.domain.detection.processes import Signature
 from hub.domain.missing import no_such
 from hub.providers.base import Provider
 from hub.providers.quota import QuotaClient
-from hub.providers.spent import Spent
+from hub.providers.spent import SpentStore
 
 if TYPE_CHECKING:
     from hub.domain.detection.adoption import Opening  # which brings the fold of intents
@@ -53,9 +53,9 @@ _SPENT: Mapping[str, str] = {
 }
 
 
-def spent(name: str) -> Spent | None:
+def spent(name: str) -> SpentStore | None:
     """What the agent's own sessions tell of its spending; None where nothing. Imported when asked for."""
-    found: Spent | None = _found(_SPENT, name, "SPENT")
+    found: SpentStore | None = _found(_SPENT, name, "SPENT")
     return found
 
 

@@ -26,7 +26,7 @@ RequestId = int | str
 
 
 @attrs.frozen
-class Asked:
+class RpcRequest:
     """The agent's request: it waits for an answer."""
 
     id: RequestId
@@ -40,7 +40,7 @@ class Asked:
 
 
 @attrs.frozen
-class Told:
+class RpcNotification:
     """The agent's notification."""
 
     method: str
@@ -48,7 +48,7 @@ class Told:
 
 
 @attrs.frozen
-class Fault:
+class RpcError:
     """The error of an answer."""
 
     code: int
@@ -57,15 +57,15 @@ class Fault:
 
 
 @attrs.frozen
-class Answered:
+class RpcResponse:
     """The answer to a request of ours."""
 
     id: str
     result: Mapping[str, Any]
-    error: Fault | None = None
+    error: RpcError | None = None
 
 
-Message = Asked | Told | Answered
+Message = RpcRequest | RpcNotification | RpcResponse
 
 
 @attrs.frozen
@@ -90,11 +90,11 @@ class Peer:
             body["params"] = dict(params)
         return self._write(key, body)
 
-    def answer(self, asked: Asked, result: Mapping[str, object]) -> Write:
+    def answer(self, asked: RpcRequest, result: Mapping[str, object]) -> Write:
         """The answer to the agent's request."""
         return self._write(f"answer-{asked.key}", {"id": asked.id, "result": dict(result)})
 
-    def refuse(self, asked: Asked, message: str, code: int = METHOD_NOT_FOUND) -> Write:
+    def refuse(self, asked: RpcRequest, message: str, code: int = METHOD_NOT_FOUND) -> Write:
         """An error as the answer: the agent goes on instead of waiting for ever."""
         error = {"code": code, "message": message}
         return self._write(f"answer-{asked.key}", {"id": asked.id, "error": error})
@@ -113,13 +113,13 @@ def classify(message: Mapping[str, object]) -> Message | None:
     request_id = _id(message.get("id"))
     if method:
         if "id" not in message:
-            return Told(method, params)
-        return None if request_id is None else Asked(request_id, method, params)
+            return RpcNotification(method, params)
+        return None if request_id is None else RpcRequest(request_id, method, params)
     if request_id is None or not ("result" in message or "error" in message):
         return None
     # An `error` member of null beside a result is no error: some peers write both.
     error = _fault(message["error"]) if message.get("error") is not None else None
-    return Answered(str(request_id), jsonline.mapping(message.get("result")), error)
+    return RpcResponse(str(request_id), jsonline.mapping(message.get("result")), error)
 
 
 def _id(value: object) -> RequestId | None:
@@ -130,7 +130,7 @@ def _id(value: object) -> RequestId | None:
     return None
 
 
-def _fault(value: object) -> Fault:
+def _fault(value: object) -> RpcError:
     error = jsonline.mapping(value)
     words = jsonline.text(error.get("message")) or jsonline.text(value) or "unknown error"
-    return Fault(jsonline.integer(error.get("code")) or 0, words, error.get("data"))
+    return RpcError(jsonline.integer(error.get("code")) or 0, words, error.get("data"))

@@ -1,6 +1,6 @@
 """The shape of what an agent's own sessions tell of its spending.
 
-Owns: `Spent`.
+Owns: `SpentStore`.
 Must not: open a file, or count (`hub.domain.quota.elsewhere` does).
 Tests: tests/hub/actors/detector/test_meter.py
 """
@@ -17,7 +17,7 @@ from hub.providers.store import Database
 
 
 @attrs.frozen
-class Step:
+class SpentStep:
     """An answer that a database tells of.
 
     Attributes:
@@ -36,7 +36,7 @@ def _tells_none(_record: Mapping[str, object], _session: str) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Spent:
+class SpentStore:
     """Where the answers of an agent's sessions stand, with what each used.
 
     Attributes:
@@ -52,4 +52,4 @@ class Spent:
     mark: bytes = b""
     answer: Callable[[Mapping[str, Any], str], Used | None] = _tells_none
     beside: str = ""
-    rows: Callable[[Database, int], Sequence[Step]] | None = None
+    rows: Callable[[Database, int], Sequence[SpentStep]] | None = None

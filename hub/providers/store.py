@@ -23,7 +23,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from hub.domain.detection.intel import Found, Limits, Place, SessionIntel, StoreHit, Unreadable
+from hub.domain.detection.intel import FoundFile, Limits, Place, SessionIntel, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.providers import lines
 from hub.providers.lines import RecordFold
@@ -74,7 +74,7 @@ class Database(Protocol):
 class Files(Protocol):
     """The files of this machine, guarded: see `hub.io.stores`."""
 
-    def walk(self, place: Place, since_ns: int) -> Iterator[Found]:
+    def walk(self, place: Place, since_ns: int) -> Iterator[FoundFile]:
         """The regular files that fit the place and were written since then, in no order. Follows no link.
 
         Raises:
@@ -124,7 +124,7 @@ class Store(Protocol):
 
 
 Where = Callable[[str, Mapping[str, str]], Sequence[Place]]
-Name = Callable[[Found, Place], StoreHit | None]
+Name = Callable[[FoundFile, Place], StoreHit | None]
 """From a file's path to the hit; None for a file that is no session."""
 
 

@@ -43,7 +43,7 @@ DETECTED: Mapping[str, str] = {
 
 
 @attrs.frozen
-class Skipped:
+class SkippedPlace:
     """A place that could not be searched to its end."""
 
     provider: str
@@ -61,7 +61,7 @@ class Search:
     """
 
     hits: tuple[StoreHit, ...]
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedPlace, ...] = ()
 
 
 class _Asked(Mapping[str, str]):
@@ -139,7 +139,7 @@ def search(
                     if name not in found or found[name].mtime_ns < hit.mtime_ns:
                         found[name] = hit
             except Unreadable as why:
-                skipped.append(Skipped(store.name, place.root, str(why)))
+                skipped.append(SkippedPlace(store.name, place.root, str(why)))
     ordered = sorted(found.values(), key=lambda hit: hit.mtime_ns, reverse=True)
     return Search(tuple(ordered), tuple(skipped))
 

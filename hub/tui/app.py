@@ -25,8 +25,8 @@ from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from hub.domain.jsonvalue import JsonObject
 from hub.tui.board import BoardPage
-from hub.tui.daemon import Daemon, off_loop
-from hub.tui.link import Link, Standing
+from hub.tui.daemon import LocalDaemon, off_loop
+from hub.tui.link import Link, LinkStanding
 from hub.tui.look import UNICODE, Look
 from hub.tui.orders import ORDERS, OrdersPage
 from hub.tui.page import PAGES, Page
@@ -62,8 +62,8 @@ class HubApp(App[None]):
     CSS = """
     FooterKey .footer-key--key { color: $text-primary; }
     Input > .input--placeholder { color: $foreground; text-style: dim; }
-    .ascii Box > Vertical { border: ascii $primary; }
-    .ascii Box Input { border: ascii $primary; }
+    .ascii Dialog > Vertical { border: ascii $primary; }
+    .ascii Dialog Input { border: ascii $primary; }
     .ascii Toast { border: none; }
     .ascii CommandPalette #--input { border: ascii $primary; }
     .ascii CommandPalette SearchIcon { display: none; }
@@ -112,15 +112,15 @@ class HubApp(App[None]):
     def _turn_to(self, project: Project) -> None:
         """From here on all is of this project."""
         self.project, self.root, self.start = project.name, project.root, project.start
-        self.daemon = Daemon(project.find)
-        self.standing = Standing.LOOKING
-        self._heard: Standing | None = None
+        self.daemon = LocalDaemon(project.find)
+        self.standing = LinkStanding.LOOKING
+        self._heard: LinkStanding | None = None
         self.notice = ""
         self.events: deque[JsonObject] = deque(maxlen=_KEPT)
         inbox: deque[list[JsonObject]] = deque()
         self._inbox, self._due = inbox, False
 
-        def told(standing: Standing, error: HubError | None) -> None:
+        def told(standing: LinkStanding, error: HubError | None) -> None:
             if self._inbox is inbox:  # a link that was left may have a last word
                 self._told(standing, error)
 
@@ -142,7 +142,7 @@ class HubApp(App[None]):
     @property
     def up(self) -> bool:
         """Whether there is a daemon to ask."""
-        return self.standing is Standing.UP
+        return self.standing is LinkStanding.UP
 
     @property
     def alone(self) -> bool:
@@ -172,7 +172,7 @@ class HubApp(App[None]):
             self._due = True
             self._soon(self._arrange)
 
-    def _told(self, standing: Standing, error: HubError | None) -> None:
+    def _told(self, standing: LinkStanding, error: HubError | None) -> None:
         """In the link's thread: how it stands."""
         if standing is not self._heard:  # what is shown may be older: it is the other thread's
             self._heard = standing
@@ -207,12 +207,12 @@ class HubApp(App[None]):
         for page in self._pages.values():
             page.stale = page.stale or not page.is_current
 
-    def _stands(self, standing: Standing, error: HubError | None) -> None:
+    def _stands(self, standing: LinkStanding, error: HubError | None) -> None:
         before, self.standing = self.standing, standing
         self._announce(_notice(standing, error, can_start=self.start is not None))
         self.refresh_bindings()
         for screen in self.screen_stack:
-            if isinstance(screen, Page) and standing is Standing.UP and before is not Standing.UP:
+            if isinstance(screen, Page) and standing is LinkStanding.UP and before is not LinkStanding.UP:
                 screen.reload()
 
     def _announce(self, notice: str) -> None:
@@ -247,7 +247,7 @@ class HubApp(App[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A daemon can be started where none answers."""
         if action == "start_daemon":
-            return self.start is not None and self.alone and self.standing is not Standing.REFUSED
+            return self.start is not None and self.alone and self.standing is not LinkStanding.REFUSED
         return super().check_action(action, parameters)
 
     def action_start_daemon(self) -> None:
@@ -324,15 +324,15 @@ def _page(name: str) -> Page:
     return page
 
 
-def _notice(standing: Standing, error: HubError | None, *, can_start: bool) -> str:
+def _notice(standing: LinkStanding, error: HubError | None, *, can_start: bool) -> str:
     """What is said about the daemon; nothing while it is there."""
     start = "S starts one." if can_start else "Start it: hub daemon"
     match standing:
-        case Standing.UP:
+        case LinkStanding.UP:
             return ""
-        case Standing.LOOKING:
+        case LinkStanding.LOOKING:
             return f"No daemon runs for this project yet; waiting for one. {start}"
-        case Standing.AWAY:
+        case LinkStanding.AWAY:
             return f"The daemon is away; looking for it. Agents work on, nothing is lost. {start}"
-        case Standing.REFUSED:
+        case LinkStanding.REFUSED:
             return f"{error.detail} {error.hint}" if error is not None else "The daemon refuses."

@@ -20,7 +20,7 @@ from textual.containers import Vertical
 from textual.widgets import Footer, Input, Static
 
 from hub.domain.approval import CUT
-from hub.tui.dialogs import Box
+from hub.tui.dialogs import Dialog
 from hub.tui.diffs import colour_of
 from hub.tui.look import clock
 from hub.tui.rows import Row, Rows, plain, row, wrapped
@@ -36,7 +36,7 @@ _TITLE = 100
 _SEVERITY = {"info": "info", "warn": "warn", "danger": "bad"}
 
 
-class ApprovalBox(Box[Answer | None]):
+class ApprovalBox(Dialog[Answer | None]):
     """What waits for the user's word, one request at a time."""
 
     DEFAULT_CSS = """

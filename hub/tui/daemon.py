@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Daemon:
+class LocalDaemon:
     """The project's daemon, wherever it is at the moment.
 
     Args:

@@ -21,16 +21,16 @@ from hub.tui.rows import Choices, Row, Rows, plain, row
 R = TypeVar("R")
 
 
-class Box(ModalScreen[R]):
+class Dialog(ModalScreen[R]):
     """A box in the middle; Escape leaves it without an answer."""
 
     DEFAULT_CSS = """
-    Box { align: center middle; }
-    Box > Vertical { width: 90%; max-width: 120; height: auto; max-height: 90%; padding: 0 1; }
-    Box > Vertical { background: $surface; border: round $primary; }
-    Box .title { text-style: bold; }
-    Box .hint { color: $text-muted; }
-    Box Rows { height: auto; max-height: 100%; background: $surface; }
+    Dialog { align: center middle; }
+    Dialog > Vertical { width: 90%; max-width: 120; height: auto; max-height: 90%; padding: 0 1; }
+    Dialog > Vertical { background: $surface; border: round $primary; }
+    Dialog .title { text-style: bold; }
+    Dialog .hint { color: $text-muted; }
+    Dialog Rows { height: auto; max-height: 100%; background: $surface; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back")]
 
@@ -39,7 +39,7 @@ class Box(ModalScreen[R]):
         self.dismiss(None)
 
 
-class Ask(Box[str | None]):
+class AskText(Dialog[str | None]):
     """A line of text; an empty one is no answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "Send", show=True)]
@@ -70,7 +70,7 @@ class Ask(Box[str | None]):
         """What the key below says; the line itself takes Enter first."""
 
 
-class Confirm(Box[bool | None]):
+class Confirm(Dialog[bool | None]):
     """Yes or no to what cannot be taken back at once."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "yes", "Yes"), Binding("n", "no", "No")]
@@ -97,7 +97,7 @@ class Confirm(Box[bool | None]):
         self.dismiss(False)
 
 
-class Choose(Box[str | None]):
+class Choose(Dialog[str | None]):
     """One of a list."""
 
     def __init__(self, title: str, choices: Sequence[tuple[str, str]]) -> None:
@@ -124,7 +124,7 @@ class Choose(Box[str | None]):
         self.dismiss(event.key)
 
 
-class Read(Box[None]):
+class Read(Dialog[None]):
     """Text to read; any of the keys of a list moves it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,enter", "leave", "Back", show=False)]

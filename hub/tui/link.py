@@ -26,7 +26,7 @@ _FIRST, _LONGEST = 0.2, 2.0
 """Seconds until the next look for a daemon that is away."""
 
 
-class Standing(StrEnum):
+class LinkStanding(StrEnum):
     """How it stands with the daemon."""
 
     LOOKING = "looking"
@@ -51,7 +51,7 @@ class Link:
         self,
         find: Callable[[], Api],
         deliver: Callable[[list[JsonObject]], None],
-        tell: Callable[[Standing, HubError | None], None],
+        tell: Callable[[LinkStanding, HubError | None], None],
     ) -> None:
         self._find = find
         self._deliver = deliver
@@ -99,17 +99,17 @@ class Link:
 
         from hub.errors import Code, HubError
 
-        delay, standing = _FIRST, Standing.LOOKING
+        delay, standing = _FIRST, LinkStanding.LOOKING
         while True:
             began = self.last
             try:
                 await self._follow()
             except HubError as error:
                 away = error.code in (Code.DAEMON_NOT_RUNNING, Code.TIMEOUT, Code.UNAVAILABLE)
-                if away and (self.last is not None or standing is Standing.AWAY):
-                    standing = Standing.AWAY
+                if away and (self.last is not None or standing is LinkStanding.AWAY):
+                    standing = LinkStanding.AWAY
                 else:
-                    standing = Standing.LOOKING if away else Standing.REFUSED
+                    standing = LinkStanding.LOOKING if away else LinkStanding.REFUSED
                 self._tell(standing, error)
             delay = _FIRST if self.last != began else min(delay * 2, _LONGEST)
             await trio.sleep(delay)
@@ -117,12 +117,12 @@ class Link:
     async def _follow(self) -> None:
         import trio
 
-        from hub.client.live import Link as Connection
+        from hub.client.live import LinkState as Connection
         from hub.client.live import follow
 
         def connected(now: Connection) -> None:
             if now is Connection.UP:
-                self._tell(Standing.UP, None)
+                self._tell(LinkStanding.UP, None)
 
         api = await trio.to_thread.run_sync(self._find)
         if self.last is None:

@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from hub.domain.jsonvalue import JsonObject
-from hub.tui.dialogs import Ask, Read
+from hub.tui.dialogs import AskText, Read
 from hub.tui.page import Page
 from hub.tui.rows import Choices, Row, Rows, row, wrapped
 from hub.tui.words import line_of
@@ -85,7 +85,9 @@ class LogPage(Page):
 
     async def _ask(self) -> None:
         found = await self.app.push_screen_wait(
-            Ask("Only events with these words", "In their text, agent or session.", self.words, needed=False)
+            AskText(
+                "Only events with these words", "In their text, agent or session.", self.words, needed=False
+            )
         )
         if found is not None:
             self.words = found

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from hub.tui.dialogs import Ask, Choose, Confirm
+from hub.tui.dialogs import AskText, Choose, Confirm
 from hub.tui.look import counted
 from hub.tui.page import Page
 
@@ -139,7 +139,7 @@ class OrdersPage(Page):
         from hub.api.session import Replied, TextReply
 
         asked = self.standing_of(session_id)
-        text = await self.app.push_screen_wait(Ask("Your answer to the agent", asked))
+        text = await self.app.push_screen_wait(AskText("Your answer to the agent", asked))
         if text:
             reply = TextReply(reply=text, session_id=session_id)
             await self.hub.daemon.post(Replied, "/api/session/reply", reply)
@@ -198,7 +198,7 @@ class OrdersPage(Page):
         from hub.api.session import Run, Started
 
         task = await self.app.push_screen_wait(
-            Ask("What is to be done?", "A session of its own, on a branch of its own.")
+            AskText("What is to be done?", "A session of its own, on a branch of its own.")
         )
         if not task:
             return

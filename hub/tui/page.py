@@ -8,8 +8,9 @@ Tests: tests/hub/tui/test_app.py
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Protocol, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -18,11 +19,10 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from hub.domain.jsonvalue import JsonObject
+from hub.tui.daemon import LocalDaemon
 from hub.tui.look import Look
+from hub.tui.projects import Project
 from hub.tui.rows import Choices, Piece, plain
-
-if TYPE_CHECKING:
-    from hub.tui.app import HubApp
 
 PAGES: tuple[tuple[str, str, str], ...] = (
     ("1", "board", "Board"),
@@ -38,6 +38,45 @@ PAGES: tuple[tuple[str, str, str], ...] = (
 """Key, name and heading of each page."""
 _ACTION = {"system", "handoff", "waiting", "error", "quota"}
 """Tags of events after which what the daemon answers may be another."""
+
+
+class Hub(Protocol):
+    """What pages know of the app (`hub.tui.app.HubApp`)."""
+
+    daemon: LocalDaemon
+    look: Look
+    clock: Callable[[], float]
+    zone: str
+    project: str
+    root: str
+    notice: str
+    """How it stands with the daemon, in words; empty while all is well."""
+    events: deque[JsonObject]
+    """The newest ones."""
+    others: Callable[[], list[Project]]
+
+    @property
+    def up(self) -> bool:
+        """Whether there is a daemon to ask."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is known that no daemon answers."""
+
+    def painted(self) -> None:
+        """The first page is on the screen."""
+
+    def action_page(self, name: str) -> None:
+        """Go to a page."""
+
+    def open_session(self, session_id: str) -> None:
+        """Look at a session."""
+
+    def visit(self, project: Project, session_id: str) -> None:
+        """Go over to another project, and look at a session of it."""
+
+    def pop_screen(self) -> object:
+        """Go back to the page before."""
 
 
 class Bar(Static):
@@ -65,7 +104,7 @@ class Bar(Static):
         for key, name, heading in PAGES:
             at += len(key) + len(heading) + (3 if name == self.current else 2)
             if event.x < at:
-                cast("HubApp", self.app).action_page(name)
+                cast("Hub", self.app).action_page(name)
                 return
 
 
@@ -90,9 +129,9 @@ class Page(Screen[None]):
         """Whether it is to be loaded when it is seen."""
 
     @property
-    def hub(self) -> HubApp:
-        """The app, by its own class."""
-        return cast("HubApp", self.app)
+    def hub(self) -> Hub:
+        """The app, as pages know it."""
+        return cast("Hub", self.app)
 
     @property
     def look(self) -> Look:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from hub.tui.daemon import Daemon
+from hub.tui.daemon import LocalDaemon
 
 if TYPE_CHECKING:
     from hub.api.sessions import Session
@@ -48,6 +48,6 @@ async def _sessions(project: Project) -> list[Session]:
     from hub.errors import HubError
 
     try:
-        return (await Daemon(project.find).get(Sessions, "/api/sessions")).sessions
+        return (await LocalDaemon(project.find).get(Sessions, "/api/sessions")).sessions
     except HubError:
         return []

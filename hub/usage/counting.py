@@ -16,7 +16,7 @@ from typing import Self
 import attrs
 import msgspec
 
-from hub.io.files.confined import RefusedError, open_below, refused, tree
+from hub.io.files.confined import FileRefusedError, open_below, refused, tree
 from hub.io.files.walk import OutOfTime
 from hub.io.processes.workers import Crew, processors
 from hub.providers import summed
@@ -133,7 +133,7 @@ class _Counter:
         for file in files:
             try:
                 self._read(file)
-            except RefusedError as why:
+            except FileRefusedError as why:
                 self._gaps.append(str(why))
             self._totals.end()
 
@@ -150,7 +150,7 @@ class _Counter:
             size = os.fstat(fd).st_size
             for at in range(0, size, _PIECE):
                 if time.monotonic() > until:
-                    raise RefusedError(f"{file.path} took too long to read.")
+                    raise FileRefusedError(f"{file.path} took too long to read.")
                 self._totals.feed(os.pread(fd, min(_PIECE, size - at), at))
         except OSError as error:
             raise refused(file.path, error) from error

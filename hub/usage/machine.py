@@ -30,7 +30,7 @@ _WALK = 60.0
 
 
 @attrs.frozen(kw_only=True)
-class Row:
+class UsageRow:
     """What the sessions of one agent used with one model.
 
     Attributes:
@@ -66,7 +66,7 @@ class Usage:
         gaps: Why something may be missing, in words.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[UsageRow, ...]
     gaps: tuple[str, ...] = ()
 
 
@@ -107,10 +107,10 @@ class _Sums:
             self._add(provider, model, Tokens(tokens_in, tokens_out), exact=exact)
         self.gaps += found.gaps
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[UsageRow]:
         """The sums."""
         for (provider, model), (tokens, exact) in self._sums.items():
-            yield Row(provider=provider, model=model, tokens=tokens, split=False, exact=exact)
+            yield UsageRow(provider=provider, model=model, tokens=tokens, split=False, exact=exact)
 
     def _add(self, provider: str, model: str, tokens: Tokens, *, exact: bool) -> None:
         known, all_ = self._sums.get((provider, model), (Tokens(), True))
@@ -148,12 +148,12 @@ def used(
     return Usage(tuple(rows), (*gaps, *sums.gaps, *(gap for count in counts for gap in count.gaps), *unread))
 
 
-def _split(provider: str, found: Sum) -> Iterator[Row]:
+def _split(provider: str, found: Sum) -> Iterator[UsageRow]:
     for model, (out, fresh, written, cached) in found.models.items():
         tokens = Tokens(fresh + written + cached, out, cached, written)
         if tokens == Tokens():
             continue  # the program's own words, under the name of a model that is none
-        yield Row(provider=provider, model=model, tokens=tokens, split=True, exact=not found.unreadable)
+        yield UsageRow(provider=provider, model=model, tokens=tokens, split=True, exact=not found.unreadable)
 
 
 def _others(

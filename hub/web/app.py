@@ -54,11 +54,13 @@ def create_app(
     quart = quart_app(routes, context, redact)
     api = InProcess(routes, quart.url_map, context, redact)
     pages = Pages(api, policy.project.decode())
-    return Guard(Dispatch(cast("App", quart), streams, Mount(tools and tools(api)), pages, policy), policy)
+    return Guard(
+        PathDispatcher(cast("App", quart), streams, Mount(tools and tools(api)), pages, policy), policy
+    )
 
 
 @attrs.frozen
-class Dispatch:
+class PathDispatcher:
     """Each path to what serves it; a host that is not ours to nobody, even if the guard fails.
 
     Hypercorn's `server_names` would do the last, but it answers *before* the guard (404 where 421 is due),

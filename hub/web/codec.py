@@ -19,7 +19,7 @@ import msgspec
 
 from hub.api.convert import ProblemsError, fields_of, is_required, structure
 from hub.domain.canonical import StrictJsonError, parse_strict
-from hub.domain.config.schema import Problem, invalid
+from hub.domain.config.schema import SettingProblem, invalid
 from hub.domain.text.plain import plain_value
 from hub.errors import Code, HubError
 
@@ -72,7 +72,7 @@ def decode_query(raw: bytes, kind: type[T], path: Mapping[str, str]) -> T:
             twice.append(key)
         values[key] = _text(value)
     if twice:
-        raise invalid([Problem((name,), "given more than once") for name in dict.fromkeys(twice)])
+        raise invalid([SettingProblem((name,), "given more than once") for name in dict.fromkeys(twice)])
     return _typed(_numbers(values, kind), kind, path)
 
 
@@ -109,7 +109,7 @@ def _text(quoted: bytes) -> str:
 
 def _typed(value: object, kind: type[T], path: Mapping[str, str]) -> T:
     given = value if isinstance(value, dict) else {}
-    problems = [Problem((name,), "is given by the path") for name in path if name in given]
+    problems = [SettingProblem((name,), "is given by the path") for name in path if name in given]
     if isinstance(value, dict):
         value = {**value, **path}
     try:

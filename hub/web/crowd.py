@@ -17,7 +17,7 @@ MAX_OTHERS = 32
 """Connections of other users, who can be told no more than that they are others."""
 
 
-class Member(Protocol):
+class CrowdMember(Protocol):
     """A connection."""
 
     @property
@@ -36,7 +36,7 @@ class Member(Protocol):
         """End, without an answer."""
 
 
-M = TypeVar("M", bound=Member)
+M = TypeVar("M", bound=CrowdMember)
 
 
 class Crowd(Generic[M]):

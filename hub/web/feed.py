@@ -47,7 +47,7 @@ class Why(Enum):
     FAULT = "an unforeseen error"
 
 
-class Member(Protocol):
+class FeedMember(Protocol):
     """A client that is up to date."""
 
     batch: bool
@@ -70,7 +70,7 @@ class Feed:
     def __init__(self, context: Context, encoder: Encoder) -> None:
         self._context = context
         self._encoder = encoder
-        self._members: dict[Member, None] = {}
+        self._members: dict[FeedMember, None] = {}
         self._recent: deque[Record] = deque(maxlen=_REACH)
         self._followed = 0
         self._wanted = trio.Event()
@@ -81,14 +81,14 @@ class Feed:
         self._followed += 1
         self._wanted.set()
 
-    def leave(self, member: Member) -> None:
+    def leave(self, member: FeedMember) -> None:
         """The client has gone."""
         self._members.pop(member, None)
         self._followed -= 1
         if not self._followed:
             self._scope.cancel(reason="nobody follows")
 
-    def join(self, member: Member, last: int) -> bool:
+    def join(self, member: FeedMember, last: int) -> bool:
         """Takes over a client that was sent all up to the record `last`; false while it is too far from the newest.
 
         What it lacks is given to it at once; nothing is told twice or left out.

@@ -21,7 +21,7 @@ _PIECE = 2**16
 _GONE = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 
-class Refusal:
+class RefusedConnection:
     """One such connection, from its first byte to its end. Never raises anything but `trio.Cancelled`."""
 
     waits = True

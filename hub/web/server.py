@@ -40,7 +40,7 @@ from hub.web.context import Context
 from hub.web.crowd import Crowd
 from hub.web.guard import MAX_HEADERS, Policy
 from hub.web.problem import Redact, as_it_is
-from hub.web.refusal import Refusal
+from hub.web.refusal import RefusedConnection
 from hub.web.stream import Streams
 from hub.web.unix import bind_unix
 
@@ -193,7 +193,7 @@ class _Server:
         self._owners = owners
         self._config = _config()
         self._context = WorkerContext(None)
-        self._crowd: Crowd[Connection | Refusal] = Crowd()
+        self._crowd: Crowd[Connection | RefusedConnection] = Crowd()
         self._turning_away = trio.Semaphore(TURNED_AWAY)
         self._told: dict[str, float] = {}
         """When the log was last told of a trouble."""
@@ -253,15 +253,15 @@ class _Server:
     async def _turn_away(self, stream: trio.SocketStream, *, foreign: bool = False) -> None:
         """The reason why, in a place that `_turning_away` has given."""
         try:
-            await Refusal(stream, foreign=foreign).run()
+            await RefusedConnection(stream, foreign=foreign).run()
         finally:
             self._turning_away.release()
 
     async def _handle(self, stream: trio.SocketStream) -> None:
         who = caller(cast("Any", stream.socket), self._owners)
-        connection: Connection | Refusal
+        connection: Connection | RefusedConnection
         if self._known and who is Caller.OTHER:
-            connection = Refusal(stream)
+            connection = RefusedConnection(stream)
         else:
             connection = Connection(self._app, self._config, self._context, stream, who)
         if not self._crowd.admit(connection):

@@ -47,7 +47,7 @@ from hub.domain.redaction.lines import hidden_in_place
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.io.graph.code_scan import Scanned, scan
 from hub.io.graph.intake import Intake
-from hub.io.graph.rows import Rows
+from hub.io.graph.rows import TableRows
 from hub.io.graph.rows import rows as rows_of
 from hub.io.graph.search import search
 from hub.io.graph.store import GraphStore
@@ -106,7 +106,7 @@ def plain(path: Path, found: Sequence[Scanned]) -> sqlite3.Connection:
     return db
 
 
-def chunks_only(*what: Any) -> Rows:
+def chunks_only(*what: Any) -> TableRows:
     """The rows of files without what a plain table has no part of: modules, symbols, and what they import."""
     made = rows_of(*what)
     made.nodes, made.edges, made.imports = [], [], []
@@ -114,7 +114,7 @@ def chunks_only(*what: Any) -> Rows:
 
 
 def taken(
-    path: Path, root: Path, listed: Sequence[bytes], found: Sequence[Scanned], make: Callable[..., Rows]
+    path: Path, root: Path, listed: Sequence[bytes], found: Sequence[Scanned], make: Callable[..., TableRows]
 ) -> float:
     """Seconds to store and index files that are in memory already. The imports are not followed."""
     store = GraphStore.open(path)

@@ -28,7 +28,7 @@ from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.domain.text.plain import plain
 from hub.io.log import _Plain
 from hub.providers import registry
-from hub.providers.base import Assignment, Exit
+from hub.providers.base import Assignment, ProcessExit
 
 VENDORS = "sk-ant-api03-tR8vQ2mX4kLpW9zN-Yb6Jc1_Hd5Gf3Sa7Ue0"
 SHORT = "k9Qx4Lm2Vt7Rz"
@@ -257,7 +257,9 @@ LIKE_GEMINI = ("qwen", "copilot")
 KINDS = [(agent, kind) for agent, (_, kinds) in STREAMS.items() for kind in kinds]
 
 
-def events_of(agent: str, lines: Sequence[bytes], end: Exit | None, assignment: Assignment) -> list[Event]:
+def events_of(
+    agent: str, lines: Sequence[bytes], end: ProcessExit | None, assignment: Assignment
+) -> list[Event]:
     stream = registry.load(agent).stream(assignment)
     steps = [stream.open(), *(stream.feed(one, 1.0) for one in (*STREAMS[agent][0], *lines))]
     return [event for step in (*steps, *([stream.finish(end, 2.0)] if end else [])) for event in step.events]
@@ -276,7 +278,7 @@ def test_a_key_in_two_pieces_of_a_stream_is_readable_in_neither_nor_in_both(agen
     assignment = LIVE if live else ASSIGNMENT
     for one, two in splits(key):
         lines = [*say(f"the key is {one}"), *say(f"{two} and no more.")]
-        events = events_of(agent, lines, Exit(0), assignment)
+        events = events_of(agent, lines, ProcessExit(0), assignment)
         assert "and no more" in json.dumps([event.to_json() for event in events]), "the stream told nothing"
         assert leaks(told(events), key) == [], (one, two)
 
@@ -285,7 +287,7 @@ def test_a_key_in_two_pieces_of_a_stream_is_readable_in_neither_nor_in_both(agen
 def test_a_key_letter_by_letter_is_readable_nowhere(agent, kind):
     for key in KEYS.values():
         lines = [one for letter in key for one in STREAMS[agent][1][kind](letter)]
-        events = events_of(agent, [*lines, *STREAMS[agent][1][kind](" and on.")], Exit(0), LIVE)
+        events = events_of(agent, [*lines, *STREAMS[agent][1][kind](" and on.")], ProcessExit(0), LIVE)
         assert leaks(told(events), key) == []
 
 
@@ -297,7 +299,7 @@ def test_a_key_at_any_place_where_hub_cuts_a_text_is_hidden(agent, kind, cut):
         for before in range(1, len(key), 9):
             head = (FILLER * (cut // len(FILLER) + 1))[: size - before]
             text = f"{head}{key}{FILLER * (cut // len(FILLER) + 2)}"
-            events = events_of(agent, STREAMS[agent][1][kind](text), Exit(0), ASSIGNMENT)
+            events = events_of(agent, STREAMS[agent][1][kind](text), ProcessExit(0), ASSIGNMENT)
             assert leaks(told(events), key) == [], before
 
 
@@ -361,7 +363,10 @@ def test_a_private_key_over_the_border_of_two_pieces_and_of_a_long_output_is_hid
         text = "x " * (place // 2) + pem + " y" * 8_000
         pieces = [text[at : at + 700] for at in range(0, len(text), 700)]
         lines = [one for piece in pieces for one in STREAMS["gemini"][1]["text"](piece)]
-        for events in (events_of("gemini", lines, Exit(0), LIVE), [Event(EventType.TOOL_RESULT, text)]):
+        for events in (
+            events_of("gemini", lines, ProcessExit(0), LIVE),
+            [Event(EventType.TOOL_RESULT, text)],
+        ):
             assert not any(leaks(told(events), row) for row in rows[1:])
 
 
@@ -407,7 +412,7 @@ def test_a_key_that_standard_error_goes_on_with_or_begins_within_is_readable_now
             stream.open(),
             *(stream.feed(line, 1.0) for line in (*STREAMS[agent][0], *say(f"it is {one}"))),
         ]
-        last = stream.finish(Exit(1, stderr_tail=f"{two} is no key\nand {key[:-1]}"), 2.0)
+        last = stream.finish(ProcessExit(1, stderr_tail=f"{two} is no key\nand {key[:-1]}"), 2.0)
         red = redactor()
         out = [safe for step in (*steps, last) for event in step.events for safe in red.feed(plain(event))]
         assert leaks([*out, *red.flush()], key) == [], (one, two)

@@ -6,9 +6,10 @@ import pytest
 import trio
 
 from supervisors import Exit, ExitKind, IntensityReached, Shutdown, SupervisorSpec
-from supervisors.child import Child, Life, run_life
+from supervisors.child import Child, run_life
 from supervisors.events import System
 from supervisors.exits import all_leaves, fatal_leaf, from_error, leaves
+from supervisors.life import Life
 from supervisors.testing import Scripted, reason, running
 
 BOTH = BaseExceptionGroup(

@@ -6,10 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisors import AutoShutdown, Exit, ExitKind, Restart, Strategy
-from supervisors.plan import Forget, RestartVerdict, Start, Stop, View, ends_supervisor, judge, restart_steps
+from supervisors.plan import (
+    ChildView,
+    Forget,
+    RestartVerdict,
+    Start,
+    Stop,
+    ends_supervisor,
+    judge,
+    restart_steps,
+)
 
 views = st.lists(
-    st.builds(View, st.integers(0, 50), st.sampled_from(Restart), st.booleans(), st.booleans()),
+    st.builds(ChildView, st.integers(0, 50), st.sampled_from(Restart), st.booleans(), st.booleans()),
     min_size=1,
     max_size=12,
     unique_by=lambda view: view.id,
@@ -17,24 +26,24 @@ views = st.lists(
 
 
 @st.composite
-def failures(draw: st.DrawFn) -> tuple[list[View], View]:
+def failures(draw: st.DrawFn) -> tuple[list[ChildView], ChildView]:
     """Children in start order, and the one of them that ended (which is not temporary: that is never restarted)."""
     children = draw(views)
     index = draw(st.integers(0, len(children) - 1))
-    failed = View(children[index].id, draw(st.sampled_from([Restart.PERMANENT, Restart.TRANSIENT])))
+    failed = ChildView(children[index].id, draw(st.sampled_from([Restart.PERMANENT, Restart.TRANSIENT])))
     children[index] = failed
     return children, failed
 
 
 @given(failures())
-def test_one_for_one_starts_the_failed_one_only(case: tuple[list[View], View]) -> None:
+def test_one_for_one_starts_the_failed_one_only(case: tuple[list[ChildView], ChildView]) -> None:
     children, failed = case
     assert restart_steps(Strategy.ONE_FOR_ONE, children, failed.id) == (Start(failed.id),)
 
 
 @given(failures(), st.sampled_from([Strategy.ONE_FOR_ALL, Strategy.REST_FOR_ONE]))
 def test_a_group_is_stopped_in_reverse_and_started_in_order(
-    case: tuple[list[View], View], strategy: Strategy
+    case: tuple[list[ChildView], ChildView], strategy: Strategy
 ) -> None:
     """All stops come before all starts; stops are the active ones of the group, reversed."""
     children, failed = case
@@ -51,7 +60,7 @@ def test_a_group_is_stopped_in_reverse_and_started_in_order(
 
 @given(failures(), st.sampled_from([Strategy.ONE_FOR_ALL, Strategy.REST_FOR_ONE]))
 def test_a_temporary_bystander_is_forgotten_after_its_stop(
-    case: tuple[list[View], View], strategy: Strategy
+    case: tuple[list[ChildView], ChildView], strategy: Strategy
 ) -> None:
     children, failed = case
     steps = list(restart_steps(strategy, children, failed.id))
@@ -63,7 +72,7 @@ def test_a_temporary_bystander_is_forgotten_after_its_stop(
 
 
 @given(failures())
-def test_those_before_it_are_left_alone_by_rest_for_one(case: tuple[list[View], View]) -> None:
+def test_those_before_it_are_left_alone_by_rest_for_one(case: tuple[list[ChildView], ChildView]) -> None:
     children, failed = case
     touched = {step.id for step in restart_steps(Strategy.REST_FOR_ONE, children, failed.id)}
     assert touched.isdisjoint(view.id for view in children[: children.index(failed)])
@@ -81,9 +90,9 @@ def test_judge_is_the_table_of_restart_types(restart: Restart, kind: ExitKind) -
 
 
 @given(views, st.booleans())
-def test_ends_supervisor(siblings: list[View], significant: bool) -> None:
+def test_ends_supervisor(siblings: list[ChildView], significant: bool) -> None:
     """never: never; any: iff it was significant; all: iff no other significant one is active."""
-    ended = View("ended", Restart.TRANSIENT, significant, active=False)
+    ended = ChildView("ended", Restart.TRANSIENT, significant, active=False)
     others = [view for view in siblings if view.significant and view.active]
     assert not ends_supervisor(AutoShutdown.NEVER, ended, siblings)
     assert ends_supervisor(AutoShutdown.ANY_SIGNIFICANT, ended, siblings) is significant

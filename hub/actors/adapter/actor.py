@@ -29,16 +29,16 @@ from hub.io.runner.client import (
     KILLED,
     AgentLaunch,
     Dead,
-    Ended,
     ErrorOutput,
     Message,
     Output,
     RunEnd,
+    RunEnded,
     RunnerClient,
     RunnerLost,
+    RunnerStatus,
     Running,
-    Status,
-    Taken,
+    WriteTaken,
     inspect,
     read_spool,
     spawn_runner,
@@ -56,8 +56,8 @@ from hub.messages import (
     AgentEvent,
     Dispatch,
 )
-from hub.providers.base import Exit as AgentExit
 from hub.providers.base import Outcome, Provider, Step
+from hub.providers.base import ProcessExit as AgentExit
 from supervisors import Actor, ActorDied, Ref, Shutdown
 
 _BACKLOG = 512
@@ -159,7 +159,7 @@ class Adapter(Actor[AdapterInbox]):
             match state:
                 case Running():
                     await self._attached()
-                case Ended(verdict=verdict):
+                case RunEnded(verdict=verdict):
                     await self._replay()
                     await self._over(verdict)
                 case Dead(settled=False):
@@ -201,9 +201,9 @@ class Adapter(Actor[AdapterInbox]):
                 await self._output(message)
             case ErrorOutput():
                 await self._errors(message)
-            case Taken():
+            case WriteTaken():
                 await self._input.taken(message)
-            case Status(no_space=full):
+            case RunnerStatus(no_space=full):
                 self._space(full=full)
             case RunEnd():
                 await self._over(message)

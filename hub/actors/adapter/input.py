@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import trio
 
-from hub.io.runner.client import RunnerClient, RunnerLost, StopGraces, Taken
+from hub.io.runner.client import RunnerClient, RunnerLost, StopGraces, WriteTaken
 from hub.io.runner.replies import UserReply
 from hub.messages import AdapterStop
 from hub.providers.base import Stream, Write
@@ -68,7 +68,7 @@ class AgentInput:
             if self._client is not None:
                 await self._client.write(write.key, write.data)
 
-    async def taken(self, answer: Taken) -> None:
+    async def taken(self, answer: WriteTaken) -> None:
         """The runner's word on one write; what it could not take now is sent again."""
         if answer.taken or answer.result == "closed":
             self._untaken.pop(answer.key, None)

@@ -25,7 +25,7 @@ from hub.actors.common.outbox import Outbox
 from hub.api import approvals as api
 from hub.api.approvals import Resolved
 from hub.domain import approval as record
-from hub.domain.approval import Action, Approval, ApprovalState, By, Request, RuleVerdict
+from hub.domain.approval import Action, ApprovalRecord, ApprovalState, By, PermissionRequest, RuleVerdict
 from hub.domain.config.model import ApprovalRule
 from hub.domain.permission.rules import Named, Where, judge, named
 from hub.domain.wallclock import iso
@@ -118,7 +118,7 @@ class Approvals(Actor[ApprovalsInbox]):
             self._keep(record.raised(message.request, verdict, self._clock()), new=True)
         return self.answer_later(message, self._decision(number, patient=message.patient))
 
-    async def _verdict(self, request: Request) -> RuleVerdict | None:
+    async def _verdict(self, request: PermissionRequest) -> RuleVerdict | None:
         """What the rules in force say; while `hub.toml` cannot be read a person decides what an agent may do.
 
         For hub's own acts the last rules that could be read go on: a mistake in the file holds up no handoff that
@@ -159,7 +159,7 @@ class Approvals(Actor[ApprovalsInbox]):
             if mine and message.native_id in ("", request.native_id):
                 self._keep(record.decided(one, ApprovalState.WITHDRAWN, By.HUB, "", now))
 
-    def _keep(self, approval: Approval, *, new: bool = False) -> None:
+    def _keep(self, approval: ApprovalRecord, *, new: bool = False) -> None:
         """Durable when this returns; published soon after."""
         if new:
             self._shelf.add(approval)
@@ -187,7 +187,7 @@ class Approvals(Actor[ApprovalsInbox]):
             raise HubError(error.code, detail, hint=error.hint) from error
         return Resolved(id=number, approved=found.state is ApprovalState.APPROVED)
 
-    async def _published(self, number: str, *, patient: bool = False) -> Approval:
+    async def _published(self, number: str, *, patient: bool = False) -> ApprovalRecord:
         """The request, once how it stands is on both logs; whoever is patient waits until it is decided, too.
 
         Raises:
@@ -246,7 +246,7 @@ class Approvals(Actor[ApprovalsInbox]):
                 await self._changed.wait()
 
 
-def _shown(approval: Approval) -> api.Approval:
+def _shown(approval: ApprovalRecord) -> api.Approval:
     request = approval.request
     return api.Approval(
         id=approval.id,

@@ -9,12 +9,12 @@ The key is made of the request and its stage: so a restart publishes again whate
 from __future__ import annotations
 
 from hub.actors.common.outbox import Outbox, known
-from hub.domain.approval import Approval, ApprovalState, By
+from hub.domain.approval import ApprovalRecord, ApprovalState, By
 from hub.domain.event import Tag
 from hub.io import failpoints
 
 
-async def publish(outbox: Outbox, approval: Approval) -> None:
+async def publish(outbox: Outbox, approval: ApprovalRecord) -> None:
     """Everything about the request up to how it stands; durable when this returns.
 
     Raises:
@@ -27,7 +27,7 @@ async def publish(outbox: Outbox, approval: Approval) -> None:
         failpoints.hit("approval.told")
 
 
-async def _requested(outbox: Outbox, approval: Approval) -> None:
+async def _requested(outbox: Outbox, approval: ApprovalRecord) -> None:
     about, key = _about(approval), f"approval:{approval.id}:requested"
     more = known(severity=approval.severity, reason=approval.reason)
     await outbox.record("approval_requested", {**about, **more}, key)
@@ -35,7 +35,7 @@ async def _requested(outbox: Outbox, approval: Approval) -> None:
     await outbox.publish(Tag.WAITING, words, {**about, **more, "needsApproval": True}, key)
 
 
-async def _resolved(outbox: Outbox, approval: Approval) -> None:
+async def _resolved(outbox: Outbox, approval: ApprovalRecord) -> None:
     about, key = _about(approval), f"approval:{approval.id}:resolved"
     more = known(state=str(approval.state), by=approval.by, note=approval.note)
     await outbox.record("approval_resolved", {**about, **more}, key)
@@ -48,7 +48,7 @@ async def _resolved(outbox: Outbox, approval: Approval) -> None:
     await outbox.publish(Tag.WAITING, words, {**about, **more, "approved": approved}, key)
 
 
-def _about(approval: Approval) -> dict[str, str]:
+def _about(approval: ApprovalRecord) -> dict[str, str]:
     request = approval.request
     return known(
         approvalId=approval.id,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from hub.domain.approval import Approval, history, spare
+from hub.domain.approval import ApprovalRecord, history, spare
 from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore, as_named
@@ -20,7 +20,7 @@ from hub.io.records.store import RecordForm, RecordStore, as_named
 class KeptApprovals:
     """The record."""
 
-    approvals: tuple[Approval, ...] = ()
+    approvals: tuple[ApprovalRecord, ...] = ()
 
 
 FORM = RecordForm(
@@ -38,7 +38,7 @@ class ApprovalStore:
     """All that wait, and what was decided in the present run of the agent: it may be asked for again."""
 
     store: RecordStore[KeptApprovals]
-    _kept: Mapping[str, Approval] = attrs.field(factory=dict)
+    _kept: Mapping[str, ApprovalRecord] = attrs.field(factory=dict)
 
     def load(self) -> HubError | None:
         """Read the record back; why there is none although there is a file. What an agent asks, it asks again."""
@@ -46,15 +46,15 @@ class ApprovalStore:
         self._kept = {approval.id: approval for approval in (found or KeptApprovals()).approvals}
         return damage
 
-    def all(self) -> list[Approval]:
+    def all(self) -> list[ApprovalRecord]:
         """Every request, oldest first."""
         return list(self._kept.values())
 
-    def find(self, number: str) -> Approval | None:
+    def find(self, number: str) -> ApprovalRecord | None:
         """The request of that id."""
         return self._kept.get(number)
 
-    def add(self, approval: Approval) -> None:
+    def add(self, approval: ApprovalRecord) -> None:
         """Keep a new request; durable when this returns. What nobody can ask for any more is dropped.
 
         Raises:
@@ -63,7 +63,7 @@ class ApprovalStore:
         kept = {one.id: one for one in self.all() if not history(one, approval.request)}
         self._write({**kept, approval.id: approval})
 
-    def change(self, *approvals: Approval) -> None:
+    def change(self, *approvals: ApprovalRecord) -> None:
         """Keep how these stand now; durable when this returns.
 
         Raises:
@@ -71,10 +71,10 @@ class ApprovalStore:
         """
         self._write({**self._kept, **{approval.id: approval for approval in approvals}})
 
-    def told(self, approval: Approval) -> None:
+    def told(self, approval: ApprovalRecord) -> None:
         """Remember that a decision was told. On the disk with the next write: to tell it again changes nothing."""
         self._kept = {**self._kept, approval.id: spare(approval)}
 
-    def _write(self, kept: Mapping[str, Approval]) -> None:
+    def _write(self, kept: Mapping[str, ApprovalRecord]) -> None:
         self.store.save(KeptApprovals(tuple(kept.values())), "approvals")
         self._kept = kept

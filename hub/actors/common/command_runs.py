@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from hub.actors.common.job import Say
-from hub.domain.terminal import Command
+from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
 from hub.io.processes.commands import base_env, run_command
 from hub.io.processes.terminal import Opened, open_terminal
@@ -37,7 +37,7 @@ class InTerminal:
 
     title: str
     provider: str
-    command: Command
+    command: TerminalCommand
     folder: Path
     terminal: Sequence[str]
     ended: Callable[[int], Awaitable[str]]
@@ -84,7 +84,7 @@ class InBackground:
 
     title: str
     provider: str
-    command: Command
+    command: TerminalCommand
     cwd: Path
     ended: Callable[[int], Awaitable[str]]
     _held: bytearray = attrs.field(factory=bytearray)

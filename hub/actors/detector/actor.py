@@ -15,14 +15,14 @@ from typing import Any, assert_never
 import trio
 
 from hub.actors.detector.adopting import Adopting
-from hub.actors.detector.meter import Meter
-from hub.actors.detector.news import News
+from hub.actors.detector.meter import SessionMeter
+from hub.actors.detector.news import DetectorNews
 from hub.actors.detector.scanner import Scanner
 from hub.api import detect as api
 from hub.api.convert import unstructure
 from hub.api.detect import Adopted
 from hub.domain.config.reader import Config
-from hub.domain.detection.detected import Detected
+from hub.domain.detection.detected import DetectedAgent
 from hub.domain.event import Record
 from hub.errors import Code, HubError
 from hub.messages import Adopt, Detect, DetectorInbox, EventAppend, EventsSince, GetConfig, SpentElsewhere
@@ -46,7 +46,7 @@ class Detector(Actor[DetectorInbox]):
         scanner: Scanner,
         adopting: Adopting,
         *,
-        meter: Meter,
+        meter: SessionMeter,
         events: Ref[EventAppend | EventsSince],
         quota: Ref[SpentElsewhere],
         settings: Ref[GetConfig],
@@ -63,7 +63,9 @@ class Detector(Actor[DetectorInbox]):
         self._clock = clock
         self._looking = trio.Lock()
         self._hours = _WINDOW
-        self._news = News(lambda found: scrub(unstructure(scanner.shown(found))), clock, scanner.concerns)
+        self._news = DetectorNews(
+            lambda found: scrub(unstructure(scanner.shown(found))), clock, scanner.concerns
+        )
         self._unpublished = True
         """Whether a scan has found what is not announced: one made for a client leaves nothing new for a glance."""
 
@@ -91,7 +93,7 @@ class Detector(Actor[DetectorInbox]):
         async with self._adoption:
             return await self._adopting.adopt(order, await self._found(order.id))
 
-    async def _found(self, number: str) -> Detected:
+    async def _found(self, number: str) -> DetectedAgent:
         """The agent of this id, as it is now; an id is only ever a key of a scan.
 
         Raises:
@@ -102,7 +104,7 @@ class Detector(Actor[DetectorInbox]):
                 return one
         raise HubError(Code.NOT_FOUND, f"No agent {number!r} was detected.", hint="See: hub detect")
 
-    async def _scan(self, hours: int) -> tuple[Detected, ...]:
+    async def _scan(self, hours: int) -> tuple[DetectedAgent, ...]:
         since = self._clock() - hours * _HOUR
         async with self._looking:
             await self._refresh_config()
@@ -135,7 +137,7 @@ class Detector(Actor[DetectorInbox]):
         async with self._looking:
             return await trio.to_thread.run_sync(self._scanner.glance)
 
-    async def _announce(self, found: Sequence[Detected], began: float) -> None:
+    async def _announce(self, found: Sequence[DetectedAgent], began: float) -> None:
         """Say what is new, once. What is not logged now is told at the next look."""
         try:
             if events := self._news.events(found):

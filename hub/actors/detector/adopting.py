@@ -29,7 +29,7 @@ from hub.api.detect import Adopted
 from hub.domain.brief import render_envelope
 from hub.domain.contract import Contract, Evidence, ManifestEntry, Sourced, change_evidence, encode, sign
 from hub.domain.detection.adoption import events, goal, intent_texts, lifted, redacted, seen_work
-from hub.domain.detection.detected import Detected
+from hub.domain.detection.detected import DetectedAgent
 from hub.domain.detection.intel import SessionIntel
 from hub.domain.event import Event
 from hub.domain.intent.claims import claims_of
@@ -53,7 +53,7 @@ from supervisors import Ref
 
 
 @attrs.frozen
-class Work:
+class WorkState:
     """The state of the files an agent leaves."""
 
     base: str = ""
@@ -66,7 +66,7 @@ class Work:
 
 
 @attrs.frozen
-class Told:
+class TranscriptNews:
     """What its transcript tells."""
 
     intent: Intent
@@ -96,7 +96,7 @@ class Adopting:
     insist_orders: Callable[[Path], None] = lambda _: None
     """Looks at what agents obey in a working tree; raises where the user has not agreed to it."""
 
-    async def adopt(self, order: Adopt, found: Detected) -> Adopted:
+    async def adopt(self, order: Adopt, found: DetectedAgent) -> Adopted:
         """Write the brief, and go on as the order says.
 
         Raises:
@@ -133,7 +133,7 @@ class Adopting:
             return await self.carrying.open(adopted, Target(order.target, account), found)
         return adopted
 
-    async def _insist_possible(self, order: Adopt, found: Detected) -> str:
+    async def _insist_possible(self, order: Adopt, found: DetectedAgent) -> str:
         """The account that the target goes on with in a terminal; "" in any other way.
 
         Raises:
@@ -172,7 +172,7 @@ class Adopting:
             )
         return account
 
-    def _insist_there(self, order: Adopt, found: Detected) -> None:
+    def _insist_there(self, order: Adopt, found: DetectedAgent) -> None:
         """Where the agent worked: in this project, or in the working tree that the user named.
 
         Raises:
@@ -195,7 +195,7 @@ class Adopting:
             )
             raise HubError(Code.OUTSIDE_PROJECT, f"It works in {where}.", hint=hint if folder else "")
 
-    async def _stop(self, found: Detected) -> tuple[Identity, ...]:
+    async def _stop(self, found: DetectedAgent) -> tuple[Identity, ...]:
         """End the agent and all that it has started: what still writes would not be in the brief."""
         processes = with_all_below(self.scanner.identities(found))
         try:
@@ -208,12 +208,12 @@ class Adopting:
             )
         return processes
 
-    def _told(self, intel: SessionIntel, found: Detected) -> Told:
+    def _told(self, intel: SessionIntel, found: DetectedAgent) -> TranscriptNews:
         intent = lifted(intel, tree_of(found.work_dir) or found.work_dir)
         seen = seen_work(intel, intent, self.scrub(found.work_dir))
-        return Told(intent, seen, claims_of(seen))
+        return TranscriptNews(intent, seen, claims_of(seen))
 
-    async def _intel(self, found: Detected) -> SessionIntel:
+    async def _intel(self, found: DetectedAgent) -> SessionIntel:
         """All that its store tells, redacted.
 
         Raises:
@@ -227,13 +227,13 @@ class Adopting:
             raise HubError(Code.NOTHING_TO_ADOPT, intel.alarm or "Its session holds no prompt yet.")
         return intel
 
-    async def _work(self, order: Adopt, found: Detected, claims: Sequence[str]) -> Work:
+    async def _work(self, order: Adopt, found: DetectedAgent, claims: Sequence[str]) -> WorkState:
         """The files as they are now, what is not committed included; the tree and its index are only read.
 
         Those of a repository outside of the project only where the user has named it.
         """
         if not (order.repository or self.scanner.inside(found.work_dir)):
-            return Work(proofs=Proofs())
+            return WorkState(proofs=Proofs())
         tree = Path(tree_of(found.work_dir))
         base = (await git.repo_state(tree)).head_sha
         if not base:
@@ -244,9 +244,11 @@ class Adopting:
         shown = [attrs.evolve(entry, path=self.scrub(entry.path)) for entry in files]
         found_out = await proofs(tree, first, "", claims, files, verified=False)
         told = tuple((self.scrub(path), how) for path, how in changes)
-        return Work(base, first, tuple(shown), told, found_out)
+        return WorkState(base, first, tuple(shown), told, found_out)
 
-    def _contract(self, name: str, order: Adopt, found: Detected, told: Told, work: Work) -> Contract:
+    def _contract(
+        self, name: str, order: Adopt, found: DetectedAgent, told: TranscriptNews, work: WorkState
+    ) -> Contract:
         """The signed contract. What is accepted comes from the configuration, never from a transcript."""
         contract = draft(
             told.intent,
@@ -266,7 +268,7 @@ class Adopting:
         )
         return sign(contract, self.key)
 
-    async def _write(self, contract: Contract, found: Detected) -> None:
+    async def _write(self, contract: Contract, found: DetectedAgent) -> None:
         name, data = contract.session_id, encode(contract)
         signed = self.places.adopted_json(name)
         write_atomic(signed, data)
@@ -284,7 +286,7 @@ class Adopting:
             self.audit, AuditAppend([AuditEntry("adopted", told, key=f"adopted:{name}")])
         )
 
-    def _events(self, name: str, found: Detected, told: Iterable[Event]) -> list[NewEvent]:
+    def _events(self, name: str, found: DetectedAgent, told: Iterable[Event]) -> list[NewEvent]:
         """What the transcript tells, on hub's own log under the new session."""
         at_ms, source = int(self.clock() * 1000), f"adopted:{name}"
         base = {"sessionId": name, "provider": found.provider, "account": found.account}

@@ -16,9 +16,9 @@ from hub.actors.detector.scanner import Scanner
 from hub.api.detect import Adopted
 from hub.domain.contract import Contract
 from hub.domain.detection.adoption import Opening, opening_prompt, resumable
-from hub.domain.detection.detected import Detected
+from hub.domain.detection.detected import DetectedAgent
 from hub.domain.routing import Target
-from hub.domain.terminal import Command
+from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
 from hub.io.processes.probe import which
 from hub.io.processes.terminal import has_terminal
@@ -75,7 +75,7 @@ class Carrying:
             )
 
     async def start(
-        self, adopted: Adopted, contract: Contract, found: Detected, base: str, first: str
+        self, adopted: Adopted, contract: Contract, found: DetectedAgent, base: str, first: str
     ) -> Adopted:
         """A session of hub's, in a worktree that begins with the state of the agent's files.
 
@@ -104,7 +104,7 @@ class Carrying:
             resumed=resumes,
         )
 
-    async def open(self, adopted: Adopted, target: Target, found: Detected) -> Adopted:
+    async def open(self, adopted: Adopted, target: Target, found: DetectedAgent) -> Adopted:
         """The target's own program in a terminal, where the agent worked; hub does not own it.
 
         Raises:
@@ -123,7 +123,9 @@ class Carrying:
         opened = work.opened.program if work.opened is not None else ""
         return attrs.evolve(adopted, command=command.text(), terminal=opened, resumed=resumes)
 
-    def _command(self, target: Target, found: Detected, brief: Path, *, resumes: bool) -> Command:
+    def _command(
+        self, target: Target, found: DetectedAgent, brief: Path, *, resumes: bool
+    ) -> TerminalCommand:
         name, accounts = target.provider, self.scanner.config.accounts(target.provider)
         provider = self.scanner.providers[name]
         account = next((each for each in accounts if each.label == target.account), accounts[0])
@@ -133,11 +135,11 @@ class Carrying:
         place = str(Path(account.config_dir).expanduser()) if account.config_dir else ""
         env = provider.account_env(attrs.evolve(account, config_dir=place, env={}))
         try:
-            return Command(argv, env, found.work_dir)
+            return TerminalCommand(argv, env, found.work_dir)
         except ValueError as error:
             raise HubError(Code.CONFIG_INVALID, f"{name}: {error}.") from error
 
-    def _own(self, target: Target, found: Detected) -> bool:
+    def _own(self, target: Target, found: DetectedAgent) -> bool:
         """Whether the target may go on with the session itself: the same agent, as the same account."""
         if found.kept is None or Target(found.provider, found.account) != target:
             return False

@@ -21,12 +21,12 @@ from functools import partial
 
 import attrs
 
-from hub.domain.detection.detected import Detected, Kept, hubs_own
+from hub.domain.detection.detected import DetectedAgent, KeptSession, hubs_own
 from hub.domain.detection.intel import Limits, Place, Unreadable
 from hub.domain.quota.elsewhere import UNSEEN, Growth, Used
 from hub.io.stores import StoreFiles
 from hub.providers.quota import document
-from hub.providers.spent import Spent
+from hub.providers.spent import SpentStore
 
 MOST = 4 * 1024 * 1024
 """Bytes that are read of one file at a time; no record that tells of tokens is as long."""
@@ -48,7 +48,7 @@ class _File:
     provider: str
     account: str
     path: str
-    kept: Kept
+    kept: KeptSession
     """The session it belongs to; of a database the newest."""
     own: bool
     """Whether hub runs it."""
@@ -59,10 +59,10 @@ class _File:
 
 
 @attrs.define
-class Meter:
+class SessionMeter:
     """The sessions that are followed."""
 
-    told: Callable[[str], Spent | None]
+    told: Callable[[str], SpentStore | None]
     """What an agent's sessions tell."""
     files: StoreFiles
     places: Mapping[str, int] | None = None
@@ -71,7 +71,7 @@ class Meter:
     _stamps: dict[str, Stamp] = attrs.field(factory=dict)
     """Of each file as it was at the last look that was counted to its end."""
 
-    def follow(self, found: Iterable[Detected]) -> None:
+    def follow(self, found: Iterable[DetectedAgent]) -> None:
         """Look at these sessions from here on, the newest of them where there are too many."""
         files: dict[str, _File] = {}
         for one in sorted(found, key=lambda one: -one.last_active):
@@ -127,7 +127,7 @@ class Meter:
         except Unreadable:
             return None
 
-    def _lines(self, name: str, file: _File, told: Spent) -> Growth | None:
+    def _lines(self, name: str, file: _File, told: SpentStore) -> Growth | None:
         """Whole lines only.
 
         Raises:
@@ -151,7 +151,7 @@ class Meter:
         used = tuple(one for line in lines if (one := told.answer(document(line), session)) is not None)
         return grown(start + cut, used) if cut else None
 
-    def _steps(self, name: str, file: _File, told: Spent) -> Growth | None:
+    def _steps(self, name: str, file: _File, told: SpentStore) -> Growth | None:
         """The steps of every session but hub's own.
 
         Raises:

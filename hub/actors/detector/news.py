@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 
 from hub.actors.common.clock import iso
-from hub.domain.detection.detected import Detected
+from hub.domain.detection.detected import DetectedAgent
 from hub.domain.detection.matching import Agent
 from hub.domain.event import Record, Tag
 from hub.domain.text.safe import headline
@@ -26,13 +26,13 @@ from hub.io.runner.proc import boot_id
 
 
 @attrs.define
-class News:
+class DetectorNews:
     """What was told, or was there before."""
 
-    to_json: Callable[[Detected], dict[str, Any]]
+    to_json: Callable[[DetectedAgent], dict[str, Any]]
     """As an agent is served, redacted."""
     clock: Callable[[], float]
-    concerns: Callable[[Detected], bool]
+    concerns: Callable[[DetectedAgent], bool]
     """Whether it is this log's to tell: of this project, and not hub's own."""
     _known: set[str] | None = None
     """Names; None before the first look."""
@@ -41,11 +41,11 @@ class News:
     _looked: float | None = None
     """When the last look began of which all was told; None before it."""
 
-    def unpublished(self, found: Iterable[Detected]) -> bool:
+    def unpublished(self, found: Iterable[DetectedAgent]) -> bool:
         """Whether something of this is to be told."""
         return any(self._fresh(one) for one in found)
 
-    def events(self, found: Iterable[Detected]) -> list[NewEvent]:
+    def events(self, found: Iterable[DetectedAgent]) -> list[NewEvent]:
         """What is to be told of a scan. What it holds is not known before `told`."""
         first = self._known is None
         fresh = [one for one in found if self._fresh(one)]
@@ -68,7 +68,7 @@ class News:
             return None
         return attrs.evolve(event, dispatch_id=name)
 
-    def told(self, found: Iterable[Detected], looked: float) -> None:
+    def told(self, found: Iterable[DetectedAgent], looked: float) -> None:
         """All of it is in the log; the look at which it was found began then."""
         self._known = (self._known or set()).union(*map(_names, found))
         self._looked = looked
@@ -77,18 +77,18 @@ class News:
         """A look that began then found nothing new."""
         self._looked = looked
 
-    def _fresh(self, found: Detected) -> bool:
+    def _fresh(self, found: DetectedAgent) -> bool:
         name = _bare(found)[0]
         return not {name, _asked(found, name)} <= (self._known or set()) | self._heard
 
-    def _event(self, found: Detected) -> NewEvent:
+    def _event(self, found: DetectedAgent) -> NewEvent:
         told, name = self.to_json(found), _bare(found)[0]
         if name in (self._known or ()):
             name = _asked(found, name)
         tag, msg, meta = _alarm(told) if found.gap is not None else self._said(found, told)
         return NewEvent(str(tag), msg, meta, int(self.clock() * 1000), name, 0)
 
-    def _said(self, found: Detected, told: dict[str, Any]) -> tuple[Tag, str, dict[str, object]]:
+    def _said(self, found: DetectedAgent, told: dict[str, Any]) -> tuple[Tag, str, dict[str, object]]:
         session = told["session"] or {}
         pids = " or ".join(str(agent.pids[0]) for agent in found.contenders) or told["pid"]
         where = f"{told['displayName']} {'runs' if pids else 'was'} in {told['workDir'] or '?'}"
@@ -107,19 +107,19 @@ class News:
 _TOLD = ("provider", "pid", "workDir", "account", "running", "confidence")
 
 
-def _alarm(told: dict[str, object]) -> tuple[Tag, str, dict[str, object]]:
+def _alarm(told: dict[str, Any]) -> tuple[Tag, str, dict[str, object]]:
     msg = f"sessions of {told['displayName']} may be missing from what is detected: {told['alarm']}"
     return Tag.ERROR, msg, {"detected": told["id"]}
 
 
-def _names(found: Detected) -> tuple[str, ...]:
+def _names(found: DetectedAgent) -> tuple[str, ...]:
     """All its names, and those that its sessions will have once nobody runs them; each also with its prompt."""
     bare = _bare(found)
     contenders = map(_process, found.contenders)
     return (*bare, *(_asked(found, name) for name in (*bare, *contenders)))
 
 
-def _bare(found: Detected) -> tuple[str, ...]:
+def _bare(found: DetectedAgent) -> tuple[str, ...]:
     """Its process, its session, the sessions that may be its own; whatever it was asked."""
     process = (_process(found.agent),) if found.agent is not None else ()
     sessions = (found.choice.session_id, *found.choice.candidates)
@@ -131,5 +131,5 @@ def _process(agent: Agent) -> str:
     return f"detect:{boot_id()}:{agent.key[0]}:{agent.key[1]}"
 
 
-def _asked(found: Detected, name: str) -> str:
+def _asked(found: DetectedAgent, name: str) -> str:
     return f"{name}:{found.kept.session_id}" if found.kept is not None and found.prompt else name

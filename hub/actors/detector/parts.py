@@ -14,7 +14,7 @@ from hub.actors.common.job import Jobs
 from hub.actors.detector.actor import Detector
 from hub.actors.detector.adopting import Adopting
 from hub.actors.detector.carrying import Carrying
-from hub.actors.detector.meter import Meter
+from hub.actors.detector.meter import SessionMeter
 from hub.actors.detector.scanner import Scanner
 from hub.io.project.places import Places, load_or_create_key
 from hub.messages import (
@@ -67,7 +67,7 @@ def assembled(
     return Detector(
         scanner,
         adopting,
-        meter=Meter(spent, scanner.files),
+        meter=SessionMeter(spent, scanner.files),
         events=events,
         quota=quota,
         settings=settings,

@@ -21,7 +21,7 @@ from hub.api import detect as api
 from hub.api.detect import Intel
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
-from hub.domain.detection.detected import Detected, Gap, Kept, account_label, combine, hubs_own
+from hub.domain.detection.detected import DetectedAgent, Gap, KeptSession, account_label, combine, hubs_own
 from hub.domain.detection.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
 from hub.domain.detection.matching import SLACK, Agent
 from hub.domain.detection.processes import COMMAND_LINE
@@ -75,7 +75,7 @@ class Scanner:
         self.env = dict(os.environ) if env is None else env
         self.home = home or os.path.expanduser("~")  # noqa: PTH111  # where nobody knows it stays
         self.files = files or StoreFiles()
-        self.newest: tuple[Detected, ...] = ()
+        self.newest: tuple[DetectedAgent, ...] = ()
         self._gaps: tuple[Gap, ...] = ()
         self._repoll = Repoll()
         self._intel: dict[tuple[str, str, str], tuple[int, SessionIntel]] = {}
@@ -91,12 +91,12 @@ class Scanner:
         moved = self.process_table.look()
         return self._repoll.changed() or moved or self.clock() - self._walked >= _WALK
 
-    def scan(self, since: float) -> tuple[Detected, ...]:
+    def scan(self, since: float) -> tuple[DetectedAgent, ...]:
         """Every agent that runs, and every session written since then (epoch seconds)."""
         self.process_table.look(deep=True)
         running = self.process_table.agents()
         hits, places = self._search(running, since)
-        kept = [Kept(attrs.evolve(hit, root=_real(hit.root)), self._read(hit)) for hit in hits]
+        kept = [KeptSession(attrs.evolve(hit, root=_real(hit.root)), self._read(hit)) for hit in hits]
         alive = {(hit.provider, hit.path, hit.session_id) for hit in hits}
         self._intel = {name: known for name, known in self._intel.items() if name in alive}
         homes = self._homes()
@@ -114,11 +114,11 @@ class Scanner:
         )
         return self.newest
 
-    def whole(self, found: Detected) -> SessionIntel:
+    def whole(self, found: DetectedAgent) -> SessionIntel:
         """All that the session's store tells, every byte read."""
         return stores.read(found.kept.hit, self.files, WHOLE) if found.kept is not None else SessionIntel()
 
-    def identities(self, found: Detected) -> tuple[Identity, ...]:
+    def identities(self, found: DetectedAgent) -> tuple[Identity, ...]:
         """The processes of an agent, as they were when it was seen: none that only has one of their numbers."""
         known = (self.process_table.found.get(pid) for pid in found.pids)
         return tuple(
@@ -129,11 +129,11 @@ class Scanner:
         """Whether a folder is in this project: its tree, or another worktree of the same repository."""
         return bool(folder) and same_repository(folder, self.root)
 
-    def concerns(self, found: Detected) -> bool:
+    def concerns(self, found: DetectedAgent) -> bool:
         """Whether somebody works on this project with it, or did, and it is nothing that hub has started."""
         return not found.hubs and not hubs_own(found.work_dir) and self.inside(found.work_dir)
 
-    def shown(self, found: Detected) -> api.Detected:
+    def shown(self, found: DetectedAgent) -> api.Detected:
         """As it is served, but not redacted."""
         name = stores.DRIVEN.get(found.provider) or stores.DETECTED[found.provider]
         return shown(found, name, adoptable=self.inside(found.work_dir) and not found.hubs)
@@ -158,7 +158,7 @@ class Scanner:
         self._gaps = tuple(gaps.values())
         return hits, list(places)
 
-    def _awaited(self, found: Iterable[Detected]) -> Iterator[str]:
+    def _awaited(self, found: Iterable[DetectedAgent]) -> Iterator[str]:
         """What gets newer once an agent that runs has a session, or its session a prompt."""
         folders = (self.root,)
         for one in found:
@@ -228,7 +228,7 @@ def _real(folder: str) -> str:
     return os.path.realpath(folder) if folder else ""
 
 
-def shown(found: Detected, display_name: str, *, adoptable: bool) -> api.Detected:
+def shown(found: DetectedAgent, display_name: str, *, adoptable: bool) -> api.Detected:
     """One agent, or a session that one has left."""
     agent, kept = found.agent, found.kept
     return api.Detected(

@@ -26,7 +26,7 @@ from hub.domain.graph.drawn import DRAWN_FROM, drawn
 from hub.domain.intent.fold import Intent
 from hub.domain.redaction.lines import shown
 from hub.errors import Code, HubError
-from hub.io.graph.facts import Counts, counts, detail, note, of_session
+from hub.io.graph.facts import GraphCounts, counts, detail, note, of_session
 from hub.io.graph.search import search
 from hub.io.graph.store import GraphStore
 from hub.io.project.places import Places
@@ -74,7 +74,7 @@ class Knowledge(Actor[KnowledgeInbox]):
         self._tried = trio.Event()
         """Set once the database was opened, or could not be: nobody waits for the next try."""
         self._trouble: HubError | None = None
-        self._counts = Counts(0, 0, 0, 0)
+        self._counts = GraphCounts(0, 0, 0, 0)
         self._hiding = hiding
         self._indexer = Indexer(places.root, clock, hiding, self._say)
         self._counted: tuple[int, int] | None = None

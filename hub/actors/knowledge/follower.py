@@ -17,7 +17,7 @@ import trio
 from hub.actors.common.follower import LogFollower, Records
 from hub.domain.event import Record
 from hub.domain.graph.activity import ActivityFold, Pending
-from hub.domain.graph.vocabulary import Part
+from hub.domain.graph.vocabulary import GraphPart
 from hub.errors import Code, HubError
 from hub.io.graph.facts import absorb, note, set_note
 from hub.io.graph.store import GraphStore
@@ -131,7 +131,7 @@ class _Page:
 
     fold: ActivityFold
     records: list[Record] = attrs.field(factory=list)
-    parts: list[tuple[str, Part]] = attrs.field(factory=list)
+    parts: list[tuple[str, GraphPart]] = attrs.field(factory=list)
 
     @property
     def full(self) -> bool:

@@ -15,19 +15,19 @@ import trio
 from hub.actors.common.command_runs import InTerminal
 from hub.actors.common.job import Jobs
 from hub.actors.models.curated import CURATED, TOOLS
-from hub.actors.models.pulling import Pulling
+from hub.actors.models.pulling import PullJob
 from hub.actors.models.vision import VisionCalls
 from hub.api import localmodel as api
 from hub.api.jobs import Begun
 from hub.api.localmodel import LocalModels, PullEnded
 from hub.api.vision import Seen
 from hub.domain.config.reader import Config
-from hub.domain.terminal import Command
+from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
 from hub.io.models.ollama import base_of, reachable
 from hub.io.processes.probe import which
 from hub.io.project.places import Places
-from hub.messages import CancelPull, GetConfig, LaunchModel, ListModels, Look, ModelsInbox, PullModel
+from hub.messages import CancelPull, GetConfig, LaunchModel, ListModels, LookAtImage, ModelsInbox, PullModel
 from hub.providers.base import Provider
 from supervisors import Actor, ActorDied, Answer, Ref
 
@@ -65,7 +65,7 @@ class Models(Actor[ModelsInbox]):
                 return self.answer_later(message, self._cancel(base_of(base_url), tag))
             case LaunchModel(provider=provider, model=model):
                 return self.answer_later(message, self._launch(provider, model))
-            case Look():
+            case LookAtImage():
                 return self.answer_later(message, self._look(message))
             case _:
                 assert_never(message)
@@ -82,7 +82,7 @@ class Models(Actor[ModelsInbox]):
 
     async def _pull(self, base: str, tag: str) -> api.Pulling:
         job = _job(base, tag)
-        await self._jobs.start(job, Pulling(base, tag))
+        await self._jobs.start(job, PullJob(base, tag))
         return api.Pulling(job=job, tag=tag, base_url=base)
 
     async def _cancel(self, base: str, tag: str) -> PullEnded:
@@ -103,7 +103,7 @@ class Models(Actor[ModelsInbox]):
         if not program:
             raise HubError(Code.PROGRAM_MISSING, "Ollama is not installed.", hint="See https://ollama.com")
         config = await self._config()
-        command = Command((program, "launch", tool, "--model", model))
+        command = TerminalCommand((program, "launch", tool, "--model", model))
         title = f"running {provider} on {model}"
         folder = self._folder / self._jobs.new_id("job")
         work = InTerminal(title, "", command, folder, config.terminal.command, _left(title))
@@ -112,7 +112,7 @@ class Models(Actor[ModelsInbox]):
         opened = work.opened.program if work.opened is not None else ""
         return Begun(job=job, provider=provider, account="", command=command.text(), terminal=opened)
 
-    async def _look(self, order: Look) -> Seen:
+    async def _look(self, order: LookAtImage) -> Seen:
         return await self._vision.look(await self._config(), order)
 
     async def _config(self) -> Config:

@@ -18,7 +18,7 @@ _ENDED_EARLY = "ended the pull without a word; ask for it again, it goes on wher
 
 
 @attrs.frozen
-class Pulling:
+class PullJob:
     """A job: see `hub.actors.common.job`. Ollama keeps what it has, so one that was cut off loses nothing."""
 
     base: str

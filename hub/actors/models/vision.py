@@ -22,7 +22,7 @@ from hub.io.models.ollama import base_of
 from hub.io.models.screenshot import screenshot
 from hub.io.models.vision import VisionServer, look
 from hub.io.secrets.agent_keys import keys_of
-from hub.messages import Look
+from hub.messages import LookAtImage
 from hub.providers.base import Provider
 
 AT_A_TIME = 2
@@ -38,7 +38,7 @@ class VisionCalls:
     clock: Callable[[], float]
     _room: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(AT_A_TIME))
 
-    async def look(self, config: Config, order: Look) -> Seen:
+    async def look(self, config: Config, order: LookAtImage) -> Seen:
         """What the model says.
 
         Raises:

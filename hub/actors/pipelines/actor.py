@@ -18,7 +18,7 @@ from hub.actors.pipelines.answers import run_status, shown
 from hub.actors.pipelines.conductor import Conductor
 from hub.api import pipelines as api
 from hub.api.pipelines import RunStarted, RunStatus
-from hub.domain.config.model import Pipeline
+from hub.domain.config.model import PipelineSettings
 from hub.domain.pipeline import graph as rules
 from hub.domain.pipeline.run import NodeState, PipelineRun, begin, taken_up
 from hub.errors import Code, HubError
@@ -87,13 +87,13 @@ class Pipelines(Actor[PipelinesInbox]):
             case _:
                 assert_never(message)
 
-    async def _configured(self) -> tuple[Pipeline, ...]:
+    async def _configured(self) -> tuple[PipelineSettings, ...]:
         return (await call_until_answered(self._settings, GetConfig())).pipelines
 
-    async def _all(self) -> tuple[Pipeline, ...]:
+    async def _all(self) -> tuple[PipelineSettings, ...]:
         return rules.together(await self._configured(), read_stored(self._places))
 
-    async def _replace(self, pipelines: tuple[Pipeline, ...]) -> list[api.Pipeline]:
+    async def _replace(self, pipelines: tuple[PipelineSettings, ...]) -> list[api.Pipeline]:
         configured = await self._configured()
         rules.refuse(
             chain(rules.problems(pipelines, self._providers), rules.contradictions(configured, pipelines))
@@ -116,7 +116,7 @@ class Pipelines(Actor[PipelinesInbox]):
         self._beginning, self._unwanted = True, False
         return self.answer_later(order, self._begin(pipeline, earlier))
 
-    async def _begin(self, pipeline: Pipeline, earlier: PipelineRun | None) -> RunStarted:
+    async def _begin(self, pipeline: PipelineSettings, earlier: PipelineRun | None) -> RunStarted:
         """Beside the inbox: the user's uncommitted work may be large. Answered once the first session is accepted."""
         try:
             run = run_status(await self._started_run(pipeline, earlier))
@@ -124,7 +124,7 @@ class Pipelines(Actor[PipelinesInbox]):
         finally:
             self._beginning = False
 
-    async def _started_run(self, pipeline: Pipeline, earlier: PipelineRun | None) -> PipelineRun:
+    async def _started_run(self, pipeline: PipelineSettings, earlier: PipelineRun | None) -> PipelineRun:
         run = begin(self._conductor.new_id("p"), pipeline, self._run_store.at(), earlier)
         if not run.base:
             run = await self._rooted(run)

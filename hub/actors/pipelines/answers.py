@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hub.api import pipelines as api
-from hub.api.base import Failure
+from hub.api.base import ReportedFailure
 from hub.api.pipelines import NodeStatus, RunStatus
-from hub.domain.config.model import Pipeline
+from hub.domain.config.model import PipelineSettings
 from hub.domain.pipeline.run import NodeRun, PipelineRun
 
 
-def shown(pipelines: Iterable[Pipeline]) -> list[api.Pipeline]:
+def shown(pipelines: Iterable[PipelineSettings]) -> list[api.Pipeline]:
     """The list, in its order."""
     return [
         api.Pipeline(
@@ -67,7 +67,9 @@ def _node(run: PipelineRun, node: NodeRun) -> NodeStatus:
         snapshot=node.snapshot,
         handoffs=node.handoffs,
         verified=node.verified,
-        error=Failure(code=error.code, detail=error.detail, hint=error.hint) if error is not None else None,
+        error=ReportedFailure(code=error.code, detail=error.detail, hint=error.hint)
+        if error is not None
+        else None,
         started_at=node.started_at or None,
         ended_at=node.ended_at or None,
     )

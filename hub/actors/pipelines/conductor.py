@@ -27,7 +27,7 @@ from hub.actors.common.transient import TRANSIENT
 from hub.actors.pipelines.store import PipelineRunStore
 from hub.domain.config.model import PipelineNode
 from hub.domain.pipeline.run import (
-    How,
+    NodeOutcome,
     NodeRun,
     NodeState,
     PipelineRun,
@@ -198,7 +198,7 @@ class Conductor:
         if not await self._begun(node):
             if self.run_store.now.stopping:
                 self.run_store.write(
-                    self.run_store.now.changed(node.id, state=NodeState.HALTED, how=How.HALTED)
+                    self.run_store.now.changed(node.id, state=NodeState.HALTED, how=NodeOutcome.HALTED)
                 )
                 return
             try:
@@ -209,7 +209,7 @@ class Conductor:
                 self._fail(self.run_store.now, node.id, error)
                 return
             failpoints.hit("pipeline.launched")
-        running = self.run_store.now.changed(node.id, state=NodeState.RUNNING, how=How.EXECUTED)
+        running = self.run_store.now.changed(node.id, state=NodeState.RUNNING, how=NodeOutcome.EXECUTED)
         self.run_store.write(running, "running")
 
     async def _begun(self, node: NodeRun) -> bool:
@@ -291,7 +291,7 @@ class Conductor:
 
     def _fail(self, run: PipelineRun, node_id: str, error: HubError) -> None:
         """The node failed without a session's word for it."""
-        how = run.node(node_id).how or How.HALTED
+        how = run.node(node_id).how or NodeOutcome.HALTED
         changes = {
             "state": NodeState.FAILED,
             "how": how,

@@ -24,9 +24,9 @@ from hub.domain.config.reader import Config
 from hub.domain.quota.window import QuotaReading, Source
 from hub.errors import HubError
 from hub.io.files.atomic import read_bounded
-from hub.io.files.tails import Found, last_lines, newest
+from hub.io.files.tails import SeenFile, last_lines, newest
 from hub.io.http.request import Answer, FetchError, fetch
-from hub.providers.quota import QuotaClient, Request, Share, document
+from hub.providers.quota import QuotaClient, QuotaRequest, Share, document
 
 LOOK = 60.0
 """Seconds between two looks."""
@@ -57,7 +57,7 @@ class Poller:
     clients: Callable[[str], QuotaClient | None]
     clock: Callable[[], float]
     home: Path = attrs.field(factory=Path.home)
-    _stores: dict[tuple[str, str], tuple[Found, ...]] = attrs.field(factory=dict)
+    _stores: dict[tuple[str, str], tuple[SeenFile, ...]] = attrs.field(factory=dict)
     _servers: dict[tuple[str, str], _Server] = attrs.field(factory=dict)
 
     async def look(self, config: Config, names: tuple[str, ...]) -> list[QuotaReading]:
@@ -137,7 +137,7 @@ class Poller:
         return shares
 
 
-async def _asked(request: Request) -> Answer | None:
+async def _asked(request: QuotaRequest) -> Answer | None:
     try:
         return await fetch(request.method, request.url, request.headers, request.body)
     except FetchError:

@@ -54,7 +54,7 @@ _EVENT_PAUSE_PATIENCE = 2.0
 _CHANGING = "The agent is being changed; try again in a moment."
 
 
-class Session(Actor[SessionInbox]):
+class SessionActor(Actor[SessionInbox]):
     """From its first record on; the record outlives this actor and the daemon."""
 
     answers = (HubError,)

@@ -17,7 +17,7 @@ from hub.actors.common.calls import call_until_answered
 from hub.actors.common.clock import iso
 from hub.actors.session.chronicler import Chronicler
 from hub.actors.session.context import SessionContext
-from hub.actors.session.evidence import EvidenceGatherer, Gate, Source
+from hub.actors.session.evidence import EvidenceGatherer, GateResult, IntentSource
 from hub.domain.brief import render_envelope
 from hub.domain.contract import (
     Anchor,
@@ -41,7 +41,7 @@ from hub.io.files.atomic import write_atomic
 from hub.io.git.env import together
 from hub.io.git.manifest import changed_lines, manifest
 from hub.io.git.proving import proofs
-from hub.messages import AuditHead, DraftFollowUp, FollowUp
+from hub.messages import DraftFollowUp, FollowUp, GetAuditHead
 
 _INTERRUPTED = "no safe point came in time: a tool call was interrupted"
 
@@ -63,12 +63,12 @@ class Drafting:
     chronicler: Chronicler
 
     async def contract(
-        self, record: SessionRecord, target: Target, gate: Gate | None
-    ) -> tuple[Contract, Source]:
+        self, record: SessionRecord, target: Target, gate: GateResult | None
+    ) -> tuple[Contract, IntentSource]:
         """The unsigned contract, derived from what is on record, and where its intent was found."""
         intent, source = await self.evidence.intent(record)
         chronicle = await self.chronicler.whole(record)
-        head = await call_until_answered(self.context.audit, AuditHead())
+        head = await call_until_answered(self.context.audit, GetAuditHead())
         work, words = await self._work(record), chronicle.words()
         claims = claims_of(words)
         made = draft(
@@ -123,7 +123,7 @@ def contract_id(record: SessionRecord) -> str:
     return f"c-{record.handoff_id}"
 
 
-def _verified(record: SessionRecord, gate: Gate | None) -> tuple[Evidence, ...]:
+def _verified(record: SessionRecord, gate: GateResult | None) -> tuple[Evidence, ...]:
     """How the acceptance commands ended; and before that, that the agent was stopped in the middle of something."""
     found = gate.evidence() if gate is not None else ()
     if record.handoff.safe_point == "interrupted":

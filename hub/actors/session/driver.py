@@ -21,7 +21,7 @@ from hub.actors.session.assignment_builder import AssignmentBuilder
 from hub.actors.session.chronicler import Chronicler
 from hub.actors.session.context import SessionContext
 from hub.actors.session.drafting import Drafting, Following
-from hub.actors.session.ending import Ending
+from hub.actors.session.ending import SessionEnding
 from hub.actors.session.evidence import EvidenceGatherer
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.permission_broker import PermissionBroker
@@ -30,8 +30,8 @@ from hub.actors.session.scores import Scores
 from hub.actors.session.setting_up import SettingUp, Starting
 from hub.actors.session.shared_state import PendingCommand
 from hub.actors.session.signed import Signed
-from hub.actors.session.spending import Spending
-from hub.actors.session.work import Work
+from hub.actors.session.spending import BudgetWatch
+from hub.actors.session.work import SessionWork
 from hub.actors.session.worktree_watch import WorktreeWatch
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
@@ -53,9 +53,9 @@ class Driver:
 
     context: SessionContext
     control: AgentControl
-    work: Work
+    work: SessionWork
     handoff: HandoffSteps
-    ending: Ending
+    ending: SessionEnding
     broker: PermissionBroker
     starting: Starting
     chronicler: Chronicler
@@ -228,10 +228,12 @@ def hire(context: SessionContext, adapters: DynamicHandle, adapter_spec: Adapter
         drafting,
         scores,
     )
-    ending = Ending(context, control, routing, evidence, handoff, scores)
+    ending = SessionEnding(context, control, routing, evidence, handoff, scores)
     allotting = Allotting(context, routing, broker)
-    spending = Spending(context, control, broker)
-    work = Work(context, control, routing, builder, ending, allotting, amending, SettingUp(context), spending)
+    spending = BudgetWatch(context, control, broker)
+    work = SessionWork(
+        context, control, routing, builder, ending, allotting, amending, SettingUp(context), spending
+    )
     following = Following(context, drafting)
     return Driver(
         context, control, work, handoff, ending, broker, Starting(context), chronicler, scores, following

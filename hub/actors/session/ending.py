@@ -19,7 +19,7 @@ from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import start_handoff
 from hub.actors.session.context import SessionContext
-from hub.actors.session.evidence import EvidenceGatherer, Gate
+from hub.actors.session.evidence import EvidenceGatherer, GateResult
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
@@ -33,7 +33,7 @@ from hub.io import failpoints
 
 
 @attrs.frozen
-class Ending:
+class SessionEnding:
     """Ends a session; each call may be repeated after a crash."""
 
     context: SessionContext
@@ -62,7 +62,7 @@ class Ending:
         error = HubError(Code.VERIFY_FAILED, f"The acceptance commands failed.\n{gate.text()}")
         await self._retry_elsewhere(record, error)
 
-    async def _give_back(self, record: SessionRecord, gate: Gate) -> None:
+    async def _give_back(self, record: SessionRecord, gate: GateResult) -> None:
         """The same agent gets its work back, in its own session, with the end of what the commands said.
 
         That it was given back is told under the dispatch that was refused, and on record before the next one starts.

@@ -42,7 +42,7 @@ _GRAPH_PATIENCE = 0.1
 """Seconds that a handoff waits for the graph, at most."""
 
 
-class Source(StrEnum):
+class IntentSource(StrEnum):
     """Where a contract's intent was found."""
 
     GRAPH = "graph"
@@ -72,7 +72,7 @@ class Check:
 
 
 @attrs.frozen
-class Gate:
+class GateResult:
     """The results of all acceptance commands over one tree."""
 
     checks: tuple[Check, ...]
@@ -107,13 +107,13 @@ class EvidenceGatherer:
     context: SessionContext
     chronicler: Chronicler
 
-    async def intent(self, record: SessionRecord) -> tuple[Intent, Source]:
+    async def intent(self, record: SessionRecord) -> tuple[Intent, IntentSource]:
         """The intent block as of the log's last event, and where it was found."""
         drawn = await self._drawn(record)
         if drawn is not None:
-            return drawn, Source.GRAPH
+            return drawn, IntentSource.GRAPH
         chronicle = await self.chronicler.whole(record)
-        return await trio.to_thread.run_sync(chronicle.intent), Source.LOG
+        return await trio.to_thread.run_sync(chronicle.intent), IntentSource.LOG
 
     async def _drawn(self, record: SessionRecord) -> Intent | None:
         """Out of the graph's nodes; None where they are not to be had, or are of a task that is told otherwise by now."""
@@ -126,7 +126,7 @@ class EvidenceGatherer:
         task = self.context.task(record)
         return found if found is not None and found.initial_prompt == (task or found.initial_prompt) else None
 
-    async def gate(self, record: SessionRecord, key: str) -> Gate:
+    async def gate(self, record: SessionRecord, key: str) -> GateResult:
         """Run every acceptance command in the worktree and put the results on record.
 
         The tree is hashed *after* the commands ran: what they changed is part of what is judged.
@@ -156,7 +156,7 @@ class EvidenceGatherer:
                 tree=tree,
                 changed=list(check.changed),
             )
-        return Gate(tuple(checks), tree)
+        return GateResult(tuple(checks), tree)
 
     async def _check(self, record: SessionRecord, command: str, shown: str) -> Check:
         changed = await self._changed(record, command)

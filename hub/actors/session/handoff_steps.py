@@ -24,7 +24,7 @@ from hub.actors.session.amending import Amending
 from hub.actors.session.assignment_builder import AssignmentBuilder
 from hub.actors.session.context import SessionContext, owner, unknown_agent
 from hub.actors.session.drafting import Drafting, contract_id, refuse_known_secrets, warn_of_secrets
-from hub.actors.session.evidence import EvidenceGatherer, Gate
+from hub.actors.session.evidence import EvidenceGatherer, GateResult
 from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
@@ -47,7 +47,7 @@ from hub.io.files.atomic import write_atomic
 from hub.io.git.aside import LEFT
 from hub.io.git.env import together
 from hub.io.git.own_folder import NEVER
-from hub.messages import AuditHead, BreakerFailure
+from hub.messages import BreakerFailure, GetAuditHead
 
 _NAMED = 5
 _PASSES = frozenset({None, FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
@@ -113,7 +113,7 @@ class HandoffSteps:
         audited = ending_with is None or ending_with.code not in UNAUDITED
         trailers = {}
         if audited:
-            head = await call_until_answered(self.context.audit, AuditHead())
+            head = await call_until_answered(self.context.audit, GetAuditHead())
             trailers["Hub-Audit"] = f"{head.seq}:{head.hash}"
         worktree = Path(record.worktree)
         snapshot = await git.snapshot(
@@ -173,7 +173,7 @@ class HandoffSteps:
             ),
         )
 
-    async def _write_contract(self, record: SessionRecord, target: Target, gate: Gate | None) -> str:
+    async def _write_contract(self, record: SessionRecord, target: Target, gate: GateResult | None) -> str:
         """Build, sign and write the contract; it is on the audit log when its SHA-256 is returned."""
         await self.scores.settle()  # the contract that is there is what the last handoff's score is made of
         made, source = await self.drafting.contract(record, target, gate)

@@ -19,7 +19,7 @@ from hub.actors.common.calls import call_until_answered
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.context import SessionContext, owner
 from hub.actors.session.shared_state import LiveAgent
-from hub.domain.approval import Action, Request, asked, own
+from hub.domain.approval import Action, PermissionRequest, asked, own
 from hub.domain.routing import Target
 from hub.domain.session import SessionRecord, SessionState
 from hub.errors import HubError
@@ -36,7 +36,7 @@ class PermissionBroker:
     context: SessionContext
     control: AgentControl
 
-    async def put(self, record: SessionRecord, batch: AgentBatch, live: LiveAgent) -> list[Request]:
+    async def put(self, record: SessionRecord, batch: AgentBatch, live: LiveAgent) -> list[PermissionRequest]:
         """Put on record what the agent asks in this batch, before its events are told; answers those requests.
 
         Raises:
@@ -67,7 +67,7 @@ class PermissionBroker:
             await self._withdraw(record.session_id, batch.dispatch_id)
         return found
 
-    async def see_through(self, live: LiveAgent, request: Request) -> None:
+    async def see_through(self, live: LiveAgent, request: PermissionRequest) -> None:
         """Wait for the answer and give it to the agent; runs beside the inbox."""
         try:
             decision: Decision = await call_until_answered(
@@ -81,7 +81,7 @@ class PermissionBroker:
             await trio.sleep(_AGAIN)
         await self._settle(live, request)
 
-    async def _settle(self, live: LiveAgent, request: Request) -> None:
+    async def _settle(self, live: LiveAgent, request: PermissionRequest) -> None:
         if request.id not in live.asks:
             return
         live.asks.discard(request.id)

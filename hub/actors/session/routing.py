@@ -26,9 +26,9 @@ from hub.domain.quota.wallet import Prospect, wall
 from hub.domain.quota.window import FULL, QuotaReading
 from hub.domain.retry import backoff
 from hub.domain.routing import (
-    Bar,
+    AccountFacts,
     Choice,
-    Facts,
+    Exclusion,
     Question,
     Target,
     choose,
@@ -106,7 +106,7 @@ class Routing:
 
     # --- the facts ------------------------------------------------------------------------------------
 
-    async def facts(self, names: Collection[str], threshold: float = 1.0) -> list[Facts]:
+    async def facts(self, names: Collection[str], threshold: float = 1.0) -> list[AccountFacts]:
         """Of every account of these providers, in the order of the providers known; the active account first."""
         config = await self.config()
         known = [name for name in self.context.providers if name in names]
@@ -120,14 +120,14 @@ class Routing:
         seen = _Seen(config, logins, shut, worn, claimed)
         return [self._of(seen, name, account) for name in known for account in config.accounts(name)]
 
-    def _of(self, seen: _Seen, name: str, account: Account) -> Facts:
+    def _of(self, seen: _Seen, name: str, account: Account) -> AccountFacts:
         config, provider, label = seen.config, self.context.providers[name], account.label
         taken = seen.claimed.get(Target(name, label), 0) >= account.concurrency
         held = seen.shut.get((name, label))
         installed = shutil.which(config.provider(name).program or provider.program) is not None
         unfit, hint = self._unfit(config, name, label) if installed else ("", install_hint(provider))
         login = seen.logins.get((name, label))
-        return Facts(
+        return AccountFacts(
             provider=name,
             account=label,
             enabled=bool(config.enabled_providers([name])),
@@ -279,12 +279,12 @@ class Routing:
         return Target(*owner(record))
 
 
-def _bar(shut: Shut) -> Bar:
+def _bar(shut: Shut) -> Exclusion:
     if shut.trial:
-        return Bar.TRIAL
+        return Exclusion.TRIAL
     if not shut.limited:
-        return Bar.BREAKER
-    return Bar.CAP if shut.cap else Bar.LIMIT
+        return Exclusion.BREAKER
+    return Exclusion.CAP if shut.cap else Exclusion.LIMIT
 
 
 def _left(record: SessionRecord) -> dict[Target, str]:

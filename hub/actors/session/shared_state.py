@@ -19,7 +19,7 @@ from hub.domain.session import ErrorNote
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
-    from hub.providers.base import Exit, Outcome
+    from hub.providers.base import Outcome, ProcessExit
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ class LiveAgent:
     worked: bool = False
     """Whether a tool call of this run has come to a good end: what fails now does not fail again, but anew."""
     outcome: Outcome | None = None
-    exit: Exit | None = None
+    exit: ProcessExit | None = None
     heard_at: float = 0.0
     """`trio.current_time()` of the last batch."""
     batches: int = 0

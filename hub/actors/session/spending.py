@@ -22,7 +22,7 @@ from hub.domain.session import SessionRecord
 
 
 @attrs.define
-class Spending:
+class BudgetWatch:
     """Looks whenever something was used."""
 
     context: SessionContext

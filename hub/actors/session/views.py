@@ -10,7 +10,7 @@ import attrs
 
 from hub.actors.common.clock import iso
 from hub.actors.session.context import SessionContext
-from hub.api.base import Failure
+from hub.api.base import ReportedFailure
 from hub.api.observability import Redactions
 from hub.api.session import Cost, Started
 from hub.api.status import Status
@@ -64,7 +64,9 @@ def status(context: SessionContext) -> Status:
         last_action=context.store.scrub(context.shared.last_action) if active else "",
         started_at=record.started_at or None,
         ended_at=record.ended_at or None,
-        error=Failure(code=error.code, detail=error.detail, hint=error.hint) if error is not None else None,
+        error=ReportedFailure(code=error.code, detail=error.detail, hint=error.hint)
+        if error is not None
+        else None,
     )
 
 

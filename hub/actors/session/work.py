@@ -19,11 +19,11 @@ from hub.actors.session.allotting import NOBODY, Allotting, start_handoff
 from hub.actors.session.amending import Amending
 from hub.actors.session.assignment_builder import AssignmentBuilder
 from hub.actors.session.context import SessionContext, owner, unknown_agent
-from hub.actors.session.ending import Ending as SessionEnding
+from hub.actors.session.ending import SessionEnding
 from hub.actors.session.routing import Routing
 from hub.actors.session.setting_up import SettingUp
 from hub.actors.session.shared_state import LiveAgent, PendingCommand
-from hub.actors.session.spending import Spending
+from hub.actors.session.spending import BudgetWatch
 from hub.actors.session.store import effect
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
@@ -50,7 +50,7 @@ _UNSAID = frozenset({FailureClass.CRASH, FailureClass.SILENT})
 
 
 @attrs.frozen
-class Work:
+class SessionWork:
     """What is done while the record says RUNNING."""
 
     context: SessionContext
@@ -61,7 +61,7 @@ class Work:
     allotting: Allotting
     amending: Amending
     setting_up: SettingUp
-    spending: Spending
+    spending: BudgetWatch
 
     async def step(self, record: SessionRecord) -> None:
         """One stretch of work: until the record has to change."""

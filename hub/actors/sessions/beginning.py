@@ -18,7 +18,17 @@ from hub.actors.session.context import SessionContext
 from hub.actors.session.routing import Routing
 from hub.domain.missing import no_such
 from hub.domain.retry import Wait
-from hub.domain.routing import Bar, Choice, Facts, PassedBy, Question, Target, choose, default_order, utc
+from hub.domain.routing import (
+    AccountFacts,
+    Choice,
+    Exclusion,
+    PassedBy,
+    Question,
+    Target,
+    choose,
+    default_order,
+    utc,
+)
 from hub.domain.session import LeftOut, OnLimit, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import git
@@ -116,7 +126,7 @@ class Beginnings:
             raise _nobody(choice)
         return Beginning(names, named, choice)
 
-    def _insist_fit(self, name: str, facts: Sequence[Facts]) -> None:
+    def _insist_fit(self, name: str, facts: Sequence[AccountFacts]) -> None:
         mine = next((f for f in facts if f.provider == name), None)
         if mine is None:
             raise no_such("provider", name, self.context.providers, code=Code.INVALID)
@@ -138,17 +148,17 @@ def _nobody(choice: Choice) -> HubError:
     bars = {p.bar for p in choice.passed}
     if not bars:
         return HubError(Code.AGENT_MISSING, "No agent is enabled and installed.", hint=INSTALL_ANY)
-    if Bar.BUSY in bars:
+    if Exclusion.BUSY in bars:
         hint = "Wait for that session, or add an account: hub account add PROVIDER LABEL"
         return HubError(Code.ACCOUNT_IN_USE, f"Nobody can take the work now: {choice.said()}", hint=hint)
     if choice.until() is not None:
         return HubError(Code.QUOTA_EXHAUSTED, f"Nobody can take the work now: {choice.said()}")
     hint = next((p.hint for p in choice.passed if p.hint), "")
-    if bars == {Bar.LOGGED_OUT}:
+    if bars == {Exclusion.LOGGED_OUT}:
         names = ", ".join(dict.fromkeys(p.target.provider for p in choice.passed))
         detail = f"No agent that is enabled and installed is logged in: {names}."
         return HubError(Code.AUTH_NEEDED, detail, hint=hint)
-    code = Code.AUTH_NEEDED if Bar.LOGGED_OUT in bars else Code.AGENT_MISSING
+    code = Code.AUTH_NEEDED if Exclusion.LOGGED_OUT in bars else Code.AGENT_MISSING
     return HubError(code, f"Nobody can take the work: {choice.said()}", hint=hint)
 
 

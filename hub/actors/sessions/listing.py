@@ -13,7 +13,7 @@ from typing import Literal
 import attrs
 
 from hub.actors.common.clock import iso
-from hub.api.base import Failure
+from hub.api.base import ReportedFailure
 from hub.api.sessions import Session
 from hub.api.status import Status
 from hub.domain.session import SessionRecord
@@ -68,7 +68,7 @@ def of_record(record: SessionRecord, hide: Callable[[str], str]) -> Session:
         tokens_used=None,
         started_at=record.started_at or None,
         ended_at=record.ended_at or None,
-        error=Failure(code=error.code, detail=hide(error.detail), hint=error.hint) if error else None,
+        error=ReportedFailure(code=error.code, detail=hide(error.detail), hint=error.hint) if error else None,
         position=0,
     )
 

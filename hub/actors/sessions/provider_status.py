@@ -12,7 +12,7 @@ from hub.actors.common.clock import iso
 from hub.actors.session.routing import Routing
 from hub.api.providers import AccountStatus, ProviderStatus
 from hub.domain.config.reader import Config
-from hub.domain.routing import Availability, Facts, Target, standing
+from hub.domain.routing import AccountFacts, Availability, Target, standing
 
 _BEST = (Availability.ACTIVE, Availability.STANDBY)
 
@@ -36,7 +36,7 @@ async def statuses(routing: Routing, working: Sequence[Target]) -> list[Provider
 
 
 def _row(
-    routing: Routing, config: Config, name: str, facts: Sequence[Facts], working: Sequence[Target]
+    routing: Routing, config: Config, name: str, facts: Sequence[AccountFacts], working: Sequence[Target]
 ) -> ProviderStatus:
     named = name in config.session.chain
     accounts = [_account(f, working, named=named) for f in facts]
@@ -59,7 +59,7 @@ def _row(
     )
 
 
-def _account(facts: Facts, working: Sequence[Target], *, named: bool) -> AccountStatus:
+def _account(facts: AccountFacts, working: Sequence[Target], *, named: bool) -> AccountStatus:
     status, reason = standing(facts, working, named=named)
     until = facts.until if facts.shut is not None else None
     resets_at = iso(until) if until is not None else None

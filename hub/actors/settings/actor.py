@@ -18,13 +18,13 @@ from hub.actors.common.outbox import Outbox
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.keys import KeyFile
-from hub.actors.settings.probes import Probes, Question
+from hub.actors.settings.probes import Probes, VersionQuestion
 from hub.actors.settings.profiles import Profiles
 from hub.actors.settings.program_jobs import ProgramJobs
 from hub.actors.settings.writer import Writer
 from hub.api.providers import ProviderConfig
 from hub.api.vision import VisionConfig
-from hub.domain.config.model import Profile
+from hub.domain.config.model import ProfileSettings
 from hub.domain.config.reader import Config
 from hub.errors import HubError
 from hub.io.config.patch import unwatched
@@ -38,7 +38,7 @@ from hub.messages import (
     GetLogins,
     GetProfiles,
     GetVision,
-    Install,
+    InstallAgent,
     LogIn,
     PatchProvider,
     PatchVision,
@@ -131,7 +131,7 @@ class Settings(Actor[SettingsInbox]):
                 return self.answer_later(message, trio.to_thread.run_sync(self._profiles.listed))
             case GetVision():
                 return message.answer(VisionConfig(**attrs.asdict(self._current().vision)))
-            case Install():
+            case InstallAgent():
                 return self.answer_later(message, self._writer.install(message))
             case LogIn():
                 return self.answer_later(message, self._writer.log_in(message))
@@ -169,7 +169,7 @@ class Settings(Actor[SettingsInbox]):
                 self.ctx.nursery.start_soon(self._writer.told, _HELD_BACK, "config_held_back")
         return self._config
 
-    def _configured_profiles(self) -> tuple[Profile, ...]:
+    def _configured_profiles(self) -> tuple[ProfileSettings, ...]:
         self._current()
         return self._loaded.profiles
 
@@ -195,7 +195,7 @@ class Settings(Actor[SettingsInbox]):
             dict, self._providers
         )  # imported where nobody has needed them yet
         questions = {
-            name: Question(config.provider(name).program or provider.program, provider.version_args)
+            name: VersionQuestion(config.provider(name).program or provider.program, provider.version_args)
             for name, provider in known.items()
         }
         found = await self._probes.answers(self.ctx.nursery, questions, _PATIENCE)

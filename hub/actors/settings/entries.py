@@ -16,15 +16,15 @@ from hub.actors.common.clock import iso
 from hub.api import providers as api
 from hub.api.providers import Chosen, ProviderAccount, ProviderConfig
 from hub.domain.accounts.account import Account
-from hub.domain.accounts.login import Login
+from hub.domain.accounts.login import FoundLogin
 from hub.domain.config.reader import Config
-from hub.io.processes.probe import Probe, which
+from hub.io.processes.probe import ProgramProbe, which
 from hub.io.secrets.agent_keys import keys_of
 from hub.io.secrets.logins import find_login
 from hub.providers.base import Provider
 from hub.providers.registry import load_all
 
-KEY = Login("key")
+KEY = FoundLogin("key")
 """A key that hub hands to the agent itself."""
 
 
@@ -37,7 +37,9 @@ class Entries:
     providers: Mapping[str, Provider] = attrs.field(factory=load_all)
     """All there are: a key is one agent's among them."""
 
-    def entry(self, config: Config, provider: Provider, found: Probe | None, now: float) -> ProviderConfig:
+    def entry(
+        self, config: Config, provider: Provider, found: ProgramProbe | None, now: float
+    ) -> ProviderConfig:
         """One provider. `found` is None while its program has not answered."""
         settings = chosen(config, provider.name)
         path = which(config.provider(provider.name).program or provider.program)
@@ -72,7 +74,7 @@ class Entries:
             active_account=accounts[0].label,
         )
 
-    def login(self, config: Config, provider: Provider, account: Account, now: float) -> Login | None:
+    def login(self, config: Config, provider: Provider, account: Account, now: float) -> FoundLogin | None:
         """The login an agent of this account would use; one that has expired only where there is no better."""
         env = self._env(config, provider, account)
         if any(env.get(name) for name in provider.key_names):
@@ -104,11 +106,11 @@ class Entries:
             for account in config.accounts(provider.name)
         }
 
-    def kept_login(self, config: Config, provider: Provider, account: Account) -> Login | None:
+    def kept_login(self, config: Config, provider: Provider, account: Account) -> FoundLogin | None:
         """The login the agent keeps itself; None where it has none that can be seen."""
         return next(iter(self._kept(provider, self._env(config, provider, account))), None)
 
-    def _kept(self, provider: Provider, env: Mapping[str, str]) -> list[Login]:
+    def _kept(self, provider: Provider, env: Mapping[str, str]) -> list[FoundLogin]:
         return [
             login
             for store in provider.login_stores
@@ -153,7 +155,7 @@ def chosen(config: Config, name: str) -> Chosen:
     )
 
 
-def account_row(account: Account, login: Login | None, now: float) -> ProviderAccount:
+def account_row(account: Account, login: FoundLogin | None, now: float) -> ProviderAccount:
     """An account as the API tells it."""
     return ProviderAccount(
         label=account.label,
@@ -163,11 +165,11 @@ def account_row(account: Account, login: Login | None, now: float) -> ProviderAc
     )
 
 
-def _instant(login: Login | None) -> str | None:
+def _instant(login: FoundLogin | None) -> str | None:
     return iso(login.expires_at) if login is not None and login.expires_at is not None else None
 
 
-def _shown(found: Probe) -> api.Probe:
+def _shown(found: ProgramProbe) -> api.Probe:
     return api.Probe(
         ok=found.ok, detail=found.detail, latency_ms=found.latency_ms, checked_at=iso(found.checked_at)
     )

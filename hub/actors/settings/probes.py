@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 import attrs
 import trio
 
-from hub.io.processes.probe import Probe, probe
+from hub.io.processes.probe import ProgramProbe, probe
 
 FRESH = 60.0
 """Seconds for which the answer of a program is good."""
 
 
 @attrs.frozen
-class Question:
+class VersionQuestion:
     """A program and the arguments that make it tell its version."""
 
     program: str
@@ -30,12 +30,12 @@ class Probes:
     """One answer a provider. A program is asked once, however many wait for it."""
 
     clock: Callable[[], float]
-    _found: dict[str, tuple[Question, Probe]] = attrs.field(factory=dict)
+    _found: dict[str, tuple[VersionQuestion, ProgramProbe]] = attrs.field(factory=dict)
     _asked: dict[str, trio.Event] = attrs.field(factory=dict)
 
     async def answers(
-        self, nursery: trio.Nursery, questions: Mapping[str, Question], patience: float
-    ) -> Mapping[str, Probe]:
+        self, nursery: trio.Nursery, questions: Mapping[str, VersionQuestion], patience: float
+    ) -> Mapping[str, ProgramProbe]:
         """What is known within `patience` seconds; a program that takes longer is in a later answer.
 
         Args:
@@ -53,18 +53,18 @@ class Probes:
         """Its answer is good no longer: it was installed, or logged in."""
         self._found.pop(name, None)
 
-    def _good(self, name: str, question: Question) -> bool:
+    def _good(self, name: str, question: VersionQuestion) -> bool:
         known = self._found.get(name)
         return known is not None and known[0] == question and self.clock() - known[1].checked_at <= FRESH
 
-    def _ask(self, nursery: trio.Nursery, name: str, question: Question) -> trio.Event:
+    def _ask(self, nursery: trio.Nursery, name: str, question: VersionQuestion) -> trio.Event:
         event = self._asked.get(name)
         if event is None:
             event = self._asked[name] = trio.Event()
             nursery.start_soon(self._run, name, question, event)
         return event
 
-    async def _run(self, name: str, question: Question, event: trio.Event) -> None:
+    async def _run(self, name: str, question: VersionQuestion, event: trio.Event) -> None:
         try:
             self._found[name] = (question, await probe(question.program, question.version_args))
         finally:

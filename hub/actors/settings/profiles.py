@@ -14,7 +14,7 @@ from hub.api import profiles as api
 from hub.api.convert import structure, unstructure
 from hub.api.profiles import ProfileDone
 from hub.api.tables import read_profile
-from hub.domain.config.model import Profile
+from hub.domain.config.model import ProfileSettings
 from hub.domain.config.profiles import removed, together, upserted
 from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
@@ -29,7 +29,7 @@ class Profiles:
 
     places: Places
     providers: Collection[str]
-    configured: Callable[[], Sequence[Profile]]
+    configured: Callable[[], Sequence[ProfileSettings]]
     """Those of `hub.toml` and of the user's own configuration."""
 
     def within(self, config: Config) -> Config:
@@ -68,7 +68,7 @@ class Profiles:
         replace_stored(self.places, removed(self.configured(), read_stored(self.places), order.name))
         return ProfileDone(deleted=True, name=order.name)
 
-    def _stored_or_anew(self) -> tuple[Profile, ...]:
+    def _stored_or_anew(self) -> tuple[ProfileSettings, ...]:
         try:
             return read_stored(self.places)
         except HubError as error:
@@ -78,5 +78,5 @@ class Profiles:
             return ()
 
 
-def _shown(profile: Profile) -> api.Profile:
+def _shown(profile: ProfileSettings) -> api.Profile:
     return structure(unstructure(profile), api.Profile)

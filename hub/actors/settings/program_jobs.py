@@ -18,7 +18,7 @@ from hub.actors.settings.entries import Entries
 from hub.api.jobs import Begun
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
-from hub.domain.terminal import Command
+from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
 from hub.io.config.accounts import make_home
 from hub.io.processes.probe import probe, which
@@ -81,7 +81,7 @@ class ProgramJobs:
         self,
         title: str,
         provider: Provider,
-        command: Command,
+        command: TerminalCommand,
         ended: Callable[[int], Awaitable[str]],
         *,
         keep: bool,
@@ -111,7 +111,7 @@ class ProgramJobs:
         raise HubError(Code.AUTH_NEEDED, f"{provider.name} is not logged in as {label}.", hint="Try again.")
 
 
-def install_command(provider: Provider) -> Command:
+def install_command(provider: Provider) -> TerminalCommand:
     """The documented install.
 
     Raises:
@@ -125,10 +125,10 @@ def install_command(provider: Provider) -> Command:
     if not which(argv[0]):
         hint = f"Install it, then run: {shlex.join(argv)}"
         raise HubError(Code.AGENT_MISSING, f"{argv[0]} is not installed.", hint=hint)
-    return Command(argv)
+    return TerminalCommand(argv)
 
 
-def login_command(config: Config, provider: Provider, account: Account) -> Command:
+def login_command(config: Config, provider: Provider, account: Account) -> TerminalCommand:
     """The agent's own login for one account; keys are left out, for it is to find its own.
 
     Raises:
@@ -142,12 +142,12 @@ def login_command(config: Config, provider: Provider, account: Account) -> Comma
         raise HubError(Code.AGENT_MISSING, f"{provider.name} is not installed.", hint=install_hint(provider))
     env = provider.account_env(attrs.evolve(account, env={}))
     try:
-        return Command((program, *provider.login_command[1:]), env)
+        return TerminalCommand((program, *provider.login_command[1:]), env)
     except ValueError as error:
         raise HubError(Code.INVALID, f"{provider.name}: {error}.", hint="Correct it in hub.toml.") from error
 
 
-def _begun(job: str, provider: Provider, account: str, command: Command, work: Job) -> Begun:
+def _begun(job: str, provider: Provider, account: str, command: TerminalCommand, work: Job) -> Begun:
     opened = work.opened if isinstance(work, InTerminal) else None
     terminal = opened.program if opened is not None else ""
     return Begun(job=job, provider=provider.name, account=account, command=command.text(), terminal=terminal)

@@ -30,7 +30,7 @@ from hub.io.config.patch import Watch, patch, patch_provider, unwatched
 from hub.io.project.places import Places
 from hub.messages import (
     AddAccount,
-    Install,
+    InstallAgent,
     LogIn,
     PatchProvider,
     PatchVision,
@@ -131,7 +131,7 @@ class Writer:
             raise no_such("provider", name, self.providers)
         return self.providers[name]
 
-    async def install(self, order: Install) -> Begun:
+    async def install(self, order: InstallAgent) -> Begun:
         """Begin an install."""
         begun = await self.program_jobs.install(self.provider(order.name), background=order.background)
         await self._begun("install_started", begun)

@@ -42,7 +42,7 @@ class LoginStore:
 
 
 @attrs.frozen
-class Login:
+class FoundLogin:
     """A login that was found."""
 
     method: str
@@ -54,16 +54,16 @@ class Login:
         return self.expires_at is None or self.expires_at > now
 
 
-def login(store: LoginStore, document: object) -> Login | None:
+def login(store: LoginStore, document: object) -> FoundLogin | None:
     """What the store's file says; None when it holds no login."""
     if not _words(document, store.token):
         return None
     if _words(document, store.renews):
-        return Login(store.method)
+        return FoundLogin(store.method)
     found = _at(document, store.expires) if store.expires else ()
     instants = [value for value in found if type(value) in (int, float)]
     ends = [value / store.unit for value in instants if 0 <= value / store.unit < _END_OF_TIME]
-    return Login(store.method, max(ends, default=None))
+    return FoundLogin(store.method, max(ends, default=None))
 
 
 def _words(document: object, path: Sequence[str]) -> bool:

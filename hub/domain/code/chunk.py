@@ -15,7 +15,7 @@ MAX_LINE = 1000
 
 
 @attrs.frozen
-class Chunk:
+class CodeChunk:
     """Some lines of a file."""
 
     start_line: int
@@ -26,7 +26,7 @@ class Chunk:
     """At most `LINES * (MAX_LINE + 1)` characters."""
 
 
-def chunks(body: bytes) -> list[Chunk]:
+def chunks(body: bytes) -> list[CodeChunk]:
     """The whole file in pieces of 60 lines; none of an empty file.
 
     Never raises: what is no UTF-8 is replaced. In a chunk larger than its bound the end of each long line is left out.
@@ -37,8 +37,8 @@ def chunks(body: bytes) -> list[Chunk]:
     return [_chunk(lines[start : start + LINES], start) for start in range(0, len(lines), LINES)]
 
 
-def _chunk(lines: list[bytes], start: int) -> Chunk:
+def _chunk(lines: list[bytes], start: int) -> CodeChunk:
     body = b"\n".join(lines)
     if len(body) > LINES * MAX_LINE:
         body = b"\n".join(line[:MAX_LINE] for line in lines)
-    return Chunk(start + 1, start + len(lines), body.decode("utf-8", "replace"))
+    return CodeChunk(start + 1, start + len(lines), body.decode("utf-8", "replace"))

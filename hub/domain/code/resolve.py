@@ -2,7 +2,7 @@
 
 Owns: each language's rule from a name to a path, where a path alone settles it, and what a module is called that is
 not of the project.
-Must not: look at the disk. `Project` says which files there are.
+Must not: look at the disk. `SourceFiles` says which files there are.
 
 A rule that would have to guess says nothing: search paths, aliases of a bundler and build files are not read, but for
 the name that a `go.mod` gives its folder.
@@ -34,7 +34,7 @@ _REST = {
 
 
 @attrs.frozen
-class Project:
+class SourceFiles:
     """The source files there are, as the rules ask for them; made by `project`."""
 
     files: frozenset[str]
@@ -50,7 +50,7 @@ class Project:
     """What was resolved before, by language, place and name: the files of a folder mostly import the same."""
 
 
-def project(files: Iterable[str], go_modules: Mapping[str, str]) -> Project:
+def project(files: Iterable[str], go_modules: Mapping[str, str]) -> SourceFiles:
     """What is to be known of these paths, relative with slashes."""
     all_ = frozenset(files)
     named: dict[str, list[str]] = {}
@@ -61,7 +61,7 @@ def project(files: Iterable[str], go_modules: Mapping[str, str]) -> Project:
             named.setdefault(name, []).append(path)
         elif name.endswith(".go") and not name.endswith("_test.go"):
             packages.setdefault(folder, []).append(path)
-    return Project(
+    return SourceFiles(
         all_,
         {name: tuple(found) for name, found in named.items()},
         {name: tuple(found[:MAX_TARGETS]) for name, found in packages.items()},
@@ -77,7 +77,7 @@ def _modules(files: Collection[str]) -> dict[str, str]:
     return found | {path.removesuffix(".py"): path for path in files if path.endswith(".py")}
 
 
-def resolve(language: str, path: str, name: str, there: Project) -> tuple[str, ...]:
+def resolve(language: str, path: str, name: str, there: SourceFiles) -> tuple[str, ...]:
     """The project's files that an import means; none where it is of another project, or not settled.
 
     Args:
@@ -108,7 +108,7 @@ def outside_name(language: str, name: str) -> str:
     return _REST[language].split(name, 1)[0]
 
 
-def _first(there: Project, *paths: str) -> tuple[str, ...]:
+def _first(there: SourceFiles, *paths: str) -> tuple[str, ...]:
     return next(((path,) for path in paths if path in there.files), ())
 
 
@@ -129,7 +129,7 @@ def _above(path: str) -> Iterator[str]:
         yield path
 
 
-def _python(path: str, name: str, there: Project) -> tuple[str, ...]:
+def _python(path: str, name: str, there: SourceFiles) -> tuple[str, ...]:
     base, _, member = name.partition(":")
     inner = base.lstrip(".")
     dots = len(base) - len(inner)
@@ -154,7 +154,7 @@ def _python(path: str, name: str, there: Project) -> tuple[str, ...]:
     return ()
 
 
-def _go(path: str, name: str, there: Project) -> tuple[str, ...]:  # noqa: ARG001 - a rule's signature
+def _go(path: str, name: str, there: SourceFiles) -> tuple[str, ...]:  # noqa: ARG001 - a rule's signature
     for folder, module in there.go_modules.items():
         if name == module or name.startswith(module + "/"):
             within = _join(folder, name[len(module) + 1 :])
@@ -162,7 +162,7 @@ def _go(path: str, name: str, there: Project) -> tuple[str, ...]:  # noqa: ARG00
     return ()
 
 
-def _rust(path: str, name: str, there: Project) -> tuple[str, ...]:
+def _rust(path: str, name: str, there: SourceFiles) -> tuple[str, ...]:
     first, *rest = name.split("::")
     folder, file = posixpath.split(path)
     own = folder if file in _ROOTS or file == "mod.rs" else path.removesuffix(".rs")
@@ -183,7 +183,7 @@ def _rust(path: str, name: str, there: Project) -> tuple[str, ...]:
     return _first(there, f"{own}.rs", *(_join(own, root) for root in ("mod.rs", "lib.rs", "main.rs")))
 
 
-def _java(path: str, name: str, there: Project) -> tuple[str, ...]:  # noqa: ARG001 - a rule's signature
+def _java(path: str, name: str, there: SourceFiles) -> tuple[str, ...]:  # noqa: ARG001 - a rule's signature
     """A class is where its package says, below some root; where several roots have it, nothing is settled."""
     parts = name.split(".")
     while len(parts) > 1:  # a class may lie inside of another
@@ -197,7 +197,7 @@ def _java(path: str, name: str, there: Project) -> tuple[str, ...]:  # noqa: ARG
     return ()
 
 
-def _script(path: str, name: str, there: Project) -> tuple[str, ...]:
+def _script(path: str, name: str, there: SourceFiles) -> tuple[str, ...]:
     if not name.startswith("."):
         return ()
     at = _join(posixpath.dirname(path), name)
@@ -216,14 +216,14 @@ def _script(path: str, name: str, there: Project) -> tuple[str, ...]:
     )
 
 
-def _ruby(path: str, name: str, there: Project) -> tuple[str, ...]:
+def _ruby(path: str, name: str, there: SourceFiles) -> tuple[str, ...]:
     file = name if name.endswith(".rb") else f"{name}.rb"
     if name.startswith("."):
         return _first(there, _join(posixpath.dirname(path), file))
     return _first(there, *(_join(folder, "lib", file) for folder in _above(path)))
 
 
-_RULES: dict[str, Callable[[str, str, Project], tuple[str, ...]]] = {
+_RULES: dict[str, Callable[[str, str, SourceFiles], tuple[str, ...]]] = {
     "go": _go,
     "rust": _rust,
     "typescript": _script,

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import attrs
 
 from hub.domain.accounts.account import Account
-from hub.domain.config.schema import Rule, whole
+from hub.domain.config.schema import SettingRule, whole
 from hub.domain.config.values import (
     ONE_OF,
     TABLE,
@@ -50,7 +50,7 @@ Severity = Literal["info", "warn", "danger"]
 
 
 @attrs.frozen
-class Server:
+class ServerSettings:
     """`[server]`: where the API listens, and whom it lets in."""
 
     port: Annotated[int, whole(0, 65535)] | None = None
@@ -60,11 +60,13 @@ class Server:
     """When set, every request must carry it."""
     socket: Text = ""
     """The path of a unix socket that is served beside the port; "" = none. In the project, where it is relative."""
-    allowed_origins: Annotated[tuple[Origin, ...], Rule("an array of origins", key="allowed_origins")] = ()
+    allowed_origins: Annotated[
+        tuple[Origin, ...], SettingRule("an array of origins", key="allowed_origins")
+    ] = ()
 
 
 @attrs.frozen
-class Session:
+class SessionSettings:
     """`[session]`: how a task is run."""
 
     chain: Providers = ()
@@ -97,14 +99,14 @@ class Session:
 
 
 @attrs.frozen
-class Worktree:
+class WorktreeSettings:
     """`[worktree]`: what a new worktree is given before an agent works in it."""
 
     setup: Commands = ()
     """Run in it one after the other, before the first agent."""
-    copy: Annotated[tuple[Inside, ...], Rule("an array of paths inside the project")] = ()
+    copy: Annotated[tuple[Inside, ...], SettingRule("an array of paths inside the project")] = ()
     """Untracked files and folders of the user's that are copied into it; never committed."""
-    link: Annotated[tuple[Inside, ...], Rule("an array of paths inside the project")] = ()
+    link: Annotated[tuple[Inside, ...], SettingRule("an array of paths inside the project")] = ()
     """The same, as links to the user's own."""
 
     @property
@@ -146,7 +148,7 @@ class ProviderSettings:
     command: Argv = ()
     """How the agent is started, so that it speaks ACP."""
     display_name: Name = ""
-    key_names: Annotated[tuple[Variable, ...], Rule("an array of variables' names")] = ()
+    key_names: Annotated[tuple[Variable, ...], SettingRule("an array of variables' names")] = ()
     """Which names of `.hub/.env` the agent may have."""
     home_env: Variable = ""
     """The variable that takes an account's `configDir`."""
@@ -161,7 +163,7 @@ OWN_AGENT = ("command", "display_name", "key_names", "home_env", "base_url_env",
 
 
 @attrs.frozen
-class Profile:
+class ProfileSettings:
     """`[[profiles]]`: a named way to work."""
 
     name: Name
@@ -184,7 +186,7 @@ class PipelineNode:
 
 
 @attrs.frozen
-class Pipeline:
+class PipelineSettings:
     """`[[pipelines]]`: a named graph of tasks."""
 
     name: Name
@@ -204,7 +206,7 @@ class Notify:
 
     on: Annotated[
         tuple[Annotated[Literal["needs", "done", "failed", "wall"], ONE_OF], ...],
-        Rule("an array of kinds of news"),
+        SettingRule("an array of kinds of news"),
     ] = ("needs", "done", "failed", "wall")
     bell: Switch = True
     """Whether the terminal that the daemon runs in rings, and shows the words where it can (OSC 9)."""
@@ -244,7 +246,7 @@ class Redaction:
 
 
 @attrs.frozen
-class Detect:
+class DetectSettings:
     """`[detect]`: agents that run without hub."""
 
     ambient: Switch = True

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from hub.domain.config.model import Profile
-from hub.domain.config.schema import Problem, invalid
+from hub.domain.config.model import ProfileSettings
+from hub.domain.config.schema import SettingProblem, invalid
 from hub.errors import Code, HubError
 
 MAX_PROFILES = 200
 
 
-def check(profile: Profile, providers: Collection[str]) -> None:
+def check(profile: ProfileSettings, providers: Collection[str]) -> None:
     """Refuse a profile whose chain names no provider.
 
     Raises:
@@ -25,13 +25,17 @@ def check(profile: Profile, providers: Collection[str]) -> None:
         raise invalid(problems)
 
 
-def together(configured: Sequence[Profile], stored: Sequence[Profile]) -> tuple[Profile, ...]:
+def together(
+    configured: Sequence[ProfileSettings], stored: Sequence[ProfileSettings]
+) -> tuple[ProfileSettings, ...]:
     """All profiles: the configured ones, then the stored ones that do not have a configured one's name."""
     names = {profile.name for profile in configured}
     return (*configured, *(profile for profile in stored if profile.name not in names))
 
 
-def upserted(configured: Sequence[Profile], stored: Sequence[Profile], given: Profile) -> tuple[Profile, ...]:
+def upserted(
+    configured: Sequence[ProfileSettings], stored: Sequence[ProfileSettings], given: ProfileSettings
+) -> tuple[ProfileSettings, ...]:
     """The stored profiles with `given` in the place of the one of its name, or at the end.
 
     Raises:
@@ -48,7 +52,9 @@ def upserted(configured: Sequence[Profile], stored: Sequence[Profile], given: Pr
     return (*stored, given)
 
 
-def removed(configured: Sequence[Profile], stored: Sequence[Profile], name: str) -> tuple[Profile, ...]:
+def removed(
+    configured: Sequence[ProfileSettings], stored: Sequence[ProfileSettings], name: str
+) -> tuple[ProfileSettings, ...]:
     """The stored profiles without the one of that name.
 
     Raises:
@@ -61,19 +67,19 @@ def removed(configured: Sequence[Profile], stored: Sequence[Profile], name: str)
     return rest
 
 
-def _insist_stored(configured: Sequence[Profile], name: str) -> None:
+def _insist_stored(configured: Sequence[ProfileSettings], name: str) -> None:
     if name in [profile.name for profile in configured]:
         raise invalid(
             [
-                Problem(
+                SettingProblem(
                     ("name",), "is a profile of hub.toml; change it there, or take it out: under [[profiles]]"
                 )
             ]
         )
 
 
-def _unknown(profile: Profile, providers: Collection[str]) -> Iterator[Problem]:
+def _unknown(profile: ProfileSettings, providers: Collection[str]) -> Iterator[SettingProblem]:
     known = ", ".join(providers)
     for index, name in enumerate(profile.chain):
         if name not in providers:
-            yield Problem(("chain", index), f"{name!r} is no provider; known are {known}")
+            yield SettingProblem(("chain", index), f"{name!r} is no provider; known are {known}")

@@ -17,19 +17,19 @@ from hub.domain.config import schema
 from hub.domain.config.model import (
     OWN_AGENT,
     ApprovalRule,
-    Detect,
+    DetectSettings,
     Notify,
-    Pipeline,
-    Profile,
+    PipelineSettings,
+    ProfileSettings,
     ProviderSettings,
     Redaction,
-    Server,
-    Session,
+    ServerSettings,
+    SessionSettings,
     Terminal,
     Vision,
-    Worktree,
+    WorktreeSettings,
 )
-from hub.domain.config.schema import Problem
+from hub.domain.config.schema import SettingProblem
 from hub.domain.config.values import TABLE, TABLES, Provider
 from hub.domain.missing import no_such
 from hub.errors import Code, HubError
@@ -52,19 +52,19 @@ class Silence(Protocol):
 class Config:
     """All settings; every table may be left out."""
 
-    server: Annotated[Server, TABLE] = Server()
-    session: Annotated[Session, TABLE] = Session()
-    worktree: Annotated[Worktree, TABLE] = Worktree()
+    server: Annotated[ServerSettings, TABLE] = ServerSettings()
+    session: Annotated[SessionSettings, TABLE] = SessionSettings()
+    worktree: Annotated[WorktreeSettings, TABLE] = WorktreeSettings()
     providers: Annotated[Mapping[Provider, Annotated[ProviderSettings, TABLE]], TABLE] = attrs.field(
         factory=dict
     )
-    profiles: Annotated[tuple[Annotated[Profile, TABLE], ...], TABLES] = ()
-    pipelines: Annotated[tuple[Annotated[Pipeline, TABLE], ...], TABLES] = ()
+    profiles: Annotated[tuple[Annotated[ProfileSettings, TABLE], ...], TABLES] = ()
+    pipelines: Annotated[tuple[Annotated[PipelineSettings, TABLE], ...], TABLES] = ()
     terminal: Annotated[Terminal, TABLE] = Terminal()
     approvals: Annotated[tuple[Annotated[ApprovalRule, TABLE], ...], TABLES] = ()
     vision: Annotated[Vision, TABLE] = Vision()
     redaction: Annotated[Redaction, TABLE] = Redaction()
-    detect: Annotated[Detect, TABLE] = Detect()
+    detect: Annotated[DetectSettings, TABLE] = DetectSettings()
     notify: Annotated[Notify, TABLE] = Notify()
 
     def provider(self, name: str) -> ProviderSettings:
@@ -102,14 +102,14 @@ class Config:
         settings = ((name, self.provider(name).enabled) for name in known)
         return tuple(name for name, on in settings if (name not in OPT_IN if on is None else on))
 
-    def profile(self, name: str) -> Profile:
+    def profile(self, name: str) -> ProfileSettings:
         """The profile of that name; one without anything for "".
 
         Raises:
             HubError: INVALID; there is no such profile.
         """
         if not name:
-            return Profile("")
+            return ProfileSettings("")
         found = next((profile for profile in self.profiles if profile.name == name), None)
         if found is None:
             known = [profile.name for profile in self.profiles]
@@ -144,7 +144,7 @@ class Config:
         return chosen if chosen is not None else known[name].silent_after
 
 
-def contradictions(config: Config) -> Iterable[Problem]:
+def contradictions(config: Config) -> Iterable[SettingProblem]:
     """What each table allows and all together do not."""
     yield from _doubles(("profiles",), "name", [profile.name for profile in config.profiles])
     yield from _doubles(("pipelines",), "name", [pipeline.name for pipeline in config.pipelines])
@@ -155,32 +155,34 @@ def contradictions(config: Config) -> Iterable[Problem]:
         yield from _doubles(path, "label", [account.label for account in provider.accounts])
         for index, account in enumerate(provider.accounts):
             if account.active and any(other.active for other in provider.accounts[:index]):
-                yield Problem((*path, index, "active"), "is true for another account already")
+                yield SettingProblem((*path, index, "active"), "is true for another account already")
             folder = account.config_dir.rstrip("/")
             if folder and folders.setdefault(folder, (name, account.label)) != (name, account.label):
-                yield Problem((*path, index, "configDir"), "is another account's directory already")
+                yield SettingProblem((*path, index, "configDir"), "is another account's directory already")
 
 
 def _logins(provider: ProviderSettings) -> dict[str, Any]:
     return {"accounts": provider.accounts, "concurrency": provider.concurrency}
 
 
-def _own_agent(name: str, provider: ProviderSettings) -> Iterable[Problem]:
+def _own_agent(name: str, provider: ProviderSettings) -> Iterable[SettingProblem]:
     """What is wrong with a table that describes an agent, or with one that does not and says so all the same."""
     path = ("providers", name)
     if provider.kind and name in AGENTS:
-        yield Problem((*path, "kind"), f"is for an agent of your own: {name} is one that ships with hub")
+        yield SettingProblem(
+            (*path, "kind"), f"is for an agent of your own: {name} is one that ships with hub"
+        )
     if provider.kind and not (provider.command and provider.command[0].strip()):
-        yield Problem(
+        yield SettingProblem(
             path, 'needs the key "command": the program that speaks the protocol, and its arguments'
         )
     if provider.kind:
         return
     strange = [field for field in OWN_AGENT if getattr(provider, field)]
     for field in strange:
-        yield Problem((*path, schema.camel(field)), 'is only for an agent with kind = "acp"')
+        yield SettingProblem((*path, schema.camel(field)), 'is only for an agent with kind = "acp"')
     if name not in AGENTS and not strange and not _only_accounts(provider):
-        yield Problem(path, f'{schema.unknown(name, AGENTS)}, or one of your own with kind = "acp"')
+        yield SettingProblem(path, f'{schema.unknown(name, AGENTS)}, or one of your own with kind = "acp"')
 
 
 def _only_accounts(provider: ProviderSettings) -> bool:
@@ -188,7 +190,7 @@ def _only_accounts(provider: ProviderSettings) -> bool:
     return bool(provider.accounts) and attrs.evolve(provider, accounts=()) == ProviderSettings()
 
 
-def _doubles(path: schema.Path, key: str, names: list[str]) -> Iterable[Problem]:
+def _doubles(path: schema.Path, key: str, names: list[str]) -> Iterable[SettingProblem]:
     for index, name in enumerate(names):
         if name in names[:index]:
-            yield Problem((*path, index, key), "is used twice")
+            yield SettingProblem((*path, index, key), "is used twice")

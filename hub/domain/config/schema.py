@@ -1,6 +1,7 @@
 """What beside a type says what a setting may be, and where in a text a key stands.
 
-Owns: `Rule`, `Problem`, the names of fields outside of Python, and the places of keys and of syntax errors in TOML.
+Owns: `SettingRule`, `SettingProblem`, the names of fields outside of Python, and the places of keys and of syntax errors
+in TOML.
 Must not: know any setting, or repeat a value in a problem (it may be a secret).
 """
 
@@ -40,7 +41,7 @@ _AT = re.compile(r"line (\d+), column (\d+)\)")
 
 
 @attrs.frozen
-class Problem:
+class SettingProblem:
     """One thing that is wrong, and where."""
 
     path: Path
@@ -66,7 +67,7 @@ def _same(value: object) -> object:
 
 
 @attrs.frozen(eq=False)
-class Rule:
+class SettingRule:
     """Beside a type, in `Annotated`: what a setting may be, beyond its type, in words that do not repeat a value.
 
     Attributes:
@@ -87,24 +88,24 @@ class Rule:
         return ValueError(f"must be {allowed}, not {_kind(value)}")
 
 
-def string(allowed: str = "a string", test: Callable[[str], object] = _always) -> Rule:
+def string(allowed: str = "a string", test: Callable[[str], object] = _always) -> SettingRule:
     """A string without NUL for which `test` holds."""
-    return Rule(allowed, lambda value: "\0" not in value and test(value))
+    return SettingRule(allowed, lambda value: "\0" not in value and test(value))
 
 
-def whole(low: int, high: int | None = None) -> Rule:
+def whole(low: int, high: int | None = None) -> SettingRule:
     """A whole number in a range."""
     allowed = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
     top = 2**53 - 1 if high is None else high
-    return Rule(allowed, lambda value: low <= value <= top)
+    return SettingRule(allowed, lambda value: low <= value <= top)
 
 
-def number(allowed: str, test: Callable[[float], bool]) -> Rule:
+def number(allowed: str, test: Callable[[float], bool]) -> SettingRule:
     """A finite number for which `test` holds."""
-    return Rule(allowed, lambda value: math.isfinite(value) and abs(value) < 2**53 and test(value))
+    return SettingRule(allowed, lambda value: math.isfinite(value) and abs(value) < 2**53 and test(value))
 
 
-def invalid(found: Sequence[Problem]) -> HubError:
+def invalid(found: Sequence[SettingProblem]) -> HubError:
     """INVALID, which tells these problems, the first `MAX_PROBLEMS` with their JSON paths. There is one at least."""
     errors = [{"path": problem.json_path, "message": problem.text} for problem in found[:MAX_PROBLEMS]]
     others = len(found) - 1

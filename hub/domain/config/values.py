@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from hub.domain.config.schema import Rule, number, string, whole
+from hub.domain.config.schema import SettingRule, number, string, whole
 from hub.domain.text.safe import is_label
 
 _ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}", re.ASCII)
@@ -52,13 +52,13 @@ def _argv(value: object) -> object:
         raise ValueError("has a quote that is not closed") from None
 
 
-TABLE = Rule("a table")
-TABLES = Rule("an array of tables")
-ONE_OF = Rule()
+TABLE = SettingRule("a table")
+TABLES = SettingRule("an array of tables")
+ONE_OF = SettingRule()
 _WHY_NOT = "its program would take it for an option"
 
 Text = Annotated[str, string()]
-Switch = Annotated[bool, Rule("true or false")]
+Switch = Annotated[bool, SettingRule("true or false")]
 Name = Annotated[str, string("a name: 1 to 64 printable characters", is_label)]
 Provider = Annotated[str, string("a provider's name: small letters, digits and -", _PROVIDER.fullmatch)]
 Url = Annotated[
@@ -81,7 +81,7 @@ Command = Annotated[str, string("a command that is not empty", str.strip)]
 Task = Annotated[str, string("a task that is not empty", str.strip)]
 Option = Annotated[
     Any,
-    Rule(
+    SettingRule(
         f"a value that does not begin with - ({_WHY_NOT}; options are given in args)",
         lambda v: not (isinstance(v, str) and v.startswith("-")),
     ),
@@ -89,13 +89,13 @@ Option = Annotated[
 CoAuthor = Annotated[
     str, string('a name and an address, as in "Claude <noreply@anthropic.com>", or empty', _AUTHOR.fullmatch)
 ]
-Texts = Annotated[tuple[Text, ...], Rule("an array of strings")]
-Providers = Annotated[tuple[Provider, ...], Rule("an array of providers' names")]
-Commands = Annotated[tuple[Command, ...], Rule("an array of commands")]
+Texts = Annotated[tuple[Text, ...], SettingRule("an array of strings")]
+Providers = Annotated[tuple[Provider, ...], SettingRule("an array of providers' names")]
+Commands = Annotated[tuple[Command, ...], SettingRule("an array of commands")]
 Inside = Annotated[
     str, string("a path inside the project, neither in .git nor in .hub, without ..", _is_inside)
 ]
-Argv = Annotated[tuple[Text, ...], Rule("a command: a string or an array of strings", prepare=_argv)]
+Argv = Annotated[tuple[Text, ...], SettingRule("a command: a string or an array of strings", prepare=_argv)]
 Dollars = Annotated[float, number("an amount of US dollars above 0", lambda v: v > 0)]
 Positive = Annotated[float, number("a number of seconds above 0", lambda v: v > 0)]
 Seconds = Annotated[float, number("a number of seconds, 0 or more", lambda v: v >= 0)]

@@ -19,7 +19,7 @@ import attrs
 
 from hub.domain.brief import MAX_GOAL
 from hub.domain.contract import Evidence, EvidenceKind, Sourced
-from hub.domain.detection.intel import SessionIntel, Turn
+from hub.domain.detection.intel import SessionIntel, StoredTurn
 from hub.domain.event import Event, EventType
 from hub.domain.fidelity.said import MAX_TURNS, turn
 from hub.domain.intent.activity import below
@@ -114,7 +114,7 @@ def _bare(value: Any) -> Any:
     return attrs.evolve(value, **parts | ({"source": 0} if "source" in parts else {}))
 
 
-def events(intent: Intent, turns: Iterable[Turn]) -> Iterator[Event]:
+def events(intent: Intent, turns: Iterable[StoredTurn]) -> Iterator[Event]:
     """What the transcript tells, as events of the session that goes on with it.
 
     Args:
@@ -149,7 +149,7 @@ def _harness(intent: Intent) -> Event:
     return Event(EventType.SYSTEM, "adopted from another agent's transcript", {**_TOLD, **told})
 
 
-def _turn(turn: Turn) -> Event:
+def _turn(turn: StoredTurn) -> Event:
     return _says(turn.text, **({"role": "user"} if turn.role == "user" else {}))
 
 

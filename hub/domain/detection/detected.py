@@ -1,6 +1,6 @@
 """What is told of an agent that hub did not start, or of a session that one has left.
 
-Owns: `Detected`, its id, and how running agents and kept sessions become one list.
+Owns: `DetectedAgent`, its id, and how running agents and kept sessions become one list.
 Must not: show or redact it, or look at the machine.
 """
 
@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import attrs
 
 from hub.domain.detection.intel import SessionIntel, StoreHit
-from hub.domain.detection.matching import Agent, Choice, Confidence, Session, below, choose
+from hub.domain.detection.matching import Agent, Confidence, SessionCandidate, SessionMatch, below, choose
 
-UNKNOWN = Choice("", Confidence.NONE)
+UNKNOWN = SessionMatch("", Confidence.NONE)
 _OWN_WORKTREES = "/.hub/worktrees/"
 
 
 @attrs.frozen
-class Kept:
+class KeptSession:
     """A session as its store has it."""
 
     hit: StoreHit
@@ -51,14 +51,14 @@ class Gap:
 
 
 @attrs.frozen(kw_only=True)
-class Detected:
+class DetectedAgent:
     """One agent or session. `agent` is None for a session nobody works on, `kept` for an agent without one."""
 
     provider: str
     account: str
     agent: Agent | None = None
-    kept: Kept | None = None
-    choice: Choice = UNKNOWN
+    kept: KeptSession | None = None
+    choice: SessionMatch = UNKNOWN
     contenders: tuple[Agent, ...] = ()
     """Agents that may be working on this session: nobody can tell."""
     gap: Gap | None = None
@@ -112,10 +112,10 @@ def hubs_own(folder: str) -> bool:
 
 def combine(
     running: Sequence[Agent],
-    kept: Iterable[Kept],
+    kept: Iterable[KeptSession],
     account_of: Callable[[str, str], str],
     gaps: Iterable[Gap] = (),
-) -> tuple[Detected, ...]:
+) -> tuple[DetectedAgent, ...]:
     """Every agent and every session once; what runs first, then the session written last, gaps at the end.
 
     Args:
@@ -136,20 +136,22 @@ def combine(
     )
 
 
-def _newest_last(kept: Iterable[Kept]) -> list[Kept]:
+def _newest_last(kept: Iterable[KeptSession]) -> list[KeptSession]:
     return sorted(kept, key=lambda one: one.hit.mtime_ns)
 
 
-def _sessions(kept: Iterable[Kept]) -> Mapping[str, Sequence[Session]]:
-    found: dict[str, list[Session]] = {}
+def _sessions(kept: Iterable[KeptSession]) -> Mapping[str, Sequence[SessionCandidate]]:
+    found: dict[str, list[SessionCandidate]] = {}
     for one in kept:
-        session = Session(session_id=one.session_id, cwd=one.cwd, home=one.hit.root, updated=one.updated)
+        session = SessionCandidate(
+            session_id=one.session_id, cwd=one.cwd, home=one.hit.root, updated=one.updated
+        )
         found.setdefault(one.hit.provider, []).append(session)
     return found
 
 
 def _rivals(
-    running: Sequence[Agent], chosen: Mapping[tuple[int, int], Choice]
+    running: Sequence[Agent], chosen: Mapping[tuple[int, int], SessionMatch]
 ) -> dict[tuple[str, str], tuple[Agent, ...]]:
     found: dict[tuple[str, str], tuple[Agent, ...]] = {}
     for agent in running:
@@ -161,31 +163,33 @@ def _rivals(
 
 def _running(
     agent: Agent,
-    choice: Choice,
-    by_id: Mapping[tuple[str, str], Kept],
+    choice: SessionMatch,
+    by_id: Mapping[tuple[str, str], KeptSession],
     account_of: Callable[[str, str], str],
-) -> Detected:
+) -> DetectedAgent:
     provider = agent.head.provider
     kept = by_id.get((provider, choice.session_id))
     home = agent.best.home or (kept.hit.root if kept is not None else "")
-    return Detected(
+    return DetectedAgent(
         provider=provider, account=account_of(provider, home), agent=agent, kept=kept, choice=choice
     )
 
 
-def _left(kept: Kept, rivals: tuple[Agent, ...], account_of: Callable[[str, str], str]) -> Detected:
+def _left(
+    kept: KeptSession, rivals: tuple[Agent, ...], account_of: Callable[[str, str], str]
+) -> DetectedAgent:
     confidence = Confidence.AMBIGUOUS if rivals else Confidence.EXACT
-    return Detected(
+    return DetectedAgent(
         provider=kept.hit.provider,
         account=account_of(kept.hit.provider, kept.hit.root),
         kept=kept,
-        choice=Choice(kept.session_id, confidence),
+        choice=SessionMatch(kept.session_id, confidence),
         contenders=rivals,
     )
 
 
-def _missing(gap: Gap, account_of: Callable[[str, str], str]) -> Detected:
-    return Detected(provider=gap.provider, account=account_of(gap.provider, gap.root), gap=gap)
+def _missing(gap: Gap, account_of: Callable[[str, str], str]) -> DetectedAgent:
+    return DetectedAgent(provider=gap.provider, account=account_of(gap.provider, gap.root), gap=gap)
 
 
 def account_label(homes: Iterable[tuple[str, str]], folder: str) -> str:

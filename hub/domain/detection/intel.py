@@ -45,7 +45,7 @@ class Place:
 
 
 @attrs.frozen
-class Found:
+class FoundFile:
     """A file that a place's pattern fits, as it was."""
 
     path: str
@@ -105,7 +105,7 @@ WHOLE = Limits(whole=True, seconds=10.0)
 
 
 @attrs.frozen
-class Turn:
+class StoredTurn:
     """What was said, word for word."""
 
     role: str
@@ -190,7 +190,7 @@ class SessionIntel:
     files_touched: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
     mcps: tuple[str, ...] = ()
-    recent_turns: tuple[Turn, ...] = ()
+    recent_turns: tuple[StoredTurn, ...] = ()
     tokens_in: int = 0
     tokens_out: int = 0
     message_count: int = 0

@@ -12,7 +12,15 @@ from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from hub.domain.detection.intel import MAX_TURNS, Accounting, CallEnd, SessionIntel, StoreHit, Turn, drift
+from hub.domain.detection.intel import (
+    MAX_TURNS,
+    Accounting,
+    CallEnd,
+    SessionIntel,
+    StoredTurn,
+    StoreHit,
+    drift,
+)
 
 if TYPE_CHECKING:
     from hub.domain.contract import Sourced
@@ -45,7 +53,7 @@ class IntelDraft:
         self.tokens_exact = True
         self.lifts = True
         self._prompt = ""
-        self._turns: deque[tuple[str, Turn]] = deque(maxlen=MAX_TURNS)
+        self._turns: deque[tuple[str, StoredTurn]] = deque(maxlen=MAX_TURNS)
         self._messages = 0
         self._named: set[str] = set()
         self._files: dict[str, None] = {}
@@ -121,7 +129,7 @@ class IntelDraft:
         self._messages += 1
         if key:
             self._named.add(key)
-        self._turns.append((key, Turn(role, text)))
+        self._turns.append((key, StoredTurn(role, text)))
 
     def _again(self, role: str, text: str, key: str, *, join: bool) -> None:
         for at, (known, turn) in enumerate(self._turns):
@@ -129,7 +137,7 @@ class IntelDraft:
                 whole = text
                 if join:
                     whole = turn.text if text in turn.text else f"{turn.text}\n\n{text}"
-                self._turns[at] = (key, Turn(role, whole))
+                self._turns[at] = (key, StoredTurn(role, whole))
 
     def forget_turns(self, but: Container[str] = ()) -> None:
         """The history was rewound or compacted away: turns said so far, but those with these keys, are not recent."""

@@ -55,7 +55,7 @@ class Agent:
 
 
 @attrs.frozen(kw_only=True)
-class Session:
+class SessionCandidate:
     """A session of a store that may belong to a running agent."""
 
     session_id: str
@@ -67,7 +67,7 @@ class Session:
 
 
 @attrs.frozen
-class Choice:
+class SessionMatch:
     """Which session an agent works on."""
 
     session_id: str
@@ -121,8 +121,8 @@ def _agent(head: Recognised, line: Sequence[Recognised]) -> Agent:
 
 
 def choose(
-    running: Sequence[Agent], sessions: Mapping[str, Sequence[Session]]
-) -> dict[tuple[int, int], Choice]:
+    running: Sequence[Agent], sessions: Mapping[str, Sequence[SessionCandidate]]
+) -> dict[tuple[int, int], SessionMatch]:
     """Which session each running agent works on, by the agent's key.
 
     Args:
@@ -130,7 +130,7 @@ def choose(
         sessions: What the stores have, by the provider's name.
     """
     chosen = {
-        agent.key: Choice(agent.best.session_id, Confidence.EXACT)
+        agent.key: SessionMatch(agent.best.session_id, Confidence.EXACT)
         for agent in running
         if agent.best.session_id
     }
@@ -149,14 +149,14 @@ def choose(
     return chosen
 
 
-def _choice(found: tuple[str, ...], *, alone: bool) -> Choice:
+def _choice(found: tuple[str, ...], *, alone: bool) -> SessionMatch:
     if alone:
-        return Choice(found[0], Confidence.LIKELY)
-    return Choice("", Confidence.AMBIGUOUS if found else Confidence.NONE, found)
+        return SessionMatch(found[0], Confidence.LIKELY)
+    return SessionMatch("", Confidence.AMBIGUOUS if found else Confidence.NONE, found)
 
 
 def _fitting(
-    agent: Agent, sessions: Mapping[str, Sequence[Session]], taken: set[tuple[str, str]]
+    agent: Agent, sessions: Mapping[str, Sequence[SessionCandidate]], taken: set[tuple[str, str]]
 ) -> tuple[str, ...]:
     """Sessions of its folder and its home that were written since it began, newest first."""
     provider, process = agent.head.provider, agent.head.process

@@ -26,7 +26,7 @@ _SESSION_ID = late(r"^[A-Za-z0-9][A-Za-z0-9_-]{7,127}$")
 COMMAND_LINE = "command-line"
 
 
-class Evidence(StrEnum):
+class ProcessEvidence(StrEnum):
     """What a process was recognised by, best first."""
 
     REGISTRY = "registry"
@@ -100,7 +100,7 @@ class Process:
 
 
 @attrs.frozen(kw_only=True)
-class Entry:
+class RegistryEntry:
     """What the vendor's registry says of one process."""
 
     pid: int
@@ -115,7 +115,7 @@ class Recognised:
 
     process: Process
     provider: str
-    evidence: Evidence
+    evidence: ProcessEvidence
     helper: bool = False
     """Whether it serves another program and is no agent by itself."""
     home: str = ""
@@ -124,20 +124,20 @@ class Recognised:
     surface: str = COMMAND_LINE
 
 
-def named(executable: str, script: str, signature: Signature) -> Evidence | None:
+def named(executable: str, script: str, signature: Signature) -> ProcessEvidence | None:
     """By what executable or script are the agent's, None where they are not; for every process, so it is cheap."""
     if not script:
         known = _ends(executable, signature.executables) or _within(executable, signature.packages)
-        return Evidence.EXECUTABLE if known else None
+        return ProcessEvidence.EXECUTABLE if known else None
     if _within(script, signature.packages):
-        return Evidence.SCRIPT
+        return ProcessEvidence.SCRIPT
     program = signature.program
     called = script == signature.title or (program and last_of(script).partition(".")[0] == program)
-    return Evidence.NAME if called else None
+    return ProcessEvidence.NAME if called else None
 
 
 def recognise(
-    process: Process, signatures: Mapping[str, Signature], entries: Mapping[str, Entry]
+    process: Process, signatures: Mapping[str, Signature], entries: Mapping[str, RegistryEntry]
 ) -> Recognised | None:
     """The agent a process belongs to; None when to none.
 
@@ -154,7 +154,7 @@ def recognise(
 
 
 def _recognise(
-    process: Process, provider: str, signature: Signature, entry: Entry | None
+    process: Process, provider: str, signature: Signature, entry: RegistryEntry | None
 ) -> Recognised | None:
     # A registry's file may outlive its process, and the number be another one's by now.
     told = entry if entry is not None and entry.starttime == process.starttime else None
@@ -162,11 +162,11 @@ def _recognise(
     if told is None and by_name is None:
         return None
     home, session_id = _held(process.open_files, signature)
-    evidence = by_name or Evidence.NAME
+    evidence = by_name or ProcessEvidence.NAME
     if told is not None:
-        evidence, session_id = Evidence.REGISTRY, told.session_id
+        evidence, session_id = ProcessEvidence.REGISTRY, told.session_id
     elif session_id or home:
-        evidence = Evidence.OPEN_FILE
+        evidence = ProcessEvidence.OPEN_FILE
     words = (told.surface,) if told is not None else process.argv[1:]
     return Recognised(
         process=process,
@@ -183,7 +183,7 @@ def _recognise(
 
 def rank(found: Recognised) -> int:
     """Less is better evidence."""
-    return list(Evidence).index(found.evidence)
+    return list(ProcessEvidence).index(found.evidence)
 
 
 def _ends(path: str, ends: Sequence[str]) -> bool:

@@ -28,7 +28,7 @@ from hub.domain.intent.activity import Activity, Calls, failure_text, read
 from hub.domain.intent.fold import mend_text, order_text
 from hub.domain.intent.listed import finished, listed
 from hub.domain.intent.shell import proven, same
-from hub.domain.intent.statements import Kind, alike, statements
+from hub.domain.intent.statements import StatementKind, alike, statements
 from hub.domain.intent.upcoming import Upcoming
 
 
@@ -171,10 +171,10 @@ class GoldFold:
         if not by_user:
             self._steps(text, source)
         for found in statements(text, by_user=by_user):
-            if found.kind is Kind.NEXT:
+            if found.kind is StatementKind.NEXT:
                 self._next_said = (found.text, source)
                 self._upcoming.say(found.text, source)
-            elif found.kind is Kind.DO_NOT_REDO:
+            elif found.kind is StatementKind.DO_NOT_REDO:
                 self._upcoming.done(found.text)
                 self._add(Facet.NEXT, f"done {norm(found.text)}", source)
                 self._over(source, {step for step in self._left() if alike(step) == alike(found.text)})

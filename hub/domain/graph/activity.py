@@ -17,12 +17,21 @@ import attrs
 
 from hub.domain.event import Record, Tag
 from hub.domain.graph.drawn import DONE_ORDER, ORDER, Outline, outline_payload
-from hub.domain.graph.vocabulary import Edge, EdgeType, Node, NodeType, Part, fact_id, file_id, task_id
+from hub.domain.graph.vocabulary import (
+    EdgeType,
+    GraphPart,
+    NewEdge,
+    NewNode,
+    NodeType,
+    fact_id,
+    file_id,
+    task_id,
+)
 from hub.domain.intent.activity import Activity, read
 from hub.domain.intent.fold import IntentFold
-from hub.domain.intent.memory import Change, Fate, Memory, Section
+from hub.domain.intent.memory import Fate, ItemChange, Memory, Section
 
-_NOTHING = Part()
+_NOTHING = GraphPart()
 _WORDS = Activity(id=0, tag=Tag.TEXT)
 """What a session said last, when it is over."""
 MAX_MENTIONS = 20
@@ -73,16 +82,16 @@ class ActivityFold:
         """What the next fold must be given to go on here."""
         return Pending(self._session, self._whole, self._intent.memory, self._done)
 
-    def feed(self, record: Record) -> Part:
+    def feed(self, record: Record) -> GraphPart:
         """Take in one event; each once, in the order of the log."""
         session = record.meta.get("sessionId")
         if not isinstance(session, str) or not session:
-            return Part()
-        told: list[Part] = []
+            return GraphPart()
+        told: list[GraphPart] = []
         if session != self._session:
             told += self._ended()
             self._start(session, record)
-            told.append(Part((Node(task_id(session), NodeType.TASK, {}, session, 0.0),)))
+            told.append(GraphPart((NewNode(task_id(session), NodeType.TASK, {}, session, 0.0),)))
         seen = read(record.id, record, self._intent.memory.root)
         done = self._intent.take(seen)
         if seen.by_hub and not seen.by_user:
@@ -93,16 +102,16 @@ class ActivityFold:
             told += self._changed(done, self._tool_id(record, done, done.call or done.id))
         return _joined(told)
 
-    def outline(self) -> Part:
+    def outline(self) -> GraphPart:
         """What of the intent is about the session as a whole, where that has changed since it was asked last."""
         if not self._session:
-            return Part()
+            return GraphPart()
         found = Outline.of(self._intent.intent(), whole=self._whole)
         if found == self._outline:
-            return Part()
+            return GraphPart()
         self._outline = found
         payload = outline_payload(found)
-        return Part((Node(task_id(self._session), NodeType.TASK, payload, self._session, 0.0),))
+        return GraphPart((NewNode(task_id(self._session), NodeType.TASK, payload, self._session, 0.0),))
 
     def _start(self, session: str, record: Record) -> None:
         """A session that begins here is read whole; of one that goes on, or was carried in, something is missing."""
@@ -111,32 +120,32 @@ class ActivityFold:
         intent = IntentFold(task if whole else "", self._worktree_of(session), watched=True)
         self._begin(session, intent, {}, whole=whole)
 
-    def _ended(self) -> list[Part]:
+    def _ended(self) -> list[GraphPart]:
         """The session before: what was being said is said, and how it stands is kept."""
         if not self._session:
             return []
         self._intent.flush()
         return [*self._changed(_WORDS, ""), self.outline()]
 
-    def _hub_says(self, record: Record, seen: Activity) -> Iterator[Part]:
+    def _hub_says(self, record: Record, seen: Activity) -> Iterator[GraphPart]:
         task = record.meta.get("task")
         if isinstance(task, str) and task and record.meta.get("taskId"):
             payload = {"goal": task, "taskId": record.meta["taskId"], "source": seen.id}
-            yield Part((Node(task_id(self._session), NodeType.TASK, payload, self._session),))
+            yield GraphPart((NewNode(task_id(self._session), NodeType.TASK, payload, self._session),))
         if "ended" in record.meta:
             payload = {"state": record.meta["ended"], "verified": record.meta.get("verified")}
-            yield Part((Node(task_id(self._session), NodeType.TASK, payload, self._session, 0.0),))
+            yield GraphPart((NewNode(task_id(self._session), NodeType.TASK, payload, self._session, 0.0),))
 
-    def _agent_does(self, record: Record, seen: Activity, done: Activity) -> Iterator[Part]:
+    def _agent_does(self, record: Record, seen: Activity, done: Activity) -> Iterator[GraphPart]:
         if seen.tag == Tag.TOOL_USE:
             yield self._called(record, seen)
         elif seen.tag == Tag.TOOL_RESULT:
             number = self._tool_id(record, done, done.call or done.id)
             payload = {"exitCode": done.exit_code, "failed": done.failed, "result": done.id}
             weight = 0.0 if done.call or done.amends else 1.0
-            yield Part((Node(number, NodeType.TOOL_USE, payload, self._session, weight),))
+            yield GraphPart((NewNode(number, NodeType.TOOL_USE, payload, self._session, weight),))
 
-    def _called(self, record: Record, seen: Activity) -> Part:
+    def _called(self, record: Record, seen: Activity) -> GraphPart:
         number = self._tool_id(record, seen, seen.id)
         payload = {
             "tool": seen.tool,
@@ -145,13 +154,13 @@ class ActivityFold:
             "writes": seen.writes,
             "source": seen.id,
         }
-        node = Node(number, NodeType.TOOL_USE, {k: v for k, v in payload.items() if v}, self._session)
-        edges = [Edge(task_id(self._session), number, EdgeType.EMITTED)]
+        node = NewNode(number, NodeType.TOOL_USE, {k: v for k, v in payload.items() if v}, self._session)
+        edges = [NewEdge(task_id(self._session), number, EdgeType.EMITTED)]
         if seen.path:
-            edges.append(Edge(number, file_id(seen.path), EdgeType.TOUCHES))
-        return Part((node,), tuple(edges))
+            edges.append(NewEdge(number, file_id(seen.path), EdgeType.TOUCHES))
+        return GraphPart((node,), tuple(edges))
 
-    def _changed(self, by: Activity, number: str) -> Iterator[Part]:
+    def _changed(self, by: Activity, number: str) -> Iterator[GraphPart]:
         """The intent's items that have changed, as nodes.
 
         Args:
@@ -167,13 +176,13 @@ class ActivityFold:
                 yield self._outcome(change, by, number)
         yield from self._finished()
 
-    def _said(self, kind: NodeType, change: Change) -> Part:
+    def _said(self, kind: NodeType, change: ItemChange) -> GraphPart:
         if change.fate is Fate.KEPT:
             source = self._intent.memory.said[change.section][change.key]
             return self._fact(kind, change.key, {"source": source, ORDER: change.order})
         return self._lapsed(kind, change.key)
 
-    def _finished(self) -> Iterator[Part]:
+    def _finished(self) -> Iterator[GraphPart]:
         """The plan's finished steps, where they have changed: they are not to be redone."""
         memory, before = self._intent.memory, self._done
         done, said = memory.plan.done, memory.said[Section.DO_NOT_REDO]
@@ -186,11 +195,13 @@ class ActivityFold:
                 yield self._fact(NodeType.DO_NOT_REDO, step, {"done": source, DONE_ORDER: memory.count})
         for step in before.keys() - done.keys():
             if step in said:
-                yield Part((self._node(NodeType.DO_NOT_REDO, step, {"done": None, DONE_ORDER: None}, 0.0),))
+                yield GraphPart(
+                    (self._node(NodeType.DO_NOT_REDO, step, {"done": None, DONE_ORDER: None}, 0.0),)
+                )
             else:
-                yield Part(gone=(fact_id(NodeType.DO_NOT_REDO, self._session, step),))
+                yield GraphPart(gone=(fact_id(NodeType.DO_NOT_REDO, self._session, step),))
 
-    def _outcome(self, change: Change, result: Activity, number: str) -> Part:
+    def _outcome(self, change: ItemChange, result: Activity, number: str) -> GraphPart:
         """A command's newest run, and a failure until the same thing works."""
         memory = self._intent.memory
         kind = NodeType.COMMAND if change.section is Section.COMMAND else NodeType.FAILURE
@@ -210,15 +221,15 @@ class ActivityFold:
         weight = 1.0 if change.fate is Fate.KEPT else 0.0
         node = self._node(kind, change.key, payload, weight)
         edges = (
-            Edge(task_id(self._session), node.id, EdgeType.HAS_FACT),
-            Edge(number, node.id, EdgeType.EXTRACTED),
+            NewEdge(task_id(self._session), node.id, EdgeType.HAS_FACT),
+            NewEdge(number, node.id, EdgeType.EXTRACTED),
         )
-        return Part((node,), edges)
+        return GraphPart((node,), edges)
 
-    def _file(self, change: Change) -> Part:
+    def _file(self, change: ItemChange) -> GraphPart:
         number = file_id(change.key)
         if change.fate is not Fate.KEPT:
-            return Part((Node(number, NodeType.FILE, {ORDER: None}, self._session, 0.0),))
+            return GraphPart((NewNode(number, NodeType.FILE, {ORDER: None}, self._session, 0.0),))
         touched = self._intent.memory.files[change.key]
         payload = {
             "path": change.key,
@@ -228,38 +239,38 @@ class ActivityFold:
             "by": self._session,
             ORDER: change.order,
         }
-        node = Node(number, NodeType.FILE, payload, self._session)
-        return Part((node,), (Edge(task_id(self._session), number, EdgeType.TOUCHES),))
+        node = NewNode(number, NodeType.FILE, payload, self._session)
+        return GraphPart((node,), (NewEdge(task_id(self._session), number, EdgeType.TOUCHES),))
 
-    def _fact(self, kind: NodeType, text: str, more: dict[str, object]) -> Part:
+    def _fact(self, kind: NodeType, text: str, more: dict[str, object]) -> GraphPart:
         task, node = task_id(self._session), self._node(kind, text, {"text": text, **more}, 1.0)
-        nodes, edges = [node], [Edge(task, node.id, EdgeType.HAS_FACT)]
+        nodes, edges = [node], [NewEdge(task, node.id, EdgeType.HAS_FACT)]
         if kind is NodeType.CONSTRAINT:
-            edges.append(Edge(node.id, task, EdgeType.SCOPE))
+            edges.append(NewEdge(node.id, task, EdgeType.SCOPE))
         for path in list(dict.fromkeys(_PATH.findall(text)))[:MAX_MENTIONS]:
-            nodes.append(Node(file_id(path), NodeType.FILE, {"path": path}, self._session, 0.0))
-            edges.append(Edge(node.id, file_id(path), EdgeType.MENTIONS))
-        return Part(tuple(nodes), tuple(edges))
+            nodes.append(NewNode(file_id(path), NodeType.FILE, {"path": path}, self._session, 0.0))
+            edges.append(NewEdge(node.id, file_id(path), EdgeType.MENTIONS))
+        return GraphPart(tuple(nodes), tuple(edges))
 
-    def _lapsed(self, kind: NodeType, key: str, *, undone: bool = False) -> Part:
+    def _lapsed(self, kind: NodeType, key: str, *, undone: bool = False) -> GraphPart:
         """What gave way is still known; what was undone is not."""
         if undone:
-            return Part(gone=(fact_id(kind, self._session, key),))
-        return Part((self._node(kind, key, {ORDER: None}, 0.0),))
+            return GraphPart(gone=(fact_id(kind, self._session, key),))
+        return GraphPart((self._node(kind, key, {ORDER: None}, 0.0),))
 
-    def _node(self, kind: NodeType, key: str, payload: dict[str, object], weight: float) -> Node:
-        return Node(fact_id(kind, self._session, key), kind, payload, self._session, weight)
+    def _node(self, kind: NodeType, key: str, payload: dict[str, object], weight: float) -> NewNode:
+        return NewNode(fact_id(kind, self._session, key), kind, payload, self._session, weight)
 
     def _tool_id(self, record: Record, seen: Activity, source: int) -> str:
         dispatch = record.meta.get("dispatchId")
         return f"{NodeType.TOOL_USE}:{dispatch or self._session}:{seen.tool_id or source}"
 
 
-def _joined(told: list[Part]) -> Part:
+def _joined(told: list[GraphPart]) -> GraphPart:
     """Several parts as one, which takes out first what no longer holds."""
     if len(told) < 2:  # noqa: PLR2004  # most events tell nothing, or one thing
         return told[0] if told else _NOTHING
-    return Part(
+    return GraphPart(
         tuple(node for part in told for node in part.nodes),
         tuple(edge for part in told for edge in part.edges),
         tuple(name for part in told for name in part.gone),

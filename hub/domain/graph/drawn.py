@@ -18,7 +18,7 @@ import msgspec
 from hub.domain.contract import Sourced
 from hub.domain.graph.vocabulary import NodeType
 from hub.domain.intent.fold import Intent, not_again
-from hub.domain.intent.memory import Command, InFlight, Touched
+from hub.domain.intent.memory import InFlight, RanCommand, Touched
 
 ORDER = "order"
 """Of what was kept when it was read."""
@@ -115,7 +115,7 @@ def _intent(outline: Outline, found: Mapping[str, list[Mapping[str, Any]]], sess
             if node.get("by") == session_id
         ),
         commands=tuple(
-            Command(node["command"], node.get("exitCode"), node["failed"], node["source"])
+            RanCommand(node["command"], node.get("exitCode"), node["failed"], node["source"])
             for node in ordered(NodeType.COMMAND)
         ),
         failed_attempts=facts(NodeType.FAILURE),

@@ -11,11 +11,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
-from hub.domain.code.resolve import Project, outside_name, resolve
+from hub.domain.code.resolve import SourceFiles, outside_name, resolve
+from hub.domain.code.symbol import Symbol
 
 
 class NodeType(StrEnum):
@@ -55,7 +56,7 @@ class EdgeType(StrEnum):
 
 
 @attrs.frozen
-class Node:
+class NewNode:
     """One node. Told again it keeps its id: payloads are merged, weights add up."""
 
     id: str
@@ -68,7 +69,7 @@ class Node:
 
 
 @attrs.frozen
-class Edge:
+class NewEdge:
     """One edge; there is one of a type between two nodes."""
 
     from_id: str
@@ -78,29 +79,13 @@ class Edge:
 
 
 @attrs.frozen
-class Part:
+class GraphPart:
     """What is to be put into the graph, and what is to be taken out, in this order: `gone`, nodes, edges."""
 
-    nodes: tuple[Node, ...] = ()
-    edges: tuple[Edge, ...] = ()
+    nodes: tuple[NewNode, ...] = ()
+    edges: tuple[NewEdge, ...] = ()
     gone: tuple[str, ...] = ()
     """Ids of nodes that no longer hold; their edges go with them."""
-
-
-class Symbol(Protocol):
-    """A definition at a file's top level (`hub.domain.code.Symbol`)."""
-
-    @property
-    def name(self) -> str:
-        """As it is written."""
-
-    @property
-    def kind(self) -> str:
-        """Function, class, ..."""
-
-    @property
-    def line(self) -> int:
-        """From 1."""
 
 
 OUTSIDE = "outside:"
@@ -136,25 +121,25 @@ def outside_id(language: str, name: str) -> str:
     return f"{OUTSIDE}{language}:{name}"
 
 
-def import_part(path: str, language: str, names: Iterable[str], there: Project) -> Part:
+def import_part(path: str, language: str, names: Iterable[str], there: SourceFiles) -> GraphPart:
     """What a module imports: files of the project where the name settles which, else the module that is so called."""
     module = module_id(path)
-    nodes: dict[str, Node] = {}
-    edges: dict[str, Edge] = {}
+    nodes: dict[str, NewNode] = {}
+    edges: dict[str, NewEdge] = {}
     for name in names:
         targets = [module_id(target) for target in resolve(language, path, name, there)]
         if not targets and (called := outside_name(language, name)):
             outside = outside_id(language, called)
-            nodes[outside] = Node(
+            nodes[outside] = NewNode(
                 outside, NodeType.MODULE, {"name": called, "lang": language, "outside": True}
             )
             targets = [outside]
         for target in targets:
-            edges[target] = Edge(module, target, EdgeType.IMPORTS)
-    return Part(tuple(nodes.values()), tuple(edges.values()))
+            edges[target] = NewEdge(module, target, EdgeType.IMPORTS)
+    return GraphPart(tuple(nodes.values()), tuple(edges.values()))
 
 
-def code_part(path: str, language: str | None, mark: str | None, symbols: Iterable[Symbol]) -> Part:
+def code_part(path: str, language: str | None, mark: str | None, symbols: Iterable[Symbol]) -> GraphPart:
     """A module, its top-level symbols, and that it defines them. A name defined twice is one symbol."""
     module, weight = module_id(path), WEIGHT_OF_MARK.get(mark, 1.0)
     lines: dict[str, list[int]] = {}
@@ -163,12 +148,14 @@ def code_part(path: str, language: str | None, mark: str | None, symbols: Iterab
         lines.setdefault(symbol.name, []).append(symbol.line)
         kinds.setdefault(symbol.name, symbol.kind)
     nodes = [
-        Node(module, NodeType.MODULE, {"path": path, "lang": language or "", "mark": mark or ""}, "", weight)
+        NewNode(
+            module, NodeType.MODULE, {"path": path, "lang": language or "", "mark": mark or ""}, "", weight
+        )
     ]
     edges = []
     for name, found in lines.items():
         payload = {"name": name, "kind": kinds[name], "path": path, "line": found[0], "lines": found}
         symbol_id = f"{_SYMBOL}{path}#{name}"
-        nodes.append(Node(symbol_id, NodeType.SYMBOL, payload, "", weight))
-        edges.append(Edge(module, symbol_id, EdgeType.DEFINES))
-    return Part(tuple(nodes), tuple(edges))
+        nodes.append(NewNode(symbol_id, NodeType.SYMBOL, payload, "", weight))
+        edges.append(NewEdge(module, symbol_id, EdgeType.DEFINES))
+    return GraphPart(tuple(nodes), tuple(edges))

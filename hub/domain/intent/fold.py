@@ -22,10 +22,19 @@ from hub.domain.contract import (
 )
 from hub.domain.event import Event, Record, Tag
 from hub.domain.intent.activity import MAX_TEXT, Activity, failure_text, read
-from hub.domain.intent.memory import SECTION_OF, Change, Changes, Command, InFlight, Memory, Section, Touched
+from hub.domain.intent.memory import (
+    SECTION_OF,
+    Changes,
+    InFlight,
+    ItemChange,
+    Memory,
+    RanCommand,
+    Section,
+    Touched,
+)
 from hub.domain.intent.plan import MAX_ITEMS
 from hub.domain.intent.shell import proven, same
-from hub.domain.intent.statements import Kind, alike, statements
+from hub.domain.intent.statements import StatementKind, alike, statements
 from hub.domain.intent.upcoming import is_check
 from hub.domain.text.safe import clip
 
@@ -59,7 +68,7 @@ class Intent:
     model: Sourced | None
     in_flight_code: tuple[InFlight, ...]
     files: tuple[Touched, ...]
-    commands: tuple[Command, ...]
+    commands: tuple[RanCommand, ...]
     failed_attempts: tuple[Sourced, ...]
     next_action: Sourced | None
 
@@ -137,7 +146,7 @@ class IntentFold:
         """Whether there are changes to take."""
         return self._items.found
 
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[ItemChange, ...]:
         """What became of items since this was asked last; nothing where nobody said that he would ask."""
         return self._items.take()
 
@@ -210,10 +219,10 @@ class IntentFold:
         if not by_user:
             memory.plan.read(source, text)
         for found in statements(text, by_user=by_user):
-            if found.kind is Kind.NEXT:
+            if found.kind is StatementKind.NEXT:
                 memory.next.say(found.text, source)
                 continue
-            if found.kind is Kind.DO_NOT_REDO:
+            if found.kind is StatementKind.DO_NOT_REDO:
                 memory.next.done(found.text)
                 memory.plan.said_done(source, found.text)
             section = SECTION_OF[found.kind]
@@ -240,7 +249,7 @@ class IntentFold:
         for path in result.redirected if not result.failed else ():
             self._touch(attrs.evolve(result, path=path, tool="write"))
         if result.command:
-            command = Command(result.command, result.exit_code, result.failed, result.id)
+            command = RanCommand(result.command, result.exit_code, result.failed, result.id)
             self._items.keep(Section.COMMAND, memory.commands, result.command, command)
         self._came_to(result)
         return result
@@ -249,7 +258,7 @@ class IntentFold:
         """How a command's run ended; where it has run again since, that run's word holds."""
         late, commands = attrs.evolve(seen, id=seen.amends), self.memory.commands
         if late.command in commands and commands[late.command].source == late.id:
-            command = Command(late.command, late.exit_code, late.failed, late.id)
+            command = RanCommand(late.command, late.exit_code, late.failed, late.id)
             self._items.fill(Section.COMMAND, commands, late.command, command)
             self._came_to(late)
         return late

@@ -14,14 +14,14 @@ import attrs
 from hub.domain.contract import Sourced
 from hub.domain.intent.activity import Calls
 from hub.domain.intent.plan import MAX_ITEMS, Plan
-from hub.domain.intent.statements import Kind
+from hub.domain.intent.statements import StatementKind
 from hub.domain.intent.upcoming import Upcoming
 
 _T = TypeVar("_T")
 
 
 @attrs.frozen
-class Command:
+class RanCommand:
     """A command the agent ran, as its newest run ended."""
 
     command: str
@@ -63,9 +63,9 @@ class Section(StrEnum):
 
 
 SECTION_OF = {
-    Kind.DECISION: Section.DECISION,
-    Kind.CONSTRAINT: Section.CONSTRAINT,
-    Kind.DO_NOT_REDO: Section.DO_NOT_REDO,
+    StatementKind.DECISION: Section.DECISION,
+    StatementKind.CONSTRAINT: Section.CONSTRAINT,
+    StatementKind.DO_NOT_REDO: Section.DO_NOT_REDO,
 }
 
 
@@ -83,7 +83,7 @@ class Fate(StrEnum):
 
 
 @attrs.frozen
-class Change:
+class ItemChange:
     """What became of one item."""
 
     section: Section
@@ -112,7 +112,7 @@ class Memory:
     model: Sourced | None = None
     files: dict[str, Touched] = attrs.field(factory=dict)
     edits: dict[int, InFlight] = attrs.field(factory=dict)
-    commands: dict[str, Command] = attrs.field(factory=dict)
+    commands: dict[str, RanCommand] = attrs.field(factory=dict)
     failures: dict[str, Sourced] = attrs.field(factory=dict)
     streamed: str = ""
     streamed_id: int = 0
@@ -131,7 +131,7 @@ class Changes:
     def __init__(self, memory: Memory, *, watched: bool) -> None:
         self._memory = memory
         self._watched = watched
-        self._found: dict[tuple[Section, str], Change] = {}
+        self._found: dict[tuple[Section, str], ItemChange] = {}
 
     def keep(
         self, section: Section, items: dict[str, _T], key: str, value: _T, limit: int = MAX_ITEMS
@@ -161,11 +161,11 @@ class Changes:
         """Whether there is something to take."""
         return bool(self._found)
 
-    def take(self) -> tuple[Change, ...]:
+    def take(self) -> tuple[ItemChange, ...]:
         """What became of items since this was asked last, each once."""
         found, self._found = tuple(self._found.values()), {}
         return found
 
     def _note(self, section: Section, key: str, fate: Fate) -> None:
         if self._watched:
-            self._found[section, key] = Change(section, key, fate, self._memory.count)
+            self._found[section, key] = ItemChange(section, key, fate, self._memory.count)

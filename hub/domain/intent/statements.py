@@ -25,7 +25,7 @@ MAX_LINE = 2000
 MAX_STATEMENT = 400
 
 
-class Kind(StrEnum):
+class StatementKind(StrEnum):
     """What a statement is."""
 
     DECISION = "decision"
@@ -38,7 +38,7 @@ class Kind(StrEnum):
 class Statement:
     """One find."""
 
-    kind: Kind
+    kind: StatementKind
     text: str
 
 
@@ -59,9 +59,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(_CUE.findall(text.lower()))
 
 
-_PATTERNS: tuple[tuple[Kind, frozenset[str], Callable[[], re.Pattern[str]]], ...] = (
+_PATTERNS: tuple[tuple[StatementKind, frozenset[str], Callable[[], re.Pattern[str]]], ...] = (
     (
-        Kind.DO_NOT_REDO,
+        StatementKind.DO_NOT_REDO,
         _words("don not need never already"),
         late(
             r"\b(?:do not|don't|no need to|never) "
@@ -72,7 +72,7 @@ _PATTERNS: tuple[tuple[Kind, frozenset[str], Callable[[], re.Pattern[str]]], ...
         ),
     ),
     (
-        Kind.DECISION,
+        StatementKind.DECISION,
         _words("i we let"),
         late(
             r"\b(?:I|we)(?:'ll| will|'m going to| am going to|'re going to| are going to) "
@@ -88,7 +88,7 @@ _PATTERNS: tuple[tuple[Kind, frozenset[str], Callable[[], re.Pattern[str]]], ...
         ),
     ),
     (
-        Kind.CONSTRAINT,
+        StatementKind.CONSTRAINT,
         _words(
             "must mustn may not don never please avoid has have need needs should shouldn most least no keep leave make"
             " ensure stay stick use"
@@ -101,7 +101,7 @@ _PATTERNS: tuple[tuple[Kind, frozenset[str], Callable[[], re.Pattern[str]]], ...
         ),
     ),
     (
-        Kind.NEXT,
+        StatementKind.NEXT,
         _words("next now let i we left missing remains"),
         late(
             r"^(?:next,? (?:I|we|comes?)|now,? (?:I|we|let me)|let me (?:now|next)|(?:I|we)(?:'ll| will) (?:now|next)"
@@ -184,10 +184,10 @@ def _labelled(line: str) -> Statement | None:
     if not parts or not label:
         return None
     kinds = {
-        "decision": Kind.DECISION,
-        "constraint": Kind.CONSTRAINT,
-        "redo": Kind.DO_NOT_REDO,
-        "next": Kind.NEXT,
+        "decision": StatementKind.DECISION,
+        "constraint": StatementKind.CONSTRAINT,
+        "redo": StatementKind.DO_NOT_REDO,
+        "next": StatementKind.NEXT,
     }
     return Statement(kinds[str(label.lastgroup)], parts["rest"][:MAX_STATEMENT].strip())
 
@@ -198,7 +198,7 @@ def _unlabelled(sentence: str, *, by_user: bool) -> Statement | None:
         if (
             not cues.isdisjoint(words)
             and pattern().search(sentence)
-            and (kind is not Kind.CONSTRAINT or _binds(sentence, by_user=by_user))
+            and (kind is not StatementKind.CONSTRAINT or _binds(sentence, by_user=by_user))
         ):
             return Statement(kind, sentence)
     return None

@@ -25,7 +25,7 @@ from urllib.parse import unquote, urlsplit
 
 import attrs
 
-from hub.domain.approval import MAX_SUBJECT, Action, Request, RuleVerdict
+from hub.domain.approval import MAX_SUBJECT, Action, PermissionRequest, RuleVerdict
 from hub.domain.config.model import ApprovalRule
 from hub.domain.permission import commandforms, commandline, reach, unread
 from hub.domain.permission.reach import Shown
@@ -67,7 +67,7 @@ class Named:
 
 
 @attrs.frozen
-class Seen:
+class SeenPath:
     """What the file system says of it. Without an entry a path is what its name says."""
 
     real: Mapping[str, str] = attrs.field(factory=dict)
@@ -105,10 +105,13 @@ def unenforceable(rules: Iterable[ApprovalRule], provider: str, unasked: Mapping
 
 
 def judge(
-    rules: Sequence[ApprovalRule], request: Request, where: Where | None = None, seen: Seen | None = None
+    rules: Sequence[ApprovalRule],
+    request: PermissionRequest,
+    where: Where | None = None,
+    seen: SeenPath | None = None,
 ) -> RuleVerdict | None:
     """What the rules say; see the rules of this module. None: it is nobody's business, and needs no record."""
-    subject = _Subject(request, where or Where(), seen or Seen())
+    subject = _Subject(request, where or Where(), seen or SeenPath())
     found, doubt = _first(rules, subject)
     if found is not None and found.decision != "allow":
         return RuleVerdict(found.decision, found.severity, found.reason, found.timeout)
@@ -138,12 +141,12 @@ def _first(rules: Iterable[ApprovalRule], subject: _Subject) -> tuple[ApprovalRu
     return None, doubt
 
 
-def named(rules: Iterable[ApprovalRule], request: Request, where: Where) -> Named:
+def named(rules: Iterable[ApprovalRule], request: PermissionRequest, where: Where) -> Named:
     """What has to be looked for before `judge`; nothing where no rule could mean a file."""
     patterns = [
         rule.command for rule in rules if Action(rule.action) is request.kind and may_be_path(rule.command)
     ]
-    subject = _Subject(request, where, Seen())
+    subject = _Subject(request, where, SeenPath())
     if request.kind is not Action.TOOL or not patterns:
         return Named(frozenset(subject.programs))
     heads = {head for pattern in patterns if (head := _head(_absolute(pattern, request.folder, where)))}
@@ -163,7 +166,7 @@ def may_be_path(pattern: str) -> bool:
 class _Subject:
     """A request, taken apart once for all rules."""
 
-    def __init__(self, request: Request, where: Where, seen: Seen) -> None:
+    def __init__(self, request: PermissionRequest, where: Where, seen: SeenPath) -> None:
         self._request = request
         self._where = where
         self._seen = seen

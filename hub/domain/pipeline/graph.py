@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from hub.domain.config.model import Pipeline, PipelineNode
-from hub.domain.config.schema import MAX_PROBLEMS, Path, Problem, invalid
+from hub.domain.config.model import PipelineNode, PipelineSettings
+from hub.domain.config.schema import MAX_PROBLEMS, Path, SettingProblem, invalid
 from hub.errors import Code, HubError
 
 MAX_NODES = 200
@@ -20,7 +20,7 @@ _SHOWN = 12
 """So many of the allowed names are listed."""
 
 
-def check(pipelines: Sequence[Pipeline], providers: Collection[str]) -> None:
+def check(pipelines: Sequence[PipelineSettings], providers: Collection[str]) -> None:
     """Refuse pipelines that cannot run.
 
     Args:
@@ -33,7 +33,7 @@ def check(pipelines: Sequence[Pipeline], providers: Collection[str]) -> None:
     refuse(problems(pipelines, providers))
 
 
-def refuse(found: Iterable[Problem]) -> None:
+def refuse(found: Iterable[SettingProblem]) -> None:
     """Nothing where there are no problems.
 
     Raises:
@@ -43,41 +43,43 @@ def refuse(found: Iterable[Problem]) -> None:
         raise invalid(first)
 
 
-def problems(pipelines: Sequence[Pipeline], providers: Collection[str]) -> Iterator[Problem]:
+def problems(pipelines: Sequence[PipelineSettings], providers: Collection[str]) -> Iterator[SettingProblem]:
     """Everything that is wrong with these pipelines, in the order of the list."""
     names: set[str] = set()
     for index, pipeline in enumerate(pipelines):
         if pipeline.name in names:
             text = f"the name {pipeline.name!r} is used twice; each pipeline needs a name of its own"
-            yield Problem((index, "name"), text)
+            yield SettingProblem((index, "name"), text)
         names.add(pipeline.name)
         if len(pipeline.nodes) > MAX_NODES:
             text = f"has {len(pipeline.nodes)} nodes; at most {MAX_NODES} are allowed"
-            yield Problem((index, "nodes"), text)
+            yield SettingProblem((index, "nodes"), text)
             continue
         yield from _of_nodes(pipeline.nodes, (index, "nodes"), providers)
 
 
-def _of_nodes(nodes: Sequence[PipelineNode], path: Path, providers: Collection[str]) -> Iterator[Problem]:
+def _of_nodes(
+    nodes: Sequence[PipelineNode], path: Path, providers: Collection[str]
+) -> Iterator[SettingProblem]:
     ids = dict.fromkeys(node.id for node in nodes)
     seen: set[str] = set()
     for index, node in enumerate(nodes):
         if node.id in seen:
             text = f"the id {node.id!r} is used twice; each node of a pipeline needs an id of its own"
-            yield Problem((*path, index, "id"), text)
+            yield SettingProblem((*path, index, "id"), text)
         seen.add(node.id)
         for at, name in _named(node):
             if name not in providers:
                 text = f"there is no provider {name!r}; known are {_listed(providers)}"
-                yield Problem((*path, index, *at), text)
+                yield SettingProblem((*path, index, *at), text)
         for place, wanted in enumerate(node.depends_on):
             if wanted not in ids:
                 text = f"there is no node {wanted!r}; the pipeline's nodes are {_listed(ids)}"
-                yield Problem((*path, index, "dependsOn", place), text)
+                yield SettingProblem((*path, index, "dependsOn", place), text)
     for cycle in _cycles(nodes):
         where = next(index for index, node in enumerate(nodes) if node.id == cycle[0])
         text = f"is a cycle: {' -> '.join([*cycle, cycle[0]])}; no node may wait for itself"
-        yield Problem((*path, where, "dependsOn"), text)
+        yield SettingProblem((*path, where, "dependsOn"), text)
 
 
 def _named(node: PipelineNode) -> Iterator[tuple[Path, str]]:
@@ -151,13 +153,17 @@ def levels(nodes: Sequence[PipelineNode]) -> dict[str, int]:
     return found
 
 
-def together(configured: Sequence[Pipeline], stored: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
+def together(
+    configured: Sequence[PipelineSettings], stored: Sequence[PipelineSettings]
+) -> tuple[PipelineSettings, ...]:
     """All pipelines: those of `hub.toml` first, then the stored ones of other names."""
     names = {pipeline.name for pipeline in configured}
     return (*configured, *(pipeline for pipeline in stored if pipeline.name not in names))
 
 
-def own(configured: Sequence[Pipeline], given: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
+def own(
+    configured: Sequence[PipelineSettings], given: Sequence[PipelineSettings]
+) -> tuple[PipelineSettings, ...]:
     """What is to be stored of a list: all that `hub.toml` does not hold already."""
     return tuple(pipeline for pipeline in given if pipeline not in configured)
 
@@ -165,19 +171,23 @@ def own(configured: Sequence[Pipeline], given: Sequence[Pipeline]) -> tuple[Pipe
 _PLACE = "under [[pipelines]]"
 
 
-def contradictions(configured: Sequence[Pipeline], given: Sequence[Pipeline]) -> Iterator[Problem]:
+def contradictions(
+    configured: Sequence[PipelineSettings], given: Sequence[PipelineSettings]
+) -> Iterator[SettingProblem]:
     """What would change or drop a pipeline of `hub.toml`, which is the user's to change."""
     known = {pipeline.name: pipeline for pipeline in configured}
     for index, pipeline in enumerate(given):
         if known.pop(pipeline.name, pipeline) != pipeline:
-            yield Problem(
+            yield SettingProblem(
                 (index, "name"), f"{pipeline.name!r} is defined in hub.toml; change it there: {_PLACE}"
             )
     for name in known:
-        yield Problem((), f"{name!r} is left out, and is defined in hub.toml; take it out there: {_PLACE}")
+        yield SettingProblem(
+            (), f"{name!r} is left out, and is defined in hub.toml; take it out there: {_PLACE}"
+        )
 
 
-def named(pipelines: Sequence[Pipeline], name: str) -> Pipeline:
+def named(pipelines: Sequence[PipelineSettings], name: str) -> PipelineSettings:
     """The pipeline of that name.
 
     Raises:
@@ -191,12 +201,12 @@ def named(pipelines: Sequence[Pipeline], name: str) -> Pipeline:
     return found
 
 
-def check_runnable(pipeline: Pipeline, providers: Collection[str]) -> None:
+def check_runnable(pipeline: PipelineSettings, providers: Collection[str]) -> None:
     """Refuse a pipeline that cannot run now.
 
     Raises:
         HubError: INVALID with every problem.
     """
     if not pipeline.nodes:
-        raise invalid([Problem(("nodes",), f"{pipeline.name!r} has no nodes; it needs at least one")])
-    refuse(Problem(problem.path[1:], problem.text) for problem in problems([pipeline], providers))
+        raise invalid([SettingProblem(("nodes",), f"{pipeline.name!r} has no nodes; it needs at least one")])
+    refuse(SettingProblem(problem.path[1:], problem.text) for problem in problems([pipeline], providers))

@@ -20,7 +20,7 @@ from typing import Any
 
 import attrs
 
-from hub.domain.config.model import Pipeline, PipelineNode
+from hub.domain.config.model import PipelineNode, PipelineSettings
 from hub.domain.pipeline.graph import order
 from hub.domain.session import ErrorNote
 
@@ -42,7 +42,7 @@ class NodeState(StrEnum):
         return self not in (NodeState.PENDING, NodeState.STARTING, NodeState.RUNNING)
 
 
-class How(StrEnum):
+class NodeOutcome(StrEnum):
     """What became of a node in this run."""
 
     OPEN = ""
@@ -66,7 +66,7 @@ class NodeRun:
 
     id: str
     state: NodeState = NodeState.PENDING
-    how: How = How.OPEN
+    how: NodeOutcome = NodeOutcome.OPEN
     session_id: str = ""
     branch: str = ""
     base: str = ""
@@ -88,7 +88,7 @@ class PipelineRun:
     """Everything hub must know of a run after its own death. Each write is a new value, `seq` one up."""
 
     run_id: str
-    pipeline: Pipeline
+    pipeline: PipelineSettings
     """As it was at the start: a list that is replaced meanwhile changes no run."""
     nodes: tuple[NodeRun, ...]
     """In the pipeline's order."""
@@ -123,7 +123,9 @@ class PipelineRun:
         return attrs.evolve(self, nodes=nodes, seq=self.seq + 1)
 
 
-def begin(run_id: str, pipeline: Pipeline, at: str, earlier: PipelineRun | None = None) -> PipelineRun:
+def begin(
+    run_id: str, pipeline: PipelineSettings, at: str, earlier: PipelineRun | None = None
+) -> PipelineRun:
     """A run's first record. With an earlier run of the pipeline, what that completed is taken over.
 
     Taken over is a completed node whose definition is the same and whose dependencies are all taken over; the
@@ -136,7 +138,7 @@ def begin(run_id: str, pipeline: Pipeline, at: str, earlier: PipelineRun | None 
             old = next((n for n in earlier.nodes if n.id == node.id), None)
             same = before.get(node.id) == node and set(node.depends_on) <= set(kept)
             if old is not None and same and old.state is NodeState.COMPLETED:
-                kept[node.id] = attrs.evolve(old, how=How.REPLAYED)
+                kept[node.id] = attrs.evolve(old, how=NodeOutcome.REPLAYED)
     return PipelineRun(
         run_id=run_id,
         pipeline=pipeline,
@@ -147,7 +149,7 @@ def begin(run_id: str, pipeline: Pipeline, at: str, earlier: PipelineRun | None 
     )
 
 
-def ordered(pipeline: Pipeline) -> list[PipelineNode]:
+def ordered(pipeline: PipelineSettings) -> list[PipelineNode]:
     """The nodes in the order in which they run."""
     return [node for name in order(pipeline.nodes) for node in pipeline.nodes if node.id == name]
 
@@ -155,7 +157,7 @@ def ordered(pipeline: Pipeline) -> list[PipelineNode]:
 def taken_up(run: PipelineRun) -> PipelineRun:
     """The run after a restart: what is complete was not run again, and says so."""
     nodes = tuple(
-        attrs.evolve(node, how=How.REPLAYED) if node.state is NodeState.COMPLETED else node
+        attrs.evolve(node, how=NodeOutcome.REPLAYED) if node.state is NodeState.COMPLETED else node
         for node in run.nodes
     )
     return attrs.evolve(run, nodes=nodes, seq=run.seq + 1, resumed=run.resumed + 1)
@@ -181,7 +183,7 @@ def halted(run: PipelineRun) -> PipelineRun:
         before = [run.node(name).state for name in node.depends_on]
         lost = any(state.ended and state is not NodeState.COMPLETED for state in before)
         if run.node(node.id).state is NodeState.PENDING and (run.stopping or lost):
-            run = run.changed(node.id, state=NodeState.HALTED, how=How.HALTED)
+            run = run.changed(node.id, state=NodeState.HALTED, how=NodeOutcome.HALTED)
     return run
 
 
@@ -206,6 +208,7 @@ def bases(run: PipelineRun, node: PipelineNode) -> list[str]:
 def tally(run: PipelineRun) -> str:
     """`2 executed, 1 replayed, 1 halted`: in words, what is not 0."""
     counts = (
-        (how, sum(node.how is how for node in run.nodes)) for how in (How.EXECUTED, How.REPLAYED, How.HALTED)
+        (how, sum(node.how is how for node in run.nodes))
+        for how in (NodeOutcome.EXECUTED, NodeOutcome.REPLAYED, NodeOutcome.HALTED)
     )
     return ", ".join(f"{count} {how}" for how, count in counts if count) or "nothing run"

@@ -23,7 +23,7 @@ PERCENT = 10
 
 
 @attrs.frozen
-class Edge:
+class Rise:
     """A moment at which the figure rose.
 
     Attributes:
@@ -48,7 +48,7 @@ class Burn:
 
     last: QuotaReading
     since: float
-    edges: tuple[Edge, ...] = ()
+    edges: tuple[Rise, ...] = ()
     step: int = PERCENT
 
 
@@ -78,7 +78,7 @@ def observe(burn: Burn, reading: QuotaReading) -> Burn:
         reading = attrs.evolve(reading, resets_at=before.resets_at)
     edges = burn.edges
     if reading.used_permille > before.used_permille:
-        edges = (*edges, Edge((before.at + reading.at) / 2, reading.used_permille))[-MAX_EDGES:]
+        edges = (*edges, Rise((before.at + reading.at) / 2, reading.used_permille))[-MAX_EDGES:]
     return Burn(reading, burn.since, edges, _step(burn.step, reading))
 
 

@@ -27,7 +27,7 @@ from itertools import pairwise
 
 import attrs
 
-from hub.domain.quota.burn import Burn, Edge
+from hub.domain.quota.burn import Burn, Rise
 from hub.domain.quota.window import FULL
 
 COVERAGE = 0.8
@@ -87,7 +87,7 @@ def forecast(burn: Burn, now: float) -> Forecast:
     if age > _STALE:
         return Forecast(Outlook.STALE)
     end = burn.last.at / 60
-    edges = [Edge(e.at / 60, e.used) for e in burn.edges if e.at / 60 >= end - _LOOK_BACK]
+    edges = [Rise(e.at / 60, e.used) for e in burn.edges if e.at / 60 >= end - _LOOK_BACK]
     if not edges:
         quiet = end - burn.since / 60 >= _QUIET
         return Forecast(Outlook.IDLE, rate=0.0) if quiet else Forecast(Outlook.ACCUMULATING)
@@ -106,12 +106,12 @@ def lasts(found: Forecast, minutes: float | None) -> bool:
     return found.low is not None and found.low > minutes
 
 
-def _reckoned(burn: Burn, edges: Sequence[Edge], end: float, seen: float, age: float) -> Forecast:
+def _reckoned(burn: Burn, edges: Sequence[Rise], end: float, seen: float, age: float) -> Forecast:
     gain = edges[-1].used - edges[0].used
     # The figure shown is up to a step old; what was used since its last rise is half a step, if the pace allows.
     rest = min(burn.step / 2, gain / seen * (end - edges[-1].at))
     rate = (gain + rest) / seen
-    spread, stretches = _spread([*edges, Edge(end, edges[-1].used)], rest, seen, rate)
+    spread, stretches = _spread([*edges, Rise(end, edges[-1].used)], rest, seen, rate)
     if seen < spread:
         return Forecast(Outlook.ACCUMULATING)  # the pace is not known to within its own size
     left = max(FULL - burn.last.used_permille - burn.step / 2, 0.0)
@@ -126,7 +126,7 @@ def _reckoned(burn: Burn, edges: Sequence[Edge], end: float, seen: float, age: f
     return Forecast(Outlook.READY, rate, max(eta - age, 0.0), low, high)
 
 
-def _spread(points: Sequence[Edge], rest: float, seen: float, rate: float) -> tuple[float, int]:
+def _spread(points: Sequence[Rise], rest: float, seen: float, rate: float) -> tuple[float, int]:
     """`c` in minutes, the usual one weighed in, and in how many stretches it was measured."""
     stretches = max(_MIN_STRETCHES, min(_MAX_STRETCHES, (len(points) - 1) // _EDGES_A_STRETCH))
     length = seen / stretches
@@ -139,7 +139,7 @@ def _spread(points: Sequence[Edge], rest: float, seen: float, rate: float) -> tu
     return (own + _USUAL * _USUAL_WEIGHT) / (stretches - 1 + _USUAL_WEIGHT), stretches
 
 
-def _used_at(points: Sequence[Edge], rest: float, at: float) -> float:
+def _used_at(points: Sequence[Rise], rest: float, at: float) -> float:
     """What was used by a moment, as a line through the edges; the last one, at the end, counts `rest` more."""
     last = len(points) - 1
     for number in range(1, last):
@@ -148,7 +148,7 @@ def _used_at(points: Sequence[Edge], rest: float, at: float) -> float:
     return _between(points[last - 1], points[last], points[last].used + rest, at)
 
 
-def _between(left: Edge, right: Edge, used: float, at: float) -> float:
+def _between(left: Rise, right: Rise, used: float, at: float) -> float:
     if right.at <= left.at:
         return used
     return left.used + (used - left.used) * min(1.0, (at - left.at) / (right.at - left.at))

@@ -26,25 +26,32 @@ from hub.domain.redaction.value import (
     placeholder,
     said_password,
 )
-from hub.domain.redaction.words import CALLED, ENDING_IN_PASS, LOGINS, OPTIONS, PASSWORDS, SHORT, WORDS
+from hub.domain.redaction.words import CALLED, ENDING_IN_PASS, KEYED, LOGINS, OPTIONS, PASSWORDS, SHORT, WORDS
 from hub.domain.text.patterns import late
 
 _TAIL = r"[\w.-]{0,40}+"
-_CLOSE = r"[\"'`)\]\\ \t*]{0,8}+"
-_ASSIGN = "[=:>,.?|!]{1,5}+"
+_CLOSE = r"[\"'`)\]\\ \t*]{0,24}+"
+_NAMED_BEFORE = r"[<]{1,1}+[/]{1,1}+[KNaekmny]{3,4}+[>]{1,1}+\s{0,24}+[<]{1,1}+[A-Za-z]{1,12}+[>]{1,1}+"
+"""`<key>API_SECRET</key><string>...`."""
+_ASSIGN = f"(?:[=:>,.?|!{{]{{1,5}}+|[or]{{2,2}}+|{_NAMED_BEFORE})"
 _OPEN = r"[\s(\[{]{0,24}+"
 _TYPE = r"(?:[\s:,\"'{]{1,16}+[A-Za-z&*<>?\[]{1,24}+)?"
 """What may stand between a name and its value's sign: `token string =`, `token: Final[str] =`, `name: TOKEN, value:`."""
-_BLOCK = r"(?:[>|]{1,1}+[+-]{0,1}+[ \t]{0,4}+[\r\n]{1,2}+\s{0,24}+|[<!\[CDAT]{9,9}+\s{0,24}+)?"
-"""A value on lines of its own: `token: >-` of YAML, `<![CDATA[` of XML."""
+_BLOCK = (
+    r"(?:[>|]{1,1}+[+-]{0,1}+[ \t]{0,4}+[\r\n]{1,2}+\s{0,24}+|[<!\[CDAT]{9,9}+\s{0,24}+"
+    r"|(?<=[\"']>)[<]{1,1}+[A-Za-z]{1,12}+[>]{1,1}+)?"
+)
+"""A value on lines of its own: `token: >-` of YAML, `<![CDATA[` of XML, `name="token"><value>` too."""
 _SCHEME = r"(?:[\"'`]?[A-Za-z!-]{2,16}+[ ]{1,3}+)?"
 """What a header puts before its secret, and YAML before a value: `Authorization: Token ...`, `token: !!str ...`."""
 _BARE = r"[A-Za-z0-9_./+=~@%#^&*!?:-]"
 _PARTS = (_TAIL, _TYPE, _CLOSE, _ASSIGN, _OPEN, _BLOCK, _SCHEME)
 _LITERAL = "[@LuUbBrR]{0,2}+"
 """What languages put before a quote: `L"..."`, `@"..."`, `b"..."`."""
-_VALUE = rf"(?:{_LITERAL}\\{{0,3}}+[\"'`](?P<quoted>[^\s\"'`\\]{{6,512}}+)|(?P<bare>{_BARE}{{6,512}}+))"
-_VALUE_BEGINS = rf"(?:{_LITERAL}\\{{0,3}}+(?:[\"'`][^\s\"'`\\]{{0,512}}+)?\Z|{_BARE}{{0,512}}+\Z)"
+_PERL = "(?:%{0,1}+q{1,2}+[({|]{1,1}+)?"
+"""`q{...}`, `%q(...)`."""
+_VALUE = rf"(?:{_LITERAL}\\{{0,3}}+[\"'`]{{1,3}}+(?P<quoted>[^\s\"'`\\]{{6,512}}+)|{_PERL}(?P<bare>{_BARE}{{6,512}}+))"
+_VALUE_BEGINS = rf"(?:{_LITERAL}\\{{0,3}}+(?:[\"'`]{{1,3}}+[^\s\"'`\\]{{0,512}}+)?\Z|%?q{{0,2}}[({{|]?{_BARE}{{0,512}}+\Z)"
 _LOGIN = r"[ =]{1,4}+"
 
 
@@ -62,9 +69,14 @@ _FULL, _BEGINS = "".join(_PARTS) + _VALUE, _beginning(_PARTS, _VALUE_BEGINS)
 _GAP = "[ ]{1,4}+"
 _OPTION, _OPTION_BEGINS = _TAIL + _GAP + _VALUE, _beginning((_TAIL, _GAP), _VALUE_BEGINS)
 _USER, _USER_BEGINS = _LOGIN + r"(\S{1,256}+)", _beginning((_LOGIN,), r"\S{0,256}+\Z")
-_SAYS = (_TAIL, r"[ \t(]{1,4}+", "(?:[is]{2,2}+[ ]{1,4}+)?")
-"""`password is ...`, `setPassword("...")`."""
+_SAYS = (_TAIL, r"[ \t(]{1,4}+", "(?:[iset]{2,3}+[ ]{1,4}+(?:[to]{2,2}+[ ]{1,4}+)?)?")
+"""`password is ...`, `password set to ...`, `setPassword("...")`."""
 _SAID, _SAID_BEGINS = "".join(_SAYS) + _VALUE, _beginning(_SAYS, _VALUE_BEGINS)
+_PROSE = (_TAIL, r"[ \t]{1,1}+", r"[A-Za-z@().'-][A-Za-z@().' -]{0,48}+", r"[:]{0,1}+", r"\s{0,4}+")
+_PROSED, _PROSED_BEGINS = "".join(_PROSE) + _VALUE, _beginning(_PROSE, _VALUE_BEGINS)
+"""`A temporary password is generated for root@localhost: ...`."""
+_CALL = (r"[\w.]{0,24}+", "[(]{1,1}+")
+_ARGUMENTS, _ARGUMENTS_BEGIN = "".join(_CALL) + r"([^\r\n]{0,256}+)", _beginning(_CALL, r"[^\r\n]{0,256}+\Z")
 _ALONE = (_CLOSE, "[:=]{1,2}+", _OPEN)
 _PASS, _PASS_BEGINS = "".join(_ALONE) + _VALUE, _beginning(_ALONE, _VALUE_BEGINS)
 _WHO = (_TAIL, "[=( ]{1,3}+", "[\"']{1,1}+", r"[^\"'\s]{1,64}+", "[\"']{1,1}+", "[, ]{1,3}+")
@@ -88,13 +100,14 @@ _SIZES = sizes_by_end(_HEADS)
 _QUOTES = "\"'\\`,;)"
 _GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
 """Behind a value without quotes: it is called, indexed or put together, so it is a name."""
-_SHORT, _LONG = 10, 24
+_SHORT, _LONG, _ALONE_LEAST = 10, 24, 32
 _NAME = 32
 _NAME_BEGIN = re.compile(rb"[a-z0-9]++\Z")
 _WORD_END = re.compile(rb"[a-z0-9_-]*+")
 _STRONG_KEY = late(
-    rb"(?:api|access|secret|private|account|crypt|cryption|signing|sign|licen[sc]e|auth|master|app|client|deploy|shared"
-    rb"|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac|session)[_. -]?\Z"
+    rb"(?:api|access|secret|private|account|crypt|cryption|signing|sign|licen[sc]e|auth|master|app|client|deploy"
+    rb"|shared|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac"
+    rb"|session|tls|ssl|hook)[_. -]?\Z"
 )
 _OTHER_KEY = late(rb"[a-z0-9][_-]\Z|[a-z]\Z")
 _LISTED = late(rb"[^=:>]*,[^=:>]*")
@@ -102,6 +115,13 @@ _LISTED = late(rb"[^=:>]*,[^=:>]*")
 _DASHED = late(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
 _SET = late(rb"(?:\A|\n)[ \t]*(?:env|setenv|setx|set)[ \t]+(?:-[a-z]{1,8}[ \t]+){0,3}[a-z0-9_.-]*\Z")
 """`ENV NAME value` of a Dockerfile, and the like of shells and programs."""
+_DIRECTIVE = late(rb"(?:\A|\n)[ \t]*[a-z0-9_.-]*\Z")
+"""A line that begins with the name, as `requirepass ...` in the configuration of a server."""
+_ARGUMENT = late(r"[\"'`]([^\s\"'`\\]{8,200})[\"'`]")
+_OTHER_MATTER = late(
+    rb"\b(?:ids?|hash|digest|fingerprint|checksum|types?|names?|paths?|files?|ur[il]s?|versions?|public|length|count)\b"
+)
+"""What a sentence about a secret is about instead."""
 _LOGGED_IN = late(rb"\blogin[ \t]+[^\s\[\]]{1,64}+\s{1,8}\Z")
 _SIGN = late(_TAIL + r"(?:[^\w-]|\Z)")
 """What every reading of a name asks for: that it ends."""
@@ -110,7 +130,8 @@ _PAIR = late("=([^;]+)")
 _SESSION = 16
 _CURL = late(rb"\bcurl\b(?:[^\n]|(?<=\\)\n)*\Z")
 _PROGRAM = late(
-    rb"\b(?:sshpass|mysql[a-z]{0,8}|mariadb|(?:docker|podman|nerdctl|registry|az) login|twine|(?:redis|valkey)-cli)\b"
+    rb"\b(?:sshpass|mysql[a-z]{0,8}|mongo[a-z]{0,8}|mariadb|(?:docker|podman|nerdctl|registry|az) login"
+    rb"|twine|(?:redis|valkey)-cli)\b"
     rb"(?:[^\n;|&]|(?<=\\)\n)*\Z"
 )
 LOOK_BACK = 160
@@ -210,18 +231,18 @@ class _Looks:
 
 def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_Reading, ...]:
     """How a word at a place may announce a secret."""
-    if word == b"cookie":
-        return _COOKIE
+    if word in _OF_THEIR_OWN:
+        return _OF_THEIR_OWN[word]
     if word in OPTIONS:
         return _COOKIES_GIVEN if word == b" -b" else _LOGINS if b"curl" in OPTIONS[word] else _PASSWORDS_GIVEN
     if word in SHORT:
-        return _PASSES
+        return _SPACED_PASSES if _spaced(view, at, word) else _PASSES
     if _SIGN().match(text, end) is None:
         return ()
     names = _SPACED_NAMES if _BLANK().match(text, end) and _spaced(view, at, word) else _NAMES
     if word in CALLED:
-        return (*names, _SENTENCE)
-    return (*names, _PAIR_OF_LOGIN) if word in LOGINS else names
+        return (*names, _SENTENCE, _STATEMENT)
+    return (*names, _PAIR_OF_LOGIN, *_KEYED) if word in LOGINS else names
 
 
 def _within(view: bytes, at: int, end: int) -> bool:
@@ -239,7 +260,10 @@ def _spaced(view: bytes, at: int, word: bytes) -> bool:
         return True
     if _SET().search(view, max(0, at - LOOK_BACK), at) is not None:
         return True
-    return word in PASSWORDS and _LOGGED_IN().search(view, max(0, at - LOOK_BACK), at) is not None
+    return word in PASSWORDS and (
+        _DIRECTIVE().search(view, low, at) is not None
+        or _LOGGED_IN().search(view, max(0, at - LOOK_BACK), at) is not None
+    )
 
 
 def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
@@ -265,7 +289,10 @@ def _told(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | Non
     """The same for what a sentence tells, or a call is given: then quoted, and nothing else stands between."""
     quoted = found["quoted"] is not None
     start, value = found.span("quoted" if quoted else "bare")[0], found["quoted"] or found["bare"]
-    if not quoted and not view[found.start() : start].rstrip().endswith(b"is"):
+    between = view[found.start() : start].rstrip()
+    if not quoted and not between.endswith((b"is", b"set to", b":")):
+        return None
+    if _OTHER_MATTER().search(between) or view.endswith(b"public ", 0, at):
         return None
     value = value.rstrip(".,;:!?") if not quoted else value
     secret = said_password(value) if word in PASSWORDS else _drawn(word, view[max(0, at - _NAME) : at], value)
@@ -281,6 +308,15 @@ def _paired(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span |
         return None
     start = found.start("quoted")
     return Span(start, Assignments.rank, start + len(value), at, "generic", value)
+
+
+def _argument(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """The first of a call's arguments that is a secret."""
+    for quoted in _ARGUMENT().finditer(found[1]):
+        if said_password(quoted[1]):
+            start = found.start(1) + quoted.start(1)
+            return Span(start, Assignments.rank, start + len(quoted[1]), at, "generic", quoted[1])
+    return None
 
 
 def _names_none(view: bytes, at: int, word: bytes, found: re.Match[str]) -> bool:
@@ -300,6 +336,8 @@ def _password(value: str, *, quoted: bool) -> bool:
 def _drawn(word: bytes, before: bytes, value: str) -> bool:
     """Whether the value is as random as a value of such a name has to be."""
     if word == b"key" and not _STRONG_KEY().search(before):
+        if not before[-1:].isalnum() and before[-1:] not in (b"_", b"-"):
+            return machine_made(value, _ALONE_LEAST) and not value.islower() and not value.isupper()
         return bool(_OTHER_KEY().search(before)) and machine_made(value, _LONG)
     return machine_made(value)
 
@@ -370,13 +408,20 @@ class _Reading:
 _NAMES = (_Reading(_FULL, _BEGINS, _assigned),)
 _SPACED_NAMES = (*_NAMES, _Reading(_OPTION, _OPTION_BEGINS, _assigned))
 _SENTENCE = _Reading(_SAID, _SAID_BEGINS, _told)
+_STATEMENT = _Reading(_PROSED, _PROSED_BEGINS, _told)
 _PASSES = (_Reading(_PASS, _PASS_BEGINS, _assigned),)
+_SPACED_PASSES = (*_PASSES, _Reading(_OPTION, _OPTION_BEGINS, _assigned))
+_KEYED = (_Reading(_ARGUMENTS, _ARGUMENTS_BEGIN, _argument),)
 _PAIR_OF_LOGIN = _Reading(_PAIRED, _PAIRED_BEGINS, _paired)
 _COOKIE = (_Reading(_COOKIES, _COOKIES_BEGIN, _cookies),)
+_OF_THEIR_OWN: dict[bytes, tuple[_Reading, ...]] = {b"cookie": _COOKIE, **dict.fromkeys(KEYED, _KEYED)}
 _COOKIES_GIVEN = (_Reading(_JAR + _PAIRS, _beginning((_JAR,), _PAIRS_BEGIN), _cookies_given),)
 _PASSWORDS_GIVEN = (_Reading(_PASSWORD, _PASSWORD_BEGINS, _given),)
 _LOGINS = (_Reading(_USER, _USER_BEGINS, _login),)
-_NEAR = max(reading.reach for reading in (*_SPACED_NAMES, *_PASSES, _SENTENCE, _PAIR_OF_LOGIN))
+_NEAR = max(
+    reading.reach
+    for reading in (*_SPACED_NAMES, *_SPACED_PASSES, *_KEYED, _SENTENCE, _STATEMENT, _PAIR_OF_LOGIN)
+)
 _FAR = max(reading.reach for reading in _COOKIE)
 """How far a value may reach behind a word, and behind that of a header which holds many."""
 _FAR_READING = (b"cookie", b" -b")

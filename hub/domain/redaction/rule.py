@@ -59,7 +59,7 @@ def _run(letters: str) -> Callable[[str, int], re.Match[str] | None]:
 
 
 @attrs.frozen
-class Run:
+class LetterRun:
     """From `least` to `most` letters of a class; `secret` marks the part that is hidden (default: all)."""
 
     letters: str
@@ -108,7 +108,7 @@ class Run:
         return f"(?>(?:(?!{stop})[{self.letters}]){{{least},{self.most}}})"
 
 
-Part = str | Run
+Part = str | LetterRun
 
 
 @attrs.frozen
@@ -154,9 +154,9 @@ class Rule:
         return re.escape(self.literal) + _begun(self.parts[1:])
 
     @property
-    def run(self) -> Run:
+    def run(self) -> LetterRun:
         """The run behind the literal."""
-        assert isinstance(self.parts[1], Run)  # noqa: S101  # the table is this module's
+        assert isinstance(self.parts[1], LetterRun)  # noqa: S101  # the table is this module's
         return self.parts[1]
 
     @property
@@ -196,7 +196,7 @@ class Rule:
     @property
     def _is_drawn(self) -> bool:
         """Whether a generator makes all of it; the lines of a private key hold headers too."""
-        return not any(isinstance(part, Run) and part.stop for part in self.parts)
+        return not any(isinstance(part, LetterRun) and part.stop for part in self.parts)
 
     @property
     def _run_is_all(self) -> bool:
@@ -236,7 +236,7 @@ def _begun(parts: tuple[Part, ...]) -> str:
     if not parts:
         return r"\z"
     head, rest = parts[0], _begun(parts[1:])
-    if isinstance(head, Run):
+    if isinstance(head, LetterRun):
         return (
             rf"[{head.in_view()}]{{0,{_ENOUGH}}}\z"
             if head.is_enough
@@ -251,7 +251,7 @@ def _beginning(parts: tuple[Part, ...]) -> str:
     if not parts:
         return "(?!)"
     head, rest = parts[0], _beginning(parts[1:])
-    if isinstance(head, Run):
+    if isinstance(head, LetterRun):
         return head.beginning(rest)
     for letter in reversed(head):
         rest = rf"{re.escape(letter)}(?:\Z|{rest})"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 
-from hub.domain.redaction.rule import ALNUM, UPPER, Rule, Run
+from hub.domain.redaction.rule import ALNUM, UPPER, LetterRun, Rule
 
 _URLSAFE = "A-Za-z0-9_-"
 
@@ -16,10 +16,10 @@ _URLSAFE = "A-Za-z0-9_-"
 def _key(
     name: str, prefix: str, least: int, most: int = 512, letters: str = _URLSAFE, *, mixed: bool = False
 ) -> Rule:
-    return Rule(name, (prefix, Run(letters, least, most)), mixed=mixed)
+    return Rule(name, (prefix, LetterRun(letters, least, most)), mixed=mixed)
 
 
-_SEPARATOR = Run("\\s\"':=", 1, 8)
+_SEPARATOR = LetterRun("\\s\"':=", 1, 8)
 _BASE64 = "A-Za-z0-9+/="
 
 _ENTRA = ".~" + _URLSAFE
@@ -36,15 +36,17 @@ _BROKERED: tuple[Rule, ...] = (
     _key("openai", "sk-admin-", 16),
     _key("openai", "sess-", 40, 128, ALNUM),
     _key("openrouter", "sk-or-", 16),
-    Rule("openai", ("sk-", Run(ALNUM, 32, 128)), boundary=True),  # DeepSeek, DashScope, Moonshot, too
-    Rule("google", ("AIza", Run(_URLSAFE, 35, 35)), boundary=True, exact=True, published=True),
+    Rule("openai", ("sk-", LetterRun(ALNUM, 32, 128)), boundary=True),  # DeepSeek, DashScope, Moonshot, too
+    Rule("google", ("AIza", LetterRun(_URLSAFE, 35, 35)), boundary=True, exact=True, published=True),
     _key("google", "AQ.Ab", 30),
     _key("google", "ya29.", 20, 1024),
     _key("google", "GOCSPX-", 24, 64),
-    Rule("google", ("1//0", Run(_URLSAFE, 40, 512)), boundary=True),
+    Rule("google", ("1//0", LetterRun(_URLSAFE, 40, 512)), boundary=True),
     *(_key("github", f"gh{kind}_", 30, 255, ALNUM) for kind in "pousr"),
     _key("github", "github_pat_", 22, 255, ALNUM + "_"),
-    Rule("github", ("tid=", Run(_HEX, 32, 32), ";", Run("!-~", 16, 2048))),  # Copilot's session token
+    Rule(
+        "github", ("tid=", LetterRun(_HEX, 32, 32), ";", LetterRun("!-~", 16, 2048))
+    ),  # Copilot's session token
     _key("groq", "gsk_", 40, 128, ALNUM),
     _key("xai", "xai-", 60, 128, ALNUM),
     _key("perplexity", "pplx-", 40, 128, ALNUM),
@@ -53,14 +55,14 @@ _BROKERED: tuple[Rule, ...] = (
     _key("huggingface", "hf_", 30, 64, ALNUM),
     _key("replicate", "r8_", 36, 64, ALNUM),
     *(
-        Rule("aws", (prefix, Run(UPPER, 16, 16)), boundary=True, exact=True)
+        Rule("aws", (prefix, LetterRun(UPPER, 16, 16)), boundary=True, exact=True)
         for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")
     ),
     _key("aws", "ABSK", 80, 256, _BASE64),  # Bedrock, long-lived
     _key("aws", "bedrock-api-key-", 40, 4096, _BASE64),
     _key("aws", "IQoJb3JpZ2luX2Vj", 100, 4096, _BASE64),
     *(
-        Rule("aws", (name, _SEPARATOR, Run("A-Za-z0-9/+", 40, 40, secret=True)))
+        Rule("aws", (name, _SEPARATOR, LetterRun("A-Za-z0-9/+", 40, 40, secret=True)))
         for name in ("secret_access_key", "SECRET_ACCESS_KEY", "ecretAccessKey")
     ),
 )
@@ -73,7 +75,11 @@ _SERVICES: tuple[Rule, ...] = (
     ),
     _key("gitlab", "glcbt-", 18, 255),
     *(
-        Rule("slack", (f"xox{kind}-", Run("0-9", 9, 16), "-", Run(ALNUM + "-", 16, 255)), mixed=True)
+        Rule(
+            "slack",
+            (f"xox{kind}-", LetterRun("0-9", 9, 16), "-", LetterRun(ALNUM + "-", 16, 255)),
+            mixed=True,
+        )
         for kind in "abcdoprs"
     ),
     *(
@@ -81,7 +87,7 @@ _SERVICES: tuple[Rule, ...] = (
         for prefix in ("xoxe-1-", "xoxp-1-", "xoxb-1-", "xapp-")
     ),
     *(
-        Rule("stripe", (f"{k}k_{mode}_", Run(ALNUM, 20, 255)), boundary=True)
+        Rule("stripe", (f"{k}k_{mode}_", LetterRun(ALNUM, 20, 255)), boundary=True)
         for k in "sr"
         for mode in ("live", "test", "prod")
     ),
@@ -100,32 +106,100 @@ _SERVICES: tuple[Rule, ...] = (
     _key("sentry", "sntrys_eyJ", 40, 512, _BASE64 + "_"),
     _key("supabase", "sbp_", 40, 64, _HEX),
     _key("planetscale", "pscale_", 32, 128, "=." + _URLSAFE),
-    Rule("facebook", ("EAA", Run(ALNUM, 100, 512)), boundary=True),
     *(
-        Rule("azure", (f"{version}Q~", Run(_ENTRA, 31, 34)), exact=True, before=_ENTRA_HEAD)
+        _key(name, prefix, least, 512, letters)
+        for name, prefix, least, letters in (
+            ("apify", "apify_api_", 30, ALNUM),
+            ("brevo", "xkeysib-", 64, _URLSAFE),
+            ("contentful", "CFPAT-", 40, _URLSAFE),
+            ("doppler", "dp.pt.", 40, ALNUM),
+            ("doppler", "dp.st.", 40, "." + _URLSAFE),
+            ("figma", "figd_", 36, _URLSAFE),
+            ("flutterwave", "FLWSECK_TEST-", 12, ALNUM + "-"),
+            ("flutterwave", "FLWSECK-", 12, ALNUM + "-"),
+            ("grafana", "glsa_", 32, ALNUM + "_"),
+            ("grafana", "glc_eyJ", 32, _BASE64),
+            ("hubspot", "pat-na1-", 32, "a-f0-9-"),
+            ("hubspot", "pat-eu1-", 32, "a-f0-9-"),
+            ("langchain", "lsv2_pt_", 32, ALNUM + "_"),
+            ("langchain", "lsv2_sk_", 32, ALNUM + "_"),
+            ("langfuse", "sk-lf-", 30, "a-f0-9-"),
+            ("newrelic", "NRAK-", 27, ALNUM),
+            ("paseto", "v2.local.", 60, _URLSAFE),
+            ("paseto", "v4.local.", 60, _URLSAFE),
+            ("pinecone", "pcsk_", 40, ALNUM + "_"),
+            ("postman", "PMAK-", 40, "a-f0-9-"),
+            ("rubygems", "rubygems_", 40, _HEX),
+            ("shopify", "shpss_", 32, ALNUM),
+            ("shopify", "shpca_", 32, ALNUM),
+            ("shopify", "shppa_", 32, ALNUM),
+            ("square", "sq0csp-", 40, _URLSAFE),
+            ("square", "sq0atp-", 22, _URLSAFE),
+            ("tailscale", "tskey-auth-", 20, ALNUM + "-"),
+            ("tailscale", "tskey-api-", 20, ALNUM + "-"),
+            ("typeform", "tfp_", 40, "." + _URLSAFE),
+            ("webhook", "whsec_", 24, _BASE64),
+        )
+    ),
+    *(
+        Rule(name, (prefix, LetterRun(letters, most, most)), boundary=True, exact=True, mixed=True)
+        for name, prefix, most, letters in (
+            ("alibaba", "LTAI", 20, ALNUM),
+            ("databricks", "dapi", 32, _HEX),
+            ("notion", "secret_", 43, ALNUM),
+            ("tencent", "AKID", 32, ALNUM),
+            ("sourcegraph", "sgp_", 40, _HEX),
+        )
+    ),
+    Rule("facebook", ("EAA", LetterRun(ALNUM, 100, 512)), boundary=True),
+    *(
+        Rule("azure", (f"{version}Q~", LetterRun(_ENTRA, 31, 34)), exact=True, before=_ENTRA_HEAD)
         for version in range(10)
     ),
-    Rule("azure", ("sig=", Run(_BASE64 + "%_-", 43, 128, secret=True)), boundary=True, mixed=True),
-    Rule("sendgrid", ("SG.", Run(_URLSAFE, 16, 64), ".", Run(_URLSAFE, 16, 128))),
-    Rule("telegram", ("api.telegram.org/bot", Run("0-9", 6, 16), ":", Run(_URLSAFE, 30, 64, secret=True))),
-    Rule("age", ("AGE-SECRET-KEY-1", Run(UPPER, 40, 58))),
+    Rule("azure", ("sig=", LetterRun(_BASE64 + "%_-", 43, 128, secret=True)), boundary=True, mixed=True),
+    Rule("sendgrid", ("SG.", LetterRun(_URLSAFE, 16, 64), ".", LetterRun(_URLSAFE, 16, 128))),
+    Rule(
+        "telegram",
+        ("api.telegram.org/bot", LetterRun("0-9", 6, 16), ":", LetterRun(_URLSAFE, 30, 64, secret=True)),
+    ),
+    Rule(
+        "sourcegraph",
+        ("sgp_", LetterRun(_HEX, 16, 16), "_", LetterRun(_HEX, 40, 40)),
+        boundary=True,
+        exact=True,
+    ),
+    Rule("sourcegraph", ("sgp_local_", LetterRun(_HEX, 40, 40)), boundary=True, exact=True),
+    Rule("fly", ("fm2_", LetterRun(_BASE64 + ",", 80, 1024)), boundary=True),
+    Rule("age", ("AGE-SECRET-KEY-1", LetterRun(UPPER, 40, 58))),
 )
 """Keys of other services, as far as they are common; a detection engine knows hundreds."""
 
 _STRUCTURES: tuple[Rule, ...] = (
-    Rule("jwt", ("eyJ", Run(_URLSAFE, 8, 512), ".eyJ", Run(_URLSAFE, 8, 8192), ".", Run(_URLSAFE, 8, 2048))),
-    Rule("jwt", ("ZXlK", Run(_BASE64 + "_-", 80, 16_384)), boundary=True),  # in base64 once more
-    *(Rule("bearer", (f"{b}earer ", Run("A-Za-z0-9._~+/=-", 20, 4096, secret=True))) for b in "Bb"),
+    Rule(
+        "jwt",
+        (
+            "eyJ",
+            LetterRun(_URLSAFE, 8, 512),
+            ".eyJ",
+            LetterRun(_URLSAFE, 8, 8192),
+            ".",
+            LetterRun(_URLSAFE, 8, 2048),
+        ),
+    ),
+    Rule("jwt", ("ZXlK", LetterRun(_BASE64 + "_-", 80, 16_384)), boundary=True),  # in base64 once more
+    *(Rule("bearer", (f"{b}earer ", LetterRun("A-Za-z0-9._~+/=-", 20, 4096, secret=True))) for b in "Bb"),
     *(
-        Rule("basic-auth", ("uthorization", _SEPARATOR, f"{b}asic ", Run(_BASE64, 8, 1024, secret=True)))
+        Rule(
+            "basic-auth", ("uthorization", _SEPARATOR, f"{b}asic ", LetterRun(_BASE64, 8, 1024, secret=True))
+        )
         for b in "Bb"
     ),
     *(
-        Rule("session", (name, Run(letters, 26, 4096, secret=True)), mixed=True)
+        Rule("session", (name, LetterRun(letters, 26, 4096, secret=True)), mixed=True)
         for name, letters in (("_session=", ALNUM + "%"), ("JSESSIONID=", "0-9A-F"), ("PHPSESSID=", "a-z0-9"))
     ),
     *(
-        Rule("webhook", (place, Run("A-Za-z0-9_/@.-", 24, 512, secret=True)))
+        Rule("webhook", (place, LetterRun("A-Za-z0-9_/@.-", 24, 512, secret=True)))
         for place in (
             *(
                 "webhook.office.com/webhookb2/",
@@ -136,17 +210,57 @@ _STRUCTURES: tuple[Rule, ...] = (
             *(f"hooks.slack.com/{kind}/" for kind in ("services", "workflows", "triggers")),
         )
     ),
-    Rule("signed-url", ("Signature=", Run(_BASE64 + "%_~-", 24, 1024, secret=True)), mixed=True),
-    Rule("oauth-code", ("code=", Run("A-Za-z0-9._~%/-", 24, 1024, secret=True)), boundary=True, mixed=True),
+    Rule("signed-url", ("Signature=", LetterRun(_BASE64 + "%_~-", 24, 1024, secret=True)), mixed=True),
+    *(
+        Rule("password-hash", (f"$2{kind}$", LetterRun("0-9", 2, 2), "$", LetterRun("A-Za-z0-9./", 53, 53)))
+        for kind in "aby"
+    ),
+    *(
+        Rule(
+            "password-hash",
+            (f"${kind}$", LetterRun("A-Za-z0-9./", 1, 16), "$", LetterRun("A-Za-z0-9./", 22, 86)),
+        )
+        for kind in "156"
+    ),
     Rule(
-        "url-login",
-        ("://", Run("A-Za-z0-9._~%+=,-", 0, 128), ":", Run(_LOGINS, 6, 256, secret=True), "@"),
+        "pgpass",
+        (
+            ":5432:",
+            LetterRun("A-Za-z0-9_*.-", 1, 64),
+            ":",
+            LetterRun("A-Za-z0-9_.-", 1, 64),
+            ":",
+            LetterRun(_LOGINS, 6, 256, secret=True),
+        ),
         chosen=True,
     ),
-    Rule("url-login", ("://", Run("A-Za-z0-9._~%-", 20, 255, secret=True), "@"), mixed=True),
+    Rule(
+        "oracle-login",
+        (
+            "jdbc:oracle:thin:",
+            LetterRun("A-Za-z0-9_", 1, 64),
+            "/",
+            LetterRun(_LOGINS, 6, 256, secret=True),
+            "@",
+        ),
+        chosen=True,
+    ),
+    Rule("jwk", ('"d"', _SEPARATOR, LetterRun(_URLSAFE, 43, 1024, secret=True)), mixed=True),
+    Rule(
+        "oauth-code",
+        ("code=", LetterRun("A-Za-z0-9._~%/-", 24, 1024, secret=True)),
+        boundary=True,
+        mixed=True,
+    ),
     Rule(
         "url-login",
-        ("://", Run("A-Za-z0-9._~%-", 20, 255, secret=True), ":", Run(_LOGINS, 0, 256), "@"),
+        ("://", LetterRun("A-Za-z0-9._~%+=,-", 0, 128), ":", LetterRun(_LOGINS, 6, 256, secret=True), "@"),
+        chosen=True,
+    ),
+    Rule("url-login", ("://", LetterRun("A-Za-z0-9._~%-", 20, 255, secret=True), "@"), mixed=True),
+    Rule(
+        "url-login",
+        ("://", LetterRun("A-Za-z0-9._~%-", 20, 255, secret=True), ":", LetterRun(_LOGINS, 0, 256), "@"),
         mixed=True,
     ),
     *(
@@ -154,9 +268,9 @@ _STRUCTURES: tuple[Rule, ...] = (
             "private-key",
             (
                 "-----BEGIN ",
-                Run("A-Z0-9 ", 0, 32, stop=end),
+                LetterRun("A-Z0-9 ", 0, 32, stop=end),
                 end,
-                Run(_BASE64 + "\\s\\\\:,.-", 16, 32_768, secret=True, stop="-----"),
+                LetterRun(_BASE64 + "\\s\\\\:,.-", 16, 32_768, secret=True, stop="-----"),
             ),
         )
         for end in ("PRIVATE KEY-----", "PRIVATE KEY BLOCK-----")
@@ -171,9 +285,9 @@ _STRUCTURES: tuple[Rule, ...] = (
         "private-key",
         (
             "Private-Lines: ",
-            Run("0-9", 1, 4),
-            Run("\\s", 1, 2),
-            Run(_BASE64 + "\\s", 32, 32_768, secret=True),
+            LetterRun("0-9", 1, 4),
+            LetterRun("\\s", 1, 2),
+            LetterRun(_BASE64 + "\\s", 32, 32_768, secret=True),
         ),
     ),
 )

@@ -33,7 +33,7 @@ _LEFT_BEHIND = re.compile(
 
 
 @attrs.frozen(kw_only=True)
-class Told:
+class CommitStory:
     """What is said of a session in the commit that its user takes."""
 
     session_id: str
@@ -52,13 +52,13 @@ def workers(record: SessionRecord) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in (*tried, record.provider) if name))
 
 
-def signed(told: Told, config: Config, display_name: Callable[[str], str]) -> Told:
+def signed(told: CommitStory, config: Config, display_name: Callable[[str], str]) -> CommitStory:
     """The same with agents' names as people know them, and with those of them as co-authors whom the user wants named."""
     authors = [co_author(name, display_name(name), config.provider(name).co_author) for name in told.agents]
     return attrs.evolve(told, agents=tuple(map(display_name, told.agents)), co_authors=tuple(authors))
 
 
-def message(told: Told) -> str:
+def message(told: CommitStory) -> str:
     """The whole commit message: the task, who did it, and the trailers."""
     task = clean(told.task).strip()
     subject = headline(task, _SUBJECT) or f"Work of {told.session_id}"
@@ -67,14 +67,14 @@ def message(told: Told) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _done(told: Told) -> str:
+def _done(told: CommitStory) -> str:
     who = f"Done by {', then '.join(told.agents)}." if told.agents else ""
     checks = "; ".join(_line(command) for command in told.verify)
     passed = f"Verified: {checks}" if told.verified and checks else ""
     return "\n".join(part for part in (who, passed) if part)
 
 
-def _trailers(told: Told) -> str:
+def _trailers(told: CommitStory) -> str:
     authors = dict.fromkeys(_line(author) for author in told.co_authors)
     return "\n".join(
         [f"Hub-Session: {told.session_id}", *(f"Co-authored-by: {author}" for author in authors if author)]

@@ -1,6 +1,6 @@
 """How a profile has done: counted over the sessions that ran with it.
 
-Owns: `Outcome`, and what counts as a success.
+Owns: `ProfileOutcomes`, and what counts as a success.
 Must not: know a price, or where the figures are kept.
 
 Only the verifier says that work is done. A session without acceptance commands was judged by nobody, and one that the
@@ -15,7 +15,7 @@ from hub.domain.cost import MICROS
 
 
 @attrs.frozen
-class Run:
+class EndedRun:
     """One session that has ended.
 
     Attributes:
@@ -34,7 +34,7 @@ class Run:
 
 
 @attrs.frozen
-class Outcome:
+class ProfileOutcomes:
     """The sums of a profile's runs."""
 
     profile: str
@@ -64,7 +64,7 @@ class Outcome:
         return self.micros / MICROS / self.priced if self.priced else None
 
 
-def counted(outcome: Outcome, run: Run) -> Outcome:
+def counted(outcome: ProfileOutcomes, run: EndedRun) -> ProfileOutcomes:
     """With one more run."""
     success = run.state == "completed" and run.verified is True
     return attrs.evolve(

@@ -20,7 +20,7 @@ from typing import Any
 
 import attrs
 
-from hub.domain.config.schema import Problem
+from hub.domain.config.schema import SettingProblem
 
 Raw = Mapping[str, Any]
 Digests = Mapping[str, str]
@@ -186,7 +186,7 @@ def restricted(tables: Raw) -> dict[str, Any]:
     return kept
 
 
-def misplaced(tables: Raw, home: str, own: str) -> Iterator[Problem]:
+def misplaced(tables: Raw, home: str, own: str) -> Iterator[SettingProblem]:
     """What stands in a project's `hub.toml` and is read from the user's own configuration alone.
 
     Args:
@@ -198,7 +198,7 @@ def misplaced(tables: Raw, home: str, own: str) -> Iterator[Problem]:
         does, _ = SETTINGS.get(leaf.place, _NEW)
         outside = leaf.place.endswith(".configDir") and leaf.value and not _within(leaf.value, home, own)
         if does is Does.YOURS or outside:
-            yield Problem(leaf.path, "is read from your own configuration alone, not from a project's")
+            yield SettingProblem(leaf.path, "is read from your own configuration alone, not from a project's")
 
 
 def digest(value: object) -> str:

@@ -27,7 +27,7 @@ from pathlib import Path
 import attrs
 
 from hub.domain import audit
-from hub.domain.audit import ChainState, ChainVerdict, Head, Record
+from hub.domain.audit import AuditRecord, ChainState, ChainVerdict, Head
 from hub.domain.canonical import canonical
 from hub.errors import Code, HubError
 from hub.io import failpoints
@@ -52,7 +52,7 @@ class AuditDraft:
     """The last record's."""
     hash: str
     at: str
-    records: list[Record] = attrs.field(factory=list)
+    records: list[AuditRecord] = attrs.field(factory=list)
 
     def add(self, event: str, data: Mapping[str, object]) -> None:
         """Hash one more.
@@ -202,7 +202,7 @@ class AuditJournal:
     def __len__(self) -> int:
         return len(self._ends)
 
-    def read(self, from_seq: int = 0, limit: int = 100, *, newest_first: bool = False) -> list[Record]:
+    def read(self, from_seq: int = 0, limit: int = 100, *, newest_first: bool = False) -> list[AuditRecord]:
         """Records from `from_seq` on, at most `limit`; with `newest_first` the newest of them, newest first."""
         first, stop = max(0, from_seq), len(self._ends)
         if newest_first:

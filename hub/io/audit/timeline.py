@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hub.api.history import HistoryEntry
-from hub.domain.audit import Record
+from hub.domain.audit import AuditRecord
 from hub.domain.handoff import ABANDONED, Trigger
 from hub.errors import Code
 from hub.io.audit.journal import AuditJournal
@@ -46,7 +46,7 @@ class Timeline:
         """By the handoff's id; it is computed after the handoff, and stands in a later record."""
         self._scored = 0
 
-    def newest(self, limit: int) -> list[Record]:
+    def newest(self, limit: int) -> list[AuditRecord]:
         """The newest records, oldest first; of a log that was tampered with, those before the bad one."""
         return self._range(self._end() - limit, self._end())
 
@@ -81,7 +81,7 @@ class Timeline:
         if broken is None or broken.code is not Code.AUDIT_BROKEN:
             return []
         told = f"{broken.detail} Nothing from there on is shown."
-        record = Record(
+        record = AuditRecord(
             self._journal.changed_at(), "", "", str(Code.AUDIT_BROKEN), {"seq": seq, "summary": told}, b""
         )
         return [self._entry(record)]
@@ -92,7 +92,7 @@ class Timeline:
             return len(self._journal)
         return min(len(self._journal), broken.extra.get("seq") or 0)
 
-    def _range(self, first: int, end: int) -> list[Record]:
+    def _range(self, first: int, end: int) -> list[AuditRecord]:
         first = max(0, first)
         return self._journal.read(first, end - first) if end > first else []
 
@@ -111,7 +111,7 @@ class Timeline:
         self._found[event] = places, searched
         return places
 
-    def _entry(self, record: Record) -> HistoryEntry:
+    def _entry(self, record: AuditRecord) -> HistoryEntry:
         data = record.data
         hfs = self._score(data)
         parts = [str(data[name]) for name in _SUMMARY if data.get(name)]

@@ -16,13 +16,13 @@ from typing import Any
 
 import attrs
 
+from hub import userdirs
 from hub.api.tables import invalid, parse_config, parse_toml, read_config
 from hub.domain.accounts.added import AddedAccounts, laid_over
 from hub.domain.config.reader import OPT_IN, Config
 from hub.domain.trust.settings import misplaced
 from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
-from hub.io.project import userdirs
 from hub.io.project.trust import Gate
 
 MAX_BYTES = 1 << 20
@@ -88,7 +88,7 @@ FLAGS: Mapping[str, tuple[Keys, ...]] = {
 
 
 @attrs.frozen
-class Settings:
+class ReadSettings:
     """A configuration and where each of its values comes from."""
 
     config: Config
@@ -138,7 +138,7 @@ def settings(
     flags: Mapping[str, object] | None = None,
     added_accounts: AddedAccounts | None = None,
     gate: Gate | None = None,
-) -> Settings:
+) -> ReadSettings:
     """Read every layer; of a project's own no more than its user has agreed to.
 
     Args:
@@ -167,7 +167,7 @@ def settings(
         if chosen is not None:
             option = f"--{name.replace('_', '-')}"
             _merge(merged, _checked(option, FLAGS[name], lambda same: same, chosen), option, origin)
-    return Settings(read_config(merged, "the configuration"), origin)
+    return ReadSettings(read_config(merged, "the configuration"), origin)
 
 
 def project_tables(path: Path, user: Path | None = None, *, environ: Mapping[str, str]) -> Raw:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from hub.api.convert import unstructure
 from hub.api.tables import parse_config
-from hub.domain.config.model import Profile
+from hub.domain.config.model import ProfileSettings
 from hub.errors import Code, HubError
 from hub.io.files import sealed
 from hub.io.files.sealed import NotSealed, read_sealed, write_sealed
@@ -21,7 +21,7 @@ _LIMIT = 4 * 1024 * 1024
 _ANEW = "Store one anew: POST /api/profiles. The file is kept beside it."
 
 
-def read_stored(places: Places) -> tuple[Profile, ...]:
+def read_stored(places: Places) -> tuple[ProfileSettings, ...]:
     """The stored profiles; () when none were stored.
 
     Raises:
@@ -42,7 +42,7 @@ def read_stored(places: Places) -> tuple[Profile, ...]:
         ) from error
 
 
-def replace_stored(places: Places, profiles: Sequence[Profile]) -> None:
+def replace_stored(places: Places, profiles: Sequence[ProfileSettings]) -> None:
     """Replace the list, whole and durably.
 
     Raises:

@@ -22,7 +22,7 @@ _ODD = frozenset(("", ".", ".."))
 """Steps that lead to no entry of their folder."""
 
 
-class RefusedError(Exception):
+class FileRefusedError(Exception):
     """There is no file that may be opened, or it cannot be read. The text is the reason, fit to be shown."""
 
 
@@ -88,7 +88,7 @@ def open_below(root: str, path: str) -> int:
             os.close(folder)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise RefusedError(f"{path} is no regular file.")
+        raise FileRefusedError(f"{path} is no regular file.")
     return fd
 
 
@@ -101,11 +101,11 @@ def true_path(root: str, path: str) -> str:
     top = os.path.realpath(root)
     inside = os.path.relpath(path, top if path.startswith(f"{top}/") else root)
     if not path.startswith("/") or inside == "." or ".." in inside.split("/"):
-        raise RefusedError(f"{path} is not below {root}.")
+        raise FileRefusedError(f"{path} is not below {root}.")
     return f"{top.rstrip('/')}/{inside}"
 
 
-def refused(path: str, error: OSError | ValueError) -> RefusedError:
+def refused(path: str, error: OSError | ValueError) -> FileRefusedError:
     """The error in words."""
     why = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
-    return RefusedError(f"{path} cannot be read: {why}.")
+    return FileRefusedError(f"{path} cannot be read: {why}.")

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hub.domain.permission.rules import Named, Seen
+from hub.domain.permission.rules import Named, SeenPath
 
 _FILES = 256
 _LONG = 4 * 1024 * 1024
@@ -21,12 +21,12 @@ MOST = 200_000
 """Files below one folder; of more nobody can say quickly what they are."""
 
 
-def look(named: Named) -> Seen:
+def look(named: Named) -> SeenPath:
     """Every named path through its links, and every file below each searched folder. Never raises."""
     real = {path: found for path in named.paths if (found := _real(path)) != path}
     below = {folder: _below(folder) for folder in named.searched}
     files = frozenset(path for path in named.paths if _is_file(path))
-    return Seen(real, below, files=files, folds=sys.platform == "darwin")
+    return SeenPath(real, below, files=files, folds=sys.platform == "darwin")
 
 
 def texts(pattern: str) -> list[str]:

@@ -15,10 +15,10 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
+from hub import userdirs
 from hub.errors import Code, HubError
 from hub.io.files import seal
 from hub.io.files.atomic import coded_errors, read_bounded, write_atomic
-from hub.io.project import userdirs
 from hub.io.project.places import load_key, load_or_create_key
 
 _PURPOSE = "seal"

@@ -19,7 +19,7 @@ _DEPTH = 4
 
 
 @attrs.frozen(order=True)
-class Found:
+class SeenFile:
     """A file as it was: a later look tells by this whether it has grown."""
 
     mtime_ns: int
@@ -27,7 +27,7 @@ class Found:
     path: str
 
 
-def newest(folder: Path, suffix: str, since: float, count: int) -> tuple[Found, ...]:
+def newest(folder: Path, suffix: str, since: float, count: int) -> tuple[SeenFile, ...]:
     """At most `count` files that were written since then (epoch seconds), the newest first."""
     return tuple(heapq.nlargest(count, _files(folder, suffix, since, _DEPTH)))
 
@@ -49,7 +49,7 @@ def last_lines(path: str) -> list[bytes]:
     return lines[1:] if size > _TAIL else lines
 
 
-def _files(folder: Path | str, suffix: str, since: float, depth: int) -> Iterator[Found]:
+def _files(folder: Path | str, suffix: str, since: float, depth: int) -> Iterator[SeenFile]:
     try:
         entries = list(os.scandir(folder))
     except OSError:
@@ -62,6 +62,6 @@ def _files(folder: Path | str, suffix: str, since: float, depth: int) -> Iterato
             elif entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False):
                 known = entry.stat(follow_symlinks=False)
                 if known.st_mtime >= since:
-                    yield Found(known.st_mtime_ns, known.st_size, entry.path)
+                    yield SeenFile(known.st_mtime_ns, known.st_size, entry.path)
         except OSError:
             continue

@@ -39,14 +39,14 @@ _REGULAR = ("100644", "100755")
 
 
 @attrs.frozen
-class Standing:
+class UserStanding:
     """Where the user stands."""
 
     branch: str
     head: str
 
 
-async def standing(root: Path) -> Standing:
+async def standing(root: Path) -> UserStanding:
     """The branch that is checked out, and its commit.
 
     Raises:
@@ -70,10 +70,10 @@ async def standing(root: Path) -> Standing:
             "No branch is checked out.",
             hint="Check one out: git switch <branch>   Or make one of the result: hub take --branch <name>",
         )
-    return Standing(named.text.removeprefix("refs/heads/"), head.text)
+    return UserStanding(named.text.removeprefix("refs/heads/"), head.text)
 
 
-async def bring(root: Path, here: Standing, new: str, why: str) -> None:
+async def bring(root: Path, here: UserStanding, new: str, why: str) -> None:
     """Files, index and branch at the commit `new`; what is uncommitted beside it stays as it is.
 
     Raises:

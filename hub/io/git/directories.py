@@ -38,7 +38,7 @@ The names are read only where they are needed: there may be a million.
 
 
 @attrs.frozen
-class News:
+class DirectoryChanges:
     """What differs from the checkout."""
 
     names: tuple[bytes, ...]
@@ -83,7 +83,7 @@ def read_note(shadow: Shadow) -> Note | None:
     return Note(at, directories)
 
 
-async def news(shadow: Shadow) -> News | None:
+async def news(shadow: Shadow) -> DirectoryChanges | None:
     """What differs from the checkout; None without a note."""
     return await trio.to_thread.run_sync(_news, shadow)
 
@@ -148,7 +148,7 @@ def _is_special(entry: os.DirEntry[bytes]) -> bool:
     )
 
 
-def _news(shadow: Shadow) -> News | None:
+def _news(shadow: Shadow) -> DirectoryChanges | None:
     base, note = os.fsencode(shadow.worktree), read_note(shadow)
     if note is None:
         return None
@@ -167,7 +167,7 @@ def _news(shadow: Shadow) -> News | None:
                 names += [] if submodule else [path + name.rstrip(b"/")]
                 folders |= name.endswith(b"/")
                 odd += _specials_below(base, [path + name]) if name.endswith(b"/") else []
-    return News(tuple(names), folders, tuple(odd))
+    return DirectoryChanges(tuple(names), folders, tuple(odd))
 
 
 def _specials_below(base: bytes, stack: list[bytes]) -> tuple[bytes, ...]:

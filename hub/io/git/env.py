@@ -92,7 +92,7 @@ class _FullError(Exception):
 
 
 @attrs.frozen
-class Done:
+class GitResult:
     """A git that has ended."""
 
     code: int
@@ -113,7 +113,7 @@ async def git(
     stdin: bytes = b"",
     accept: Iterable[int] = (0,),
     umask: int = -1,
-) -> Done:
+) -> GitResult:
     """Runs git to its end and gives its output.
 
     Cancellation sends SIGTERM, on which git removes its lock files, and SIGKILL to its whole group when it does
@@ -139,7 +139,7 @@ async def git(
     return done
 
 
-async def git_asked(*args: str, cwd: Path) -> Done:
+async def git_asked(*args: str, cwd: Path) -> GitResult:
     """A question about the configuration, the user's own included; any exit status is an answer.
 
     Only for what runs nothing, such as `git config --get`.
@@ -173,7 +173,7 @@ async def git_fed(
     config: Config,
     read: Callable[[], bytes],
     fed: Callable[[], object],
-) -> Done:
+) -> GitResult:
     """Runs git on an input that is read piece by piece in a worker thread, until a piece is empty; then calls `fed`.
 
     Raises:
@@ -275,7 +275,7 @@ def filter_overrides(settings: Iterable[str]) -> Config:
     ]
 
 
-def failure(command: str, done: Done) -> HubError:
+def failure(command: str, done: GitResult) -> HubError:
     """What git's failure means."""
     said = done.err.strip()
     code = next((code for words, code in _MEANINGS if words in said), Code.GIT_FAILED)
@@ -310,7 +310,7 @@ async def _run(
     env: Mapping[str, str],
     feed: Callable[[trio.abc.SendStream], Awaitable[object]],
     umask: int = -1,
-) -> Done:
+) -> GitResult:
     out, err = bytearray(), bytearray()
     pipe = subprocess.PIPE
     async with _started(argv, cwd, env, stdin=pipe, stderr=pipe, umask=umask) as started:
@@ -320,7 +320,7 @@ async def _run(
             partial(feed, started.stdin),
             partial(end_of, started, argv[1]),
         )
-    return Done(started.returncode or 0, bytes(out), err.decode("utf-8", "replace"))
+    return GitResult(started.returncode or 0, bytes(out), err.decode("utf-8", "replace"))
 
 
 @contextlib.asynccontextmanager

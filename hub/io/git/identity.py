@@ -22,7 +22,7 @@ _STRIPPED = str.maketrans("", "", "<>\0\r\n")
 
 
 @attrs.frozen
-class Identity:
+class CommitIdentity:
     """A name and an address, as they stand in a commit."""
 
     name: str
@@ -41,14 +41,14 @@ class Identity:
         return f"{self.name} <{self.email}>"
 
 
-HUB = Identity(NAME, EMAIL)
+HUB = CommitIdentity(NAME, EMAIL)
 """Whose the commits are where git knows nobody else."""
 
 
-_known: dict[Path, tuple[object, Identity]] = {}
+_known: dict[Path, tuple[object, CommitIdentity]] = {}
 
 
-async def identity(root: Path) -> Identity:
+async def identity(root: Path) -> CommitIdentity:
     """The user's own, from the environment or git's configuration; hub's where git has no address of theirs.
 
     Asked again where one of the files has changed in which it usually stands.
@@ -75,7 +75,7 @@ def _changed(path: Path) -> tuple[int, int]:
     return 0, 0
 
 
-async def _asked(root: Path) -> Identity:
+async def _asked(root: Path) -> CommitIdentity:
     done = await git_asked("config", "-z", "--includes", "--get-regexp", _WANTED, cwd=root)
     found: dict[str, str] = {}
     for entry in done.out.decode("utf-8", "replace").split("\0")[:-1]:
@@ -84,4 +84,4 @@ async def _asked(root: Path) -> Identity:
     name = os.environ.get("GIT_AUTHOR_NAME") or found.get("author.name") or found.get("user.name", "")
     email = os.environ.get("GIT_AUTHOR_EMAIL") or found.get("author.email") or found.get("user.email", "")
     name, email = (value.translate(_STRIPPED).strip() for value in (name, email))
-    return Identity(name or email, email) if email else HUB
+    return CommitIdentity(name or email, email) if email else HUB

@@ -20,7 +20,7 @@ from hub.io import failpoints
 from hub.io.files.atomic import coded_errors
 from hub.io.git.env import effective_config, git
 from hub.io.git.layout import common_dir
-from hub.io.git.refs import BASE, Commit, commit_tree, is_ancestor, kept_ref, move_refs, read_commits
+from hub.io.git.refs import BASE, GitCommit, commit_tree, is_ancestor, kept_ref, move_refs, read_commits
 from hub.io.git.worktree import carry
 from hub.io.project.places import Places, make_private_dir
 
@@ -92,7 +92,9 @@ async def applied(root: Path, base: str, ours: str, theirs: str) -> str:
     return await _merged_tree(directory, where, *sides)
 
 
-async def _both(directory: Path, where: dict[str, str], one: Commit, other: Commit, message: str) -> Commit:
+async def _both(
+    directory: Path, where: dict[str, str], one: GitCommit, other: GitCommit, message: str
+) -> GitCommit:
     if await is_ancestor(other.sha, one.sha, cwd=directory, where=where):
         return one
     if await is_ancestor(one.sha, other.sha, cwd=directory, where=where):
@@ -100,7 +102,7 @@ async def _both(directory: Path, where: dict[str, str], one: Commit, other: Comm
     tree = await _merged_tree(directory, where, one.sha, other.sha)
     when = max(one.when, other.when)
     sha = await commit_tree(tree, (one.sha, other.sha), message, when, cwd=directory, where=where)
-    return Commit(sha, tree, (one.sha, other.sha), when, message)
+    return GitCommit(sha, tree, (one.sha, other.sha), when, message)
 
 
 async def _merged_tree(directory: Path, where: dict[str, str], one: str, other: str) -> str:

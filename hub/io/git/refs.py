@@ -34,7 +34,7 @@ Where = Mapping[str, str]
 
 
 @attrs.frozen
-class Commit:
+class GitCommit:
     """What hub needs to know of a commit."""
 
     sha: str
@@ -69,11 +69,11 @@ def _checked(name: str) -> str:
     return name
 
 
-async def read_commits(names: Sequence[str], *, cwd: Path, where: Where) -> list[Commit | None]:
+async def read_commits(names: Sequence[str], *, cwd: Path, where: Where) -> list[GitCommit | None]:
     """The commits that names resolve to, in one git; None for a name that resolves to none."""
     stdin = "".join(f"{name}^{{commit}}\n" for name in names).encode()
     done = await git("cat-file", "--batch", cwd=cwd, where=where, stdin=stdin)
-    found: list[Commit | None] = []
+    found: list[GitCommit | None] = []
     rest = done.out
     for _ in names:
         head, _, rest = rest.partition(b"\n")
@@ -87,7 +87,7 @@ async def read_commits(names: Sequence[str], *, cwd: Path, where: Where) -> list
     return found
 
 
-def _parse(sha: str, body: bytes) -> Commit:
+def _parse(sha: str, body: bytes) -> GitCommit:
     head, _, message = body.decode("utf-8", "replace").partition("\n\n")
     tree, parents, when = "", [], 0
     for line in head.split("\n"):
@@ -98,7 +98,7 @@ def _parse(sha: str, body: bytes) -> Commit:
             parents.append(value)
         elif key == "committer":
             when = int(value.rsplit(" ", 2)[-2])
-    return Commit(sha, tree, tuple(parents), when, message)
+    return GitCommit(sha, tree, tuple(parents), when, message)
 
 
 async def is_ancestor(old: str, new: str, *, cwd: Path, where: Where) -> bool:

@@ -52,7 +52,7 @@ class Scan:
 
 
 @attrs.frozen
-class Work:
+class TreeChanges:
     """What the tree of a working tree changes against the kept index's."""
 
     entries: Mapping[bytes, Entry | None]
@@ -96,7 +96,7 @@ async def scan(shadow: Shadow, *, specials: bool = False) -> Scan:
     return Scan(paths, tuple(aside[0].nested), aside[0].specials)
 
 
-async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Work:
+async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> TreeChanges:
     """Looks at what a scan found; what lies in a folder of hub's own, or is set aside, stays as the tree before has it.
 
     Args:
@@ -143,7 +143,7 @@ async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Wor
         if new != old:
             entries[path] = new
     contents = {path: what for path, what in looked.items() if isinstance(what, Content) and path not in left}
-    return Work(entries, contents, tuple(sorted(set(skipped), key=lambda item: item.path)))
+    return TreeChanges(entries, contents, tuple(sorted(set(skipped), key=lambda item: item.path)))
 
 
 def _is(what: Found, oid: str) -> bool:

@@ -25,14 +25,14 @@ from hub.io.git.env import git, together
 from hub.io.git.identity import identity
 from hub.io.git.programs import planted_programs
 from hub.io.git.refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
-from hub.io.git.scan import Entry, Skipped, Work, gather, scan, show, tree_diff
+from hub.io.git.scan import Entry, Skipped, TreeChanges, gather, scan, show, tree_diff
 from hub.io.git.shadow import copy_index
-from hub.io.git.store import CommitDraft, MovingError, Stored, apply, store, would_be
+from hub.io.git.store import CommitDraft, MovingError, StoredObjects, apply, store, would_be
 from hub.io.git.view import (
     Ground,
     Pair,
     Refs,
-    View,
+    TreeView,
     note_diff,
     note_index,
     open_ground,
@@ -194,14 +194,14 @@ async def _take(ground: Ground, plan: _Plan) -> Snapshot:
 class _Done:
     """What one round led to."""
 
-    made: Stored
+    made: StoredObjects
     staged: str
     """The commit that keeps what was staged; "" when there was no need."""
     sha: str
     """The commit the refs are on; "" when the branch moved meanwhile."""
 
 
-async def _round(ground: Ground, plan: _Plan, seen: View, work: Work, *, settle: bool) -> _Done:
+async def _round(ground: Ground, plan: _Plan, seen: TreeView, work: TreeChanges, *, settle: bool) -> _Done:
     """Stores the work and moves the refs while, beside that, the agent's next index is made ready.
 
     The index waits until the files are read: two threads that change places at every file take longer than both.
@@ -223,7 +223,7 @@ async def _round(ground: Ground, plan: _Plan, seen: View, work: Work, *, settle:
     return done[0]
 
 
-async def _ready_index(ground: Ground, seen: View, work: Work) -> None:
+async def _ready_index(ground: Ground, seen: TreeView, work: TreeChanges) -> None:
     """The index the agent will find, beside its own until the refs have moved."""
     if not seen.refs.on_branch:
         return
@@ -240,7 +240,7 @@ def _next_index(ground: Ground) -> Path:
     return ground.shadow.git_dir / "next-index"
 
 
-def _install(ground: Ground, seen: View, made: Stored) -> None:
+def _install(ground: Ground, seen: TreeView, made: StoredObjects) -> None:
     """Gives the worktree the readied index, so that its status is true of the branch's new tip.
 
     On another branch or none HEAD did not move, and the agent's index is as true as it was. Where everything was
@@ -259,7 +259,7 @@ def _install(ground: Ground, seen: View, made: Stored) -> None:
         note_index(ground.shadow, target, made.tree)
 
 
-async def _save_staged(ground: Ground, seen: View, tree: str, kept: str) -> str:
+async def _save_staged(ground: Ground, seen: TreeView, tree: str, kept: str) -> str:
     """Keeps what the agent had staged when it is neither in HEAD nor in the snapshot."""
     staged, head = seen.index.tree, seen.refs.head
     if not seen.refs.on_branch or staged in {"", head.tree, tree}:
@@ -281,7 +281,7 @@ def _message(subject: str, session_id: str, handoff_id: str, trailers: Mapping[s
     return f"{subject}\n\n" + "".join(f"{name}: {value}\n" for name, value in lines.items())
 
 
-async def _publish(ground: Ground, refs: Refs, made: Stored, plan: _Plan) -> str:
+async def _publish(ground: Ground, refs: Refs, made: StoredObjects, plan: _Plan) -> str:
     """Puts branch and kept ref on the commit, or on an earlier one that says the same; "" when the branch moved."""
     sha = _earlier(refs, made.tree) or made.commit
     moves = [(f"refs/heads/{plan.branch}", sha, refs.tip.sha)]
@@ -301,7 +301,7 @@ def _earlier(refs: Refs, tree: str) -> str:
     return kept.sha if at_tip or kept.parents == refs.parents else ""
 
 
-async def _report(ground: Ground, seen: View, work: Work, done: _Done) -> Snapshot:
+async def _report(ground: Ground, seen: TreeView, work: TreeChanges, done: _Done) -> Snapshot:
     made, sha = done.made, done.sha
     refs, notes = seen.refs, list(seen.refs.notes)
     parent, pairs = refs.head.sha, _against_head(seen, work)
@@ -320,12 +320,12 @@ async def _report(ground: Ground, seen: View, work: Work, done: _Done) -> Snapsh
     return Snapshot(sha, sha[:_SHORT], made.tree, parent, files, skipped, reused, done.staged, tuple(notes))
 
 
-def _against_base(seen: View, work: Work) -> dict[bytes, Pair]:
+def _against_base(seen: TreeView, work: TreeChanges) -> dict[bytes, Pair]:
     """What the snapshot changes against the base tree."""
     return {path: (seen.found.paths.get(path), new) for path, new in work.entries.items()}
 
 
-def _against_head(seen: View, work: Work) -> dict[bytes, Pair]:
+def _against_head(seen: TreeView, work: TreeChanges) -> dict[bytes, Pair]:
     """What the snapshot changes against HEAD: both are known by how they differ from the base."""
     pairs: dict[bytes, Pair] = {}
     for path in {**seen.head_diff, **work.entries}:

@@ -23,7 +23,7 @@ import trio
 from hub.errors import Code, HubError
 from hub.io.git.digest import Content, reread
 from hub.io.git.env import EMAIL, NAME, git, git_fed
-from hub.io.git.scan import Entry, Work
+from hub.io.git.scan import Entry, TreeChanges
 from hub.io.git.shadow import Shadow, scratch
 
 _PLAIN = re.compile(rb"[A-Za-z0-9._/+@=,-]+")
@@ -43,7 +43,7 @@ class MovingError(Exception):
 
 
 @attrs.frozen
-class Stored:
+class StoredObjects:
     """What a stream made."""
 
     commit: str
@@ -67,8 +67,13 @@ class CommitDraft:
 
 
 async def store(
-    shadow: Shadow, draft: CommitDraft, work: Work, *, settle: bool, read: Callable[[], object] = lambda: None
-) -> Stored:
+    shadow: Shadow,
+    draft: CommitDraft,
+    work: TreeChanges,
+    *,
+    settle: bool,
+    read: Callable[[], object] = lambda: None,
+) -> StoredObjects:
     """Makes a commit of the base tree with the work on top; moves nothing.
 
     Args:
@@ -93,8 +98,8 @@ async def store(
 
 
 async def _import(
-    shadow: Shadow, draft: CommitDraft, work: Work, *, settle: bool, read: Callable[[], object]
-) -> Stored:
+    shadow: Shadow, draft: CommitDraft, work: TreeChanges, *, settle: bool, read: Callable[[], object]
+) -> StoredObjects:
     moved: dict[bytes, Content] = {}
     stream = partial(_batch, _stream(shadow, draft, work, moved, settle=settle))
     args = ("--quiet", "--force", "--done", "--date-format=raw")
@@ -104,7 +109,7 @@ async def _import(
     lines = done.text.split("\n")
     if len(lines) != 2:  # noqa: PLR2004  # the commit and its tree
         raise HubError(Code.GIT_FAILED, f"git fast-import: unexpected answer {done.text[:200]!r}")
-    return Stored(lines[0], lines[1].split(" ")[2].partition("\t")[0], moved)
+    return StoredObjects(lines[0], lines[1].split(" ")[2].partition("\t")[0], moved)
 
 
 def _batch(pieces: Iterator[bytes]) -> bytes:
@@ -120,7 +125,7 @@ def _batch(pieces: Iterator[bytes]) -> bytes:
 
 
 def _stream(
-    shadow: Shadow, draft: CommitDraft, work: Work, moved: dict[bytes, Content], *, settle: bool
+    shadow: Shadow, draft: CommitDraft, work: TreeChanges, moved: dict[bytes, Content], *, settle: bool
 ) -> Iterator[bytes]:
     text = draft.message.encode()
     who = f"{draft.who} {draft.when} +0000"
@@ -204,4 +209,4 @@ def quoted(path: bytes) -> bytes:
     return b'"' + b"".join(plain) + b'"'
 
 
-__all__ = ["CommitDraft", "MovingError", "Stored", "apply", "quoted", "store", "would_be"]
+__all__ = ["CommitDraft", "MovingError", "StoredObjects", "apply", "quoted", "store", "would_be"]

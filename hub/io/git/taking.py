@@ -16,11 +16,11 @@ from pathlib import Path
 import attrs
 
 from hub.api.results import How, Taken
-from hub.domain.result.message import Told, message
+from hub.domain.result.message import CommitStory, message
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.git.aside import read as read_aside
-from hub.io.git.checkout import Standing, bring, standing
+from hub.io.git.checkout import UserStanding, bring, standing
 from hub.io.git.env import git, git_capped
 from hub.io.git.identity import HUB, identity
 from hub.io.git.merge import applied, merge_bases
@@ -37,7 +37,7 @@ from hub.io.git.refs import (
     read_commits,
 )
 from hub.io.git.scan import show
-from hub.io.git.work import Work, work_of
+from hub.io.git.work import BranchChange, work_of
 from hub.io.project.places import Places
 
 _PATCH_LIMIT = 64 << 20
@@ -46,7 +46,7 @@ _SHOWN = 10
 _SHORT = 12
 
 
-async def take(root: Path, told: Told, how: How, branch: str = "", main: str = "") -> Taken:
+async def take(root: Path, told: CommitStory, how: How, branch: str = "", main: str = "") -> Taken:
     """Bring what a session has made to its user: as one commit, a merge, a branch, or a patch.
 
     Args:
@@ -77,7 +77,9 @@ async def take(root: Path, told: Told, how: How, branch: str = "", main: str = "
     return await _answer(root, work, how, (here.head, commit), here.branch)
 
 
-async def _commit(root: Path, told: Told, work: Work, here: Standing, *, merge: bool) -> str:
+async def _commit(
+    root: Path, told: CommitStory, work: BranchChange, here: UserStanding, *, merge: bool
+) -> str:
     """The commit on top of where the user stands; the one of an earlier call, where that was cut off."""
     parents = (here.head, work.tip) if merge else (here.head,)
     try:
@@ -99,7 +101,7 @@ async def _commit(root: Path, told: Told, work: Work, here: Standing, *, merge: 
     return await _made(root, told, tree, parents)
 
 
-async def _made(root: Path, told: Told, tree: str, parents: tuple[str, ...]) -> str:
+async def _made(root: Path, told: CommitStory, tree: str, parents: tuple[str, ...]) -> str:
     who = await identity(root)
     if who == HUB:
         raise HubError(
@@ -112,7 +114,7 @@ async def _made(root: Path, told: Told, tree: str, parents: tuple[str, ...]) -> 
     return await commit_tree(tree, parents, message(told), now, cwd=root, where=who.where, zone=zone)
 
 
-async def _aside(root: Path, told: Told, how: How, branch: str, main: str) -> Taken:
+async def _aside(root: Path, told: CommitStory, how: How, branch: str, main: str) -> Taken:
     """A branch with one commit where the session began, or a patch; the checkout is not touched."""
     heads = [f"refs/heads/{main}", main, "HEAD"] if main else ["HEAD"]
     onto = next((c.sha for c in await read_commits(heads, cwd=root, where={}) if c is not None), "")
@@ -145,7 +147,7 @@ async def _aside(root: Path, told: Told, how: How, branch: str, main: str) -> Ta
     return await _answer(root, work, how, (parent, commit), branch)
 
 
-async def _footing(root: Path, work: Work, onto: str) -> tuple[str, str]:
+async def _footing(root: Path, work: BranchChange, onto: str) -> tuple[str, str]:
     """The commit that a branch with the work stands on, and its tree: where the session left its user's branch.
 
     Where it began with unfinished work that it went on with in the same lines, it stands on a commit with that work.
@@ -160,7 +162,7 @@ async def _footing(root: Path, work: Work, onto: str) -> tuple[str, str]:
     return work.base, work.tree
 
 
-async def _point(root: Path, work: Work, name: str, sha: str) -> None:
+async def _point(root: Path, work: BranchChange, name: str, sha: str) -> None:
     """Put a ref of the session's on a commit."""
     ref = kept_ref(work.session_id, name)
     (old,) = await read_commits([ref], cwd=root, where={})
@@ -170,7 +172,7 @@ async def _point(root: Path, work: Work, name: str, sha: str) -> None:
             raise HubError(Code.GIT_FAILED, "Another one takes this result just now.", hint="Try again.")
 
 
-async def _insist_own(root: Path, work: Work, head: str) -> None:
+async def _insist_own(root: Path, work: BranchChange, head: str) -> None:
     """A merge brings each commit as its agent made it, with what a later tree no longer has."""
     args = ("--format=", "--name-only", "-z", "--no-renames", "--diff-filter=AM", f"{head}..{work.tip}")
     names = (await git("log", *args, cwd=root)).out.split(b"\0")
@@ -189,7 +191,7 @@ async def _insist_own(root: Path, work: Work, head: str) -> None:
         )
 
 
-async def _answer(root: Path, work: Work, how: How, change: tuple[str, str], branch: str) -> Taken:
+async def _answer(root: Path, work: BranchChange, how: How, change: tuple[str, str], branch: str) -> Taken:
     old, new = change
     names = (await git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new, cwd=root)).out.split(
         b"\0"

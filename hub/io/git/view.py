@@ -19,7 +19,7 @@ from hub.io.git.digest import SUBMODULE
 from hub.io.git.env import git, together
 from hub.io.git.layout import Linked, check_worktree, project_of
 from hub.io.git.own_folder import folder_of
-from hub.io.git.refs import INDEX_SUFFIX, KEPT, Commit, branch_of, is_ancestor, move_refs, read_commits
+from hub.io.git.refs import INDEX_SUFFIX, KEPT, GitCommit, branch_of, is_ancestor, move_refs, read_commits
 from hub.io.git.scan import Entry, Scan, raw_diff, scan, tree_diff
 from hub.io.git.shadow import Shadow, base_tree, open_shadow, scratch, seed_index
 from hub.io.project.places import Places
@@ -42,13 +42,13 @@ class Ground:
 class Refs:
     """Where things point."""
 
-    head: Commit
+    head: GitCommit
     """What the worktree's HEAD is at."""
-    tip: Commit
+    tip: GitCommit
     """What the session's branch is at."""
     on_branch: bool
     """Whether HEAD is that branch."""
-    kept: Commit | None
+    kept: GitCommit | None
     """This handoff's earlier snapshot."""
     parents: tuple[str, ...]
     """What a new snapshot comes after: HEAD, and the tip where HEAD does not hold it."""
@@ -56,7 +56,7 @@ class Refs:
 
 
 @attrs.frozen
-class Index:
+class AgentIndex:
     """The agent's own index."""
 
     tree: str = ""
@@ -66,14 +66,14 @@ class Index:
 
 
 @attrs.frozen
-class View:
+class TreeView:
     """All that a snapshot is made from."""
 
     base: str
     """The kept index's tree."""
     found: Scan
     refs: Refs
-    index: Index
+    index: AgentIndex
     head_diff: Mapping[bytes, Pair]
     """How HEAD's tree differs from the base."""
     tracked: frozenset[bytes]
@@ -95,7 +95,7 @@ async def open_ground(worktree: Path, root: Path | None, kept_index: Path | None
     return Ground(root, link, shadow)
 
 
-async def head_of(root: Path, link: Linked) -> Commit:
+async def head_of(root: Path, link: Linked) -> GitCommit:
     """The commit HEAD is at.
 
     Raises:
@@ -107,7 +107,7 @@ async def head_of(root: Path, link: Linked) -> Commit:
     return head
 
 
-async def view(ground: Ground, session_id: str, kept: str) -> View:
+async def view(ground: Ground, session_id: str, kept: str) -> TreeView:
     """Reads everything at once.
 
     Raises:
@@ -115,7 +115,7 @@ async def view(ground: Ground, session_id: str, kept: str) -> View:
     """
     base = await base_tree(ground.shadow)
     found: list[Scan] = []
-    known: list[tuple[Refs, Index, dict[bytes, Pair], frozenset[bytes]]] = []
+    known: list[tuple[Refs, AgentIndex, dict[bytes, Pair], frozenset[bytes]]] = []
 
     async def files() -> None:
         found.append(await scan(ground.shadow, specials=True))
@@ -127,7 +127,7 @@ async def view(ground: Ground, session_id: str, kept: str) -> View:
         known.append((refs, index, head_diff, tracked))
 
     await together(files, repository)
-    return View(base, found[0], *known[0])
+    return TreeView(base, found[0], *known[0])
 
 
 async def tracked_paths(ground: Ground) -> frozenset[bytes]:
@@ -195,7 +195,7 @@ async def _head_name(ground: Ground) -> str:
     return done.text
 
 
-async def _recover_branch(ground: Ground, session_id: str, branch: str) -> Commit:
+async def _recover_branch(ground: Ground, session_id: str, branch: str) -> GitCommit:
     """Makes a deleted session branch anew: where its worktree last was, else at the newest kept snapshot."""
     cwd, where = ground.root, ground.link.where
     args = ("--sort=-committerdate", "--format=%(refname)", f"{KEPT}/{session_id}/")
@@ -227,20 +227,20 @@ def _last_seen(link: Linked) -> str:
     return "0" * 40
 
 
-async def read_index(ground: Ground) -> Index:
+async def read_index(ground: Ground) -> AgentIndex:
     """What is staged, read from a copy: a lock that was left behind does not matter."""
     shadow, source = ground.shadow, ground.link.admin / "index"
     stamp = index_stamp(source)
     if not stamp:
-        return Index()
+        return AgentIndex()
     if noted := _noted(shadow, stamp):
-        return Index(noted)
+        return AgentIndex(noted)
     async with scratch(shadow, source) as copy:
         done = await git("write-tree", "--missing-ok", cwd=shadow.worktree, where=copy.where, accept=(0, 128))
         if done.code == 0:
-            return Index(done.text)
+            return AgentIndex(done.text)
         unmerged = await git("ls-files", "-u", "-z", cwd=shadow.worktree, where=copy.where, accept=(0, 128))
-        return Index(conflicts=unmerged.out)
+        return AgentIndex(conflicts=unmerged.out)
 
 
 def note_diff(shadow: Shadow, base: str, tree: str, pairs: Mapping[bytes, Pair]) -> None:

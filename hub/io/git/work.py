@@ -29,7 +29,7 @@ _HEADS = "refs/heads/hub/"
 
 
 @attrs.frozen(kw_only=True)
-class Work:
+class BranchChange:
     """The change that a session's branch is."""
 
     session_id: str
@@ -47,7 +47,7 @@ class Work:
     """Whether nothing was done since it was taken."""
 
 
-async def work_of(root: Path, session_id: str, onto: str) -> Work:
+async def work_of(root: Path, session_id: str, onto: str) -> BranchChange:
     """The work of a session, seen from the commit that it is to come upon.
 
     Raises:
@@ -59,7 +59,7 @@ async def work_of(root: Path, session_id: str, onto: str) -> Work:
         raise HubError(Code.BRANCH_MISSING, f"The branch {branch_of(session_id)} is gone.")
     base = await _base(root, tip.sha, start.sha if start else "", onto)
     tree, left_out = await _handed_in(root, base, tip.sha, tip.tree)
-    return Work(
+    return BranchChange(
         session_id=session_id,
         tip=tip.sha,
         base=base,

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import attrs
 
-from hub.domain.code import Chunk, Mark, Symbol, chunks, declared, language_of, mark
+from hub.domain.code import CodeChunk, Mark, Symbol, chunks, declared, language_of, mark
 from hub.io.git.digest import Parents
 
 MAX_BYTES = 1 << 20
@@ -54,7 +54,7 @@ class Scanned:
     mark: Mark | None
     symbols: list[Symbol]
     imports: list[str]
-    chunks: list[Chunk]
+    chunks: list[CodeChunk]
 
 
 @attrs.frozen

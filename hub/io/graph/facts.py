@@ -17,7 +17,7 @@ import attrs
 import msgspec
 
 from hub.api.graph import Detail, GraphEdge, GraphNode
-from hub.domain.graph.vocabulary import Part
+from hub.domain.graph.vocabulary import GraphPart
 from hub.io.graph.bulk import insert
 
 MAX_TOLD = 20_000
@@ -52,7 +52,7 @@ _decode = msgspec.json.decode
 
 
 @attrs.frozen
-class Counts:
+class GraphCounts:
     """How much there is."""
 
     nodes: int
@@ -63,7 +63,7 @@ class Counts:
 
 def absorb(
     db: sqlite3.Connection,
-    parts: Iterable[tuple[str, Part]],
+    parts: Iterable[tuple[str, GraphPart]],
     notes: Iterable[tuple[str, str]],
     keep: int = MAX_TOLD,
     session_id: str = "",
@@ -90,7 +90,7 @@ def absorb(
         _remove(db, [row[0] for row in oldest])
 
 
-def put(db: sqlite3.Connection, part: Part, at: str) -> None:
+def put(db: sqlite3.Connection, part: GraphPart, at: str) -> None:
     """Puts one part's nodes and edges in."""
     put_rows(db, node_rows(part, at), edge_rows(part))
 
@@ -101,7 +101,7 @@ def put_rows(db: sqlite3.Connection, nodes: Sequence[object], edges: Sequence[ob
     insert(db, _LINK, len(_EDGE), edges)
 
 
-def node_rows(part: Part, at: str) -> list[object]:
+def node_rows(part: GraphPart, at: str) -> list[object]:
     """The values of a part's nodes, as `put_rows` takes them; `at` is the time they get."""
     rows = (
         (n.id, n.type.value, _encode(n.payload).decode(), n.session_id, n.weight, at, at) for n in part.nodes
@@ -109,7 +109,7 @@ def node_rows(part: Part, at: str) -> list[object]:
     return [*chain.from_iterable(rows)]
 
 
-def edge_rows(part: Part) -> list[object]:
+def edge_rows(part: GraphPart) -> list[object]:
     """The values of a part's edges, as `put_rows` takes them."""
     return [*chain.from_iterable((e.from_id, e.type.value, e.to_id, e.weight) for e in part.edges)]
 
@@ -134,9 +134,9 @@ def note(db: sqlite3.Connection, name: str) -> str:
     return str(row[0]) if row else ""
 
 
-def counts(db: sqlite3.Connection) -> Counts:
+def counts(db: sqlite3.Connection) -> GraphCounts:
     """How many rows each table has."""
-    return Counts(*db.execute(_COUNTS).fetchone())
+    return GraphCounts(*db.execute(_COUNTS).fetchone())
 
 
 def detail(db: sqlite3.Connection, limit: int, node_type: str = "", session_id: str = "") -> Detail:

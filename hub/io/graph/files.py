@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from hub.domain.graph.vocabulary import module_id
 from hub.io.graph.bulk import insert
 from hub.io.graph.facts import put_rows, set_note
-from hub.io.graph.rows import BITS, ROOM, Rows, words
+from hub.io.graph.rows import BITS, ROOM, TableRows, words
 
 MAX_CHUNKS = 250_000
 """Chunks that are kept, of all files: some 450 MB of code."""
@@ -41,7 +41,7 @@ def unused(db: sqlite3.Connection) -> int:
     return int(db.execute("SELECT coalesce(max(number), 0) + 1 FROM files").fetchone()[0])
 
 
-def take(db: sqlite3.Connection, changed: Rows, gone: Sequence[str]) -> None:
+def take(db: sqlite3.Connection, changed: TableRows, gone: Sequence[str]) -> None:
     """Puts changed files in the place of what was known of them, and takes out those that are gone."""
     for path, number in db.execute(_NUMBERS, (json.dumps([*changed.paths, *gone]),)).fetchall():
         _forget(db, path, number)

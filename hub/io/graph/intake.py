@@ -20,7 +20,7 @@ import attrs
 from hub.io.graph.code_scan import Gone, Scanned, go_modules, scan
 from hub.io.graph.files import is_full, known, take, unused
 from hub.io.graph.links import is_linked, link
-from hub.io.graph.rows import Rows, rows
+from hub.io.graph.rows import TableRows, rows
 from hub.io.graph.store import GraphStore
 
 BATCH = 2 << 20
@@ -41,7 +41,7 @@ class Batch:
     gone: list[str]
     first: int
     """The number of the first of the changed files."""
-    rows: Rows
+    rows: TableRows
     """Of the changed files."""
     is_last: bool
 

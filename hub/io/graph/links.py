@@ -16,7 +16,7 @@ import msgspec
 
 from hub.domain.code import language_of
 from hub.domain.code.resolve import project
-from hub.domain.graph.vocabulary import OUTSIDE, EdgeType, Part, import_part, module_id
+from hub.domain.graph.vocabulary import OUTSIDE, EdgeType, GraphPart, import_part, module_id
 from hub.io.graph.facts import note, put, set_note
 from hub.io.graph.files import LINKED
 
@@ -51,7 +51,7 @@ def link(db: sqlite3.Connection, go_modules: Mapping[str, str], at: str) -> None
         gone = before - {edge.to_id for edge in wanted.edges}
         db.executemany(_UNLINK, ((*ids, target) for target in gone))
         nodes = tuple(node for node in wanted.nodes if node.id not in known and node.id not in named)
-        put(db, Part(nodes, tuple(edge for edge in wanted.edges if edge.to_id not in before)), at)
+        put(db, GraphPart(nodes, tuple(edge for edge in wanted.edges if edge.to_id not in before)), at)
         named |= {node.id for node in wanted.nodes}
     db.executemany("DELETE FROM nodes WHERE id = ?", ((number,) for number in known - named))
     set_note(db, LINKED, _mark(go_modules))

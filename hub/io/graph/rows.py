@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Protocol
 
 import attrs
 
 from hub.domain.graph.terms import spaced
-from hub.domain.graph.vocabulary import Symbol, code_part
+from hub.domain.graph.vocabulary import code_part
+from hub.io.graph.code_scan import Scanned
 from hub.io.graph.facts import edge_rows, node_rows
 
 BITS = 12
@@ -23,60 +23,8 @@ ROOM = 1 << BITS
 """Chunks of one file, at most: a chunk's number is its file's number and its place in the file."""
 
 
-class Chunk(Protocol):
-    """Some lines of a file (`hub.domain.code.Chunk`)."""
-
-    @property
-    def start_line(self) -> int:
-        """From 1."""
-
-    @property
-    def end_line(self) -> int:
-        """Included."""
-
-    @property
-    def body(self) -> str:
-        """The lines."""
-
-
-class CodeFile(Protocol):
-    """A file that was scanned (`hub.io.graph.code_scan.Scanned`)."""
-
-    @property
-    def path(self) -> str:
-        """Relative to the project, with slashes."""
-
-    @property
-    def size(self) -> int:
-        """Bytes."""
-
-    @property
-    def mtime_ns(self) -> int:
-        """When it was changed last."""
-
-    @property
-    def language(self) -> str | None:
-        """None = none that is known."""
-
-    @property
-    def mark(self) -> str | None:
-        """`generated`, `vendored` or None."""
-
-    @property
-    def symbols(self) -> Sequence[Symbol]:
-        """At its top level, in the order of their lines."""
-
-    @property
-    def imports(self) -> Sequence[str]:
-        """The names it imports, each once."""
-
-    @property
-    def chunks(self) -> Sequence[Chunk]:
-        """All of its lines, in order."""
-
-
 @attrs.define
-class Rows:
+class TableRows:
     """Of some files the values for each table, one row after the other."""
 
     paths: list[str] = attrs.Factory(list)
@@ -91,7 +39,7 @@ class Rows:
     """The same without the body."""
 
 
-def rows(files: Iterable[CodeFile], first: int, at: str) -> Rows:
+def rows(files: Iterable[Scanned], first: int, at: str) -> TableRows:
     """The rows of some files.
 
     Args:
@@ -99,7 +47,7 @@ def rows(files: Iterable[CodeFile], first: int, at: str) -> Rows:
         first: From here on all numbers of files are free.
         at: The time their nodes get.
     """
-    made = Rows()
+    made = TableRows()
     for number, file in enumerate(files, first):
         part = code_part(file.path, file.language, file.mark, file.symbols)
         made.paths.append(file.path)
@@ -121,7 +69,7 @@ def words(number: int, path: str, body: str, defines: str) -> tuple[int, str, st
     return number, spaced(body), _spaced_path(path), spaced(defines)
 
 
-def _add_chunks(made: Rows, file: CodeFile, number: int) -> None:
+def _add_chunks(made: TableRows, file: Scanned, number: int) -> None:
     lines_of = [symbol.line for symbol in file.symbols]
     names = [symbol.name for symbol in file.symbols]
     for place, chunk in enumerate(file.chunks[:ROOM], number << BITS):

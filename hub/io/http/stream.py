@@ -32,7 +32,7 @@ _OK = 200
 
 
 @attrs.frozen
-class Place:
+class UrlPlace:
     """Where a URL leads."""
 
     scheme: str
@@ -55,7 +55,7 @@ class Place:
 _PORTS = {"http": 80, "https": 443}
 
 
-def place_of(url: str) -> Place:
+def place_of(url: str) -> UrlPlace:
     """Take a URL apart.
 
     Raises:
@@ -70,7 +70,7 @@ def place_of(url: str) -> Place:
     target = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
     if not host or not port or parts.username is not None or not _visible(target):
         raise HubError(Code.INVALID, f"{clip(url, 100)!r} is no http or https URL without a login in it.")
-    return Place(parts.scheme, host, port, target)
+    return UrlPlace(parts.scheme, host, port, target)
 
 
 def _visible(target: str) -> bool:
@@ -219,7 +219,7 @@ def failed(origin: str, what: str) -> HubError:
 
 
 def _request(
-    connection: h11.Connection, place: Place, method: str, data: bytes, headers: Mapping[str, str]
+    connection: h11.Connection, place: UrlPlace, method: str, data: bytes, headers: Mapping[str, str]
 ) -> bytes:
     fields = {"Host": place.authority, "Accept": "application/json", "Connection": "close", **headers}
     if data:
@@ -229,7 +229,7 @@ def _request(
     return (sent or b"") + (body or b"") + (connection.send(h11.EndOfMessage()) or b"")
 
 
-async def _connect(place: Place) -> trio.abc.Stream:
+async def _connect(place: UrlPlace) -> trio.abc.Stream:
     with _coded(place.origin), trio.fail_after(CONNECT_TIMEOUT):
         if place.scheme == "http":
             return await trio.open_tcp_stream(place.host, place.port)

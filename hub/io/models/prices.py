@@ -16,7 +16,7 @@ from pathlib import Path
 import attrs
 import msgspec
 
-from hub.domain.cost import MICROS, Spent
+from hub.domain.cost import MICROS, UnpricedTokens
 
 _FILE = Path(__file__).with_name("prices.json")
 _MAKERS: Mapping[str, str] = {"claude": "anthropic", "codex": "openai", "gemini": "google"}
@@ -57,7 +57,7 @@ def listed() -> _List:
     return msgspec.json.decode(_FILE.read_bytes(), type=_List)
 
 
-def price(spent: Spent, now: datetime | None = None) -> int | None:
+def price(spent: UnpricedTokens, now: datetime | None = None) -> int | None:
     """Millionths of a dollar for the tokens; None for a model that is on no list."""
     name = spent.model.lower()
     found = _found(_MAKERS.get(spent.provider), name) or _found(None, name)

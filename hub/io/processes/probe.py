@@ -25,7 +25,7 @@ _CAP = 200
 
 
 @attrs.frozen
-class Probe:
+class ProgramProbe:
     """What was found."""
 
     ok: bool
@@ -42,12 +42,14 @@ def which(program: str) -> str:
     return shutil.which(program) or ""
 
 
-async def probe(program: str, version_args: Sequence[str]) -> Probe:
+async def probe(program: str, version_args: Sequence[str]) -> ProgramProbe:
     """Ask a program for its version; a program that is missing, hangs or fails is a result, not an error."""
     started = time.time()
     path = which(program)
     if not path:
-        return Probe(ok=False, detail="not installed", path="", version="", latency_ms=0, checked_at=started)
+        return ProgramProbe(
+            ok=False, detail="not installed", path="", version="", latency_ms=0, checked_at=started
+        )
     words = ""
     detail = f"{program} did not answer within {_TIMEOUT:g} s"
     with trio.move_on_after(_TIMEOUT):
@@ -68,7 +70,9 @@ async def probe(program: str, version_args: Sequence[str]) -> Probe:
             words = done.stdout.decode("utf-8", "replace").strip().partition("\n")[0][:_CAP]
             detail = words or f"{program} ended with status {done.returncode} and told no version"
     took = int((time.time() - started) * 1000)
-    return Probe(ok=bool(words), detail=detail, path=path, version=words, latency_ms=took, checked_at=started)
+    return ProgramProbe(
+        ok=bool(words), detail=detail, path=path, version=words, latency_ms=took, checked_at=started
+    )
 
 
 async def _end(process: trio.Process) -> None:

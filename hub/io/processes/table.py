@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from hub.domain.detection.matching import Agent, agents
-from hub.domain.detection.processes import Entry, Recognised, Signature, named, recognise
+from hub.domain.detection.processes import Recognised, RegistryEntry, Signature, named, recognise
 from hub.io.processes import facts
 from hub.io.runner import proc
 from hub.io.stores.registries import Registries
@@ -87,7 +87,7 @@ class ProcessTable:
             name for name in (names | unknown) & present if self._take(int(name), entries.get(int(name), {}))
         }
 
-    def _take(self, pid: int, entries: Mapping[str, Entry]) -> bool:
+    def _take(self, pid: int, entries: Mapping[str, RegistryEntry]) -> bool:
         process = facts.read(pid, _anything if entries else self._wanted)
         found = recognise(process, self.signatures, entries) if process is not None else None
         if found is None:

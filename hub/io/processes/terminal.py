@@ -17,7 +17,7 @@ from pathlib import Path
 import attrs
 import trio
 
-from hub.domain.terminal import Command, openers, script
+from hub.domain.terminal import TerminalCommand, openers, script
 from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
 from hub.io.project.places import make_private_dir
@@ -88,7 +88,7 @@ class Opened:
 
 
 async def open_terminal(
-    command: Command, folder: Path, configured: Sequence[str], *, keep: bool = False
+    command: TerminalCommand, folder: Path, configured: Sequence[str], *, keep: bool = False
 ) -> Opened:
     """Open the first terminal that can be opened.
 
@@ -125,7 +125,7 @@ def _installed(configured: Sequence[str]) -> Iterator[Sequence[str]]:
     return (opener for opener in found if shutil.which(opener[0]) is not None)
 
 
-def no_terminal(command: Command) -> HubError:
+def no_terminal(command: TerminalCommand) -> HubError:
     """What is said where no terminal can be opened."""
     return HubError(
         Code.NO_TERMINAL,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from hub.domain.config.model import Profile
+from hub.domain.config.model import ProfileSettings
 from hub.domain.trust.instruction import USER, kind_of, title_of
 from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
@@ -32,7 +32,7 @@ _NEVER = frozenset(
 """Folders that hold what tools made, or other people's projects."""
 
 
-def instructions(root: Path, home: Path, profiles: Iterable[Profile]) -> list[dict[str, object]]:
+def instructions(root: Path, home: Path, profiles: Iterable[ProfileSettings]) -> list[dict[str, object]]:
     """What `GET /api/instructions` serves: of the project first, then of the user, then of the profiles.
 
     Args:
@@ -120,7 +120,9 @@ def _add(found: list[dict[str, Any]], file: Path, shown: str, kind: str, scope: 
     )
 
 
-def _of_profiles(profiles: Iterable[Profile], found: list[dict[str, Any]]) -> list[dict[str, object]]:
+def _of_profiles(
+    profiles: Iterable[ProfileSettings], found: list[dict[str, Any]]
+) -> list[dict[str, object]]:
     skills = {entry["path"].split("/")[-2]: entry for entry in found if entry["kind"] == "skill"}
     nothing = {"path": "", "bytes": 0, "sha256": ""}
     return [

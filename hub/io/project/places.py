@@ -16,9 +16,9 @@ from pathlib import Path
 
 import attrs
 
+from hub import userdirs
 from hub.errors import Code, HubError
 from hub.io.files.atomic import coded_errors, create_atomic, read_bounded, write_atomic
-from hub.io.project import userdirs
 
 KEY_BYTES = 32
 _PRIVATE = 0o700

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import attrs
 
+from hub import userdirs
 from hub.domain.trust.settings import (
     KEYS,
     Digests,
@@ -31,7 +32,6 @@ from hub.domain.trust.settings import (
 )
 from hub.errors import Code, HubError
 from hub.io.files.atomic import coded_errors, read_bounded, write_atomic
-from hub.io.project import userdirs
 from hub.io.project.places import Places, load_or_create_key, make_private_dir
 
 VARIABLE = "HUB_TRUST"
@@ -41,7 +41,7 @@ _NAMED = 5
 
 
 @attrs.frozen
-class Standing:
+class TrustStanding:
     """What a project would do, and what the user has agreed to."""
 
     root: Path
@@ -157,7 +157,7 @@ class Gate:
             return tables
         return restricted(tables) if self._kept is None else self._kept
 
-    def standing(self, tables: Raw) -> Standing:
+    def standing(self, tables: Raw) -> TrustStanding:
         """What the project would do now, the agents' files included.
 
         Raises:
@@ -177,7 +177,7 @@ class Gate:
 
             found += orders(self.root)
         once = self._once is not None and agreed(found, self._once)
-        return Standing(self.root, tuple(found), self.known(), self.always, once)
+        return TrustStanding(self.root, tuple(found), self.known(), self.always, once)
 
     def insist_orders(self, tree: Path) -> None:
         """Refuse what the agents' files in another working tree say, where the user has agreed to it neither here nor there.
@@ -202,7 +202,7 @@ class Gate:
                 items=[{"does": str(item.does), "key": item.key} for item in new],
             )
 
-    def agree(self, standing: Standing, *, once: bool = False) -> None:
+    def agree(self, standing: TrustStanding, *, once: bool = False) -> None:
         """The user's yes to just this: for good, or for as long as this process lives."""
         self._words += 1
         if once:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import attrs
 
-from hub.domain.breaker import Breaker
+from hub.domain.breaker import CircuitBreaker
 from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore, as_named
 
@@ -18,13 +18,13 @@ from hub.io.records.store import RecordForm, RecordStore, as_named
 class KeptBreakers:
     """The record."""
 
-    breakers: tuple[Breaker, ...] = ()
+    breakers: tuple[CircuitBreaker, ...] = ()
 
 
 _FORM = RecordForm(
     KeptBreakers,
     "The circuit breakers",
-    older={0: lambda wire: KeptBreakers(as_named(wire, tuple[Breaker, ...]))},
+    older={0: lambda wire: KeptBreakers(as_named(wire, tuple[CircuitBreaker, ...]))},
 )
 
 

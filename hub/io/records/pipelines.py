@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from hub.api.convert import unstructure
 from hub.api.tables import read_pipelines
 from hub.domain.canonical import StrictJsonError, parse_strict
-from hub.domain.config.model import Pipeline
+from hub.domain.config.model import PipelineSettings
 from hub.domain.pipeline.run import PipelineRun
 from hub.errors import Code, HubError
 from hub.io.files.sealed import NotSealed, put_aside, read_sealed, write_sealed
@@ -36,7 +36,7 @@ def run_store(places: Places) -> RecordStore[PipelineRun]:
     return RecordStore(places.pipeline_run, _RUN)
 
 
-def read_stored(places: Places) -> tuple[Pipeline, ...]:
+def read_stored(places: Places) -> tuple[PipelineSettings, ...]:
     """The stored pipelines; () when none were stored.
 
     Raises:
@@ -55,7 +55,7 @@ def read_stored(places: Places) -> tuple[Pipeline, ...]:
         ) from error
 
 
-def replace_stored(places: Places, pipelines: Sequence[Pipeline]) -> None:
+def replace_stored(places: Places, pipelines: Sequence[PipelineSettings]) -> None:
     """Replace the list, whole and durably. A file that could not be read is kept aside first.
 
     Raises:

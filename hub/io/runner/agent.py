@@ -19,7 +19,7 @@ _F_SETPIPE_SZ = 1031
 _PIPE_BYTES = 1024 * 1024
 
 
-class Plan:
+class StartPlan:
     """What to start: argv, the exact environment, where, and what its standard input is."""
 
     def __init__(self, launch: dict[str, object], run_id: str) -> None:
@@ -36,7 +36,7 @@ class Plan:
         self.umask = umask if isinstance(umask, int) else 0o022
 
 
-class Agent:
+class GatedAgent:
     """A forked agent that waits at its gate.
 
     Attributes:
@@ -49,7 +49,7 @@ class Agent:
         status: Its wait status once it was reaped.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: StartPlan) -> None:
         source, self.stdin = _stdin(plan)
         self.out, out = _pipe()
         self.err, err = _pipe()
@@ -109,7 +109,7 @@ def _pipe() -> tuple[int, int]:
     return reading, writing
 
 
-def _stdin(plan: Plan) -> tuple[int, int | None]:
+def _stdin(plan: StartPlan) -> tuple[int, int | None]:
     """The descriptor the agent reads, and the one the runner writes."""
     if plan.stdin == "pipe":
         reading, writing = os.pipe()
@@ -128,7 +128,7 @@ def reset_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
 
 
-def _be_the_agent(plan: Plan, runner: int, stdio: tuple[int, int, int], gate: int, verdict: int) -> None:
+def _be_the_agent(plan: StartPlan, runner: int, stdio: tuple[int, int, int], gate: int, verdict: int) -> None:
     """Never returns: exec, or exit 127 with the errno on the verdict pipe."""
     try:
         reset_signals()

@@ -9,7 +9,7 @@ Must not: be the parent of an agent, signal one (its runner does), or understand
             match message: ...
 
 A client has no task of its own. Messages are read where they are iterated, and a slow reader holds back
-nobody but itself: the runner goes on spooling. `write` therefore only sends; its answer is a `Taken` in the
+nobody but itself: the runner goes on spooling. `write` therefore only sends; its answer is a `WriteTaken` in the
 iteration.
 """
 
@@ -40,19 +40,19 @@ from hub.io.runner.view import (
     KILLED,
     ClaimedNotStarted,
     Dead,
-    Ended,
     ErrorOutput,
     Hello,
     Message,
     NeverClaimed,
     Output,
     RunEnd,
+    RunEnded,
+    RunnerStatus,
     Running,
     RunState,
     SpoolReader,
-    Status,
     Stray,
-    Taken,
+    WriteTaken,
     inspect,
     read_spool,
     status_from,
@@ -64,23 +64,23 @@ __all__ = [
     "AgentLaunch",
     "ClaimedNotStarted",
     "Dead",
-    "Ended",
     "ErrorOutput",
     "Hello",
     "Message",
     "NeverClaimed",
     "Output",
     "RunEnd",
+    "RunEnded",
     "RunState",
     "RunnerClient",
     "RunnerLost",
+    "RunnerStatus",
     "Running",
     "SpoolReader",
-    "Status",
     "StdinMode",
     "StopGraces",
     "Stray",
-    "Taken",
+    "WriteTaken",
     "drop_ready",
     "inspect",
     "make_ready",
@@ -258,7 +258,7 @@ class RunnerClient:
         return message
 
     async def write(self, key: str, data: bytes) -> None:
-        """Send bytes for the agent's standard input; a `Taken` in the iteration answers."""
+        """Send bytes for the agent's standard input; a `WriteTaken` in the iteration answers."""
         await self._send(runner_wire.encode_input(key, data))
 
     async def close_stdin(self) -> None:
@@ -277,7 +277,7 @@ class RunnerClient:
         await self._send(runner_wire.encode_json(runner_wire.SIGNAL, {"n": int(number)}))
 
     async def pause(self) -> None:
-        """Stop every process of the agent where it stands; a `Status` confirms."""
+        """Stop every process of the agent where it stands; a `RunnerStatus` confirms."""
         await self._send(runner_wire.encode(runner_wire.PAUSE))
 
     async def resume(self) -> None:
@@ -340,7 +340,7 @@ def _message(kind: int, payload: bytes) -> Message:
     if kind == runner_wire.VERDICT:
         return verdict_from(value)
     if "input" in value:
-        return Taken(str(value["input"]), str(value["result"]))
+        return WriteTaken(str(value["input"]), str(value["result"]))
     return status_from(value)
 
 

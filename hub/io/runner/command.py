@@ -41,7 +41,7 @@ SHELL = "/bin/sh"
 MAX_STRAYS = 32
 
 
-class Command:
+class ShellCommand:
     """One shell and what it starts."""
 
     def __init__(self, command: str) -> None:
@@ -121,7 +121,7 @@ def _be_the_shell(command: str, warden: int) -> None:
 def main(command: str) -> int:
     """Run the command to its end and report."""
     become("hub-command")
-    report = Command(command).run()
+    report = ShellCommand(command).run()
     os.write(2, json.dumps(report).encode())
     return 0
 

@@ -25,7 +25,7 @@ MAX_UNATTACHED = 8
 BACKLOG = 64
 
 
-class Peer:
+class SocketPeer:
     """One connection."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -75,9 +75,9 @@ class ControlSocket:
         self._spool = spool
         self._hear = hear
         self._changed = changed
-        self._peers: list[Peer] = []
+        self._peers: list[SocketPeer] = []
         self._verdict: bytes | None = None
-        self.attached: Peer | None = None
+        self.attached: SocketPeer | None = None
         self.collected = False
         """Whether a peer that had been sent the verdict has left in peace."""
         self._listener = socket.socket(socket.AF_UNIX)
@@ -124,17 +124,17 @@ class ControlSocket:
         idle = [peer for peer in self._peers if peer is not self.attached]
         if len(idle) >= MAX_UNATTACHED:
             self._drop(idle[0])
-        peer = Peer(connection)
+        peer = SocketPeer(connection)
         self._peers.append(peer)
         self._loop.watch(connection.fileno(), READ, lambda events: self._ready(peer, events))
 
-    def _ready(self, peer: Peer, events: int) -> None:
+    def _ready(self, peer: SocketPeer, events: int) -> None:
         if events & WRITE:
             self._flush(peer)
         if events & READ and peer in self._peers:
             self._receive(peer)
 
-    def _receive(self, peer: Peer) -> None:
+    def _receive(self, peer: SocketPeer) -> None:
         try:
             data = peer.socket.recv(CHUNK_BYTES)
         except BlockingIOError:
@@ -151,7 +151,7 @@ class ControlSocket:
         except runner_wire.WireError:
             self._drop(peer)
 
-    def _handle(self, peer: Peer, kind: int, payload: bytes) -> None:
+    def _handle(self, peer: SocketPeer, kind: int, payload: bytes) -> None:
         if kind == runner_wire.ATTACH:
             self._attach(peer, runner_wire.decode_json(payload))
         elif peer is not self.attached:
@@ -161,7 +161,7 @@ class ControlSocket:
         else:
             self._hear(kind, payload)
 
-    def _attach(self, peer: Peer, wish: dict[str, object]) -> None:
+    def _attach(self, peer: SocketPeer, wish: dict[str, object]) -> None:
         out_from, err_from = wish.get("from", 0), wish.get("fromStderr", 0)
         if not isinstance(out_from, int) or not isinstance(err_from, int) or min(out_from, err_from) < 0:
             raise runner_wire.WireError("bad offsets")
@@ -179,14 +179,14 @@ class ControlSocket:
         if self.attached is not None:
             self.attached.waiting.append(runner_wire.encode_json(runner_wire.HELLO, hello))
 
-    def _dismiss(self, peer: Peer) -> None:
+    def _dismiss(self, peer: SocketPeer) -> None:
         """Tell a displaced peer why, if that needs no waiting."""
         if not peer.sending:
             with contextlib.suppress(OSError):
                 peer.socket.send(runner_wire.encode_json(runner_wire.STATUS, {"displaced": True}))
         self._drop(peer)
 
-    def _flush(self, peer: Peer) -> None:
+    def _flush(self, peer: SocketPeer) -> None:
         """Send until the peer's socket is full or nothing is left."""
         try:
             while peer.sending or peer.refill(self._verdict):
@@ -202,7 +202,7 @@ class ControlSocket:
             return
         self._loop.watch(peer.socket.fileno(), events)
 
-    def _drop(self, peer: Peer) -> None:
+    def _drop(self, peer: SocketPeer) -> None:
         if peer not in self._peers:
             return
         self._peers.remove(peer)

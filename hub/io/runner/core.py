@@ -19,7 +19,7 @@ import time
 
 from hub.io.runner import files as runner_files
 from hub.io.runner import wire as runner_wire
-from hub.io.runner.agent import Agent, Plan
+from hub.io.runner.agent import GatedAgent, StartPlan
 from hub.io.runner.control_socket import ControlSocket
 from hub.io.runner.input import Input
 from hub.io.runner.ladder import Ladder, read_graces
@@ -59,8 +59,8 @@ class Core:
         self._loop = Loop()
         self._spool = runner_files.Spool(int(_number(launch, "stderrLimit", 16 * 1024 * 1024)))
         self._control_socket = ControlSocket(self._loop, self._spool, self._hear, self._peer_changed)
-        self._plan = Plan(launch, run_id)
-        self._agent = Agent(self._plan)
+        self._plan = StartPlan(launch, run_id)
+        self._agent = GatedAgent(self._plan)
         self._input = Input(self._agent.stdin)
         self._pump = Pump(self._loop, self._spool, (self._agent.out, self._agent.err), self._pumped)
         self._started_at = now_ms()

@@ -30,7 +30,7 @@ class _Whose(msgspec.Struct):
 
 def sweep_runs(places: Places) -> list[str]:
     """Removes the folders of earlier sessions' runs; their names. Nothing goes while a record cannot be read, or none is."""
-    from hub.io.runner.view import Dead, Ended, inspect  # noqa: PLC0415  # a project without a run starts without it
+    from hub.io.runner.view import Dead, RunEnded, inspect  # noqa: PLC0415  # a project without a run starts without it
 
     known = []
     for home in homes(places):
@@ -53,7 +53,7 @@ def sweep_runs(places: Places) -> list[str]:
             ).session_id
         except (OSError, HubError, msgspec.MsgspecError):
             continue
-        over = isinstance(state, Ended) or (isinstance(state, Dead) and state.settled)
+        over = isinstance(state, RunEnded) or (isinstance(state, Dead) and state.settled)
         if over and whose not in present and not run.is_symlink() and not _has_folders(run):
             shutil.rmtree(run)
             swept.append(run.name)

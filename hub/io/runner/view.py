@@ -42,7 +42,7 @@ class ErrorOutput:
 
 
 @attrs.frozen
-class Status:
+class RunnerStatus:
     """How the run stands. Sent on each change, and whole each time; it may overtake output."""
 
     state: str
@@ -56,7 +56,7 @@ class Status:
 
 
 @attrs.frozen
-class Taken:
+class WriteTaken:
     """The answer to a write."""
 
     key: str
@@ -112,7 +112,7 @@ KILLED = RunEnd(
     stderr_bytes=0,
 )
 """The verdict of a run whose runner died before it could give one."""
-Message = Output | ErrorOutput | Status | Taken | RunEnd
+Message = Output | ErrorOutput | RunnerStatus | WriteTaken | RunEnd
 
 
 @attrs.frozen
@@ -127,7 +127,7 @@ class Hello:
     stderr_bytes: int
     contained: bool
     """Whether the system lets the runner reach every descendant of the agent (Linux), or its group only."""
-    status: Status
+    status: RunnerStatus
 
 
 @attrs.frozen
@@ -148,7 +148,7 @@ class Running:
 
 
 @attrs.frozen
-class Ended:
+class RunEnded:
     """The agent has ended in order; its spool is whole."""
 
     verdict: RunEnd
@@ -166,12 +166,12 @@ class Dead:
     second)."""
 
 
-RunState = NeverClaimed | ClaimedNotStarted | Running | Ended | Dead
+RunState = NeverClaimed | ClaimedNotStarted | Running | RunEnded | Dead
 
 
-def status_from(value: dict[str, Any]) -> Status:
+def status_from(value: dict[str, Any]) -> RunnerStatus:
     """A status from its JSON."""
-    return Status(
+    return RunnerStatus(
         state=str(value.get("state", "running")),
         paused=bool(value.get("paused")),
         no_space=bool(value.get("noSpace")),
@@ -211,14 +211,14 @@ def inspect(run_dir: Path) -> RunState:
         return NeverClaimed()
     verdict = _read(run_dir / runner_files.VERDICT, key)
     if verdict is not None:
-        return Ended(verdict_from(verdict))
+        return RunEnded(verdict_from(verdict))
     runner = _identity(claim, "pid", "starttime")
     if is_alive(runner):
         return Running(runner)
     # It may have ended between the two looks.
     verdict = _read(run_dir / runner_files.VERDICT, key)
     if verdict is not None:
-        return Ended(verdict_from(verdict))
+        return RunEnded(verdict_from(verdict))
     if not (
         run_dir / runner_files.AGENT
     ).is_file():  # anything else in its place is no record the runner wrote

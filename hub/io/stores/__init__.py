@@ -18,16 +18,16 @@ from collections.abc import Iterator
 
 import attrs
 
-from hub.domain.detection.intel import Found, Limits, Place, Unreadable
-from hub.io.files.confined import RefusedError, open_below, refused, true_path
+from hub.domain.detection.intel import FoundFile, Limits, Place, Unreadable
+from hub.io.files.confined import FileRefusedError, open_below, refused, true_path
 from hub.io.files.walk import OutOfTime, folders, walk
-from hub.io.stores.sqlite import Database
+from hub.io.stores.sqlite import ReadOnlyDatabase
 
 _WALK_SECONDS = 2.0
 
 
 @attrs.frozen
-class Source:
+class OpenFile:
     """An open file.
 
     Attributes:
@@ -60,7 +60,7 @@ class StoreFiles:
     walk_seconds: float = _WALK_SECONDS
     """Time for one place."""
 
-    def walk(self, place: Place, since_ns: int) -> Iterator[Found]:
+    def walk(self, place: Place, since_ns: int) -> Iterator[FoundFile]:
         """The regular files that fit the place and were written since then, in no order. Follows no link.
 
         Raises:
@@ -68,7 +68,7 @@ class StoreFiles:
         """
         try:
             for path, known in walk(place.root, place.pattern, since_ns, self.walk_seconds):
-                yield Found(path, known.st_mtime_ns, known.st_size)
+                yield FoundFile(path, known.st_mtime_ns, known.st_size)
         except OutOfTime:
             raise Unreadable(f"{place.root} took too long to search.") from None
 
@@ -78,7 +78,7 @@ class StoreFiles:
         return [path for _, path in sorted(found, key=lambda one: -one[0])]
 
     @contextlib.contextmanager
-    def open(self, root: str, path: str, limits: Limits) -> Iterator[Source]:
+    def open(self, root: str, path: str, limits: Limits) -> Iterator[OpenFile]:
         """A regular file below `root`.
 
         Raises:
@@ -87,12 +87,12 @@ class StoreFiles:
         fd = _opened(root, path)
         try:
             size = os.fstat(fd).st_size
-            yield Source(fd, time.monotonic() + limits.seconds, path, size)
+            yield OpenFile(fd, time.monotonic() + limits.seconds, path, size)
         finally:
             os.close(fd)
 
     @contextlib.contextmanager
-    def database(self, root: str, path: str, limits: Limits) -> Iterator[Database]:
+    def database(self, root: str, path: str, limits: Limits) -> Iterator[ReadOnlyDatabase]:
         """A SQLite file below `root`.
 
         Raises:
@@ -118,5 +118,5 @@ def _changed(folder: str) -> int:
 def _opened(root: str, path: str) -> int:
     try:
         return open_below(root, path)
-    except RefusedError as why:
+    except FileRefusedError as why:
         raise Unreadable(str(why)) from why

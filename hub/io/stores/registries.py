@@ -12,8 +12,8 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hub.domain.detection.processes import Entry, Signature
-from hub.io.files.confined import RefusedError, open_below
+from hub.domain.detection.processes import RegistryEntry, Signature
+from hub.io.files.confined import FileRefusedError, open_below
 
 _FILE = 64 * 1024
 _FILES = 1024
@@ -29,7 +29,7 @@ class Registries:
 
     def __init__(self, signatures: Mapping[str, Signature], env: Mapping[str, str] = os.environ) -> None:
         self._signatures = signatures
-        self._folders: dict[tuple[str, str], tuple[int, tuple[Entry, ...]]] = {}
+        self._folders: dict[tuple[str, str], tuple[int, tuple[RegistryEntry, ...]]] = {}
         """Provider and folder -> its stamp, and what was read."""
         for provider, signature in signatures.items():
             self.add(provider, signature.home_of(env))
@@ -43,13 +43,13 @@ class Registries:
         self._folders[name] = (-1, ())
         return True
 
-    def entries(self, *, deep: bool = False) -> dict[int, dict[str, Entry]]:
+    def entries(self, *, deep: bool = False) -> dict[int, dict[str, RegistryEntry]]:
         """What is on record: pid -> provider -> entry.
 
         Args:
             deep: Whether a folder is read although nothing came or went in it: a file may have been written anew.
         """
-        found: dict[int, dict[str, Entry]] = {}
+        found: dict[int, dict[str, RegistryEntry]] = {}
         for (provider, folder), (known, read) in self._folders.items():
             stamp = _stamp(folder)
             entries = read
@@ -68,7 +68,7 @@ def _stamp(folder: str) -> int:
         return 0
 
 
-def _read(folder: str) -> Iterator[Entry]:
+def _read(folder: str) -> Iterator[RegistryEntry]:
     try:
         names = sorted(os.listdir(folder))[:_FILES]  # noqa: PTH208  # names only
     except OSError:
@@ -79,7 +79,7 @@ def _read(folder: str) -> Iterator[Entry]:
                 yield _entry(int(name[:-5]), json.loads(_bytes(folder, name)))
             except (
                 OSError,
-                RefusedError,
+                FileRefusedError,
                 ValueError,
                 LookupError,
                 TypeError,
@@ -100,8 +100,8 @@ def _bytes(folder: str, name: str) -> bytes:
     return data
 
 
-def _entry(pid: int, told: Mapping[str, Any]) -> Entry:
-    return Entry(
+def _entry(pid: int, told: Mapping[str, Any]) -> RegistryEntry:
+    return RegistryEntry(
         pid=pid,
         starttime=int(told["procStart"]),
         session_id=str(told.get("sessionId", "")),

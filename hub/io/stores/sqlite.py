@@ -44,7 +44,7 @@ _OWN_JSON = re.compile(r"unsafe use of json_?\w*\(\)$")
 
 
 @attrs.frozen
-class Database:
+class ReadOnlyDatabase:
     """An open database that nothing can be written to."""
 
     _db: sqlite3.Connection
@@ -97,7 +97,7 @@ class Database:
 
 
 @contextlib.contextmanager
-def opened(fd: int, path: str, limits: Limits) -> Iterator[Database]:
+def opened(fd: int, path: str, limits: Limits) -> Iterator[ReadOnlyDatabase]:
     """The database in this file.
 
     Args:
@@ -121,7 +121,7 @@ def opened(fd: int, path: str, limits: Limits) -> Iterator[Database]:
 
 
 @contextlib.contextmanager
-def _connected(name: str, how: str, path: str, limits: Limits) -> Iterator[Database]:
+def _connected(name: str, how: str, path: str, limits: Limits) -> Iterator[ReadOnlyDatabase]:
     until = time.monotonic() + limits.seconds
     try:
         db = sqlite3.connect(f"file:{quote(name)}?{how}", uri=True, timeout=0, isolation_level=None)
@@ -138,7 +138,7 @@ def _connected(name: str, how: str, path: str, limits: Limits) -> Iterator[Datab
             _load_schema(db)
         except sqlite3.Error as error:
             raise Unreadable(f"{path} cannot be read: {error}.") from error
-        yield Database(db, path, limits, until)
+        yield ReadOnlyDatabase(db, path, limits, until)
     finally:
         db.close()
 

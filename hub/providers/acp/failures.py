@@ -15,7 +15,7 @@ import re
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
-from hub.providers.rpc import Fault
+from hub.providers.rpc import RpcError
 from hub.providers.vendors import of_status
 from hub.providers.wording import Wording
 
@@ -38,14 +38,14 @@ def class_of(text: str, code: int = 0, wording: Wording = WORDING) -> FailureCla
     return wording.of_error(text) or (FailureClass.AUTH if code == AUTH_REQUIRED else of_status(code))
 
 
-def status_of(error: Fault) -> int:
+def status_of(error: RpcError) -> int:
     """The HTTP status in a field of an error's data, else its code, which in some agents is one."""
     data = jsonline.mapping(error.data)
     told = (jsonline.integer(data.get(name)) for name in ("status", "statusCode", "httpStatusCode", "code"))
     return next((status for status in told if status and of_status(status)), error.code)
 
 
-def words_of(error: Fault) -> str:
+def words_of(error: RpcError) -> str:
     """What an error says: its message and, where that says nothing, what its data adds."""
     data = jsonline.mapping(error.data)
     more = [jsonline.text(data.get(name)) for name in ("details", "message", "error", "reason")]

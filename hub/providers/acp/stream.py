@@ -29,12 +29,12 @@ from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.acp import failures, setup
-from hub.providers.acp.tools import ToolBook, asked_about, choice, content_text, plan_event
+from hub.providers.acp.tools import AcpToolCalls, asked_about, choice, content_text, plan_event
 from hub.providers.acp.usage import usage_events
-from hub.providers.acp.words import Words
-from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
+from hub.providers.acp.words import RunWords
+from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Write
 from hub.providers.fold import Fold, how_it_ended
-from hub.providers.rpc import Answered, Asked, Fault, Peer, Told
+from hub.providers.rpc import Peer, RpcError, RpcNotification, RpcRequest, RpcResponse
 
 _NOTHING = "_hub/nothing"
 """A request for nothing: ACP leaves names with an underscore to extensions, and the agent answers at once, mostly that
@@ -68,7 +68,7 @@ class AcpStream(Fold):
         title: The agent's name for people.
         people: Whether a person is asked for permissions; otherwise they are given, and told.
         wishes: What the session is to be set to; (nothing) where arguments of the program do that.
-        sequential: See `ToolBook`.
+        sequential: See `AcpToolCalls`.
     """
 
     wording = failures.WORDING
@@ -87,10 +87,10 @@ class AcpStream(Fold):
         self._assignment = assignment
         self._title = title
         self._people = people
-        self._words = Words(deltas=assignment.options.get("partial") is True)
+        self._words = RunWords(deltas=assignment.options.get("partial") is True)
         self._peer = Peer()
-        self._tools = ToolBook(sequential=sequential)
-        self._permissions: dict[str, Asked] = {}
+        self._tools = AcpToolCalls(sequential=sequential)
+        self._permissions: dict[str, RpcRequest] = {}
         self._wishes = wishes or setup.Wishes()
         self._settings: list[setup.Setting] = []
         self._model = assignment.model
@@ -110,7 +110,7 @@ class AcpStream(Fold):
 
     # What one agent does in its own way.
 
-    def _failure_of(self, error: Fault, now: float) -> Failure:
+    def _failure_of(self, error: RpcError, now: float) -> Failure:
         """The failure that the error of an answer tells."""
         return failures.classify(
             failures.words_of(error), failures.status_of(error), now, wording=self.wording
@@ -155,13 +155,13 @@ class AcpStream(Fold):
     def _line(self, line: bytes, now: float) -> Step:
         self._now = now
         match self._peer.read(line):
-            case Answered() as answered:
+            case RpcResponse() as answered:
                 return self._answered(answered, now)
-            case Asked() as asked:
+            case RpcRequest() as asked:
                 return self._asked(asked)
-            case Told("session/update", params):
+            case RpcNotification("session/update", params):
                 return self._updated(jsonline.mapping(params.get("update")), line)
-            case Told(method) if method.startswith("_"):
+            case RpcNotification(method) if method.startswith("_"):
                 return Step()
             case _:
                 return self._unknown(line)
@@ -191,13 +191,13 @@ class AcpStream(Fold):
         self._tools.clear()
         return self._flush("partial")
 
-    def _why(self, end: Exit, now: float) -> Failure:
+    def _why(self, end: ProcessExit, now: float) -> Failure:
         how = f"{self._title} ended in its turn ({how_it_ended(end)})"
         return self._from_exit(end.stderr_tail, now, how)
 
     # Answers to our own requests: the id tells what was asked.
 
-    def _answered(self, answered: Answered, now: float) -> Step:
+    def _answered(self, answered: RpcResponse, now: float) -> Step:
         match answered.id.partition("-"):
             case ("turn", "-", number) if number.isdecimal():
                 return self._turn_ended(answered, now)
@@ -209,14 +209,14 @@ class AcpStream(Fold):
                 return self._opening(answered, now)
         return self._echoed(answered)
 
-    def _opening(self, answered: Answered, now: float) -> Step:
+    def _opening(self, answered: RpcResponse, now: float) -> Step:
         if answered.error is not None:
             return self._not_opened(answered.id, answered.error, now)
         if answered.id == "init":
             return Step(writes=[self._open_session(answered.result)])
         return self._session_opened(answered)
 
-    def _echoed(self, answered: Answered) -> Step:
+    def _echoed(self, answered: RpcResponse) -> Step:
         """A reply comes back in the id of the request that carried it."""
         key, split, text = answered.id.partition(_SPLIT)
         if not split or self._over():
@@ -225,7 +225,7 @@ class AcpStream(Fold):
         self._replies.append(text)
         return Step()
 
-    def _not_opened(self, what: str, error: Fault, now: float) -> Step:
+    def _not_opened(self, what: str, error: RpcError, now: float) -> Step:
         return self._start_afresh(error) if what == "load" else self._fail([], self._failure_of(error, now))
 
     def _place(self) -> dict[str, object]:
@@ -241,7 +241,7 @@ class AcpStream(Fold):
                 return self._peer.request("load", "session/load", params)
         return self._peer.request("new", "session/new", self._place())
 
-    def _start_afresh(self, error: Fault) -> Step:
+    def _start_afresh(self, error: RpcError) -> Step:
         why = jsonline.text(jsonline.mapping(error.data).get("details")) or error.message
         self._history = False
         said = f"The session could not be resumed ({jsonline.cap(why, 512)}); a fresh one starts"
@@ -250,7 +250,7 @@ class AcpStream(Fold):
             [self._peer.request("new", "session/new", self._place())],
         )
 
-    def _session_opened(self, answered: Answered) -> Step:
+    def _session_opened(self, answered: RpcResponse) -> Step:
         result = answered.result
         resumed = answered.id == "load"
         self._session = self._assignment.resume_id if resumed else jsonline.text(result.get("sessionId"))
@@ -268,7 +268,7 @@ class AcpStream(Fold):
         setting = self._settings[0]
         return self._peer.request(f"set-{setting.name}", setting.method, setting.params)
 
-    def _set(self, answered: Answered) -> Step:
+    def _set(self, answered: RpcResponse) -> Step:
         if not self._settings or self._prompted:
             return Step()
         setting, *self._settings = self._settings
@@ -310,7 +310,7 @@ class AcpStream(Fold):
         self._answer = ""
         return self._prompt(given)
 
-    def _turn_ended(self, answered: Answered, now: float) -> Step:
+    def _turn_ended(self, answered: RpcResponse, now: float) -> Step:
         self._turns += 1
         events = [*self._flush(), *self._usage(answered.result)]
         if answered.error is not None:
@@ -334,7 +334,7 @@ class AcpStream(Fold):
 
     # What the agent asks and tells.
 
-    def _asked(self, asked: Asked) -> Step:
+    def _asked(self, asked: RpcRequest) -> Step:
         if asked.method != "session/request_permission":
             return Step(writes=[self._peer.refuse(asked, "hub does not serve this request")])
         call = jsonline.mapping(asked.params.get("toolCall"))

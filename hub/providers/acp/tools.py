@@ -1,6 +1,6 @@
 """Tool calls as ACP tells them.
 
-Owns: `ToolBook`, which pairs calls with their ends and knows what is in flight.
+Owns: `AcpToolCalls`, which pairs calls with their ends and knows what is in flight.
 Must not: know the stream around the updates.
 
 Traps: agents announce a call before they know what it is about (`pending`, without input): it is in flight at
@@ -42,7 +42,7 @@ class _Call:
     """None = its use is not told yet."""
 
 
-class ToolBook:
+class AcpToolCalls:
     """The calls in flight.
 
     Args:

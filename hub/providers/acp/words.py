@@ -12,7 +12,7 @@ _LONG = 8_192
 """A text is told in pieces of about this length, so that a long one does not look like silence."""
 
 
-class Words:
+class RunWords:
     """The words of one run.
 
     Args:

@@ -25,7 +25,7 @@ from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.aider import checks, failures
 from hub.providers.aider.failures import Trouble
-from hub.providers.base import Assignment, Ending, Exit, Outcome, Step
+from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step
 from hub.providers.fold import Fold, how_it_ended
 
 _FLUSH = 8_192
@@ -98,7 +98,7 @@ class AiderStream(Fold):
         found = self._own(text, now)
         return found if found is not None else self._says(text)
 
-    def finish(self, end: Exit, now: float) -> Step:
+    def finish(self, end: ProcessExit, now: float) -> Step:
         """The process has ended: only now it is known whether the last error was the end of it."""
         erred = self._trouble or self._quoted or self._wrong
         if self._outcome is not None or end.asked or erred or end.code != 0 or not self._requests:
@@ -110,7 +110,7 @@ class AiderStream(Fold):
     def _left_over(self) -> list[Event]:
         return self._flush()
 
-    def _why(self, end: Exit, now: float) -> Failure:
+    def _why(self, end: ProcessExit, now: float) -> Failure:
         trouble = self._trouble or self._quoted
         if trouble is not None:
             return trouble.failure(now)

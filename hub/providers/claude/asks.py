@@ -37,7 +37,7 @@ class _Ask:
         return [found for item in asked if (found := jsonline.text(item.get("question")))]
 
 
-class Asks:
+class ClaudeRequests:
     """The open requests, oldest first."""
 
     def __init__(self) -> None:

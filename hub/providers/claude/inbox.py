@@ -23,7 +23,7 @@ _UNREAD = "\u2060@"
 place it is a word like any other."""
 
 
-class Inbox:
+class ClaudeInput:
     """The standard input of one run. Where it is `held` to rules, no message of hub's makes the program read a file."""
 
     def __init__(self, dispatch_id: str, *, held: bool = False) -> None:

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
 from hub.providers import jsonline
-from hub.providers.quota import QuotaClient, Request, Share, document, instant, permille
-from hub.providers.spent import Spent
+from hub.providers.quota import QuotaClient, QuotaRequest, Share, document, instant, permille
+from hub.providers.spent import SpentStore
 
 _TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
@@ -40,14 +40,14 @@ def spent(line: Mapping[str, object], _session: str) -> Used | None:
     return Used(f"{name}:{jsonline.text(line.get('requestId'))}", at, tokens)
 
 
-def request(login: bytes, url: str, now: float) -> Request | None:
+def request(login: bytes, url: str, now: float) -> QuotaRequest | None:
     """The usage request; None without a login of a subscription, or when it has expired."""
     found = jsonline.mapping(document(login).get("claudeAiOauth"))
     token, expires = jsonline.text(found.get("accessToken")), jsonline.number(found.get("expiresAt"))
     if not token or (expires is not None and expires / 1000 <= now):
         return None
     headers = {"Authorization": f"Bearer {token}", "anthropic-beta": "oauth-2025-04-20"}
-    return Request(f"{url}/api/oauth/usage", headers=headers)
+    return QuotaRequest(f"{url}/api/oauth/usage", headers=headers)
 
 
 def answer(body: Mapping[str, object]) -> Sequence[Share]:
@@ -71,4 +71,4 @@ CLIENT = QuotaClient(
     request=request,
     answer=answer,
 )
-SPENT = Spent(mark=b'"usage":', answer=spent, beside="subagents")
+SPENT = SpentStore(mark=b'"usage":', answer=spent, beside="subagents")

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from glob import escape
 
-from hub.domain.detection.intel import Found, Limits, Place, StoreHit, Unreadable
+from hub.domain.detection.intel import FoundFile, Limits, Place, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import IntelDraft, mcp_of
 from hub.domain.detection.processes import Signature
 from hub.providers import records
@@ -223,7 +223,7 @@ def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
     return (Place(config, ("projects", "*", "*.jsonl")),)
 
 
-def _named(found: Found, place: Place) -> StoreHit | None:
+def _named(found: FoundFile, place: Place) -> StoreHit | None:
     session = stem(found.path)
     if session.startswith("agent-"):
         return None

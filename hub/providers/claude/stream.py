@@ -29,12 +29,12 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
+from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Write
 from hub.providers.claude import failures
-from hub.providers.claude.asks import Asks, every_tool
-from hub.providers.claude.inbox import Inbox
-from hub.providers.claude.tools import ToolBook, block_text
-from hub.providers.claude.usage import Usage, quota_events
+from hub.providers.claude.asks import ClaudeRequests, every_tool
+from hub.providers.claude.inbox import ClaudeInput
+from hub.providers.claude.tools import ClaudeToolCalls, block_text
+from hub.providers.claude.usage import ClaudeUsage, quota_events
 from hub.providers.fold import Fold, how_it_ended
 
 _SYNTHETIC = "<synthetic>"
@@ -64,18 +64,18 @@ class ClaudeStream(Fold):
 
     def __init__(self, assignment: Assignment) -> None:
         super().__init__()
-        self._inbox = Inbox(assignment.dispatch_id, held=assignment.asks)
+        self._inbox = ClaudeInput(assignment.dispatch_id, held=assignment.asks)
         self._now = 0.0
         self._prompt = assignment.prompt
         self._held = assignment.asks
         """Whether the prompt waits until the program has taken the hook that makes it ask for every tool."""
         self._model = ""
         self._turns = 0
-        self._tools = ToolBook()
+        self._tools = ClaudeToolCalls()
         self._agents = 0
         """Subagents that work in the background."""
-        self._asks = Asks()
-        self._usage = Usage()
+        self._asks = ClaudeRequests()
+        self._usage = ClaudeUsage()
         self._signs = failures.Signs()
         self._partial: list[str] = []
         self._handlers: dict[str, _Handler] = {
@@ -132,7 +132,7 @@ class ClaudeStream(Fold):
         """Ends the turn and drops queued messages; the partial text comes with it, the process stays."""
         return () if self._outcome is not None else [self._inbox.interrupt(self._turns)]
 
-    def _why(self, end: Exit, now: float) -> Failure:
+    def _why(self, end: ProcessExit, now: float) -> Failure:
         if self._signs != failures.Signs():
             return failures.classify(self._signs, now)
         how = f"Claude Code ended without a result ({how_it_ended(end)})"

@@ -1,6 +1,6 @@
 """Claude Code's tools: what a call touches, how it ended, and the task list it keeps.
 
-Owns: `ToolBook`, which pairs calls with results, and the meta each of them gives.
+Owns: `ClaudeToolCalls`, which pairs calls with results, and the meta each of them gives.
 Must not: know the stream around the content blocks.
 """
 
@@ -29,7 +29,7 @@ class _Task:
     status: str
 
 
-class ToolBook:
+class ClaudeToolCalls:
     """The calls in flight and the agent's task list."""
 
     def __init__(self) -> None:

@@ -91,7 +91,7 @@ def everywhere(home: str, env: Mapping[str, str]) -> list[Tree]:
     return [Tree(root, "projects", ".jsonl", _DEEP) for root in roots]
 
 
-class Totals:
+class ClaudeTotals:
     """All answers that were fed.
 
     Attributes:
@@ -230,4 +230,4 @@ def merged(ask: Callable[[bytes], Sequence[bytes]]) -> Sum:
     return Sum(sums, sum(one.unreadable for one in told))
 
 
-SUMMED = Summed(everywhere, Totals, merged)
+SUMMED = Summed(everywhere, ClaudeTotals, merged)

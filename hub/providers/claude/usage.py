@@ -1,6 +1,6 @@
 """What Claude Code used: tokens, money, quota windows.
 
-Owns: `Usage`, the fold over its token and cost figures, and the quota events.
+Owns: `ClaudeUsage`, the fold over its token and cost figures, and the quota events.
 Must not: price anything (the program tells its own cost).
 
 `tokensIn` counts every input token of the turn, those read from and written to the cache included; `cachedIn`
@@ -15,7 +15,7 @@ from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 
 
-class Usage:
+class ClaudeUsage:
     """Tokens and cost, turn by turn."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from hub.providers import jsonline
 from hub.providers.base import Step, Write
 from hub.providers.codex.items import TOOLS, unwrap
 from hub.providers.given import given, shown
-from hub.providers.rpc import Asked, Peer
+from hub.providers.rpc import Peer, RpcRequest
 
 _COMMAND_CAP = 65_536
 QUESTION = "item/tool/requestUserInput"
@@ -46,7 +46,7 @@ _CALL = "mcp_tool_call"
 
 
 @attrs.define
-class Asks:
+class CodexRequests:
     """The open requests of one run. `people` tells whether permissions are asked of a person.
 
     `paths` gives the files of a file change by its item's id: a request names the item only.
@@ -55,9 +55,9 @@ class Asks:
     peer: Peer
     people: bool
     paths: Callable[[str], Sequence[str]]
-    _open: dict[str, Asked] = attrs.field(factory=dict)
+    _open: dict[str, RpcRequest] = attrs.field(factory=dict)
 
-    def ask(self, asked: Asked) -> Step:
+    def ask(self, asked: RpcRequest) -> Step:
         """A request came: it waits for a person, or it is answered here."""
         if asked.method == QUESTION:
             self._open[asked.key] = asked
@@ -97,7 +97,7 @@ class Asks:
         number = params.get("requestId")
         self._open.pop(str(number) if isinstance(number, int) else f"s:{jsonline.text(number)}", None)
 
-    def _decline(self, asked: Asked) -> Write:
+    def _decline(self, asked: RpcRequest) -> Write:
         if asked.method in _ANSWERS:
             return self.peer.answer(asked, _ANSWERS[asked.method](False))
         if asked.method in _DECLINED:
@@ -105,11 +105,11 @@ class Asks:
         return self.peer.refuse(asked, "hub does not serve this request")
 
 
-def _meta(asked: Asked) -> Mapping[str, object]:
+def _meta(asked: RpcRequest) -> Mapping[str, object]:
     return jsonline.mapping(asked.params.get("_meta"))
 
 
-def _tool_call(asked: Asked) -> Event:
+def _tool_call(asked: RpcRequest) -> Event:
     """A tool of an MCP server is to be called; the form it comes in is empty."""
     meta = _meta(asked)
     told = jsonline.mapping(meta.get("tool_params"))
@@ -119,11 +119,11 @@ def _tool_call(asked: Asked) -> Event:
     return Event(EventType.WAITING, said, {**about, **given(f"mcp {tool}", told)})
 
 
-def _questions(asked: Asked) -> list[Mapping[str, object]]:
+def _questions(asked: RpcRequest) -> list[Mapping[str, object]]:
     return [jsonline.mapping(question) for question in jsonline.items(asked.params.get("questions"))]
 
 
-def _question(asked: Asked) -> Event:
+def _question(asked: RpcRequest) -> Event:
     lines = []
     for question in _questions(asked):
         options = (jsonline.mapping(option) for option in jsonline.items(question.get("options")))
@@ -134,7 +134,7 @@ def _question(asked: Asked) -> Event:
     return Event(EventType.WAITING, said, {"needsInput": True})
 
 
-def _permission(asked: Asked, paths: Callable[[str], Sequence[str]]) -> Event:
+def _permission(asked: RpcRequest, paths: Callable[[str], Sequence[str]]) -> Event:
     params = asked.params
     said = (
         _command(params.get("command"))

@@ -16,7 +16,7 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Ending, Exit, Outcome, Step
+from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step
 from hub.providers.codex import failures
 from hub.providers.codex.items import TEXT_CAP, ItemBook
 from hub.providers.codex.windows import usage_event
@@ -58,7 +58,7 @@ class ExecStream(Fold):
         self._items.clear()
         return []
 
-    def _why(self, end: Exit, now: float) -> Failure:
+    def _why(self, end: ProcessExit, now: float) -> Failure:
         how = f"Codex ended in the middle of its turn ({how_it_ended(end)})"
         return self._failure or failures.from_exit(end.stderr_tail, now, how)
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 
 from hub.domain.quota.elsewhere import Used
 from hub.providers import jsonline
-from hub.providers.quota import QuotaClient, Request, Share, document, instant, named, permille
-from hub.providers.spent import Spent
+from hub.providers.quota import QuotaClient, QuotaRequest, Share, document, instant, named, permille
+from hub.providers.spent import SpentStore
 
 _USUAL = "codex"
 _MINUTE = 60
@@ -51,14 +51,14 @@ def spent(line: Mapping[str, object], session: str) -> Used | None:
     return Used(f"{session}:{':'.join(map(str, sums))}", at, tokens)
 
 
-def request(login: bytes, url: str, now: float) -> Request | None:  # noqa: ARG001 - the client's signature
+def request(login: bytes, url: str, now: float) -> QuotaRequest | None:  # noqa: ARG001 - the client's signature
     """The usage request; None without a ChatGPT login: an API key has no such quota."""
     tokens = jsonline.mapping(document(login).get("tokens"))
     token, account = jsonline.text(tokens.get("access_token")), jsonline.text(tokens.get("account_id"))
     if not token:
         return None
     headers = {"Authorization": f"Bearer {token}"}
-    return Request(
+    return QuotaRequest(
         f"{url}/backend-api/wham/usage",
         headers={**headers, "ChatGPT-Account-Id": account} if account else headers,
     )
@@ -90,4 +90,4 @@ CLIENT = QuotaClient(
     request=request,
     answer=answer,
 )
-SPENT = Spent(mark=b'"token_count"', answer=spent)
+SPENT = SpentStore(mark=b'"token_count"', answer=spent)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from hub.domain.detection.intel import Found, Place, StoreHit
+from hub.domain.detection.intel import FoundFile, Place, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft, mcp_of
 from hub.domain.detection.processes import Signature
 from hub.domain.text.patterns import late
@@ -264,7 +264,7 @@ def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
     )
 
 
-def _named(found: Found, place: Place) -> StoreHit:
+def _named(found: FoundFile, place: Place) -> StoreHit:
     name = _ID().search(stem(found.path))
     return StoreHit(
         provider="codex",

@@ -26,13 +26,13 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
+from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Write
 from hub.providers.codex import failures
-from hub.providers.codex.asks import Asks
+from hub.providers.codex.asks import CodexRequests
 from hub.providers.codex.items import TEXT_CAP, ItemBook, plan_event
 from hub.providers.codex.windows import Windows, usage_event
 from hub.providers.fold import Fold, failure_event, how_it_ended
-from hub.providers.rpc import Answered, Asked, Peer, Told
+from hub.providers.rpc import Peer, RpcNotification, RpcRequest, RpcResponse
 
 NEVER = "never"
 UNTRUSTED = "untrusted"
@@ -60,7 +60,7 @@ class CodexStream(Fold):
         self._deltas = assignment.options.get("partial") is True
         self._peer = Peer(version=False)
         self._items = ItemBook()
-        self._asks = Asks(self._peer, people=self._policy != NEVER, paths=self._items.paths)
+        self._asks = CodexRequests(self._peer, people=self._policy != NEVER, paths=self._items.paths)
         self._windows = Windows()
         self._turn = ""
         self._model = assignment.model
@@ -119,11 +119,11 @@ class CodexStream(Fold):
 
     def _line(self, line: bytes, now: float) -> Step:
         match self._peer.read(line):
-            case Answered() as answered:
+            case RpcResponse() as answered:
                 return self._answered(answered, now)
-            case Asked() as asked:
+            case RpcRequest() as asked:
                 return self._asks.ask(asked)
-            case Told(method, params):
+            case RpcNotification(method, params):
                 return self._notified(method, params, now, line)
             case _:
                 return self._unknown(line)
@@ -136,7 +136,7 @@ class CodexStream(Fold):
 
     # Answers to our own requests: the id tells what was asked.
 
-    def _answered(self, answered: Answered, now: float) -> Step:
+    def _answered(self, answered: RpcResponse, now: float) -> Step:
         error = answered.error
         match answered.id:
             case "init" if error is None:
@@ -180,7 +180,7 @@ class CodexStream(Fold):
             params["developerInstructions"] = assignment.envelope
         return params
 
-    def _thread_opened(self, answered: Answered) -> Step:
+    def _thread_opened(self, answered: RpcResponse) -> Step:
         result = answered.result
         self._session = jsonline.text(jsonline.mapping(result.get("thread")).get("id"))
         self._model = jsonline.text(result.get("model")) or self._model
@@ -290,7 +290,7 @@ class CodexStream(Fold):
 
     # The end.
 
-    def _why(self, end: Exit, now: float) -> Failure:
+    def _why(self, end: ProcessExit, now: float) -> Failure:
         how = f"Codex ended in the middle of its turn ({how_it_ended(end)})"
         return self._failure or failures.from_exit(end.stderr_tail, now, how)
 

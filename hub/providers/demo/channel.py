@@ -30,7 +30,7 @@ class Interrupted(BaseException):
     """hub asked the agent to stop, by its protocol or by SIGINT."""
 
 
-class Inbox:
+class DemoInput:
     """Standard input: lines of hub, taken one at a time."""
 
     def __init__(self) -> None:

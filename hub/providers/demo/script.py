@@ -25,7 +25,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from hub.providers.demo import story
-from hub.providers.demo.channel import READ, Inbox, Interrupted, Progress, emit
+from hub.providers.demo.channel import READ, DemoInput, Interrupted, Progress, emit
 
 VERSION = "1.0"
 FAILED = 1
@@ -53,7 +53,7 @@ def main(argv: list[str] | None = None) -> int:
     job: Job = json.loads(Path(args[0]).read_text())
     _log_start(job)
     signal.signal(signal.SIGINT, _on_sigint)
-    return Agent(job).run()
+    return DemoRun(job).run()
 
 
 def _log_start(job: Job) -> None:
@@ -72,12 +72,12 @@ def _on_sigint(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG00
     raise Interrupted
 
 
-class Agent:
+class DemoRun:
     """One run of one job."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._inbox = Inbox()
+        self._inbox = DemoInput()
         self._calls = 0
         self._at = (0, 0)
         self._do: dict[str, Callable[[Any], None]] = {

@@ -13,7 +13,7 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
+from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Write
 from hub.providers.demo import failures
 from hub.providers.fold import Fold, how_it_ended
 
@@ -78,7 +78,7 @@ class DemoStream(Fold):
         self._calls.clear()
         return []
 
-    def _why(self, end: Exit, now: float) -> Failure:  # noqa: ARG002 - the base's signature
+    def _why(self, end: ProcessExit, now: float) -> Failure:  # noqa: ARG002 - the base's signature
         how = f"The demo agent ended without a last line ({how_it_ended(end)})"
         return failures.crash(how, end.stderr_tail)
 

@@ -39,7 +39,7 @@ _ASKS_LOGIN = re.compile(
 
 
 @attrs.frozen
-class Attempt:
+class RetryAttempt:
     """A retry that standard error tells of."""
 
     number: int
@@ -58,13 +58,13 @@ def from_exit(stderr: str, now: float, how: str) -> Failure:
     return with_reset(found, last_hint(stderr, now), now) if found.kind is FailureClass.USAGE_LIMIT else found
 
 
-def attempt(line: str) -> Attempt | None:
+def attempt(line: str) -> RetryAttempt | None:
     """The failed attempt that a line of standard error begins to tell of."""
     found = _ATTEMPT.match(line)
     if found is None:
         return None
     status = int(found[2]) if found[2] else None
-    return Attempt(int(found[1]), status, WORDING.of_stderr(line) or of_status(status or 0))
+    return RetryAttempt(int(found[1]), status, WORDING.of_stderr(line) or of_status(status or 0))
 
 
 def retry_delay(line: str) -> float | None:

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
 from hub.providers import jsonline
-from hub.providers.quota import QuotaClient, Request, Share, document, instant
-from hub.providers.spent import Spent
+from hub.providers.quota import QuotaClient, QuotaRequest, Share, document, instant
+from hub.providers.spent import SpentStore
 
 
 def record(line: Mapping[str, object]) -> Sequence[Share]:  # noqa: ARG001 - the client's signature
@@ -32,14 +32,14 @@ def spent(line: Mapping[str, object], session: str) -> Used | None:  # noqa: ARG
     return Used(jsonline.text(line.get("id")), at, tokens)
 
 
-def request(login: bytes, url: str, now: float) -> Request | None:
+def request(login: bytes, url: str, now: float) -> QuotaRequest | None:
     """The quota request; None without a Google login, or when it has expired."""
     found = document(login)
     token, expires = jsonline.text(found.get("access_token")), jsonline.number(found.get("expiry_date"))
     if not token or (expires is not None and expires / 1000 <= now):
         return None
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    return Request(f"{url}/v1internal:retrieveUserQuota", "POST", headers, b"{}")
+    return QuotaRequest(f"{url}/v1internal:retrieveUserQuota", "POST", headers, b"{}")
 
 
 def answer(body: Mapping[str, object]) -> Sequence[Share]:
@@ -62,4 +62,4 @@ CLIENT = QuotaClient(
     request=request,
     answer=answer,
 )
-SPENT = Spent(mark=b'"tokens"', answer=spent)
+SPENT = SpentStore(mark=b'"tokens"', answer=spent)

@@ -20,7 +20,7 @@ class Retries:
     """The newest failed attempt and the newest reset."""
 
     def __init__(self) -> None:
-        self._attempt: failures.Attempt | None = None
+        self._attempt: failures.RetryAttempt | None = None
         self._hint: float | None = None
 
     def hint(self, now: float) -> float | None:

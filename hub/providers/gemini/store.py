@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 
-from hub.domain.detection.intel import Found, Limits, Place, StoreHit, Unreadable
+from hub.domain.detection.intel import FoundFile, Limits, Place, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import records
@@ -155,7 +155,7 @@ def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
     )
 
 
-def _named(found: Found, place: Place) -> StoreHit:
+def _named(found: FoundFile, place: Place) -> StoreHit:
     return StoreHit(
         provider="gemini", path=found.path, mtime_ns=found.mtime_ns, root=place.root, kind=place.kind
     )

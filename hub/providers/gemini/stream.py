@@ -25,11 +25,11 @@ from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.acp.stream import AcpStream
 from hub.providers.acp.tools import asked_of, content_text
-from hub.providers.base import Assignment, Exit, Step
+from hub.providers.base import Assignment, ProcessExit, Step
 from hub.providers.gemini import failures
 from hub.providers.gemini.retries import Retries
 from hub.providers.given import addresses, given, shown
-from hub.providers.rpc import Fault
+from hub.providers.rpc import RpcError
 
 YOLO = "yolo"
 _NO_POLICY = b"Policy file error"
@@ -58,7 +58,7 @@ class GeminiStream(AcpStream):
             return self._fail([], Failure(FailureClass.CRASH, text))
         return Step(self._retries.feed(line, now))
 
-    def _why(self, end: Exit, now: float) -> Failure:
+    def _why(self, end: ProcessExit, now: float) -> Failure:
         if self._doomed is None:
             return super()._why(end, now)
         hint = self._retries.hint(now) or failures.last_hint(end.stderr_tail, now)
@@ -67,7 +67,7 @@ class GeminiStream(AcpStream):
     def _from_exit(self, stderr: str, now: float, how: str) -> Failure:
         return failures.from_exit(stderr, now, how)
 
-    def _failure_of(self, error: Fault, now: float) -> Failure:
+    def _failure_of(self, error: RpcError, now: float) -> Failure:
         return failures.classify(error.message, error.code, now, self._retries.hint(now))
 
     def _fail(self, events: Sequence[Event], failure: Failure) -> Step:

@@ -61,7 +61,7 @@ def _asks_for_all(ruleset: object) -> bool:
     return asks
 
 
-class Asks:
+class OpenCodeRequests:
     """The open requests, oldest first. `inputs` gives what a call is given: a request tells only a part of it."""
 
     def __init__(self, *, people: bool, inputs: Callable[[str], Mapping[str, object]]) -> None:

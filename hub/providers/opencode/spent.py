@@ -16,14 +16,14 @@ from collections.abc import Sequence
 from hub.domain.quota.elsewhere import Used
 from hub.providers import records
 from hub.providers.jsonline import count, integer, mapping, text
-from hub.providers.spent import Spent, Step
+from hub.providers.spent import SpentStep, SpentStore
 from hub.providers.store import Database
 
 _SINCE = """WHERE session_id IN (SELECT id FROM session WHERE time_updated >= ?1) AND time_created >= ?1
  AND data LIKE '%"step-finish"%' ORDER BY time_created"""
 
 
-def rows(database: Database, since_ms: int) -> Sequence[Step]:
+def rows(database: Database, since_ms: int) -> Sequence[SpentStep]:
     """The steps since then, oldest first."""
     folders = dict(database.select("session", ("id", "directory"), "WHERE time_updated >= ?", (since_ms,)))
     found = database.select("part", ("id", "session_id", "time_created", "data"), _SINCE, (since_ms,))
@@ -33,14 +33,14 @@ def rows(database: Database, since_ms: int) -> Sequence[Step]:
     return [step for step in steps if step is not None]
 
 
-def _step(name: str, at_ms: int | None, data: object, folder: str) -> Step | None:
+def _step(name: str, at_ms: int | None, data: object, folder: str) -> SpentStep | None:
     part = mapping(records.decoded(data))
     used, cache = mapping(part.get("tokens")), mapping(mapping(part.get("tokens")).get("cache"))
     tokens = sum(count(used.get(kind)) for kind in ("input", "output", "reasoning"))
     tokens += sum(count(cache.get(kind)) for kind in ("read", "write"))
     if part.get("type") != "step-finish" or at_ms is None or not tokens:
         return None
-    return Step(at_ms, folder, Used(name, at_ms / 1000, tokens))
+    return SpentStep(at_ms, folder, Used(name, at_ms / 1000, tokens))
 
 
-SPENT = Spent(suffix=".db", rows=rows)
+SPENT = SpentStore(suffix=".db", rows=rows)

@@ -25,10 +25,10 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
+from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Write
 from hub.providers.fold import Fold, how_it_ended
 from hub.providers.opencode import failures, rest
-from hub.providers.opencode.asks import ALLOW, Asks, permission, rules
+from hub.providers.opencode.asks import ALLOW, OpenCodeRequests, permission, rules
 from hub.providers.opencode.parts import PartBook, plan_event
 
 _TURN = "turn-1"
@@ -55,7 +55,7 @@ class OpenCodeStream(Fold):
         self._assignment = assignment
         options = assignment.options
         self._parts = PartBook(deltas=options.get("partial") is True)
-        self._asks = Asks(people=permission(assignment) != ALLOW, inputs=self._parts.given)
+        self._asks = OpenCodeRequests(people=permission(assignment) != ALLOW, inputs=self._parts.given)
         self._rules: Sequence[Mapping[str, str]] = ()
         """Those of this session alone, where rules of hub wait for its requests."""
         self._resumed = False
@@ -118,7 +118,7 @@ class OpenCodeStream(Fold):
         self._last_text = self._parts.last_text
         return events
 
-    def _why(self, end: Exit, now: float) -> Failure:  # noqa: ARG002 - the base's signature
+    def _why(self, end: ProcessExit, now: float) -> Failure:  # noqa: ARG002 - the base's signature
         how = f"OpenCode ended in its turn ({how_it_ended(end)})"
         return self._doomed or self._error or failures.from_exit(end.stderr_tail, how)
 

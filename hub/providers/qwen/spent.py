@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from hub.domain.quota.elsewhere import Used
 from hub.providers.jsonline import count, mapping, text
 from hub.providers.quota import instant
-from hub.providers.spent import Spent
+from hub.providers.spent import SpentStore
 
 
 def answer(line: Mapping[str, object], _session: str) -> Used | None:
@@ -24,4 +24,4 @@ def answer(line: Mapping[str, object], _session: str) -> Used | None:
     return Used(text(line.get("uuid")), at, tokens)
 
 
-SPENT = Spent(mark=b'"usageMetadata"', answer=answer)
+SPENT = SpentStore(mark=b'"usageMetadata"', answer=answer)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hub.domain.detection.intel import Found, Place, StoreHit
+from hub.domain.detection.intel import FoundFile, Place, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import records
@@ -106,7 +106,7 @@ def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
     )
 
 
-def _named(found: Found, place: Place) -> StoreHit:
+def _named(found: FoundFile, place: Place) -> StoreHit:
     return StoreHit(
         provider="qwen",
         path=found.path,

@@ -22,14 +22,14 @@ SHOWN = 200
 
 
 @attrs.frozen(kw_only=True)
-class Given:
+class AuditPageQuery:
     """Which records: of one event, before one of them."""
 
     event: Annotated[str, Meta(max_length=64, pattern=r"^[A-Za-z0-9_.]*$(?!\n)")] = ""
     cursor: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] | None = None
 
 
-async def show(ask: Ask, given: Given) -> dict[str, object]:
+async def show(ask: Ask, given: AuditPageQuery) -> dict[str, object]:
     """What the template is filled with."""
     before = {} if given.cursor is None else {"cursor": given.cursor}
     found = await together(
@@ -54,4 +54,4 @@ def pairs(summary: str) -> list[tuple[str, int]]:
     return sorted(((kind, int(n)) for kind, _, n in found if n.isdecimal()), key=lambda pair: -pair[1])
 
 
-VIEW = View(title="Audit", show=show, given=Given, tags=ALL)
+VIEW = View(title="Audit", show=show, given=AuditPageQuery, tags=ALL)

@@ -25,7 +25,7 @@ SHOWN = 100
 
 
 @attrs.frozen
-class Sum:
+class CostSum:
     """What one day, agent or session has cost."""
 
     name: str
@@ -50,14 +50,14 @@ async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     }
 
 
-def sums(spent: Iterable[Spent], name: Callable[[Spent], str]) -> list[Sum]:
+def sums(spent: Iterable[Spent], name: Callable[[Spent], str]) -> list[CostSum]:
     """By a name, in the order of their first; what has no price adds to the tokens alone."""
     parts: dict[str, list[Spent]] = defaultdict(list)
     for one in spent:
         parts[name(one)].append(one)
     tokens = {key: sum(one.tokens_in + one.tokens_out for one in group) for key, group in parts.items()}
     most = max(tokens.values(), default=0) or 1
-    return [Sum(key, total(group), tokens[key], tokens[key] / most) for key, group in parts.items()]
+    return [CostSum(key, total(group), tokens[key], tokens[key] / most) for key, group in parts.items()]
 
 
 def total(spent: Iterable[Spent]) -> float | None:

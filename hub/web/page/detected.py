@@ -20,13 +20,13 @@ from hub.web.page.view import View
 
 
 @attrs.frozen(kw_only=True)
-class Given:
+class DetectedPageQuery:
     """How far to look back."""
 
     hours: Annotated[int, Meta(ge=0, le=MAX_HOURS)] = 24
 
 
-async def show(ask: Ask, given: Given) -> dict[str, object]:
+async def show(ask: Ask, given: DetectedPageQuery) -> dict[str, object]:
     """What the template is filled with."""
     found = await together(
         detected=partial(ask, list[Detected], "/api/detect", sinceHours=given.hours),
@@ -38,4 +38,4 @@ async def show(ask: Ask, given: Given) -> dict[str, object]:
     return {"detected": ordered, "providers": found["providers"] or (), "hours": given.hours}
 
 
-VIEW = View(title="Detected", show=show, given=Given, tags=frozenset())
+VIEW = View(title="Detected", show=show, given=DetectedPageQuery, tags=frozenset())

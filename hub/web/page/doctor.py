@@ -26,7 +26,7 @@ from hub.web.page.view import View
 
 
 @attrs.frozen
-class Finding:
+class DoctorFinding:
     """The result of one look."""
 
     what: str
@@ -54,9 +54,9 @@ async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
     }
 
 
-def findings(found: Mapping[str, object]) -> Iterator[Finding]:
+def findings(found: Mapping[str, object]) -> Iterator[DoctorFinding]:
     """Each look, also the one that could not be had."""
-    looks: dict[str, tuple[str, Callable[[str, Any], Finding]]] = {
+    looks: dict[str, tuple[str, Callable[[str, Any], DoctorFinding]]] = {
         "trust": ("Trust", _trust),
         "audit": ("Audit log", _audit),
         "index": ("Index of the code", _index),
@@ -67,29 +67,29 @@ def findings(found: Mapping[str, object]) -> Iterator[Finding]:
     for name, (what, look) in looks.items():
         part = found[name]
         if isinstance(part, Failed):
-            yield Finding(what, ok=False, detail=part.detail, hint=part.hint)
+            yield DoctorFinding(what, ok=False, detail=part.detail, hint=part.hint)
         else:
             yield look(what, part)
 
 
-def _trust(what: str, part: Trusted) -> Finding:
+def _trust(what: str, part: Trusted) -> DoctorFinding:
     hint = "See it, and say yes: hub trust"
-    return Finding(what, part.trusted, part.state.replace("_", " "), hint)
+    return DoctorFinding(what, part.trusted, part.state.replace("_", " "), hint)
 
 
-def _audit(what: str, part: AuditHead) -> Finding:
-    return Finding(what, ok=True, detail=f"{part.seq + 1:,} records; check them: hub audit verify")
+def _audit(what: str, part: AuditHead) -> DoctorFinding:
+    return DoctorFinding(what, ok=True, detail=f"{part.seq + 1:,} records; check them: hub audit verify")
 
 
-def _index(what: str, part: Graph) -> Finding:
+def _index(what: str, part: Graph) -> DoctorFinding:
     detail = part.scan.error or f"{part.state.value}, {part.files:,} files"
-    return Finding(what, not part.scan.error, detail, "Bring it up to date on the page Graph.")
+    return DoctorFinding(what, not part.scan.error, detail, "Bring it up to date on the page Graph.")
 
 
-def _tree(what: str, part: Mapping[str, object]) -> Finding:
+def _tree(what: str, part: Mapping[str, object]) -> DoctorFinding:
     again = [node["path"] for node in _nodes(part) if node["restarts"]]
     detail = f"restarted: {', '.join(again)}" if again else "none was restarted"
-    return Finding(what, not again, detail, "Why is in the daemon's log: hub logs")
+    return DoctorFinding(what, not again, detail, "Why is in the daemon's log: hub logs")
 
 
 def _nodes(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -98,16 +98,16 @@ def _nodes(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from _nodes(child)
 
 
-def _circuits(what: str, part: list[Breaker]) -> Finding:
+def _circuits(what: str, part: list[Breaker]) -> DoctorFinding:
     shut = [one.name for one in part if one.state is not BreakerState.CLOSED]
     detail = f"open: {', '.join(shut)}" if shut else "all closed"
-    return Finding(what, not shut, detail, "Each is tried again by itself; see the page Providers.")
+    return DoctorFinding(what, not shut, detail, "Each is tried again by itself; see the page Providers.")
 
 
-def _agents(what: str, part: list[ProviderConfig]) -> Finding:
+def _agents(what: str, part: list[ProviderConfig]) -> DoctorFinding:
     able = [one.display_name for one in part if one.enabled and one.install.installed and one.auth.logged_in]
     detail = f"ready: {', '.join(able)}" if able else "none is installed and logged in"
-    return Finding(what, bool(able), detail, "What helps is on the page Providers.")
+    return DoctorFinding(what, bool(able), detail, "What helps is on the page Providers.")
 
 
 VIEW = View(title="Doctor", show=show)

@@ -22,14 +22,14 @@ _LOOKED_AT = 2000
 
 
 @attrs.frozen(kw_only=True)
-class Given:
+class EventsPageQuery:
     """Which events."""
 
     tag: Tag | None = None
     until: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] | None = None
 
 
-async def show(ask: Ask, given: Given) -> dict[str, object]:
+async def show(ask: Ask, given: EventsPageQuery) -> dict[str, object]:
     """What the template is filled with."""
     before = {} if given.until is None else {"until": given.until}
     limit = SHOWN if given.tag is None else _LOOKED_AT
@@ -45,4 +45,4 @@ async def show(ask: Ask, given: Given) -> dict[str, object]:
     }
 
 
-VIEW = View(title="Events", show=show, given=Given, tags=ALL)
+VIEW = View(title="Events", show=show, given=EventsPageQuery, tags=ALL)

@@ -24,7 +24,7 @@ _WORDS = 120
 
 
 @attrs.frozen
-class Call:
+class ToolUse:
     """One use of a tool."""
 
     tool: str
@@ -36,9 +36,9 @@ class Call:
     provider: str
 
 
-def calls_of(events: Sequence[EventRecord]) -> list[Call]:
+def calls_of(events: Sequence[EventRecord]) -> list[ToolUse]:
     """The calls of a stream, oldest first; events without a time are in no picture."""
-    calls: dict[object, Call] = {}
+    calls: dict[object, ToolUse] = {}
     for event in events:
         at = event.meta.get("at")
         key = event.meta.get("toolId", event.id)
@@ -50,7 +50,7 @@ def calls_of(events: Sequence[EventRecord]) -> list[Call]:
             continue
         if event.tag == Tag.TOOL_USE:
             tool = str(event.meta.get("tool", "tool"))
-            calls[key] = Call(
+            calls[key] = ToolUse(
                 tool, event.msg, moment, None, failed=False, provider=str(event.meta.get("provider", ""))
             )
         elif event.tag == Tag.TOOL_RESULT and key in calls:
@@ -59,7 +59,7 @@ def calls_of(events: Sequence[EventRecord]) -> list[Call]:
     return list(calls.values())[-MOST:]
 
 
-def gantt(calls: Sequence[Call]) -> Markup:
+def gantt(calls: Sequence[ToolUse]) -> Markup:
     """Each call a row: its words, a bar from its beginning to its end, and how long it took.
 
     Words and figures are the page's own text and only the bar is a picture: so they can be read on any screen.
@@ -74,7 +74,7 @@ def gantt(calls: Sequence[Call]) -> Markup:
     return Markup('<ol class="gantt" aria-label="{}">{}</ol>').format(words, rows)
 
 
-def _row(call: Call, first: float, last: float, scale: float) -> Markup:
+def _row(call: ToolUse, first: float, last: float, scale: float) -> Markup:
     end = last if call.end is None else call.end
     x, width = (call.begin - first) * scale, max(_LEAST, (end - call.begin) * scale)
     spent = milliseconds(end - call.begin) if call.end is not None else "not ended"

@@ -24,14 +24,14 @@ _CHUNKS = 20
 
 
 @attrs.frozen(kw_only=True)
-class Given:
+class GraphPageQuery:
     """What is looked for, and nodes of which type are drawn."""
 
     q: Annotated[str, Meta(max_length=2000)] = ""
     type: Annotated[str, Meta(pattern=r"^[a-z_]{0,32}$(?!\n)")] = ""
 
 
-async def show(ask: Ask, given: Given) -> dict[str, object]:
+async def show(ask: Ask, given: GraphPageQuery) -> dict[str, object]:
     """What the template is filled with."""
     found = await together(
         size=partial(ask, Graph, "/api/graph"),
@@ -50,4 +50,4 @@ async def show(ask: Ask, given: Given) -> dict[str, object]:
     }
 
 
-VIEW = View(title="Graph", show=show, given=Given, tags=frozenset({Tag.SYSTEM, Tag.HANDOFF}))
+VIEW = View(title="Graph", show=show, given=GraphPageQuery, tags=frozenset({Tag.SYSTEM, Tag.HANDOFF}))

@@ -21,13 +21,13 @@ from hub.web.page.view import View
 
 
 @attrs.frozen(kw_only=True)
-class Given:
+class HistoryPageQuery:
     """Which snapshot: 1 is the oldest; left out: the newest."""
 
     at: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] = 0
 
 
-async def show(ask: Ask, given: Given) -> dict[str, object]:
+async def show(ask: Ask, given: HistoryPageQuery) -> dict[str, object]:
     """What the template is filled with."""
     newest_first: list[Commit] = await ask(list[Commit], "/api/history/commits")
     commits = newest_first[::-1]
@@ -47,4 +47,4 @@ async def show(ask: Ask, given: Given) -> dict[str, object]:
     }
 
 
-VIEW = View(title="Time machine", show=show, given=Given)
+VIEW = View(title="Time machine", show=show, given=HistoryPageQuery)

@@ -18,7 +18,7 @@ from hub.errors import Code, HubError
 from hub.web.guard import Receive, Scope, Send, respond
 from hub.web.inprocess import InProcess
 from hub.web.page.ask import Ask
-from hub.web.page.paths import STATIC, Found, page_of
+from hub.web.page.paths import STATIC, FoundPage, page_of
 from hub.web.page.static import file_reply
 from hub.web.problem import WholeResponse, as_hub_error, problem
 
@@ -72,14 +72,14 @@ class Pages:
         except Exception as error:  # noqa: BLE001  # the edge
             return problem(as_hub_error(error))
 
-    async def _page(self, found: Found, scope: Scope) -> WholeResponse:
+    async def _page(self, found: FoundPage, scope: Scope) -> WholeResponse:
         make = await trio.to_thread.run_sync(_maker)
         ask = Ask(self.api, briefly=(BRIEFLY, b"1") in scope["headers"])
         status, html = await make(ask, self.project, found, scope["query_string"])
         return WholeResponse(status, _HTML, html)
 
 
-def _maker() -> Callable[[Ask, str, Found, bytes], Awaitable[tuple[int, bytes]]]:
+def _maker() -> Callable[[Ask, str, FoundPage, bytes], Awaitable[tuple[int, bytes]]]:
     """Imported with the first page: templates, colours and prose are no part of a daemon's start."""
     from hub.web.page.site import page  # noqa: PLC0415
 

@@ -41,21 +41,21 @@ _SESSION = re.compile(PATHS["session"].replace("<sessionId>", "([^/]+)"))
 
 
 @attrs.frozen
-class Found:
+class FoundPage:
     """A page, and the parameters of its path."""
 
     page: str
     parameters: Mapping[str, str]
 
 
-def page_of(scope: Scope) -> Found | None:
+def page_of(scope: Scope) -> FoundPage | None:
     """The page that a request asks for."""
     if scope["path"] == HOME and not (scope["method"] in ("GET", "HEAD") and _wants_html(scope)):
         return None
     if name := _ALONE.get(scope["path"]):
-        return Found(name, {})
+        return FoundPage(name, {})
     if session := _SESSION.fullmatch(scope["path"]):
-        return Found("session", {"sessionId": session[1]})
+        return FoundPage("session", {"sessionId": session[1]})
     return None
 
 

@@ -60,7 +60,7 @@ def shortened(text: str, most: int = MOST) -> str:
 
 
 @attrs.frozen
-class Piece:
+class DiffPiece:
     """One file's part of a diff."""
 
     path: str
@@ -73,7 +73,7 @@ class Piece:
 class Pieces:
     """A diff in pieces."""
 
-    files: list[Piece]
+    files: list[DiffPiece]
     cut: bool
     """Whether there is more than is shown."""
 
@@ -89,13 +89,13 @@ def pieces(diff: str) -> Pieces:
     return Pieces([_piece(part) for part in parts if any(part)], len(shown) < len(diff))
 
 
-def _piece(lines: list[str]) -> Piece:
+def _piece(lines: list[str]) -> DiffPiece:
     name = next((line[6:] for line in lines if line.startswith("+++ b/")), "")
     name = name or lines[0].removeprefix("diff --git ").rpartition(" b/")[2]
     added = sum(line.startswith("+") and not line.startswith("+++ ") for line in lines)
     removed = sum(line.startswith("-") and not line.startswith("--- ") for line in lines)
     text = "\n".join(cap(line, MOST) for line in _below(lines))
-    return Piece(name, added, removed, Markup(highlight(text, _LEXER, _FORMATTER)))  # noqa: S704  # escaped by Pygments
+    return DiffPiece(name, added, removed, Markup(highlight(text, _LEXER, _FORMATTER)))  # noqa: S704  # escaped by Pygments
 
 
 def _below(lines: list[str]) -> list[str]:

@@ -29,7 +29,7 @@ _PER_MILLE = 1000
 
 
 @attrs.frozen
-class Spent:
+class SessionSpent:
     """Tokens of one session with one account and model, as far as the newest events tell."""
 
     session_id: str
@@ -81,7 +81,7 @@ def readings(events: Iterable[EventRecord]) -> dict[tuple[str, str, str], list[P
     return lines
 
 
-def spent(events: Iterable[EventRecord]) -> list[Spent]:
+def spent(events: Iterable[EventRecord]) -> list[SessionSpent]:
     """Who burned it, the most first. A run that tells its sum anew each time is counted by its last."""
     sums: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
     for event in events:
@@ -95,7 +95,7 @@ def spent(events: Iterable[EventRecord]) -> list[Spent]:
         sums[key][place] = tokens
     totals = {key: sum(parts.values()) for key, parts in sums.items()}
     most = max(totals.values(), default=1)
-    found = [Spent(*key, tokens, tokens / most) for key, tokens in totals.items()]
+    found = [SessionSpent(*key, tokens, tokens / most) for key, tokens in totals.items()]
     return sorted(found, key=lambda one: -one.tokens)
 
 

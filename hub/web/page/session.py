@@ -34,14 +34,14 @@ _TIMELINE = 1000
 
 
 @attrs.frozen(kw_only=True)
-class Given:
+class SessionPageQuery:
     """Which session, and up to which event."""
 
     session_id: SessionId
     until: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] | None = None
 
 
-async def show(ask: Ask, given: Given) -> dict[str, object]:
+async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
     """What the session's template is filled with."""
     listed: Sessions = await ask(Sessions, "/api/sessions")
     row = next((one for one in listed.sessions if one.session_id == given.session_id), None)
@@ -80,4 +80,4 @@ async def show(ask: Ask, given: Given) -> dict[str, object]:
     }
 
 
-VIEW = View(title="Session", show=show, given=Given, tags=ALL)
+VIEW = View(title="Session", show=show, given=SessionPageQuery, tags=ALL)

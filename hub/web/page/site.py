@@ -42,7 +42,7 @@ from hub.web.page import (
 )
 from hub.web.page.ask import Ask, together
 from hub.web.page.gantt import gantt
-from hub.web.page.paths import PATHS, Found
+from hub.web.page.paths import PATHS, FoundPage
 from hub.web.page.view import View
 from hub.web.problem import as_hub_error
 
@@ -91,7 +91,7 @@ def environment() -> Environment:
     return made
 
 
-async def page(ask: Ask, project: str, found: Found, query: bytes) -> tuple[int, bytes]:
+async def page(ask: Ask, project: str, found: FoundPage, query: bytes) -> tuple[int, bytes]:
     """Its status and document."""
     around = await together(
         approvals=partial(ask.part, list[Approval], "/api/approvals"),

@@ -19,7 +19,7 @@ from hub.domain.quota.spoken import spoken
 
 
 @attrs.define
-class Item:
+class StreamItem:
     """One thing that happened.
 
     Attributes:
@@ -44,12 +44,12 @@ class Item:
 
 
 @attrs.frozen
-class Turn:
+class StreamTurn:
     """What came from one agent, or from hub, in one go."""
 
     key: str
     who: str
-    items: list[Item]
+    items: list[StreamItem]
 
 
 @attrs.frozen
@@ -60,12 +60,12 @@ class Task:
     done: bool
 
 
-def turns(events: Iterable[EventRecord]) -> list[Turn]:
+def turns(events: Iterable[EventRecord]) -> list[StreamTurn]:
     """The conversation, the oldest first."""
-    found: list[Turn] = []
+    found: list[StreamTurn] = []
     for item in items(events):
         if not found or found[-1].who != item.who:
-            found.append(Turn(f"by-{item.key}", item.who, []))
+            found.append(StreamTurn(f"by-{item.key}", item.who, []))
         found[-1].items.append(item)
     return found
 
@@ -80,7 +80,7 @@ def plan_of(events: Iterable[EventRecord]) -> list[Task]:
     return [Task(str(task), str(task) not in open_) for task in told[-1]["plan"]]
 
 
-def items(events: Iterable[EventRecord]) -> list[Item]:
+def items(events: Iterable[EventRecord]) -> list[StreamItem]:
     """What is shown of a log, the oldest first."""
     fold = _Fold()
     for event in events:
@@ -90,13 +90,13 @@ def items(events: Iterable[EventRecord]) -> list[Item]:
 
 @attrs.define
 class _Fold:
-    found: dict[str, Item] = attrs.field(factory=dict)
-    _calls: dict[str, Item] = attrs.field(factory=dict)
+    found: dict[str, StreamItem] = attrs.field(factory=dict)
+    _calls: dict[str, StreamItem] = attrs.field(factory=dict)
     _checks: dict[str, str] = attrs.field(factory=dict)
     """Acceptance command -> the item that says it has begun."""
-    _piece: Item | None = None
+    _piece: StreamItem | None = None
     """A text of which more is to come."""
-    _written: Item | None = None
+    _written: StreamItem | None = None
     """A text that is being written: its end has not come."""
     _said: str = ""
 
@@ -117,10 +117,10 @@ class _Fold:
             case _:
                 self._told(event)
 
-    def _add(self, event: EventRecord, kind: str, text: str | None = None) -> Item:
+    def _add(self, event: EventRecord, kind: str, text: str | None = None) -> StreamItem:
         meta = event.meta
         at = meta.get("at")
-        item = Item(
+        item = StreamItem(
             f"e{event.id}",
             kind,
             at if isinstance(at, str) else event.ts,

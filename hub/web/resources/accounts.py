@@ -6,7 +6,7 @@ Must not: decide what a label or a directory may be.
 
 from __future__ import annotations
 
-from hub.api.accounts import AccountGone, AccountNow, NewAccount, Which
+from hub.api.accounts import AccountGone, AccountNow, NewAccount, WhichAccount
 from hub.domain.routing import Target
 from hub.errors import Code, HubError
 from hub.messages import AddAccount, GetInUse, RemoveAccount, SwitchAccount
@@ -14,7 +14,7 @@ from hub.web.context import WRITE, Context, call
 from hub.web.route import post
 
 
-async def remove(context: Context, body: Which) -> AccountGone:
+async def remove(context: Context, body: WhichAccount) -> AccountGone:
     """Unless the session that runs has it."""
     mine = Target(body.provider, body.label)
     if any(mine in facts.accounts for facts in await context.call(GetInUse())):
@@ -30,7 +30,7 @@ ROUTES = (
         "/api/providers/account",
         "Make an account the active one; the next session or handoff uses it.",
         call(lambda body: SwitchAccount(body.provider, body.label), WRITE),
-        body=Which,
+        body=WhichAccount,
         answer=AccountNow,
         codes=_CODES,
     ),
@@ -46,7 +46,7 @@ ROUTES = (
         "/api/providers/account/remove",
         "Forget a login; its directory stays.",
         remove,
-        body=Which,
+        body=WhichAccount,
         answer=AccountGone,
         codes=_CODES | {Code.ACCOUNT_IN_USE, Code.CONFIG_CHANGED},
     ),

@@ -6,10 +6,10 @@ Must not: take a command from a request.
 
 from __future__ import annotations
 
-from hub.api.accounts import Which
+from hub.api.accounts import WhichAccount
 from hub.api.jobs import Begun, InstallOrder, Whom
 from hub.errors import Code
-from hub.messages import Install, LogIn
+from hub.messages import InstallAgent, LogIn
 from hub.web.context import WRITE, call
 from hub.web.route import post
 
@@ -28,7 +28,7 @@ ROUTES = (
     post(
         "/api/providers/install",
         "Run the agent's documented install, in a terminal or in the background.",
-        call(lambda body: Install(body.name, body.background), WRITE),
+        call(lambda body: InstallAgent(body.name, body.background), WRITE),
         body=InstallOrder,
         answer=Begun,
         status=202,
@@ -47,7 +47,7 @@ ROUTES = (
         "/api/providers/account/login",
         "Run the agent's own login against an account's directory, in a terminal.",
         call(lambda body: LogIn(body.provider, body.label), WRITE),
-        body=Which,
+        body=WhichAccount,
         answer=Begun,
         status=202,
         codes=_CODES,

@@ -25,7 +25,7 @@ from hub.api.status import Status
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.session import SessionState
 from hub.errors import HubError
-from hub.messages import AuditHead, BreakerSnapshots, GetProviders, GetStatus, GetWallet
+from hub.messages import BreakerSnapshots, GetAuditHead, GetProviders, GetStatus, GetWallet
 from hub.web.context import Context, Handler, call
 from hub.web.route import get
 from supervisors import ActorDied, NodeInfo
@@ -174,7 +174,7 @@ _PARTS: Mapping[str, tuple[Handler, Callable[[Any], Iterator[Metric]]]] = {
     "providers": (call(GetProviders), _providers),
     "quota": (call(GetWallet), _quota),
     "breakers": (call(BreakerSnapshots), _breakers),
-    "audit": (call(AuditHead), _audit),
+    "audit": (call(GetAuditHead), _audit),
     "tree": (_look, _tree),
 }
 

@@ -53,6 +53,6 @@ ROUTES = (
         call(GetCosts, timeout=WRITE),
         answer=Costs,
     ),
-    get("/api/audit/head", "The head of the audit chain.", call(messages.AuditHead), answer=AuditHead),
+    get("/api/audit/head", "The head of the audit chain.", call(messages.GetAuditHead), answer=AuditHead),
     get("/api/system/tree", "The supervision tree.", tree, answer=dict[str, Any]),
 )

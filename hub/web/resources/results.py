@@ -15,7 +15,7 @@ import trio
 
 from hub.api.results import Clean, Cleaned, Discard, Discarded, Kept, Take, Taken
 from hub.api.sessions import Session
-from hub.domain.result.message import Told, signed, slug
+from hub.domain.result.message import CommitStory, signed, slug
 from hub.domain.session import several_meant
 from hub.errors import Code, HubError
 from hub.io.git.discarding import Hands, Left, discard, left_of
@@ -58,10 +58,10 @@ async def _ended(context: Context, session_id: str) -> SessionFacts:
     return facts
 
 
-async def _told(context: Context, facts: SessionFacts) -> Told:
+async def _told(context: Context, facts: SessionFacts) -> CommitStory:
     config = await context.call(GetConfig())
     providers = load_all(lambda: config)
-    told = Told(
+    told = CommitStory(
         session_id=facts.session_id,
         task=facts.task,
         agents=facts.agents,

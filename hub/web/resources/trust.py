@@ -15,7 +15,7 @@ from hub.api.base import Nothing
 from hub.api.trust import Change, State, Trusted, TrustItem
 from hub.errors import Code, HubError
 from hub.io.config.file import project_tables
-from hub.io.project.trust import Gate, Standing
+from hub.io.project.trust import Gate, TrustStanding
 from hub.web.context import Context
 from hub.web.route import get
 
@@ -46,7 +46,7 @@ async def trusted(context: Context, _: Nothing) -> Trusted:
     )
 
 
-def _standing(context: Context) -> Standing:
+def _standing(context: Context) -> TrustStanding:
     places = context.places
     return Gate.of(places.root, os.environ).standing(project_tables(places.config, environ=os.environ))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from hub.api.convert import unstructure
 from hub.api.vision import LookOrder, Seen, VisionConfig, VisionDone, VisionPatch
 from hub.errors import Code
-from hub.messages import GetVision, Look, PatchVision
+from hub.messages import GetVision, LookAtImage, PatchVision
 from hub.web.context import WRITE, call
 from hub.web.route import get, post
 
@@ -36,7 +36,7 @@ ROUTES = (
     post(
         "/api/vision/probe",
         "Let the vision model look at an image, or at a page on this machine.",
-        call(lambda body: Look(body.prompt, body.image, body.url), _LOOK_TIMEOUT),
+        call(lambda body: LookAtImage(body.prompt, body.image, body.url), _LOOK_TIMEOUT),
         body=LookOrder,
         answer=Seen,
         codes=_FILES | _LOOK,

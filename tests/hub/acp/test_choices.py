@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hub.acp.choices import Choices
+from hub.acp.choices import SessionChoices
 from hub.api.profiles import Profile
 from hub.api.providers import ProviderStatus
 from hub.wire.frames import RefusedError
@@ -19,7 +19,7 @@ PROVIDERS = [
 
 @pytest.fixture
 def choices():
-    made = Choices()
+    made = SessionChoices()
     profile = sample(Profile, name="careful", chain=["claude", "codex"])
     made.learn([sample(ProviderStatus, **one) for one in PROVIDERS], [profile])
     return made

@@ -16,7 +16,7 @@ from hub.domain.audit import ChainState
 from hub.errors import Code, HubError
 from hub.io.audit.journal import MAX_GROUP, verify_file
 from hub.io.project.places import Places
-from hub.messages import AuditAppend, AuditEntry, AuditHead, AuditHistory, AuditLastEvent
+from hub.messages import AuditAppend, AuditEntry, AuditHistory, AuditLastEvent, GetAuditHead
 from supervisors import Slot, SupervisorSpec, actor_spec
 from supervisors.testing import running
 
@@ -83,14 +83,14 @@ async def test_a_group_takes_its_time_only_while_nobody_waits_behind_it(places, 
             await trio.testing.wait_all_tasks_blocked(0.001)
             mock_clock.jump(audit_module._BREATH)
         assert trio.current_time() == before + audit_module._BREATH
-        assert (await ask(AuditHead())).seq == 100
+        assert (await ask(GetAuditHead())).seq == 100
 
 
 async def test_the_head_is_the_newest_record(places):
     async with writer(places) as ask:
-        assert (await ask(AuditHead())).seq == -1
+        assert (await ask(GetAuditHead())).seq == -1
         head = await ask(AuditAppend([entry()]))
-        assert head == await ask(AuditHead())
+        assert head == await ask(GetAuditHead())
         assert re.fullmatch("[0-9a-f]{64}", head.hash)
         assert head.bytes == places.audit.stat().st_size
 
@@ -153,7 +153,7 @@ async def test_a_changed_log_can_be_read_and_takes_nothing(places):
     places.audit.write_bytes(places.audit.read_bytes().replace(b"two", b"2wo"))
     before = places.audit.read_bytes()
     async with writer(places) as ask:
-        for message in (AuditAppend([entry()]), AuditAppend([]), AuditHead()):
+        for message in (AuditAppend([entry()]), AuditAppend([]), GetAuditHead()):
             with pytest.raises(HubError) as caught:
                 await ask(message)
             assert caught.value.code is Code.AUDIT_BROKEN

@@ -9,7 +9,7 @@ from hub.api.convert import unstructure
 from hub.api.status import Status
 from hub.cli.answering import GRACE, Answering, picture
 from hub.cli.conversation import Conversation
-from hub.cli.items import Ask
+from hub.cli.items import AskItem
 from hub.cli.keys import Key
 from hub.client.quick import Api
 from hub.domain.approval import CUT
@@ -61,7 +61,7 @@ def desk(daemon):
 
 @pytest.fixture
 def asked(desk):
-    desk.conversation.asks = [Ask("deploy", "a-1", "s-1")]
+    desk.conversation.asks = [AskItem("deploy", "a-1", "s-1")]
     return desk
 
 
@@ -99,7 +99,7 @@ async def test_a_second_press_does_not_allow_the_next_one(asked, daemon, mock_cl
     mock_clock.jump(2 * GRACE)
 
     def next_one():
-        asked.conversation.asks = [Ask("deploy", "a-2", "s-1")]
+        asked.conversation.asks = [AskItem("deploy", "a-2", "s-1")]
         trio.from_thread.run(asked.news)
         mock_clock.jump(2 * GRACE)
 
@@ -140,21 +140,21 @@ async def test_an_answer_from_elsewhere_takes_the_question_away(asked):
 
 async def test_whoever_answers_a_question_types(desk, daemon):
     """The h of "hello" had handed the work over, and the p of "postgres" paused it."""
-    desk.conversation.asks = [Ask("Which colour?")]
+    desk.conversation.asks = [AskItem("Which colour?")]
     await desk.news()
     await press(desk, *"hpd")
     assert (daemon.posts, desk.prompt[1]) == ([], "hpd")
     await press(desk, "\x1b")
     await desk.news()
     assert desk.prompt[0] == "r reply", "left for the keys, the line stays closed"
-    desk.conversation.asks = [Ask("Which colour?"), Ask("deploy", "a-1")]
+    desk.conversation.asks = [AskItem("Which colour?"), AskItem("deploy", "a-1")]
     await press(desk, "r")
     await desk.news()
     assert desk.typing, "a request takes no letter of a line that is open"
 
 
 async def test_a_reply_is_a_line(desk, daemon):
-    desk.conversation.asks = [Ask("Which colour?")]
+    desk.conversation.asks = [AskItem("Which colour?")]
     assert desk.prompt[0] == "r reply"
     await press(desk, "r", *"blux", "\x7f", "e", " ", "y")
     await desk.keys([Key("es\nno", pasted=True)])

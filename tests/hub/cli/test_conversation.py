@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hub.cli.clock import Clock
 from hub.cli.conversation import Conversation
-from hub.cli.items import Heading, Plan, Said, Told, Tool
+from hub.cli.items import Heading, PlanItem, Said, ToldItem, ToolItem
 from hub.domain.event import Tag
 
 NOON = 1_795_435_200
@@ -45,19 +45,19 @@ def test_a_tool_is_told_with_its_result(told):
     assert take(told, call) == []
     assert told.doing == "Bash npm test"
     done = record("tool_result", "one\ntwo\n3 passed\n---\n", toolId="t1", command="npm test", exitCode=0)
-    assert take(told, done) == [Heading("claude/work"), Tool("Bash npm test", "3 passed", folded=3)]
+    assert take(told, done) == [Heading("claude/work"), ToolItem("Bash npm test", "3 passed", folded=3)]
     assert told.doing == ""
 
 
 def test_a_tool_that_failed_says_how(told):
     take(told, record("tool_use", "Bash make", toolId="t1"))
     (_, item) = take(told, record("tool_result", "a\nno rule", toolId="t1", isError=True, exitCode=2))
-    assert item == Tool("Bash make", "exit 2: no rule", folded=1, failed=True)
+    assert item == ToolItem("Bash make", "exit 2: no rule", folded=1, failed=True)
 
 
 def test_a_tool_without_a_result_is_not_lost(told):
     take(told, record("tool_use", "Read a.py", toolId="t1"))
-    assert told.rest() == [Heading("claude/work"), Tool("Read a.py")]
+    assert told.rest() == [Heading("claude/work"), ToolItem("Read a.py")]
     assert told.rest() == []
 
 
@@ -79,9 +79,9 @@ def test_the_last_words_are_told_once(told):
 def test_a_plan_fills(told):
     plan = {"type": "system", "plan": ["a", "b"]}
     (_, first) = take(told, record("system", "Plan", tasksRemaining=["a", "b"], **plan))
-    assert first == Plan((("a", False), ("b", False)), ())
+    assert first == PlanItem((("a", False), ("b", False)), ())
     assert take(told, record("system", "Plan", tasksRemaining=["b"], **plan)) == [
-        Plan((("a", True), ("b", False)), ("a",), changed=False)
+        PlanItem((("a", True), ("b", False)), ("a",), changed=False)
     ]
     assert take(told, record("system", "Plan", tasksRemaining=["b"], **plan)) == []
 
@@ -127,7 +127,7 @@ def test_a_handoff_is_one_sentence(told):
     )
     items = take(told, wall, *moves("the usage limit is reached"))
     sentence = "handing over: claude/work -> codex/default (5-hour limit, resets 15:07 UTC)"
-    assert items == [Told(sentence, "handoff")]
+    assert items == [ToldItem(sentence, "handoff")]
     assert told.working == "codex"
 
 
@@ -155,7 +155,7 @@ def test_fidelity_is_explained_where_it_is_first_told(told):
 
 def test_an_error_is_told_once(told):
     """The agent says it, hub repeats it, and the end of the session has it a third time."""
-    assert take(told, record("error", "No such model.", failure="refusal"))[-1] == Told(
+    assert take(told, record("error", "No such model.", failure="refusal"))[-1] == ToldItem(
         "No such model.", "bad"
     )
     assert take(told, own("error", "claude: No such model.", failure="refusal")) == []
@@ -165,7 +165,7 @@ def test_an_error_is_told_once(told):
 
 def test_an_error_that_is_not_the_end_is_told_with_its_next_step(told):
     take(told, own("error", "It failed.\nwhy", code="x", hint="Mend it."))
-    assert take(told, record(msg="on"))[0] == Told("It failed.", "bad", ("why", "next: Mend it."))
+    assert take(told, record(msg="on"))[0] == ToldItem("It failed.", "bad", ("why", "next: Mend it."))
 
 
 def test_a_failed_check_shows_the_end_of_its_output(told):
@@ -173,13 +173,13 @@ def test_a_failed_check_shows_the_end_of_its_output(told):
     (item,) = take(
         told, own("error", "verify failed (exit 1): make", command="make", exitCode=1, output=output)
     )
-    assert item == Told("verify failed (exit 1): make", "bad", tuple(f"line {n}" for n in range(28, 40)))
+    assert item == ToldItem("verify failed (exit 1): make", "bad", tuple(f"line {n}" for n in range(28, 40)))
 
 
 def test_who_is_left_out_matters_only_where_it_changes_something(told):
     out = own("system", "gemini is left out of the chain: not logged in.", leftOut="gemini", hint="Log in.")
     assert take(told, out) == []
-    assert take(told, {**out, "meta": {**out["meta"], "named": True}}) == [Told(out["msg"])]
+    assert take(told, {**out, "meta": {**out["meta"], "named": True}}) == [ToldItem(out["msg"])]
 
 
 def test_a_question_and_an_approval_wait(told):
@@ -226,4 +226,4 @@ def test_no_record_breaks_it(tag, msg, kind):
     told = Conversation(verbose=True)
     entry = record(tag, msg, type=kind, tool="x")
     for item in [*told.take(entry), *told.take({**entry, "meta": {}}), *told.rest()]:
-        assert isinstance(item, Heading | Said | Tool | Plan | Told)
+        assert isinstance(item, Heading | Said | ToolItem | PlanItem | ToldItem)

@@ -10,7 +10,7 @@ from rich.console import Console
 from hub.cli.clock import Clock
 from hub.cli.conversation import Conversation
 from hub.cli.drawn import Drawn, bottom
-from hub.cli.items import Heading, Plan, Said, Told, Tool
+from hub.cli.items import Heading, PlanItem, Said, ToldItem, ToolItem
 
 NOON = 1_795_435_200.0
 
@@ -48,18 +48,18 @@ def test_an_address_is_written_out():
 
 @pytest.mark.parametrize("width", [20, 40, 80, 120])
 def test_a_tool_is_one_line(width):
-    text = plain(Tool("Bash " + "x" * 200, "y" * 200, folded=3), width=width)
+    text = plain(ToolItem("Bash " + "x" * 200, "y" * 200, folded=3), width=width)
     assert len(text.splitlines()) == 1
     assert len(text.rstrip("\n")) <= width
 
 
 def test_the_marks():
     assert plain(Heading("claude/work", "opus")).split() == ["claude/work", "opus"]
-    assert "● make  ok" in plain(Tool("make", "ok"))
-    assert "✗ make  failed, exit 2" in plain(Tool("make", "exit 2", failed=True))
-    assert plain(Plan((("a", True), ("b", False)), ("a",))).strip() == "✓ a"
-    assert plain(Told("it failed", "bad", ("why",))) == "it failed\n  why\n"
-    assert "\x1b[31m" in drawn(Told("it failed", "bad"), color_system="standard")
+    assert "● make  ok" in plain(ToolItem("make", "ok"))
+    assert "✗ make  failed, exit 2" in plain(ToolItem("make", "exit 2", failed=True))
+    assert plain(PlanItem((("a", True), ("b", False)), ("a",))).strip() == "✓ a"
+    assert plain(ToldItem("it failed", "bad", ("why",))) == "it failed\n  why\n"
+    assert "\x1b[31m" in drawn(ToldItem("it failed", "bad"), color_system="standard")
 
 
 def known(**more):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import attrs
 import click
 
-from hub.cli.sessions import Row, listed, short
+from hub.cli.sessions import SessionRow, listed, short
 from tests.faults.harness import project, until
 from tests.hub.cli.command import hub
 from tests.sample import sample
@@ -21,7 +21,7 @@ def row(session_id, state, **more):
         "sessionId": session_id, "title": "a task", "sessionState": state, "needs": "none", "activeProvider": "claude",
         "account": "default", "startedAt": "2026-01-01T11:00:00Z", "branch": f"hub/{session_id}",
     }  # fmt: skip
-    return sample(Row, **{**given, **more})
+    return sample(SessionRow, **{**given, **more})
 
 
 def test_the_order_is_by_need_and_then_by_age():

@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from hub.client import live
-from hub.client.live import Link, follow
+from hub.client.live import LinkState, follow
 from hub.errors import Code, HubError
 from hub.messages import Subscribe
 from hub.web import server as web_server
@@ -58,7 +58,7 @@ async def test_no_gap_and_no_double_over_restarts(monkeypatch: pytest.MonkeyPatc
     """The daemon goes down and comes up on the same port; events happen before, between and after."""
     monkeypatch.setattr(live, "FIRST_DELAY", 0.001)
     monkeypatch.setattr(live, "MAX_DELAY", 0.01)
-    actors, links = Fake(), list[Link]()
+    actors, links = Fake(), list[LinkState]()
     found: list[int] = []
     first = web_server.bind("127.0.0.1", 0)
     port = first.getsockname()[1]
@@ -77,8 +77,8 @@ async def test_no_gap_and_no_double_over_restarts(monkeypatch: pytest.MonkeyPatc
                 await done.wait()
                 actors.publish(record(3 * turn + 3))  # while nobody serves
         assert found == list(range(1, 12))
-    assert links[:2] == [Link.UP, Link.LOST]
-    assert links.count(Link.UP) == 4
+    assert links[:2] == [LinkState.UP, LinkState.LOST]
+    assert links.count(LinkState.UP) == 4
 
 
 async def _serving(
@@ -135,14 +135,14 @@ async def test_a_daemon_that_dies_before_it_has_taken_the_connection_up_is_lost(
 async def test_patience_is_bounded(monkeypatch: pytest.MonkeyPatch):
     """A daemon that does not come back ends the following, after a while."""
     monkeypatch.setattr(live, "FIRST_DELAY", 0.001)
-    links: list[Link] = []
+    links: list[LinkState] = []
     async with running() as server, follow(server.port, 0, patience=0.02, notify=links.append) as batches:
         await server.actors.subscribed.wait()
         server.stop.set()
         with pytest.raises(HubError) as error, trio.fail_after(20):
             await batches.receive()
     assert error.value.code is Code.DAEMON_NOT_RUNNING
-    assert links == [Link.UP, Link.LOST]
+    assert links == [LinkState.UP, LinkState.LOST]
 
 
 async def test_a_refusal_is_the_daemons_own_and_final():

@@ -7,10 +7,10 @@ import pytest
 
 from hub.domain.approval import (
     Action,
-    Approval,
+    ApprovalRecord,
     ApprovalState,
     By,
-    Request,
+    PermissionRequest,
     RuleVerdict,
     allowed_before,
     asked,
@@ -32,13 +32,15 @@ from hub.errors import Code, HubError
 NOW = 1_000_000.0
 
 
-def shell(command: str, provider: str = "claude", **fields: str) -> Request:
+def shell(command: str, provider: str = "claude", **fields: str) -> PermissionRequest:
     """A shell command an agent asks about."""
     made = {"id": "a-1", "kind": Action.TOOL, "session_id": "s-1", "dispatch_id": "d-1", **fields}
-    return Request(provider=provider, tool="Bash", subject=command, context={"command": command}, **made)
+    return PermissionRequest(
+        provider=provider, tool="Bash", subject=command, context={"command": command}, **made
+    )
 
 
-def waiting(**fields) -> Approval:
+def waiting(**fields) -> ApprovalRecord:
     return attrs.evolve(raised(shell("ls"), RuleVerdict("ask"), NOW), **fields)
 
 
@@ -94,7 +96,9 @@ def test_other_events_are_no_requests(event):
 )
 def test_every_request_has_words(fields, action):
     assert (
-        Request(**{"id": "a", "kind": Action.TOOL, "session_id": "s", "provider": "p", **fields}).action
+        PermissionRequest(
+            **{"id": "a", "kind": Action.TOOL, "session_id": "s", "provider": "p", **fields}
+        ).action
         == action
     )
 
@@ -171,7 +175,7 @@ def test_a_person_sees_what_the_agent_would_do_and_not_how_it_is_judged():
 # --- a yes for the rest of the session --------------------------------------------------------------------
 
 
-def always(**fields) -> Approval:
+def always(**fields) -> ApprovalRecord:
     """A request that was allowed for good, as it is kept."""
     approved = decided(lasting(waiting(**fields)), ApprovalState.APPROVED, By.USER, "", NOW)
     return spare(approved)
@@ -219,7 +223,7 @@ def test_a_lasting_yes_covers_no_other_input():
     """A query is not the one that was shown, a sandbox that is off is another call; a new description is not."""
     first = {"command": "ls", "description": "look", "sandbox": True, "sql": "SELECT 1"}
 
-    def given(**fields) -> Request:
+    def given(**fields) -> PermissionRequest:
         context = {"command": "ls", "input": {**first, **fields}, "named": ["sandbox", "sql"]}
         return attrs.evolve(shell("ls"), context=context)
 

@@ -8,16 +8,18 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from hub.domain import breaker
-from hub.domain.breaker import Breaker, BreakerState
+from hub.domain.breaker import BreakerState, CircuitBreaker
 from hub.domain.failure import FailureClass
 from hub.domain.quota.window import Standing
 
 T = 1_795_230_000.0
-FRESH = Breaker("claude", "work")
+FRESH = CircuitBreaker("claude", "work")
 COUNTED = sorted(breaker.COUNTED)
 
 
-def failed(b: Breaker, times: int = 1, kind: FailureClass = FailureClass.OVERLOAD, now: float = T) -> Breaker:
+def failed(
+    b: CircuitBreaker, times: int = 1, kind: FailureClass = FailureClass.OVERLOAD, now: float = T
+) -> CircuitBreaker:
     for _ in range(times):
         b = breaker.on_failure(b, kind, now)
     return b
@@ -137,7 +139,7 @@ def test_a_late_outcome_of_an_earlier_attempt_does_not_move_an_open_breaker():
 
 
 def test_a_restored_breaker_without_an_instant_is_ready():
-    assert breaker.ready_at(Breaker("claude", state=BreakerState.OPEN), T) == T
+    assert breaker.ready_at(CircuitBreaker("claude", state=BreakerState.OPEN), T) == T
 
 
 class Life(RuleBasedStateMachine):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.cost import Meter, Spent, Tokens, bill
+from hub.domain.cost import Meter, Tokens, UnpricedTokens, bill
 
 PRICES = {"good": 5}
 
 
-def price(spent: Spent) -> int | None:
+def price(spent: UnpricedTokens) -> int | None:
     """So many millionths of a dollar a token."""
     rate = PRICES.get(spent.model)
     return None if rate is None else rate * (spent.tokens.tokens_in + spent.tokens.tokens_out)

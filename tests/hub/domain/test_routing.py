@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from hub.domain.failure import FailureClass
 from hub.domain.routing import (
+    AccountFacts,
     Availability,
-    Bar,
     Choice,
-    Facts,
+    Exclusion,
     Question,
     Target,
     choose,
@@ -26,11 +26,11 @@ CODEX, GEMINI = Target("codex", "default"), Target("gemini", "default")
 ORDER = ("claude", "codex", "gemini")
 
 
-def of(target: Target, **fields) -> Facts:
-    return Facts(provider=target.provider, account=target.account, **fields)
+def of(target: Target, **fields) -> AccountFacts:
+    return AccountFacts(provider=target.provider, account=target.account, **fields)
 
 
-def team(**changes) -> list[Facts]:
+def team(**changes) -> list[AccountFacts]:
     """All four are well but for what `changes` say of `work`, `home`, `codex` and `gemini`."""
     who = {"work": WORK, "home": HOME, "codex": CODEX, "gemini": GEMINI}
     return [of(target, **changes.get(name, {})) for name, target in who.items()]
@@ -40,11 +40,11 @@ def asked(current: Target | None = None, **fields) -> Question:
     return Question(order=fields.pop("order", ORDER), current=current, **fields)
 
 
-LIMIT = {"shut": Bar.LIMIT, "until": T + 3600}
+LIMIT = {"shut": Exclusion.LIMIT, "until": T + 3600}
 OUT = {"logged_in": False, "hint": "Log in: x"}
 
 
-def reasons(choice: Choice) -> dict[Target, Bar]:
+def reasons(choice: Choice) -> dict[Target, Exclusion]:
     return {p.target: p.bar for p in choice.passed}
 
 
@@ -57,7 +57,7 @@ def test_a_start_passes_by_who_is_used_up_and_says_until_when():
     choice = choose(asked(), team(work=LIMIT))
     assert choice.first == HOME
     (passed,) = choice.passed
-    assert (passed.target, passed.bar, passed.until) == (WORK, Bar.LIMIT, T + 3600)
+    assert (passed.target, passed.bar, passed.until) == (WORK, Exclusion.LIMIT, T + 3600)
     assert choice.why(WORK) == "its usage limit is reached until 2026-11-21 04:00:00 UTC"
     assert choice.why(HOME) == ""
 
@@ -75,20 +75,28 @@ def test_who_is_outside_of_the_order_is_followed_by_its_head():
 def test_who_is_not_known_has_a_reason_too():
     choice = choose(asked(Target("gone", "a"), order=("nobody", "codex")), team())
     assert choice.ranked == (CODEX,)
-    assert reasons(choice) == {Target("gone", ""): Bar.UNKNOWN, Target("nobody", ""): Bar.UNKNOWN}
+    assert reasons(choice) == {Target("gone", ""): Exclusion.UNKNOWN, Target("nobody", ""): Exclusion.UNKNOWN}
 
 
 @pytest.mark.parametrize(
     ("fields", "bar", "said"),
     [
-        ({"enabled": False}, Bar.DISABLED, "turned off in hub.toml"),
-        ({"installed": False, "hint": "Install it: x"}, Bar.NOT_INSTALLED, "not installed"),
-        ({"unfit": "it refuses root", "hint": "Be nobody"}, Bar.UNFIT, "it refuses root"),
-        (OUT, Bar.LOGGED_OUT, "not logged in"),
-        (LIMIT, Bar.LIMIT, "its usage limit is reached"),
-        ({"shut": Bar.CAP, "until": T}, Bar.CAP, "its declared cap of tokens is spent for today"),
-        ({"shut": Bar.BREAKER, "until": T}, Bar.BREAKER, "it failed too often; its circuit breaker is open"),
-        ({"shut": Bar.TRIAL, "until": T}, Bar.TRIAL, "the one attempt after its failures is under way"),
+        ({"enabled": False}, Exclusion.DISABLED, "turned off in hub.toml"),
+        ({"installed": False, "hint": "Install it: x"}, Exclusion.NOT_INSTALLED, "not installed"),
+        ({"unfit": "it refuses root", "hint": "Be nobody"}, Exclusion.UNFIT, "it refuses root"),
+        (OUT, Exclusion.LOGGED_OUT, "not logged in"),
+        (LIMIT, Exclusion.LIMIT, "its usage limit is reached"),
+        ({"shut": Exclusion.CAP, "until": T}, Exclusion.CAP, "its declared cap of tokens is spent for today"),
+        (
+            {"shut": Exclusion.BREAKER, "until": T},
+            Exclusion.BREAKER,
+            "it failed too often; its circuit breaker is open",
+        ),
+        (
+            {"shut": Exclusion.TRIAL, "until": T},
+            Exclusion.TRIAL,
+            "the one attempt after its failures is under way",
+        ),
     ],
 )
 def test_each_fact_is_a_reason_and_is_the_status_as_well(fields, bar, said):
@@ -96,10 +104,10 @@ def test_each_fact_is_a_reason_and_is_the_status_as_well(fields, bar, said):
     choice = choose(asked(), team(codex=fields))
     (passed,) = choice.passed
     assert (passed.target, passed.bar, passed.reason) == (CODEX, bar, said)
-    waits = bar in {Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL}
+    waits = bar in {Exclusion.LIMIT, Exclusion.CAP, Exclusion.BREAKER, Exclusion.TRIAL}
     assert (passed.until is not None) == waits
     assert bool(passed.hint) == ("hint" in fields)
-    status = Availability.EXHAUSTED if bar in {Bar.LIMIT, Bar.CAP} else Availability.ERROR
+    status = Availability.EXHAUSTED if bar in {Exclusion.LIMIT, Exclusion.CAP} else Availability.ERROR
     assert standing(of(CODEX, **fields)) == (status, said)
 
 
@@ -128,7 +136,7 @@ def test_whose_quota_is_at_the_threshold_too_comes_late_or_never():
     facts = team(home={"worn": True})
     assert choose(asked(WORK), facts).ranked == (CODEX, GEMINI, HOME)
     fresh = choose(asked(WORK, fresh=True), facts)
-    assert (fresh.ranked, reasons(fresh)[HOME]) == ((CODEX, GEMINI), Bar.WORN)
+    assert (fresh.ranked, reasons(fresh)[HOME]) == ((CODEX, GEMINI), Exclusion.WORN)
 
 
 def test_who_left_the_task_is_told_with_why():
@@ -137,16 +145,16 @@ def test_who_left_the_task_is_told_with_why():
 
 
 def test_who_has_the_work_is_passed_by_unless_it_may_stay():
-    assert reasons(choose(asked(WORK), team())) == {WORK: Bar.HAS_IT}
+    assert reasons(choose(asked(WORK), team())) == {WORK: Exclusion.HAS_IT}
     assert choose(asked(HOME, stay=True), team()).first == HOME
     limited = choose(asked(WORK), team(work=LIMIT))
-    assert reasons(limited) == {WORK: Bar.LIMIT}, "its limit says more than that it has the work"
+    assert reasons(limited) == {WORK: Exclusion.LIMIT}, "its limit says more than that it has the work"
 
 
 def test_a_refusal_leaves_the_provider_and_a_second_one_everybody():
     choice = choose(asked(WORK, failure=FailureClass.REFUSAL), team())
     assert choice.ranked == (CODEX, GEMINI)
-    assert reasons(choice) == {WORK: Bar.REFUSED, HOME: Bar.REFUSED}
+    assert reasons(choice) == {WORK: Exclusion.REFUSED, HOME: Exclusion.REFUSED}
     assert choose(asked(CODEX, refused_by=("claude",)), team()).ranked == (GEMINI,)
     second = choose(asked(CODEX, failure=FailureClass.REFUSAL, refused_by=("claude",)), team())
     assert (second.first, second.until()) == (None, None)
@@ -161,7 +169,7 @@ def test_a_context_overflow_may_start_afresh_with_the_same_when_nobody_else_is_t
 
 def test_nobody_left_says_each_why_the_first_reset_and_a_next_step():
     facts = team(
-        work=LIMIT, home={"shut": Bar.BREAKER, "until": T + 60}, codex=OUT, gemini={"enabled": False}
+        work=LIMIT, home={"shut": Exclusion.BREAKER, "until": T + 60}, codex=OUT, gemini={"enabled": False}
     )
     choice = choose(asked(), facts)
     assert choice.first is None
@@ -189,7 +197,7 @@ def test_the_default_order_has_all_that_are_there_so_that_each_has_its_reason():
     assert default_order(team(gemini={"enabled": False})) == ("claude", "codex")
 
 
-BARS = [None, Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL]
+BARS = [None, Exclusion.LIMIT, Exclusion.CAP, Exclusion.BREAKER, Exclusion.TRIAL]
 TARGETS = st.builds(Target, st.sampled_from("abcd"), st.sampled_from("xyz"))
 
 
@@ -290,7 +298,7 @@ def test_the_status_says_the_same_as_the_choice(facts):
         assert bool(reason) == (status is not Availability.STANDBY)
 
 
-@pytest.mark.parametrize("bar", [Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL])
+@pytest.mark.parametrize("bar", [Exclusion.LIMIT, Exclusion.CAP, Exclusion.BREAKER, Exclusion.TRIAL])
 def test_whom_the_user_insists_on_is_not_passed_by_for_what_time_mends(bar):
     """What only a person can mend stays a reason; who has the work comes first, as ever."""
     shut = {"shut": bar, "until": T + 60}
@@ -298,7 +306,7 @@ def test_whom_the_user_insists_on_is_not_passed_by_for_what_time_mends(bar):
     assert choose(asked(WORK, stay=True), facts).ranked == ()
     choice = choose(asked(WORK, stay=True, insisted=True), facts)
     assert choice.ranked == (WORK, HOME)
-    assert reasons(choice) == {CODEX: Bar.LOGGED_OUT, GEMINI: Bar.DISABLED}
+    assert reasons(choice) == {CODEX: Exclusion.LOGGED_OUT, GEMINI: Exclusion.DISABLED}
     assert choose(asked(WORK, insisted=True), facts).ranked == (HOME,)
 
 
@@ -307,7 +315,7 @@ def test_who_was_overloaded_a_moment_ago_is_left_alone_for_it():
     resting = {CODEX: T + 4}
     choice = choose(asked(WORK, resting=resting), team(home=LIMIT))
     assert (choice.ranked, choice.until()) == ((GEMINI,), T + 4)
-    assert reasons(choice)[CODEX] is Bar.OVERLOADED
+    assert reasons(choice)[CODEX] is Exclusion.OVERLOADED
     assert choose(asked(WORK, resting=resting), team(codex=LIMIT)).until() == T + 3600
     assert choose(asked(WORK, resting=resting, insisted=True), team()).ranked == (HOME, CODEX, GEMINI)
 
@@ -317,7 +325,7 @@ def test_who_works_for_others_waits_for_none_of_a_persons_doing():
     facts = team(work={"busy": 900.0}, home={"busy": 900.0}, codex={"busy": 900.0}, gemini={"busy": 900.0})
     choice = choose(asked(insisted=True), facts)
     assert (choice.first, choice.until()) == (None, 900.0)
-    assert {passed.bar for passed in choice.passed} == {Bar.BUSY}
+    assert {passed.bar for passed in choice.passed} == {Exclusion.BUSY}
     assert "another session works with it" in choice.said()
     assert "UTC" not in choice.said()
     assert standing(facts[0]) == (Availability.STANDBY, "")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hub.domain.terminal import Command, openers, script
+from hub.domain.terminal import TerminalCommand, openers, script
 
 WORDS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0\r\n"), max_size=20)
 
@@ -43,13 +43,13 @@ def test_what_there_is_without_a_choice():
 
 
 def test_what_a_person_types():
-    command = Command(("claude", "auth", "login"), {"CLAUDE_CONFIG_DIR": "/a b"})
+    command = TerminalCommand(("claude", "auth", "login"), {"CLAUDE_CONFIG_DIR": "/a b"})
     assert command.text() == "CLAUDE_CONFIG_DIR='/a b' claude auth login"
 
 
 @pytest.mark.parametrize("bad", ["a\nb", "a\0b", "a\rb"])
 def test_a_line_break_is_never_written_into_a_script(bad):
-    for attempt in (lambda: Command((bad,)), lambda: Command(("x",), {"A": bad})):
+    for attempt in (lambda: TerminalCommand((bad,)), lambda: TerminalCommand(("x",), {"A": bad})):
         with pytest.raises(ValueError, match="line break"):
             attempt()
 
@@ -58,7 +58,7 @@ def test_a_line_break_is_never_written_into_a_script(bad):
 @given(st.lists(WORDS, min_size=1, max_size=3), WORDS, st.booleans())
 def test_a_value_stays_a_value_in_a_real_shell(tmp_path, words, value, keep):
     """Security row 14: quotes, $( ), ; and blanks in a path or label run nothing."""
-    command = Command(("printf", "%s\\n", *words, "--", value), {"A_DIR": value})
+    command = TerminalCommand(("printf", "%s\\n", *words, "--", value), {"A_DIR": value})
     seen = script(command, str(tmp_path), keep=keep).replace(
         'exit "$code"', 'printf "%s" "$A_DIR" > "$folder/env"'
     )
@@ -71,7 +71,7 @@ def test_a_value_stays_a_value_in_a_real_shell(tmp_path, words, value, keep):
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_the_status_is_the_commands_own(tmp_path, keep):
-    text = script(Command(("sh", "-c", "echo seen; exit 7")), str(tmp_path), keep=keep)
+    text = script(TerminalCommand(("sh", "-c", "echo seen; exit 7")), str(tmp_path), keep=keep)
     done = subprocess.run(["/bin/sh", "-c", text], input=b"\n", capture_output=True, check=False)
     assert done.returncode == 7
     assert (tmp_path / "status").read_text() == "7\n"
@@ -84,7 +84,7 @@ def test_a_command_runs_where_it_is_told_to(tmp_path):
     """Decisions 9: an interactive adoption works in the agent's own directory."""
     place = tmp_path / "a b's"
     place.mkdir()
-    command = Command(("pwd",), {"A": "b"}, str(place))
+    command = TerminalCommand(("pwd",), {"A": "b"}, str(place))
     assert command.text() == f"cd {shlex.quote(str(place))} && A=b pwd"
     done = subprocess.run(
         ["sh", "-c", script(command, str(tmp_path), keep=False)],

@@ -2,17 +2,17 @@
 
 import pytest
 
-from hub.evals.labels import Class, Fact, Way, fact, norm
+from hub.evals.labels import Class, LabelledFact, Way, fact, norm
 
 
 def test_a_fact_holds_from_its_first_moment_to_its_last():
     made = fact({"class": "failures", "text": "Make  `test`", "exit": 2, "from": 3, "to": 4}, 9)
-    assert made == Fact(Class.FAILURES, ("make test",), 3, 4, 2)
+    assert made == LabelledFact(Class.FAILURES, ("make test",), 3, 4, 2)
     assert [made.holds(moment) for moment in (2, 3, 4, 5)] == [False, True, True, False]
 
 
 def test_a_fact_that_says_no_moments_holds_always():
-    assert fact({"class": "plan", "text": ["a", "b"]}, 9) == Fact(Class.PLAN, ("a", "b"), 1, 9)
+    assert fact({"class": "plan", "text": ["a", "b"]}, 9) == LabelledFact(Class.PLAN, ("a", "b"), 1, 9)
 
 
 def test_a_fact_may_be_known_on_one_way_only():

@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from hub.domain.event import Event, EventType
-from hub.providers.base import Assignment, Exit, Outcome, Provider, Step, Stream
+from hub.providers.base import Assignment, Outcome, ProcessExit, Provider, Step, Stream
 
 CAPTURES = Path(__file__).resolve().parents[2] / "captures"
 NOW = 1_795_241_600.0
@@ -66,9 +66,11 @@ def stderr_of(agent: str, run: str) -> list[bytes]:
     return path.read_bytes().splitlines() if path.exists() else []
 
 
-def exit_of(agent: str, run: str) -> Exit:
+def exit_of(agent: str, run: str) -> ProcessExit:
     told = json.loads((CAPTURES / agent / run / "exit.json").read_text())
-    return Exit(told["code"], told.get("signal"), stderr_tail=b"\n".join(stderr_of(agent, run)).decode())
+    return ProcessExit(
+        told["code"], told.get("signal"), stderr_tail=b"\n".join(stderr_of(agent, run)).decode()
+    )
 
 
 def fold(
@@ -76,7 +78,7 @@ def fold(
     assignment: Assignment,
     lines: Sequence[bytes],
     *,
-    end: Exit | None = None,
+    end: ProcessExit | None = None,
     stderr: Sequence[bytes] = (),
     now: float = NOW,
     after: Callable[[Stream, int], None] | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hub.domain.event import EventType
 from hub.domain.failure import Failure, FailureClass
-from hub.providers.base import Ending, Exit, Outcome, Step, Stream
+from hub.providers.base import Ending, Outcome, ProcessExit, Step, Stream
 from hub.providers.fold import Fold, failure_event
 
 LIMIT = Failure(FailureClass.USAGE_LIMIT, "used up", 1000.5, "day")
@@ -60,7 +60,7 @@ def test_the_first_outcome_holds():
     assert fold.feed(b"limit", 0.0).outcome.ending is Ending.FAILED
     later = fold.feed(b"done", 0.0)
     assert (later.outcome, later.close_stdin) == (None, True)
-    assert fold.finish(Exit(0), 1.0).outcome.failure == LIMIT
+    assert fold.finish(ProcessExit(0), 1.0).outcome.failure == LIMIT
 
 
 def test_a_failure_is_told_once():
@@ -70,15 +70,15 @@ def test_a_failure_is_told_once():
 
 
 def test_a_process_that_leaves_has_failed_unless_hub_asked():
-    [event] = Words().finish(Exit(1), 7.0).events
+    [event] = Words().finish(ProcessExit(1), 7.0).events
     assert (event.content, event.meta) == ("gone at 7.0", {"failure": "crash"})
-    assert Words().finish(Exit(None, 15, asked=True), 7.0).outcome.ending is Ending.INTERRUPTED
+    assert Words().finish(ProcessExit(None, 15, asked=True), 7.0).outcome.ending is Ending.INTERRUPTED
 
 
 def test_a_run_that_is_being_ended_for_a_reason_ends_so_whoever_ends_the_process():
     fold = Words()
     fold.feed(b"doomed", 0.0)
-    assert fold.finish(Exit(None, 15, asked=True), 7.0).outcome.failure == LIMIT
+    assert fold.finish(ProcessExit(None, 15, asked=True), 7.0).outcome.failure == LIMIT
 
 
 def test_a_failure_tells_its_reset_in_whole_seconds():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.accounts.login import Login
+from hub.domain.accounts.login import FoundLogin
 from hub.io.processes.probe import probe
 from hub.io.secrets.logins import find_login
 from hub.providers.base import Account
@@ -41,7 +41,7 @@ def run(name: str, *args: str, env: dict[str, str], account: Path, stdin: str = 
     return done.stdout + done.stderr
 
 
-def found(name: str, account: Path) -> list[Login]:
+def found(name: str, account: Path) -> list[FoundLogin]:
     """The logins hub sees in an account's directory."""
     provider = load(name)
     env = provider.account_env(Account("work", str(account)))
@@ -64,7 +64,7 @@ def test_claude_and_hub_see_the_same_login(env, account_dir):
     (account_dir / ".credentials.json").write_text(json.dumps({"claudeAiOauth": CLAUDE}))
     told = json.loads(run("claude", "auth", "status", env=env, account=account_dir))
     assert (told["loggedIn"], told["configDirectory"]) == (True, str(account_dir))
-    assert found("claude", account_dir) == [Login("oauth")]
+    assert found("claude", account_dir) == [FoundLogin("oauth")]
 
 
 def test_a_key_that_codex_keeps_is_seen_and_not_read_out(env, account_dir, tmp_path):
@@ -72,7 +72,7 @@ def test_a_key_that_codex_keeps_is_seen_and_not_read_out(env, account_dir, tmp_p
     assert "Not logged in" in run("codex", "login", "status", env=env, account=account_dir)
     run("codex", "login", "--with-api-key", env=env, account=account_dir, stdin=SECRET)
     assert "API key configured" in run("codex", "login", "status", env=env, account=account_dir)
-    assert found("codex", account_dir) == [Login("stored_key")]
+    assert found("codex", account_dir) == [FoundLogin("stored_key")]
     assert SECRET not in repr(found("codex", account_dir))
     assert list((tmp_path / "home").iterdir()) == []
 
@@ -86,4 +86,4 @@ def test_opencode_and_hub_see_the_same_logins(env, account_dir):
     place.mkdir(parents=True)
     (place / "auth.json").write_text(json.dumps(kept))
     assert "2 credentials" in run("opencode", "auth", "list", env=env, account=account_dir)
-    assert found("opencode", account_dir) == [Login("oauth"), Login("stored_key")]
+    assert found("opencode", account_dir) == [FoundLogin("oauth"), FoundLogin("stored_key")]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.providers.rpc import Answered, Asked, Fault, Peer, Told
+from hub.providers.rpc import Peer, RpcError, RpcNotification, RpcRequest, RpcResponse
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -21,15 +21,15 @@ MEMBERS = st.dictionaries(st.sampled_from(["id", "method", "params", "result", "
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b'{"method":"turn/started","params":{"a":1}}', Told("turn/started", {"a": 1})),
-        (b'{"method":"initialized"}', Told("initialized", {})),
-        (b'{"id":0,"method":"ask","params":{}}', Asked(0, "ask", {})),
-        (b'{"id":"x","method":"ask"}', Asked("x", "ask", {})),
-        (b'{"id":"turn-1","result":{"ok":1}}', Answered("turn-1", {"ok": 1})),
-        (b'{"id":7,"result":null}', Answered("7", {})),
-        (b'{"id":"a","result":{},"error":null}', Answered("a", {})),
-        (b'{"id":"a","error":{"code":429,"message":"no"}}', Answered("a", {}, Fault(429, "no"))),
-        (b'{"id":"a","error":"no"}', Answered("a", {}, Fault(0, "no"))),
+        (b'{"method":"turn/started","params":{"a":1}}', RpcNotification("turn/started", {"a": 1})),
+        (b'{"method":"initialized"}', RpcNotification("initialized", {})),
+        (b'{"id":0,"method":"ask","params":{}}', RpcRequest(0, "ask", {})),
+        (b'{"id":"x","method":"ask"}', RpcRequest("x", "ask", {})),
+        (b'{"id":"turn-1","result":{"ok":1}}', RpcResponse("turn-1", {"ok": 1})),
+        (b'{"id":7,"result":null}', RpcResponse("7", {})),
+        (b'{"id":"a","result":{},"error":null}', RpcResponse("a", {})),
+        (b'{"id":"a","error":{"code":429,"message":"no"}}', RpcResponse("a", {}, RpcError(429, "no"))),
+        (b'{"id":"a","error":"no"}', RpcResponse("a", {}, RpcError(0, "no"))),
     ],
 )
 def test_messages_are_told_apart(line, message):
@@ -69,14 +69,14 @@ def test_codex_leaves_the_version_out():
 
 def test_an_answer_carries_the_id_as_it_came():
     for number in (0, "0"):
-        asked = Asked(number, "ask", {})
+        asked = RpcRequest(number, "ask", {})
         assert json.loads(Peer().answer(asked, {"a": 1}).data)["id"] == number
         assert json.loads(Peer().refuse(asked, "no").data)["error"] == {"code": -32601, "message": "no"}
 
 
 def test_the_keys_of_a_number_and_of_its_digits_differ():
     peer = Peer()
-    assert peer.answer(Asked(1, "a", {}), {}).key != peer.answer(Asked("1", "a", {}), {}).key
+    assert peer.answer(RpcRequest(1, "a", {}), {}).key != peer.answer(RpcRequest("1", "a", {}), {}).key
 
 
 def test_a_torn_character_costs_itself_and_not_the_message():
@@ -92,5 +92,5 @@ def test_any_bytes_are_read_without_raising(line):
 @given(MEMBERS)
 def test_any_object_is_a_message_or_nothing_and_can_be_answered(members):
     message = Peer().read(json.dumps(members).encode())
-    if isinstance(message, Asked):
+    if isinstance(message, RpcRequest):
         assert json.loads(Peer().answer(message, {}).data)["id"] == message.id

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 from hub.client.quick import find
 from hub.errors import HubError
-from hub.tui.link import Link, Standing
+from hub.tui.link import Link, LinkStanding
 from tests.waiting import until
 
 MANY = 5000
@@ -20,7 +20,7 @@ class Heard:
 
     def __init__(self, root):
         self.ids: list[int] = []
-        self.standings: list[Standing] = []
+        self.standings: list[LinkStanding] = []
         self.errors: list[HubError] = []
         self.ended = threading.Event()
         self.link = Link(lambda: find(None, root), self.take, self.told)
@@ -91,14 +91,14 @@ def test_ten_thousand_events_over_a_killed_daemon_and_a_killed_client_none_lost_
     work.configure()
     api = work.start()
     with Heard(work.root) as heard, Client(work, "first") as killed, ExitStack() as later:
-        until(lambda: heard.standings == [Standing.UP], "it is connected")
+        until(lambda: heard.standings == [LinkStanding.UP], "it is connected")
         api.post("/api/run", {"task": "say a lot"})
         until(lambda: len(heard.ids) > MANY // 2 and killed.ids, "it is in the middle of it")
         killed.process.kill()
         again = later.enter_context(Client(work, "second"))
         until(lambda: again.ids, "the next client has begun")
         work.kill()
-        until(lambda: heard.standings[-1] is Standing.AWAY, "it says that the daemon is away")
+        until(lambda: heard.standings[-1] is LinkStanding.AWAY, "it says that the daemon is away")
         work.start()
         assert heard.ended.wait(120)
         kept = [event["id"] for event in work.events()]
@@ -108,7 +108,7 @@ def test_ten_thousand_events_over_a_killed_daemon_and_a_killed_client_none_lost_
     assert killed.ids == kept[kept.index(killed.ids[0]) :][: len(killed.ids)]
     assert len(kept) > 2 * MANY
     assert heard.ids == kept
-    assert heard.standings == [Standing.UP, Standing.AWAY, Standing.UP]
+    assert heard.standings == [LinkStanding.UP, LinkStanding.AWAY, LinkStanding.UP]
 
 
 def test_who_comes_late_has_the_end_of_the_log_and_goes_on(work):
@@ -130,7 +130,7 @@ def test_who_comes_late_has_the_end_of_the_log_and_goes_on(work):
 def test_without_a_daemon_it_looks_and_can_be_closed(work):
     with Heard(work.root) as heard:
         until(lambda: heard.errors, "it says that there is none")
-    assert heard.standings == [Standing.LOOKING]
+    assert heard.standings == [LinkStanding.LOOKING]
     assert not heard.link._thread.is_alive()
 
 

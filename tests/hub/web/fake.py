@@ -174,7 +174,7 @@ ANSWERS: dict[type, Callable[[Any], Any]] = {
     m.AddAccount: lambda order: attrs.evolve(ACCOUNT, label=order.label),
     m.Adopt: lambda order: structure({"ok": True, "id": order.id, "target": order.target, **ADOPTED}, Adopted),
     m.AuditAppend: lambda _: AuditHead(seq=0, hash="0" * 64, bytes=10),
-    m.AuditHead: lambda _: AuditHead(seq=0, hash="0" * 64, bytes=10),
+    m.GetAuditHead: lambda _: AuditHead(seq=0, hash="0" * 64, bytes=10),
     m.AuditHistory: lambda _: structure([RECORD], list[HistoryEntry]),
     m.BreakerSnapshots: lambda _: [Breaker(name="claude/default", state=BreakerState.CLOSED, failures=0)],
     m.CancelPull: lambda order: PullEnded(tag=order.tag, base_url=order.base_url),
@@ -200,11 +200,11 @@ ANSWERS: dict[type, Callable[[Any], Any]] = {
     m.GetVision: lambda _: VISION,
     m.GetWallet: lambda _: structure([WALLET], list[Entry]),
     m.IndexCode: lambda _: structure({"ok": True, **GRAPH, "state": "scanning"}, Scanning),
-    m.Install: lambda order: attrs.evolve(JOB, job=f"install {order.name}", provider=order.name),
+    m.InstallAgent: lambda order: attrs.evolve(JOB, job=f"install {order.name}", provider=order.name),
     m.LaunchModel: lambda order: attrs.evolve(JOB, provider=order.provider),
     m.ListModels: lambda order: structure({**MODELS, "baseUrl": order.base_url}, LocalModels),
     m.LogIn: lambda order: attrs.evolve(JOB, provider=order.provider, account=order.label or "default"),
-    m.Look: lambda _: Seen(text="a button", model="m", width=1, height=1, latency_ms=5),
+    m.LookAtImage: lambda _: Seen(text="a button", model="m", width=1, height=1, latency_ms=5),
     m.PatchProvider: lambda order: Chosen(
         name=order.name, enabled=True, declared_cap=0, model="m", base_url=""
     ),

@@ -11,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 
-from hub.domain.approval import Action, Request
+from hub.domain.approval import Action, PermissionRequest
 from hub.errors import HubError
 from hub.messages import AskApproval, GetApprovals, ResolveApproval
 from tests.faults.harness import project
@@ -29,7 +29,7 @@ def made(tmp_path):
 
 
 def ask(command="deploy"):
-    return Request(
+    return PermissionRequest(
         "a-000000000001",
         Action.TOOL,
         "s-1",

@@ -7,7 +7,7 @@ import pytest
 
 from hub.actors.approvals.publish import publish
 from hub.actors.common.outbox import Outbox
-from hub.domain.approval import Action, ApprovalState, By, Request, RuleVerdict, decided, raised
+from hub.domain.approval import Action, ApprovalState, By, PermissionRequest, RuleVerdict, decided, raised
 from hub.errors import Code, HubError
 from hub.messages import AuditAppend
 
@@ -30,7 +30,7 @@ class Log:
 
 
 def made(**fields):
-    request = Request("a-1", Action.TOOL, "s", "claude", tool="Bash", subject="ls")
+    request = PermissionRequest("a-1", Action.TOOL, "s", "claude", tool="Bash", subject="ls")
     return raised(request, RuleVerdict(**{"decision": "ask", **fields}), 1.0)
 
 

@@ -12,8 +12,8 @@ import attrs
 import pytest
 
 from hub.actors.detector import meter as module
-from hub.actors.detector.meter import Meter
-from hub.domain.detection.detected import Detected, Kept
+from hub.actors.detector.meter import SessionMeter
+from hub.domain.detection.detected import DetectedAgent, KeptSession
 from hub.domain.detection.intel import WHOLE, SessionIntel, StoreHit
 from hub.domain.quota.elsewhere import UNSEEN, Elsewhere
 from hub.io.stores import StoreFiles
@@ -49,14 +49,14 @@ def session(path, provider="claude", cwd="/home/dev/repo"):
         mtime_ns=time.time_ns(),
         root=str(path.parent),
     )
-    return Detected(provider=provider, account="work", kept=Kept(hit, SessionIntel(cwd=cwd)))
+    return DetectedAgent(provider=provider, account="work", kept=KeptSession(hit, SessionIntel(cwd=cwd)))
 
 
 class Followed:
     """A meter and a ledger that counts all it is told."""
 
     def __init__(self, *found):
-        self.meter = Meter(spent, StoreFiles(), {})
+        self.meter = SessionMeter(spent, StoreFiles(), {})
         self.meter.follow(found)
         self.ledger = {}
 
@@ -100,7 +100,7 @@ def test_a_torn_line_waits_for_its_end(path):
 
 
 def test_what_the_ledger_did_not_count_is_told_again(path):
-    meter = Meter(spent, StoreFiles(), {})
+    meter = SessionMeter(spent, StoreFiles(), {})
     meter.follow([session(path)])
     first = meter.look()
     meter.counted(first, None)  # it is being restarted
@@ -181,7 +181,7 @@ def test_what_subagents_spend_counts_for_their_session(path, tmp_path):
     append(first, answer("t", 6, isSidechain=True))
     (beside / "agent-2.jsonl").write_text(answer("u", 7, isSidechain=True))
     assert sorted(followed.look()) == [("t", 6), ("u", 7)]
-    again = Meter(spent, StoreFiles(), dict(followed.ledger))  # the daemon was restarted
+    again = SessionMeter(spent, StoreFiles(), dict(followed.ledger))  # the daemon was restarted
     again.follow([session(path)])
     assert again.look() == ()
     (beside / "agent-3.jsonl").write_text(answer("v", 8, isSidechain=True))

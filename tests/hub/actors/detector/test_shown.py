@@ -5,7 +5,7 @@ from __future__ import annotations
 from hub.actors.detector.scanner import shown
 from hub.api.convert import unstructure
 from hub.domain.detection.detected import Gap, combine
-from hub.domain.detection.intel import Turn
+from hub.domain.detection.intel import StoredTurn
 from tests.hub.domain.detection.test_detected import kept, label, lineup, one
 
 
@@ -14,7 +14,7 @@ def told(*found):
 
 
 def test_an_agent_and_its_session():
-    intel = {"initial_prompt": "Do it.", "recent_turns": (Turn("user", "Do it."),), "tokens_in": 3}
+    intel = {"initial_prompt": "Do it.", "recent_turns": (StoredTurn("user", "Do it."),), "tokens_in": 3}
     found = told(lineup(one(10, home="/h")), [kept("s-1", **intel)], label)
     assert (found["displayName"], found["pid"], found["pids"], found["running"]) == ("Codex", 10, [10], True)
     assert (found["detectedVia"], found["confidence"]) == (["process", "transcript"], "likely")

@@ -9,7 +9,7 @@ import trio
 
 from hub.actors.models.actor import TOOLS
 from hub.errors import Code, HubError
-from hub.messages import CancelPull, LaunchModel, ListModels, Look, PatchVision, PullModel, SetKey
+from hub.messages import CancelPull, LaunchModel, ListModels, LookAtImage, PatchVision, PullModel, SetKey
 from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.domain.models.test_image import PNG
@@ -148,7 +148,7 @@ async def test_a_look_at_an_image(made, monkeypatch):
         )
         async with daemon_of(made, monkeypatch) as live:
             await live.ask("settings", SetKey("codex", SECRET))
-            found = await live.ask("models", Look("what is it?", f"data:image/png;base64,{image}", ""))
+            found = await live.ask("models", LookAtImage("what is it?", f"data:image/png;base64,{image}", ""))
             assert {k: getattr(found, k) for k in ("text", "model", "width", "height")} == {
                 "text": "a dot", "model": "v", "width": 1, "height": 1,
             }  # fmt: skip
@@ -158,21 +158,21 @@ async def test_a_look_at_an_image(made, monkeypatch):
             assert headers["authorization"] == f"Bearer {SECRET}"
             assert body["messages"][0]["content"][1]["image_url"]["url"] == f"data:image/png;base64,{image}"
             ollama.refuse = (401, {"error": {"message": f"bad key {SECRET}"}})
-            error = await refused(Code.UPSTREAM_FAILED, live.ask("models", Look("x", image, "")))
+            error = await refused(Code.UPSTREAM_FAILED, live.ask("models", LookAtImage("x", image, "")))
             assert "answered 401: bad key" in error.detail
             ollama.refuse, ollama.says = None, ""
-            await refused(Code.UPSTREAM_FAILED, live.ask("models", Look("x", image, "")))
+            await refused(Code.UPSTREAM_FAILED, live.ask("models", LookAtImage("x", image, "")))
 
 
 async def test_what_cannot_be_looked_at_is_refused(made, monkeypatch):
     image = base64.b64encode(PNG).decode()
     async with serving() as ollama, daemon_of(made, monkeypatch) as live:
-        await refused(Code.VISION_OFF, live.ask("models", Look("x", image, "")))
+        await refused(Code.VISION_OFF, live.ask("models", LookAtImage("x", image, "")))
         await live.ask(
             "settings", PatchVision({"enabled": True, "model": "v", "baseUrl": ollama.url, "maxPixels": 1})
         )
-        await live.ask("models", Look("x", image, ""))
+        await live.ask("models", LookAtImage("x", image, ""))
         for bad in ("!!", "aGVsbG8=", base64.b64encode(PNG[:19] + b"\2" + PNG[20:]).decode()):
-            error = await refused(Code.INVALID, live.ask("models", Look("x", bad, "")))
+            error = await refused(Code.INVALID, live.ask("models", LookAtImage("x", bad, "")))
             assert error.extra["errors"][0]["path"] == "$.image"
-        await refused(Code.INVALID, live.ask("models", Look("x", "", "http://example.com/")))
+        await refused(Code.INVALID, live.ask("models", LookAtImage("x", "", "http://example.com/")))

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from hub.actors.session.evidence import Source
+from hub.actors.session.evidence import IntentSource
 from hub.domain.event import EventType, Tag
 from hub.io.events.store import NewEvent
 from hub.messages import EventAppend, GetGraph
@@ -47,7 +47,7 @@ async def compared(parts, record):
 
 async def from_graph(parts, record):
     """Once the graph has come back; until then the log stands in for it."""
-    await answered(lambda: compared(parts, record), lambda source: source is Source.GRAPH)
+    await answered(lambda: compared(parts, record), lambda source: source is IntentSource.GRAPH)
 
 
 async def test_the_intent_is_drawn_from_the_graph_as_of_the_logs_last_event(two, monkeypatch):
@@ -60,7 +60,7 @@ async def test_the_intent_is_drawn_from_the_graph_as_of_the_logs_last_event(two,
         await work(parts, [(EventType.TEXT, "Decision: not the database.", {})])
         await parts.live.ask("knowledge", GetGraph())
         intent, source = await parts.evidence.intent(record)
-        assert (intent.decisions[-1].text, source) == ("not the database.", Source.GRAPH)
+        assert (intent.decisions[-1].text, source) == ("not the database.", IntentSource.GRAPH)
         assert intent == (await parts.evidence.chronicler.whole(record)).intent()
 
 
@@ -69,7 +69,7 @@ async def test_a_task_that_the_log_tells_otherwise_is_folded_from_the_log(two, m
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(task=TASK + " x" * 16_000)
         await work(parts)
-        assert await compared(parts, record) is Source.LOG
+        assert await compared(parts, record) is IntentSource.LOG
 
 
 async def test_a_graph_that_another_program_has_locked_is_not_waited_for(two, monkeypatch):
@@ -81,7 +81,7 @@ async def test_a_graph_that_another_program_has_locked_is_not_waited_for(two, mo
         other.execute("BEGIN IMMEDIATE")
         try:
             await work(parts)
-            assert await compared(parts, record) is Source.LOG
+            assert await compared(parts, record) is IntentSource.LOG
         finally:
             other.close()
         await from_graph(parts, record)

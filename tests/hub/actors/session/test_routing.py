@@ -10,7 +10,7 @@ from hub.actors.sessions.beginning import Beginnings
 from hub.actors.sessions.provider_status import statuses
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State
-from hub.domain.routing import Bar, Target
+from hub.domain.routing import Exclusion, Target
 from hub.domain.session import Attempt
 from hub.errors import Code, HubError
 from hub.messages import BreakerFailure, StartRun
@@ -92,7 +92,7 @@ async def test_a_session_begins_with_who_is_not_used_up(two, monkeypatch):
     """It began on the exhausted one while the other was free."""
     async with parts_of(two, monkeypatch) as parts:
         await limited(parts, "demo-first")
-        assert await begins_with(parts) == (SECOND, {FIRST: Bar.LIMIT})
+        assert await begins_with(parts) == (SECOND, {FIRST: Exclusion.LIMIT})
         await limited(parts, "demo-second")
         with pytest.raises(HubError) as caught:
             await begins_with(parts, on_limit="stop")
@@ -139,7 +139,7 @@ async def test_a_program_that_is_not_there_is_told_and_never_chosen(two, monkeyp
     (two.root / "hub.toml").write_text(toml.replace(place, f'{place}program = "/nowhere/agent"\n'))
     async with parts_of(two, monkeypatch) as parts:
         assert await parts.routing.next(parts.record(), FailureClass.USAGE_LIMIT) is None
-        assert await begins_with(parts) == (FIRST, {SECOND: Bar.NOT_INSTALLED})
+        assert await begins_with(parts) == (FIRST, {SECOND: Exclusion.NOT_INSTALLED})
         with pytest.raises(HubError) as caught:
             await begins_with(parts, provider="demo-second")
         assert caught.value.code is Code.AGENT_MISSING
@@ -194,12 +194,15 @@ def log_in(three, folder: str = "home/.claude") -> None:
 async def test_the_default_chain_leaves_out_who_is_not_logged_in(three, monkeypatch):
     """decisions, section 4: every enabled, installed, logged-in provider; a login that is made later counts."""
     async with parts_of(three, monkeypatch) as parts:
-        assert await begins_with(parts) == (FIRST, {CLAUDE: Bar.LOGGED_OUT, CODEX: Bar.LOGGED_OUT})
+        assert await begins_with(parts) == (
+            FIRST,
+            {CLAUDE: Exclusion.LOGGED_OUT, CODEX: Exclusion.LOGGED_OUT},
+        )
         rows = {row.name: (row.status, row.reason) for row in await statuses(parts.routing, ())}
         assert rows["claude"] == ("error", "not logged in")
         assert rows["demo-first"] == ("standby", "")
         log_in(three)
-        assert await begins_with(parts) == (CLAUDE, {CODEX: Bar.LOGGED_OUT})
+        assert await begins_with(parts) == (CLAUDE, {CODEX: Exclusion.LOGGED_OUT})
 
 
 async def test_an_account_with_a_login_comes_before_the_active_one_without(three, monkeypatch):
@@ -242,7 +245,7 @@ async def test_who_is_named_or_has_a_server_of_its_own_needs_no_login(three, mon
 
 async def test_who_is_named_without_a_login_comes_after_who_has_one(three, monkeypatch):
     async with parts_of(three, monkeypatch) as parts:
-        assert await begins_with(parts, provider="codex") == (CODEX, {CLAUDE: Bar.LOGGED_OUT})
+        assert await begins_with(parts, provider="codex") == (CODEX, {CLAUDE: Exclusion.LOGGED_OUT})
         log_in(three)
         assert await begins_with(parts, provider="codex") == (CODEX, {}), "the user's word of this moment"
     config = three.root / "hub.toml"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hub.actors.session.work import Work
+from hub.actors.session.work import SessionWork
 from hub.messages import StartRun
 from tests.faults.harness import project, until
 from tests.hub.actors.daemon import daemon_of
@@ -52,13 +52,13 @@ def test_an_agent_that_somebody_else_interrupted_is_told_in_words_that_stand_onc
 async def test_who_is_to_wait_for_its_own_reset_is_ended_by_nobody_else(made, monkeypatch):
     """`onLimit = wait`: another agent is free all the time, and none of its business."""
     looks = []
-    plain = Work._free_now
+    plain = SessionWork._free_now
 
     async def looking(self, record, wait):
         looks.append(await plain(self, record, wait))
         return looks[-1]
 
-    monkeypatch.setattr(Work, "_free_now", looking)
+    monkeypatch.setattr(SessionWork, "_free_now", looking)
     monkeypatch.setattr("hub.actors.session.work._LOOK", 0.02)
     made.script("demo-first", {"say": "working"}, {"limit": {"resetsIn": 3600}})
     made.script("demo-second", {"done": "finished"})

@@ -11,7 +11,7 @@ import trio
 
 from hub.actors.settings.program_jobs import INSTALLERS
 from hub.errors import Code, HubError
-from hub.messages import AddAccount, Install, LogIn, ProvidersConfigured, SetKey
+from hub.messages import AddAccount, InstallAgent, LogIn, ProvidersConfigured, SetKey
 from hub.providers.registry import load_all
 from tests.hub.actors.settings.actor import settings
 
@@ -104,7 +104,7 @@ async def test_a_headless_machine_gets_the_command_to_type(places, clock, path):
     async with settings(places, clock, load_all()) as ask:
         for order, command in (
             (LogIn("codex"), f"{path}/codex login"),
-            (Install("codex"), "npm install -g @openai/codex"),
+            (InstallAgent("codex"), "npm install -g @openai/codex"),
         ):
             for _ in range(2):
                 with pytest.raises(HubError) as caught:
@@ -121,7 +121,7 @@ async def test_an_install_runs_the_makers_command_and_tells_what_it_prints(place
     )
     async with settings(places, clock, load_all()) as ask:
         before = next(e for e in await ask(ProvidersConfigured()) if e.name == "gemini")
-        begun = await ask(Install("gemini"))
+        begun = await ask(InstallAgent("gemini"))
         assert begun.command == "npm install -g @google/gemini-cli"
         await until_said(ask, "gemini is installed: 9.9.9")
         after = next(e for e in await ask(ProvidersConfigured()) if e.name == "gemini")
@@ -138,7 +138,7 @@ async def test_an_install_in_the_background_needs_no_terminal(places, clock, pat
         f'echo "$* from $npm_config_registry$GITHUB_TOKEN"; printf "#!/bin/sh\\necho 1.0\\n" > {path}/codex; chmod 700 {path}/codex',
     )
     async with settings(places, clock, load_all()) as ask:
-        begun = await ask(Install("codex", background=True))
+        begun = await ask(InstallAgent("codex", background=True))
         assert begun.terminal == ""
         told = await until_said(ask, "codex is installed: 1.0")
         assert ("system", "install -g @openai/codex from http://127.0.0.1:1") in told
@@ -148,7 +148,7 @@ async def test_an_install_that_fails_says_so(places, clock, path):
     program(path, "npm", "echo EACCES; exit 243")
     program(path, "codex", "exit 1")
     async with settings(places, clock, load_all()) as ask:
-        await ask(Install("codex", background=True))
+        await ask(InstallAgent("codex", background=True))
         told = await until_said(ask, "failed")
         assert ("system", "EACCES") in told
         assert told[-1][0] == "error"
@@ -158,19 +158,19 @@ async def test_an_install_that_fails_says_so(places, clock, path):
 async def test_one_install_of_an_agent_at_a_time(places, clock, path):
     program(path, "npm", "sleep 60")
     async with settings(places, clock, load_all()) as ask:
-        await ask(Install("codex", background=True))
+        await ask(InstallAgent("codex", background=True))
         with pytest.raises(HubError) as caught:
-            await ask(Install("codex", background=True))
+            await ask(InstallAgent("codex", background=True))
         assert caught.value.code is Code.JOB_RUNNING
 
 
 @pytest.mark.parametrize(
     ("order", "code"),
     [
-        (Install("nobody"), Code.NOT_FOUND),
+        (InstallAgent("nobody"), Code.NOT_FOUND),
         (LogIn("nobody"), Code.NOT_FOUND),
         (LogIn("claude", "nobody"), Code.NOT_FOUND),
-        (Install("demo-first"), Code.INVALID),
+        (InstallAgent("demo-first"), Code.INVALID),
         (LogIn("demo-first"), Code.INVALID),
     ],
 )
@@ -185,7 +185,7 @@ async def test_what_is_missing_for_it_is_told(places, clock, monkeypatch, tmp_pa
     monkeypatch.setenv("PATH", str(tmp_path))
     async with settings(places, clock, load_all()) as ask:
         for order, says in (
-            (Install("claude"), "npm is not installed"),
+            (InstallAgent("claude"), "npm is not installed"),
             (LogIn("claude"), "claude is not installed"),
         ):
             with pytest.raises(HubError, match=says) as caught:

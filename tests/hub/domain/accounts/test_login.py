@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.accounts.login import ANY, Login, LoginStore, login
+from hub.domain.accounts.login import ANY, FoundLogin, LoginStore, login
 from hub.providers.registry import load_all
 
 STORE = LoginStore(
@@ -23,13 +23,13 @@ MANY = LoginStore("HOME_DIR", "~/.x", "a.json", token=(ANY, "access"), expires=(
         ({"t": "x"}, None),
         ({"t": {"access": ""}}, None),
         ({"t": {"access": None}}, None),
-        ({"t": {"access": "secret"}}, Login("oauth")),
-        ({"t": {"access": "secret", "at": 5000}}, Login("oauth", 5.0)),
-        ({"t": {"access": "secret", "at": 5000, "more": "r"}}, Login("oauth")),
-        ({"t": {"access": "secret", "at": "soon"}}, Login("oauth")),
-        ({"t": {"access": "secret", "at": 1e30}}, Login("oauth")),
-        ({"t": {"access": "secret", "at": float("nan")}}, Login("oauth")),
-        ({"t": {"access": "secret", "at": True}}, Login("oauth")),
+        ({"t": {"access": "secret"}}, FoundLogin("oauth")),
+        ({"t": {"access": "secret", "at": 5000}}, FoundLogin("oauth", 5.0)),
+        ({"t": {"access": "secret", "at": 5000, "more": "r"}}, FoundLogin("oauth")),
+        ({"t": {"access": "secret", "at": "soon"}}, FoundLogin("oauth")),
+        ({"t": {"access": "secret", "at": 1e30}}, FoundLogin("oauth")),
+        ({"t": {"access": "secret", "at": float("nan")}}, FoundLogin("oauth")),
+        ({"t": {"access": "secret", "at": True}}, FoundLogin("oauth")),
     ],
 )
 def test_what_a_file_says(document, found):
@@ -38,18 +38,18 @@ def test_what_a_file_says(document, found):
 
 
 def test_of_several_logins_the_one_that_lasts_counts():
-    assert login(MANY, {"a": {"access": "x", "at": 5}, "b": {"at": 7}, "c": 1}) == Login("oauth", 7.0)
+    assert login(MANY, {"a": {"access": "x", "at": 5}, "b": {"at": 7}, "c": 1}) == FoundLogin("oauth", 7.0)
 
 
 def test_a_store_that_tells_no_end():
     store = LoginStore("HOME_DIR", "~", "a.json", token=("key",), method="stored_key")
-    assert login(store, {"key": "x"}) == Login("stored_key")
+    assert login(store, {"key": "x"}) == FoundLogin("stored_key")
 
 
 def test_a_login_is_good_until_it_ends():
-    assert Login("oauth").good(1e12)
-    assert Login("oauth", 5.0).good(4.9)
-    assert not Login("oauth", 5.0).good(5.0)
+    assert FoundLogin("oauth").good(1e12)
+    assert FoundLogin("oauth", 5.0).good(4.9)
+    assert not FoundLogin("oauth", 5.0).good(5.0)
 
 
 json = st.recursive(

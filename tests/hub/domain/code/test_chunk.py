@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.code import Chunk, chunks
+from hub.domain.code import CodeChunk, chunks
 from hub.domain.code.chunk import LINES, MAX_LINE
 
 
@@ -25,12 +25,12 @@ def test_nothing_is_lost_or_doubled(lines):
 
 def test_an_empty_file_has_none_and_a_last_newline_begins_no_line():
     assert chunks(b"") == []
-    assert chunks(b"\n") == [Chunk(1, 1, "")]
-    assert chunks(b"a\n" * 61) == [Chunk(1, 60, "\n".join("a" * 60)), Chunk(61, 61, "a")]
+    assert chunks(b"\n") == [CodeChunk(1, 1, "")]
+    assert chunks(b"a\n" * 61) == [CodeChunk(1, 60, "\n".join("a" * 60)), CodeChunk(61, 61, "a")]
 
 
 def test_what_is_no_utf8_is_replaced():
-    assert chunks(b"caf\xe9") == [Chunk(1, 1, "caf\N{REPLACEMENT CHARACTER}")]
+    assert chunks(b"caf\xe9") == [CodeChunk(1, 1, "caf\N{REPLACEMENT CHARACTER}")]
 
 
 @given(st.binary(max_size=10), st.integers(1, 100_000), st.integers(0, 70))
@@ -42,6 +42,6 @@ def test_a_chunk_is_bounded(part, times, short):
 
 def test_only_long_lines_are_cut():
     (found,) = chunks(b"a\n" + b"b" * 100_000 + b"\nc")
-    assert found == Chunk(1, 3, "a\n" + "b" * MAX_LINE + "\nc")
+    assert found == CodeChunk(1, 3, "a\n" + "b" * MAX_LINE + "\nc")
     (whole,) = chunks(b"b" * 2000)
     assert len(whole.body) == 2000

@@ -6,11 +6,14 @@ import pytest
 
 from hub.api.convert import unstructure
 from hub.api.tables import read_profile
-from hub.domain.config.model import Profile
+from hub.domain.config.model import ProfileSettings
 from hub.domain.config.profiles import MAX_PROFILES, removed, together, upserted
 from hub.errors import Code, HubError
 
-FAST, DEEP = Profile("fast", ("claude",)), Profile("deep", ("codex", "claude"), ("bug",), ("tdd",), "think")
+FAST, DEEP = (
+    ProfileSettings("fast", ("claude",)),
+    ProfileSettings("deep", ("codex", "claude"), ("bug",), ("tdd",), "think"),
+)
 KNOWN = ("claude", "codex")
 
 
@@ -42,18 +45,18 @@ def test_a_chain_names_providers_that_exist():
 
 
 def test_a_configured_profile_stands_before_a_stored_one_of_its_name():
-    other = Profile("fast", ("codex",))
+    other = ProfileSettings("fast", ("codex",))
     assert together([FAST], [other, DEEP]) == (FAST, DEEP)
 
 
 def test_an_upsert_keeps_the_place():
-    changed = Profile("fast", ("codex",))
+    changed = ProfileSettings("fast", ("codex",))
     assert upserted([], [FAST, DEEP], changed) == (changed, DEEP)
     assert upserted([], [FAST], DEEP) == (FAST, DEEP)
 
 
 def test_a_profile_of_the_configuration_is_changed_there():
-    refused(Code.INVALID, upserted, [FAST], [], Profile("fast"))
+    refused(Code.INVALID, upserted, [FAST], [], ProfileSettings("fast"))
     refused(Code.INVALID, removed, [FAST], [], "fast")
     assert upserted([FAST], [DEEP], FAST) == (DEEP,), "what a GET answered can be sent back"
 
@@ -64,6 +67,6 @@ def test_a_removal_names_one_that_is_there():
 
 
 def test_there_is_an_end_to_profiles():
-    full = [Profile(f"p{number}") for number in range(MAX_PROFILES)]
+    full = [ProfileSettings(f"p{number}") for number in range(MAX_PROFILES)]
     refused(Code.INVALID, upserted, [], full, FAST)
-    assert len(upserted([], full, Profile("p3", ("claude",)))) == MAX_PROFILES
+    assert len(upserted([], full, ProfileSettings("p3", ("claude",)))) == MAX_PROFILES

@@ -17,7 +17,7 @@ from hub.domain.detection.adoption import (
     resumable,
     seen_work,
 )
-from hub.domain.detection.intel import SessionIntel, StoreHit, Turn
+from hub.domain.detection.intel import SessionIntel, StoredTurn, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.event import EventType
 from hub.domain.intent.fold import Intent, IntentFold, Touched
@@ -182,7 +182,7 @@ def test_no_transcript_loses_anything_on_its_way_into_the_log(sequence):
 
 def test_the_goal_is_the_first_prompt_else_the_first_turn_of_the_users():
     assert goal(told("Hello.")) == "Write a.py"
-    turns = (Turn("assistant", "Hello."), Turn("user", " Go\x1b[2J on. "))
+    turns = (StoredTurn("assistant", "Hello."), StoredTurn("user", " Go\x1b[2J on. "))
     assert goal(SessionIntel(recent_turns=turns)) == "Go on."
     assert goal(SessionIntel(recent_turns=turns[:1])) == ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hub.domain.detection.detected import Gap, Kept, account_label, combine
+from hub.domain.detection.detected import Gap, KeptSession, account_label, combine
 from hub.domain.detection.intel import SessionIntel, StoreHit
 from hub.domain.detection.matching import Confidence
 from tests.hub.domain.detection.test_matching import lineup, one
@@ -10,7 +10,7 @@ from tests.hub.domain.detection.test_matching import lineup, one
 
 def kept(session_id, *, provider="codex", cwd="/w", root="/h/sessions", at=2000.0, **intel):
     hit = StoreHit(provider=provider, path=f"{root}/{session_id}", cwd=cwd, root=root, mtime_ns=int(at * 1e9))
-    return Kept(hit, SessionIntel(session_id=session_id, **intel))
+    return KeptSession(hit, SessionIntel(session_id=session_id, **intel))
 
 
 def label(_provider, folder):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.detection.intel import Accounting, StoreHit, Turn, drift, failed, newest
+from hub.domain.detection.intel import Accounting, StoredTurn, StoreHit, drift, failed, newest
 from hub.domain.detection.intel_fold import MAX_ITEMS, IntelDraft, mcp_of
 
 HIT = StoreHit(provider="p", path="/s/1.jsonl", session_id="s-1", cwd="/repo")
@@ -25,7 +25,7 @@ def test_the_recent_turns_are_the_last_sixteen_oldest_first(said):
     draft = IntelDraft()
     for role, text in said:
         draft.said(role, text)
-    spoken = [Turn(role, text) for role, text in said if text.strip()]
+    spoken = [StoredTurn(role, text) for role, text in said if text.strip()]
     intel = draft.finish(HIT)
     assert list(intel.recent_turns) == spoken[-16:]
     assert intel.message_count == len(spoken)
@@ -37,7 +37,7 @@ def test_a_message_in_several_records_is_one_turn():
     draft.said("assistant", "First.", key="m1", join=True)
     draft.said("assistant", "Second.", key="m1", join=True)
     draft.said("assistant", "Second.", key="m1", join=True)
-    assert draft.finish(HIT).recent_turns == (Turn("assistant", "First.\n\nSecond."),)
+    assert draft.finish(HIT).recent_turns == (StoredTurn("assistant", "First.\n\nSecond."),)
     assert draft.finish(HIT).message_count == 1
 
 
@@ -46,7 +46,7 @@ def test_a_message_written_again_replaces_its_words():
     draft.said("user", "Go", key="a")
     draft.said("assistant", "Draft", key="b")
     draft.said("assistant", "Final", key="b")
-    assert draft.finish(HIT).recent_turns == (Turn("user", "Go"), Turn("assistant", "Final"))
+    assert draft.finish(HIT).recent_turns == (StoredTurn("user", "Go"), StoredTurn("assistant", "Final"))
     assert draft.prompt == "Go"
 
 

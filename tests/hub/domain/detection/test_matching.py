@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.detection.matching import Choice, Confidence, Session, agents, below, choose
-from hub.domain.detection.processes import Evidence, Process, Recognised
+from hub.domain.detection.matching import Confidence, SessionCandidate, SessionMatch, agents, below, choose
+from hub.domain.detection.processes import Process, ProcessEvidence, Recognised
 
 
-def one(pid, parent=1, provider="codex", *, evidence=Evidence.EXECUTABLE, **more):
+def one(pid, parent=1, provider="codex", *, evidence=ProcessEvidence.EXECUTABLE, **more):
     began, cwd, run_id = more.pop("began", 1000.0), more.pop("cwd", "/w"), more.pop("run_id", "")
     process = Process(
         pid=pid,
@@ -30,12 +30,12 @@ def lineup(*found, parents=None):
 
 
 def session(session_id, *, cwd="/w", home="/h", updated=2000.0):
-    return Session(session_id=session_id, cwd=cwd, home=home, updated=updated)
+    return SessionCandidate(session_id=session_id, cwd=cwd, home=home, updated=updated)
 
 
 def test_a_launcher_and_its_child_are_one_agent():
     """npm's shim of Codex, Gemini's relaunch, Qwen's entry: the outermost counts, the child tells the session."""
-    [found] = lineup(one(10), one(11, 10, evidence=Evidence.OPEN_FILE, session_id="s"), one(12, 11))
+    [found] = lineup(one(10), one(11, 10, evidence=ProcessEvidence.OPEN_FILE, session_id="s"), one(12, 11))
     assert found.pids == (10, 11, 12)
     assert found.key == (10, 100)
     assert found.best.session_id == "s"
@@ -83,7 +83,9 @@ def chosen(running, *sessions):
 
 
 def test_a_session_that_is_told_is_exact():
-    assert chosen(lineup(one(10, session_id="s-1")), session("s-2")) == [Choice("s-1", Confidence.EXACT)]
+    assert chosen(lineup(one(10, session_id="s-1")), session("s-2")) == [
+        SessionMatch("s-1", Confidence.EXACT)
+    ]
 
 
 def test_the_only_one_that_fits_is_likely():
@@ -93,26 +95,28 @@ def test_the_only_one_that_fits_is_likely():
         session("elsewhere", cwd="/v"),
         session("another-account", home="/other"),
     )
-    assert chosen(running, session("s", home="/h/sessions"), *others) == [Choice("s", Confidence.LIKELY)]
-    assert chosen(running, *others) == [Choice("", Confidence.NONE)]
+    assert chosen(running, session("s", home="/h/sessions"), *others) == [
+        SessionMatch("s", Confidence.LIKELY)
+    ]
+    assert chosen(running, *others) == [SessionMatch("", Confidence.NONE)]
 
 
 def test_several_that_fit_are_candidates_and_none_is_claimed():
     running = lineup(one(10))
     found = chosen(running, session("a", updated=2000.0), session("b", updated=3000.0))
-    assert found == [Choice("", Confidence.AMBIGUOUS, ("b", "a"))]
+    assert found == [SessionMatch("", Confidence.AMBIGUOUS, ("b", "a"))]
 
 
 def test_two_agents_for_one_session_are_told_as_such():
     running = lineup(one(10), one(20))
-    assert chosen(running, session("a")) == [Choice("", Confidence.AMBIGUOUS, ("a",))] * 2
+    assert chosen(running, session("a")) == [SessionMatch("", Confidence.AMBIGUOUS, ("a",))] * 2
 
 
 def test_a_session_that_is_somebodys_is_nobody_elses():
     running = lineup(one(10, session_id="a"), one(20))
     assert chosen(running, session("a"), session("b")) == [
-        Choice("a", Confidence.EXACT),
-        Choice("b", Confidence.LIKELY),
+        SessionMatch("a", Confidence.EXACT),
+        SessionMatch("b", Confidence.LIKELY),
     ]
 
 

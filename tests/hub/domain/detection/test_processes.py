@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from hub.domain.detection.processes import Entry, Evidence, Process, Signature, named, recognise, script_of
+from hub.domain.detection.processes import (
+    Process,
+    ProcessEvidence,
+    RegistryEntry,
+    Signature,
+    named,
+    recognise,
+    script_of,
+)
 from hub.providers.registry import names, signatures
 from hub.providers.stores import DETECTED
 
@@ -91,19 +99,19 @@ def test_only_an_interpreter_runs_a_script():
 
 def test_the_registry_comes_first_and_names_the_session():
     """Claude writes `sessions/<pid>.json`; with the process's own start time it is proof, whatever the program is called."""
-    entry = Entry(pid=10, starttime=500, session_id=UUID, surface="claude-vscode")
+    entry = RegistryEntry(pid=10, starttime=500, session_id=UUID, surface="claude-vscode")
     found = recognise(process("/opt/renamed", "renamed"), SIGNATURES, {"claude": entry})
     assert found is not None
-    assert (found.evidence, found.session_id, found.surface) == (Evidence.REGISTRY, UUID, "editor")
+    assert (found.evidence, found.session_id, found.surface) == (ProcessEvidence.REGISTRY, UUID, "editor")
 
 
 def test_a_registry_file_that_outlived_its_process_proves_nothing():
     """The number was given to another process since (herdr#3414)."""
-    entry = Entry(pid=10, starttime=499, session_id=UUID)
+    entry = RegistryEntry(pid=10, starttime=499, session_id=UUID)
     assert recognise(process("/usr/bin/sleep", "sleep"), SIGNATURES, {"claude": entry}) is None
     claude = recognise(process("/x/claude", "claude"), SIGNATURES, {"claude": entry})
     assert claude is not None
-    assert (claude.evidence, claude.session_id) == (Evidence.EXECUTABLE, "")
+    assert (claude.evidence, claude.session_id) == (ProcessEvidence.EXECUTABLE, "")
 
 
 def test_an_open_rollout_names_home_and_session():
@@ -115,7 +123,7 @@ def test_an_open_rollout_names_home_and_session():
     )
     found = recognise(process("/x/codex", "codex", open_files=files), SIGNATURES, {})
     assert found is not None
-    assert (found.evidence, found.home, found.session_id) == (Evidence.OPEN_FILE, "/a/codex", UUID)
+    assert (found.evidence, found.home, found.session_id) == (ProcessEvidence.OPEN_FILE, "/a/codex", UUID)
 
 
 def test_copilot_holds_a_file_of_its_session():
@@ -129,7 +137,7 @@ def test_copilot_holds_a_file_of_its_session():
         process("/x/@github/copilot-linux-x64/copilot", "copilot", open_files=files), SIGNATURES, {}
     )
     assert found is not None
-    assert (found.evidence, found.home, found.session_id) == (Evidence.OPEN_FILE, "/a/copilot", UUID)
+    assert (found.evidence, found.home, found.session_id) == (ProcessEvidence.OPEN_FILE, "/a/copilot", UUID)
 
 
 def test_somebody_who_reads_a_store_is_no_agent():
@@ -196,9 +204,9 @@ def test_a_name_without_a_package_counts_least():
     both = {"loose": loose, "strict": strict}
     found = recognise(process(NODE, "node", script="/x/@acme/thing/thing.js"), both, {})
     assert found is not None
-    assert (found.provider, found.evidence) == ("strict", Evidence.SCRIPT)
-    assert named(NODE, "/x/thing.py", loose) is Evidence.NAME
-    assert named("thing", "", Signature(executables=("thing",))) is Evidence.EXECUTABLE
+    assert (found.provider, found.evidence) == ("strict", ProcessEvidence.SCRIPT)
+    assert named(NODE, "/x/thing.py", loose) is ProcessEvidence.NAME
+    assert named("thing", "", Signature(executables=("thing",))) is ProcessEvidence.EXECUTABLE
 
 
 def test_every_agent_has_a_signature():

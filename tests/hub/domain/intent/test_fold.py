@@ -10,7 +10,7 @@ from hub.domain.event import Event, EventType, Record
 from hub.domain.intent import fold as intents
 from hub.domain.intent.draft import draft
 from hub.domain.intent.fold import Intent, IntentFold
-from hub.domain.intent.memory import Command, InFlight, Touched
+from hub.domain.intent.memory import InFlight, RanCommand, Touched
 from hub.domain.intent.plan import MAX_ITEMS
 
 
@@ -188,8 +188,8 @@ def test_commands_keep_the_status_of_their_newest_run():
         result("", "3", exitCode=0),
     )
     assert found.commands == (
-        Command("ls", None, failed=False, source=4),
-        Command("make", 0, failed=False, source=6),
+        RanCommand("ls", None, failed=False, source=4),
+        RanCommand("make", 0, failed=False, source=6),
     )
     assert found.failed_attempts == (), "what worked at last is no failed attempt"
 
@@ -237,7 +237,7 @@ def test_failed_attempts_tell_what_and_how():
 
 def test_a_result_that_names_its_command_needs_no_call():
     assert fold(result("", "lost", command="make", exitCode=0)).commands == (
-        Command("make", 0, failed=False, source=1),
+        RanCommand("make", 0, failed=False, source=1),
     )
 
 
@@ -511,8 +511,8 @@ def test_an_exit_status_told_late_is_that_of_the_run_it_amends():
     """Gemini CLI's stream tells no exit status; its own session does, once it is stopped."""
     found = fold(*ran("make"), *ran("ls"), late(2, "boom", command="make", exitCode=2))
     assert found.commands == (
-        Command("make", 2, failed=True, source=2),
-        Command("ls", None, failed=False, source=4),
+        RanCommand("make", 2, failed=True, source=2),
+        RanCommand("ls", None, failed=False, source=4),
     )
     assert found.failed_attempts == (Sourced("make ended with exit status 2: boom", 2),)
     assert found.next_action == Sourced("Make this pass: make", 2)
@@ -520,7 +520,7 @@ def test_an_exit_status_told_late_is_that_of_the_run_it_amends():
 
 def test_what_has_run_again_since_is_not_amended():
     found = fold(*ran("make"), *ran("make", exitCode=0), late(2, command="make", exitCode=2))
-    assert found.commands == (Command("make", 0, failed=False, source=4),)
+    assert found.commands == (RanCommand("make", 0, failed=False, source=4),)
     assert found.failed_attempts == ()
 
 

@@ -8,52 +8,52 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hub.domain.intent import statements as module
-from hub.domain.intent.statements import MAX_STATEMENT, Kind, Statement, statements
+from hub.domain.intent.statements import MAX_STATEMENT, Statement, StatementKind, statements
 
 
-def found(text: str, *, by_user: bool = False) -> list[tuple[Kind, str]]:
+def found(text: str, *, by_user: bool = False) -> list[tuple[StatementKind, str]]:
     return [(s.kind, s.text) for s in statements(text, by_user=by_user)]
 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("Decision: use sqlite", Kind.DECISION),
-        ("- **Decision:** use sqlite", Kind.DECISION),
-        ("I have looked at both. Decision: use sqlite", Kind.DECISION),
-        ("2. Design decision: use sqlite", Kind.DECISION),
-        ("I'll use sqlite because it is there.", Kind.DECISION),
-        ("I\u2019m going to keep the old name so that callers still work.", Kind.DECISION),
-        ("We will stick with threads rather than asyncio.", Kind.DECISION),
-        ("I've decided to drop the cache.", Kind.DECISION),
-        ("We settled on the second form.", Kind.DECISION),
-        ("I'd rather copy eight lines than add a library.", Kind.DECISION),
-        ("We would prefer the queue over the table.", Kind.DECISION),
-        ("We're going with one queue for each tenant.", Kind.DECISION),
-        ("I looked into asyncio but stayed with threads.", Kind.DECISION),
-        ("We've ruled out a second table.", Kind.DECISION),
-        ("Let's keep the old flag, since scripts pass it.", Kind.DECISION),
-        ("Please keep the seed fixed.", Kind.CONSTRAINT),
-        ("Don't rename the column.", Kind.CONSTRAINT),
-        ("So never import it at the top.", Kind.CONSTRAINT),
-        ("Constraint: no new dependency", Kind.CONSTRAINT),
-        ("The schema must not change.", Kind.CONSTRAINT),
-        ("Old files must keep working.", Kind.CONSTRAINT),
-        ("Only read errors may be retried.", Kind.CONSTRAINT),
-        ("Already done: the migration", Kind.DO_NOT_REDO),
-        ("- [x] Done: the migration", Kind.DO_NOT_REDO),
-        ("The table has been already renamed... no: it is already renamed.", Kind.DO_NOT_REDO),
-        ("Do not re-run the migration.", Kind.DO_NOT_REDO),
-        ("No need to redo the index.", Kind.DO_NOT_REDO),
-        ("Next step: write the test", Kind.NEXT),
-        ("Next, I fix the import.", Kind.NEXT),
-        ("Now let me run the tests.", Kind.NEXT),
-        ("The next step is to write the docs.", Kind.NEXT),
-        ("What is left is the changelog.", Kind.NEXT),
-        ("What remains is the changelog.", Kind.NEXT),
-        ("I still need to update the changelog.", Kind.NEXT),
-        ("Remaining: the changelog", Kind.NEXT),
-        ("Next up: the changelog", Kind.NEXT),
+        ("Decision: use sqlite", StatementKind.DECISION),
+        ("- **Decision:** use sqlite", StatementKind.DECISION),
+        ("I have looked at both. Decision: use sqlite", StatementKind.DECISION),
+        ("2. Design decision: use sqlite", StatementKind.DECISION),
+        ("I'll use sqlite because it is there.", StatementKind.DECISION),
+        ("I\u2019m going to keep the old name so that callers still work.", StatementKind.DECISION),
+        ("We will stick with threads rather than asyncio.", StatementKind.DECISION),
+        ("I've decided to drop the cache.", StatementKind.DECISION),
+        ("We settled on the second form.", StatementKind.DECISION),
+        ("I'd rather copy eight lines than add a library.", StatementKind.DECISION),
+        ("We would prefer the queue over the table.", StatementKind.DECISION),
+        ("We're going with one queue for each tenant.", StatementKind.DECISION),
+        ("I looked into asyncio but stayed with threads.", StatementKind.DECISION),
+        ("We've ruled out a second table.", StatementKind.DECISION),
+        ("Let's keep the old flag, since scripts pass it.", StatementKind.DECISION),
+        ("Please keep the seed fixed.", StatementKind.CONSTRAINT),
+        ("Don't rename the column.", StatementKind.CONSTRAINT),
+        ("So never import it at the top.", StatementKind.CONSTRAINT),
+        ("Constraint: no new dependency", StatementKind.CONSTRAINT),
+        ("The schema must not change.", StatementKind.CONSTRAINT),
+        ("Old files must keep working.", StatementKind.CONSTRAINT),
+        ("Only read errors may be retried.", StatementKind.CONSTRAINT),
+        ("Already done: the migration", StatementKind.DO_NOT_REDO),
+        ("- [x] Done: the migration", StatementKind.DO_NOT_REDO),
+        ("The table has been already renamed... no: it is already renamed.", StatementKind.DO_NOT_REDO),
+        ("Do not re-run the migration.", StatementKind.DO_NOT_REDO),
+        ("No need to redo the index.", StatementKind.DO_NOT_REDO),
+        ("Next step: write the test", StatementKind.NEXT),
+        ("Next, I fix the import.", StatementKind.NEXT),
+        ("Now let me run the tests.", StatementKind.NEXT),
+        ("The next step is to write the docs.", StatementKind.NEXT),
+        ("What is left is the changelog.", StatementKind.NEXT),
+        ("What remains is the changelog.", StatementKind.NEXT),
+        ("I still need to update the changelog.", StatementKind.NEXT),
+        ("Remaining: the changelog", StatementKind.NEXT),
+        ("Next up: the changelog", StatementKind.NEXT),
     ],
 )
 def test_explicit_wording_is_found(text, kind):
@@ -94,15 +94,15 @@ def test_lookalikes_are_passed_over(text):
 
 
 def test_prose_after_a_code_block_is_read_again():
-    assert found("```\ncode\n```\nDecision: x") == [(Kind.DECISION, "x")]
+    assert found("```\ncode\n```\nDecision: x") == [(StatementKind.DECISION, "x")]
 
 
 def test_from_the_user_plain_prohibitions_are_constraints():
     said = "Do not touch the API. Never push. It must be fast. I don't know the rest."
     assert found(said, by_user=True) == [
-        (Kind.CONSTRAINT, "Do not touch the API."),
-        (Kind.CONSTRAINT, "Never push."),
-        (Kind.CONSTRAINT, "It must be fast."),
+        (StatementKind.CONSTRAINT, "Do not touch the API."),
+        (StatementKind.CONSTRAINT, "Never push."),
+        (StatementKind.CONSTRAINT, "It must be fast."),
     ]
 
 
@@ -120,20 +120,20 @@ def test_from_the_user_plain_prohibitions_are_constraints():
     ],
 )
 def test_from_the_user_what_asks_for_care_is_a_constraint(text):
-    assert found(text, by_user=True) == [(Kind.CONSTRAINT, text)]
+    assert found(text, by_user=True) == [(StatementKind.CONSTRAINT, text)]
     assert found("The button should open the menu.", by_user=True) == []
 
 
 def test_each_sentence_counts_once_under_its_first_kind():
     assert found("Do not redo the index, it must not change. I chose to wait.") == [
-        (Kind.DO_NOT_REDO, "Do not redo the index, it must not change."),
-        (Kind.DECISION, "I chose to wait."),
+        (StatementKind.DO_NOT_REDO, "Do not redo the index, it must not change."),
+        (StatementKind.DECISION, "I chose to wait."),
     ]
 
 
 def test_a_long_statement_is_cut():
     (only,) = statements("Decision: " + "x" * 5000)
-    assert only == Statement(Kind.DECISION, "x" * MAX_STATEMENT)
+    assert only == Statement(StatementKind.DECISION, "x" * MAX_STATEMENT)
 
 
 _EVERY_WORD = frozenset().union(*(cues for _, cues, _ in module._PATTERNS))

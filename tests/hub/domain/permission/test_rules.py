@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.approval import MAX_SUBJECT, Action, Request, RuleVerdict, asked, own
+from hub.domain.approval import MAX_SUBJECT, Action, PermissionRequest, RuleVerdict, asked, own
 from hub.domain.config.model import ApprovalRule as Rule
 from hub.domain.event import Event, EventType
 from hub.domain.permission.rules import (
     MOST_NAMES,
     Named,
-    Seen,
+    SeenPath,
     Where,
     asks,
     judge,
@@ -28,26 +28,28 @@ FOLDER = "/p/.hub/worktrees/s-1"
 WHERE = Where("/p", "/home/u")
 
 
-def shell(command: str, provider: str = "claude", **fields: str) -> Request:
+def shell(command: str, provider: str = "claude", **fields: str) -> PermissionRequest:
     """A shell command an agent asks about."""
     made = {"id": "a-1", "kind": Action.TOOL, "session_id": "s-1", "dispatch_id": "d-1", **fields}
-    return Request(provider=provider, tool="Bash", subject=command, context={"command": command}, **made)
+    return PermissionRequest(
+        provider=provider, tool="Bash", subject=command, context={"command": command}, **made
+    )
 
 
-def tool(name: str, **context: object) -> Request:
+def tool(name: str, **context: object) -> PermissionRequest:
     """Another tool's use, in a worktree."""
     subject = str(context.get("path") or next(iter(context.get("texts", ())), ""))
-    return Request(
+    return PermissionRequest(
         "a-1", Action.TOOL, "s-1", "claude", tool=name, subject=subject, context=context, folder=FOLDER
     )
 
 
-def decision(rules: list[Rule], request: Request, seen: Seen | None = None) -> str:
+def decision(rules: list[Rule], request: PermissionRequest, seen: SeenPath | None = None) -> str:
     found = judge(rules, request, WHERE, seen)
     return found.decision if found is not None else "none"
 
 
-def denies(pattern: str, request: Request, seen: Seen | None = None) -> bool:
+def denies(pattern: str, request: PermissionRequest, seen: SeenPath | None = None) -> bool:
     return decision([Rule(command=pattern, decision="deny")], request, seen) == "deny"
 
 
@@ -138,7 +140,7 @@ def test_each_file_of_a_change_to_several_is_judged():
 
 
 def test_a_path_is_judged_whole():
-    request = Request(
+    request = PermissionRequest(
         "a", Action.TOOL, "s", "claude", tool="Write", subject="/w/a;b", context={"path": "/w/a;b"}
     )
     assert decision([Rule(command="/w/*", decision="allow"), Rule()], request) == "allow"
@@ -207,14 +209,15 @@ def test_a_file_in_the_users_home_is_meant_from_there():
     assert denies("~/.ssh/*", tool("Read", path="/home/u/.ssh/id"))
     assert denies("/home/u/.ssh/*", tool("Read", path="~/.ssh/id"))
     assert denies(
-        "~/.ssh", Request(**{**attrs.asdict(shell("cat $HOME/.ssh/id"), recurse=False), "folder": FOLDER})
+        "~/.ssh",
+        PermissionRequest(**{**attrs.asdict(shell("cat $HOME/.ssh/id"), recurse=False), "folder": FOLDER}),
     )
     assert not denies("~/.ssh/*", tool("Read", path="/home/v/.ssh/id"))
 
 
 def test_a_link_is_followed_on_both_sides():
     """The agent names a link to the file, or the rule names a link to the folder."""
-    seen = Seen({f"{FOLDER}/link": SECRET, "/etc/keys": "/run/keys"})
+    seen = SeenPath({f"{FOLDER}/link": SECRET, "/etc/keys": "/run/keys"})
     assert denies("d/secret.txt", tool("Read", path="link"), seen)
     assert not denies("d/secret.txt", tool("Read", path="link"))
     assert denies("/etc/keys/*", tool("Read", path="/run/keys/a"), seen)
@@ -222,7 +225,7 @@ def test_a_link_is_followed_on_both_sides():
 
 
 def test_a_worktree_behind_a_link_is_the_worktree():
-    seen = Seen({FOLDER: "/real/s-1", SECRET: "/real/s-1/d/secret.txt"})
+    seen = SeenPath({FOLDER: "/real/s-1", SECRET: "/real/s-1/d/secret.txt"})
     assert denies("d/secret.txt", tool("Read", path="/real/s-1/d/secret.txt"), seen)
     assert denies("d/secret.txt", tool("Read", path=SECRET), seen)
 
@@ -232,14 +235,14 @@ def test_what_is_allowed_is_the_file_where_it_really_lies():
     rules = [Rule(command=f"{FOLDER}/*", decision="allow"), Rule()]
     assert decision(rules, tool("Read", path="d/secret.txt")) == "allow"
     assert decision(rules, tool("Read", path=f"{FOLDER}/../../../etc/x")) == "ask"
-    assert decision(rules, tool("Read", path="link"), Seen({f"{FOLDER}/link": "/etc/passwd"})) == "ask"
+    assert decision(rules, tool("Read", path="link"), SeenPath({f"{FOLDER}/link": "/etc/passwd"})) == "ask"
     inside = [Rule(command="d/*", decision="allow"), Rule()]
     assert decision(inside, tool("Read", path="./d/x")) == "allow"
 
 
 def test_names_that_differ_in_case_alone_are_one_where_the_file_system_says_so():
     assert not denies("d/secret.txt", tool("Read", path="D/Secret.TXT"))
-    assert denies("d/secret.txt", tool("Read", path="D/Secret.TXT"), Seen(folds=True))
+    assert denies("d/secret.txt", tool("Read", path="D/Secret.TXT"), SeenPath(folds=True))
 
 
 @pytest.mark.parametrize(
@@ -379,14 +382,14 @@ def test_a_file_in_disguise_is_meant(command):
      "find . -type f -exec cat {} +", "find . | xargs cat", "ls | xargs grep x"],
 )  # fmt: skip
 def test_who_takes_all_of_a_folder_takes_the_file(command):
-    seen = Seen(below={"/t": ["/t/secret.txt"]})
+    seen = SeenPath(below={"/t": ["/t/secret.txt"]})
     assert denies("secret.txt", shell(command, folder="/t"), seen)
     assert not denies("other.txt", shell(command, folder="/t"), seen)
 
 
 @pytest.mark.parametrize("command", ["cp a b", "find . -name x", "git status", "ls"])
 def test_who_does_not_takes_it_not(command):
-    seen = Seen(below={"/t": ["/t/secret.txt"]})
+    seen = SeenPath(below={"/t": ["/t/secret.txt"]})
     assert not denies("secret.txt", shell(command, folder="/t"), seen)
 
 
@@ -402,12 +405,12 @@ def test_another_program_is_not_meant(command):
 
 def test_a_search_reads_every_file_below_its_folder():
     """Where one of them is meant the search is; of more files than can be looked at one is."""
-    below = Seen(below={FOLDER: [SECRET, f"{FOLDER}/a"], f"{FOLDER}/e": [f"{FOLDER}/e/a"]})
+    below = SeenPath(below={FOLDER: [SECRET, f"{FOLDER}/a"], f"{FOLDER}/e": [f"{FOLDER}/e/a"]})
     everywhere, elsewhere = tool("Grep", within=["."], texts=["x"]), tool("Grep", within=["e"], texts=["x"])
     assert denies("d/secret.txt", everywhere, below)
     assert denies("*.txt", everywhere, below)
     assert not denies("d/secret.txt", elsewhere, below)
-    assert denies("d/secret.txt", everywhere, Seen(below={FOLDER: None}))
+    assert denies("d/secret.txt", everywhere, SeenPath(below={FOLDER: None}))
     for command in (
         "grep -r x .",
         "rg x",

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from hub.domain.config.model import ApprovalRule as Rule
 from hub.domain.permission.reach import shown
-from hub.domain.permission.rules import Seen
+from hub.domain.permission.rules import SeenPath
 from hub.domain.permission.unread import runs_code, writes_unnamed
 from tests.hub.domain.permission.test_rules import FOLDER, SECRET, decision, shell
 
-BELOW = Seen(
+BELOW = SeenPath(
     below={FOLDER: [SECRET, f"{FOLDER}/a"], f"{FOLDER}/d": [SECRET], f"{FOLDER}/e": [f"{FOLDER}/e/a"]}
 )
 CODE = r"""
@@ -143,7 +143,7 @@ def lines(text: str) -> list[str]:
     return text.strip().split("\n")
 
 
-def ruled(pattern: str, command: str, seen: Seen = BELOW) -> str:
+def ruled(pattern: str, command: str, seen: SeenPath = BELOW) -> str:
     return decision(
         [Rule(command=pattern, decision="deny")], attrs.evolve(shell(command), folder=FOLDER), seen
     )
@@ -166,7 +166,7 @@ def test_what_is_told_by_its_words_is_no_code(command):
 )
 def test_files_that_another_file_names_are_asked_about_under_a_rule_about_files(command):
     assert writes_unnamed(command)
-    assert ruled("elsewhere/y", command, Seen(below={FOLDER: []})) == "ask"
+    assert ruled("elsewhere/y", command, SeenPath(below={FOLDER: []})) == "ask"
     assert ruled("git push*", command) == "allow"
 
 
@@ -268,10 +268,10 @@ def test_a_part_of_git_is_git():
 
 
 def test_a_link_to_a_program_is_that_program():
-    seen = Seen({f"{FOLDER}/x": "/bin/rm"})
+    seen = SeenPath({f"{FOLDER}/x": "/bin/rm"})
     assert ruled("rm *", "./x y", seen) == "deny"
     assert ruled("rm *", "cd e && ../x y", seen) == "deny"
-    assert ruled("rm *", "./x y", Seen()) == "allow"
+    assert ruled("rm *", "./x y", SeenPath()) == "allow"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hub.api.convert import unstructure
 from hub.api.tables import read_pipelines
-from hub.domain.config.model import Pipeline, PipelineNode
+from hub.domain.config.model import PipelineNode, PipelineSettings
 from hub.domain.config.schema import MAX_PROBLEMS
 from hub.domain.pipeline.graph import (
     MAX_NODES,
@@ -32,7 +32,7 @@ def node(name, *needs, provider="claude", fallback=(), task="do it", verify=()):
 
 
 def pipeline(*nodes, name="p"):
-    return Pipeline(name, nodes)
+    return PipelineSettings(name, nodes)
 
 
 def told(*pipelines):

@@ -3,9 +3,9 @@
 import attrs
 import pytest
 
-from hub.domain.config.model import Pipeline, PipelineNode
+from hub.domain.config.model import PipelineNode, PipelineSettings
 from hub.domain.pipeline.run import (
-    How,
+    NodeOutcome,
     NodeState,
     RunState,
     bases,
@@ -25,7 +25,7 @@ def node(name, *needs, task="do it"):
     return PipelineNode(name, "claude", task, needs)
 
 
-DIAMOND = Pipeline("p", (node("d", "b", "c"), node("a"), node("b", "a"), node("c", "a")))
+DIAMOND = PipelineSettings("p", (node("d", "b", "c"), node("a"), node("b", "a"), node("c", "a")))
 NOTE = ErrorNote(Code.VERIFY_FAILED, "it failed", "read the output")
 
 
@@ -34,7 +34,7 @@ def fresh(pipeline=DIAMOND):
 
 
 def ended(run, name, state=NodeState.COMPLETED):
-    how = How.HALTED if state is NodeState.HALTED else How.EXECUTED
+    how = NodeOutcome.HALTED if state is NodeState.HALTED else NodeOutcome.EXECUTED
     return run.changed(name, state=state, how=how, snapshot=name * 40)
 
 
@@ -61,7 +61,7 @@ def test_a_node_begins_at_the_work_of_what_it_depends_on():
 
 
 def test_a_dependency_named_twice_is_one_base():
-    run = ended(fresh(Pipeline("p", (node("a"), node("b", "a", "a")))), "a")
+    run = ended(fresh(PipelineSettings("p", (node("a"), node("b", "a", "a")))), "a")
     assert bases(run, run.definition("b")) == ["a" * 40]
 
 
@@ -69,7 +69,7 @@ def test_a_dependency_named_twice_is_one_base():
 def test_what_depends_on_a_lost_node_is_halted_and_the_rest_goes_on(state):
     run = halted(ended(ended(fresh(), "a"), "b", state))
     assert run.node("d").state is NodeState.HALTED
-    assert run.node("d").how is How.HALTED
+    assert run.node("d").how is NodeOutcome.HALTED
     assert next_node(run).id == "c"
 
 
@@ -87,7 +87,7 @@ def test_a_stop_halts_all_that_has_not_begun():
 
 
 def test_a_stop_that_comes_after_the_last_node_changes_nothing():
-    run = attrs.evolve(ended(fresh(Pipeline("p", (node("a"),))), "a"), stopping=True)
+    run = attrs.evolve(ended(fresh(PipelineSettings("p", (node("a"),))), "a"), stopping=True)
     assert finished(halted(run), "t").state is RunState.COMPLETED
 
 
@@ -98,16 +98,25 @@ def test_nothing_to_halt_is_the_same_value():
 
 def test_a_restart_says_what_is_replayed():
     """Each node is replayed, executed or halted, and it says which."""
-    run = ended(fresh(), "a").changed("b", state=NodeState.RUNNING, how=How.EXECUTED)
+    run = ended(fresh(), "a").changed("b", state=NodeState.RUNNING, how=NodeOutcome.EXECUTED)
     again = taken_up(run)
-    assert [again.node(name).how for name in "abc"] == [How.REPLAYED, How.EXECUTED, How.OPEN]
+    assert [again.node(name).how for name in "abc"] == [
+        NodeOutcome.REPLAYED,
+        NodeOutcome.EXECUTED,
+        NodeOutcome.OPEN,
+    ]
     assert (again.resumed, again.seq) == (1, run.seq + 1)
 
 
 def test_a_run_that_resumes_takes_over_what_is_complete_and_unchanged():
     before = attrs.evolve(ended(ended(ended(fresh(), "a"), "b"), "c", NodeState.FAILED), head="h")
     run = begin("p-2", DIAMOND, "now", before)
-    assert [run.node(name).how for name in "abcd"] == [How.REPLAYED, How.REPLAYED, How.OPEN, How.OPEN]
+    assert [run.node(name).how for name in "abcd"] == [
+        NodeOutcome.REPLAYED,
+        NodeOutcome.REPLAYED,
+        NodeOutcome.OPEN,
+        NodeOutcome.OPEN,
+    ]
     assert (run.base, run.head) == (before.base, "h")
     assert next_node(run).id == "c"
 
@@ -116,16 +125,21 @@ def test_a_changed_node_and_all_behind_it_run_again():
     before = fresh()
     for name in "abcd":
         before = ended(before, name)
-    changed = Pipeline("p", (*DIAMOND.nodes[:2], node("b", "a", task="another"), DIAMOND.nodes[3]))
+    changed = PipelineSettings("p", (*DIAMOND.nodes[:2], node("b", "a", task="another"), DIAMOND.nodes[3]))
     run = begin("p-2", changed, "now", before)
-    assert [run.node(name).how for name in "abcd"] == [How.REPLAYED, How.OPEN, How.REPLAYED, How.OPEN]
+    assert [run.node(name).how for name in "abcd"] == [
+        NodeOutcome.REPLAYED,
+        NodeOutcome.OPEN,
+        NodeOutcome.REPLAYED,
+        NodeOutcome.OPEN,
+    ]
 
 
 def test_where_nothing_is_taken_over_the_run_begins_anew():
     run = begin("p-2", DIAMOND, "now", ended(fresh(), "a", NodeState.FAILED))
     assert run.base == ""
-    other = begin("p-2", Pipeline("p", (node("z"),)), "now", ended(fresh(), "a"))
-    assert other.node("z").how is How.OPEN
+    other = begin("p-2", PipelineSettings("p", (node("z"),)), "now", ended(fresh(), "a"))
+    assert other.node("z").how is NodeOutcome.OPEN
 
 
 def test_the_tally_of_a_run_that_has_not_begun():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.quota.burn import MAX_EDGES, Burn, Edge, begin, observe
+from hub.domain.quota.burn import MAX_EDGES, Burn, Rise, begin, observe
 from hub.domain.quota.window import QuotaReading
 
 
@@ -24,7 +24,7 @@ def fed(*readings: QuotaReading) -> Burn:
 
 def test_a_rise_lies_between_two_readings():
     burn = fed(reading(100, 0), reading(100, 60), reading(120, 100))
-    assert burn.edges == (Edge(80, 120),)
+    assert burn.edges == (Rise(80, 120),)
     assert (burn.last, burn.since) == (reading(120, 100), 0)
 
 
@@ -43,7 +43,7 @@ def test_what_is_told_again_changes_nothing():
 
 
 def test_two_figures_of_one_moment_count_both():
-    assert fed(reading(100, 0), reading(110, 60), reading(120, 60)).edges == (Edge(30, 110), Edge(60, 120))
+    assert fed(reading(100, 0), reading(110, 60), reading(120, 60)).edges == (Rise(30, 110), Rise(60, 120))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hub.domain.redaction import prefix
 from hub.domain.redaction.literals import _re2
 from hub.domain.redaction.prefix import PrefixRules
-from hub.domain.redaction.rule import ALNUM, Run
+from hub.domain.redaction.rule import ALNUM, LetterRun
 from hub.domain.redaction.rules import RULES
 
 LAYER = PrefixRules()
@@ -82,7 +82,7 @@ def test_no_head_that_needs_a_boundary_begins_within_itself():
         if rule.boundary or rule.before:
             assert rule.literal[0] not in rule.literal[1:3], rule
         if rule.before:
-            assert isinstance(rule.parts[1], Run)
+            assert isinstance(rule.parts[1], LetterRun)
             assert all(re.match(f"[{rule.parts[1].letters}]", letter) for letter in rule.literal)
         if rule.exact:
             assert rule.boundary or rule.before

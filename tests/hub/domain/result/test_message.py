@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from hub.domain.config.model import ProviderSettings
 from hub.domain.config.reader import Config
-from hub.domain.result.message import Told, left_behind, message, signed, slug, workers
+from hub.domain.result.message import CommitStory, left_behind, message, signed, slug, workers
 from hub.domain.session import Attempt, SessionRecord
 
-TOLD = Told(session_id="s-1", task="Add --json to the list", agents=("Claude Code",))
+TOLD = CommitStory(session_id="s-1", task="Add --json to the list", agents=("Claude Code",))
 
 
 def test_a_message_is_the_task_who_did_it_and_the_trailers():
@@ -38,7 +38,7 @@ def test_what_is_too_long_for_a_subject_is_whole_below_it():
 
 def test_without_words_there_is_a_message_all_the_same():
     """What was not verified, or by nobody known, is not said to be."""
-    told = Told(session_id="s-1", task=" \x1b[2J\n", agents=(), verified=False, verify=("make",))
+    told = CommitStory(session_id="s-1", task=" \x1b[2J\n", agents=(), verified=False, verify=("make",))
     assert message(told) == "Work of s-1\n\nHub-Session: s-1\n"
     assert "Verified" not in message(attrs.evolve(told, verified=True, verify=()))
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from hub.domain.result.outcome import Outcome, Run, counted
+from hub.domain.result.outcome import EndedRun, ProfileOutcomes, counted
 
 AT = "2026-01-01T00:00:00.000Z"
 
 
 def run(state="completed", verified=True, tokens=10, micros=None):
-    return Run(state, verified, tokens, micros, AT)
+    return EndedRun(state, verified, tokens, micros, AT)
 
 
 def after(*runs):
-    outcome = Outcome("p")
+    outcome = ProfileOutcomes("p")
     for one in runs:
         outcome = counted(outcome, one)
     return outcome

@@ -31,17 +31,17 @@ from hub.domain.trust.settings import (
 )
 
 _INNER = {
-    "server": model.Server,
-    "session": model.Session,
-    "worktree": model.Worktree,
+    "server": model.ServerSettings,
+    "session": model.SessionSettings,
+    "worktree": model.WorktreeSettings,
     "providers.*": model.ProviderSettings,
-    "profiles": model.Profile,
-    "pipelines": model.Pipeline,
+    "profiles": model.ProfileSettings,
+    "pipelines": model.PipelineSettings,
     "pipelines.nodes": model.PipelineNode,
     "terminal": model.Terminal,
     "vision": model.Vision,
     "redaction": model.Redaction,
-    "detect": model.Detect,
+    "detect": model.DetectSettings,
     "notify": model.Notify,
 }
 """The tables of which the configuration is made, by their place."""

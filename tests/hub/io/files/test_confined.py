@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from hub.io.files.confined import RefusedError, open_below, tree
+from hub.io.files.confined import FileRefusedError, open_below, tree
 from hub.io.files.walk import OutOfTime
 
 
@@ -59,7 +59,7 @@ def test_what_cannot_be_opened_is_refused_in_words(path, tmp_path):
     made(tmp_path, "p/1.x")
     (tmp_path / "p" / "link").symlink_to("1.x")
     os.mkfifo(tmp_path / "p" / "pipe")
-    with pytest.raises(RefusedError, match=r"\.$"):
+    with pytest.raises(FileRefusedError, match=r"\.$"):
         open_below(str(tmp_path), f"{tmp_path}/{path}")
 
 

@@ -11,7 +11,15 @@ import trio
 
 from hub.errors import Code, HubError
 from hub.io import git as api
-from hub.io.git.env import Done, effective_config, environment, failure, filter_overrides, git, git_capped
+from hub.io.git.env import (
+    GitResult,
+    effective_config,
+    environment,
+    failure,
+    filter_overrides,
+    git,
+    git_capped,
+)
 from hub.io.git.refs import move_refs
 from hub.io.git.store import quoted
 from tests.hub.io.git.kit import make_repo, session, sh, untouched
@@ -90,7 +98,7 @@ async def test_git_missing_and_folder_missing(root, tmp_path, monkeypatch):
     ],
 )
 def test_what_git_says_has_a_code(said, code):
-    error = failure("x", Done(128, b"", said))
+    error = failure("x", GitResult(128, b"", said))
     assert error.code is code
     assert error.detail.startswith("git x: ")
 

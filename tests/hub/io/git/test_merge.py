@@ -5,7 +5,7 @@ import stat
 import pytest
 
 from hub.errors import Code, HubError
-from hub.io.git.env import Done
+from hub.io.git.env import GitResult
 from hub.io.git.merge import merge_bases, run_base
 from tests.hub.io.git.kit import make_repo, sh
 
@@ -173,7 +173,7 @@ async def test_an_old_git_is_named(repo, monkeypatch):
 
     async def old(*args, **options):
         return (
-            Done(129, b"", "usage: git merge-tree")
+            GitResult(129, b"", "usage: git merge-tree")
             if args[0] == "merge-tree"
             else await real(*args, **options)
         )

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from hub.api.results import How
-from hub.domain.result.message import Told
+from hub.domain.result.message import CommitStory
 from hub.errors import Code, HubError
 from hub.io.git import snapshot
 from hub.io.git.aside import note_yours
@@ -31,7 +31,7 @@ def repo(tmp_path, monkeypatch):
 
 
 def told(name="s1"):
-    return Told(session_id=name, task="do it", agents=("a",))
+    return CommitStory(session_id=name, task="do it", agents=("a",))
 
 
 async def worked(root, name="s1", *, carry=False, **files):

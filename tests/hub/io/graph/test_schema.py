@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from hub.domain.graph.terms import spaced
-from hub.domain.graph.vocabulary import Node, NodeType, Part
+from hub.domain.graph.vocabulary import GraphPart, NewNode, NodeType
 from hub.io.graph import rows, schema
 from hub.io.graph.facts import absorb, counts, detail, note, set_note
 from hub.io.graph.intake import Intake
@@ -45,7 +45,7 @@ def test_code_that_was_cut_by_other_rules_is_read_again_and_what_agents_did_stay
         old.setattr(rows, "spaced", lambda text: text.replace("fooABar", "foo ABar"))
         store = GraphStore.open(path)
         index(store, root)
-        told = Part((Node("decision:1", NodeType.DECISION, {"text": "keep"}, "s-1"),))
+        told = GraphPart((NewNode("decision:1", NodeType.DECISION, {"text": "keep"}, "s-1"),))
         store.write(absorb, [(AT, told)], [("cursor", "7")])
         store.write(set_note, "scanned_at", AT)
         store.close()
@@ -90,7 +90,7 @@ def test_what_agents_did_is_read_again_where_it_became_other_nodes(tmp_path, mon
         old.setattr(schema, "VERSION", 4)
         store = GraphStore.open(path)
         index(store, root)
-        told = Part((Node("decision:1", NodeType.DECISION, {"text": "keep"}, "s-1"),))
+        told = GraphPart((NewNode("decision:1", NodeType.DECISION, {"text": "keep"}, "s-1"),))
         store.write(absorb, [(AT, told)], [("cursor", "7"), ("pending", "{}")])
         store.close()
     store = GraphStore.open(path)

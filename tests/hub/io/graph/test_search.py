@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from hub.api.convert import unstructure
-from hub.domain.graph.vocabulary import Node, NodeType, Part
+from hub.domain.graph.vocabulary import GraphPart, NewNode, NodeType
 from hub.domain.redaction.lines import hidden_in_place
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.io.graph import intake
@@ -117,7 +117,7 @@ def test_equal_ranks_are_told_apart_by_touches_then_by_age(project):
         project.write(name, "def same(): ...\n", at)
     project.index()
     assert project.paths("same") == ["b.py", "c.py", "a.py"]
-    project.store.write(put, Part((Node("file:a.py", NodeType.FILE, {}, "s", 2.0),)), AT)
+    project.store.write(put, GraphPart((NewNode("file:a.py", NodeType.FILE, {}, "s", 2.0),)), AT)
     assert project.paths("same") == ["a.py", "b.py", "c.py"]
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from hub.api.convert import unstructure
 from hub.api.graph import Detail
-from hub.domain.graph.vocabulary import Edge, EdgeType, Node, NodeType, Part
+from hub.domain.graph.vocabulary import EdgeType, GraphPart, NewEdge, NewNode, NodeType
 from hub.errors import Code, HubError
-from hub.io.graph.facts import Counts, absorb, counts, detail, note, of_session, put, set_note
+from hub.io.graph.facts import GraphCounts, absorb, counts, detail, note, of_session, put, set_note
 from hub.io.graph.schema import VERSION, connect
 from hub.io.graph.store import GraphStore
 
@@ -32,10 +32,10 @@ def store(path):
 
 
 def fact(number, at="2026-01-01T00:00:00.000Z", weight=1.0, **payload):
-    node = Node(f"decision:{number}", NodeType.DECISION, {"text": str(number), **payload}, "s-1", weight)
-    return at, Part(
-        (Node("task:s-1", NodeType.TASK, {}, "s-1", 0.0), node),
-        (Edge("task:s-1", node.id, EdgeType.HAS_FACT),),
+    node = NewNode(f"decision:{number}", NodeType.DECISION, {"text": str(number), **payload}, "s-1", weight)
+    return at, GraphPart(
+        (NewNode("task:s-1", NodeType.TASK, {}, "s-1", 0.0), node),
+        (NewEdge("task:s-1", node.id, EdgeType.HAS_FACT),),
     )
 
 
@@ -51,11 +51,11 @@ def test_a_node_told_again_is_merged_and_weighs_more(store):
         "session_id": "s-1", "weight": 2.0, "created_at": "a", "updated_at": "b",
     }  # fmt: skip
     assert task.weight == 0
-    assert store.read(counts) == Counts(2, 1, 0, 0)
+    assert store.read(counts) == GraphCounts(2, 1, 0, 0)
 
 
 def test_what_is_gone_takes_its_edges_along(store):
-    store.write(absorb, [fact(1), fact(2), ("c", Part(gone=("decision:1",)))], [])
+    store.write(absorb, [fact(1), fact(2), ("c", GraphPart(gone=("decision:1",)))], [])
     found = store.read(detail, 10)
     assert {node.id for node in found.nodes} == {"task:s-1", "decision:2"}
     assert [edge.to_id for edge in found.edges] == ["decision:2"]
@@ -71,7 +71,7 @@ def test_the_detail_is_the_newest_and_edges_between_what_is_shown(store):
 
 def test_it_keeps_so_many_and_the_oldest_give_way(store):
     """Bounded: a year of agents' doings does not fill the disk. The code's nodes are not counted in."""
-    store.write(put, Part(tuple(Node(f"module:{n}", NodeType.MODULE, {}) for n in range(30))), "0")
+    store.write(put, GraphPart(tuple(NewNode(f"module:{n}", NodeType.MODULE, {}) for n in range(30))), "0")
     for number in range(40):
         store.write(absorb, [fact(number, f"{number:04}")], [], keep=20)
     found = store.read(detail, 100).nodes
@@ -84,8 +84,8 @@ def test_it_keeps_so_many_and_the_oldest_give_way(store):
 
 def test_of_the_session_under_way_only_tool_calls_give_way(store):
     """A decision of the first minute is in the contract of the last one, however many calls were made in between."""
-    call = Part((Node("tool_use:1", NodeType.TOOL_USE, {"tool": "Edit"}, "s-1"),))
-    old = Part((Node("decision:old", NodeType.DECISION, {"text": "old"}, "s-0"),))
+    call = GraphPart((NewNode("tool_use:1", NodeType.TOOL_USE, {"tool": "Edit"}, "s-1"),))
+    old = GraphPart((NewNode("decision:old", NodeType.DECISION, {"text": "old"}, "s-0"),))
     store.write(absorb, [("0", old), ("1", call), *(fact(n, f"{n:04}") for n in range(10))], [])
     store.write(absorb, [], [], keep=5, session_id="s-1")
     kept = {kind for kind, _ in store.read(of_session, "s-1", ("decision", "tool_use", "task"))}
@@ -164,7 +164,7 @@ def test_damage_found_on_the_way_is_told_and_the_next_question_is_answered(path,
             found.read(detail, 100)
         assert caught.value.code is Code.STATE_CORRUPT
     assert found.damage is not None
-    assert found.read(counts) == Counts(0, 0, 0, 0)
+    assert found.read(counts) == GraphCounts(0, 0, 0, 0)
     assert found.write(absorb, [fact(1)], []) is None
     found.close()
 
@@ -210,7 +210,7 @@ def test_two_that_find_the_same_damage_put_one_database_aside(path, store):
     assert (
         len([p for p in path.parent.glob("graph.db.corrupt-*") if not p.name.endswith(("-wal", "-shm"))]) == 1
     )
-    assert found.read(counts) == Counts(0, 0, 0, 0)
+    assert found.read(counts) == GraphCounts(0, 0, 0, 0)
     found.close()
 
 

@@ -10,42 +10,45 @@ import genai_prices
 import genai_prices.data
 import pytest
 
-from hub.domain.cost import Spent, Tokens
+from hub.domain.cost import Tokens, UnpricedTokens
 from hub.io.models.prices import price
 from tests import prices
 
 
 def test_tokens_from_a_cache_are_counted_once_and_cheaper():
     """Codex's input already holds the cached part: 800 at 5 $, 200 at 0.5 $, 100 out at 30 $ a million."""
-    assert price(Spent("codex", "gpt-5.5", Tokens(1000, 100, 200))) == 4000 + 100 + 3000
+    assert price(UnpricedTokens("codex", "gpt-5.5", Tokens(1000, 100, 200))) == 4000 + 100 + 3000
 
 
 def test_tokens_written_to_a_cache_are_dearer():
     """500 at 5 $, 200 read at 0.5 $, 300 written at 6.25 $, 100 out at 25 $ a million."""
-    assert price(Spent("claude", "claude-opus-4-8", Tokens(1000, 100, 200, 300))) == 2500 + 100 + 1875 + 2500
+    assert (
+        price(UnpricedTokens("claude", "claude-opus-4-8", Tokens(1000, 100, 200, 300)))
+        == 2500 + 100 + 1875 + 2500
+    )
 
 
 def test_a_long_context_is_dearer_and_many_short_ones_are_not():
-    short = price(Spent("gemini", "gemini-2.5-pro", Tokens(600_000, 0), requests=6))
-    long = price(Spent("gemini", "gemini-2.5-pro", Tokens(600_000, 0), requests=2))
+    short = price(UnpricedTokens("gemini", "gemini-2.5-pro", Tokens(600_000, 0), requests=6))
+    long = price(UnpricedTokens("gemini", "gemini-2.5-pro", Tokens(600_000, 0), requests=2))
     assert short == 750_000
     assert long == 1_500_000
 
 
 def test_somebody_elses_model_is_found_too():
     """An agent may be pointed at another maker's model."""
-    assert price(Spent("claude", "gpt-5.5", Tokens(1000))) == 5000
-    assert price(Spent("opencode", "gpt-5.5", Tokens(1000))) == 5000
+    assert price(UnpricedTokens("claude", "gpt-5.5", Tokens(1000))) == 5000
+    assert price(UnpricedTokens("opencode", "gpt-5.5", Tokens(1000))) == 5000
 
 
 @pytest.mark.parametrize("model", ["", "qwen3-coder-plus", "demo", "\N{SNOWMAN}" * 1000])
 def test_a_model_on_no_list_has_no_price(model):
-    assert price(Spent("codex", model, Tokens(1000, 100))) is None
+    assert price(UnpricedTokens("codex", model, Tokens(1000, 100))) is None
 
 
 def test_more_cached_than_there_was_is_no_error():
     """Figures come from agents."""
-    assert price(Spent("codex", "gpt-5.5", Tokens(10, 0, 10**9, 10**9))) == 5
+    assert price(UnpricedTokens("codex", "gpt-5.5", Tokens(10, 0, 10**9, 10**9))) == 5
 
 
 def test_the_list_is_not_read_with_the_daemon():
@@ -87,7 +90,7 @@ def test_it_says_what_the_list_says(provider, maker, now):
     priced = 0
     for number, name in enumerate(names()):
         tokens = Tokens(1000 * (1 + number % 400), 100, 10 * (number % 7), 10 * (number % 3))
-        found = price(Spent(provider, name, tokens), now)
+        found = price(UnpricedTokens(provider, name, tokens), now)
         usage = genai_prices.Usage(
             input_tokens=tokens.tokens_in,
             output_tokens=tokens.tokens_out,

@@ -8,7 +8,7 @@ import subprocess
 import attrs
 import pytest
 
-from hub.domain.detection.processes import Evidence
+from hub.domain.detection.processes import ProcessEvidence
 from hub.io.processes import facts
 from hub.io.processes.table import ProcessTable
 from hub.io.runner import proc
@@ -66,7 +66,7 @@ def test_an_agent_is_seen_when_it_comes_and_when_it_goes(tmp_path, process_table
         process = found.head.process
         assert (found.head.provider, found.best.evidence, found.best.home) == (
             "claude",
-            Evidence.EXECUTABLE,
+            ProcessEvidence.EXECUTABLE,
             "/a/c",
         )
         assert (process.cwd, process.parent, process.run_id) == (str(tmp_path), os.getpid(), "")
@@ -129,7 +129,7 @@ def test_the_registry_knows_an_agent_whatever_its_program_is_called(tmp_path, pr
         assert process_table.look()
         found = mine(process_table, pid)
         assert found is not None
-        assert (found.best.evidence, found.best.session_id) == (Evidence.REGISTRY, SESSION)
+        assert (found.best.evidence, found.best.session_id) == (ProcessEvidence.REGISTRY, SESSION)
         assert mine(process_table, other) is None
 
 
@@ -158,7 +158,7 @@ def test_an_agent_and_the_registry_it_brings_are_read_in_one_look(tmp_path, proc
         process_table.look()
         found = mine(process_table, pid)
         assert found is not None
-        assert (found.best.evidence, found.best.session_id) == (Evidence.REGISTRY, SESSION)
+        assert (found.best.evidence, found.best.session_id) == (ProcessEvidence.REGISTRY, SESSION)
 
 
 def test_hubs_own_agents_carry_their_run(tmp_path, process_table):
@@ -182,7 +182,7 @@ def test_a_script_is_known_by_where_its_link_leads(tmp_path, process_table):
             come(process_table, process.pid)
             found = mine(process_table, process.pid)
             assert found is not None
-            assert (found.head.provider, found.best.evidence) == ("gemini", Evidence.SCRIPT)
+            assert (found.head.provider, found.best.evidence) == ("gemini", ProcessEvidence.SCRIPT)
         finally:
             process.kill()
 

@@ -11,7 +11,7 @@ import time
 import pytest
 import trio
 
-from hub.domain.terminal import Command
+from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
 from hub.io.processes.terminal import open_terminal
 
@@ -59,7 +59,7 @@ def tmux(tmp_path, monkeypatch):
 
 async def test_a_headless_machine_gets_the_command_to_type(folder):
     with pytest.raises(HubError) as caught:
-        await open_terminal(Command(("claude", "login"), {"CLAUDE_CONFIG_DIR": "/x"}), folder, ())
+        await open_terminal(TerminalCommand(("claude", "login"), {"CLAUDE_CONFIG_DIR": "/x"}), folder, ())
     assert caught.value.code is Code.NO_TERMINAL
     assert "CLAUDE_CONFIG_DIR=/x claude login" in caught.value.detail
     assert caught.value.extra["command"] == "CLAUDE_CONFIG_DIR=/x claude login"
@@ -67,7 +67,7 @@ async def test_a_headless_machine_gets_the_command_to_type(folder):
 
 
 async def test_a_command_runs_in_a_window_of_tmux(folder, tmux, tmp_path):
-    command = Command(("sh", "-c", "tty > $SEEN; exit 3"), {"SEEN": str(tmp_path / "seen it")})
+    command = TerminalCommand(("sh", "-c", "tty > $SEEN; exit 3"), {"SEEN": str(tmp_path / "seen it")})
     opened = await open_terminal(command, folder, ())
     assert opened.program == "tmux"
     assert await opened.status(PATIENCE) == 3
@@ -77,7 +77,7 @@ async def test_a_command_runs_in_a_window_of_tmux(folder, tmux, tmp_path):
 
 
 async def test_the_terminal_of_the_configuration_is_used(folder, terminal):
-    opened = await open_terminal(Command(("sh", "-c", "echo seen")), folder, terminal, keep=True)
+    opened = await open_terminal(TerminalCommand(("sh", "-c", "echo seen")), folder, terminal, keep=True)
     assert await opened.status(PATIENCE) == 0
     assert b"seen" in opened.output()
     for path in (folder, folder.parent):
@@ -96,13 +96,13 @@ async def test_a_terminal_that_cannot_be_opened_is_none(folder, tmp_path):
     broken.chmod(0o700)
     for program in ("/not/there", str(bad), str(broken)):
         with pytest.raises(HubError) as caught:
-            await open_terminal(Command(("true",)), folder, [program])
+            await open_terminal(TerminalCommand(("true",)), folder, [program])
         assert caught.value.code is Code.NO_TERMINAL
 
 
 async def test_hubs_own_secrets_are_not_in_a_terminal(folder, terminal, monkeypatch, tmp_path):
     monkeypatch.setenv("HUB_SIGNING_KEY", "a" * 64)
-    opened = await open_terminal(Command(("env",)), folder, terminal, keep=True)
+    opened = await open_terminal(TerminalCommand(("env",)), folder, terminal, keep=True)
     assert await opened.status(PATIENCE) == 0
     assert b"PATH=" in opened.output()
     assert b"HUB_" not in opened.output()
@@ -111,7 +111,7 @@ async def test_hubs_own_secrets_are_not_in_a_terminal(folder, terminal, monkeypa
 async def test_a_terminal_that_is_closed_is_told(folder, tmux, tmp_path):
     """The user closes the window: nothing in it can say so."""
     opened = await open_terminal(
-        Command(("sh", "-c", "touch $UP; sleep 60"), {"UP": str(tmp_path / "up")}), folder, ()
+        TerminalCommand(("sh", "-c", "touch $UP; sleep 60"), {"UP": str(tmp_path / "up")}), folder, ()
     )
     with trio.fail_after(PATIENCE):
         while not (tmp_path / "up").exists():
@@ -121,7 +121,7 @@ async def test_a_terminal_that_is_closed_is_told(folder, tmux, tmp_path):
 
 
 async def test_no_word_within_the_patience_is_no_status(folder, terminal):
-    opened = await open_terminal(Command(("sleep", "5")), folder, terminal)
+    opened = await open_terminal(TerminalCommand(("sleep", "5")), folder, terminal)
     assert await opened.status(0) is None
 
 
@@ -131,5 +131,5 @@ async def test_what_dead_daemons_left_is_taken_away(folder, terminal):
         path.mkdir(parents=True)
     (done / "status").write_text("0")
     os.utime(old, (time.time() - 90_000,) * 2)
-    await open_terminal(Command(("true",)), folder, terminal)
+    await open_terminal(TerminalCommand(("true",)), folder, terminal)
     assert sorted(path.name for path in folder.parent.iterdir()) == ["job-1", "young"]

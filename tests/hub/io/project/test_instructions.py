@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from hub.domain.config.model import Profile
+from hub.domain.config.model import ProfileSettings
 from hub.io.project import instructions as found_in
 from hub.io.project.instructions import instructions
 
@@ -40,7 +40,7 @@ def test_project_first_then_the_user_then_profiles(root, home):
     put(root / ".claude/skills/tdd/SKILL.md", "---\nname: Test first\n---\n")
     put(home / ".claude/CLAUDE.md")
     put(home / ".codex/skills/x/SKILL.md")
-    found = instructions(root, home, [Profile("p", skills=("tdd", "elsewhere"))])
+    found = instructions(root, home, [ProfileSettings("p", skills=("tdd", "elsewhere"))])
     assert [(e["path"], e["kind"], e["scope"]) for e in found] == [
         ("AGENTS.md", "agents_md", "project"),
         ("api/AGENTS.md", "agents_md", "api"),

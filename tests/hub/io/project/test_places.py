@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -177,10 +176,3 @@ def test_a_damaged_key_is_not_replaced_silently(repo):
 def test_a_purpose_is_never_a_path():
     with pytest.raises(ValueError, match="purpose"):
         load_or_create_key("../x")
-
-
-def test_state_directory_follows_the_platform_without_override(monkeypatch):
-    monkeypatch.delenv("HUB_STATE_DIR", raising=False)
-    monkeypatch.setenv("XDG_STATE_HOME", "/x/state")
-    if os.uname().sysname == "Linux":
-        assert Places(Path("/p")).keys == Path("/x/state/hub/keys")

@@ -19,7 +19,7 @@ from hub.actors.approvals.store import FORM as APPROVALS
 from hub.actors.outcomes import FORM as OUTCOMES
 from hub.actors.quota.store import FORM as QUOTA
 from hub.domain.approval import ApprovalState, By
-from hub.domain.pipeline.run import How, NodeState
+from hub.domain.pipeline.run import NodeOutcome, NodeState
 from hub.errors import Code, HubError
 from hub.io.files import sealed
 from hub.io.records import breakers, pipelines
@@ -185,7 +185,7 @@ def test_old_bytes_mean_what_they_meant():
         "p-1",
         3,
         NodeState.COMPLETED,
-        How.EXECUTED,
+        NodeOutcome.EXECUTED,
         "b" * 40,
     )
     assert (b.error.code, run.definition("b").depends_on, b.verified) == (Code.VERIFY_FAILED, ("a",), None)

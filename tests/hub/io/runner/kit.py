@@ -16,15 +16,15 @@ import trio
 from hub.io.processes import control
 from hub.io.runner.client import (
     AgentLaunch,
-    Ended,
     ErrorOutput,
     Message,
     Output,
     RunEnd,
+    RunEnded,
     RunnerClient,
-    Status,
+    RunnerStatus,
     StopGraces,
-    Taken,
+    WriteTaken,
     inspect,
     spawn_runner,
 )
@@ -88,12 +88,12 @@ class Heard:
         return b"".join(one.data for one in self.of(ErrorOutput))
 
     @property
-    def statuses(self) -> list[Status]:
-        return self.of(Status)
+    def statuses(self) -> list[RunnerStatus]:
+        return self.of(RunnerStatus)
 
     @property
     def taken(self) -> list[tuple[str, str]]:
-        return [(one.key, one.result) for one in self.of(Taken)]
+        return [(one.key, one.result) for one in self.of(WriteTaken)]
 
     @property
     def verdict(self) -> RunEnd:
@@ -127,11 +127,11 @@ async def run_to_end(run_dir: Path, launch: AgentLaunch) -> Heard:
     return heard
 
 
-async def verdict_written(run_dir: Path) -> Ended:
+async def verdict_written(run_dir: Path) -> RunEnded:
     """The end of a run, once it is on disk."""
-    await changed(run_dir, lambda: isinstance(inspect(run_dir), Ended))
+    await changed(run_dir, lambda: isinstance(inspect(run_dir), RunEnded))
     state = inspect(run_dir)
-    assert isinstance(state, Ended)
+    assert isinstance(state, RunEnded)
     return state
 
 

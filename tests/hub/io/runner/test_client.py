@@ -20,13 +20,13 @@ from hub.io.runner import client as child
 from hub.io.runner import wire as runner_wire
 from hub.io.runner.client import (
     Dead,
-    Ended,
     Output,
     RunEnd,
+    RunEnded,
     RunnerClient,
     RunnerLost,
+    RunnerStatus,
     Running,
-    Status,
     StdinMode,
     StopGraces,
     inspect,
@@ -424,7 +424,7 @@ async def test_pause_really_stops_everything_and_resume_goes_on(run_dir):
         assert (run_dir / "stdout.spool").stat().st_size == settled
         await client.resume()
         heard = await listen(client, lambda heard: len(heard.stdout) > 1000)
-        assert Status("running") in heard.statuses
+        assert RunnerStatus("running") in heard.statuses
 
 
 def _state(pid: int) -> str:
@@ -465,7 +465,7 @@ async def test_without_a_daemon_the_agent_is_stopped_in_order_after_the_grace(ru
     await ends(claim["pid"], claim["guardianPid"])
     assert trio.current_time() - before >= grace * 0.9
     state = inspect(run_dir)
-    assert isinstance(state, Ended)
+    assert isinstance(state, RunEnded)
     assert (state.verdict.reason, state.verdict.orphaned, state.verdict.asked) == ("orphaned", True, True)
     assert (run_dir / "stdout.spool").read_bytes() == b"up\nin order\n"
 

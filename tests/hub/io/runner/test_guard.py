@@ -17,8 +17,8 @@ from hub.io.processes import control
 from hub.io.runner.client import (
     ClaimedNotStarted,
     Dead,
-    Ended,
     NeverClaimed,
+    RunEnded,
     RunnerClient,
     RunnerLost,
     Running,
@@ -205,7 +205,7 @@ async def test_a_run_is_told_by_its_files_and_the_process_table(run_dir):
         await client.attach()
         await client.stop()
         heard = await listen(client)
-    assert inspect(run_dir) == Ended(heard.verdict)
+    assert inspect(run_dir) == RunEnded(heard.verdict)
 
 
 @pytest.mark.parametrize(("field", "value"), [("starttime", 1), ("bootId", "another boot")])

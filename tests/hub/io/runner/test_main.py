@@ -16,8 +16,8 @@ from hub.errors import Code, HubError
 from hub.io.runner import launcher
 from hub.io.runner.client import (
     AgentLaunch,
-    Ended,
     NeverClaimed,
+    RunEnded,
     RunnerClient,
     StdinMode,
     inspect,
@@ -51,7 +51,7 @@ async def test_a_run_to_its_end_gives_every_byte_and_the_verdict_last(run_dir):
     assert (heard.verdict.stdout_bytes, heard.verdict.stderr_bytes) == (4, 4)
     assert heard.verdict.stderr_tail == "err\n"
     assert heard.verdict.started_at <= heard.verdict.ended_at
-    assert inspect(run_dir) == Ended(heard.verdict)
+    assert inspect(run_dir) == RunEnded(heard.verdict)
 
 
 async def test_the_runner_and_its_guardian_leave_once_the_verdict_is_collected(run_dir):
@@ -67,7 +67,7 @@ async def test_an_ended_runner_that_nobody_visits_leaves_by_itself(run_dir):
     claim = claim_of(run_dir)
     await ends(claim["pid"], claim["guardianPid"])
     state = inspect(run_dir)
-    assert isinstance(state, Ended)
+    assert isinstance(state, RunEnded)
     assert state.verdict.code == 0
 
 

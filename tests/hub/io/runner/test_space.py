@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hub.errors import Code, HubError
-from hub.io.runner.client import Ended, NeverClaimed, RunnerClient, StdinMode, inspect, spawn_runner
+from hub.io.runner.client import NeverClaimed, RunEnded, RunnerClient, StdinMode, inspect, spawn_runner
 from tests.hub.io.runner.kit import lines, listen, script, verdict_written
 
 
@@ -82,7 +82,7 @@ async def test_a_verdict_waits_for_space_rather_than_being_lost(full):
         heard = await listen(client)
         await client.detach()
     assert heard.verdict.code == 1
-    assert inspect(run_dir) == Ended(heard.verdict)
+    assert inspect(run_dir) == RunEnded(heard.verdict)
 
 
 async def test_a_write_that_cannot_be_recorded_is_refused_and_may_be_sent_again(full):

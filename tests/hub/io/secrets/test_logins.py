@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from hub.domain.accounts.login import Login, LoginStore
+from hub.domain.accounts.login import FoundLogin, LoginStore
 from hub.io.secrets.logins import find_login
 
 STORE = LoginStore("X", "~", "auth.json", token=("token",))
@@ -15,7 +15,7 @@ STORE = LoginStore("X", "~", "auth.json", token=("token",))
 
 def test_a_login_is_found(tmp_path):
     (tmp_path / "auth.json").write_text(json.dumps({"token": "secret"}))
-    assert find_login(STORE, tmp_path) == Login("oauth")
+    assert find_login(STORE, tmp_path) == FoundLogin("oauth")
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"[" * 100_000, b" " * (2 << 20), b"null"])

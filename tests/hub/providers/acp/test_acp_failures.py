@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hub.domain.failure import FailureClass
 from hub.providers.acp import failures
-from hub.providers.rpc import Fault
+from hub.providers.rpc import RpcError
 from tests.hub.providers.captured import NOW
 
 LIMIT = FailureClass.USAGE_LIMIT
@@ -46,15 +46,15 @@ def test_words_then_status_then_code(text, code, kind):
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (Fault(-32603, "Internal error", {"details": "401 No."}), "401 No."),
-        (Fault(-32603, "Internal error", "401 No."), "401 No."),
-        (Fault(-32603, "Internal error", {}), "Internal error"),
+        (RpcError(-32603, "Internal error", {"details": "401 No."}), "401 No."),
+        (RpcError(-32603, "Internal error", "401 No."), "401 No."),
+        (RpcError(-32603, "Internal error", {}), "Internal error"),
         (
-            Fault(-32000, "Authentication required", {"message": "Run login."}),
+            RpcError(-32000, "Authentication required", {"message": "Run login."}),
             "Authentication required: Run login.",
         ),
-        (Fault(1, "Quota used up: wait", {"details": "wait"}), "Quota used up: wait"),
-        (Fault(1, "No", [1]), "No"),
+        (RpcError(1, "Quota used up: wait", {"details": "wait"}), "Quota used up: wait"),
+        (RpcError(1, "No", [1]), "No"),
     ],
 )
 def test_an_error_says_what_its_data_adds(fault, said):
@@ -72,7 +72,7 @@ def test_an_error_says_what_its_data_adds(fault, said):
     ],
 )
 def test_a_status_in_a_field_of_its_own_is_believed_before_the_protocols_code(data, status):
-    assert failures.status_of(Fault(-32603, "Internal error", data)) == status
+    assert failures.status_of(RpcError(-32603, "Internal error", data)) == status
 
 
 def test_a_limit_tells_its_reset_and_window():
@@ -98,4 +98,4 @@ def test_an_end_without_an_answer_is_a_crash_unless_its_words_tell_more():
 def test_any_words_are_read_without_raising(text, code):
     failures.classify(text, code, NOW)
     failures.from_exit(text, NOW, "It ended")
-    failures.words_of(Fault(code, text, text))
+    failures.words_of(RpcError(code, text, text))

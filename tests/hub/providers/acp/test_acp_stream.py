@@ -17,7 +17,7 @@ from hub.api.tables import parse_config
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
 from hub.providers import registry
-from hub.providers.base import Assignment, Ending, Exit
+from hub.providers.base import Assignment, Ending, ProcessExit
 from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, rpc, runs, stderr_of
 
 AGENTS = ("qwen", "copilot")
@@ -286,10 +286,11 @@ def test_the_protocols_own_refusal_is_one():
 
 
 def test_a_process_that_leaves_in_its_turn_has_crashed_unless_hub_asked():
-    assert told(words("x"), end=Exit(0)).outcome.failure.kind is FailureClass.CRASH
-    assert told(words("x"), end=Exit(None, 15, asked=True)).outcome.ending is Ending.INTERRUPTED
+    assert told(words("x"), end=ProcessExit(0)).outcome.failure.kind is FailureClass.CRASH
+    assert told(words("x"), end=ProcessExit(None, 15, asked=True)).outcome.ending is Ending.INTERRUPTED
     assert (
-        told(words("x"), end=Exit(1, stderr_tail="Not logged in")).outcome.failure.kind is FailureClass.AUTH
+        told(words("x"), end=ProcessExit(1, stderr_tail="Not logged in")).outcome.failure.kind
+        is FailureClass.AUTH
     )
 
 
@@ -327,7 +328,7 @@ KINDS = ["agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_u
 @given(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(FIELDS), ANY_JSON), st.sampled_from(AGENTS))
 def test_any_update_never_raises(kind, fields, name):
     lines = [*OPENED, update(kind, **fields), update("tool_call_update", **{**fields, "status": "completed"})]
-    fold(registry.load(name), ASSIGNMENT, lines, end=Exit(1))
+    fold(registry.load(name), ASSIGNMENT, lines, end=ProcessExit(1))
 
 
 @given(ANY_JSON, st.sampled_from(["init", "new", "load", "set-mode", "settle-1", "turn-1", "turn-x", "k\nx"]))
@@ -335,7 +336,7 @@ def test_any_answer_never_raises(value, number):
     wished = attrs.evolve(ASSIGNMENT, resume_id="r", model="m", options={"mode": "x"})
     result = rpc(id=number, result=value)
     opened = rpc(id="new", result={"sessionId": value, "modes": value, "configOptions": value})
-    fold(GENERIC, wished, [result, opened, result, rpc(id=number, error=value)], end=Exit(1))
+    fold(GENERIC, wished, [result, opened, result, rpc(id=number, error=value)], end=ProcessExit(1))
 
 
 def test_the_clock_of_a_line_is_the_spools():

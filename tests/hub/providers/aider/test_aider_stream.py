@@ -13,7 +13,7 @@ from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
 from hub.providers.aider import checks, failures
 from hub.providers.aider.agent import PROVIDER
-from hub.providers.base import Account, Assignment, Ending, Exit, Stdin
+from hub.providers.base import Account, Assignment, Ending, ProcessExit, Stdin
 from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, runs
 
 ASSIGNMENT = Assignment(
@@ -21,7 +21,7 @@ ASSIGNMENT = Assignment(
 )
 RUNS = runs("aider")
 LINES = {run: lines_of("aider", run) for run in RUNS}
-ENDED = Exit(0)
+ENDED = ProcessExit(0)
 BANNER = [
     "Aider v0.86.2",
     "Model: openai/gpt-5.5 with whole edit format",
@@ -107,7 +107,7 @@ def test_a_used_up_quota_ends_the_run_at_its_first_retry():
 
 
 def test_an_error_is_the_end_only_where_nothing_follows():
-    assert told("litellm.APIError: bad", end=Exit(0)).outcome.failure.kind is FailureClass.OVERLOAD
+    assert told("litellm.APIError: bad", end=ProcessExit(0)).outcome.failure.kind is FailureClass.OVERLOAD
     assert told("litellm.APIError: bad", RETRYING, "Done.", TOKENS).outcome.ending is Ending.DONE
 
 
@@ -162,15 +162,15 @@ def test_a_long_text_is_told_in_parts_so_that_it_is_not_taken_for_silence():
 
 def test_what_it_said_before_it_came_to_work_is_the_crashs_text():
     lines = [b"Unable to read git repository, it may be corrupt?"]
-    folded = fold(PROVIDER, ASSIGNMENT, lines, end=Exit(1, stderr_tail="aider: error: bad flag"))
+    folded = fold(PROVIDER, ASSIGNMENT, lines, end=ProcessExit(1, stderr_tail="aider: error: bad flag"))
     assert folded.outcome.failure.kind is FailureClass.CRASH
     assert "corrupt" in folded.outcome.text
     assert "bad flag" in folded.outcome.text
 
 
 def test_a_killed_run_is_a_crash_and_a_stopped_one_is_none():
-    assert told("One.", end=Exit(None, 9)).outcome.failure.kind is FailureClass.CRASH
-    stopped = told("One.", end=Exit(0, asked=True))
+    assert told("One.", end=ProcessExit(None, 9)).outcome.failure.kind is FailureClass.CRASH
+    stopped = told("One.", end=ProcessExit(0, asked=True))
     assert stopped.outcome.ending is Ending.INTERRUPTED
     assert stopped.outcome.text == "One."
 
@@ -183,7 +183,7 @@ def test_nothing_can_be_written_to_it():
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_cut_off_anywhere_still_has_an_outcome(name):
     for length in range(len(LINES[name])):
-        folded = fold(PROVIDER, ASSIGNMENT, LINES[name][:length], end=Exit(None, 9))
+        folded = fold(PROVIDER, ASSIGNMENT, LINES[name][:length], end=ProcessExit(None, 9))
         assert len({id(outcome) for outcome in folded.ended}) == 1
 
 
@@ -194,7 +194,7 @@ def test_a_run_cut_off_anywhere_still_has_an_outcome(name):
     )
 )
 def test_no_line_makes_it_raise(lines):
-    assert fold(PROVIDER, ASSIGNMENT, lines, end=Exit(0)).outcome
+    assert fold(PROVIDER, ASSIGNMENT, lines, end=ProcessExit(0)).outcome
 
 
 # The command line.
@@ -319,7 +319,7 @@ def test_a_check_is_told_with_its_command_and_passes_in_silence():
         return [(meta["isError"], meta.get("exitCode")) for meta in checks]
 
     assert ends("Applied edit to a.py") == [(True, None), (False, 0)]
-    assert ends("Applied edit to a.py", end=Exit(None, 15, asked=True)) == [(True, None)]
+    assert ends("Applied edit to a.py", end=ProcessExit(None, 15, asked=True)) == [(True, None)]
     assert ends() == [(True, None)], "nothing was edited since"
 
 

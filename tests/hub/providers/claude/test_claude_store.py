@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from hub.domain.detection.intel import GLANCE, StoreHit, Turn
+from hub.domain.detection.intel import GLANCE, StoredTurn, StoreHit
 from hub.providers.claude.store import STORE, ClaudeFold
 from tests.hub.providers.stores import hits_of, home_of, only
 
@@ -21,7 +21,7 @@ def test_a_real_session(tmp_path):
     assert (intel.model, intel.cwd, intel.initial_prompt) == ("claude-opus-5-5", "/home/dev/repo", TASK)
     assert intel.files_touched == ("hello.txt",)
     assert "code-review" in intel.skills
-    assert intel.recent_turns[0] == Turn("user", TASK)
+    assert intel.recent_turns[0] == StoredTurn("user", TASK)
     assert intel.recent_turns[-1].text.startswith("Done: hello.txt")
     assert intel.message_count == 4
     assert intel.alarm == ""

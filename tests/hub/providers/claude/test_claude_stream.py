@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
 from hub.io.runner.framing import LineFramer
-from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
+from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Write
 from hub.providers.claude.stream import ClaudeStream
 
 CAPTURES = Path(__file__).resolve().parents[3] / "captures"
@@ -52,7 +52,9 @@ def lines_of(run: str) -> list[bytes]:
 
 
 def fold(
-    lines: Sequence[bytes], end: Exit | None = None, before: Callable[[ClaudeStream], None] | None = None
+    lines: Sequence[bytes],
+    end: ProcessExit | None = None,
+    before: Callable[[ClaudeStream], None] | None = None,
 ) -> Folded:
     stream = ClaudeStream(ASSIGNMENT)
     steps = [stream.open()]
@@ -66,7 +68,7 @@ def fold(
 
 def fold_run(run: str) -> Folded:
     told = json.loads((CAPTURES / run / "exit.json").read_text())
-    return fold(lines_of(run), Exit(told["code"], told.get("signal"), False, told.get("stderr", "")))
+    return fold(lines_of(run), ProcessExit(told["code"], told.get("signal"), False, told.get("stderr", "")))
 
 
 def line(**members: Any) -> bytes:
@@ -157,7 +159,7 @@ class TestCaptures:
     def test_exit_codes_decide_nothing(self, run):
         """0 comes after an interrupt, 1 after a limit and after a wrong flag, 143 after every SIGTERM."""
         outcomes = {
-            fold(lines_of(run), Exit(code, signal)).outcome
+            fold(lines_of(run), ProcessExit(code, signal)).outcome
             for code, signal in [(0, None), (1, None), (None, 9)]
         }
         assert len(outcomes) == 1
@@ -228,14 +230,14 @@ class TestTraps:
             for raw in lines_of("claude-oauth/limit")
             if b'"type": "result"' not in raw and b"synthetic" not in raw
         ]
-        failure = fold(lines, Exit(None, 9)).outcome.failure
+        failure = fold(lines, ProcessExit(None, 9)).outcome.failure
         assert failure is not None
         assert failure.kind is FailureClass.USAGE_LIMIT
         assert failure.resets_at == 1795236877
 
     def test_a_rejection_that_overage_pays_for_is_none(self):
         info = {"status": "rejected", "resetsAt": 5, "rateLimitType": "five_hour", "isUsingOverage": True}
-        folded = fold([line(type="rate_limit_event", rate_limit_info=info)], Exit(1))
+        folded = fold([line(type="rate_limit_event", rate_limit_info=info)], ProcessExit(1))
         assert folded.outcome.failure is not None
         assert folded.outcome.failure.kind is FailureClass.CRASH
 
@@ -267,7 +269,7 @@ class TestTraps:
 
     def test_a_killed_run_tells_a_lower_bound_of_its_usage(self):
         lines = [raw for raw in lines_of("claude-oauth/rich") if b'"type": "result"' not in raw]
-        [usage] = fold(lines, Exit(None, 15)).of(EventType.USAGE)
+        [usage] = fold(lines, ProcessExit(None, 15)).of(EventType.USAGE)
         assert usage.meta["lowerBound"] is True
         assert usage.meta["tokensIn"] == 402
 
@@ -351,7 +353,7 @@ class TestTraps:
         assert folded.events == []
 
     def test_an_asked_end_is_an_interruption_and_no_crash(self):
-        assert fold([], Exit(None, 15, asked=True)).outcome.ending is Ending.INTERRUPTED
+        assert fold([], ProcessExit(None, 15, asked=True)).outcome.ending is Ending.INTERRUPTED
 
     def test_a_failure_no_text_told_of_is_told_by_the_result(self):
         [error] = fold_run("claude-stdin/bad_resume").of(EventType.ERROR)
@@ -633,13 +635,13 @@ ANY_LINE = st.one_of(
 
 @given(st.lists(ANY_LINE, max_size=12))
 def test_any_lines_fold_to_events_that_can_be_kept_and_to_one_outcome(lines):
-    folded = fold(lines, Exit(1))
+    folded = fold(lines, ProcessExit(1))
     for event in folded.events:
         json.dumps(event.to_json(), allow_nan=False).encode()
     outcomes = [step.outcome for step in folded.steps if step.outcome is not None]
     assert outcomes
     assert len(set(map(id, outcomes))) == 1
-    assert folded.steps == fold(lines, Exit(1)).steps
+    assert folded.steps == fold(lines, ProcessExit(1)).steps
 
 
 @given(run=st.sampled_from(RUNS), cuts=st.lists(st.integers(1, 400), min_size=1, max_size=30))

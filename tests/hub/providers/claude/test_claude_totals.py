@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hub.domain.cost import Tokens
-from hub.providers.claude.totals import Totals, merged
+from hub.providers.claude.totals import ClaudeTotals, merged
 from tests.hub.providers.claude.summed import by_every_record, odd_lines
 
 
 def counted(files):
     """What one process finds in files, each given as its pieces in their order."""
-    totals = Totals()
+    totals = ClaudeTotals()
     for pieces in files:
         for piece in pieces:
             totals.feed(piece)

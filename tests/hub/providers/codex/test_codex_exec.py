@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Assignment, Ending, Exit
+from hub.providers.base import Assignment, Ending, ProcessExit
 from hub.providers.codex.agent import PROVIDER
 from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, rpc, runs
 
@@ -84,8 +84,10 @@ def test_reconnecting_is_a_retry_and_no_error():
 
 def test_after_a_signal_nothing_more_comes():
     lines = LINES["exec_rich"][:5]
-    assert fold(PROVIDER, ASSIGNMENT, lines, end=Exit(1, asked=True)).outcome.ending is Ending.INTERRUPTED
-    crashed = fold(PROVIDER, ASSIGNMENT, lines, end=Exit(1))
+    assert (
+        fold(PROVIDER, ASSIGNMENT, lines, end=ProcessExit(1, asked=True)).outcome.ending is Ending.INTERRUPTED
+    )
+    crashed = fold(PROVIDER, ASSIGNMENT, lines, end=ProcessExit(1))
     assert crashed.outcome.failure.kind is FailureClass.CRASH
     assert crashed.stream.tools_in_flight == 0
 
@@ -132,4 +134,4 @@ def test_the_same_lines_make_the_same_events(name):
 @given(st.lists(st.binary(max_size=120), max_size=4), st.sampled_from(RUNS))
 def test_any_bytes_amid_a_run_never_raise(garbage, name):
     lines = LINES[name]
-    fold(PROVIDER, ASSIGNMENT, [*lines[:2], *garbage, *lines[2:]], end=Exit(1), now=NOW)
+    fold(PROVIDER, ASSIGNMENT, [*lines[:2], *garbage, *lines[2:]], end=ProcessExit(1), now=NOW)

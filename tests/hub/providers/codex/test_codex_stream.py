@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Assignment, Ending, Exit
+from hub.providers.base import Assignment, Ending, ProcessExit
 from hub.providers.codex.agent import PROVIDER
 from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, rpc, runs
 
@@ -390,19 +390,19 @@ def test_a_patch_of_many_files_is_one_call_with_a_use_for_each():
 
 
 def test_a_process_that_dies_in_its_turn_has_crashed():
-    folded = told(end=Exit(None, 9))
+    folded = told(end=ProcessExit(None, 9))
     assert folded.outcome.failure.kind is FailureClass.CRASH
     assert "signal 9" in folded.outcome.failure.text
 
 
 def test_a_process_that_was_asked_to_stop_was_interrupted():
-    assert told(end=Exit(None, 15, asked=True)).outcome.ending is Ending.INTERRUPTED
+    assert told(end=ProcessExit(None, 15, asked=True)).outcome.ending is Ending.INTERRUPTED
 
 
 def test_an_error_before_the_death_is_its_cause():
     error = {"message": "Selected model is at capacity.", "codexErrorInfo": "serverOverloaded"}
     line = rpc(method="error", params={"error": error, "willRetry": False, "threadId": THREAD})
-    assert told(line, end=Exit(1)).outcome.failure.kind is FailureClass.OVERLOAD
+    assert told(line, end=ProcessExit(1)).outcome.failure.kind is FailureClass.OVERLOAD
 
 
 @pytest.mark.parametrize("line", [b"panic!", b"{}", b'{"method":"brand/new"}', b"[1]"])
@@ -433,16 +433,18 @@ METHODS = [line["method"] for line in map(json.loads, LINES["rich"]) if "method"
 @given(st.lists(st.binary(max_size=120), max_size=4), st.sampled_from(RUNS))
 def test_any_bytes_amid_a_run_never_raise(garbage, name):
     lines = LINES[name]
-    fold(PROVIDER, ASSIGNMENT, [*lines[:8], *garbage, *lines[8:]], end=Exit(0))
+    fold(PROVIDER, ASSIGNMENT, [*lines[:8], *garbage, *lines[8:]], end=ProcessExit(0))
 
 
 @given(
     st.sampled_from(sorted({*METHODS, "error"})), ANY_JSON, st.sampled_from(["item", "turn", "error", "plan"])
 )
 def test_any_params_never_raise(method, value, name):
-    told(rpc(method=method, params={name: value}), rpc(method=method, params=value), end=Exit(1))
+    told(rpc(method=method, params={name: value}), rpc(method=method, params=value), end=ProcessExit(1))
 
 
 @given(st.sampled_from(["init", "thread", "turn-1", "k"]), ANY_JSON, st.booleans())
 def test_any_answer_never_raises(number, value, failed):
-    fold(PROVIDER, ASSIGNMENT, [rpc(id=number, **{"error" if failed else "result": value})], end=Exit(1))
+    fold(
+        PROVIDER, ASSIGNMENT, [rpc(id=number, **{"error" if failed else "result": value})], end=ProcessExit(1)
+    )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Assignment, Ending, Exit, Step
+from hub.providers.base import Assignment, Ending, ProcessExit, Step
 from hub.providers.demo.stream import DemoStream
 
 ASSIGNMENT = Assignment("d-1", "s-1", "Do it.", Path("/repo"), Path("/run/d-1"))
@@ -57,28 +57,28 @@ ANY_LINE = st.one_of(
 )
 
 
-def fold(lines: list[bytes], end: Exit) -> list[Step]:
+def fold(lines: list[bytes], end: ProcessExit) -> list[Step]:
     stream = DemoStream(ASSIGNMENT)
     return [stream.open(), *(stream.feed(line, 0.0) for line in lines), stream.finish(end, 0.0)]
 
 
 @given(st.lists(ANY_LINE, max_size=12))
 def test_any_lines_fold_to_events_that_can_be_kept_and_to_one_outcome(lines):
-    steps = fold(lines, Exit(1))
+    steps = fold(lines, ProcessExit(1))
     for step in steps:
         for event in step.events:
             json.dumps(event.to_json(), allow_nan=False).encode()
     outcomes = [step.outcome for step in steps if step.outcome is not None]
     assert len(set(map(id, outcomes))) == 1
-    assert steps == fold(lines, Exit(1))
+    assert steps == fold(lines, ProcessExit(1))
 
 
 @pytest.mark.parametrize(
     ("end", "ending", "kind"),
     [
-        (Exit(0), Ending.FAILED, FailureClass.CRASH),
-        (Exit(None, 9), Ending.FAILED, FailureClass.CRASH),
-        (Exit(None, 15, asked=True), Ending.INTERRUPTED, None),
+        (ProcessExit(0), Ending.FAILED, FailureClass.CRASH),
+        (ProcessExit(None, 9), Ending.FAILED, FailureClass.CRASH),
+        (ProcessExit(None, 15, asked=True), Ending.INTERRUPTED, None),
     ],
 )
 def test_an_end_without_a_last_line_is_a_crash_unless_it_was_asked_for(end, ending, kind):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Assignment, Ending, Exit
+from hub.providers.base import Assignment, Ending, ProcessExit
 from hub.providers.gemini.agent import PROVIDER
 from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, rpc, runs, stderr_of
 
@@ -168,7 +168,7 @@ def test_the_limits_reset_is_waited_for_until_the_process_has_ended():
 
 
 def test_a_limit_without_any_reset_is_still_a_limit():
-    failure = run("limit", end=Exit(0)).outcome.failure
+    failure = run("limit", end=ProcessExit(0)).outcome.failure
     assert (failure.kind, failure.resets_at) == (FailureClass.USAGE_LIMIT, None)
 
 
@@ -183,7 +183,7 @@ def test_a_reset_that_is_past_says_nothing_about_a_new_limit():
         id="turn-1", error={"code": 429, "message": "You have exhausted your daily quota on this model."}
     )
     assert stream.feed(error, NOW + 3600).outcome is None
-    [outcome] = [stream.finish(Exit(0), NOW + 3600).outcome]
+    [outcome] = [stream.finish(ProcessExit(0), NOW + 3600).outcome]
     assert outcome.failure.resets_at is None
 
 
@@ -361,9 +361,11 @@ def test_a_login_dialogue_is_recognised_amid_terminal_codes():
 def test_the_exit_code_means_nothing():
     """429 -> 173, 400 -> 144, and 0 after a refusal or a signal."""
     lines = LINES["rich"][:6]
-    assert fold(PROVIDER, ASSIGNMENT, lines, end=Exit(0)).outcome.failure.kind is FailureClass.CRASH
-    assert fold(PROVIDER, ASSIGNMENT, lines, end=Exit(0, asked=True)).outcome.ending is Ending.INTERRUPTED
-    assert fold(PROVIDER, ASSIGNMENT, LINES["rich"], end=Exit(173)).outcome.ending is Ending.DONE
+    assert fold(PROVIDER, ASSIGNMENT, lines, end=ProcessExit(0)).outcome.failure.kind is FailureClass.CRASH
+    assert (
+        fold(PROVIDER, ASSIGNMENT, lines, end=ProcessExit(0, asked=True)).outcome.ending is Ending.INTERRUPTED
+    )
+    assert fold(PROVIDER, ASSIGNMENT, LINES["rich"], end=ProcessExit(173)).outcome.ending is Ending.DONE
 
 
 @pytest.mark.parametrize("stop", ["refusal", "max_tokens", "max_turn_requests", "brand_new", ""])
@@ -407,12 +409,16 @@ FIELDS = ["content", "toolCallId", "locations", "entries", "status", "kind", "ti
 )
 def test_any_bytes_amid_a_run_never_raise(garbage, name, errors):
     lines = LINES[name]
-    fold(PROVIDER, ASSIGNMENT, [*lines[:5], *garbage, *lines[5:]], stderr=errors, end=Exit(0))
+    fold(PROVIDER, ASSIGNMENT, [*lines[:5], *garbage, *lines[5:]], stderr=errors, end=ProcessExit(0))
 
 
 @given(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(FIELDS), ANY_JSON))
 def test_any_update_never_raises(kind, fields):
-    told(update(kind, **fields), update("tool_call_update", **{**fields, "status": "completed"}), end=Exit(1))
+    told(
+        update(kind, **fields),
+        update("tool_call_update", **{**fields, "status": "completed"}),
+        end=ProcessExit(1),
+    )
 
 
 @given(
@@ -420,10 +426,10 @@ def test_any_update_never_raises(kind, fields):
 )
 def test_any_answer_never_raises(number, value, failed):
     line = rpc(id=number, **{"error" if failed else "result": value})
-    fold(PROVIDER, RESUMED, [line, line], end=Exit(1))
+    fold(PROVIDER, RESUMED, [line, line], end=ProcessExit(1))
 
 
 @given(ANY_JSON)
 def test_any_permission_request_never_raises(value):
     for params in (value, {"toolCall": value}, {"options": value, "toolCall": {"content": value}}):
-        told(rpc(id=1, method="session/request_permission", params=params), end=Exit(1))
+        told(rpc(id=1, method="session/request_permission", params=params), end=ProcessExit(1))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Assignment, Ending, Exit
+from hub.providers.base import Assignment, Ending, ProcessExit
 from hub.providers.opencode.agent import PROVIDER
 from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, runs
 
@@ -185,7 +185,7 @@ def test_a_wait_that_is_no_use_is_cut_short_and_any_other_is_left_alone(text, wa
 
 def test_a_back_off_tells_no_reset():
     """2 s is the program's own pace: as a reset of a used-up quota it would be a lie."""
-    folded = told(message(), retry("You exceeded your current quota.", 2), end=Exit(1))
+    folded = told(message(), retry("You exceeded your current quota.", 2), end=ProcessExit(1))
     assert folded.outcome.failure.resets_at is None
 
 
@@ -246,7 +246,7 @@ def test_a_long_text_is_told_in_parts_so_that_it_is_not_taken_for_silence():
 
 def test_thoughts_are_no_text_although_their_pieces_look_alike():
     begun = part("reasoning", text="", time={"start": 1})
-    folded = told(message(), begun, delta("Hm.", "prt_reasoning"), end=Exit(1))
+    folded = told(message(), begun, delta("Hm.", "prt_reasoning"), end=ProcessExit(1))
     assert folded.said(EventType.THINKING) == ["Hm."]
     assert not folded.of(EventType.TEXT)
 
@@ -338,7 +338,7 @@ def test_a_server_that_did_not_start_is_told_in_its_words():
 
 
 def test_a_run_that_hub_stopped_is_no_crash():
-    assert told(end=Exit(None, 15, asked=True)).outcome.ending is Ending.INTERRUPTED
+    assert told(end=ProcessExit(None, 15, asked=True)).outcome.ending is Ending.INTERRUPTED
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -354,13 +354,13 @@ def test_the_same_lines_make_the_same_events(name):
 def test_a_run_cut_off_anywhere_still_has_an_outcome(name):
     """kill -9 at any line: the fold never raises and always ends."""
     for length in range(len(LINES[name])):
-        folded = fold(PROVIDER, ASSIGNMENT, LINES[name][:length], end=Exit(None, 9))
+        folded = fold(PROVIDER, ASSIGNMENT, LINES[name][:length], end=ProcessExit(None, 9))
         assert len({id(outcome) for outcome in folded.ended}) == 1
 
 
 @given(st.binary(max_size=200))
 def test_no_line_makes_it_raise(data):
-    told(data, end=Exit(0))
+    told(data, end=ProcessExit(0))
 
 
 JSON = st.recursive(
@@ -375,4 +375,4 @@ KINDS = sorted(PROVIDER.stream(ASSIGNMENT)._handlers)
     st.sampled_from(KINDS), st.dictionaries(st.sampled_from(["part", "info", "status", "error", "id"]), JSON)
 )
 def test_no_event_makes_it_raise(kind, properties):
-    told(message(), event(kind, **properties), IDLE, end=Exit(0))
+    told(message(), event(kind, **properties), IDLE, end=ProcessExit(0))

@@ -85,7 +85,7 @@ def guarded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Guarded]:
     """In a thread of its own: the browser is driven from this one."""
     refused: dict[str, str] = {}
     passed: list[str] = []
-    check, dispatch = guard.check, app.Dispatch.__call__
+    check, dispatch = guard.check, app.PathDispatcher.__call__
 
     def checked(policy, scope):
         error = check(policy, scope)
@@ -99,7 +99,7 @@ def guarded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Guarded]:
         await dispatch(self, scope, receive, send)
 
     monkeypatch.setattr(guard, "check", checked)
-    monkeypatch.setattr(app.Dispatch, "__call__", dispatched)
+    monkeypatch.setattr(app.PathDispatcher, "__call__", dispatched)
     actors, ready, ports, tokens = Fake(), threading.Event(), [], []
     over = trio.Event()
 
