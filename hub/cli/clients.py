@@ -186,7 +186,7 @@ def _run(client: Client, words: list[str], by_hand: str) -> subprocess.Completed
         detail = f"{client.program} is not on PATH."
         raise HubError(Code.AGENT_MISSING, detail, hint=f"Install it, or {by_hand}")
     try:
-        return subprocess.run(  # noqa: S603  # words of our table
+        return subprocess.run(
             [program, *words],
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -196,7 +196,7 @@ class Refusal(StrEnum):
     WRONG_BINDING = "wrong_binding"
 
 
-class ContractInvalid(HubError):  # noqa: N818 - the name the API's code `contract_invalid` has
+class ContractInvalid(HubError):
     """The contract must not be given to an agent."""
 
     def __init__(self, reason: Refusal, detail: str) -> None:

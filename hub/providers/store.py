@@ -142,7 +142,7 @@ class _FileStore:
         self,
         home: str,
         env: Mapping[str, str],
-        folders: Sequence[str] = (),  # noqa: ARG002  # one shape
+        folders: Sequence[str] = (),
     ) -> Sequence[Place]:
         """Where sessions may lie."""
         return self.where(home, env)
@@ -244,7 +244,7 @@ class KindStore:
         self,
         home: str,
         env: Mapping[str, str],
-        folders: Sequence[str] = (),  # noqa: ARG002  # one shape
+        folders: Sequence[str] = (),
     ) -> Sequence[Place]:
         """Where sessions may lie, in each format."""
         return self.where(home, env)

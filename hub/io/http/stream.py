@@ -140,7 +140,7 @@ async def exchange(
     *,
     body: object = None,
     headers: Mapping[str, str] | None = None,
-    timeout: float = 30.0,  # noqa: ASYNC109
+    timeout: float = 30.0,
 ) -> AsyncIterator[Response]:
     """Send one request; the block has its answer, and the connection ends with it.
 
@@ -179,7 +179,7 @@ async def fetch(
     *,
     body: object = None,
     headers: Mapping[str, str] | None = None,
-    timeout: float = 30.0,  # noqa: ASYNC109
+    timeout: float = 30.0,
     limit: int = 4 << 20,
 ) -> Any:
     """The JSON that is answered with 200.

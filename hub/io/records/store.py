@@ -47,7 +47,7 @@ class Corruption(StrEnum):
     INVALID = "invalid"
 
 
-class RecordCorrupt(HubError):  # noqa: N818 - the name the code `state_corrupt` has
+class RecordCorrupt(HubError):
     """The bytes are no record of this form."""
 
     def __init__(self, name: str, reason: Corruption, detail: str) -> None:

@@ -128,7 +128,7 @@ class AcpStream(Fold):
         """The token counts of a turn."""
         return usage_events(result, self._model)
 
-    def _aside(self, piece: str) -> list[Event] | None:  # noqa: ARG002 - for those that override it
+    def _aside(self, piece: str) -> list[Event] | None:
         """The events of a text that the program says itself in the model's place; None for the model's own."""
         return None
 
@@ -172,7 +172,7 @@ class AcpStream(Fold):
             return ()
         return [self._peer.request(key, _NOTHING, {}, request_id=f"{key}{_SPLIT}{text}")]
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Allows or denies; () when nothing of that id waits. The answer has no words: they are the next prompt."""
         asked = self._permissions.pop(approval_id, None)
         if asked is None:

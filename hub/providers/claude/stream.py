@@ -119,7 +119,7 @@ class ClaudeStream(Fold):
             return [Write(key, answer)]
         return [self._inbox.message(key, text)]
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Allows or denies a tool call that waits; () when nothing of that id waits."""
         data = self._asks.answer(approval_id, approved=approved, note=note)
         if data is None:

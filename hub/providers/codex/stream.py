@@ -103,7 +103,7 @@ class CodexStream(Fold):
         params = {"threadId": self._session, "expectedTurnId": self._turn, "input": [_text(text)]}
         return [self._peer.request(key, "turn/steer", params)]
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Allows or declines; () when nothing of that id waits. The protocol's answer has no words: they steer."""
         write = self._asks.answer(approval_id, approved=approved)
         if write is None:

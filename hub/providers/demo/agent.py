@@ -56,11 +56,11 @@ class Demo:
     silent_after: float = 60.0
     untold: Collection[Untold] = ()
 
-    def unasked(self, options: Mapping[str, object]) -> Mapping[str, str]:  # noqa: ARG002 - the contract's
+    def unasked(self, options: Mapping[str, object]) -> Mapping[str, str]:
         """Nothing: it asks for each step that does something."""
         return {}
 
-    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> Mapping[str, str]:  # noqa: ARG002 - the contract's
+    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> Mapping[str, str]:
         """It has no settings."""
         return {}
 
@@ -70,10 +70,10 @@ class Demo:
 
     def refuses_root(
         self,
-        options: Mapping[str, object],  # noqa: ARG002 - the contract's signature
-        env: Mapping[str, str],  # noqa: ARG002 - the contract's signature
+        options: Mapping[str, object],
+        env: Mapping[str, str],
         *,
-        asks: bool,  # noqa: ARG002 - the contract's signature
+        asks: bool,
     ) -> tuple[str, str]:
         """It works for anybody."""
         return "", ""

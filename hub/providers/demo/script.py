@@ -68,7 +68,7 @@ class ScriptError(Exception):
     """The script is not one."""
 
 
-def _on_sigint(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's signature
+def _on_sigint(number: int, frame: FrameType | None) -> NoReturn:
     raise Interrupted
 
 
@@ -196,7 +196,7 @@ class DemoRun:
         if not self._may("run", command=command):
             return
         call = self._begin("run", command=command)
-        child = subprocess.Popen(  # noqa: S603 - running what the script says is what it is for
+        child = subprocess.Popen(
             ["/bin/sh", "-c", command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -37,7 +37,7 @@ _LOOKS = ("view", "undo_edit")
 _HEAD = "working_dir"
 
 
-def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG001  # one shape
+def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
     moved = env.get("GOOSE_PATH_ROOT", "")
     own = f"{moved}/data" if moved.startswith("/") else f"{records.data_home(home, env)}/goose"
     return (

@@ -120,8 +120,10 @@ def _laid_over(config: Mapping[str, object], more: Mapping[str, object]) -> dict
     merged = dict(config)
     for name, value in more.items():
         below = merged.get(name)
-        both = isinstance(below, dict) and isinstance(value, Mapping)
-        merged[name] = _laid_over(below, value) if both else value  # type: ignore[arg-type] # `both` says dict
+        if isinstance(below, dict) and isinstance(value, Mapping):
+            merged[name] = _laid_over(below, value)
+        else:
+            merged[name] = value
     return merged
 
 

@@ -135,5 +135,5 @@ class _Signalled(BaseException):
         self.number = number
 
 
-def _on_signal(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's signature
+def _on_signal(number: int, frame: FrameType | None) -> NoReturn:
     raise _Signalled(number)

@@ -81,7 +81,7 @@ def _rows(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
 def store(name: str, folder: str, file: str) -> KindStore:
     """The store of an agent that keeps its sessions as OpenCode does: below this folder of data, in this database."""
 
-    def where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG001  # one shape
+    def where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
         own = f"{records.data_home(home, env)}/{folder}"
         return (
             Place(own, (file,), DATABASE),

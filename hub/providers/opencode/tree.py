@@ -22,7 +22,7 @@ from hub.providers.opencode.messages import message
 from hub.providers.store import Files, document, stem
 
 
-def fold(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+def fold(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:
     """The session's own file."""
     draft.cwd = text(value.get("directory"))
     draft.took()
