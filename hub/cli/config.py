@@ -77,7 +77,7 @@ def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
     Example: hub config get session.threshold
     """
     values, _ = _in_force(ctx)
-    found: Any = values
+    found: object = values
     for part in _parts(key):
         if not isinstance(found, Mapping) or part not in found:
             raise HubError(
@@ -154,7 +154,7 @@ def _file(ctx: click.Context, *, own: bool) -> Path:
     return user_config(os.environ) if own else Places(find_project(project_dir(ctx))).config
 
 
-def _own_tables(path: Path) -> dict[str, Any]:
+def _own_tables(path: Path) -> dict[str, object]:
     from hub.api.tables import parse_config, parse_toml
     from hub.io.config.file import text_of
 
@@ -163,7 +163,7 @@ def _own_tables(path: Path) -> dict[str, Any]:
     return parse_toml(text, str(path))
 
 
-def _in_force(ctx: click.Context) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+def _in_force(ctx: click.Context) -> tuple[Mapping[str, object], Mapping[str, str]]:
     """Every value as TOML has it, without what is secret, and the origin of those that are not built-in."""
     from hub.api.convert import unstructure
     from hub.domain.redaction.redactor import KnownSecrets, Redactor
@@ -176,7 +176,7 @@ def _in_force(ctx: click.Context) -> tuple[Mapping[str, Any], Mapping[str, str]]
     found = settings(path, environ=os.environ, gate=gate)
     note_left_out(gate)
     hide = Redactor(KnownSecrets(), load_or_create_key("redaction")).text
-    shown: Mapping[str, Any] = _veiled(unstructure(found.config), hide)
+    shown: Mapping[str, object] = _veiled(unstructure(found.config), hide)
     return shown, found.origin
 
 
@@ -191,7 +191,7 @@ def _veiled(value: object, hide: Callable[[str], str]) -> Any:
     return [_veiled(inner, hide) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _flat(values: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+def _flat(values: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
     for key, value in values.items():
         if isinstance(value, Mapping):
             yield from _flat(value, (*path, key))
@@ -254,7 +254,7 @@ def _parts(key: str) -> tuple[str, ...]:
     import tomllib
 
     try:
-        found: Any = tomllib.loads(f"{key} = 0")
+        found: object = tomllib.loads(f"{key} = 0")
     except tomllib.TOMLDecodeError as error:
         raise HubError(
             Code.USAGE,
@@ -268,7 +268,7 @@ def _parts(key: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     import tomllib
 
     try:
@@ -285,7 +285,7 @@ def _is_array(ctx: click.Context, key: str, value: object, *, own: bool) -> bool
     from hub.api.convert import unstructure
     from hub.domain.config.reader import Config
 
-    found: Any = unstructure(Config()) if own else _in_force(ctx)[0]
+    found: object = unstructure(Config()) if own else _in_force(ctx)[0]
     for part in _parts(key):
         found = found.get(part) if isinstance(found, Mapping) else None
     return isinstance(found, list | tuple)

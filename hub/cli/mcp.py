@@ -118,9 +118,9 @@ def uninstall(*, client_name: str, as_json: bool) -> None:
     show(told, as_json=as_json, text=lambda item: f"{item['client']} no longer has the tools of hub")
 
 
-def _snippet(told: dict[str, Any]) -> str:
+def _snippet(told: dict[str, object]) -> str:
     return f"{told['file']}:\n{told['snippet']}"
 
 
-def _installed(told: dict[str, Any]) -> str:
+def _installed(told: dict[str, object]) -> str:
     return f"{told['client']} has the tools of hub, in {told['file']}; they need a daemon: hub daemon"

@@ -118,8 +118,8 @@ def _command(url: str, root: Path, branch: str, *, draft: bool) -> list[str]:
 
 
 def _git(root: Path, *words: str) -> str:
-    done = subprocess.run(  # noqa: S603  # no shell
-        ["git", *words],  # noqa: S607  # the user's own
+    done = subprocess.run(
+        ["git", *words],
         cwd=root,
         capture_output=True,
         text=True,
@@ -132,6 +132,6 @@ def _run(command: list[str], root: Path, *, capture: bool = False) -> subprocess
     """The user's own program, in his terminal; what it says goes to standard error, so that --json stays one document."""
     out = subprocess.PIPE if capture else sys.stderr
     try:
-        return subprocess.run(command, cwd=root, stdout=out, text=True, check=False)  # noqa: S603  # no shell
+        return subprocess.run(command, cwd=root, stdout=out, text=True, check=False)
     except OSError as error:
         raise HubError(Code.PROGRAM_MISSING, f"{command[0]} cannot be started: {error.strerror}.") from error

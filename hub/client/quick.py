@@ -132,11 +132,11 @@ class Api:
         """The JSON of a resource, for who passes it on."""
         return self._ask("GET", f"{path}?{urlencode(query)}" if query else path, None)
 
-    def post(self, path: str, body: Mapping[str, object] | None = None) -> Any:
+    def post(self, path: str, body: Mapping[str, object] | None = None) -> object:
         """What a POST made or changed, as JSON."""
         return self._ask("POST", path, json.dumps(body or {}).encode())
 
-    def _ask(self, method: str, target: str, body: bytes | None) -> Any:
+    def _ask(self, method: str, target: str, body: bytes | None) -> object:
         headers = {"Host": f"127.0.0.1:{self.port}", "Accept": "application/json", **self.headers}
         if body:
             headers["Content-Type"] = "application/json"

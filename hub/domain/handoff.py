@@ -178,7 +178,7 @@ EFFECTS: Mapping[State, Effect] = {
 }
 
 
-class IllegalTransition(HubError):  # noqa: N818 - names the rule that was broken, as h11's LocalProtocolError does
+class IllegalTransition(HubError):
     """A move the table does not have.
 
     A second start of a handoff is the caller's mistake and says so; any other illegal move is hub's.

@@ -303,6 +303,6 @@ class Adopting:
         ]
 
 
-def _wire(intel: SessionIntel) -> dict[str, Any]:
+def _wire(intel: SessionIntel) -> dict[str, object]:
     """As it is served, and all that its intent says."""
     return {**unstructure(told(intel)), "intent": intent_texts(intel.intent or NO_INTENT)}

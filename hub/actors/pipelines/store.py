@@ -78,7 +78,7 @@ class PipelineRunStore:
         """Wake whoever waits."""
         self._changed.notify_all()
 
-    async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:  # noqa: ASYNC109
+    async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:
         """Wait until the predicate holds, at most `timeout` seconds; returns whether it does."""
         with trio.move_on_after(timeout):
             await self._changed.wait_for(predicate)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any, assert_never
+from typing import assert_never
 
 import trio
 
@@ -306,7 +306,7 @@ class SessionActor(Actor[SessionInbox]):
                 live.question = bool(item.event.meta.get("needsInput"))
             if item.event.type in _ACTIONS and not item.event.meta.get("delta"):
                 self._context.shared.last_action = headline(item.event.content, _ACTION)
-        changes: dict[str, Any] = {}
+        changes: dict[str, object] = {}
         if (
             batch.native_session
             and record.state is State.RUNNING

@@ -156,7 +156,7 @@ class SharedState:
             raise HubError(Code.INTERRUPTED, "The session is being stopped.")
         return done[0]
 
-    async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:  # noqa: ASYNC109
+    async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:
         """Wait until the predicate holds, at most `timeout` seconds; returns whether it does."""
         with trio.move_on_after(timeout):
             while not predicate():

@@ -8,7 +8,6 @@ Must not: take an agent's word for anything.
 from __future__ import annotations
 
 import contextlib
-from typing import Any
 
 import attrs
 
@@ -146,7 +145,7 @@ class SessionEnding:
         changes = _ended(state, self.context.clock(), error)
         await self._close(record, {**changes, "verified": verified, "snapshot_sha": sha})
 
-    async def _close(self, record: SessionRecord, changes: dict[str, Any]) -> None:
+    async def _close(self, record: SessionRecord, changes: dict[str, object]) -> None:
         await self.control.drop_ready()
         if record.state is State.RUNNING:
             await self.context.store.update(**changes)
@@ -156,7 +155,7 @@ class SessionEnding:
         await withdraw_all(self.context, record.session_id)
 
 
-def _ended(state: SessionState, now: float, error: ErrorNote | None) -> dict[str, Any]:
+def _ended(state: SessionState, now: float, error: ErrorNote | None) -> dict[str, object]:
     return {
         "session_state": state,
         "error": error,

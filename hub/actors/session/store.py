@@ -95,7 +95,7 @@ _ENDED = {
 _SUFFIX = {True: ", verified", False: ", not verified", None: ""}
 
 
-def _as_it_is(value: object) -> Any:
+def _as_it_is(value: object) -> object:
     return value
 
 
@@ -185,7 +185,7 @@ class SessionStore:
 
     async def _publish_move(self, record: SessionRecord) -> None:
         key = f"fsm:{record.session_id}:{record.moved_seq}"
-        data: dict[str, Any] = {
+        data: dict[str, object] = {
             "sessionId": record.session_id,
             "handoffId": record.handoff_id,
             "from": str(record.previous or ""),
@@ -246,7 +246,7 @@ class SessionStore:
     async def say(self, tag: Tag, msg: str, *, source: str = "", **meta: object) -> int:
         """Log one event of hub's own; answers its id. With a `source` it may be repeated and is logged once."""
         record = self.record
-        base: dict[str, Any] = {}
+        base: dict[str, object] = {}
         if record is not None:
             base = {"sessionId": record.session_id, "provider": record.provider}
         known: Mapping[str, Any] = {k: v for k, v in {**base, **meta}.items() if v not in ("", None)}

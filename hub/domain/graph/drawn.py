@@ -65,7 +65,7 @@ class Outline:
         return cls(whole=whole, items=items, **{name: getattr(intent, name) for name in own})
 
 
-def outline_payload(outline: Outline) -> dict[str, Any]:
+def outline_payload(outline: Outline) -> dict[str, object]:
     """What the task's node says of it."""
     return {_OUTLINE: msgspec.to_builtins(outline)}
 

@@ -63,7 +63,7 @@ class Named:
     searched: frozenset[str] = frozenset()
     """Folders whose files are read."""
     shown: frozenset[tuple[str, Shown]] = frozenset()
-    """(folder, command of git that shows what files held)."""
+    """(folder, command of git that shows what files held or brings it back)."""
 
 
 @attrs.frozen
@@ -238,7 +238,7 @@ class _Subject:
 
     def _doubts_of_lists(self) -> Iterator[str]:
         if any(self._seen.shown.get(one) is None for one in self.shown):
-            yield "It shows what git keeps, and nobody can say of which files."
+            yield "It shows or brings back what git keeps, and nobody can say of which files."
         if self._writes:
             yield "It writes files that it does not name."
 

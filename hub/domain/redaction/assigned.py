@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 
 from hub.domain.redaction.literals import Literals, sizes_by_end
 from hub.domain.redaction.names import names_no_secret
-from hub.domain.redaction.rule import Runs
+from hub.domain.redaction.rule import Runs, matched_end
 from hub.domain.redaction.span import Span
 from hub.domain.redaction.value import (
     drawn,
@@ -322,7 +322,7 @@ def _argument(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span
 def _names_none(view: bytes, at: int, word: bytes, found: re.Match[str]) -> bool:
     """Whether the whole name says that its value is no secret, or is none: an id in which the word stands by chance."""
     low, tail = max(0, at - _NAME), found.start()
-    end = _WORD_END.match(view, tail).end()  # type: ignore[union-attr]  # it matches nothing at least
+    end = matched_end(_WORD_END, view, tail)
     if (word == b"_pass" and end > tail) or names_no_secret(view, low, end):
         return True
     name = _NAME_BEGIN.search(view, low, at)

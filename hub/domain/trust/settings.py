@@ -272,7 +272,7 @@ def _idle(leaf: _Leaf) -> bool:
 
 
 def _without(table: Raw, place: str) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
+    kept: dict[str, object] = {}
     for key, value in table.items():
         at = _place(place, key)
         if at in SETTINGS:

@@ -67,7 +67,7 @@ class ReadOnlyDatabase:
 
     def select(
         self, table: str, columns: Sequence[str], tail: str = "", parameters: Sequence[object] = ()
-    ) -> list[tuple[Any, ...]]:
+    ) -> list[tuple[object, ...]]:
         """Rows of one table, in the order of the columns; NULL for a column it does not have.
 
         Raises:
@@ -80,7 +80,7 @@ class ReadOnlyDatabase:
         return self._rows(f'SELECT {wanted} FROM "{table}" {tail}', parameters)  # noqa: S608  # our own names
 
     def _rows(self, query: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = []
+        found: list[tuple[object, ...]] = []
         room = self._limits.most
         try:
             rows = self._db.execute(query, parameters)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
@@ -77,11 +76,11 @@ class GeminiStream(AcpStream):
             return Step(events, close_stdin=True)
         return super()._fail(events, failure)
 
-    def _describe(self, call: Mapping[str, object]) -> dict[str, Any]:
+    def _describe(self, call: Mapping[str, object]) -> dict[str, object]:
         meta = asked_of(call)
         return {**meta, **self._given(call, meta["tool"])}
 
-    def _given(self, call: Mapping[str, object], tool: str) -> dict[str, Any]:
+    def _given(self, call: Mapping[str, object], tool: str) -> dict[str, object]:
         """It sends no input but a title, and with it in words what the title leaves out."""
         title = jsonline.text(call.get("title"))
         more = content_text(call.get("content"))
@@ -94,7 +93,7 @@ class GeminiStream(AcpStream):
         if tool == _SHELL:
             place = _IN.search(more)
             return {"cwd": place[1]} if place else {}
-        meta: dict[str, Any] = {"texts": [title, *addresses(title)]}
+        meta: dict[str, object] = {"texts": [title, *addresses(title)]}
         if tool in _NAMED and title:
             meta["paths"] = [_WITHIN.sub("", title).strip("'\"")]
         if title.endswith("...") or '..."' in title:

@@ -31,7 +31,7 @@ from hub.providers.places import named
 from hub.providers.store import Database, DatabaseStore, DocumentStore, Files, KindStore, document, stem
 
 
-def _fold_tree(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+def _fold_tree(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:  # one shape
     """The session's own file."""
     draft.cwd = text(value.get("directory"))
     draft.took()
@@ -89,7 +89,7 @@ def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[Stor
 def _rows(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
     """All of one session."""
     ours = "WHERE session_id = ? ORDER BY time_created, id"
-    parts: dict[str, list[Any]] = {}
+    parts: dict[str, list[object]] = {}
     for name, data in database.select("part", ("message_id", "data"), ours, (hit.session_id,)):
         parts.setdefault(text(name), []).append(records.decoded(data))
     for name, data in database.select("message", ("id", "data"), ours, (hit.session_id,)):
@@ -112,7 +112,7 @@ def _rows(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
 def store(name: str, folder: str, file: str) -> KindStore:
     """The store of an agent that keeps its sessions as OpenCode does: below this folder of data, in this database."""
 
-    def where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG001  # one shape
+    def where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
         own = f"{records.data_home(home, env)}/{folder}"
         return (
             Place(own, (file,), DATABASE),

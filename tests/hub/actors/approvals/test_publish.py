@@ -20,7 +20,7 @@ class Log:
     told: list[str]
     broken: bool = False
 
-    async def call(self, message, *, timeout):  # noqa: ASYNC109 - a reference's signature
+    async def call(self, message, *, timeout):
         if self.broken:
             raise HubError(Code.NO_SPACE)
         stage = (
