@@ -215,11 +215,6 @@ def find(
     )
 
 
-def port_of(directory: Path, environ: Mapping[str, str]) -> int:
-    """Where the daemon of the project that `directory` lies in listens, as far as can be known."""
-    return find(None, directory, environ).port
-
-
 def _named_port(environ: Mapping[str, str]) -> int | None:
     named = environ.get("HUB_PORT", "")
     if named in ("", "0"):

@@ -195,15 +195,6 @@ class ChainVerdict:
         }
 
 
-def chain_hash(prev: str, event: str, data: Mapping[str, object]) -> str:
-    """The hash of a record: SHA-256(prev + canonical({"event", "data"})), hex.
-
-    Raises:
-        NotCanonicalError: `data` has no canonical form.
-    """
-    return _digest(prev, canonical({"data": dict(data), "event": event}))
-
-
 def make_record(prev_hash: str, seq: int, at: str, event: str, data: Mapping[str, object]) -> AuditRecord:
     """The next record of a chain.
 

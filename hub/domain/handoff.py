@@ -212,11 +212,6 @@ def advance(state: State, trigger: Trigger) -> State:
     return transition(state, trigger).next
 
 
-def effect_of(state: State) -> Effect:
-    """What is done while in `state`, and done again by a restart that finds it in `fsm.json`."""
-    return EFFECTS[state]
-
-
 def diagram() -> str:
     """The table as a Mermaid state diagram."""
     lines = ["stateDiagram-v2", f"    [*] --> {State.RUNNING}"]

@@ -18,11 +18,11 @@ from hub.actors.common.transient import TRANSIENT
 from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import start_handoff
+from hub.actors.session.chronicle import Scores
+from hub.actors.session.commands import Acceptance, GateResult
 from hub.actors.session.context import SessionContext
-from hub.actors.session.evidence import EvidenceGatherer, GateResult
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.routing import Routing
-from hub.actors.session.scores import Scores
 from hub.api.session import Stopped
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
@@ -39,7 +39,7 @@ class SessionEnding:
     context: SessionContext
     control: AgentControl
     routing: Routing
-    evidence: EvidenceGatherer
+    acceptance: Acceptance
     handoff: HandoffSteps
     scores: Scores
 
@@ -49,7 +49,7 @@ class SessionEnding:
         if not record.verify:
             await self.finish(record, SessionState.COMPLETED, verified=False)
             return
-        gate = await self.evidence.gate(record, f"final:{record.dispatch_id}")
+        gate = await self.acceptance.gate(record, f"final:{record.dispatch_id}")
         if gate.passed:
             await self.finish(record, SessionState.COMPLETED, verified=True)
             return

@@ -19,8 +19,8 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session import views
 from hub.actors.session.context import SessionContext
+from hub.actors.session.contract import Signed
 from hub.actors.session.routing import Routing
-from hub.actors.session.signed import Signed
 from hub.actors.sessions import listing
 from hub.actors.sessions.admission import Admission
 from hub.actors.sessions.beginning import Beginnings

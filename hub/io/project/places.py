@@ -207,10 +207,6 @@ class Places:
         """The index hub keeps for a session's snapshots."""
         return self.git_dir / session_id / "index"
 
-    def key_path(self, purpose: str) -> Path:
-        """The key's file."""
-        return self.keys / f"{purpose}.key"
-
     def ensure(self) -> None:
         """Makes the directories (0700) and hides `.hub/` from git; a second call changes nothing.
 

@@ -10,7 +10,7 @@ Traps this fold knows, each with a test:
  3. A turn that is cancelled while text streams leaves the agent's memory whole: task, contract and work. So a
     reply never cancels.
  4. Without a login the program talks to a person on standard output and takes our JSON for an answer.
- 5. Retries are told on standard error only (`retries.py`).
+ 5. Retries are told on standard error only (`failures.py`).
  6. A change of the approval mode is told as words of the model ("[MODE_UPDATE] yolo").
  7. A denied tool has no end; tools run one after another.
 """
@@ -27,7 +27,7 @@ from hub.providers.acp.stream import AcpStream
 from hub.providers.acp.tools import asked_of, content_text
 from hub.providers.base import Assignment, ProcessExit, Step
 from hub.providers.gemini import failures
-from hub.providers.gemini.retries import Retries
+from hub.providers.gemini.failures import Retries
 from hub.providers.given import addresses, given, shown
 from hub.providers.rpc import RpcError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from hub.actors.approvals.publish import publish
+from hub.actors.approvals.actor import publish
 from hub.actors.common.outbox import Outbox
 from hub.domain.approval import Action, ApprovalState, By, PermissionRequest, RuleVerdict, decided, raised
 from hub.errors import Code, HubError
