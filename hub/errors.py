@@ -354,7 +354,7 @@ class HubError(Exception):
         """Exit status of a command."""
         return RULES[self.code].exit
 
-    def problem(self) -> dict[str, Any]:
+    def problem(self) -> dict[str, object]:
         """The RFC 9457 document `{type, title, status, detail, code, hint}` and the extras."""
         rule = RULES[self.code]
         return {

@@ -38,7 +38,7 @@ class Reply:
         """Whether it has been set."""
         return self._outcome is not None
 
-    def answer(self, value: Any) -> None:
+    def answer(self, value: object) -> None:
         """Give the caller a value."""
         self._set(outcome.Value(value))
 
@@ -52,7 +52,7 @@ class Reply:
             self._owner = owner
             owner.add(self)
 
-    def _set(self, result: outcome.Outcome[Any]) -> None:
+    def _set(self, result: outcome.Outcome[object]) -> None:
         if self._outcome is not None:
             return
         self._outcome = result

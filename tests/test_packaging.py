@@ -26,7 +26,6 @@ MODULES = {
     "google-re2": "re2",
     "openapi-spec-validator": "openapi_spec_validator",
     "kingfisher-secret-scanner": "kingfisher_sdk",
-    "platformdirs": "platformdirs",
     "python-dotenv": "dotenv",
     "quart-trio": "quart_trio",
     "trio-websocket": "trio_websocket",

@@ -12,7 +12,6 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import attrs
 import trio
@@ -22,6 +21,9 @@ from hub.acp.choices import PROFILE
 from hub.acp.connection import NOT_FOUND, EditorConnection, unknown
 from hub.acp.conversation import EditorConversation, first_of
 from hub.acp.daemon import ProjectDaemon
+from hub.api.profiles import Profile
+from hub.api.providers import ProviderStatus
+from hub.api.sessions import Session, Sessions
 from hub.errors import Code, HubError
 from hub.wire.frames import INVALID_PARAMS, JsonObject, RefusedError
 from hub.wire.wires import Wires
@@ -118,7 +120,10 @@ class EditorAgent:
 
     async def _opened(self, session_id: str, daemon: ProjectDaemon) -> EditorConversation:
         made = EditorConversation(session_id, daemon, self.connection, self.nursery)
-        made.choices.learn(await daemon.get("/api/providers"), await daemon.get("/api/profiles"))
+        made.choices.learn(
+            await daemon.get(list[ProviderStatus], "/api/providers"),
+            await daemon.get(list[Profile], "/api/profiles"),
+        )
         if (before := self._conversations.get(session_id)) is not None:
             before.close()
         self._conversations[session_id] = made
@@ -128,9 +133,9 @@ class EditorAgent:
         daemon = self.daemon_of(_folder(params) if params.get("cwd") else Path.cwd())
         if not await daemon.runs():
             return {"sessions": []}
-        rows = (await daemon.get("/api/sessions"))["sessions"]
-        known = {row["sessionId"] for row in rows}
-        begun = [row for row in rows if not row["runId"] and first_of(row["sessionId"]) not in known]
+        rows = (await daemon.get(Sessions, "/api/sessions")).sessions
+        known = {row.session_id for row in rows}
+        begun = [row for row in rows if not row.run_id and first_of(row.session_id) not in known]
         newest = [_row(row, daemon.root) for row in reversed(begun)]
         return {"sessions": newest[:_LIST]}
 
@@ -179,18 +184,18 @@ def _offered(made: EditorConversation) -> JsonObject:
     return {"configOptions": made.choices.options(), "modes": made.choices.modes()}
 
 
-def _row(row: JsonObject, root: Path) -> JsonObject:
-    when = row["endedAt"] or row["startedAt"]
+def _row(row: Session, root: Path) -> JsonObject:
+    when = row.ended_at or row.started_at
     return {
-        "sessionId": row["sessionId"],
+        "sessionId": row.session_id,
         "cwd": str(root),
-        "title": row["title"],
+        "title": row.title,
         **({"updatedAt": when} if when else {}),
     }
 
 
 def _text(params: JsonObject, name: str) -> str:
-    value: Any = params.get(name)
+    value = params.get(name)
     if not isinstance(value, str) or not value:
         raise RefusedError(INVALID_PARAMS, f"{name} is a text, and needed")
     return value

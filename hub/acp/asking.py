@@ -9,24 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import PurePath
-from typing import Any, Protocol
+from typing import Protocol
 
 import attrs
 import trio
 
 from hub.acp.daemon import ProjectDaemon
 from hub.acp.permissions import ALWAYS, REJECT, chosen, question
+from hub.api.approvals import Approval, Resolution, Resolved
 from hub.errors import HubError
-from hub.wire.frames import RefusedError
+from hub.wire.frames import JsonObject, RefusedError
 
 
 class EditorSide(Protocol):
     """The editor's side of the connection."""
 
-    async def tell(self, method: str, params: dict[str, Any], /) -> None:
+    async def tell(self, method: str, params: JsonObject, /) -> None:
         """Send a notification."""
 
-    async def ask(self, method: str, params: dict[str, Any], /) -> dict[str, Any]:
+    async def ask(self, method: str, params: JsonObject, /) -> JsonObject:
         """Send a request; its result."""
 
 
@@ -72,12 +73,12 @@ class Asking:
             scope.cancel()
 
     async def _ask(self, number: str) -> None:
-        waiting = await self.daemon.get("/api/approvals")
-        found = next((one for one in waiting if one["id"] == number), None)
+        waiting = await self.daemon.get(list[Approval], "/api/approvals")
+        found = next((one for one in waiting if one.id == number), None)
         if found is None:
             return
-        asked = question(found, self.tree_of(found["sessionId"]))
+        asked = question(found, self.tree_of(found.session_id))
         said = await self.editor.ask("session/request_permission", {"sessionId": self.conversation, **asked})
         if option := chosen(said):
-            answer = {"approved": option != REJECT, "always": option == ALWAYS}
-            await self.daemon.insist(f"/api/approvals/{number}", answer)
+            answer = Resolution(id=number, approved=option != REJECT, always=option == ALWAYS)
+            await self.daemon.insist(Resolved, "/api/approvals/{id}", answer)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any
 
 import attrs
+
+from hub.wire.frames import JsonObject
 
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _HEAD = re.compile(r'diff --git (?:"?a/.*"? )?"?b/(.*?)"?$')
@@ -44,7 +45,7 @@ class FileEdit:
             if side and mark != skipped:
                 side[-1] = side[-1].removesuffix("\n")
 
-    def block(self, tree: PurePath) -> dict[str, Any]:
+    def block(self, tree: PurePath) -> JsonObject:
         """As the content of a tool call; paths of the protocol are absolute."""
         old = None if self.fresh else "".join(self.old)
         return {

@@ -7,11 +7,13 @@ Must not: say who begins where nobody was chosen (the daemon does), or offer who
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import attrs
 
-from hub.wire.frames import INVALID_PARAMS, RefusedError
+from hub.api.profiles import Profile
+from hub.api.providers import ProviderStatus
+from hub.domain.routing import Availability
+from hub.wire.frames import INVALID_PARAMS, JsonObject, RefusedError
 
 AGENT, PROFILE = "agent", "profile"
 _ANY = "auto"
@@ -29,12 +31,14 @@ class SessionChoices:
     agent: str = ""
     profile: str = ""
 
-    def learn(self, providers: Sequence[dict[str, Any]], profiles: Sequence[dict[str, Any]]) -> None:
+    def learn(self, providers: Sequence[ProviderStatus], profiles: Sequence[Profile]) -> None:
         """Take what `GET /api/providers` and `GET /api/profiles` answer."""
         self.agents = {
-            row["name"]: (row["displayName"], _standing(row)) for row in providers if row["status"] != "error"
+            row.name: (row.display_name, _standing(row))
+            for row in providers
+            if row.status is not Availability.ERROR
         }
-        self.profiles = {row["name"]: " → ".join(row["chain"]) for row in profiles}
+        self.profiles = {row.name: " → ".join(row.chain) for row in profiles}
 
     def choose(self, option: str, value: str) -> None:
         """Choose.
@@ -51,12 +55,7 @@ class SessionChoices:
             raise RefusedError(INVALID_PARAMS, f"There is no {option} {value[:64]!r}: {known}.")
         setattr(self, option, "" if value == _ANY else value)
 
-    def order(self) -> dict[str, str]:
-        """What of it `POST /api/run` is given."""
-        named = {"provider": self.agent, "profile": self.profile}
-        return {name: value for name, value in named.items() if value}
-
-    def options(self) -> list[dict[str, Any]]:
+    def options(self) -> list[JsonObject]:
         """As `configOptions`."""
         profiles = {name: (name, chain) for name, chain in self.profiles.items()}
         return [
@@ -72,7 +71,7 @@ class SessionChoices:
             ),
         ]
 
-    def modes(self) -> dict[str, Any]:
+    def modes(self) -> JsonObject:
         """As `modes`: the profiles."""
         offered = {_ANY: "No profile.", **self.profiles}
         return {
@@ -84,14 +83,14 @@ class SessionChoices:
         }
 
 
-def _select(about: dict[str, str], chosen: str, rows: dict[str, tuple[str, str]]) -> dict[str, Any]:
+def _select(about: dict[str, str], chosen: str, rows: dict[str, tuple[str, str]]) -> JsonObject:
     options = [
         {"value": value, "name": title, "description": words} for value, (title, words) in rows.items()
     ]
     return {**about, "type": "select", "currentValue": chosen or _ANY, "options": options}
 
 
-def _standing(row: dict[str, Any]) -> str:
+def _standing(row: ProviderStatus) -> str:
     """How an agent is at this moment, in one line."""
-    said = row["reason"] or str(row["status"])
-    return f"{row['account']}: {said}" + (f", until {row['resetsAt']}" if row["resetsAt"] else "")
+    said = row.reason or str(row.status)
+    return f"{row.account}: {said}" + (f", until {row.resets_at}" if row.resets_at else "")

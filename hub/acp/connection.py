@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 import attrs
 import trio
@@ -25,6 +25,8 @@ from hub.wire.frames import (
     refused,
 )
 from hub.wire.wires import Wires
+
+T = TypeVar("T")
 
 MAX_LINE = 16 * 1024 * 1024
 """Bytes of a message: files that the user adds come within the prompt."""
@@ -43,7 +45,7 @@ class _Asked:
     """A request of ours that waits for its answer."""
 
     over: trio.Event = attrs.field(factory=trio.Event)
-    result: Any = None
+    result: object = None
     error: RefusedError | None = None
 
 
@@ -84,11 +86,11 @@ class EditorConnection:
                 for scope in self._lasting:
                     scope.cancel()
 
-    async def tell(self, method: str, params: Mapping[str, Any]) -> None:
+    async def tell(self, method: str, params: Mapping[str, object]) -> None:
         """Send a notification."""
         await self._write({"jsonrpc": "2.0", "method": method, "params": dict(params)})
 
-    async def ask(self, method: str, params: Mapping[str, Any]) -> JsonObject:
+    async def ask(self, method: str, params: Mapping[str, object]) -> JsonObject:
         """Send a request, and wait for its answer as long as that takes.
 
         A wait that is given up is told to the editor, which may put its question away.
@@ -177,7 +179,7 @@ class EditorConnection:
             except BrokenPipeError:
                 self._all.cancel()
 
-    async def _thread(self, work: Callable[[], Any]) -> Any:
+    async def _thread(self, work: Callable[[], T]) -> T:
         return await trio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
 
 

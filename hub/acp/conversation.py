@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePath
-from typing import Any
 
 import attrs
 import trio
@@ -23,8 +22,13 @@ from hub.acp.choices import SessionChoices
 from hub.acp.daemon import END, ProjectDaemon, Records
 from hub.acp.prompts import text_of
 from hub.acp.telling import Teller, Update, content
+from hub.api.approvals import Approval
+from hub.api.history import Diff
+from hub.api.session import Cost, Pause, Paused, Replied, Run, Started, Stopped, TextReply, Which
+from hub.api.sessions import Sessions
+from hub.api.status import Status
 from hub.errors import Code, HubError
-from hub.wire.frames import INVALID_REQUEST, RefusedError
+from hub.wire.frames import INVALID_REQUEST, JsonObject, RefusedError
 
 _GONE = frozenset({Code.NOT_FOUND, Code.NO_ACTIVE_SESSION})
 _NOTHING = frozenset({Code.NOT_FOUND, Code.INVALID})
@@ -90,7 +94,7 @@ class EditorConversation:
 
     # --- what the editor asks ---------------------------------------------------------------------------
 
-    async def prompt(self, blocks: Any) -> dict[str, Any]:
+    async def prompt(self, blocks: object) -> JsonObject:
         """Work on a prompt until an agent is done with it, has a question, or the user has enough.
 
         Raises:
@@ -134,22 +138,22 @@ class EditorConversation:
             HubError: `not_found`.
         """
         await self.daemon.ensure()
-        rows = (await self.daemon.get("/api/sessions"))["sessions"]
+        rows = (await self.daemon.get(Sessions, "/api/sessions")).sessions
         named = re.compile(rf"{re.escape(self.id)}(-[0-9]+)?")
-        mine = [row for row in rows if named.fullmatch(row["sessionId"])]
+        mine = [row for row in rows if named.fullmatch(row.session_id)]
         if not mine:
             raise HubError(Code.NOT_FOUND, f"There is no session {self.id}.", hint="See them all: hub ls")
-        self.sessions = [row["sessionId"] for row in mine]
+        self.sessions = [row.session_id for row in mine]
         self._since = await self.daemon.newest()
         if replay:
             for session_id in self.sessions:
                 await self._replay(session_id)
             await self._show_changes()
-        if not mine[-1]["endedAt"]:
+        if not mine[-1].ended_at:
             await self._be_followed()
-            for approval in await self.daemon.get("/api/approvals"):
-                if approval["sessionId"] in self.sessions:
-                    self.nursery.start_soon(self._asking.ask, approval["id"])
+            for approval in await self.daemon.get(list[Approval], "/api/approvals"):
+                if approval.session_id in self.sessions:
+                    self.nursery.start_soon(self._asking.ask, approval.id)
 
     async def _replay(self, session_id: str) -> None:
         """All that was told of a session, up to where it is followed from."""
@@ -167,12 +171,14 @@ class EditorConversation:
         if self.sessions:
             current = self.sessions[-1]
             try:
-                status = await self.daemon.get("/api/status", {"sessionId": current})
-                if status["paused"]:
-                    await self.daemon.post("/api/session/pause", {"pause": False, "sessionId": current})
-                if not status["endedAt"]:
+                status = await self.daemon.get(Status, "/api/status", {"sessionId": current})
+                if status.paused:
+                    go_on = Pause(pause=False, session_id=current)
+                    await self.daemon.post(Paused, "/api/session/pause", go_on)
+                if not status.ended_at:
                     self._own += 1
-                    await self.daemon.post("/api/session/reply", {"reply": text, "sessionId": current})
+                    reply = TextReply(reply=text, session_id=current)
+                    await self.daemon.post(Replied, "/api/session/reply", reply)
                     return
             except HubError as error:
                 self._own = 0
@@ -182,7 +188,10 @@ class EditorConversation:
 
     async def _begin(self, text: str) -> None:
         session_id = self._next()
-        order = {"task": text, "sessionId": session_id, "queue": True, **self.choices.order()}
+        chosen = self.choices
+        order = Run(
+            task=text, session_id=session_id, queue=True, provider=chosen.agent, profile=chosen.profile
+        )
         before = list(self.sessions)
         self._own += 1
         self.sessions.append(session_id)
@@ -193,9 +202,9 @@ class EditorConversation:
             self._own = 0
             self.sessions.remove(session_id)
             raise
-        if started["position"]:
+        if started.position:
             await self.update(
-                self._teller.note(f"**hub:** this waits for its turn, as number {started['position']}.")
+                self._teller.note(f"**hub:** this waits for its turn, as number {started.position}.")
             )
 
     def _next(self) -> str:
@@ -205,20 +214,21 @@ class EditorConversation:
         number = self.sessions[-1].removeprefix(self.id).lstrip("-")
         return f"{self.id}-{int(number or 1) + 1}"
 
-    async def _ordered(self, order: dict[str, Any], before: list[str]) -> Any:
+    async def _ordered(self, order: Run, before: list[str]) -> Started:
         """On the work of the newest session that left some; one that was cancelled while it waited left none."""
         for session_id in reversed(before):
             try:
-                return await self.daemon.insist("/api/run", {**order, "continues": session_id})
+                following = attrs.evolve(order, continues=session_id)
+                return await self.daemon.insist(Started, "/api/run", following)
             except HubError as error:
                 if error.code not in _NOTHING:
                     raise
-        return await self.daemon.insist("/api/run", order)
+        return await self.daemon.insist(Started, "/api/run", order)
 
     async def _stop(self) -> None:
         turn = self._turn
         try:
-            await self.daemon.post("/api/session/stop", {"sessionId": self.sessions[-1]}, END)
+            await self.daemon.post(Stopped, "/api/session/stop", Which(session_id=self.sessions[-1]), END)
         except HubError as error:
             if turn is None or turn.over.is_set():
                 return
@@ -228,17 +238,17 @@ class EditorConversation:
                 )
             turn.end(_CANCELLED)
 
-    async def _usage(self) -> dict[str, Any]:
+    async def _usage(self) -> JsonObject:
         try:
-            cost = await self.daemon.get("/api/session/cost", {"sessionId": self.sessions[-1]})
+            cost = await self.daemon.get(Cost, "/api/session/cost", {"sessionId": self.sessions[-1]})
         except HubError:
             return {}
         usage = {
-            "totalTokens": cost["tokensIn"] + cost["tokensOut"],
-            "inputTokens": cost["tokensIn"],
-            "outputTokens": cost["tokensOut"],
-            "cachedReadTokens": cost["cachedIn"],
-            "cachedWriteTokens": cost["cacheWriteIn"],
+            "totalTokens": cost.tokens_in + cost.tokens_out,
+            "inputTokens": cost.tokens_in,
+            "outputTokens": cost.tokens_out,
+            "cachedReadTokens": cost.cached_in,
+            "cachedWriteTokens": cost.cache_write_in,
         }
         return {"usage": usage}
 
@@ -274,14 +284,14 @@ class EditorConversation:
                 await self._happened(record)
             self._since = record["id"]
 
-    def _is_mine(self, record: dict[str, Any]) -> bool:
+    def _is_mine(self, record: JsonObject) -> bool:
         return record.get("meta", {}).get("sessionId") in self.sessions
 
-    def _tell(self, record: dict[str, Any]) -> list[Update]:
+    def _tell(self, record: JsonObject) -> list[Update]:
         self._teller.tree = self.tree_of(record["meta"]["sessionId"])
         return self._teller.tell(record)
 
-    async def _happened(self, record: dict[str, Any]) -> None:
+    async def _happened(self, record: JsonObject) -> None:
         meta = record["meta"]
         updates = self._tell(record)
         if self._own and any(update["sessionUpdate"] == "user_message_chunk" for update in updates):
@@ -313,7 +323,7 @@ class EditorConversation:
 
     # --- changes ----------------------------------------------------------------------------------------
 
-    async def _changed(self, meta: dict[str, Any], update: Update) -> list[dict[str, Any]]:
+    async def _changed(self, meta: JsonObject, update: Update) -> list[JsonObject]:
         """What is different now in the file that a tool was used on."""
         tree = self.tree_of(meta["sessionId"])
         paths = [PurePath(place["path"]) for place in update.get("locations", ())]
@@ -321,18 +331,18 @@ class EditorConversation:
         if not inner or "command" in meta:
             return []
         diff = await self._diff(meta["sessionId"])
-        found = changes_of(diff.get("diff", ""))
+        found = changes_of(diff.diff if diff else "")
         return [change.block(tree) for change in found if change.path in inner]
 
     async def _show_changes(self) -> None:
         """All that the newest session has changed, as one call."""
         session_id = self.sessions[-1]
         diff = await self._diff(session_id)
-        if not diff.get("diff"):
+        if not diff or not diff.diff:
             return
         tree = self.tree_of(session_id)
-        found = changes_of(diff["diff"])
-        *_, total = diff["summary"].strip().splitlines() or [""]
+        found = changes_of(diff.diff)
+        *_, total = diff.summary.strip().splitlines() or [""]
         places = [{"path": str(tree / one.path), "line": one.line} for one in found]
         await self.update(
             {
@@ -342,16 +352,15 @@ class EditorConversation:
                 "kind": "edit",
                 "status": "completed",
                 "content": [
-                    content(f"{diff['summary'].rstrip()}\n\nTake it: hub take {session_id}"),
+                    content(f"{diff.summary.rstrip()}\n\nTake it: hub take {session_id}"),
                     *(change.block(tree) for change in found),
                 ],
                 "locations": places,
             }
         )
 
-    async def _diff(self, session_id: str) -> dict[str, Any]:
+    async def _diff(self, session_id: str) -> Diff | None:
         try:
-            found: dict[str, Any] = await self.daemon.get("/api/session/diff", {"sessionId": session_id})
+            return await self.daemon.get(Diff, "/api/session/diff", {"sessionId": session_id})
         except HubError:
-            return {}
-        return found
+            return None

@@ -8,16 +8,18 @@ Tests: tests/hub/acp/test_conversation.py
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn, TypeVar
 
 import attrs
 import trio
 
-from hub.client.quick import ABSENT, Api
+from hub.api.events import EventRecord
+from hub.api.health import Health
+from hub.client.quick import ABSENT, Api, Query
 from hub.errors import HubError
+from hub.wire.frames import JsonObject
 
 PAGE = 10_000
 BEGIN = 130.0
@@ -27,8 +29,12 @@ END = 300.0
 _BREATH = 0.5
 _TRIES = 3
 
-Records = list[dict[str, Any]]
-_in_thread = partial(trio.to_thread.run_sync, abandon_on_cancel=True)
+T = TypeVar("T")
+Records = list[JsonObject]
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
 
 
 @attrs.frozen
@@ -46,29 +52,29 @@ class ProjectDaemon:
     begin: Callable[[], None]
     _starting: trio.Lock = attrs.field(factory=trio.Lock)
 
-    async def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
-        """The JSON of a resource."""
-        return await _in_thread(lambda: self.find().get(path, query))
+    async def get(self, kind: type[T], path: str, query: Query | None = None) -> T:
+        """A resource."""
+        return await _in_thread(lambda: self.find().read(kind, path, query))
 
-    async def post(self, path: str, body: Mapping[str, Any], timeout: float = BEGIN) -> Any:  # noqa: ASYNC109
+    async def post(self, kind: type[T], path: str, body: object, timeout: float = BEGIN) -> T:
         """What a POST made or changed."""
-        return await _in_thread(lambda: self.find().within(timeout).post(path, body))
+        return await _in_thread(lambda: self.find().within(timeout).order(kind, path, body))
 
-    async def insist(self, path: str, body: Mapping[str, Any]) -> Any:
+    async def insist(self, kind: type[T], path: str, body: object) -> T:
         """A POST that may be given again: the daemon may go in the middle of it, and is started again."""
         for _ in range(_TRIES - 1):
             try:
-                return await self.post(path, body)
+                return await self.post(kind, path, body)
             except HubError as error:
                 if error.code not in ABSENT:
                     raise
             await self.ensure()
-        return await self.post(path, body)
+        return await self.post(kind, path, body)
 
     async def runs(self) -> bool:
         """Whether it is there."""
         try:
-            await self.get("/api/health")
+            await self.get(Health, "/api/health")
         except HubError as error:
             if error.code in ABSENT:
                 return False
@@ -83,13 +89,13 @@ class ProjectDaemon:
 
     async def newest(self) -> int:
         """The id of the newest event; 0 = there is none."""
-        found = await self.get("/api/events", {"newest": 1, "limit": 1})
-        return int(found[-1]["id"]) if found else 0
+        found = await self.get(list[EventRecord], "/api/events", {"newest": 1, "limit": 1})
+        return found[-1].id if found else 0
 
     async def page(self, session_id: str, since: int) -> Records:
         """The events of a session after an id, oldest first; not all of them at once."""
-        query: dict[str, str | int] = {"sessionId": session_id, "since": since, "limit": PAGE}
-        found: Records = await self.get("/api/events", query)
+        query: Query = {"sessionId": session_id, "since": since, "limit": PAGE}
+        found: Records = await _in_thread(lambda: self.find().get("/api/events", query))
         return found
 
     async def follow(

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePath
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from hub.wire.frames import INVALID_PARAMS, RefusedError
+from hub.wire.frames import INVALID_PARAMS, JsonObject, RefusedError
 
 _TICKS = re.compile("`+")
 
 
-def text_of(blocks: Any, root: PurePath) -> str:
+def text_of(blocks: object, root: PurePath) -> str:
     """The prompt as one text.
 
     Args:
@@ -34,7 +33,7 @@ def text_of(blocks: Any, root: PurePath) -> str:
     return text
 
 
-def _block(block: dict[str, Any], root: PurePath) -> str:
+def _block(block: JsonObject, root: PurePath) -> str:
     match block:
         case {"type": "text", "text": str(text)}:
             return text

@@ -7,11 +7,10 @@ Tests: tests/hub/acp/test_telling.py
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
 from hub.domain.text.safe import clean
+from hub.wire.frames import JsonObject
 
 MESSAGE, THOUGHT, USER = "agent_message_chunk", "agent_thought_chunk", "user_message_chunk"
 _GAP = "\n\n"
@@ -30,13 +29,13 @@ class Speech:
     _pieces: str = ""
     """What is told of a text that is not whole yet."""
 
-    def piece(self, kind: str, words: str) -> dict[str, Any]:
+    def piece(self, kind: str, words: str) -> JsonObject:
         """A part of a text that is told again when it is whole."""
         gap = self._gap(kind)
         self._pieces += words
         return chunk(kind, gap + words)
 
-    def whole(self, kind: str, words: str, *, goes_on: bool = False) -> list[dict[str, Any]]:
+    def whole(self, kind: str, words: str, *, goes_on: bool = False) -> list[JsonObject]:
         """A text; of one that came in pieces what is left of it.
 
         Args:
@@ -56,7 +55,7 @@ class Speech:
         """Whether this is what the agent said last."""
         return words.split() == self.said.split()
 
-    def note(self, words: str) -> dict[str, Any]:
+    def note(self, words: str) -> JsonObject:
         """Hub's own words: in a quote, so that nobody takes them for the agent's."""
         self.interrupted()
         quoted = "\n".join(f"> {line}".rstrip() for line in clean(words).splitlines())
@@ -72,6 +71,6 @@ class Speech:
         return _GAP if begins else ""
 
 
-def chunk(kind: str, words: str) -> dict[str, Any]:
+def chunk(kind: str, words: str) -> JsonObject:
     """The update of a text."""
     return {"sessionUpdate": kind, "content": {"type": "text", "text": words}}

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any
 
 import attrs
 
 from hub.acp.speech import MESSAGE, THOUGHT, USER, Speech, chunk
 from hub.domain.quota.spoken import spoken
 from hub.domain.text.safe import clean
+from hub.wire.frames import JsonObject
 
-Record = dict[str, Any]
-Update = dict[str, Any]
+Record = JsonObject
+Update = JsonObject
 
 _KINDS = {
     "execute": ("bash", "shell", "run", "exec", "command", "terminal"),
@@ -72,7 +72,7 @@ class Teller:
         """Hub's own words."""
         return self._speech.note(words)
 
-    def _updates(self, record: Record, meta: dict[str, Any]) -> Iterator[Update]:
+    def _updates(self, record: Record, meta: JsonObject) -> Iterator[Update]:
         words = clean(str(record.get("msg", "")))
         if meta.get("type") in _LATER or "detected" in meta:
             return
@@ -97,7 +97,7 @@ class Teller:
                 hint = f"\n{meta['hint']}" if meta.get("hint") else ""
                 yield self.note(f"{f'**{who}:** ' if who else ''}{words}{clean(hint)}")
 
-    def _text(self, words: str, meta: dict[str, Any]) -> Iterator[Update]:
+    def _text(self, words: str, meta: JsonObject) -> Iterator[Update]:
         if meta.get("role") == "user":
             if not meta.get("type"):  # else an agent repeats what it was told
                 yield chunk(USER, words)
@@ -108,7 +108,7 @@ class Teller:
         else:
             yield from self._speech.whole(kind, words, goes_on=bool(meta.get("more")))
 
-    def _tool_call(self, words: str, meta: dict[str, Any]) -> Update:
+    def _tool_call(self, words: str, meta: JsonObject) -> Update:
         tool = str(meta.get("tool", ""))
         call: Update = {
             "sessionUpdate": "tool_call",
@@ -123,7 +123,7 @@ class Teller:
             self._paths[call["toolCallId"]] = meta["path"]
         return call | self._locations(call["toolCallId"])
 
-    def _tool_result(self, words: str, meta: dict[str, Any]) -> Update:
+    def _tool_result(self, words: str, meta: JsonObject) -> Update:
         update: Update = {
             "sessionUpdate": "tool_call_update",
             "toolCallId": _call_id(meta),
@@ -145,7 +145,7 @@ class Teller:
         """In one line, with the agent's files named from their root."""
         return _line(words.replace(f"{self.tree}/", ""))
 
-    def _taken_over(self, meta: dict[str, Any]) -> Iterator[Update]:
+    def _taken_over(self, meta: JsonObject) -> Iterator[Update]:
         """Before the first word of an agent that goes on with another one's work."""
         dispatch = meta.get("dispatchId") if meta.get("type") else ""
         if not dispatch or dispatch in self._dispatches:
@@ -156,12 +156,12 @@ class Teller:
         if before and before != who:
             yield self.note(f"**hub:** {who} goes on with the work.")
 
-    def _handoff(self, meta: dict[str, Any]) -> Iterator[Update]:
+    def _handoff(self, meta: JsonObject) -> Iterator[Update]:
         if (meta.get("from"), meta.get("to")) == ("RUNNING", "PAUSING"):
             why = spoken(clean(str(meta.get("reason") or "a handoff was asked for")))
             yield self.note(f"**hub:** {_who(meta)} stops here: {why}. The work is handed on.")
 
-    def _waiting(self, words: str, meta: dict[str, Any]) -> Iterator[Update]:
+    def _waiting(self, words: str, meta: JsonObject) -> Iterator[Update]:
         if meta.get("needsInput"):
             if not self._speech.repeats(words):
                 yield from self._speech.whole(MESSAGE, words)
@@ -171,7 +171,7 @@ class Teller:
             until = f" (until {meta['until']})" if meta.get("until") else ""
             yield self.note(f"**hub:** {words}{until}")
 
-    def _approval(self, words: str, meta: dict[str, Any]) -> Update:
+    def _approval(self, words: str, meta: JsonObject) -> Update:
         number = str(meta["approvalId"])
         if meta.get("needsApproval"):
             return {
@@ -188,7 +188,7 @@ class Teller:
             "content": [content(words)],
         }
 
-    def _system(self, words: str, meta: dict[str, Any]) -> Iterator[Update]:
+    def _system(self, words: str, meta: JsonObject) -> Iterator[Update]:
         if "ended" in meta:
             yield self.note(f"**hub:** {ended_words(meta)}")
         elif "plan" in meta:
@@ -205,7 +205,7 @@ class Teller:
         else:
             yield self.note(f"**hub:** {words}")
 
-    def _verify(self, words: str, meta: dict[str, Any]) -> Update:
+    def _verify(self, words: str, meta: JsonObject) -> Update:
         """An acceptance command is a tool call of hub's own."""
         if words.startswith("verify: "):
             self._verifying = f"verify {meta.get('at', '')} {meta['command']}"
@@ -226,11 +226,11 @@ class Teller:
         }
 
 
-def _is_verify(meta: dict[str, Any], words: str) -> bool:
+def _is_verify(meta: JsonObject, words: str) -> bool:
     return "command" in meta and not meta.get("type") and words.startswith("verify")
 
 
-def kind_of(tool: str, meta: dict[str, Any]) -> str:
+def kind_of(tool: str, meta: JsonObject) -> str:
     """The protocol's kind of a tool call."""
     if meta.get("command"):
         return "execute"
@@ -238,25 +238,25 @@ def kind_of(tool: str, meta: dict[str, Any]) -> str:
     return next((kind for kind, parts in _KINDS.items() if any(part in name for part in parts)), "other")
 
 
-def raw_input(meta: dict[str, Any]) -> dict[str, Any]:
+def raw_input(meta: JsonObject) -> JsonObject:
     """What a tool was given, as far as it is told."""
     given = meta.get("input")
     whole = given if isinstance(given, dict) else {}
     return {**whole, **{name: meta[name] for name in ("command", "path") if meta.get(name)}}
 
 
-def content(words: str) -> dict[str, Any]:
+def content(words: str) -> JsonObject:
     """Text as the content of a tool call."""
     return {"type": "content", "content": {"type": "text", "text": words}}
 
 
-def ended_words(meta: dict[str, Any]) -> str:
+def ended_words(meta: JsonObject) -> str:
     """How a session ended, for people."""
     state, verified = str(meta["ended"]), meta.get("verified")
     return _ENDED.get((state, verified)) or _ENDED.get((state, None), f"The session has ended: {state}.")
 
 
-def _plan(meta: dict[str, Any]) -> Update:
+def _plan(meta: JsonObject) -> Update:
     plan = [str(step) for step in meta["plan"]]
     left = [str(step) for step in meta.get("tasksRemaining", ())]
     at = next((step for step in plan if step in left), "")
@@ -271,12 +271,12 @@ def _plan(meta: dict[str, Any]) -> Update:
     return {"sessionUpdate": "plan", "entries": entries}
 
 
-def _call_id(meta: dict[str, Any]) -> str:
+def _call_id(meta: JsonObject) -> str:
     """Of one agent's run: two agents may number theirs alike."""
     return f"{meta.get('dispatchId', '')}:{meta.get('toolId', '')}"
 
 
-def _who(meta: dict[str, Any]) -> str:
+def _who(meta: JsonObject) -> str:
     account = meta.get("account")
     return f"{meta.get('provider')}/{account}" if account else str(meta.get("provider"))
 

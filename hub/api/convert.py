@@ -46,7 +46,7 @@ class ProblemsError(Exception):
         return [(problem.json_path, problem.text) for problem in self.found]
 
 
-def structure(value: Any, kind: type[T], *, closed: bool = True) -> T:
+def structure(value: object, kind: type[T], *, closed: bool = True) -> T:
     """The value of that class; unless `closed`, members that it does not know are passed over.
 
     Raises:
@@ -58,28 +58,28 @@ def structure(value: Any, kind: type[T], *, closed: bool = True) -> T:
         raise ProblemsError(list(_problems(error, value, ()))) from error
 
 
-def unstructure(value: Any) -> Any:
+def unstructure(value: object) -> Any:
     """The value as plain JSON; what is `UNSET` is left out."""
     return _converters[True].unstructure(value)
 
 
-def _wire_name(kind: type, field: attrs.Attribute[Any]) -> str:
+def _wire_name(kind: type, field: attrs.Attribute[object]) -> str:
     if issubclass(kind, AsNamed):
         return field.name
     named = [item.name for item in metas(field.type)] + [rule.key for rule in _rules(field.type)]
     return next(filter(None, named), "") or camel(field.name)
 
 
-def metas(kind: Any) -> tuple[Meta, ...]:
+def metas(kind: object) -> tuple[Meta, ...]:
     """What stands beside the type."""
     return tuple(item for item in getattr(kind, "__metadata__", ()) if isinstance(item, Meta))
 
 
-def _rules(kind: Any) -> tuple[SettingRule, ...]:
+def _rules(kind: object) -> tuple[SettingRule, ...]:
     return tuple(item for item in getattr(kind, "__metadata__", ()) if isinstance(item, SettingRule))
 
 
-def fields_of(kind: Any) -> Mapping[str, attrs.Attribute[Any]]:
+def fields_of(kind: object) -> Mapping[str, attrs.Attribute[Any]]:
     """The fields of a class by their names on the wire; their types are whole, with what stands beside them."""
     return _fields_of(kind)
 
@@ -125,7 +125,7 @@ def _problems_of_class(error: cattrs.ClassValidationError, value: Any, at: Path)
             yield SettingProblem((*at, name), "missing")
 
 
-def _expected(kind: str, value: Any) -> ValueError:
+def _expected(kind: str, value: object) -> ValueError:
     given = _JSON_NAMES.get(type(value), type(value).__name__)
     return ValueError(f"Expected `{kind}`, got `{given}`")
 
@@ -138,7 +138,7 @@ def _class_hook(kind: type, converter: cattrs.Converter) -> Hook:
     closed = converter is _converters[True] and not issubclass(kind, Open)
     made: Hook = make_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=closed, **_renamed(kind))
 
-    def hook(value: Any, as_kind: Any) -> Any:
+    def hook(value: object, as_kind: object) -> object:
         if not isinstance(value, dict):
             raise _expected("object", value)
         return made(value, as_kind)
@@ -153,13 +153,13 @@ def _class_back(kind: type, converter: cattrs.Converter) -> Callable[[Any], Any]
     return lambda value: {key: item for key, item in made(value).items() if item is not UNSET}
 
 
-def _list_hook(kind: Any, converter: cattrs.Converter) -> Hook:
+def _list_hook(kind: object, converter: cattrs.Converter) -> Hook:
     """Of a list, and of a tuple: of any length, or with an item for each of its types."""
     made = tuple if get_origin(kind) is tuple else list
     each = get_args(kind)
     length = len(each) if made is tuple and each[1:] != (...,) else None
 
-    def hook(value: Any, _: Any) -> Any:
+    def hook(value: object, _: object) -> object:
         if not isinstance(value, list):
             raise _expected("array", value)
         if length not in (None, len(value)):
@@ -171,10 +171,10 @@ def _list_hook(kind: Any, converter: cattrs.Converter) -> Hook:
     return hook
 
 
-def _dict_hook(kind: Any, converter: cattrs.Converter) -> Hook:
+def _dict_hook(kind: object, converter: cattrs.Converter) -> Hook:
     named, of = get_args(kind) or (str, Any)
 
-    def hook(value: Any, _: Any) -> dict[str, Any]:
+    def hook(value: object, _: object) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise _expected("object", value)
         names = [(key, key, named) for key in value]
@@ -199,11 +199,11 @@ def _all(converter: cattrs.Converter, kind: Any, items: list[tuple[Any, Any, Any
     return found
 
 
-def _union_hook(kind: Any, converter: cattrs.Converter) -> Hook:
+def _union_hook(kind: object, converter: cattrs.Converter) -> Hook:
     choices = [choice for choice in get_args(kind) if choice not in (NoneType, Unset)]
     nullable = NoneType in get_args(kind)
 
-    def hook(value: Any, _: Any) -> Any:
+    def hook(value: object, _: object) -> Any:
         if value is None and nullable:
             return None
         for choice in choices[:-1]:
@@ -216,10 +216,10 @@ def _union_hook(kind: Any, converter: cattrs.Converter) -> Hook:
     return hook
 
 
-def _annotated_hook(kind: Any, converter: cattrs.Converter) -> Hook:
+def _annotated_hook(kind: object, converter: cattrs.Converter) -> Hook:
     inner, bounds, rules = get_args(kind)[0], metas(kind), _rules(kind)
 
-    def hook(value: Any, _: Any) -> Any:
+    def hook(value: object, _: object) -> Any:
         for rule in rules:
             value = rule.prepare(value)
         try:
@@ -258,7 +258,7 @@ def _choice_hook(kind: Any) -> Hook:
     members = get_args(kind) or tuple(kind)
     by_value = {(type(key), key): member for member in members for key in [getattr(member, "value", member)]}
 
-    def hook(value: Any, _: Any) -> Any:
+    def hook(value: object, _: object) -> object:
         plain = value.value if isinstance(value, Enum) else value
         if not isinstance(plain, str | int) or (type(plain), plain) not in by_value:
             allowed = ", ".join(str(key) for _, key in by_value)
@@ -269,7 +269,7 @@ def _choice_hook(kind: Any) -> Hook:
 
 
 def _plain_hook(kind: type) -> Hook:
-    def hook(value: Any, wanted: Any) -> Any:
+    def hook(value: object, wanted: object) -> object:
         if wanted is not kind:  # cattrs asks here for its subclasses too: an enumeration of strings is one
             return _choice_hook(wanted)(value, wanted)
         if type(value) is kind or (kind is float and type(value) is int):
@@ -279,7 +279,7 @@ def _plain_hook(kind: type) -> Hook:
     return hook
 
 
-def _is_a(*origins: Any) -> Callable[[Any], bool]:
+def _is_a(*origins: object) -> Callable[[object], bool]:
     return lambda kind: (get_origin(kind) or kind) in origins
 
 

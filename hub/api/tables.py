@@ -38,7 +38,7 @@ def parse_config(text: str, name: str = "hub.toml") -> Config:
     return read_config(parse_toml(text, name), name, text)
 
 
-def parse_toml(text: str, name: str = "hub.toml") -> dict[str, Any]:
+def parse_toml(text: str, name: str = "hub.toml") -> dict[str, object]:
     """The raw tables of a text.
 
     Raises:
@@ -58,7 +58,7 @@ def parse_toml(text: str, name: str = "hub.toml") -> dict[str, Any]:
         ) from error
 
 
-def read_config(raw: Mapping[str, Any], name: str, text: str | None = None) -> Config:
+def read_config(raw: Mapping[str, object], name: str, text: str | None = None) -> Config:
     """Read raw tables; `text` is where they come from, to tell lines.
 
     Raises:
@@ -89,7 +89,7 @@ def invalid(problems: Iterable[SettingProblem], name: str, text: str | None = No
     return HubError(Code.CONFIG_INVALID, detail, line=line, column=column, errors=errors)
 
 
-def read_added(raw: Mapping[str, Any], name: str) -> AddedAccounts:
+def read_added(raw: Mapping[str, object], name: str) -> AddedAccounts:
     """The accounts that were added, from their raw tables; `name` is what to call the file in a problem.
 
     Raises:
@@ -102,7 +102,7 @@ def read_added(raw: Mapping[str, Any], name: str) -> AddedAccounts:
     return found
 
 
-def read_pipelines(value: Any) -> tuple[PipelineSettings, ...]:
+def read_pipelines(value: object) -> tuple[PipelineSettings, ...]:
     """Pipelines from plain JSON values.
 
     Raises:
@@ -114,7 +114,7 @@ def read_pipelines(value: Any) -> tuple[PipelineSettings, ...]:
         raise schema.invalid(error.found) from error
 
 
-def read_profile(value: Any, providers: Collection[str]) -> ProfileSettings:
+def read_profile(value: object, providers: Collection[str]) -> ProfileSettings:
     """A profile of its plain values.
 
     Raises:

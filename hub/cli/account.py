@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection
-from typing import Any
 
+import attrs
 import click
 
+from hub.api.accounts import AccountGone, AccountNow, NewAccount, WhichAccount
+from hub.api.providers import ProviderAccount
 from hub.cli import completing
 from hub.cli.base import Group
 from hub.cli.context import json_option, show
@@ -36,27 +38,34 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     """
     from hub.cli.offline import described
 
-    entries = [entry for entry in described(ctx, versions=False) if entry["enabled"]]
-    rows = [{"provider": entry["name"], **account} for entry in entries for account in entry["accounts"]]
-    open_to_all = {entry["name"] for entry in entries if not entry["auth"]["loginCommand"]}
+    entries = [entry for entry in described(ctx, versions=False) if entry.enabled]
+    rows = [
+        AccountRow(provider=entry.name, **attrs.asdict(account))
+        for entry in entries
+        for account in entry.accounts
+    ]
+    open_to_all = {entry.name for entry in entries if not entry.auth.login_command}
     show(rows, as_json=as_json, text=lambda found: _table(found, open_to_all))
 
 
-def _table(rows: list[dict[str, Any]], open_to_all: Collection[str]) -> str:
+@attrs.frozen(kw_only=True)
+class AccountRow(ProviderAccount):
+    """An account, and whose it is."""
+
+    provider: str
+
+
+def _table(rows: list[AccountRow], open_to_all: Collection[str]) -> str:
     """One row an account; the active one of each agent is marked. Nothing is known of a login nobody has looked for."""
     if not rows:
         return "no agent is enabled - see: hub providers"
     cells = [
         (
-            row["provider"],
-            row["label"],
-            "yes" if row["active"] else "",
-            "logged in"
-            if row["loggedIn"]
-            else "not needed"
-            if row["provider"] in open_to_all
-            else "not seen",
-            row["configDir"] or "the agent's own",
+            row.provider,
+            row.label,
+            "yes" if row.active else "",
+            "logged in" if row.logged_in else "not needed" if row.provider in open_to_all else "not seen",
+            row.config_dir or "the agent's own",
         )
         for row in rows
     ]
@@ -79,14 +88,15 @@ def add(ctx: click.Context, *, provider: str, label: str, config_dir: str, as_js
     from hub.cli.offline import ordered
     from hub.messages import AddAccount
 
-    body = {"provider": provider, "label": label, "configDir": config_dir}
+    body = NewAccount(provider=provider, label=label, config_dir=config_dir)
     made = ordered(
         ctx,
+        AccountNow,
         "/api/providers/account/add",
         body,
         lambda here: here.accounts.add(AddAccount(provider, label, config_dir), here.provider(provider)),
     )
-    text = f"{provider} has the account {label} in {made['configDir']}"
+    text = f"{provider} has the account {label} in {made.config_dir}"
     login = f"hub account login {provider} {shlex.quote(label)}"
     show(made, as_json=as_json, text=lambda _: f"{text}\nnext: {login}")
 
@@ -106,8 +116,9 @@ def switch(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> N
 
     made = ordered(
         ctx,
+        AccountNow,
         "/api/providers/account",
-        {"provider": provider, "label": label},
+        WhichAccount(provider=provider, label=label),
         lambda here: here.accounts.switch(SwitchAccount(provider, label), here.provider(provider)),
     )
     show(made, as_json=as_json, text=lambda _: f"the next session or handoff of {provider} uses {label}")
@@ -128,11 +139,12 @@ def remove(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> N
 
     gone = ordered(
         ctx,
+        AccountGone,
         "/api/providers/account/remove",
-        {"provider": provider, "label": label},
+        WhichAccount(provider=provider, label=label),
         lambda here: here.accounts.remove(RemoveAccount(provider, label), here.provider(provider)),
     )
-    kept = f"; its directory stays: {gone['configDir']}" if gone["configDir"] else ""
+    kept = f"; its directory stays: {gone.config_dir}" if gone.config_dir else ""
     show(gone, as_json=as_json, text=lambda _: f"{provider} no longer has {label}{kept}")
 
 

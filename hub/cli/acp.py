@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -144,9 +144,9 @@ def uninstall(*, editor_name: str, as_json: bool) -> None:
     show(told, as_json=as_json, text=lambda item: f"{item['editor']} no longer has hub, in {item['file']}")
 
 
-def _snippet(told: dict[str, Any]) -> str:
+def _snippet(told: dict[str, object]) -> str:
     return f"{told['file']}:\n{told['snippet']}"
 
 
-def _installed(told: dict[str, Any]) -> str:
+def _installed(told: dict[str, object]) -> str:
     return f"{told['editor']} has hub as an agent, in {told['file']}; start a thread with it there"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import attrs
 import click
@@ -44,11 +44,11 @@ class Alone(Context):
 
     project: OfflineProject
 
-    async def call(self, message: Call[A], *, timeout: float = READ) -> A:  # noqa: ASYNC109, ARG002  # as everywhere
+    async def call(self, message: Call[A], *, timeout: float = READ) -> A:  # noqa: ARG002  # as everywhere
         """What the actor would answer."""
         return cast("A", await trio.to_thread.run_sync(self._answer, message))
 
-    def _answer(self, message: Any) -> Any:
+    def _answer(self, message: object) -> object:
         places, config = self.places, self.project.config
         match message:
             case GetSessionFacts(session_id=given):
@@ -79,10 +79,10 @@ def _no_tree() -> NodeInfo:
     raise HubError(Code.DAEMON_NOT_RUNNING)
 
 
-def ordered(ctx: click.Context, route: Route, body: dict[str, Any], patience: float) -> Any:
+def ordered(ctx: click.Context, kind: type[A], route: Route, body: object, patience: float) -> A:
     """What comes of an order: to the daemon where one runs, else carried out here."""
     try:
-        return client(ctx, timeout=patience).post(route.path, body)
+        return client(ctx, timeout=patience).order(kind, route.path, body)
     except HubError as error:
         if error.code not in ABSENT:
             raise
@@ -97,4 +97,5 @@ def ordered(ctx: click.Context, route: Route, body: dict[str, Any], patience: fl
             click.echo(f"hub: {foreign.detail}\n     {foreign.hint}", err=True)
         hide: Callable[[str], str] = mine.redactor().value
         context = Alone(places, _nobody, _no_tree, hide, project=mine)
-        return unstructure(trio.run(route.handle, context, structure(body, route.given)))
+        done: A = trio.run(route.handle, context, structure(unstructure(body), route.given))
+        return done

@@ -49,7 +49,7 @@ def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[A
     words += ["--port", str(port)] if port is not None else []
     words += ["--trust"] if trusted else []
     with log.open("wb") as out:
-        child = subprocess.Popen(  # noqa: S603  # hub itself
+        child = subprocess.Popen(
             words,
             cwd=root,
             stdin=subprocess.DEVNULL,

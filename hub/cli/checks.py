@@ -18,6 +18,7 @@ from pathlib import Path
 
 import attrs
 
+from hub.api.health import Health
 from hub.cli.ending import several
 from hub.domain.text.safe import clean
 from hub.errors import HubError
@@ -192,7 +193,7 @@ def _agrees(places: Places, *question: str) -> bool:
     """Whether git says yes about the file of the keys."""
     argv = ["git", "-C", str(places.root), *question, "--", str(places.dotenv)]
     try:
-        done = subprocess.run(  # noqa: S603 - constant
+        done = subprocess.run(
             argv,
             capture_output=True,
             timeout=_VERSION_TIMEOUT,
@@ -251,7 +252,7 @@ def _daemon(places: Places) -> Finding:
         return Finding("daemon", ok=False, detail="not running", hint="Start it: hub daemon", warning=True)
     api = find(None, places.root)
     try:
-        api.get("/api/health")
+        api.read(Health, "/api/health")
     except HubError as error:
         return Finding("daemon", ok=False, detail=error.detail, hint=error.hint, warning=True)
     return Finding("daemon", ok=True, detail=api.url)
@@ -288,7 +289,7 @@ _PROJECT_CHECKS: tuple[Callable[[Places], Finding], ...] = (
 def output(argv: list[str], env: Mapping[str, str] | None = None) -> str:
     """The first line that a program prints; "" where it fails or takes too long."""
     try:
-        done = subprocess.run(  # noqa: S603 - fixed arguments from the code
+        done = subprocess.run(
             argv,
             capture_output=True,
             text=True,

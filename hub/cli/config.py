@@ -82,7 +82,7 @@ def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
     Example: hub config get session.threshold
     """
     values, _ = _in_force(ctx)
-    found: Any = values
+    found: object = values
     for part in _parts(key):
         if not isinstance(found, Mapping) or part not in found:
             raise HubError(
@@ -159,7 +159,7 @@ def _file(ctx: click.Context, *, own: bool) -> Path:
     return user_config(os.environ) if own else Places(find_project(project_dir(ctx))).config
 
 
-def _own_tables(path: Path) -> dict[str, Any]:
+def _own_tables(path: Path) -> dict[str, object]:
     from hub.api.tables import parse_config, parse_toml
     from hub.io.config.file import text_of
 
@@ -168,7 +168,7 @@ def _own_tables(path: Path) -> dict[str, Any]:
     return parse_toml(text, str(path))
 
 
-def _in_force(ctx: click.Context) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+def _in_force(ctx: click.Context) -> tuple[Mapping[str, object], Mapping[str, str]]:
     """Every value as TOML has it, without what is secret, and the origin of those that are not built-in."""
     from hub.api.convert import unstructure
     from hub.domain.redaction.redactor import KnownSecrets, Redactor
@@ -181,11 +181,11 @@ def _in_force(ctx: click.Context) -> tuple[Mapping[str, Any], Mapping[str, str]]
     found = settings(path, environ=os.environ, gate=gate)
     note_left_out(gate)
     hide = Redactor(KnownSecrets(), load_or_create_key("redaction")).text
-    shown: Mapping[str, Any] = _veiled(unstructure(found.config), hide)
+    shown: Mapping[str, object] = _veiled(unstructure(found.config), hide)
     return shown, found.origin
 
 
-def _veiled(value: Any, hide: Callable[[str], str]) -> Any:
+def _veiled(value: object, hide: Callable[[str], str]) -> Any:
     """Without a token or a variable's value, and without what looks like a secret anywhere else; a URL has no query."""
     if isinstance(value, Mapping):
         return {
@@ -196,7 +196,7 @@ def _veiled(value: Any, hide: Callable[[str], str]) -> Any:
     return [_veiled(inner, hide) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _flat(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+def _flat(values: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
     for key, value in values.items():
         if isinstance(value, Mapping):
             yield from _flat(value, (*path, key))
@@ -207,18 +207,18 @@ def _flat(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tup
 # --- one change -------------------------------------------------------------------------------------------
 
 
-def _change(ctx: click.Context, key: str, value: Any, *, own: bool, as_json: bool) -> None:
+def _change(ctx: click.Context, key: str, value: object, *, own: bool, as_json: bool) -> None:
     """Write it, as the user's own word: what it lets the project do is agreed to with it."""
+    from hub import userdirs
     from hub.cli.trusting import in_session
     from hub.domain.trust.settings import misplaced
     from hub.io.config.patch import patch, unwatched
-    from hub.io.project import userdirs
     from hub.io.project.trust import Gate
 
     parts, path = _parts(key), _file(ctx, own=own)
     gate = Gate.of(path.parent, os.environ)
 
-    def watch(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    def watch(before: Mapping[str, object], after: Mapping[str, object]) -> None:
         accounts = f"{userdirs.state_dir(os.environ)}/accounts"
         if list(misplaced(after, str(Path.home()), accounts)):
             raise HubError(
@@ -259,7 +259,7 @@ def _parts(key: str) -> tuple[str, ...]:
     import tomllib
 
     try:
-        found: Any = tomllib.loads(f"{key} = 0")
+        found: object = tomllib.loads(f"{key} = 0")
     except tomllib.TOMLDecodeError as error:
         raise HubError(
             Code.USAGE,
@@ -273,7 +273,7 @@ def _parts(key: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     import tomllib
 
     try:
@@ -283,20 +283,20 @@ def _value(text: str) -> Any:
     return found["value"] if len(found) == 1 else text
 
 
-def _is_array(ctx: click.Context, key: str, value: Any, *, own: bool) -> bool:
+def _is_array(ctx: click.Context, key: str, value: object, *, own: bool) -> bool:
     """Whether one value is meant as the only one of an array."""
     if isinstance(value, list):
         return False
     from hub.api.convert import unstructure
     from hub.domain.config.reader import Config
 
-    found: Any = unstructure(Config()) if own else _in_force(ctx)[0]
+    found: object = unstructure(Config()) if own else _in_force(ctx)[0]
     for part in _parts(key):
         found = found.get(part) if isinstance(found, Mapping) else None
     return isinstance(found, list | tuple)
 
 
-def _near(key: str, values: Mapping[str, Any]) -> str:
+def _near(key: str, values: Mapping[str, object]) -> str:
     import difflib
 
     near = difflib.get_close_matches(key, [name for name, _ in _flat(values)], 1)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
 
 import click
 
@@ -48,7 +47,7 @@ def daemon(
     flags = {"port": port if port is not None else ctx.obj["port"], "demo": demo or None}
     up = trio.Event()
 
-    def tell(event: Any) -> None:
+    def tell(event: object) -> None:
         # A start that fails is told once, by its error.
         (report if up.is_set() else report_failures)(event)
 

@@ -78,7 +78,7 @@ def _repository(root: Path) -> None:
     plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     for command in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "start"]):
         try:
-            subprocess.run(["git", *command], cwd=root, check=True, env={**os.environ, **who, **plain})  # noqa: S603, S607  # the user's git, by PATH
+            subprocess.run(["git", *command], cwd=root, check=True, env={**os.environ, **who, **plain})
         except FileNotFoundError as error:
             raise HubError(Code.GIT_MISSING) from error
 

@@ -7,15 +7,17 @@ Must not: read a file, or rank what is found.
 from __future__ import annotations
 
 import time
-from typing import Any
 
+import attrs
 import click
 
+from hub.api.graph import Chunk, CodeNode, Detail, Graph, IndexState, Scanning, ScanProgress
+from hub.api.meta import UNSET, Unset
 from hub.cli.background import at_hand
 from hub.cli.base import Group
 from hub.cli.context import json_option, show
 from hub.cli.table import counted, instant
-from hub.client.quick import Api
+from hub.client.quick import Api, Query
 from hub.errors import Code, HubError
 
 _POLL = 0.25
@@ -40,32 +42,32 @@ def scan(ctx: click.Context, *, no_wait: bool, as_json: bool) -> None:
     Example: hub graph scan
     """
     daemon = at_hand(ctx)
-    found = daemon.post("/api/graph/scan")
+    found: Graph = daemon.order(Scanning, "/api/graph/scan")
     if not no_wait:
         found = _awaited(daemon)
-        if found["state"] == "failed":
+        if found.state is IndexState.FAILED:
             raise HubError(
                 Code.UNAVAILABLE,
-                f"The code was not indexed: {found['scan']['error']}",
+                f"The code was not indexed: {found.scan.error}",
                 hint="Try again, or: hub doctor",
             )
     show(found, as_json=as_json, text=_summary)
 
 
-def _awaited(daemon: Api) -> dict[str, Any]:
+def _awaited(daemon: Api) -> Graph:
     """The graph once the scan is over; its progress goes to standard error."""
     shown = ""
-    while (found := daemon.get("/api/graph"))["state"] == "scanning":
-        line = _progress(found["scan"])
+    while (found := daemon.read(Graph, "/api/graph")).state is IndexState.SCANNING:
+        line = _progress(found.scan)
         if line != shown:
             click.echo(line, err=True)
             shown = line
         time.sleep(_POLL)
-    return dict(found)
+    return found
 
 
-def _progress(scan_: dict[str, Any]) -> str:
-    return f"{counted(scan_['files'], 'file')}, {scan_['bytes'] / 1e6:,.1f} MB"
+def _progress(scan_: ScanProgress) -> str:
+    return f"{counted(scan_.files, 'file')}, {scan_.bytes / 1e6:,.1f} MB"
 
 
 @graph.command()
@@ -86,8 +88,8 @@ def search(ctx: click.Context, *, question: tuple[str, ...], limit: int, paths: 
     Example: hub graph search where is the retry delay computed
     """
     daemon = at_hand(ctx)
-    found = daemon.get("/api/retrieval", {"q": " ".join(question), "limit": limit})
-    if not found and not as_json and daemon.get("/api/graph")["state"] == "empty":
+    found = daemon.read(list[Chunk], "/api/retrieval", {"q": " ".join(question), "limit": limit})
+    if not found and not as_json and daemon.read(Graph, "/api/graph").state is IndexState.EMPTY:
         click.echo("The code is not indexed yet: hub graph scan", err=True)
     show(found, as_json=as_json, text=_places if paths else _chunks)
 
@@ -107,62 +109,68 @@ def show_(ctx: click.Context, *, nodes: int, node_type: str, as_json: bool) -> N
     Example: hub graph show --nodes 20 --type decision
     """
     daemon = at_hand(ctx)
-    found = daemon.get("/api/graph")
+    found, detail = daemon.read(Graph, "/api/graph"), None
     if nodes or node_type:
-        found["detail"] = daemon.get("/api/graph/detail", {"limit": nodes or 20, "type": node_type})
-    show(found, as_json=as_json, text=_shown)
+        which: Query = {"limit": nodes or 20, "type": node_type}
+        detail = daemon.read(Detail, "/api/graph/detail", which)
+    show(Known(**attrs.asdict(found, recurse=False), detail=detail or UNSET), as_json=as_json, text=_shown)
 
 
-def _summary(body: dict[str, Any]) -> str:
-    more = "; there is more code than is indexed" if body["truncated"] else ""
-    size = f"{counted(body['nodes'], 'node')}, {counted(body['edges'], 'edge')}"
-    code = f"{counted(body['files'], 'file')} in {counted(body['chunks'], 'chunk')}"
-    as_of = instant(body["scannedAt"], named=True) if body["scannedAt"] else "never (hub graph scan)"
-    events = f"up to event {body['eventId']}" if body["eventId"] else "nothing yet"
-    return f"{size}; {code}{more}\nthe code: {body['state']}, as of {as_of}; what agents did: {events}"
+@attrs.frozen(kw_only=True)
+class Known(Graph):
+    """How much is known, and the newest of it where that was asked for."""
+
+    detail: Detail | Unset = UNSET
 
 
-def _shown(body: dict[str, Any]) -> str:
-    nodes = body.get("detail", {}).get("nodes", [])
-    labels = {node["id"]: _label(node) for node in nodes}
+def _summary(body: Graph) -> str:
+    more = "; there is more code than is indexed" if body.truncated else ""
+    size = f"{counted(body.nodes, 'node')}, {counted(body.edges, 'edge')}"
+    code = f"{counted(body.files, 'file')} in {counted(body.chunks, 'chunk')}"
+    as_of = instant(body.scanned_at, named=True) if body.scanned_at else "never (hub graph scan)"
+    events = f"up to event {body.event_id}" if body.event_id else "nothing yet"
+    return f"{size}; {code}{more}\nthe code: {body.state}, as of {as_of}; what agents did: {events}"
+
+
+def _shown(body: Known) -> str:
+    if body.detail is UNSET:
+        return _summary(body)
+    labels = {node.id: _label(node) for node in body.detail.nodes}
     imported: dict[str, list[str]] = {}
-    for edge in body.get("detail", {}).get("edges", []):
-        if edge["edge_type"] == "imports":
-            imported.setdefault(edge["from_id"], []).append(labels[edge["to_id"]])
+    for edge in body.detail.edges:
+        if edge.edge_type == "imports":
+            imported.setdefault(edge.from_id, []).append(labels[edge.to_id])
     rows = []
-    for node in nodes:
-        rows.append(f"{instant(node['updated_at'])}  {node['node_type']:<12} {labels[node['id']]}")
-        rows += [f"    imports {label}" for label in imported.get(node["id"], [])]
-    if "detail" in body and not nodes:
-        rows.append("no such node")
-    return "\n".join([_summary(body), *rows])
+    for node in body.detail.nodes:
+        rows.append(f"{instant(node.updated_at)}  {node.node_type:<12} {labels[node.id]}")
+        rows += [f"    imports {label}" for label in imported.get(node.id, [])]
+    return "\n".join([_summary(body), *(rows or ["no such node"])])
 
 
-def _label(node: dict[str, Any]) -> str:
-    told = node["payload"]
+def _label(node: CodeNode) -> str:
+    told = node.payload
     if told.get("outside"):
         return f"{told['name']} ({told['lang']}, from outside)"[:120]
     words = next(
-        (str(told[key]) for key in ("text", "goal", "command", "path", "tool") if told.get(key)), node["id"]
+        (str(told[key]) for key in ("text", "goal", "command", "path", "tool") if told.get(key)), node.id
     )
     return " ".join((f"{told['name']} ({words}:{told['line']})" if "name" in told else words).split())[:120]
 
 
-def _places(found: list[dict[str, Any]]) -> str:
+def _places(found: list[Chunk]) -> str:
     return "\n".join(_place(chunk) for chunk in found) or "nothing found"
 
 
-def _place(chunk: dict[str, Any]) -> str:
-    stale = " (changed since)" if chunk["Stale"] else ""
-    return f"{chunk['Path']}:{chunk['StartLine']}-{chunk['EndLine']}{stale}"
+def _place(chunk: Chunk) -> str:
+    return f"{chunk.path}:{chunk.start_line}-{chunk.end_line}{' (changed since)' if chunk.stale else ''}"
 
 
-def _chunks(found: list[dict[str, Any]]) -> str:
+def _chunks(found: list[Chunk]) -> str:
     return "\n\n".join(_chunk(chunk) for chunk in found) or "nothing found"
 
 
-def _chunk(chunk: dict[str, Any]) -> str:
-    lines = chunk["Body"].splitlines()
+def _chunk(chunk: Chunk) -> str:
+    lines = chunk.body.splitlines()
     rest = [f"  ... {len(lines) - _SHOWN_LINES} more lines"] if len(lines) > _SHOWN_LINES else []
     return "\n".join(
         [click.style(_place(chunk), bold=True), *(f"  {line}" for line in lines[:_SHOWN_LINES]), *rest]

@@ -10,7 +10,6 @@ import importlib
 import os
 import shutil
 from collections.abc import Mapping
-from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -97,7 +96,7 @@ class LazyGroup(Group):
     """Imports a command's module when it is used."""
 
     def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
     ) -> click.Context:
         """For help within a narrow terminal too; click's own takes none at its word that has less than 52 columns."""
         if (wide := shutil.get_terminal_size().columns) < _CLICKS_LEAST:
@@ -126,7 +125,7 @@ class LazyGroup(Group):
         ]
         return options + begun
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command."""
         try:
             return super().invoke(ctx)
@@ -178,7 +177,7 @@ def wanted_colour(environ: Mapping[str, str]) -> bool | None:
 def run(arguments: list[str]) -> int:
     """Run one command; returns the exit status. Nothing gets past it but the interpreter's own end."""
     try:
-        result: Any = cli.main(arguments, prog_name="hub", standalone_mode=False)
+        result: object = cli.main(arguments, prog_name="hub", standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # the edge: whatever happens is told, never shown raw
         return ended_by(error, as_json="--json" in arguments)
     except BaseExceptionGroup as error:

@@ -7,10 +7,10 @@ Must not: take a key as an argument (every process of the machine could read it)
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import click
 
+from hub.api.providers import KeyOrder, KeySet
 from hub.cli.base import Group
 from hub.cli.context import json_option, show
 from hub.cli.table import table
@@ -67,9 +67,9 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     from hub.cli.offline import described
 
     found = [
-        {"provider": entry["name"], "name": name}
+        {"provider": entry.name, "name": name}
         for entry in described(ctx, versions=False)
-        for name in entry["auth"]["keys"]
+        for name in entry.auth.keys
     ]
     show(found, as_json=as_json, text=_listed)
 
@@ -92,14 +92,15 @@ def _put(ctx: click.Context, name: str, value: str, *, as_json: bool) -> None:
 
     done = ordered(
         ctx,
+        KeySet,
         "/api/providers/api-key",
-        {"name": name, "value": value},
+        KeyOrder(name=name, value=value),
         lambda here: here.keys.put(SetKey(name, value)),
     )
     show(done, as_json=as_json, text=_words)
 
 
-def _words(done: dict[str, Any]) -> str:
-    if done["set"]:
-        return f"{done['name']} is kept in .hub/.env for {done['provider']} alone; its next run has it"
-    return f"{done['name']} is no longer in .hub/.env"
+def _words(done: KeySet) -> str:
+    if done.set:
+        return f"{done.name} is kept in .hub/.env for {done.provider} alone; its next run has it"
+    return f"{done.name} is no longer in .hub/.env"

@@ -64,7 +64,7 @@ def _pages(daemon: Api | Records, since: int) -> Iterator[Batch]:
         since = page[-1]["id"]
 
 
-def _print(screen: Screen, drawn: Callable[[dict[str, Any]], list[str]], records: Batch) -> None:
+def _print(screen: Screen, drawn: Callable[[dict[str, object]], list[str]], records: Batch) -> None:
     width = columns(sys.stdout)
     for record in records:
         if screen.shows(record):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 import click
@@ -24,9 +24,7 @@ from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.probes import Probes, VersionQuestion
-from hub.api.accounts import AccountNow
-from hub.api.base import Done
-from hub.api.convert import unstructure
+from hub.api.providers import AccountStatus, ProviderConfig, ProviderStatus
 from hub.cli.context import client, note_left_out, project_dir
 from hub.client.quick import ABSENT
 from hub.domain.accounts.account import Account
@@ -37,6 +35,7 @@ from hub.domain.routing import WORDS, Availability, Exclusion
 from hub.errors import Code, HubError
 from hub.io.config.accounts import read_added
 from hub.io.config.file import load
+from hub.io.processes.probe import ProgramProbe
 from hub.io.project.hub_dir import claim, insist_usable
 from hub.io.project.lock import project_lock
 from hub.io.project.places import Places, find_project, make_private_dir
@@ -47,6 +46,8 @@ from hub.providers.registry import load_all
 
 if TYPE_CHECKING:
     from hub.domain.redaction.redactor import Redactor
+
+T = TypeVar("T")
 
 _PATIENCE = 20.0
 
@@ -96,7 +97,7 @@ class OfflineProject:
         """The keys."""
         return KeyFile(self.places, load_all(self.config), self.gate.follow_keys)
 
-    def described(self, *, versions: bool) -> list[dict[str, Any]]:
+    def described(self, *, versions: bool) -> list[ProviderConfig]:
         """What `GET /api/config/providers` would answer; without asking every program for its version, some seconds less."""
         config, providers = self.config(), load_all(self.config)
         questions = {
@@ -105,8 +106,7 @@ class OfflineProject:
         }
         note_left_out(self.gate)
         found = trio.run(_asked, questions) if versions else {}
-        entries = [self.entries.entry(config, p, found.get(p.name), time.time()) for p in providers.values()]
-        return list(map(unstructure, entries))
+        return [self.entries.entry(config, p, found.get(p.name), time.time()) for p in providers.values()]
 
     def redactor(self) -> Redactor:
         """Hides what looks like a secret, and every value that hub holds for this project."""
@@ -118,7 +118,7 @@ class OfflineProject:
         return self.accounts.find(provider, label)
 
 
-async def _asked(questions: dict[str, VersionQuestion]) -> Any:
+async def _asked(questions: dict[str, VersionQuestion]) -> Mapping[str, ProgramProbe]:
     async with trio.open_nursery() as nursery:
         found = await Probes(time.time).answers(nursery, questions, _PATIENCE)
         nursery.cancel_scope.cancel(reason="the patience is over")
@@ -134,15 +134,13 @@ def project(ctx: click.Context) -> OfflineProject:
     return OfflineProject(Places(find_project(project_dir(ctx))))
 
 
-def described(ctx: click.Context, *, versions: bool = True) -> list[dict[str, Any]]:
+def described(ctx: click.Context, *, versions: bool = True) -> list[ProviderConfig]:
     """Every provider's configuration, from the daemon where one runs; it has the versions by heart.
 
     Outside of all projects by the user's own settings alone.
     """
-    found: list[dict[str, Any]] = _or_here(
-        partial(client(ctx).get, "/api/config/providers"), lambda: _around(ctx).described(versions=versions)
-    )
-    return found
+    ask = partial(client(ctx).read, list[ProviderConfig], "/api/config/providers")
+    return _or_here(ask, lambda: _around(ctx).described(versions=versions))
 
 
 def _around(ctx: click.Context) -> OfflineProject:
@@ -155,18 +153,16 @@ def _around(ctx: click.Context) -> OfflineProject:
         return OfflineProject(Places(project_dir(ctx)))
 
 
-def standings(ctx: click.Context) -> dict[str, dict[str, Any]]:
+def standings(ctx: click.Context) -> dict[str, ProviderStatus]:
     """How each provider stands now, by name: from the daemon where one runs, else by the breakers that the last one kept.
 
     Without a daemon only those that must not be chosen are told of.
     """
-    rows: list[dict[str, Any]] = _or_here(
-        partial(client(ctx).get, "/api/providers"), lambda: _kept(_around(ctx).places)
-    )
-    return {row["name"]: row for row in rows}
+    ask = partial(client(ctx).read, list[ProviderStatus], "/api/providers")
+    return {row.name: row for row in _or_here(ask, lambda: _kept(_around(ctx).places))}
 
 
-def _kept(places: Places) -> list[dict[str, Any]]:
+def _kept(places: Places) -> list[ProviderStatus]:
     """The open breakers of active accounts, as `GET /api/providers` would show them."""
     mine, now, rows = OfflineProject(places), time.time(), []
     config = mine.config()
@@ -178,22 +174,30 @@ def _kept(places: Places) -> list[dict[str, Any]]:
         if ready > now and config.accounts(found.provider)[0].label == found.account:
             status = Availability.EXHAUSTED if found.limited else Availability.ERROR
             bar = (Exclusion.CAP if found.cap else Exclusion.LIMIT) if found.limited else Exclusion.BREAKER
-            row = {
-                "name": found.provider,
-                "account": found.account,
-                "status": str(status),
-                "reason": WORDS[bar],
-            }
-            rows.append({**row, "resetsAt": iso(ready)})
+            account = AccountStatus(
+                label=found.account, status=status, reason=WORDS[bar], resets_at=iso(ready)
+            )
+            rows.append(
+                ProviderStatus(
+                    name=found.provider,
+                    display_name=mine.provider(found.provider).display_name,
+                    status=status,
+                    account=found.account,
+                    model=config.provider(found.provider).model,
+                    reason=account.reason,
+                    resets_at=account.resets_at,
+                    accounts=[account],
+                )
+            )
     return rows
 
 
 def ordered(
-    ctx: click.Context, path: str, body: dict[str, Any], here: Callable[[OfflineProject], Done | AccountNow]
-) -> dict[str, Any]:
+    ctx: click.Context, kind: type[T], path: str, body: object, here: Callable[[OfflineProject], T]
+) -> T:
     """What came of an order: to the daemon where one runs, else carried out here."""
 
-    def alone() -> dict[str, Any]:
+    def alone() -> T:
         mine = project(ctx)
         insist_usable(mine.places.root)
         make_private_dir(mine.places.hub_dir)
@@ -201,14 +205,12 @@ def ordered(
             for foreign in claim(mine.places):
                 click.echo(f"hub: {foreign.detail}\n     {foreign.hint}", err=True)
             mine.places.ensure()
-            done: dict[str, Any] = unstructure(here(mine))
-            return done
+            return here(mine)
 
-    answer: dict[str, Any] = _or_here(partial(client(ctx).post, path, body), alone)
-    return answer
+    return _or_here(partial(client(ctx).order, kind, path, body), alone)
 
 
-def _or_here(ask: Callable[[], Any], here: Callable[[], Any]) -> Any:
+def _or_here(ask: Callable[[], T], here: Callable[[], T]) -> T:
     try:
         return ask()
     except HubError as error:

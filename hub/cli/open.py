@@ -10,6 +10,7 @@ import os
 
 import click
 
+from hub.api.health import Health
 from hub.cli.context import client, json_option, show
 
 
@@ -23,7 +24,7 @@ def open_(ctx: click.Context, *, only_print: bool, as_json: bool) -> None:
     Example: hub open
     """
     api = client(ctx)
-    api.get("/api/health")
+    api.read(Health, "/api/health")
     url = f"{api.url}/"
     show({"url": url}, as_json=as_json, text=lambda found: found["url"])
     if not (only_print or as_json) and _has_screen():

@@ -11,11 +11,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
+import attrs
 import click
 
-from hub.cli.context import json_option, project_dir, session_argument, show, which
+from hub.api.results import How, Take, Taken
+from hub.cli.context import json_option, project_dir, session_argument, show
 from hub.cli.result import order
 from hub.client.place import root_of
 from hub.errors import Code, HubError
@@ -41,9 +42,8 @@ def pr(ctx: click.Context, *, session: str, branch: str, draft: bool, as_json: b
     """
     root = root_of(project_dir(ctx)) or project_dir(ctx)
     remote, url = _remote(root)
-    body = {**which(session), "how": "branch", **({"branch": branch} if branch else {})}
-    answer = order(ctx, "/api/session/take", body)
-    name = answer["branch"]
+    answer = order(ctx, Taken, "/api/session/take", Take(session_id=session, how=How.BRANCH, branch=branch))
+    name = answer.branch
     push = ["git", "push", "--set-upstream", remote, name]
     if _run(push, root).returncode:
         raise HubError(
@@ -56,18 +56,31 @@ def pr(ctx: click.Context, *, session: str, branch: str, draft: bool, as_json: b
     if shutil.which(command[0]):
         done = _run(command, root, capture=True)
         opened, said = done.returncode == 0, (done.stdout or "").strip()
-    told = {**answer, "remote": remote, "opened": opened, "url": said if opened else "", "command": command}
+    url = said if opened else ""
+    told = Pushed(
+        **attrs.asdict(answer, recurse=False), remote=remote, opened=opened, url=url, command=command
+    )
     show(told, as_json=as_json, text=_text)
     if shutil.which(command[0]) and not opened:
         ctx.exit(1)
 
 
-def _text(told: dict[str, Any]) -> str:
-    lines = [told["summary"].rstrip(), f"pushed {told['branch']} to {told['remote']}"]
-    if told["opened"]:
-        lines.append(f"opened: {told['url']}")
+@attrs.frozen(kw_only=True)
+class Pushed(Taken):
+    """The branch where it was pushed to, the command for the request, and its address where it was opened."""
+
+    remote: str
+    opened: bool
+    url: str
+    command: list[str]
+
+
+def _text(told: Pushed) -> str:
+    lines = [told.summary.rstrip(), f"pushed {told.branch} to {told.remote}"]
+    if told.opened:
+        lines.append(f"opened: {told.url}")
     else:
-        lines.append(f"open the request: {shlex.join(told['command'])}")
+        lines.append(f"open the request: {shlex.join(told.command)}")
     return "\n".join(lines)
 
 
@@ -105,8 +118,8 @@ def _command(url: str, root: Path, branch: str, *, draft: bool) -> list[str]:
 
 
 def _git(root: Path, *words: str) -> str:
-    done = subprocess.run(  # noqa: S603  # no shell
-        ["git", *words],  # noqa: S607  # the user's own
+    done = subprocess.run(
+        ["git", *words],
         cwd=root,
         capture_output=True,
         text=True,
@@ -119,6 +132,6 @@ def _run(command: list[str], root: Path, *, capture: bool = False) -> subprocess
     """The user's own program, in his terminal; what it says goes to standard error, so that --json stays one document."""
     out = subprocess.PIPE if capture else sys.stderr
     try:
-        return subprocess.run(command, cwd=root, stdout=out, text=True, check=False)  # noqa: S603  # no shell
+        return subprocess.run(command, cwd=root, stdout=out, text=True, check=False)
     except OSError as error:
         raise HubError(Code.PROGRAM_MISSING, f"{command[0]} cannot be started: {error.strerror}.") from error

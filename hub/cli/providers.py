@@ -6,10 +6,10 @@ Must not: install by any command but the maker's, as the adapter has it.
 
 from __future__ import annotations
 
-from typing import Any
-
+import attrs
 import click
 
+from hub.api.providers import ProviderConfig, ProviderStatus
 from hub.cli import completing
 from hub.cli.context import json_option, show
 from hub.cli.table import instant, table
@@ -28,39 +28,44 @@ def providers(ctx: click.Context, *, as_json: bool) -> None:
     from hub.cli.offline import described, standings
 
     now = standings(ctx)
-    show(
-        [{**entry, "runtime": now.get(entry["name"])} for entry in described(ctx)],
-        as_json=as_json,
-        text=_table,
-    )
+    rows = [
+        ProviderRow(**attrs.asdict(one, recurse=False), runtime=now.get(one.name)) for one in described(ctx)
+    ]
+    show(rows, as_json=as_json, text=_table)
 
 
-def _table(entries: list[dict[str, Any]]) -> str:
+@attrs.frozen(kw_only=True)
+class ProviderRow(ProviderConfig):
+    """An agent, and how it stands where that is known."""
+
+    runtime: ProviderStatus | None
+
+
+def _table(entries: list[ProviderRow]) -> str:
     states = [_state(entry) for entry in entries]
     rows = [
-        (entry["name"], state, _version(entry), entry["activeAccount"], step)
+        (entry.name, state, _version(entry), entry.active_account, step)
         for entry, (state, _, step) in zip(entries, states, strict=True)
     ]
     return table(("AGENT", "STATE", "VERSION", "ACCOUNT", "NEXT"), rows, [colour for _, colour, _ in states])
 
 
-def _version(entry: dict[str, Any]) -> str:
-    version: str = entry["install"]["version"]
-    return version.partition(" (")[0][:_VERSION]
+def _version(entry: ProviderRow) -> str:
+    return entry.install.version.partition(" (")[0][:_VERSION]
 
 
-def _state(entry: dict[str, Any]) -> tuple[str, str | None, str]:
+def _state(entry: ProviderRow) -> tuple[str, str | None, str]:
     """A word, its colour, and the next step."""
-    name, now = entry["name"], entry["runtime"]
-    if not entry["enabled"]:
+    name, now = entry.name, entry.runtime
+    if not entry.enabled:
         return "off", "bright_black", ""
-    if not entry["install"]["installed"]:
-        return "not installed", "bright_black", f"hub install {name}" if entry["install"]["command"] else ""
-    if now is not None and now["resetsAt"]:
-        return f"{now['reason']}, until {instant(now['resetsAt'], named=True)}", "red", "hub quota"
-    if entry["auth"]["loggedIn"]:
+    if not entry.install.installed:
+        return "not installed", "bright_black", f"hub install {name}" if entry.install.command else ""
+    if now is not None and now.resets_at:
+        return f"{now.reason}, until {instant(now.resets_at, named=True)}", "red", "hub quota"
+    if entry.auth.logged_in:
         return "ready", "green", ""
-    if entry["auth"]["loginCommand"]:
+    if entry.auth.login_command:
         return "no login seen", "yellow", f"hub account login {name}, or: hub key set {name}"
     return "ready", "green", ""
 

@@ -57,7 +57,7 @@ def _worth_showing(ctx: click.Context, entries: list[Entry]) -> list[Entry]:
     known = [entry for entry in entries if entry.fraction_used is not None or entry.tokens_today]
     if len(known) == len(entries):
         return entries
-    installed = {agent["name"] for agent in described(ctx, versions=False) if agent["install"]["installed"]}
+    installed = {agent.name for agent in described(ctx, versions=False) if agent.install.installed}
     return [entry for entry in entries if entry in known or entry.provider in installed]
 
 

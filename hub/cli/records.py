@@ -181,8 +181,7 @@ def _wallet(places: Places, _: Query) -> list[Entry]:
 
 def _approvals(places: Places, _: Query) -> list[Approval]:
     """Whoever was left at work by a daemon that was killed still waits."""
-    from hub.actors.approvals.publish import shown
-    from hub.actors.approvals.store import KeptApprovals, approval_store
+    from hub.actors.approvals.store import KeptApprovals, approval_store, shown
 
     kept = approval_store(places).look() or KeptApprovals()
     return [shown(one) for one in kept.approvals if one.pending]

@@ -32,7 +32,7 @@ def report(event: Any) -> None:
         traceback.print_exception(error, file=sys.stderr)
 
 
-def report_failures(event: Any) -> None:
+def report_failures(event: object) -> None:
     """The same where a live view has the terminal: only for whoever debugs."""
     if debugging():
         report(event)

@@ -10,13 +10,16 @@ import base64
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import click
 
-from hub.cli.context import json_option, session_argument, show, which
+from hub.api.results import Clean, Cleaned, Discard, Discarded, How, Take, Taken
+from hub.cli.context import json_option, session_argument, show
 from hub.cli.table import counted
 from hub.errors import Code, HubError
+
+T = TypeVar("T")
 
 PATIENCE = 120.0
 """Seconds: in a large repository a checkout takes its time."""
@@ -24,12 +27,12 @@ _NAMED = 5
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
-def order(ctx: click.Context, path: str, body: dict[str, Any]) -> Any:
+def order(ctx: click.Context, kind: type[T], path: str, body: object) -> T:
     """One of the orders about results, to whoever can carry it out."""
     from hub.cli.alone import ordered
     from hub.web.resources.results import ROUTES
 
-    return ordered(ctx, next(route for route in ROUTES if route.path == path), body, PATIENCE)
+    return ordered(ctx, kind, next(route for route in ROUTES if route.path == path), body, PATIENCE)
 
 
 @click.command()
@@ -52,11 +55,10 @@ def take(ctx: click.Context, *, session: str, merge: bool, branch: str, patch: s
     """
     if merge + bool(branch) + bool(patch) > 1:
         raise HubError(Code.USAGE, "--merge, --branch and --patch exclude each other.")
-    how = "merge" if merge else "branch" if branch else "patch" if patch else "commit"
-    body = {**which(session), "how": how, **({"branch": branch} if branch else {})}
-    answer = order(ctx, "/api/session/take", body)
+    how = How.MERGE if merge else How.BRANCH if branch else How.PATCH if patch else How.COMMIT
+    answer = order(ctx, Taken, "/api/session/take", Take(session_id=session, how=how, branch=branch))
     if patch and not (patch == "-" and as_json):  # the document has it
-        _write_patch(patch, base64.b64decode(answer["patch"]))
+        _write_patch(patch, base64.b64decode(answer.patch))
         if patch == "-":
             return
     show(answer, as_json=as_json, text=lambda got: _taken(got, patch))
@@ -73,19 +75,19 @@ def _write_patch(name: str, data: bytes) -> None:
         raise HubError(Code.NO_PERMISSION, f"{name} cannot be written: {error.strerror}.") from error
 
 
-def _taken(answer: dict[str, Any], patch: str) -> str:
-    lines = [answer["summary"].rstrip()]
-    if left := answer["leftOut"]:
+def _taken(answer: Taken, patch: str) -> str:
+    lines = [answer.summary.rstrip()]
+    if left := answer.left_out:
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
         lines.append(f"left out: {', '.join(left[:_NAMED])}{more}")
-    files, short, session = counted(answer["files"], "file"), answer["commit"][:12], answer["sessionId"]
-    match answer["how"]:
-        case "patch":
+    files, short, session = counted(answer.files, "file"), answer.commit[:12], answer.session_id
+    match answer.how:
+        case How.PATCH:
             lines.append(f"{files} in {patch} - apply it: git apply --3way {patch}")
-        case "branch":
-            lines.append(f"{answer['branch']}: {short}, {files} - look at it: git show {answer['branch']}")
+        case How.BRANCH:
+            lines.append(f"{answer.branch}: {short}, {files} - look at it: git show {answer.branch}")
         case _:
-            done = click.style(f"taken as {short} on {answer['branch']}", fg="green", bold=True)
+            done = click.style(f"taken as {short} on {answer.branch}", fg="green", bold=True)
             lines += [f"{done}, {files}", f"its worktree is no longer needed: hub discard {session}"]
     return "\n".join(lines)
 
@@ -100,13 +102,13 @@ def discard(ctx: click.Context, *, session: str, force: bool, as_json: bool) -> 
 
     Example: hub discard s-1a2b3c
     """
-    answer = order(ctx, "/api/session/discard", {"sessionId": session, "force": force})
+    answer = order(ctx, Discarded, "/api/session/discard", Discard(session_id=session, force=force))
     show(answer, as_json=as_json, text=_discarded)
 
 
-def _discarded(answer: dict[str, Any]) -> str:
-    back = f" - get it back: hub rewind {answer['tip']}" if answer["tip"] else ""
-    return f"{answer['sessionId']}: worktree and branch are gone{back}"
+def _discarded(answer: Discarded) -> str:
+    back = f" - get it back: hub rewind {answer.tip}" if answer.tip else ""
+    return f"{answer.session_id}: worktree and branch are gone{back}"
 
 
 def _age(_ctx: click.Context, _param: click.Parameter, value: str) -> int | None:
@@ -139,13 +141,13 @@ def clean(
 
     Example: hub clean --older 14d
     """
-    body: dict[str, Any] = {"merged": merged, "force": force, "dry": dry}
-    answer = order(ctx, "/api/sessions/clean", {**body, **({} if older is None else {"older": older})})
+    body = Clean(merged=merged, force=force, dry=dry, older=older)
+    answer = order(ctx, Cleaned, "/api/sessions/clean", body)
     show(answer, as_json=as_json, text=lambda got: _cleaned(got, dry=dry))
 
 
-def _cleaned(answer: dict[str, Any], *, dry: bool) -> str:
+def _cleaned(answer: Cleaned, *, dry: bool) -> str:
     word = "would be removed" if dry else "removed, with its worktree; its snapshots stay (hub rewind)"
-    lines = [f"{row['sessionId']}: {word}" for row in answer["gone"]]
-    lines += [f"{row['sessionId']}: stays, {row['detail']}" for row in answer["kept"]]
+    lines = [f"{row.session_id}: {word}" for row in answer.gone]
+    lines += [f"{row.session_id}: stays, {row.detail}" for row in answer.kept]
     return "\n".join(lines) or "nothing to clean"

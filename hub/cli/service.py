@@ -178,7 +178,7 @@ def status(ctx: click.Context, *, as_json: bool) -> None:
         raise HubError(
             Code.NOT_FOUND, f"There is no service for {unit.root}.", hint="Make one: hub service install"
         )
-    asked = subprocess.run(unit.control("ask")[0], capture_output=True, text=True, check=False)  # noqa: S603  # a literal command
+    asked = subprocess.run(unit.control("ask")[0], capture_output=True, text=True, check=False)
     state = (
         ("active" if asked.returncode == 0 else "inactive")
         if unit.darwin
@@ -235,7 +235,7 @@ def _run(unit: Unit, verb: str) -> None:
                 f"{command[0]} is not here, which starts services.",
                 hint="Without it the daemon is started by hand: hub daemon",
             )
-        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # literal commands
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise HubError(
                 Code.UNAVAILABLE,

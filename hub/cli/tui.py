@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from hub.api.sessions import Sessions
 from hub.cli.context import client, json_option, project_dir, show
 from hub.client.place import root_of, told_by
 from hub.client.quick import Api, find
@@ -32,7 +33,7 @@ def tui(ctx: click.Context, *, plain: bool, light: bool, as_json: bool) -> None:
     Example: hub tui
     """
     if as_json:  # what the board would show
-        show(client(ctx).get("/api/sessions"), as_json=True, text=str)
+        show(client(ctx).read(Sessions, "/api/sessions"), as_json=True, text=str)
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise HubError(

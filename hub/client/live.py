@@ -28,6 +28,7 @@ from trio_websocket import (
 
 from hub.client.quick import Api, error_of, not_running
 from hub.client.whose import insist_own
+from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code, HubError
 
 FIRST_DELAY = 0.1
@@ -36,8 +37,6 @@ HANDSHAKE = 5.0
 """Seconds for the daemon to take the connection up; trio-websocket waits for ever where the other end is gone by then."""
 MAX_MESSAGE = 64 * 1024 * 1024
 """256 records, each as long as a record can be."""
-
-JsonObject = dict[str, Any]
 
 
 class LinkState(StrEnum):
@@ -126,7 +125,7 @@ async def follow(
         raise
 
 
-class _Lost(Exception):  # noqa: N818  # never leaves this module
+class _Lost(Exception):
     """The connection ended in a way that is worth another try."""
 
 

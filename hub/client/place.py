@@ -10,10 +10,11 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import attrs
+
+from hub.userdirs import config_dir
 
 PROJECT_HEADER = "Hub-Project"
 """Names the project that a request is meant for; a daemon of another one refuses it."""
@@ -66,7 +67,7 @@ def told_by(root: Path) -> DaemonRecord:
     )
 
 
-def port_number(value: Any) -> int | None:
+def port_number(value: object) -> int | None:
     """The value, if a port can have it."""
     return value if type(value) is int and 0 < value < 2**16 else None
 
@@ -78,22 +79,14 @@ def project_name(root: Path) -> str:
 
 def token_for(environ: Mapping[str, str]) -> str:
     """The token where the daemon has it from: `HUB_TOKEN`, the user's `config.toml`."""
-    return environ.get("HUB_TOKEN") or _token_in(_user_config(environ))
+    return environ.get("HUB_TOKEN") or _token_in(Path(config_dir(environ)) / "config.toml")
 
 
 def _token_in(path: Path) -> str:
     import tomllib  # noqa: PLC0415  # only where a daemon wants a token
 
     try:
-        found: Any = tomllib.loads(path.read_text("utf-8-sig"))["server"]["token"]
+        found: object = tomllib.loads(path.read_text("utf-8-sig"))["server"]["token"]
     except (OSError, ValueError, KeyError, TypeError):
         return ""  # a file that cannot be read is the daemon's to complain of
     return found if isinstance(found, str) else ""
-
-
-def _user_config(environ: Mapping[str, str]) -> Path:
-    if environ.get("HUB_CONFIG_DIR"):
-        return Path(environ["HUB_CONFIG_DIR"]) / "config.toml"
-    import platformdirs  # noqa: PLC0415  # as above
-
-    return Path(platformdirs.user_config_dir("hub", appauthor=False)) / "config.toml"

@@ -133,11 +133,11 @@ class Api:
         """The JSON of a resource, for who passes it on."""
         return self._ask("GET", f"{path}?{urlencode(query)}" if query else path, None)
 
-    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    def post(self, path: str, body: Mapping[str, object] | None = None) -> object:
         """What a POST made or changed, as JSON."""
         return self._ask("POST", path, json.dumps(body or {}).encode())
 
-    def _ask(self, method: str, target: str, body: bytes | None) -> Any:
+    def _ask(self, method: str, target: str, body: bytes | None) -> object:
         headers = {"Host": f"127.0.0.1:{self.port}", "Accept": "application/json", **self.headers}
         if body:
             headers["Content-Type"] = "application/json"
@@ -229,11 +229,6 @@ def find(
     )
 
 
-def port_of(directory: Path, environ: Mapping[str, str]) -> int:
-    """Where the daemon of the project that `directory` lies in listens, as far as can be known."""
-    return find(None, directory, environ).port
-
-
 def _named_port(environ: Mapping[str, str]) -> int | None:
     named = environ.get("HUB_PORT", "")
     if named in ("", "0"):
@@ -273,7 +268,7 @@ def _plain(body: object) -> Any:
     return unstructure(body)
 
 
-def error_of(document: Any) -> HubError | None:
+def error_of(document: object) -> HubError | None:
     """The error a problem document tells; None when it is not one of ours."""
     if not isinstance(document, dict):
         return None

@@ -49,7 +49,7 @@ class StrictJsonError(ValueError):
         super().__init__(reason if line is None else f"{reason} (line {line}, column {column})")
 
 
-def canonical(value: Any) -> bytes:
+def canonical(value: object) -> bytes:
     """The RFC 8785 form of `value`.
 
     Raises:
@@ -63,7 +63,7 @@ def canonical(value: Any) -> bytes:
         raise NotCanonicalError("a string holds half a surrogate pair") from error
 
 
-def _ordered(value: Any) -> Any:
+def _ordered(value: object) -> object:
     """The value with the members of its objects in the order of their names' UTF-16 units."""
     if isinstance(value, dict):
         return {key: _ordered(value[key]) for key in sorted(value, key=lambda key: key.encode("utf-16-be"))}
@@ -109,7 +109,7 @@ def _beyond_bmp(keys: Iterable[Any]) -> bool:
     return not joined.isascii() and max(joined) > _LAST_BMP
 
 
-def parse_strict(data: bytes) -> Any:
+def parse_strict(data: bytes) -> object:
     """The value of a JSON text that has exactly one reading.
 
     Raises:
@@ -131,7 +131,7 @@ def parse_strict(data: bytes) -> Any:
     return value
 
 
-def _insist(value: Any, depth: int) -> None:
+def _insist(value: object, depth: int) -> None:
     """Refuses what the reader lets through, and only some texts can hold."""
     if isinstance(value, str):
         if not value.isascii() and any("\ud800" <= unit <= "\udfff" for unit in value):
@@ -160,7 +160,7 @@ def _float(digits: str) -> float:
     return number
 
 
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) != len(pairs):
         [(key, _), *_] = Counter(key for key, _ in pairs).most_common(1)

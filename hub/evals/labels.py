@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
 
 import attrs
 
@@ -66,7 +65,7 @@ class LabelledFact:
         return self.first <= moment <= self.last and (self.way is None or way is None or self.way is way)
 
 
-def fact(value: Any, moments: int) -> LabelledFact:
+def fact(value: object, moments: int) -> LabelledFact:
     """A fact from its table.
 
     Args:

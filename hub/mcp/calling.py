@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import quote
 
 import attrs
@@ -17,8 +17,9 @@ import trio
 from hub.errors import Code, HubError
 from hub.mcp.arguments import checked
 from hub.mcp.pages import page
-from hub.mcp.tools import BY_NAME, JsonObject, Tool
+from hub.mcp.tools import BY_NAME, Tool
 from hub.mcp.words import cleaned, refusal, words
+from hub.wire.frames import JsonObject
 
 _PARAMETER = re.compile(r"{(\w+)}")
 
@@ -26,10 +27,10 @@ _PARAMETER = re.compile(r"{(\w+)}")
 class ToolApi(Protocol):
     """The daemon's API. Both methods raise `HubError`, whose texts are those of the problem document."""
 
-    async def get(self, path: str, query: Mapping[str, Any], /) -> Any:
+    async def get(self, path: str, query: Mapping[str, object], /) -> object:
         """The JSON of a resource."""
 
-    async def post(self, path: str, body: Mapping[str, Any], /) -> Any:
+    async def post(self, path: str, body: Mapping[str, object], /) -> object:
         """What a POST made or changed."""
 
 
@@ -54,7 +55,7 @@ class ToolCaller:
     api: ToolApi
     clean: Callable[[str], str]
 
-    async def __call__(self, name: str, arguments: Mapping[str, Any]) -> Result:
+    async def __call__(self, name: str, arguments: Mapping[str, object]) -> Result:
         """Call a tool that is in the table. Takes as long as the daemon does; never raises an error."""
         tool = BY_NAME[name]
         try:
@@ -69,11 +70,11 @@ class ToolCaller:
             )
             return Result(refusal(fault))
 
-    def _result(self, tool: Tool, answer: Any, given: JsonObject) -> Result:
+    def _result(self, tool: Tool, answer: object, given: JsonObject) -> Result:
         part = page(tool, cleaned(answer, self.clean), given)
         return Result(words(tool, part), part)
 
-    async def _ask(self, tool: Tool, given: JsonObject) -> Any:
+    async def _ask(self, tool: Tool, given: JsonObject) -> object:
         asked = {
             **tool.fixed,
             **{param.name: given[param.name] for param in tool.params if param.name in given},

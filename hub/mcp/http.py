@@ -17,11 +17,11 @@ from typing import Any
 
 from hub.mcp.calling import ToolApi, ToolCaller
 from hub.mcp.protocol import HANDSHAKE, UNSUPPORTED_VERSION, VERSION_KEY, Protocol
-from hub.mcp.tools import JsonObject
 from hub.wire.frames import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    JsonObject,
     NotAMessageError,
     decode,
     encode,

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hub.mcp.tools import JsonObject, Paging, Tool
+from hub.mcp.tools import Paging, Tool
+from hub.wire.frames import JsonObject
 
 PAGE = 24_000
 """Bytes of JSON in one answer. It goes out twice, for programs and for readers: below 25,000 tokens in all, also
@@ -37,7 +38,7 @@ def page(tool: Tool, answer: Any, arguments: JsonObject) -> JsonObject:
     return {**rest, tool.long: told, "more": more} | ({"next": start + len(part)} if more else {})
 
 
-def size(value: Any) -> int:
+def size(value: object) -> int:
     """Bytes of a value as JSON."""
     return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
@@ -62,7 +63,7 @@ def _items_part(items: list[Any]) -> list[Any]:
     return items
 
 
-def _fitting(value: Any) -> Any:
+def _fitting(value: object) -> Any:
     """The value, cut where it is larger than a page all by itself."""
     if size(value) <= PAGE // 2:
         return value
@@ -73,7 +74,7 @@ def _fitting(value: Any) -> Any:
     return {"omitted": "too large to be shown here"} if isinstance(value, dict) else "(too large to be shown)"
 
 
-def _cut(value: Any, limit: int) -> Any:
+def _cut(value: object, limit: int) -> object:
     if isinstance(value, str):
         return value if len(value) <= limit else f"{value[:limit]} [{len(value) - limit} more characters]"
     if isinstance(value, list):

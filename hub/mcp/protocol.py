@@ -17,8 +17,8 @@ import attrs
 
 from hub import __version__
 from hub.mcp.calling import Result
-from hub.mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, JsonObject, Tool
-from hub.wire.frames import INVALID_PARAMS, METHOD_NOT_FOUND, RefusedError, refused
+from hub.mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool
+from hub.wire.frames import INVALID_PARAMS, METHOD_NOT_FOUND, JsonObject, RefusedError, refused
 
 UNSUPPORTED_VERSION = -32022
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")

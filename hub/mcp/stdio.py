@@ -14,8 +14,7 @@ import attrs
 import trio
 
 from hub.mcp.protocol import Call, Protocol, is_modern
-from hub.mcp.tools import JsonObject
-from hub.wire.frames import NotAMessageError, decode, encode
+from hub.wire.frames import JsonObject, NotAMessageError, decode, encode
 from hub.wire.wires import Wires
 
 LAST_WORDS = 0.7

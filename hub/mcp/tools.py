@@ -10,11 +10,11 @@ and a description; no reference, no alternative, no null. The limits are the API
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, Literal
+from typing import Literal
 
 import attrs
 
-JsonObject = dict[str, Any]
+from hub.wire.frames import JsonObject
 
 MAX_SAFE_INTEGER = 2**53 - 1
 MAX_TEXT = 100_000
@@ -104,15 +104,15 @@ class Tool:
         }
 
 
-def _text(description: str, **limits: Any) -> JsonObject:
+def _text(description: str, **limits: object) -> JsonObject:
     return {"type": "string", "description": description, **limits}
 
 
-def _integer(description: str, **limits: Any) -> JsonObject:
+def _integer(description: str, **limits: object) -> JsonObject:
     return {"type": "integer", "description": description, **limits}
 
 
-def _number(description: str, **limits: Any) -> JsonObject:
+def _number(description: str, **limits: object) -> JsonObject:
     return {"type": "number", "description": description, **limits}
 
 

@@ -194,7 +194,7 @@ class Stream(Protocol):
     def reply(self, text: str, key: str) -> Sequence[Write]:
         """Writes for a user's reply; () when replies are not supported or not possible at this moment."""
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Writes for the answer to a permission request."""
 
     def interrupt(self) -> Sequence[Write]:
@@ -255,7 +255,7 @@ class Provider(Protocol):
     def untold(self) -> Collection[Untold]:
         """What the stream leaves out and the agent's own store (`store.py`) has: read there once the agent is stopped."""
 
-    def unasked(self, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def unasked(self, options: Mapping[str, object]) -> Mapping[str, str]:
         """What the agent does without asking although it is told to ask: a pattern of its tools' names -> why.
 
         It is not started under a rule that is about one of them. `options` is the provider's table in `hub.toml`.
@@ -274,7 +274,7 @@ class Provider(Protocol):
         """Environment that points the agent at the account's isolated directory."""
 
     def refuses_root(
-        self, options: Mapping[str, Any], env: Mapping[str, str], *, asks: bool
+        self, options: Mapping[str, object], env: Mapping[str, str], *, asks: bool
     ) -> tuple[str, str]:
         """Why it would not start for the user root, in a user's words, and what helps; ("", "") = it would.
 

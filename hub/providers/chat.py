@@ -8,7 +8,6 @@ Tests: tests/hub/providers/test_stores.py
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.providers import records
@@ -61,7 +60,7 @@ _GIVEN = ("input", "arguments", "args")
 
 
 def message(
-    draft: IntelDraft, value: Mapping[str, Any], *, key: str = "", user: Callable[[str], str] | None = None
+    draft: IntelDraft, value: Mapping[str, object], *, key: str = "", user: Callable[[str], str] | None = None
 ) -> str | None:
     """What a message says and calls; returns the name of a role or block that nobody knows.
 
@@ -96,13 +95,13 @@ def message(
     return strange
 
 
-def called(draft: IntelDraft, block: Mapping[str, Any], key: str = "") -> None:
+def called(draft: IntelDraft, block: Mapping[str, object], key: str = "") -> None:
     """A block that calls a tool; with its key, what it changes counts once `settled` has told that it went well."""
     given = next((block[name] for name in _GIVEN if block.get(name) is not None), None)
     records.called(draft, text(block.get("name")), given, key)
 
 
-def settled(draft: IntelDraft, block: Mapping[str, Any]) -> None:
+def settled(draft: IntelDraft, block: Mapping[str, object]) -> None:
     """A block, or a message, that is a call's result."""
     key = next((text(block[name]) for name in _OF_CALL if block.get(name)), "")
     inner = (block, *(mapping(block.get(name)) for name in ("run", "toolResult", "result", "return_value")))
@@ -113,7 +112,7 @@ def settled(draft: IntelDraft, block: Mapping[str, Any]) -> None:
     draft.settled(key, well=not failed)
 
 
-def used(draft: IntelDraft, key: str, value: Any, into: Sequence[str], out: Sequence[str]) -> None:
+def used(draft: IntelDraft, key: str, value: object, into: Sequence[str], out: Sequence[str]) -> None:
     """The tokens of one request, as the sum of these fields; none where it has none of them."""
     figures = mapping(value)
     if any(name in figures for name in (*into, *out)):

@@ -33,7 +33,7 @@ _LONG = 4_096
 _DEPTH = 4
 
 
-def given(tool: str, told: Mapping[str, Any]) -> dict[str, Any]:
+def given(tool: str, told: Mapping[str, object]) -> dict[str, Any]:
     """Meta of a request for permission: `paths`, `texts`, `within`, `cwd`, `named`; without those there are none of.
 
     Args:
@@ -51,7 +51,7 @@ def given(tool: str, told: Mapping[str, Any]) -> dict[str, Any]:
         if not own or name not in _FILES:
             texts += [address for address in _ADDRESS.findall(text) if name not in _CONTENT or own]
     named = sorted({jsonline.clean(str(name)) for name in told if own or name not in _CONTENT})
-    meta: dict[str, Any] = {"named": named} if named else {}
+    meta: dict[str, object] = {"named": named} if named else {}
     where = next(
         (
             jsonline.text(told.get(name))
@@ -72,7 +72,7 @@ def given(tool: str, told: Mapping[str, Any]) -> dict[str, Any]:
     return meta
 
 
-def shown(told: Any) -> dict[str, Any]:
+def shown(told: object) -> dict[str, object]:
     """Meta of a request for permission: `input`, what a person sees of what a tool is given, and `cut` if not all."""
     whole = jsonline.Whole(told)
     return {"input": whole.value, **({"cut": True} if whole.cut else {})}
@@ -83,7 +83,7 @@ def addresses(text: str) -> list[str]:
     return _ADDRESS.findall(text)
 
 
-def _leaves(value: Any, name: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, str]]:
+def _leaves(value: object, name: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, str]]:
     """(name of the part, text) of every text in it, the texts of a list by the list's name."""
     if isinstance(value, str):
         yield name, jsonline.clean(value)

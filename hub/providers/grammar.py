@@ -25,7 +25,7 @@ Take = Callable[[IntelDraft, Mapping[str, Any]], str | None]
 """Takes a record; returns the name of what in it nobody knows, else nothing."""
 
 
-def by_type(value: Mapping[str, Any]) -> str:
+def by_type(value: Mapping[str, object]) -> str:
     """The kind of a record that says it itself."""
     return text(value.get("type"))
 
@@ -46,7 +46,7 @@ class Grammar:
     kind: Callable[[Mapping[str, Any]], str] = by_type
     key: str = "id"
 
-    def fold(self, hit: StoreHit) -> GrammarFold:  # noqa: ARG002  # one shape
+    def fold(self, hit: StoreHit) -> GrammarFold:
         """A fresh fold of one session."""
         return GrammarFold(self)
 
@@ -62,7 +62,7 @@ class GrammarFold:
     def gap(self) -> None:
         """Nothing here hangs on the record before."""
 
-    def record(self, value: Mapping[str, Any]) -> None:
+    def record(self, value: Mapping[str, object]) -> None:
         """One record; leaves one mark."""
         grammar, draft = self._grammar, self.draft
         kind, name = grammar.kind(value), text(value.get(grammar.key))

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hub.domain.event import Event
 from hub.domain.text.safe import cap as cap  # noqa: PLC0414  # part of the API
@@ -30,7 +29,7 @@ _UNKNOWN_TEXT = 1_000
 _REPLACEMENT = "\ufffd"
 
 
-def read(line: bytes) -> dict[str, Any] | None:
+def read(line: bytes) -> dict[str, object] | None:
     """The JSON object on the line; None when there is none that can be read.
 
     Invalid UTF-8 and lone surrogates inside an object are replaced, so that a torn character costs itself
@@ -38,7 +37,7 @@ def read(line: bytes) -> dict[str, Any] | None:
     """
     import msgspec  # noqa: PLC0415  # whoever only takes values apart does without
 
-    value: Any
+    value: object
     try:
         value = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -46,7 +45,7 @@ def read(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _lenient(line: bytes) -> Any:
+def _lenient(line: bytes) -> object:
     try:
         return json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -69,29 +68,29 @@ def clean(text: str) -> str:
     return text.replace("\0", _REPLACEMENT).encode("utf-8", "replace").decode()
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """The string, cleaned; "" for everything else."""
     if type(value) is str and value.isascii() and "\0" not in value:  # nearly all there are
         return value
     return clean(value) if isinstance(value, str) else ""
 
 
-def mapping(value: Any) -> Mapping[str, Any]:
+def mapping(value: object) -> Mapping[str, object]:
     """The object; an empty one for everything else."""
     return value if isinstance(value, dict) else {}
 
 
-def items(value: Any) -> Sequence[Any]:
+def items(value: object) -> Sequence[object]:
     """The array; an empty one for everything else."""
     return value if isinstance(value, list) else ()
 
 
-def texts(value: Any) -> list[str]:
+def texts(value: object) -> list[str]:
     """The strings of an array, cleaned."""
     return [clean(item) for item in items(value) if isinstance(item, str)]
 
 
-def number(value: Any) -> float | None:
+def number(value: object) -> float | None:
     """A finite number within +-2^53; never a bool."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
@@ -100,7 +99,7 @@ def number(value: Any) -> float | None:
     return float(value) if -MAX_INT <= value <= MAX_INT else None
 
 
-def integer(value: Any) -> int | None:
+def integer(value: object) -> int | None:
     """A number as an integer (a fraction is cut off); None where `number` is."""
     if type(value) is int and -MAX_INT <= value <= MAX_INT:  # nearly all there are
         return value
@@ -108,14 +107,14 @@ def integer(value: Any) -> int | None:
     return None if found is None else int(found)
 
 
-def count(value: Any) -> int:
+def count(value: object) -> int:
     """An amount that cannot be negative; 0 for everything else."""
     if type(value) is int and 0 <= value <= MAX_INT:  # as above
         return value
     return max(0, integer(value) or 0)
 
 
-def excerpt(value: Any, depth: int = _EXCERPT_DEPTH) -> Any:
+def excerpt(value: object, depth: int = _EXCERPT_DEPTH) -> object:
     """The value, small: long strings cut, long arrays and deep places dropped, numbers made safe."""
     if isinstance(value, (dict, list)):
         return _container(value, depth - 1) if depth > 0 else "…"
@@ -127,7 +126,7 @@ def excerpt(value: Any, depth: int = _EXCERPT_DEPTH) -> Any:
     return integer(value)
 
 
-def _container(value: dict[Any, Any] | list[Any], depth: int) -> Any:
+def _container(value: dict[object, object] | list[object], depth: int) -> object:
     if isinstance(value, list):
         return [excerpt(inner, depth) for inner in value[:_EXCERPT_ITEMS]]
     pairs = list(value.items())[:_EXCERPT_ITEMS]
@@ -140,12 +139,12 @@ class Whole:
     `excerpt` is no measure of what may be approved: what it drops would be allowed unseen.
     """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.cut = False
         self._texts, self._items = _WHOLE_TEXT, _WHOLE_ITEMS
         self.value = self._take(value, _WHOLE_DEPTH)
 
-    def _take(self, value: Any, depth: int) -> Any:
+    def _take(self, value: object, depth: int) -> object:
         if isinstance(value, str):
             return self._text(value)
         if value is None or isinstance(value, bool):
@@ -173,7 +172,7 @@ class Whole:
         self.cut = True
         return whole_words(short) + "…"
 
-    def _number(self, value: Any) -> Any:
+    def _number(self, value: object) -> object:
         """As it is; one that an event cannot hold in words."""
         if (found := integer(value)) == value:
             return found

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -49,7 +49,7 @@ class RecordFold(Protocol):
 
     draft: IntelDraft
 
-    def record(self, value: Mapping[str, Any]) -> None:
+    def record(self, value: Mapping[str, object]) -> None:
         """One record."""
 
     def gap(self) -> None:
@@ -181,7 +181,7 @@ def _end(parts: list[bytes], held: int, taker: _Taker) -> None:
         taker.line(b"".join(parts))
 
 
-def _object(text: str, at: int) -> tuple[dict[str, Any] | None, int]:
+def _object(text: str, at: int) -> tuple[dict[str, object] | None, int]:
     try:
         value, end = _lenient.raw_decode(text, at)
     except (ValueError, RecursionError):
@@ -189,10 +189,10 @@ def _object(text: str, at: int) -> tuple[dict[str, Any] | None, int]:
     return (value, end) if isinstance(value, dict) else (None, at)
 
 
-def whole(data: bytes) -> Mapping[str, Any] | None:
+def whole(data: bytes) -> Mapping[str, object] | None:
     """A document that is one JSON object or array (as `items`); None for everything else."""
     try:
-        value: Any = _decode(data)
+        value: object = _decode(data)
     except _REFUSED:
         try:
             value = json.loads(data.decode("utf-8", "replace"))

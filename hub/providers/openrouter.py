@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from hub.domain.quota.window import FULL
 from hub.providers import jsonline
@@ -38,7 +37,7 @@ def key_in(variables: bytes) -> str:
 def client(key: Callable[[bytes], str], *, home: str, credentials: str, account: str = "") -> QuotaClient:
     """The quota client of an agent that keeps no quota itself; `key` finds the maker's key in the bytes of its login."""
 
-    def request(login: bytes, url: str, now: float) -> QuotaRequest | None:  # noqa: ARG001 - the client's signature
+    def request(login: bytes, url: str, now: float) -> QuotaRequest | None:
         """The question what is left to the key; None without one."""
         found = key(login)
         return (
@@ -58,7 +57,7 @@ def client(key: Callable[[bytes], str], *, home: str, credentials: str, account:
     )
 
 
-def answer(body: Mapping[str, Any]) -> Sequence[Share]:
+def answer(body: Mapping[str, object]) -> Sequence[Share]:
     """The key's limit, a window named after its period; nothing for a key without a limit."""
     data = jsonline.mapping(body.get("data"))
     limit, left = jsonline.number(data.get("limit")), jsonline.number(data.get("limit_remaining"))

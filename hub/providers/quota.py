@@ -76,7 +76,7 @@ class QuotaClient:
     account: str = ""
 
 
-def document(data: bytes) -> Mapping[str, Any]:
+def document(data: bytes) -> Mapping[str, object]:
     """A JSON object; {} for anything else."""
     try:
         found = json.loads(data)
@@ -96,7 +96,7 @@ def instant(value: Any) -> float | None:
         return None
 
 
-def permille(percent: Any) -> int | None:
+def permille(percent: object) -> int | None:
     """Per mille of a percentage; None for what is no number, or no share."""
     if isinstance(percent, bool) or not isinstance(percent, int | float) or not 0 <= percent <= FULL:
         return None

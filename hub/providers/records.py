@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from hub.domain.detection.intel_fold import IntelDraft, mcp_of
 from hub.domain.text.patterns import late
@@ -40,7 +39,7 @@ _PATCHED = late(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+
 _CHECKED = late(r"^\s*(?:[-*]|\d+[.)])\s*\[([ xX~/-]|completed|in_progress|pending)\]\s*(.+)$", re.MULTILINE)
 
 
-def said(content: Any, kinds: Iterable[str] = ("text", "input_text", "output_text")) -> str:
+def said(content: object, kinds: Iterable[str] = ("text", "input_text", "output_text")) -> str:
     """The words of a message: a string, or its blocks of these kinds, a paragraph each."""
     if isinstance(content, str):
         return text(content)
@@ -51,7 +50,7 @@ def said(content: Any, kinds: Iterable[str] = ("text", "input_text", "output_tex
     return "\n\n".join(part for part in found if part.strip())
 
 
-def todos(value: Any) -> list[tuple[str, str]] | None:
+def todos(value: object) -> list[tuple[str, str]] | None:
     """The steps of a plan with their states; None when this is no list of steps."""
     if not isinstance(value, list):
         return None
@@ -76,7 +75,7 @@ def checklist(words: str) -> list[tuple[str, str]]:
     ]
 
 
-def called(draft: IntelDraft, tool: str, given: Any, key: str = "") -> None:
+def called(draft: IntelDraft, tool: str, given: object, key: str = "") -> None:
     """A call of a tool: the file it changes, the plan it sets, the skill or the server it is of.
 
     Args:
@@ -113,7 +112,7 @@ def _changes(draft: IntelDraft, key: str, paths: Iterable[str]) -> None:
         draft.touched(path)
 
 
-def began(draft: IntelDraft, key: str, tool: Any, given: Any) -> None:
+def began(draft: IntelDraft, key: str, tool: object, given: object) -> None:
     """A call of a tool, so that how it ends (`IntelDraft.ended`, by the same key) can be told with what was tried."""
     arguments = _arguments(given)
     name = text(tool)
@@ -125,7 +124,7 @@ def began(draft: IntelDraft, key: str, tool: Any, given: Any) -> None:
     draft.began(key, name, command=command, path=next(paths, ""))
 
 
-def _command(given: Any) -> str:
+def _command(given: object) -> str:
     """A command line; of the words of one, what a shell is told to run."""
     words = [text(word) for word in items(given)]
     return words[-1] if words[1:2] in (["-c"], ["-lc"]) else " ".join(words) or text(given)
@@ -147,7 +146,7 @@ def patched(patch: str) -> Iterator[str]:
     return ((found[1] or found[2]).strip() for found in _PATCHED().finditer(patch))
 
 
-def decoded(value: Any) -> Any:
+def decoded(value: object) -> object:
     """What a string holds as JSON; every other value as it is, and a string that is none too."""
     if not isinstance(value, str):
         return value
@@ -159,7 +158,7 @@ def decoded(value: Any) -> Any:
         return value
 
 
-def _arguments(given: Any) -> Mapping[str, Any] | str:
+def _arguments(given: object) -> Mapping[str, object] | str:
     found = decoded(given)
     if isinstance(found, dict):
         inner = next(
@@ -169,7 +168,7 @@ def _arguments(given: Any) -> Mapping[str, Any] | str:
     return found if isinstance(found, str) else {}
 
 
-def _paths(given: Mapping[str, Any]) -> Iterator[str]:
+def _paths(given: Mapping[str, object]) -> Iterator[str]:
     direct = next((text(given[name]) for name in _PATH if isinstance(given.get(name), str)), "")
     if direct:
         yield direct

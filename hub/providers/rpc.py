@@ -79,18 +79,18 @@ class Peer:
         message = jsonline.read(line)
         return None if message is None else classify(message)
 
-    def request(self, key: str, method: str, params: Mapping[str, Any], *, request_id: str = "") -> Write:
+    def request(self, key: str, method: str, params: Mapping[str, object], *, request_id: str = "") -> Write:
         """A request whose id is its key, or an id that carries more: the peer sends it back as it came."""
         return self._write(key, {"id": request_id or key, "method": method, "params": dict(params)})
 
-    def notify(self, key: str, method: str, params: Mapping[str, Any] | None = None) -> Write:
+    def notify(self, key: str, method: str, params: Mapping[str, object] | None = None) -> Write:
         """A notification; the key only keeps it from being sent twice."""
-        body: dict[str, Any] = {"method": method}
+        body: dict[str, object] = {"method": method}
         if params is not None:
             body["params"] = dict(params)
         return self._write(key, body)
 
-    def answer(self, asked: RpcRequest, result: Mapping[str, Any]) -> Write:
+    def answer(self, asked: RpcRequest, result: Mapping[str, object]) -> Write:
         """The answer to the agent's request."""
         return self._write(f"answer-{asked.key}", {"id": asked.id, "result": dict(result)})
 
@@ -99,14 +99,14 @@ class Peer:
         error = {"code": code, "message": message}
         return self._write(f"answer-{asked.key}", {"id": asked.id, "error": error})
 
-    def _write(self, key: str, body: Mapping[str, Any]) -> Write:
+    def _write(self, key: str, body: Mapping[str, object]) -> Write:
         head = {"jsonrpc": "2.0"} if self.version else {}
         text = json.dumps({**head, **body}, ensure_ascii=False, separators=(",", ":"))
         # A lone surrogate in a user's text would not encode; the text matters more than the torn character.
         return Write(key, text.encode("utf-8", "replace") + b"\n")
 
 
-def classify(message: Mapping[str, Any]) -> Message | None:
+def classify(message: Mapping[str, object]) -> Message | None:
     """The message's kind by its members; None when they fit none."""
     method = jsonline.text(message.get("method"))
     params = jsonline.mapping(message.get("params"))
@@ -122,7 +122,7 @@ def classify(message: Mapping[str, Any]) -> Message | None:
     return RpcResponse(str(request_id), jsonline.mapping(message.get("result")), error)
 
 
-def _id(value: Any) -> RequestId | None:
+def _id(value: object) -> RequestId | None:
     if isinstance(value, str):
         return jsonline.clean(value)
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= jsonline.MAX_INT:
@@ -130,7 +130,7 @@ def _id(value: Any) -> RequestId | None:
     return None
 
 
-def _fault(value: Any) -> RpcError:
+def _fault(value: object) -> RpcError:
     error = jsonline.mapping(value)
     words = jsonline.text(error.get("message")) or jsonline.text(value) or "unknown error"
     return RpcError(jsonline.integer(error.get("code")) or 0, words, error.get("data"))

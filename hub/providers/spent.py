@@ -31,7 +31,7 @@ class SpentStep:
     used: Used
 
 
-def _tells_none(_record: Mapping[str, Any], _session: str) -> None:
+def _tells_none(_record: Mapping[str, object], _session: str) -> None:
     return None
 
 

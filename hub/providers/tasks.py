@@ -13,7 +13,6 @@ Tests: tests/hub/providers/test_stores.py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hub.domain.detection.intel import Limits, Place, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
@@ -94,7 +93,7 @@ _SILENT = frozenset(
 )
 
 
-def _task(value: Mapping[str, Any], draft: IntelDraft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+def _task(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:
     for number, one in enumerate(map(mapping, items(value.get("items")))):
         kind = text(one.get("say")) or text(one.get("ask"))
         words = text(one.get("text"))
@@ -117,14 +116,14 @@ def _task(value: Mapping[str, Any], draft: IntelDraft, hit: StoreHit) -> None:  
         draft.took()
 
 
-def _request(draft: IntelDraft, name: str, request: Mapping[str, Any]) -> None:
+def _request(draft: IntelDraft, name: str, request: Mapping[str, object]) -> None:
     chat.used(draft, name, request, _INPUT, _OUTPUT)
     found = _CWD().search(text(request.get("request"))) if not draft.cwd else None
     if found:
         draft.cwd = found[1]
 
 
-def _tool(draft: IntelDraft, call: Mapping[str, Any]) -> None:
+def _tool(draft: IntelDraft, call: Mapping[str, object]) -> None:
     if call.get("tool") in _CHANGES:
         draft.touched(text(call.get("path")))
         for one in map(mapping, items(call.get("batchDiffs"))):

@@ -24,7 +24,6 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from hub.domain.failure import FailureClass
 from hub.providers import jsonline
@@ -162,7 +161,7 @@ class Wording:
         return message or _of_fields(error)
 
 
-def _mapping(text: str, at: int) -> Mapping[str, Any]:
+def _mapping(text: str, at: int) -> Mapping[str, object]:
     """The object that begins here, in JSON or as Python prints one; empty where it is neither."""
     try:
         return jsonline.mapping(json.JSONDecoder().raw_decode(text, at)[0])
@@ -175,7 +174,7 @@ def _mapping(text: str, at: int) -> Mapping[str, Any]:
         return {}
 
 
-def _of_fields(error: Mapping[str, Any]) -> FailureClass | None:
+def _of_fields(error: Mapping[str, object]) -> FailureClass | None:
     bodies = [error, *map(jsonline.mapping, jsonline.items(error.get("details")))]
     values = [body.get(name) for body in bodies for name in _FIELDS]
     named = next((TYPES[value] for value in values if isinstance(value, str) and value in TYPES), None)

@@ -8,7 +8,7 @@ Tests: tests/hub/tui/test_pages.py
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
@@ -39,7 +39,7 @@ class AgentsPage(Page):
 
     async def load(self) -> None:
         """A look at the machine; asked for, never by itself."""
-        from hub.api.detect import Detected  # noqa: PLC0415  # after the first paint
+        from hub.api.detect import Detected
 
         self.heading("Agents on this machine: looking ...")
         self.found = await self.hub.daemon.get(list[Detected], "/api/detect")
@@ -68,8 +68,9 @@ class AgentsPage(Page):
             self.run_worker(self._adopt(one), group="orders")
 
     async def _adopt(self, one: Detected) -> None:
-        from hub.api.providers import ProviderStatus  # noqa: PLC0415  # after the first paint
-        from hub.errors import HubError  # noqa: PLC0415  # as above
+        from hub.api.detect import Adopted, AdoptOrder
+        from hub.api.providers import ProviderStatus
+        from hub.errors import HubError
 
         try:
             found = await self.hub.daemon.get(list[ProviderStatus], "/api/providers")
@@ -83,16 +84,18 @@ class AgentsPage(Page):
             way = await self.app.push_screen_wait(Choose("How?", ways))
             if way is None:
                 return
-            order: dict[str, Any] = {"id": one.id, "target": target, "start": way == "start"}
-            if one.running and way == "start":
-                order["stop"] = (
-                    await self.app.push_screen_wait(Confirm("It still runs. End it first?")) is True
-                )
-            done = await self.hub.daemon.post("/api/detect/adopt", order, patience=_PATIENCE)
+            start = way == "start"
+            stop = (
+                one.running
+                and start
+                and await self.app.push_screen_wait(Confirm("It still runs. End it first?")) is True
+            )
+            order = AdoptOrder(id=one.id, target=target, start=start, stop=stop)
+            done = await self.hub.daemon.post(Adopted, "/api/detect/adopt", order, patience=_PATIENCE)
         except HubError as error:
             self.say(f"{error.detail} {error.hint}", bad=True)
             return
-        self.say(f"session {done['sessionId']}" if done["mode"] == "start" else f"brief: {done['brief']}")
+        self.say(f"session {done.session_id}" if done.mode == "start" else f"brief: {done.brief}")
 
 
 def rows_of(found: list[Detected], now: float, width: int) -> Iterator[Row]:

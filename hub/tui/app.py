@@ -23,9 +23,10 @@ from textual.filter import LineFilter, NoColor
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
+from hub.domain.jsonvalue import JsonObject
 from hub.tui.board import BoardPage
 from hub.tui.daemon import LocalDaemon, off_loop
-from hub.tui.link import JsonObject, Link, LinkStanding
+from hub.tui.link import Link, LinkStanding
 from hub.tui.look import UNICODE, Look
 from hub.tui.orders import ORDERS, OrdersPage
 from hub.tui.page import PAGES, Page
@@ -256,7 +257,7 @@ class HubApp(App[None]):
             self.run_worker(self._start(self.start), group="start")
 
     async def _start(self, start: Callable[[], object]) -> None:
-        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+        from hub.errors import HubError
 
         self._announce("Starting a daemon for this project ...")
         try:
@@ -273,15 +274,15 @@ class HubApp(App[None]):
 
     def action_help(self) -> None:
         """The keys of this page, and those of all."""
-        from hub.tui.dialogs import Read  # noqa: PLC0415  # when it is first needed
-        from hub.tui.help import rows_of  # noqa: PLC0415  # as above
+        from hub.tui.dialogs import Read
+        from hub.tui.help import rows_of
 
         if isinstance(self.screen, Page):
             self.push_screen(Read("Keys", list(rows_of(self.screen))))
 
     def open_session(self, session_id: str) -> None:
         """Look at a session; Escape leads back."""
-        from hub.tui.session import SessionPage  # noqa: PLC0415  # when it is first needed
+        from hub.tui.session import SessionPage
 
         self.push_screen(SessionPage(session_id))
 

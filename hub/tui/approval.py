@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
@@ -145,7 +145,7 @@ def request_rows(one: Approval, note: str = "") -> Iterator[Row]:
         yield row(("you say: ", "dim"), (note, "mine"))
 
 
-def _context(name: str, value: Any) -> Iterator[Row]:
+def _context(name: str, value: object) -> Iterator[Row]:
     if isinstance(value, dict):
         for inner, each in value.items():
             yield from _context(f"{name}.{inner}", each)

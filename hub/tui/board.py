@@ -138,7 +138,7 @@ class BoardPage(OrdersPage):
 
     async def load(self) -> None:
         """Every session."""
-        from hub.api.sessions import Sessions  # noqa: PLC0415  # after the first paint
+        from hub.api.sessions import Sessions
 
         daemon = self.hub.daemon
         found = await daemon.get(Sessions, "/api/sessions")

@@ -48,8 +48,8 @@ class CostPage(Page):
 
     async def load(self) -> None:
         """Each session's cost, one after the other."""
-        from hub.api.session import Cost  # noqa: PLC0415  # after the first paint
-        from hub.api.sessions import Sessions  # noqa: PLC0415  # as above
+        from hub.api.session import Cost
+        from hub.api.sessions import Sessions
 
         found = await self.hub.daemon.get(Sessions, "/api/sessions")
         newest = [one for one in reversed(found.sessions) if one.started_at][:_SHOWN]

@@ -1,6 +1,6 @@
 """Asking the daemon from Textual: one question at a time, off the event loop, with a typed answer.
 
-Owns: the thread of each request, and the way from JSON to the classes of `hub.api`.
+Owns: the thread of each request.
 Must not: keep an answer, or know a page.
 Tests: tests/hub/tui/test_app.py
 
@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from hub.client.quick import Api
+    from hub.client.quick import Api, Query
 
 T = TypeVar("T")
 
@@ -30,27 +31,21 @@ class LocalDaemon:
     def __init__(self, find: Callable[[], Api]) -> None:
         self.find = find
 
-    async def get(self, kind: type[T], path: str, query: Mapping[str, str | int] | None = None) -> T:
+    async def get(self, kind: type[T], path: str, query: Query | None = None) -> T:
         """A resource.
 
         Raises:
             HubError: What the daemon says, or that there is none.
         """
-        return await off_loop(lambda: _typed(self.find().get(path, query), kind))
+        return await off_loop(lambda: self.find().read(kind, path, query))
 
-    async def post(self, path: str, body: Mapping[str, Any] | None = None, *, patience: float = 30.0) -> Any:
-        """What an order made or changed, as plain JSON.
+    async def post(self, kind: type[T], path: str, body: object = None, *, patience: float = 30.0) -> T:
+        """What an order made or changed; `body` is of the class that describes it.
 
         Raises:
             HubError: As above.
         """
-        return await off_loop(lambda: self.find().within(patience).post(path, body))
-
-
-def _typed(value: Any, kind: type[T]) -> T:
-    from hub.api.convert import structure  # noqa: PLC0415  # nothing that talks is imported before the first paint
-
-    return structure(value, kind, closed=False)
+        return await off_loop(lambda: self.find().within(patience).order(kind, path, body))
 
 
 async def off_loop(work: Callable[[], T]) -> T:
@@ -58,21 +53,17 @@ async def off_loop(work: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
-    def tell(result: T | None, error: BaseException | None) -> None:
-        if done.cancelled():
-            return
-        if error is not None:
-            done.set_exception(error)
-        else:
-            done.set_result(result)  # type: ignore[arg-type]  # there is one where there is no error
+    def tell(how: Callable[[], None]) -> None:
+        if not done.cancelled():
+            how()
 
     def run() -> None:
         try:
-            result, error = work(), None
-        except Exception as caught:  # noqa: BLE001  # raised where it is awaited
-            result, error = None, caught
+            how = partial(done.set_result, work())
+        except Exception as error:  # noqa: BLE001  # raised where it is awaited
+            how = partial(done.set_exception, error)
         try:
-            loop.call_soon_threadsafe(tell, result, error)
+            loop.call_soon_threadsafe(tell, how)
         except RuntimeError:
             return  # the program has ended meanwhile
 

@@ -55,7 +55,7 @@ class FindPage(Page):
 
     async def load(self) -> None:
         """How much is known."""
-        from hub.api.graph import Graph  # noqa: PLC0415  # after the first paint
+        from hub.api.graph import Graph
 
         graph = await self.hub.daemon.get(Graph, "/api/graph")
         self.heading(_size(graph, self.now))
@@ -73,10 +73,11 @@ class FindPage(Page):
         self.run_worker(self._index(), group="index")
 
     async def _index(self) -> None:
-        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+        from hub.api.graph import Scanning
+        from hub.errors import HubError
 
         try:
-            await self.hub.daemon.post("/api/graph/scan")
+            await self.hub.daemon.post(Scanning, "/api/graph/scan")
         except HubError as error:
             self.say(f"{error.detail} {error.hint}", bad=True)
             return
@@ -89,8 +90,8 @@ class FindPage(Page):
             self.run_worker(self._ask(event.value.strip()), exclusive=True, group="find")
 
     async def _ask(self, question: str) -> None:
-        from hub.api.graph import Chunk  # noqa: PLC0415  # after the first paint
-        from hub.errors import HubError  # noqa: PLC0415  # as above
+        from hub.api.graph import Chunk
+        from hub.errors import HubError
 
         try:
             self.found = await self.hub.daemon.get(

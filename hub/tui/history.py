@@ -49,7 +49,7 @@ class HistoryPage(Page):
 
     async def load(self) -> None:
         """One of the two lists."""
-        from hub.api.history import Commit, HistoryEntry  # noqa: PLC0415  # after the first paint
+        from hub.api.history import Commit, HistoryEntry
 
         rows = self.query_one(Rows)
         if self.timeline:
@@ -77,8 +77,8 @@ class HistoryPage(Page):
             self.run_worker(self._rewind(self.query_one(Rows).key), group="preview")
 
     async def _diff(self, sha: str) -> CommitDiff | None:
-        from hub.api.history import CommitDiff  # noqa: PLC0415  # after the first paint
-        from hub.errors import HubError  # noqa: PLC0415  # as above
+        from hub.api.history import CommitDiff
+        from hub.errors import HubError
 
         try:
             return await self.hub.daemon.get(CommitDiff, "/api/history/diff", {"sha": sha})
@@ -93,7 +93,8 @@ class HistoryPage(Page):
             self.app.push_screen(Read(f"Snapshot {sha[:12]}", lines))
 
     async def _rewind(self, sha: str) -> None:
-        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+        from hub.api.history import Rewind, Rewound
+        from hub.errors import HubError
 
         found = await self._diff(sha)
         if found is None:
@@ -102,11 +103,11 @@ class HistoryPage(Page):
         if not await self.app.push_screen_wait(Confirm("Make a branch here?", about)):
             return
         try:
-            made = await self.hub.daemon.post("/api/history/rewind", {"sha": sha})
+            made = await self.hub.daemon.post(Rewound, "/api/history/rewind", Rewind(sha=sha))
         except HubError as error:
             self.say(f"{error.detail} {error.hint}", bad=True)
             return
-        self.say(f"{made['branch']}: look at it with git switch {made['branch']}")
+        self.say(f"{made.branch}: look at it with git switch {made.branch}")
         self.reload()
 
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hub.domain.jsonvalue import JsonObject
 
 if TYPE_CHECKING:
     import trio
@@ -22,8 +24,6 @@ TAIL = 2000
 """Events of before that are asked for at the beginning."""
 _FIRST, _LONGEST = 0.2, 2.0
 """Seconds until the next look for a daemon that is away."""
-
-JsonObject = dict[str, Any]
 
 
 class LinkStanding(StrEnum):
@@ -71,7 +71,7 @@ class Link:
         """End, and wait for it a little."""
         self._closed = True
         if self._token is not None:
-            import trio  # noqa: PLC0415  # it is loaded, where there is a token
+            import trio
 
             try:
                 self._token.run_sync_soon(self._cancel)
@@ -81,12 +81,12 @@ class Link:
             self._thread.join(patience)
 
     def _run(self) -> None:
-        import trio  # noqa: PLC0415  # after the first paint
+        import trio
 
         trio.run(self._main)
 
     async def _main(self) -> None:
-        import trio  # noqa: PLC0415  # as above
+        import trio
 
         with trio.CancelScope() as scope:
             self._token, self._cancel = trio.lowlevel.current_trio_token(), scope.cancel
@@ -95,9 +95,9 @@ class Link:
             await self._follow_for_ever()
 
     async def _follow_for_ever(self) -> None:
-        import trio  # noqa: PLC0415  # as above
+        import trio
 
-        from hub.errors import Code, HubError  # noqa: PLC0415  # as above
+        from hub.errors import Code, HubError
 
         delay, standing = _FIRST, LinkStanding.LOOKING
         while True:
@@ -115,10 +115,10 @@ class Link:
             await trio.sleep(delay)
 
     async def _follow(self) -> None:
-        import trio  # noqa: PLC0415  # as above
+        import trio
 
-        from hub.client.live import LinkState as Connection  # noqa: PLC0415  # as above
-        from hub.client.live import follow  # noqa: PLC0415  # as above
+        from hub.client.live import LinkState as Connection
+        from hub.client.live import follow
 
         def connected(now: Connection) -> None:
             if now is Connection.UP:

@@ -8,13 +8,14 @@ Tests: tests/hub/tui/test_pages.py
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
+from hub.domain.jsonvalue import JsonObject
 from hub.tui.dialogs import AskText, Read
-from hub.tui.page import JsonObject, Page
+from hub.tui.page import Page
 from hub.tui.rows import Choices, Row, Rows, row, wrapped
 from hub.tui.words import line_of
 
@@ -120,5 +121,5 @@ def _whole(record: JsonObject, width: int) -> Iterable[Row]:
             yield row((line, "dim"))
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     return value if isinstance(value, str) else repr(value)

@@ -8,7 +8,7 @@ Tests: tests/hub/tui/test_app.py
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
@@ -62,12 +62,12 @@ class OrdersPage(Page):
         """The name of another project, where the session that is meant is of one; its daemon gets no order from here."""
         return ""
 
-    def order(self, work: Coroutine[Any, Any, None]) -> None:
+    def order(self, work: Coroutine[object, object, None]) -> None:
         """Carry an order out; what the daemon answers is said."""
         self.run_worker(self._tried(work), group="orders")
 
-    async def _tried(self, work: Coroutine[Any, Any, None]) -> None:
-        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+    async def _tried(self, work: Coroutine[object, object, None]) -> None:
+        from hub.errors import HubError
 
         try:
             await work
@@ -75,7 +75,7 @@ class OrdersPage(Page):
             self.say(f"{error.detail.partition(chr(10))[0]} {error.hint}", bad=True)
         self.reload()
 
-    def _on_session(self, name: str, work: Callable[[str], Coroutine[Any, Any, None]]) -> None:
+    def _on_session(self, name: str, work: Callable[[str], Coroutine[object, object, None]]) -> None:
         if self.foreign:
             self.say(f"That is a session of {self.foreign}: enter goes there.", bad=True)
         elif self.meant:
@@ -116,8 +116,8 @@ class OrdersPage(Page):
         self.order(self._run())
 
     async def _approve(self, session_id: str) -> None:
-        from hub.api.approvals import Approval  # noqa: PLC0415  # after the first paint
-        from hub.tui.approval import ApprovalBox  # noqa: PLC0415  # as above
+        from hub.api.approvals import Approval, Resolution, Resolved
+        from hub.tui.approval import ApprovalBox
 
         waiting = await self.hub.daemon.get(list[Approval], "/api/approvals")
         if not waiting:
@@ -127,8 +127,8 @@ class OrdersPage(Page):
         if answer is None:
             return
         number, allowed, always, note = answer
-        body = {"approved": allowed, "note": note, "always": always}
-        await self.hub.daemon.post(f"/api/approvals/{number}", body)
+        said = Resolution(id=number, approved=allowed, note=note, always=always)
+        await self.hub.daemon.post(Resolved, "/api/approvals/{id}", said)
         self.say(
             ("Allowed, and the very same again until the session ends." if always else "Allowed.")
             if allowed
@@ -136,53 +136,66 @@ class OrdersPage(Page):
         )
 
     async def _reply(self, session_id: str) -> None:
+        from hub.api.session import Replied, TextReply
+
         asked = self.standing_of(session_id)
         text = await self.app.push_screen_wait(AskText("Your answer to the agent", asked))
         if text:
-            await self.hub.daemon.post("/api/session/reply", {"reply": text, "sessionId": session_id})
+            reply = TextReply(reply=text, session_id=session_id)
+            await self.hub.daemon.post(Replied, "/api/session/reply", reply)
             self.say("Sent.")
 
     async def _pause(self, session_id: str) -> None:
-        from hub.api.status import Status  # noqa: PLC0415  # after the first paint
+        from hub.api.session import Pause, Paused
+        from hub.api.status import Status
 
         state = await self.hub.daemon.get(Status, "/api/status", {"sessionId": session_id})
-        body = {"pause": not state.paused, "sessionId": session_id}
-        await self.hub.daemon.post("/api/session/pause", body)
+        pause = Pause(pause=not state.paused, session_id=session_id)
+        await self.hub.daemon.post(Paused, "/api/session/pause", pause)
         self.say("The agent goes on." if state.paused else "The agent stands still; p lets it go on.")
 
     async def _handoff(self, session_id: str) -> None:
+        from hub.api.session import HandingOver, Which
+
         if await self.app.push_screen_wait(Confirm("Hand the work to the next agent now?", session_id)):
-            await self.hub.daemon.post("/api/handoff", {"sessionId": session_id})
+            await self.hub.daemon.post(HandingOver, "/api/handoff", Which(session_id=session_id))
             self.say("Handing over.")
 
     async def _stop(self, session_id: str) -> None:
+        from hub.api.session import Stopped, Which
+
         about = f"{session_id}\nThe agent is stopped in order, and every byte is on its branch."
         if await self.app.push_screen_wait(Confirm("End this session?", about)):
             self.say("Stopping in order, with a snapshot.")
-            await self.hub.daemon.post("/api/session/stop", {"sessionId": session_id}, patience=STOP_PATIENCE)
+            meant = Which(session_id=session_id)
+            await self.hub.daemon.post(Stopped, "/api/session/stop", meant, patience=STOP_PATIENCE)
             self.say("Stopped.")
 
     async def _take(self, session_id: str) -> None:
-        from hub.api.history import Diff  # noqa: PLC0415  # after the first paint
+        from hub.api.history import Diff
+        from hub.api.results import Take, Taken
 
         found = await self.hub.daemon.get(Diff, "/api/session/diff", {"sessionId": session_id})
         about = f"One commit of yours, on the branch that your checkout is on:\n{found.summary}"
         if await self.app.push_screen_wait(Confirm("Take the result?", about)):
-            body = {"sessionId": session_id}
-            taken = await self.hub.daemon.post("/api/session/take", body, patience=START_PATIENCE)
-            self.say(
-                f"Taken: {counted(taken['files'], 'file')} in {taken['commit'][:12]} on {taken['branch']}"
-            )
+            take = Take(session_id=session_id)
+            taken = await self.hub.daemon.post(Taken, "/api/session/take", take, patience=START_PATIENCE)
+            self.say(f"Taken: {counted(taken.files, 'file')} in {taken.commit[:12]} on {taken.branch}")
 
     async def _discard(self, session_id: str) -> None:
+        from hub.api.results import Discard, Discarded
+
         about = f"{session_id}\nIts worktree and branch go; its snapshots stay. A result that was not taken is refused."
         if await self.app.push_screen_wait(Confirm("Discard this session's files?", about)):
-            body = {"sessionId": session_id}
-            gone = await self.hub.daemon.post("/api/session/discard", body, patience=START_PATIENCE)
-            self.say(f"Gone: {gone['branch']}")
+            order = Discard(session_id=session_id)
+            gone = await self.hub.daemon.post(
+                Discarded, "/api/session/discard", order, patience=START_PATIENCE
+            )
+            self.say(f"Gone: {gone.branch}")
 
     async def _run(self) -> None:
-        from hub.api.providers import ProviderStatus  # noqa: PLC0415  # after the first paint
+        from hub.api.providers import ProviderStatus
+        from hub.api.session import Run, Started
 
         task = await self.app.push_screen_wait(
             AskText("What is to be done?", "A session of its own, on a branch of its own.")
@@ -191,7 +204,7 @@ class OrdersPage(Page):
             return
         found = await self.hub.daemon.get(list[ProviderStatus], "/api/providers")
         usable = [one for one in found if one.status in ("standby", "active")]
-        body: dict[str, Any] = {"task": task, "queue": True}
+        provider = ""
         if len(usable) > 1:
             chain = ("", "the first of the chain")
             choices = [("-", chain[1]), *((one.name, f"{one.display_name}  {one.model}") for one in usable)]
@@ -199,7 +212,8 @@ class OrdersPage(Page):
             if chosen is None:
                 return
             if chosen != "-":
-                body["provider"] = chosen
-        started = await self.hub.daemon.post("/api/run", body, patience=START_PATIENCE)
-        place = f", waits for its turn as number {started['position']}" if started.get("position") else ""
-        self.say(f"{started['sessionId']} on {started['branch']}{place}")
+                provider = chosen
+        order = Run(task=task, queue=True, provider=provider)
+        started = await self.hub.daemon.post(Started, "/api/run", order, patience=START_PATIENCE)
+        place = f", waits for its turn as number {started.position}" if started.position else ""
+        self.say(f"{started.session_id} on {started.branch}{place}")

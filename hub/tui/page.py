@@ -18,12 +18,11 @@ from textual.events import Click
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
+from hub.domain.jsonvalue import JsonObject
 from hub.tui.daemon import LocalDaemon
 from hub.tui.look import Look
 from hub.tui.projects import Project
 from hub.tui.rows import Choices, Piece, plain
-
-JsonObject = dict[str, Any]
 
 PAGES: tuple[tuple[str, str, str], ...] = (
     ("1", "board", "Board"),
@@ -91,7 +90,7 @@ class Bar(Static):
 
     def render(self) -> Any:
         """The pages, the current one marked."""
-        from rich.text import Text  # noqa: PLC0415  # Textual has it loaded
+        from rich.text import Text
 
         text = Text(no_wrap=True, end="")
         for key, name, heading in PAGES:
@@ -197,7 +196,7 @@ class Page(Screen[None]):
             self.run_worker(self._load(), group="load")
 
     async def _load(self) -> None:
-        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+        from hub.errors import HubError
 
         began = time.monotonic()
         try:

@@ -40,8 +40,8 @@ class PipelinesPage(Page):
 
     async def load(self) -> None:
         """The list, and the run that goes on or was the last."""
-        from hub.api.pipelines import Pipeline, RunStatus  # noqa: PLC0415  # after the first paint
-        from hub.errors import Code, HubError  # noqa: PLC0415  # as above
+        from hub.api.pipelines import Pipeline, RunStatus
+        from hub.errors import Code, HubError
 
         found = await self.hub.daemon.get(list[Pipeline], "/api/pipelines")
         try:
@@ -73,12 +73,13 @@ class PipelinesPage(Page):
             self.run_worker(self._go(name), group="orders")
 
     async def _go(self, name: str) -> None:
-        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+        from hub.api.pipelines import RunOrder, RunStarted
+        from hub.errors import HubError
 
         if not await self.app.push_screen_wait(Confirm(f"Run the pipeline {name}?")):
             return
         try:
-            await self.hub.daemon.post("/api/pipelines/run", {"name": name}, patience=_START)
+            await self.hub.daemon.post(RunStarted, "/api/pipelines/run", RunOrder(name=name), patience=_START)
         except HubError as error:
             self.say(f"{error.detail} {error.hint}", bad=True)
         self.reload()

@@ -44,8 +44,8 @@ async def sessions(projects: Iterable[Project]) -> list[tuple[Project, list[Sess
 
 
 async def _sessions(project: Project) -> list[Session]:
-    from hub.api.sessions import Sessions  # noqa: PLC0415  # after the first paint
-    from hub.errors import HubError  # noqa: PLC0415  # as above
+    from hub.api.sessions import Sessions
+    from hub.errors import HubError
 
     try:
         return (await LocalDaemon(project.find).get(Sessions, "/api/sessions")).sessions

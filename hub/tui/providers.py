@@ -31,8 +31,8 @@ class ProvidersPage(Page):
 
     async def load(self) -> None:
         """How they are, and how their breakers stand."""
-        from hub.api.observability import Breaker  # noqa: PLC0415  # after the first paint
-        from hub.api.providers import ProviderStatus  # noqa: PLC0415  # as above
+        from hub.api.observability import Breaker
+        from hub.api.providers import ProviderStatus
 
         found = await self.hub.daemon.get(list[ProviderStatus], "/api/providers")
         circuits = await self.hub.daemon.get(list[Breaker], "/api/circuit")
@@ -44,8 +44,8 @@ class ProvidersPage(Page):
         self.run_worker(self._details(event.key), group="details")
 
     async def _details(self, name: str) -> None:
-        from hub.api.providers import ProviderConfig  # noqa: PLC0415  # after the first paint
-        from hub.errors import HubError  # noqa: PLC0415  # as above
+        from hub.api.providers import ProviderConfig
+        from hub.errors import HubError
 
         try:
             found = await self.hub.daemon.get(list[ProviderConfig], "/api/config/providers")

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
 
 import attrs
 
+from hub.domain.jsonvalue import JsonObject
 from hub.tui.look import Look
 from hub.tui.rows import Row, row, wrapped
 from hub.tui.words import for_people, time_of
 
-JsonObject = dict[str, Any]
 _HOME = "RUNNING"
 _CELLS = 30
 _LEFT_OUT = "left out of the chain"

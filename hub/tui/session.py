@@ -15,10 +15,11 @@ from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.widgets import ContentSwitcher, Static
 
+from hub.domain.jsonvalue import JsonObject
 from hub.tui.diffs import rows_of as diff_rows
 from hub.tui.look import counted, moment
 from hub.tui.orders import OrdersPage
-from hub.tui.page import JsonObject, cut
+from hub.tui.page import cut
 from hub.tui.ribbon import Ribbon
 from hub.tui.rows import Rows, plain
 from hub.tui.words import Story
@@ -88,7 +89,7 @@ class SessionPage(OrdersPage):
 
     async def load(self) -> None:
         """How it stands; and at first, what has been."""
-        from hub.api.status import Status  # noqa: PLC0415  # after the first paint
+        from hub.api.status import Status
 
         if not self._last:
             await self._load_past()
@@ -100,14 +101,14 @@ class SessionPage(OrdersPage):
             await self._load_cost()
 
     async def _load_diff(self) -> None:
-        from hub.api.history import Diff  # noqa: PLC0415  # after the first paint
+        from hub.api.history import Diff
 
         found = await self.hub.daemon.get(Diff, "/api/session/diff", {"sessionId": self.session_id})
         self.query_one("#diff", Rows).show(diff_rows(found.summary, found.diff, truncated=found.truncated))
 
     async def _load_cost(self) -> None:
-        from hub.api.session import Cost  # noqa: PLC0415  # after the first paint
-        from hub.tui.cost import cost_rows  # noqa: PLC0415  # as above
+        from hub.api.session import Cost
+        from hub.tui.cost import cost_rows
 
         found = await self.hub.daemon.get(Cost, "/api/session/cost", {"sessionId": self.session_id})
         self.query_one("#cost", Rows).show(cost_rows(found))

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.quota.spoken import OUTLOOKS, SOURCES, WINDOWS
 from hub.tui.look import Look, moment, seconds_until, span
-from hub.tui.page import JsonObject, Page
+from hub.tui.page import Page
 from hub.tui.rows import Row, Rows, row
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class QuotaPage(Page):
 
     async def load(self) -> None:
         """The wallet as it is."""
-        from hub.api.quota import Entry  # noqa: PLC0415  # after the first paint
+        from hub.api.quota import Entry
 
         found = await self.hub.daemon.get(list[Entry], "/api/quota/wallet")
         self.readings.take(self.hub.events)

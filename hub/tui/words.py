@@ -9,16 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any
 
 import attrs
 
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.quota.spoken import spoken
 from hub.domain.wallclock import respoken
 from hub.tui.look import Look
 from hub.tui.rows import Piece, Row, row, wrapped
-
-JsonObject = dict[str, Any]
 
 _WORKTREE = re.compile(r"/[^\s\"']*/\.hub/worktrees/[^/\s\"']+/")
 """The session's folder in front of a path, which every path of an agent's begins with."""

@@ -31,7 +31,7 @@ _UNPLAIN = (b"\\u00", b"\\b", b"\\f", b"\\r", b"\x7f")
 _INTEGER = re.compile(r"-?[0-9]{1,100}")
 
 
-def encode(answer: Any) -> bytes:
+def encode(answer: object) -> bytes:
     """The JSON of an answer, without anything that a terminal would act on or a reader cannot see.
 
     What comes from git, from files and from agents is shown here for the first time. Nearly every answer is seen
@@ -43,7 +43,7 @@ def encode(answer: Any) -> bytes:
     return _encoder.encode(plain_value(answer))
 
 
-def encode_plain(answer: Any) -> bytes:
+def encode_plain(answer: object) -> bytes:
     """The same of an answer whose texts are known to be plain; a class whose fields are named as on the wire is one."""
     return _encoder.encode(answer)
 
@@ -76,7 +76,7 @@ def decode_query(raw: bytes, kind: type[T], path: Mapping[str, str]) -> T:
     return _typed(_numbers(values, kind), kind, path)
 
 
-def _numbers(values: dict[str, str], kind: type) -> dict[str, Any]:
+def _numbers(values: dict[str, str], kind: type) -> dict[str, object]:
     """The values, those of integer fields as integers where they are written as one."""
     integers = {name for name, field in fields_of(kind).items() if _whole(field.type)}
     return {
@@ -85,7 +85,7 @@ def _numbers(values: dict[str, str], kind: type) -> dict[str, Any]:
     }
 
 
-def _whole(kind: Any) -> bool:
+def _whole(kind: object) -> bool:
     return kind is int or any(map(_whole, get_args(kind)))
 
 
@@ -107,7 +107,7 @@ def _text(quoted: bytes) -> str:
         raise HubError(Code.MALFORMED, "The query string is not UTF-8") from error
 
 
-def _typed(value: Any, kind: type[T], path: Mapping[str, str]) -> T:
+def _typed(value: object, kind: type[T], path: Mapping[str, str]) -> T:
     given = value if isinstance(value, dict) else {}
     problems = [SettingProblem((name,), "is given by the path") for name in path if name in given]
     if isinstance(value, dict):

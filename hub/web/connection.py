@@ -295,12 +295,12 @@ class _Inbox:
         self._put, self._get = trio.open_memory_channel[Mapping[str, Any]](math.inf)
         self._room = trio.Semaphore(limit)
 
-    async def put(self, event: Mapping[str, Any]) -> None:
+    async def put(self, event: Mapping[str, object]) -> None:
         if event["type"] in _PIECES:
             await self._room.acquire()
         self._put.send_nowait(event)
 
-    async def get(self) -> Mapping[str, Any]:
+    async def get(self) -> Mapping[str, object]:
         event = await self._get.receive()
         if event["type"] in _PIECES:
             self._room.release()

@@ -63,7 +63,7 @@ class WholeResponse:
         return [*pairs, (b"content-length", str(len(self.body)).encode())]
 
 
-def as_it_is(value: Any) -> Any:
+def as_it_is(value: object) -> object:
     """Hides nothing."""
     return value
 
@@ -86,7 +86,7 @@ def redacted(error: HubError, redact: Redact) -> HubError:
     return HubError(error.code, **members)
 
 
-def _hidden(value: Any, redact: Redact) -> Any:
+def _hidden(value: object, redact: Redact) -> Any:
     if isinstance(value, str):
         return redact(clean(value))
     if isinstance(value, Mapping):

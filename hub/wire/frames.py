@@ -33,13 +33,13 @@ class NotAMessageError(Exception):
 class RefusedError(Exception):
     """A request that is refused, with its code, its words and what else is known of it."""
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
+    def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(message)
         self.code = code
         self.data = data
 
 
-def refused(id_: str | int | None, code: int, message: str, data: Any = None) -> JsonObject:
+def refused(id_: str | int | None, code: int, message: str, data: object = None) -> JsonObject:
     """The answer that a request, or what should have been one, is refused with. `data` None: nothing more is known."""
     error = {"code": code, "message": message} | ({} if data is None else {"data": data})
     return {"jsonrpc": "2.0", "id": id_, "error": error}
@@ -79,7 +79,7 @@ def encode(message: JsonObject) -> bytes:
 _ANSWER = {"result", "error"}
 
 
-def _is_id(value: Any) -> bool:
+def _is_id(value: object) -> bool:
     return isinstance(value, str) or type(value) is int
 
 

@@ -27,7 +27,7 @@ from supervisors import ActorDied, Ref, Sent
 M = TypeVar("M")
 
 
-def _as_it_is(value: Any) -> Any:
+def _as_it_is(value: object) -> Any:
     return value
 
 
@@ -51,7 +51,7 @@ class Outbox:
     patience: float = math.inf
 
     async def publish(
-        self, tag: Tag, words: str, meta: Mapping[str, Any], key: str = "", part: int = 0
+        self, tag: Tag, words: str, meta: Mapping[str, object], key: str = "", part: int = 0
     ) -> None:
         """One event. Of those with the same key, one for each `part` is logged.
 
@@ -62,7 +62,7 @@ class Outbox:
         event = NewEvent(str(tag), self.scrub(words), self.scrub({**meta}), at_ms, key, part if key else -1)
         await self._send(self.events, EventAppend([event]))
 
-    async def record(self, event: str, data: Mapping[str, Any], key: str = "") -> None:
+    async def record(self, event: str, data: Mapping[str, object], key: str = "") -> None:
         """One entry of the audit log.
 
         Raises:
@@ -87,6 +87,6 @@ class Outbox:
             await ref.call(message, timeout=self.patience)
 
 
-def known(**meta: Any) -> dict[str, Any]:
+def known(**meta: object) -> dict[str, Any]:
     """What of this is known: without "" and None."""
     return {name: value for name, value in meta.items() if value not in ("", None)}

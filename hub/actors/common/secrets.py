@@ -117,7 +117,7 @@ class Secrets:
         """A text for any sink: no control characters, no secret."""
         return self._redactor().text(clean(text))
 
-    def value(self, value: Any) -> Any:
+    def value(self, value: object) -> Any:
         """A JSON value for any sink: no control characters, no secret."""
         return self._redactor().value(plain_value(value))
 

@@ -87,7 +87,7 @@ class Knowledge(Actor[KnowledgeInbox]):
         """Ready at once; the database is opened behind everybody's back."""
         self.ctx.nursery.start_soon(self._live)
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
+    async def stopped(self, exit: Exit) -> None:
         """Leave the log; the database is closed behind a batch under way, and nobody is told of the closing."""
         self._follower.leave()
         if self._work is not None:
@@ -176,7 +176,7 @@ class Knowledge(Actor[KnowledgeInbox]):
             raise self._trouble or HubError(Code.UNAVAILABLE, "The knowledge graph is just being opened.")
         return self._store
 
-    async def _read(self, work: Callable[..., Any], *args: Any) -> Any:
+    async def _read(self, work: Callable[..., Any], *args: object) -> Any:
         store = await self._open_store()
         try:
             return await trio.to_thread.run_sync(store.read, work, *args)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import attrs
 import trio
@@ -79,7 +78,7 @@ class PipelineRunStore:
         """Wake whoever waits."""
         self._changed.notify_all()
 
-    async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:  # noqa: ASYNC109
+    async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:
         """Wait until the predicate holds, at most `timeout` seconds; returns whether it does."""
         with trio.move_on_after(timeout):
             await self._changed.wait_for(predicate)
@@ -117,7 +116,7 @@ class PipelineRunStore:
         await self._once(run, f"{node.id}:{node.state}", words, "pipeline_node", tag=tag, **meta)
 
     async def _once(
-        self, run: PipelineRun, what: str, words: str, audited: str, *, tag: Tag = Tag.SYSTEM, **meta: Any
+        self, run: PipelineRun, what: str, words: str, audited: str, *, tag: Tag = Tag.SYSTEM, **meta: object
     ) -> None:
         # Of the run it is about: while its end is told, the next one may be on record already.
         key = f"pipeline:{run.run_id}:{what}"

@@ -98,7 +98,7 @@ class Quota(Actor[QuotaInbox]):
         self.ctx.nursery.start_soon(self._keep)
         self.ctx.nursery.start_soon(self._poll)
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
+    async def stopped(self, exit: Exit) -> None:
         """Leave the log, and write down what is not written yet."""
         self._follower.leave()
         if self._dirty.is_set():

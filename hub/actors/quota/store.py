@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
 
 import attrs
 
@@ -102,7 +101,7 @@ class QuotaStore:
             del self.burns[key]
             self.warned.pop(key, None)
 
-    def _spend(self, meta: Mapping[str, Any], owner: Owner, at: float, cap: int) -> QuotaReading | None:
+    def _spend(self, meta: Mapping[str, object], owner: Owner, at: float, cap: int) -> QuotaReading | None:
         tokens = sum(n for n in (meta.get("tokensIn"), meta.get("tokensOut")) if type(n) is int and n > 0)
         found = self.spendings[owner] = spend(
             self.spendings.get(owner, Spending()),

@@ -192,7 +192,7 @@ class Admission:
         await self._say(Tag.SYSTEM, "taken out of the queue", f"withdrawn:{waiting.session_id}", **more)
         return Stopped(session_id=waiting.session_id, state="stopped")
 
-    async def _say(self, tag: Tag, msg: str, source: str, **meta: Any) -> None:
+    async def _say(self, tag: Tag, msg: str, source: str, **meta: object) -> None:
         """What is on record already is said if it can be."""
         with contextlib.suppress(HubError):
             await self.context.store.say(tag, msg, source=source, **meta)

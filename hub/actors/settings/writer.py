@@ -7,7 +7,6 @@ Must not: decide what a setting may be (`hub.domain.config` does), or let the va
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import attrs
 import trio
@@ -116,7 +115,7 @@ class Writer:
     async def patch_vision(self, order: PatchVision) -> VisionDone:
         """What the user chose for looking at pictures, in `hub.toml`."""
         changes = order.changes
-        keys: dict[Keys, Any] = {("vision", key): value for key, value in changes.items()}
+        keys: dict[Keys, object] = {("vision", key): value for key, value in changes.items()}
         await trio.to_thread.run_sync(patch, self.places.config, keys, self.follow)
         words = ", ".join(sorted(changes)) or "nothing"
         await self.told(f"vision was configured: {words}", "vision_configured", changed=list(changes))
@@ -149,7 +148,7 @@ class Writer:
     async def _begun(self, event: str, job: Begun) -> None:
         await self.outbox.record(event, attrs.asdict(job, filter=attrs.filters.exclude("ok")))
 
-    async def told(self, text: str, event: str, provider: str = "", **data: Any) -> None:
+    async def told(self, text: str, event: str, provider: str = "", **data: object) -> None:
         """Put on record what was done, and tell it."""
         await self.outbox.record(event, {"provider": provider, **data})
         await self.outbox.publish(Tag.SYSTEM, text, {"provider": provider})

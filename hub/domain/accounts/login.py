@@ -54,7 +54,7 @@ class FoundLogin:
         return self.expires_at is None or self.expires_at > now
 
 
-def login(store: LoginStore, document: Any) -> FoundLogin | None:
+def login(store: LoginStore, document: object) -> FoundLogin | None:
     """What the store's file says; None when it holds no login."""
     if not _words(document, store.token):
         return None
@@ -66,11 +66,11 @@ def login(store: LoginStore, document: Any) -> FoundLogin | None:
     return FoundLogin(store.method, max(ends, default=None))
 
 
-def _words(document: Any, path: Sequence[str]) -> bool:
+def _words(document: object, path: Sequence[str]) -> bool:
     return bool(path) and any(isinstance(value, str) and value for value in _at(document, path))
 
 
-def _at(document: Any, path: Sequence[str]) -> Iterator[Any]:
+def _at(document: object, path: Sequence[str]) -> Iterator[Any]:
     """Every value at the path."""
     if not path:
         yield document

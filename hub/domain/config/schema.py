@@ -58,11 +58,11 @@ class SettingProblem:
         return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.path)
 
 
-def _always(_: Any) -> bool:
+def _always(_: object) -> bool:
     return True
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> object:
     return value
 
 
@@ -82,7 +82,7 @@ class SettingRule:
     prepare: Callable[[Any], Any] = _same
     key: str = ""
 
-    def refusal(self, value: Any, words: Iterable[Any] = ()) -> ValueError:
+    def refusal(self, value: object, words: Iterable[object] = ()) -> ValueError:
         """What is said of a raw value that is not allowed."""
         allowed = self.allowed or "one of " + ", ".join(f'"{word}"' for word in words if word)
         return ValueError(f"must be {allowed}, not {_kind(value)}")
@@ -238,6 +238,6 @@ def _is_toml(text: str) -> bool:
     return True
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     names = {bool: "a boolean", int: "this number", float: "this number", list: "an array", dict: "a table"}
     return "this string" if isinstance(value, str) else names.get(type(value), "a date or time")

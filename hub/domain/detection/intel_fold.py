@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Container, Iterable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hub.domain.detection.intel import (
     MAX_TURNS,
@@ -218,13 +218,13 @@ class IntelDraft:
             if plan is not None:
                 self.planned(plan)
 
-    def _feed(self, kind: str, text: str, **meta: Any) -> None:
+    def _feed(self, kind: str, text: str, **meta: object) -> None:
         """What is told also goes to the fold of a session that hub runs: one reading of prose and calls for both."""
         if self.lifts:
             self._feed_plan()
             self._put(kind, text, meta)
 
-    def _put(self, kind: str, text: str, meta: Mapping[str, Any]) -> None:
+    def _put(self, kind: str, text: str, meta: Mapping[str, object]) -> None:
         from hub.domain.event import Event, EventType  # noqa: PLC0415  # a list of sessions has none
 
         self._events += 1

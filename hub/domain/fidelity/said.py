@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -82,7 +81,7 @@ class Words:
         self._decide(f"{asked}the user said: {_short(seen.text)}", seen.id)
         self._question = ""
 
-    def _resolve(self, seen: Activity, meta: Mapping[str, Any]) -> None:
+    def _resolve(self, seen: Activity, meta: Mapping[str, object]) -> None:
         did = _DID.get(str(meta.get("state", "")))
         if did is None:
             return

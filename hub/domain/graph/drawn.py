@@ -65,12 +65,12 @@ class Outline:
         return cls(whole=whole, items=items, **{name: getattr(intent, name) for name in own})
 
 
-def outline_payload(outline: Outline) -> dict[str, Any]:
+def outline_payload(outline: Outline) -> dict[str, object]:
     """What the task's node says of it."""
     return {_OUTLINE: msgspec.to_builtins(outline)}
 
 
-def drawn(nodes: Iterable[tuple[str, Mapping[str, Any]]], session_id: str) -> Intent | None:
+def drawn(nodes: Iterable[tuple[str, Mapping[str, object]]], session_id: str) -> Intent | None:
     """The intent that a session's nodes tell; None where they do not tell all of it.
 
     Args:

@@ -80,7 +80,7 @@ class Activity:
         return bool(self.path) and bool(_WRITING.search(self.tool))
 
 
-def read(id: int, event: Event | Record, root: str = "") -> Activity:  # noqa: A002 - it is the event's id
+def read(id: int, event: Event | Record, root: str = "") -> Activity:
     """What the event tells. Never raises; what has the wrong type counts as not said.
 
     Args:
@@ -112,7 +112,7 @@ def _rests(event: Event | Record) -> bool:
     return kind == EventType.RESULT and not any(event.meta.get(name) for name in aside)
 
 
-def _doings(meta: Mapping[str, Any], tag: str, root: str) -> dict[str, Any]:
+def _doings(meta: Mapping[str, object], tag: str, root: str) -> dict[str, Any]:
     code = _int(meta.get("exitCode"))
     command = _str(meta.get("command"))
     redirected = tuple(below(root, path) for path in written(command)) if command else ()
@@ -195,21 +195,21 @@ def below(root: str, path: str) -> str:
     return path.removeprefix(root.rstrip("/") + "/" if root else "").removeprefix("./")
 
 
-def _str(value: Any) -> str:
+def _str(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _int(value: Any) -> int | None:
+def _int(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _strs(value: Any) -> tuple[str, ...] | None:
+def _strs(value: object) -> tuple[str, ...] | None:
     if not isinstance(value, list | tuple):
         return None
     return tuple(item for item in value if isinstance(item, str) and item.strip())
 
 
-def _excerpt(value: Any) -> str:
+def _excerpt(value: object) -> str:
     if isinstance(value, Mapping):
         return next((text for key in _EXCERPT_KEYS if (text := _str(value.get(key)))), "")
     return _str(value)

@@ -9,7 +9,6 @@ A server sends a line for every megabyte of every layer. Told is each new step, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -33,7 +32,7 @@ class Pull:
     _layers: dict[str, tuple[int, int]] = attrs.field(factory=dict)
     """Completed and total bytes of each layer, by its digest."""
 
-    def take(self, line: Any) -> str:
+    def take(self, line: object) -> str:
         """Take one line; answers what to tell of it, "" for nothing."""
         if not isinstance(line, Mapping):
             return ""
@@ -48,7 +47,7 @@ class Pull:
         self._status = status
         return f"pulling {self.tag}: {told}" if told else ""
 
-    def _progress(self, line: Mapping[str, Any]) -> str:
+    def _progress(self, line: Mapping[str, object]) -> str:
         total, completed = _bytes(line.get("total")), _bytes(line.get("completed"))
         if total:
             self._layers[str(line["digest"])] = (min(completed, total), total)

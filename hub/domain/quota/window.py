@@ -8,7 +8,7 @@ Must not: ask a provider, or forecast.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import attrs
 
@@ -99,7 +99,7 @@ def reading_of(
     return QuotaReading(provider, account, _window(event.meta), used, _instant(event.meta), source, at)
 
 
-def limit_of(meta: Mapping[str, Any], provider: str, account: str, at: float) -> QuotaReading | None:
+def limit_of(meta: Mapping[str, object], provider: str, account: str, at: float) -> QuotaReading | None:
     """The reading that a usage limit makes, where its reset is known and lies ahead: the window is full until then.
 
     Some agents tell nothing of a window before they have reached its end.
@@ -111,7 +111,7 @@ def limit_of(meta: Mapping[str, Any], provider: str, account: str, at: float) ->
 
 
 def undated_limit(
-    meta: Mapping[str, Any], known: Iterable[QuotaReading], provider: str, account: str, at: float
+    meta: Mapping[str, object], known: Iterable[QuotaReading], provider: str, account: str, at: float
 ) -> QuotaReading | None:
     """The reading of a usage limit that says nothing of its reset, or one that has passed.
 
@@ -166,11 +166,11 @@ def breach(readings: Iterable[QuotaReading], threshold: float) -> QuotaReading |
     return max(over, key=lambda reading: (reading.used_permille, reading.resets_at or 0.0), default=None)
 
 
-def _instant(meta: Mapping[str, Any]) -> float | None:
+def _instant(meta: Mapping[str, object]) -> float | None:
     value = meta.get("resetsAt")
     return float(value) if isinstance(value, int | float) and 0 < value < _LATEST else None
 
 
-def _window(meta: Mapping[str, Any]) -> str:
+def _window(meta: Mapping[str, object]) -> str:
     value = meta.get("window")
     return value if isinstance(value, str) else ""

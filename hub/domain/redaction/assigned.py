@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from hub.domain.redaction import grammar
 from hub.domain.redaction.literals import Literals, sizes_by_end
 from hub.domain.redaction.names import names_no_secret
-from hub.domain.redaction.rule import Runs
+from hub.domain.redaction.rule import Runs, matched_end
 from hub.domain.redaction.span import Span
 from hub.domain.redaction.value import (
     drawn,
@@ -26,58 +27,8 @@ from hub.domain.redaction.value import (
     placeholder,
     said_password,
 )
-from hub.domain.redaction.words import CALLED, ENDING_IN_PASS, LOGINS, OPTIONS, PASSWORDS, SHORT, WORDS
+from hub.domain.redaction.words import CALLED, ENDING_IN_PASS, KEYED, LOGINS, OPTIONS, PASSWORDS, SHORT, WORDS
 from hub.domain.text.patterns import late
-
-_TAIL = r"[\w.-]{0,40}+"
-_CLOSE = r"[\"'`)\]\\ \t*]{0,8}+"
-_ASSIGN = "[=:>,.?|!]{1,5}+"
-_OPEN = r"[\s(\[{]{0,24}+"
-_TYPE = r"(?:[\s:,\"'{]{1,16}+[A-Za-z&*<>?\[]{1,24}+)?"
-"""What may stand between a name and its value's sign: `token string =`, `token: Final[str] =`, `name: TOKEN, value:`."""
-_BLOCK = r"(?:[>|]{1,1}+[+-]{0,1}+[ \t]{0,4}+[\r\n]{1,2}+\s{0,24}+|[<!\[CDAT]{9,9}+\s{0,24}+)?"
-"""A value on lines of its own: `token: >-` of YAML, `<![CDATA[` of XML."""
-_SCHEME = r"(?:[\"'`]?[A-Za-z!-]{2,16}+[ ]{1,3}+)?"
-"""What a header puts before its secret, and YAML before a value: `Authorization: Token ...`, `token: !!str ...`."""
-_BARE = r"[A-Za-z0-9_./+=~@%#^&*!?:-]"
-_PARTS = (_TAIL, _TYPE, _CLOSE, _ASSIGN, _OPEN, _BLOCK, _SCHEME)
-_LITERAL = "[@LuUbBrR]{0,2}+"
-"""What languages put before a quote: `L"..."`, `@"..."`, `b"..."`."""
-_VALUE = rf"(?:{_LITERAL}\\{{0,3}}+[\"'`](?P<quoted>[^\s\"'`\\]{{6,512}}+)|(?P<bare>{_BARE}{{6,512}}+))"
-_VALUE_BEGINS = rf"(?:{_LITERAL}\\{{0,3}}+(?:[\"'`][^\s\"'`\\]{{0,512}}+)?\Z|{_BARE}{{0,512}}+\Z)"
-_LOGIN = r"[ =]{1,4}+"
-
-
-def _beginning(parts: tuple[str, ...], value: str) -> str:
-    """The pattern of what reaches the end of the text and may become these parts and a value."""
-    for part in reversed(parts):
-        cut = re.sub(r"\{\d+,(\d+)\}", r"{0,\1}", part)
-        value = rf"(?:{cut}\Z|{part}{value})"
-    return value
-
-
-_SIGNS = sum(map(int, re.findall(r"\{\d+,(\d+)\}", "".join(_PARTS))))
-"""No more stands between a name and its value."""
-_FULL, _BEGINS = "".join(_PARTS) + _VALUE, _beginning(_PARTS, _VALUE_BEGINS)
-_GAP = "[ ]{1,4}+"
-_OPTION, _OPTION_BEGINS = _TAIL + _GAP + _VALUE, _beginning((_TAIL, _GAP), _VALUE_BEGINS)
-_USER, _USER_BEGINS = _LOGIN + r"(\S{1,256}+)", _beginning((_LOGIN,), r"\S{0,256}+\Z")
-_SAYS = (_TAIL, r"[ \t(]{1,4}+", "(?:[is]{2,2}+[ ]{1,4}+)?")
-"""`password is ...`, `setPassword("...")`."""
-_SAID, _SAID_BEGINS = "".join(_SAYS) + _VALUE, _beginning(_SAYS, _VALUE_BEGINS)
-_ALONE = (_CLOSE, "[:=]{1,2}+", _OPEN)
-_PASS, _PASS_BEGINS = "".join(_ALONE) + _VALUE, _beginning(_ALONE, _VALUE_BEGINS)
-_WHO = (_TAIL, "[=( ]{1,3}+", "[\"']{1,1}+", r"[^\"'\s]{1,64}+", "[\"']{1,1}+", "[, ]{1,3}+")
-_PAIRED, _PAIRED_BEGINS = "".join(_WHO) + _VALUE, _beginning(_WHO, _VALUE_BEGINS)
-"""`auth=("me", "...")`."""
-_PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{1,2}+", r"[\"'` \t\\]{0,4}+")
-_PAIR_SET = r"[A-Za-z0-9_.-]{1,64}+=[^\s;\"'`\\,]{0,4096}+"
-_PAIRS = rf"({_PAIR_SET}(?>(?:;[ ]{{0,2}}+{_PAIR_SET}){{0,63}}))"
-_PASSWORD, _PASSWORD_BEGINS = r"[ =]{0,4}+(\S{1,256}+)", _beginning((r"[ =]{0,4}+",), r"\S{0,256}+\Z")
-_COOKIES = "".join(_PAIRS_SIGN) + _PAIRS
-_PAIRS_BEGIN = r"[^\r\n\"'`\\,]{0,65536}+\Z"
-_COOKIES_BEGIN = _beginning(_PAIRS_SIGN, _PAIRS_BEGIN)
-_JAR = r"[ =\"']{1,4}+"
 
 _PLAIN = ("^0-9A-Z!@#$%^&*", "^0-9a-z!@#$%^&*")
 """No secret that a name announces has letters of one of these classes only."""
@@ -88,13 +39,14 @@ _SIZES = sizes_by_end(_HEADS)
 _QUOTES = "\"'\\`,;)"
 _GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
 """Behind a value without quotes: it is called, indexed or put together, so it is a name."""
-_SHORT, _LONG = 10, 24
+_SHORT, _LONG, _ALONE_LEAST = 10, 24, 32
 _NAME = 32
 _NAME_BEGIN = re.compile(rb"[a-z0-9]++\Z")
 _WORD_END = re.compile(rb"[a-z0-9_-]*+")
 _STRONG_KEY = late(
-    rb"(?:api|access|secret|private|account|crypt|cryption|signing|sign|licen[sc]e|auth|master|app|client|deploy|shared"
-    rb"|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac|session)[_. -]?\Z"
+    rb"(?:api|access|secret|private|account|crypt|cryption|signing|sign|licen[sc]e|auth|master|app|client|deploy"
+    rb"|shared|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac"
+    rb"|session|tls|ssl|hook)[_. -]?\Z"
 )
 _OTHER_KEY = late(rb"[a-z0-9][_-]\Z|[a-z]\Z")
 _LISTED = late(rb"[^=:>]*,[^=:>]*")
@@ -102,15 +54,23 @@ _LISTED = late(rb"[^=:>]*,[^=:>]*")
 _DASHED = late(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
 _SET = late(rb"(?:\A|\n)[ \t]*(?:env|setenv|setx|set)[ \t]+(?:-[a-z]{1,8}[ \t]+){0,3}[a-z0-9_.-]*\Z")
 """`ENV NAME value` of a Dockerfile, and the like of shells and programs."""
+_DIRECTIVE = late(rb"(?:\A|\n)[ \t]*[a-z0-9_.-]*\Z")
+"""A line that begins with the name, as `requirepass ...` in the configuration of a server."""
+_ARGUMENT = late(r"[\"'`]([^\s\"'`\\]{8,200})[\"'`]")
+_OTHER_MATTER = late(
+    rb"\b(?:ids?|hash|digest|fingerprint|checksum|types?|names?|paths?|files?|ur[il]s?|versions?|public|length|count)\b"
+)
+"""What a sentence about a secret is about instead."""
 _LOGGED_IN = late(rb"\blogin[ \t]+[^\s\[\]]{1,64}+\s{1,8}\Z")
-_SIGN = late(_TAIL + r"(?:[^\w-]|\Z)")
+_SIGN = late(grammar.TAIL + r"(?:[^\w-]|\Z)")
 """What every reading of a name asks for: that it ends."""
-_BLANK = late(_TAIL + r"(?:[ ]|\Z)")
+_BLANK = late(grammar.TAIL + r"(?:[ ]|\Z)")
 _PAIR = late("=([^;]+)")
 _SESSION = 16
 _CURL = late(rb"\bcurl\b(?:[^\n]|(?<=\\)\n)*\Z")
 _PROGRAM = late(
-    rb"\b(?:sshpass|mysql[a-z]{0,8}|mariadb|(?:docker|podman|nerdctl|registry|az) login|twine|(?:redis|valkey)-cli)\b"
+    rb"\b(?:sshpass|mysql[a-z]{0,8}|mongo[a-z]{0,8}|mariadb|(?:docker|podman|nerdctl|registry|az) login"
+    rb"|twine|(?:redis|valkey)-cli)\b"
     rb"(?:[^\n;|&]|(?<=\\)\n)*\Z"
 )
 LOOK_BACK = 160
@@ -185,7 +145,7 @@ class _Looks:
         if word in _FAR_READING:
             self._look(at, end, word)
             return
-        if end + _SIGNS < self._hidden and word not in OPTIONS:
+        if end + grammar.SIGNS < self._hidden and word not in OPTIONS:
             return
         around = hash((min(at, LOOK_BACK), self._text[max(0, at - LOOK_BACK) : end + _NEAR]))
         if around not in self._silent and not self._look(at, end, word):
@@ -210,18 +170,18 @@ class _Looks:
 
 def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_Reading, ...]:
     """How a word at a place may announce a secret."""
-    if word == b"cookie":
-        return _COOKIE
+    if word in _OF_THEIR_OWN:
+        return _OF_THEIR_OWN[word]
     if word in OPTIONS:
         return _COOKIES_GIVEN if word == b" -b" else _LOGINS if b"curl" in OPTIONS[word] else _PASSWORDS_GIVEN
     if word in SHORT:
-        return _PASSES
+        return _SPACED_PASSES if _spaced(view, at, word) else _PASSES
     if _SIGN().match(text, end) is None:
         return ()
     names = _SPACED_NAMES if _BLANK().match(text, end) and _spaced(view, at, word) else _NAMES
     if word in CALLED:
-        return (*names, _SENTENCE)
-    return (*names, _PAIR_OF_LOGIN) if word in LOGINS else names
+        return (*names, _SENTENCE, _STATEMENT)
+    return (*names, _PAIR_OF_LOGIN, *_KEYED) if word in LOGINS else names
 
 
 def _within(view: bytes, at: int, end: int) -> bool:
@@ -239,7 +199,10 @@ def _spaced(view: bytes, at: int, word: bytes) -> bool:
         return True
     if _SET().search(view, max(0, at - LOOK_BACK), at) is not None:
         return True
-    return word in PASSWORDS and _LOGGED_IN().search(view, max(0, at - LOOK_BACK), at) is not None
+    return word in PASSWORDS and (
+        _DIRECTIVE().search(view, low, at) is not None
+        or _LOGGED_IN().search(view, max(0, at - LOOK_BACK), at) is not None
+    )
 
 
 def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
@@ -265,7 +228,10 @@ def _told(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | Non
     """The same for what a sentence tells, or a call is given: then quoted, and nothing else stands between."""
     quoted = found["quoted"] is not None
     start, value = found.span("quoted" if quoted else "bare")[0], found["quoted"] or found["bare"]
-    if not quoted and not view[found.start() : start].rstrip().endswith(b"is"):
+    between = view[found.start() : start].rstrip()
+    if not quoted and not between.endswith((b"is", b"set to", b":")):
+        return None
+    if _OTHER_MATTER().search(between) or view.endswith(b"public ", 0, at):
         return None
     value = value.rstrip(".,;:!?") if not quoted else value
     secret = said_password(value) if word in PASSWORDS else _drawn(word, view[max(0, at - _NAME) : at], value)
@@ -283,10 +249,19 @@ def _paired(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span |
     return Span(start, Assignments.rank, start + len(value), at, "generic", value)
 
 
+def _argument(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """The first of a call's arguments that is a secret."""
+    for quoted in _ARGUMENT().finditer(found[1]):
+        if said_password(quoted[1]):
+            start = found.start(1) + quoted.start(1)
+            return Span(start, Assignments.rank, start + len(quoted[1]), at, "generic", quoted[1])
+    return None
+
+
 def _names_none(view: bytes, at: int, word: bytes, found: re.Match[str]) -> bool:
     """Whether the whole name says that its value is no secret, or is none: an id in which the word stands by chance."""
     low, tail = max(0, at - _NAME), found.start()
-    end = _WORD_END.match(view, tail).end()  # type: ignore[union-attr]  # it matches nothing at least
+    end = matched_end(_WORD_END, view, tail)
     if (word == b"_pass" and end > tail) or names_no_secret(view, low, end):
         return True
     name = _NAME_BEGIN.search(view, low, at)
@@ -300,6 +275,8 @@ def _password(value: str, *, quoted: bool) -> bool:
 def _drawn(word: bytes, before: bytes, value: str) -> bool:
     """Whether the value is as random as a value of such a name has to be."""
     if word == b"key" and not _STRONG_KEY().search(before):
+        if not before[-1:].isalnum() and before[-1:] not in (b"_", b"-"):
+            return machine_made(value, _ALONE_LEAST) and not value.islower() and not value.isupper()
         return bool(_OTHER_KEY().search(before)) and machine_made(value, _LONG)
     return machine_made(value)
 
@@ -367,16 +344,23 @@ class _Reading:
         self.reach = sum(map(int, re.findall(r"\{\d+,(\d+)\}", begins)))
 
 
-_NAMES = (_Reading(_FULL, _BEGINS, _assigned),)
-_SPACED_NAMES = (*_NAMES, _Reading(_OPTION, _OPTION_BEGINS, _assigned))
-_SENTENCE = _Reading(_SAID, _SAID_BEGINS, _told)
-_PASSES = (_Reading(_PASS, _PASS_BEGINS, _assigned),)
-_PAIR_OF_LOGIN = _Reading(_PAIRED, _PAIRED_BEGINS, _paired)
-_COOKIE = (_Reading(_COOKIES, _COOKIES_BEGIN, _cookies),)
-_COOKIES_GIVEN = (_Reading(_JAR + _PAIRS, _beginning((_JAR,), _PAIRS_BEGIN), _cookies_given),)
-_PASSWORDS_GIVEN = (_Reading(_PASSWORD, _PASSWORD_BEGINS, _given),)
-_LOGINS = (_Reading(_USER, _USER_BEGINS, _login),)
-_NEAR = max(reading.reach for reading in (*_SPACED_NAMES, *_PASSES, _SENTENCE, _PAIR_OF_LOGIN))
+_NAMES = (_Reading(grammar.FULL, grammar.BEGINS, _assigned),)
+_SPACED_NAMES = (*_NAMES, _Reading(grammar.OPTION, grammar.OPTION_BEGINS, _assigned))
+_SENTENCE = _Reading(grammar.SAID, grammar.SAID_BEGINS, _told)
+_STATEMENT = _Reading(grammar.PROSED, grammar.PROSED_BEGINS, _told)
+_PASSES = (_Reading(grammar.PASS, grammar.PASS_BEGINS, _assigned),)
+_SPACED_PASSES = (*_PASSES, _Reading(grammar.OPTION, grammar.OPTION_BEGINS, _assigned))
+_KEYED = (_Reading(grammar.ARGUMENTS, grammar.ARGUMENTS_BEGIN, _argument),)
+_PAIR_OF_LOGIN = _Reading(grammar.PAIRED, grammar.PAIRED_BEGINS, _paired)
+_COOKIE = (_Reading(grammar.COOKIES, grammar.COOKIES_BEGIN, _cookies),)
+_OF_THEIR_OWN: dict[bytes, tuple[_Reading, ...]] = {b"cookie": _COOKIE, **dict.fromkeys(KEYED, _KEYED)}
+_COOKIES_GIVEN = (_Reading(grammar.JARRED, grammar.JARRED_BEGINS, _cookies_given),)
+_PASSWORDS_GIVEN = (_Reading(grammar.PASSWORD, grammar.PASSWORD_BEGINS, _given),)
+_LOGINS = (_Reading(grammar.USER, grammar.USER_BEGINS, _login),)
+_NEAR = max(
+    reading.reach
+    for reading in (*_SPACED_NAMES, *_SPACED_PASSES, *_KEYED, _SENTENCE, _STATEMENT, _PAIR_OF_LOGIN)
+)
 _FAR = max(reading.reach for reading in _COOKIE)
 """How far a value may reach behind a word, and behind that of a header which holds many."""
 _FAR_READING = (b"cookie", b" -b")

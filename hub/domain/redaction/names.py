@@ -16,7 +16,7 @@ _MEANT_FOR_NONE = (
     rb"[a-z0-9_-]*+\Z"
 )
 _PUBLIC_KEYS = (
-    rb"(?:public|publishable|pub|primary|foreign|cache|partition|sort|row|idempotency|object|dedup[a-z]*|(?<!bit)bucket"
+    rb"(?:public|publishable|pub|primary|foreign|cache|cursor|partition|sort|row|idempotency|object|dedup[a-z]*|(?<!bit)bucket"
     rb"|hot|natural|schema|sequence|idx|index|hash|lookup|i18n|translation|site)[_.-]?keys?(?:[_.-]?(?:token|pem|jwk))?\Z"
 )
 _PLACES_IN_A_LIST = (

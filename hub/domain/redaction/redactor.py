@@ -123,7 +123,7 @@ class Redactor:
             return event
         return event.but(content, meta)
 
-    def value(self, value: Any) -> Any:
+    def value(self, value: object) -> Any:
         """A JSON value with every string in it redacted, keys too."""
         return self._value(value, 0)
 
@@ -172,7 +172,7 @@ class Redactor:
                 self._marks[span.rule, span.secret] = found
         return found
 
-    def _value(self, value: Any, depth: int) -> Any:
+    def _value(self, value: object, depth: int) -> Any:
         if isinstance(value, str):
             return self.text(value)
         if depth > _DEPTH:
@@ -183,7 +183,7 @@ class Redactor:
             return self._items(value, depth + 1)
         return value
 
-    def _items(self, items: Sequence[Any], depth: int) -> list[Any]:
+    def _items(self, items: Sequence[Any], depth: int) -> list[object]:
         """The items of a list; what they say (`text`, of the same `role` or of any) a known value goes on in."""
         safe = [self._value(item, depth) for item in items]
         ends: dict[object, str] = {}

@@ -106,6 +106,51 @@ _SERVICES: tuple[Rule, ...] = (
     _key("sentry", "sntrys_eyJ", 40, 512, _BASE64 + "_"),
     _key("supabase", "sbp_", 40, 64, _HEX),
     _key("planetscale", "pscale_", 32, 128, "=." + _URLSAFE),
+    *(
+        _key(name, prefix, least, 512, letters)
+        for name, prefix, least, letters in (
+            ("apify", "apify_api_", 30, ALNUM),
+            ("brevo", "xkeysib-", 64, _URLSAFE),
+            ("contentful", "CFPAT-", 40, _URLSAFE),
+            ("doppler", "dp.pt.", 40, ALNUM),
+            ("doppler", "dp.st.", 40, "." + _URLSAFE),
+            ("figma", "figd_", 36, _URLSAFE),
+            ("flutterwave", "FLWSECK_TEST-", 12, ALNUM + "-"),
+            ("flutterwave", "FLWSECK-", 12, ALNUM + "-"),
+            ("grafana", "glsa_", 32, ALNUM + "_"),
+            ("grafana", "glc_eyJ", 32, _BASE64),
+            ("hubspot", "pat-na1-", 32, "a-f0-9-"),
+            ("hubspot", "pat-eu1-", 32, "a-f0-9-"),
+            ("langchain", "lsv2_pt_", 32, ALNUM + "_"),
+            ("langchain", "lsv2_sk_", 32, ALNUM + "_"),
+            ("langfuse", "sk-lf-", 30, "a-f0-9-"),
+            ("newrelic", "NRAK-", 27, ALNUM),
+            ("paseto", "v2.local.", 60, _URLSAFE),
+            ("paseto", "v4.local.", 60, _URLSAFE),
+            ("pinecone", "pcsk_", 40, ALNUM + "_"),
+            ("postman", "PMAK-", 40, "a-f0-9-"),
+            ("rubygems", "rubygems_", 40, _HEX),
+            ("shopify", "shpss_", 32, ALNUM),
+            ("shopify", "shpca_", 32, ALNUM),
+            ("shopify", "shppa_", 32, ALNUM),
+            ("square", "sq0csp-", 40, _URLSAFE),
+            ("square", "sq0atp-", 22, _URLSAFE),
+            ("tailscale", "tskey-auth-", 20, ALNUM + "-"),
+            ("tailscale", "tskey-api-", 20, ALNUM + "-"),
+            ("typeform", "tfp_", 40, "." + _URLSAFE),
+            ("webhook", "whsec_", 24, _BASE64),
+        )
+    ),
+    *(
+        Rule(name, (prefix, LetterRun(letters, most, most)), boundary=True, exact=True, mixed=True)
+        for name, prefix, most, letters in (
+            ("alibaba", "LTAI", 20, ALNUM),
+            ("databricks", "dapi", 32, _HEX),
+            ("notion", "secret_", 43, ALNUM),
+            ("tencent", "AKID", 32, ALNUM),
+            ("sourcegraph", "sgp_", 40, _HEX),
+        )
+    ),
     Rule("facebook", ("EAA", LetterRun(ALNUM, 100, 512)), boundary=True),
     *(
         Rule("azure", (f"{version}Q~", LetterRun(_ENTRA, 31, 34)), exact=True, before=_ENTRA_HEAD)
@@ -117,6 +162,14 @@ _SERVICES: tuple[Rule, ...] = (
         "telegram",
         ("api.telegram.org/bot", LetterRun("0-9", 6, 16), ":", LetterRun(_URLSAFE, 30, 64, secret=True)),
     ),
+    Rule(
+        "sourcegraph",
+        ("sgp_", LetterRun(_HEX, 16, 16), "_", LetterRun(_HEX, 40, 40)),
+        boundary=True,
+        exact=True,
+    ),
+    Rule("sourcegraph", ("sgp_local_", LetterRun(_HEX, 40, 40)), boundary=True, exact=True),
+    Rule("fly", ("fm2_", LetterRun(_BASE64 + ",", 80, 1024)), boundary=True),
     Rule("age", ("AGE-SECRET-KEY-1", LetterRun(UPPER, 40, 58))),
 )
 """Keys of other services, as far as they are common; a detection engine knows hundreds."""
@@ -158,6 +211,41 @@ _STRUCTURES: tuple[Rule, ...] = (
         )
     ),
     Rule("signed-url", ("Signature=", LetterRun(_BASE64 + "%_~-", 24, 1024, secret=True)), mixed=True),
+    *(
+        Rule("password-hash", (f"$2{kind}$", LetterRun("0-9", 2, 2), "$", LetterRun("A-Za-z0-9./", 53, 53)))
+        for kind in "aby"
+    ),
+    *(
+        Rule(
+            "password-hash",
+            (f"${kind}$", LetterRun("A-Za-z0-9./", 1, 16), "$", LetterRun("A-Za-z0-9./", 22, 86)),
+        )
+        for kind in "156"
+    ),
+    Rule(
+        "pgpass",
+        (
+            ":5432:",
+            LetterRun("A-Za-z0-9_*.-", 1, 64),
+            ":",
+            LetterRun("A-Za-z0-9_.-", 1, 64),
+            ":",
+            LetterRun(_LOGINS, 6, 256, secret=True),
+        ),
+        chosen=True,
+    ),
+    Rule(
+        "oracle-login",
+        (
+            "jdbc:oracle:thin:",
+            LetterRun("A-Za-z0-9_", 1, 64),
+            "/",
+            LetterRun(_LOGINS, 6, 256, secret=True),
+            "@",
+        ),
+        chosen=True,
+    ),
+    Rule("jwk", ('"d"', _SEPARATOR, LetterRun(_URLSAFE, 43, 1024, secret=True)), mixed=True),
     Rule(
         "oauth-code",
         ("code=", LetterRun("A-Za-z0-9._~%/-", 24, 1024, secret=True)),

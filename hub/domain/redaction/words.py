@@ -18,7 +18,18 @@ _ABROAD = (
 """A password in Spanish (up to the letter that is not ASCII), Portuguese, Dutch, Polish, Czech, German and French."""
 PASSWORDS = frozenset(
     (
-        *(b"passw", b"passphrase", b"pwd", b"_pass", b"pass", b"psk", b"securestring", b"identified by"),
+        *(
+            b"passw",
+            b"passphrase",
+            b"pwd",
+            b"_pass",
+            b"pass",
+            b"psk",
+            b"_pw",
+            b"masterauth",
+            b"securestring",
+            b"identified by",
+        ),
         *_ABROAD,
     )
 )
@@ -31,12 +42,16 @@ SHORT = (b"pass", b"psk")
 """What is a part of many other words, so that it has to stand for itself and an assignment behind it."""
 ENDING_IN_PASS = (b"by", b"com", b"tres", b"sur", b"over", b"under", b"encom")
 """What words begin with that end in `pass` and are no password's: `dbpass` is one."""
+KEYED = (b"jwt", b"hmac", b"login", b"basicauth", b"getconnection", b"securitykey")
+"""What is called with a secret among its arguments: `jwt.sign(claims, "...")`, `server.login("me", "...")`."""
 WORDS = (
+    *KEYED,
     *sorted(PASSWORDS),
     *(b"token", b"secret", b"key", b"cookie"),
     *(
         b"auth",
         b"credential",
+        b"bearer",
         b"client_id",
         b"client-id",
         b"access_id",
@@ -50,7 +65,7 @@ OPTIONS: Mapping[bytes, tuple[bytes, ...]] = {
     b" -u": (b"curl",),
     b"--user": (b"curl",),
     b" -b": (b"curl",),
-    b" -p": (b"sshpass", b"mysql", b"mariadb", b" login", b"twine"),
+    b" -p": (b"sshpass", b"mysql", b"mariadb", b" login", b"twine", b"mongo"),
     b" -a": (b"redis-cli", b"valkey-cli"),
 }
 """Options that a secret follows, and of which programs."""

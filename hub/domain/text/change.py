@@ -18,7 +18,7 @@ _NEW = ("new_string", "newText", "new_str")
 _WHOLE = ("content", "contents", "file_text", "patch", "diff", "text")
 
 
-def change(given: Any) -> Iterator[str]:
+def change(given: object) -> Iterator[str]:
     """What a tool is given, for people: a replacement as a diff, a new file as added lines, else member by member."""
     if isinstance(given, str):
         yield from clean(given).splitlines()

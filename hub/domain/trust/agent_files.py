@@ -14,7 +14,6 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any
 
 FOLDERS: Mapping[str, str] = {
     ".claude": "Claude Code",
@@ -182,13 +181,13 @@ def inside(path: str, data: bytes) -> str:
     return "; ".join(found[:_MANY]) + more
 
 
-def _toml(text: str) -> Any:
+def _toml(text: str) -> object:
     import tomllib  # noqa: PLC0415  # few have such a file
 
     return tomllib.loads(text)
 
 
-def _said(value: Any, deep: int) -> Iterator[str]:
+def _said(value: object, deep: int) -> Iterator[str]:
     """Commands with their arguments, and addresses."""
     if deep == 0:
         return
@@ -203,7 +202,7 @@ def _said(value: Any, deep: int) -> Iterator[str]:
             yield from _said(each, deep - 1)
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     if isinstance(value, str):
         return value
     return " ".join(value) if isinstance(value, list) and all(isinstance(each, str) for each in value) else ""

@@ -65,6 +65,7 @@ SETTINGS: Mapping[str, tuple[Does, str]] = {
     "session.orphanGrace": _READS,
     "session.retries": _READS,
     "worktree.setup": (Does.RUNS, "sets up each worktree with"),
+    "worktree.setupTimeout": _READS,
     "worktree.copy": (Does.SENDS, "gives agents copies of your own files"),
     "worktree.link": (Does.OPENS, "lets agents work in your own files"),
     "providers.*.enabled": _READS,
@@ -201,7 +202,7 @@ def misplaced(tables: Raw, home: str, own: str) -> Iterator[SettingProblem]:
             yield SettingProblem(leaf.path, "is read from your own configuration alone, not from a project's")
 
 
-def digest(value: Any) -> str:
+def digest(value: object) -> str:
     """The SHA-256 of a TOML value; equal values have equal ones, however they are written."""
     import hashlib  # noqa: PLC0415  # it loads OpenSSL, and most projects set nothing of the kind
 
@@ -259,7 +260,7 @@ def _place(place: str, key: str) -> str:
     return f"{place}.{'*' if place == 'providers' else key}".lstrip(".")
 
 
-def _tables(value: Any) -> bool:
+def _tables(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(each, Mapping) for each in value)
 
 
@@ -271,7 +272,7 @@ def _idle(leaf: _Leaf) -> bool:
 
 
 def _without(table: Raw, place: str) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
+    kept: dict[str, object] = {}
     for key, value in table.items():
         at = _place(place, key)
         if at in SETTINGS:
@@ -289,7 +290,7 @@ def _within(folder: str, home: str, own: str) -> bool:
     return posixpath.normpath(whole).startswith(f"{own}/") and ".." not in whole.split("/")
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """A value in one line. What could push a part of it out of sight is said instead."""
     if isinstance(value, str):
         text = value
@@ -304,5 +305,5 @@ def _shown(value: Any) -> str:
     return f"{flat[:_SHOWN]} [and {more} characters more]" if more > 0 else flat
 
 
-def _inner(value: Any) -> str:
+def _inner(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)

@@ -16,13 +16,13 @@ from typing import Any
 
 import attrs
 
+from hub import userdirs
 from hub.api.tables import invalid, parse_config, parse_toml, read_config
 from hub.domain.accounts.added import AddedAccounts, laid_over
 from hub.domain.config.reader import OPT_IN, Config
 from hub.domain.trust.settings import misplaced
 from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
-from hub.io.project import userdirs
 from hub.io.project.trust import Gate
 
 MAX_BYTES = 1 << 20
@@ -110,7 +110,7 @@ def load(
     user: Path | None = None,
     *,
     environ: Mapping[str, str],
-    flags: Mapping[str, Any] | None = None,
+    flags: Mapping[str, object] | None = None,
     added_accounts: AddedAccounts | None = None,
     gate: Gate | None = None,
 ) -> Config:
@@ -123,7 +123,7 @@ def origins(
     user: Path | None = None,
     *,
     environ: Mapping[str, str],
-    flags: Mapping[str, Any] | None = None,
+    flags: Mapping[str, object] | None = None,
     added_accounts: AddedAccounts | None = None,
 ) -> Mapping[str, str]:
     """Where each value comes from that is not built-in; see `Settings.origin`."""
@@ -135,7 +135,7 @@ def settings(
     user: Path | None = None,
     *,
     environ: Mapping[str, str],
-    flags: Mapping[str, Any] | None = None,
+    flags: Mapping[str, object] | None = None,
     added_accounts: AddedAccounts | None = None,
     gate: Gate | None = None,
 ) -> ReadSettings:
@@ -232,7 +232,7 @@ def _expanded(place: str, home: Path) -> str:
     return str(home / place[2:]) if place.startswith("~/") else place
 
 
-def _checked(name: str, keys: Sequence[Keys], read: Callable[[Any], Any], value: Any) -> Raw:
+def _checked(name: str, keys: Sequence[Keys], read: Callable[[Any], Any], value: object) -> Raw:
     """The raw tables that one variable or option stands for, validated on their own."""
     raw: Raw = {}
     try:
@@ -248,7 +248,9 @@ def _checked(name: str, keys: Sequence[Keys], read: Callable[[Any], Any], value:
     return raw
 
 
-def _merge(into: Raw, raw: Mapping[str, Any], source: str, origin: dict[str, str], path: Keys = ()) -> None:
+def _merge(
+    into: Raw, raw: Mapping[str, object], source: str, origin: dict[str, str], path: Keys = ()
+) -> None:
     for key, value in raw.items():
         here = (*path, key)
         if isinstance(value, Mapping):

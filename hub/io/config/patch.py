@@ -29,16 +29,16 @@ _TRIES = 5
 """How often a file that changes under the hand is read anew."""
 
 
-def unwatched(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+def unwatched(before: Mapping[str, object], after: Mapping[str, object]) -> None:
     """Nobody watches a change."""
 
 
-def patch_provider(path: Path, name: str, changes: Mapping[str, Any], watch: Watch = unwatched) -> Config:
+def patch_provider(path: Path, name: str, changes: Mapping[str, object], watch: Watch = unwatched) -> Config:
     """Change a provider's table in `hub.toml`; None removes a key. See `edit`."""
     return patch(path, {("providers", name, key): value for key, value in changes.items()}, watch)
 
 
-def patch(path: Path, changes: Mapping[Keys, Any], watch: Watch = unwatched) -> Config:
+def patch(path: Path, changes: Mapping[Keys, object], watch: Watch = unwatched) -> Config:
     """Change values; None removes a key. See `edit`."""
     by_hand = "Change it by hand: " + ", ".join(".".join(keys) for keys in changes)
     return edit(path, partial(_apply, changes), by_hand, watch)
@@ -92,7 +92,7 @@ def _changed(text: str, name: str, change: Edit, by_hand: str) -> str:
     return new
 
 
-def _full(table: Any) -> Any:
+def _full(table: object) -> Any:
     """The values alone: a table without any says nothing, and a text may leave it out."""
     if not isinstance(table, dict):
         return table
@@ -111,12 +111,12 @@ def _bytes(target: Path) -> bytes | None:
         return None
 
 
-def _apply(changes: Mapping[Keys, Any], tables: Any) -> None:
+def _apply(changes: Mapping[Keys, object], tables: object) -> None:
     for keys, value in changes.items():
         _set(tables, keys, copy.deepcopy(value))
 
 
-def _set(tables: Any, keys: Sequence[str], value: Any) -> None:
+def _set(tables: Any, keys: Sequence[str], value: object) -> None:
     """Set or remove one value."""
     place = tables
     for key in keys[:-1]:
@@ -133,7 +133,7 @@ def _set(tables: Any, keys: Sequence[str], value: Any) -> None:
         place[keys[-1]] = value
 
 
-def _table_for(tables: Any) -> Any:
+def _table_for(tables: object) -> object:
     """An empty table of the same kind."""
     import tomlkit  # noqa: PLC0415  # as above
 

@@ -200,7 +200,7 @@ class EventStore:
         newest: bool = False,
     ) -> list[Record]:
         """Records newer than the id `after`, and up to `until`, of a session or of all: at most `limit`, oldest first."""
-        bounds: dict[str, Any] = {"id > ?": after}
+        bounds: dict[str, object] = {"id > ?": after}
         bounds |= {"session = ?": session_id} if session_id else {}
         bounds |= {"id <= ?": until} if until is not None else {}
         where, order = " AND ".join(bounds), "DESC" if newest else "ASC"
@@ -299,7 +299,7 @@ class EventStore:
         write_sealed(self._path.with_name(_RESERVED), b"%d %s\n" % (number, boot_id().encode()))
         self._reserved = number
 
-    def _query(self, sql: str, *values: Any) -> list[Record]:
+    def _query(self, sql: str, *values: object) -> list[Record]:
         with self._reading():
             return [_record(*row) for row in self._open_db().execute(sql, values)]
 

@@ -10,7 +10,6 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import attrs
 
@@ -41,7 +40,7 @@ class _Style:
     """Behind a colon, and on one line behind a comma."""
 
 
-def put(text: str, path: Sequence[str], value: Any) -> str:
+def put(text: str, path: Sequence[str], value: object) -> str:
     """The text with `value` at `path`; objects on the way are made where they are missing.
 
     Raises:
@@ -90,7 +89,7 @@ def take(text: str, path: Sequence[str]) -> str:
     return text[:before] + text[member.end :]
 
 
-def _nested(path: Sequence[str], value: Any) -> Any:
+def _nested(path: Sequence[str], value: object) -> object:
     for key in reversed(path):
         value = {key: value}
     return value
@@ -109,7 +108,7 @@ def _style_of(text: str, root: int) -> _Style:
     return _Style(_INDENT if indent.strip() or not indent else indent, gap)
 
 
-def _dumped(value: Any, depth: int, style: _Style) -> str:
+def _dumped(value: object, depth: int, style: _Style) -> str:
     if not style.indent:
         separators = ("," + style.gap, ":" + style.gap)
         return json.dumps(value, separators=separators, ensure_ascii=False)
@@ -117,7 +116,7 @@ def _dumped(value: Any, depth: int, style: _Style) -> str:
     return text.replace("\n", "\n" + style.indent * depth)
 
 
-def _replaced(text: str, found: _Member, value: Any, depth: int, style: _Style) -> str:
+def _replaced(text: str, found: _Member, value: object, depth: int, style: _Style) -> str:
     """As it was where it holds the value already, however that is written."""
     with contextlib.suppress(ValueError):
         if json.loads(text[found.value : found.end]) == value:
@@ -125,7 +124,7 @@ def _replaced(text: str, found: _Member, value: Any, depth: int, style: _Style) 
     return text[: found.value] + _dumped(value, depth, style) + text[found.end :]
 
 
-def _insert(text: str, at: int, new: tuple[str, Any], depth: int, style: _Style) -> str:
+def _insert(text: str, at: int, new: tuple[str, object], depth: int, style: _Style) -> str:
     """As the first member: that needs no look at what comments and commas stand at the end."""
     first = next(_members(text, at), None)
     if first is not None and "\n" not in text[at : first.start]:

@@ -15,16 +15,16 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
+from hub import userdirs
 from hub.errors import Code, HubError
 from hub.io.files import seal
 from hub.io.files.atomic import coded_errors, read_bounded, write_atomic
-from hub.io.project import userdirs
 from hub.io.project.places import load_key, load_or_create_key
 
 _PURPOSE = "seal"
 
 
-class NotSealed(HubError):  # noqa: N818  # the name the code `not_sealed` has
+class NotSealed(HubError):
     """The bytes are not what hub wrote at this place."""
 
     def __init__(self, path: Path) -> None:

@@ -11,13 +11,12 @@ import contextlib
 import hashlib
 import os
 import stat
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
 from hub.errors import HubError
 from hub.io.files.atomic import write_atomic
-from hub.io.project.userdirs import state_dir
+from hub.userdirs import state_dir
 
 _SUFFIX = ".project"
 _LONGEST = 4096
@@ -25,22 +24,8 @@ _OPEN = 0o077
 
 
 def folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """In the runtime directory, which a restart of the machine empties; where `HUB_STATE_DIR` is set, in there.
-
-    A login without a runtime directory (root in a container) has one below the temporary directory, and where another
-    user has taken its name the notes are with what hub keeps.
-    """
-    moved = environ.get("HUB_STATE_DIR", "")
-    if moved:
-        return Path.cwd() / moved / "running"
-    import platformdirs  # noqa: PLC0415  # one command needs it, and each daemon once
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that there is none is no news for who runs hub
-        try:
-            return Path(platformdirs.user_runtime_dir("hub", appauthor=False)) / "running"
-        except OSError:
-            return Path(state_dir(environ)) / "running"
+    """With what hub keeps: a runtime directory is not there in every login of one user."""
+    return Path(state_dir(environ)) / "running"
 
 
 def note(root: Path, where: Path | None = None) -> Path | None:

@@ -12,10 +12,10 @@ import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import attrs
 
+from hub import userdirs
 from hub.domain.trust.settings import (
     KEYS,
     Digests,
@@ -32,7 +32,6 @@ from hub.domain.trust.settings import (
 )
 from hub.errors import Code, HubError
 from hub.io.files.atomic import coded_errors, read_bounded, write_atomic
-from hub.io.project import userdirs
 from hub.io.project.places import Places, load_or_create_key, make_private_dir
 
 VARIABLE = "HUB_TRUST"
@@ -261,7 +260,7 @@ class Gate:
         body = {"v": 1, "path": str(self.root), "uid": os.geteuid(), "items": dict(made)}
         write_atomic(self.record, json.dumps({"body": body, "seal": self._seal(body)}).encode())
 
-    def _seal(self, body: Any) -> str:
+    def _seal(self, body: object) -> str:
         import hmac  # noqa: PLC0415  # it loads OpenSSL, and a project without such settings needs none
 
         key = load_or_create_key("trust", self.state)

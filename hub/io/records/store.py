@@ -47,7 +47,7 @@ class Corruption(StrEnum):
     INVALID = "invalid"
 
 
-class RecordCorrupt(HubError):  # noqa: N818 - the name the code `state_corrupt` has
+class RecordCorrupt(HubError):
     """The bytes are no record of this form."""
 
     def __init__(self, name: str, reason: Corruption, detail: str) -> None:
@@ -71,12 +71,12 @@ class RecordForm(Generic[T]):
     version: int = 1
     older: Mapping[int, Callable[[Any], T]] = attrs.field(factory=dict)
 
-    def to_wire(self, value: T) -> dict[str, Any]:
+    def to_wire(self, value: T) -> dict[str, object]:
         """The value as a JSON object."""
-        wire: dict[str, Any] = unstructure(value)
+        wire: dict[str, object] = unstructure(value)
         return wire
 
-    def from_wire(self, wire: dict[str, Any]) -> T:
+    def from_wire(self, wire: Mapping[str, object]) -> T:
         """The value of a JSON object of this version.
 
         Raises:
@@ -108,7 +108,7 @@ class RecordForm(Generic[T]):
         except (msgspec.ValidationError, ValueError, KeyError, TypeError) as error:
             raise self._corrupt(Corruption.INVALID, f"a field does not validate ({error})") from error
 
-    def _version(self, wire: Any) -> int:
+    def _version(self, wire: object) -> int:
         """The version comes before the checksum: how to check is itself part of a version."""
         found = wire.get("v", 0) if isinstance(wire, dict) else 0
         if isinstance(found, int) and found > self.version:
@@ -211,7 +211,7 @@ class RecordStore(Generic[T]):
             raise HubError(Code.READ_ONLY, detail) from error
 
 
-def as_named(wire: Any, kind: type[T]) -> T:
+def as_named(wire: object, kind: type[T]) -> T:
     """For `older`: a value whose members have the names of its fields, as the first hubs wrote them.
 
     Raises:
@@ -220,12 +220,12 @@ def as_named(wire: Any, kind: type[T]) -> T:
     return msgspec.convert(wire, kind)
 
 
-def _fits(crc: object, wire: Any) -> bool:
+def _fits(crc: object, wire: object) -> bool:
     try:
         return crc == _crc(wire)
     except (ValueError, OverflowError, RecursionError):  # hub never wrote such a value
         return False
 
 
-def _crc(wire: Any) -> str:
+def _crc(wire: object) -> str:
     return hashlib.sha256(_sorted(wire)).hexdigest()[:16]

@@ -66,8 +66,8 @@ class ReadOnlyDatabase:
         return frozenset(row[0] for row in self._rows("SELECT name FROM pragma_table_info(?)", (table,)))
 
     def select(
-        self, table: str, columns: Sequence[str], tail: str = "", parameters: Sequence[Any] = ()
-    ) -> list[tuple[Any, ...]]:
+        self, table: str, columns: Sequence[str], tail: str = "", parameters: Sequence[object] = ()
+    ) -> list[tuple[object, ...]]:
         """Rows of one table, in the order of the columns; NULL for a column it does not have.
 
         Raises:
@@ -79,8 +79,8 @@ class ReadOnlyDatabase:
         wanted = ", ".join(f'"{name}"' if name in known else "NULL" for name in columns)
         return self._rows(f'SELECT {wanted} FROM "{table}" {tail}', parameters)  # noqa: S608  # our own names
 
-    def _rows(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = []
+    def _rows(self, query: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+        found: list[tuple[object, ...]] = []
         room = self._limits.most
         try:
             rows = self._db.execute(query, parameters)

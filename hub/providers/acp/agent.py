@@ -22,7 +22,6 @@ a person or a rule answers; otherwise permissions are given and told, and it is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -48,7 +47,7 @@ class AcpAgent(Program):
     """What follows the program in the configured command."""
     model_env: str = ""
 
-    def unasked(self, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def unasked(self, options: Mapping[str, object]) -> Mapping[str, str]:
         """Nothing, if its user says so: the protocol lets an agent ask and obliges none."""
         if options.get("ask") is True:
             return {}

@@ -38,14 +38,14 @@ class Setting:
     params: Mapping[str, Any]
 
 
-def current(result: Mapping[str, Any]) -> tuple[str, str]:
+def current(result: Mapping[str, object]) -> tuple[str, str]:
     """Mode and model of an opened session, "" where the agent does not tell."""
     mode = jsonline.text(jsonline.mapping(result.get("modes")).get("currentModeId"))
     model = jsonline.text(jsonline.mapping(result.get("models")).get("currentModelId"))
     return mode or _value(_option(result, "mode")), model or _value(_option(result, "model"))
 
 
-def settings(result: Mapping[str, Any], session: str, wishes: Wishes) -> list[Setting]:
+def settings(result: Mapping[str, object], session: str, wishes: Wishes) -> list[Setting]:
     """The requests that bring an opened session to what is wished, as far as the agent offers it.
 
     Args:
@@ -59,7 +59,7 @@ def settings(result: Mapping[str, Any], session: str, wishes: Wishes) -> list[Se
     return [setting for setting in found if setting is not None and setting.value]
 
 
-def _setting(result: Mapping[str, Any], session: str, name: str, wish: str) -> Setting | None:
+def _setting(result: Mapping[str, object], session: str, name: str, wish: str) -> Setting | None:
     option = _option(result, name)
     if option:
         params = {"sessionId": session, "configId": jsonline.text(option.get("id")), "value": wish}
@@ -69,10 +69,10 @@ def _setting(result: Mapping[str, Any], session: str, name: str, wish: str) -> S
     return None
 
 
-def _option(result: Mapping[str, Any], category: str) -> Mapping[str, Any]:
+def _option(result: Mapping[str, object], category: str) -> Mapping[str, object]:
     options = (jsonline.mapping(option) for option in jsonline.items(result.get("configOptions")))
     return next((o for o in options if category in (o.get("category"), o.get("id"))), {})
 
 
-def _value(option: Mapping[str, Any]) -> str:
+def _value(option: Mapping[str, object]) -> str:
     return jsonline.text(option.get("currentValue"))

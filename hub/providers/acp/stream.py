@@ -120,15 +120,15 @@ class AcpStream(Fold):
         """The failure of a process that left without an answer."""
         return failures.from_exit(stderr, now, how, self.wording)
 
-    def _describe(self, call: Mapping[str, Any]) -> dict[str, Any]:
+    def _describe(self, call: Mapping[str, object]) -> dict[str, object]:
         """Meta of a call that needs permission."""
         return asked_about(call)
 
-    def _usage(self, result: Mapping[str, Any]) -> list[Event]:
+    def _usage(self, result: Mapping[str, object]) -> list[Event]:
         """The token counts of a turn."""
         return usage_events(result, self._model)
 
-    def _aside(self, piece: str) -> list[Event] | None:  # noqa: ARG002 - for those that override it
+    def _aside(self, piece: str) -> list[Event] | None:
         """The events of a text that the program says itself in the model's place; None for the model's own."""
         return None
 
@@ -172,7 +172,7 @@ class AcpStream(Fold):
             return ()
         return [self._peer.request(key, _NOTHING, {}, request_id=f"{key}{_SPLIT}{text}")]
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Allows or denies; () when nothing of that id waits. The answer has no words: they are the next prompt."""
         asked = self._permissions.pop(approval_id, None)
         if asked is None:
@@ -228,10 +228,10 @@ class AcpStream(Fold):
     def _not_opened(self, what: str, error: RpcError, now: float) -> Step:
         return self._start_afresh(error) if what == "load" else self._fail([], self._failure_of(error, now))
 
-    def _place(self) -> dict[str, Any]:
+    def _place(self) -> dict[str, object]:
         return {"cwd": str(self._assignment.worktree), "mcpServers": []}
 
-    def _open_session(self, result: Mapping[str, Any]) -> Write:
+    def _open_session(self, result: Mapping[str, object]) -> Write:
         can = jsonline.mapping(result.get("agentCapabilities"))
         params = {"sessionId": self._assignment.resume_id, **self._place()}
         if self._assignment.resume_id:
@@ -348,7 +348,7 @@ class AcpStream(Fold):
         meta = {**self._describe(call), "approvalId": asked.key}
         return Step([*events, Event(EventType.WAITING, f"Asks for permission: {title}", meta)])
 
-    def _updated(self, update: Mapping[str, Any], line: bytes) -> Step:
+    def _updated(self, update: Mapping[str, object], line: bytes) -> Step:
         kind = jsonline.text(update.get("sessionUpdate"))
         if not self._prompted:
             self._history = self._history or kind in _HISTORY
@@ -359,26 +359,26 @@ class AcpStream(Fold):
             return handler(update)
         return Step() if kind in _QUIET else self._unknown(line)
 
-    def _message(self, update: Mapping[str, Any]) -> Step:
+    def _message(self, update: Mapping[str, object]) -> Step:
         piece = content_text(update.get("content"))
         if (said := self._aside(piece)) is not None:
             return Step(said)
         self._answer = (self._answer + piece)[-_TEXT_CAP:]
         return Step(self._piece(EventType.TEXT, piece))
 
-    def _thought(self, update: Mapping[str, Any]) -> Step:
+    def _thought(self, update: Mapping[str, object]) -> Step:
         return Step(self._piece(EventType.THINKING, content_text(update.get("content"))))
 
     def _piece(self, kind: EventType, piece: str) -> list[Event]:
         self._tools.passed()
         return self._words.piece(kind, piece)
 
-    def _tool(self, update: Mapping[str, Any]) -> Step:
+    def _tool(self, update: Mapping[str, object]) -> Step:
         events = [*self._flush(), *self._tools.update(update)]
         self._answer = ""
         return Step(events)
 
-    def _plan(self, update: Mapping[str, Any]) -> Step:
+    def _plan(self, update: Mapping[str, object]) -> Step:
         event = plan_event(jsonline.items(update.get("entries")))
         return Step([event] if event else ())
 

@@ -80,7 +80,7 @@ class AcpToolCalls:
             self._open.pop(call, None)
         self._asked.clear()
 
-    def asked(self, told: Mapping[str, Any], *, deniable: bool) -> list[Event]:
+    def asked(self, told: Mapping[str, object], *, deniable: bool) -> list[Event]:
         """A call that needs permission, which a person may deny; the event of its use, once."""
         self.passed()
         call = self._begin(told)
@@ -88,7 +88,7 @@ class AcpToolCalls:
             self._asked.add(_id(told))
         return _use(call)
 
-    def update(self, told: Mapping[str, Any]) -> list[Event]:
+    def update(self, told: Mapping[str, object]) -> list[Event]:
         """The events of a `tool_call` or `tool_call_update`."""
         if _id(told) not in self._open:
             self.passed()
@@ -102,22 +102,22 @@ class AcpToolCalls:
             events.append(_result(call))
         return events
 
-    def _begin(self, told: Mapping[str, Any]) -> _Call:
+    def _begin(self, told: Mapping[str, object]) -> _Call:
         call = self._open.setdefault(_id(told), _Call({}))
         call.fields.update({name: value for name, value in told.items() if value not in (None, [], {})})
         return call
 
 
-def _id(told: Mapping[str, Any]) -> str:
+def _id(told: Mapping[str, object]) -> str:
     return jsonline.text(told.get("toolCallId"))
 
 
-def _is_known(fields: Mapping[str, Any]) -> bool:
+def _is_known(fields: Mapping[str, object]) -> bool:
     more = any(fields.get(name) for name in ("rawInput", "locations", "content"))
     return more or fields.get("status") != "pending"
 
 
-def describe(call: Mapping[str, Any]) -> dict[str, Any]:
+def describe(call: Mapping[str, object]) -> dict[str, object]:
     """Meta of a call: its tool, and the file or the command it is about."""
     number = _id(call)
     kind = jsonline.text(call.get("kind"))
@@ -125,7 +125,7 @@ def describe(call: Mapping[str, Any]) -> dict[str, Any]:
     given = jsonline.mapping(call.get("rawInput"))
     named = _NAME.match(number)
     tool = jsonline.text(jsonline.mapping(call.get("_meta")).get("toolName"))
-    meta: dict[str, Any] = {"tool": tool or (named[1] if named else kind or "tool"), "toolId": number}
+    meta: dict[str, object] = {"tool": tool or (named[1] if named else kind or "tool"), "toolId": number}
     told = [jsonline.text(jsonline.mapping(place).get("path")) for place in _places(call)]
     asked = [jsonline.text(given.get(name)) for name in _PATHS]
     if path := next(filter(None, [*told, *asked, *patched(jsonline.text(call.get("rawInput")))]), ""):
@@ -137,14 +137,14 @@ def describe(call: Mapping[str, Any]) -> dict[str, Any]:
     return meta
 
 
-def asked_about(call: Mapping[str, Any]) -> dict[str, Any]:
+def asked_about(call: Mapping[str, object]) -> dict[str, object]:
     """Meta of a call that needs permission: what `describe` tells, and what else rules look at."""
     told = jsonline.mapping(call.get("rawInput"))
     meta = asked_of(call)
     return {**meta, **given(meta["tool"], told)}
 
 
-def asked_of(call: Mapping[str, Any]) -> dict[str, Any]:
+def asked_of(call: Mapping[str, object]) -> dict[str, Any]:
     """What `describe` tells, with all of what the call is given."""
     meta = describe(call)
     told = jsonline.mapping(call.get("rawInput"))
@@ -153,7 +153,7 @@ def asked_of(call: Mapping[str, Any]) -> dict[str, Any]:
     return meta
 
 
-def plan_event(entries: Sequence[Any]) -> Event | None:
+def plan_event(entries: Sequence[object]) -> Event | None:
     """The event of a plan; None for an empty one."""
     steps = [jsonline.mapping(entry) for entry in entries]
     plan = [said for step in steps if (said := jsonline.text(step.get("content")))]
@@ -168,7 +168,7 @@ def plan_event(entries: Sequence[Any]) -> Event | None:
     return Event(EventType.SYSTEM, said, {"plan": plan, "tasksRemaining": rest})
 
 
-def _places(call: Mapping[str, Any]) -> list[Any]:
+def _places(call: Mapping[str, object]) -> list[object]:
     diffs = [part for part in jsonline.items(call.get("content")) if jsonline.mapping(part).get("path")]
     return [*jsonline.items(call.get("locations")), *diffs]
 
@@ -198,7 +198,7 @@ def _result(call: _Call) -> Event:
     return Event(EventType.TOOL_RESULT, told, meta)
 
 
-def _exit_code(said: str, raw: Any) -> int | None:
+def _exit_code(said: str, raw: object) -> int | None:
     output = jsonline.mapping(raw)
     parts = [output, *(jsonline.mapping(part) for part in jsonline.items(output.get("contents")))]
     told = next((c for part in parts if (c := jsonline.integer(part.get("exitCode"))) is not None), None)
@@ -208,7 +208,7 @@ def _exit_code(said: str, raw: Any) -> int | None:
     return int(found[1] or found[2] or found[3]) if found else None
 
 
-def content_text(content: Any, depth: int = _DEPTH) -> str:
+def content_text(content: object, depth: int = _DEPTH) -> str:
     """The text of a tool call's content, or of one content block; nothing from deeper than any real one."""
     if depth == 0:
         return ""
@@ -220,7 +220,7 @@ def content_text(content: Any, depth: int = _DEPTH) -> str:
     return "\n".join(found for part in jsonline.items(content) if (found := content_text(part, depth - 1)))
 
 
-def choice(params: Mapping[str, Any], *, allow: bool) -> dict[str, Any]:
+def choice(params: Mapping[str, object], *, allow: bool) -> dict[str, object]:
     """The answer to a permission request: this once, never for ever; cancelled where no such option is."""
     wanted = ("allow_once", "allow_always") if allow else ("reject_once", "reject_always")
     options = [jsonline.mapping(option) for option in jsonline.items(params.get("options"))]

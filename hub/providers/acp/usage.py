@@ -9,13 +9,12 @@ Two forms are in use: the protocol's own `usage` of a turn's answer, and Gemini'
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 
 
-def usage_events(result: Mapping[str, Any], model: str) -> list[Event]:
+def usage_events(result: Mapping[str, object], model: str) -> list[Event]:
     """One usage event for each model of a turn; none where the agent tells none."""
     if own := usage_event(jsonline.mapping(result.get("usage")), model):
         return [own]
@@ -30,13 +29,13 @@ def usage_events(result: Mapping[str, Any], model: str) -> list[Event]:
     return events
 
 
-def usage_event(counts: Mapping[str, Any], model: str) -> Event | None:
+def usage_event(counts: Mapping[str, object], model: str) -> Event | None:
     """The event of one count in the protocol's own names; None for an empty one."""
     tokens_in = jsonline.count(counts.get("inputTokens"))
     tokens_out = jsonline.count(counts.get("outputTokens"))
     if not tokens_in and not tokens_out:
         return None
-    meta: dict[str, Any] = {"tokensIn": tokens_in, "tokensOut": tokens_out, "model": model}
+    meta: dict[str, object] = {"tokensIn": tokens_in, "tokensOut": tokens_out, "model": model}
     if cached := jsonline.count(counts.get("cachedReadTokens")):
         meta["cachedIn"] = cached
     return Event(EventType.USAGE, f"{tokens_in} tokens in, {tokens_out} out", meta)

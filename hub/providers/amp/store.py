@@ -10,7 +10,6 @@ Must not: open a file.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hub.domain.detection.intel import StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
@@ -24,7 +23,7 @@ _INPUT = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
 _OUTPUT = ("outputTokens",)
 
 
-def _thread(value: Mapping[str, Any], draft: IntelDraft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+def _thread(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:
     if not isinstance(value.get("messages"), list):
         draft.unknown(",".join(sorted(value)))
         return
@@ -39,7 +38,7 @@ def _thread(value: Mapping[str, Any], draft: IntelDraft, hit: StoreHit) -> None:
         draft.unknown(strange) if strange else draft.took()
 
 
-def _folder(initial: Mapping[str, Any]) -> str:
+def _folder(initial: Mapping[str, object]) -> str:
     trees = (text(mapping(tree).get("uri")) for tree in items(initial.get("trees")))
     uri = next((tree for tree in trees if tree.startswith("file://")), "")
     from urllib.parse import unquote  # noqa: PLC0415  # most have no such agent

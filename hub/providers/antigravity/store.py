@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from hub.domain.detection.intel import Limits, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import IntelDraft
@@ -29,11 +28,11 @@ _LOG = ("antigravity*", "brain", "*", ".system_generated", "logs", "transcript.j
 _USER, _ANSWER = "USER_INPUT", "PLANNER_RESPONSE"
 
 
-def _kind(value: Mapping[str, Any]) -> str:
+def _kind(value: Mapping[str, object]) -> str:
     return by_type(value) if value.get("type") in (_USER, _ANSWER) else text(value.get("source"))
 
 
-def _step(role: str, draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _step(role: str, draft: IntelDraft, value: Mapping[str, object]) -> None:
     words = text(value.get("content"))
     name = f"{value.get('step_index')}"
     draft.said(role, chat.inside(words, "USER_REQUEST") if role == "user" else words, key=name)

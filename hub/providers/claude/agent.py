@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
 import attrs
@@ -91,7 +90,7 @@ class Claude(Program):
     base_url_env: str = "ANTHROPIC_BASE_URL"
 
     def refuses_root(
-        self, options: Mapping[str, Any], env: Mapping[str, str], *, asks: bool
+        self, options: Mapping[str, object], env: Mapping[str, str], *, asks: bool
     ) -> tuple[str, str]:
         """For root it bypasses no permissions, unless it is told that it is in a sandbox."""
         given = {**env, **{k: str(v) for k, v in jsonline.mapping(options.get("env")).items()}}
@@ -124,7 +123,7 @@ class Claude(Program):
         return ClaudeStream(assignment)
 
 
-def _mode(options: Mapping[str, Any], *, asks: bool) -> str:
+def _mode(options: Mapping[str, object], *, asks: bool) -> str:
     mode = jsonline.text(options.get("permission_mode")) or BYPASS
     return ASKS if mode == BYPASS and asks else mode
 

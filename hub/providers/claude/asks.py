@@ -45,7 +45,7 @@ class ClaudeRequests:
         self._folders: dict[str, str] = {}
         """Call -> where its shell stands: it goes on where the one before it ended."""
 
-    def ask(self, message: Mapping[str, Any]) -> Event | bytes:
+    def ask(self, message: Mapping[str, object]) -> Event | bytes:
         """The event of a request that waits for a person, or the answer to one hub cannot serve."""
         request = jsonline.mapping(message.get("request"))
         request_id = jsonline.text(message.get("request_id"))
@@ -60,7 +60,7 @@ class ClaudeRequests:
         call = jsonline.text(request.get("tool_use_id"))
         ask = _Ask(request_id, call, tool, jsonline.mapping(request.get("input")))
         self._open[request_id] = ask
-        meta: dict[str, Any] = {
+        meta: dict[str, object] = {
             "approvalId": request_id,
             "tool": tool,
             "toolId": call,
@@ -81,7 +81,7 @@ class ClaudeRequests:
         if ask is None:
             return None
         if not approved:
-            reply: dict[str, Any] = {"behavior": "deny", "message": note or "The user said no."}
+            reply: dict[str, object] = {"behavior": "deny", "message": note or "The user said no."}
         else:
             given = dict(ask.given)
             if ask.tool == QUESTION_TOOL:
@@ -122,11 +122,11 @@ def every_tool(request_id: str) -> bytes:
     return line({"type": "control_request", "request_id": request_id, "request": request})
 
 
-def _subject(given: Mapping[str, Any]) -> dict[str, str]:
+def _subject(given: Mapping[str, object]) -> dict[str, str]:
     """The command or the file that the tool is to be used on."""
     path = next((found for name in _PATHS if (found := jsonline.text(given.get(name)))), "")
     return {"command": jsonline.cap(jsonline.text(given.get("command")), _COMMAND_CAP), "path": path}
 
 
-def _response(body: Mapping[str, Any]) -> bytes:
+def _response(body: Mapping[str, object]) -> bytes:
     return line({"type": "control_response", "response": body})

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -59,7 +58,7 @@ class Signs:
     window: str = ""
 
 
-def signs(message: Mapping[str, Any], said: str, stop_reason: Any, before: Signs) -> Signs:
+def signs(message: Mapping[str, object], said: str, stop_reason: object, before: Signs) -> Signs:
     """The signs of a result or a synthetic message, joined to what was known before it."""
     params = jsonline.mapping(jsonline.mapping(message.get("api_error_params")).get("rate_limit_info"))
     resets_at = jsonline.integer(params.get("resetsAt"))

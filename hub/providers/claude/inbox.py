@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from hub.providers import jsonline
@@ -53,7 +52,7 @@ class ClaudeInput:
         request = {"subtype": "interrupt", "cancel_queued": True}
         return Write(key, line({"type": "control_request", "request_id": key, "request": request}))
 
-    def lifecycle(self, message: Mapping[str, Any]) -> None:
+    def lifecycle(self, message: Mapping[str, object]) -> None:
         """Notes a `command_lifecycle` line; a message that is put back is queued a second time."""
         self._reported = True
         uuid = jsonline.text(message.get("command_uuid"))
@@ -62,11 +61,11 @@ class ClaudeInput:
         else:
             self._waiting.discard(uuid)
 
-    def replayed(self, message: Mapping[str, Any]) -> None:
+    def replayed(self, message: Mapping[str, object]) -> None:
         """Notes the echo of a message, which comes when it is taken."""
         self._waiting.discard(jsonline.text(message.get("uuid")))
 
 
-def line(value: Mapping[str, Any]) -> bytes:
+def line(value: Mapping[str, object]) -> bytes:
     """One line of the protocol."""
     return json.dumps(value).encode() + b"\n"

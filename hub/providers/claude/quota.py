@@ -10,7 +10,6 @@ Tests: tests/hub/providers/test_quota_clients.py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
@@ -21,7 +20,7 @@ from hub.providers.spent import SpentStore
 _TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
-def record(line: Mapping[str, Any]) -> Sequence[Share]:
+def record(line: Mapping[str, object]) -> Sequence[Share]:
     """The window that a usage limit in a transcript filled."""
     info = jsonline.mapping(jsonline.mapping(line.get("apiErrorParams")).get("rate_limit_info"))
     window, resets_at = jsonline.text(info.get("rateLimitType")), instant(info.get("resetsAt"))
@@ -30,7 +29,7 @@ def record(line: Mapping[str, Any]) -> Sequence[Share]:
     return (Share(window, FULL, resets_at, instant(line.get("timestamp"))),)
 
 
-def spent(line: Mapping[str, Any], _session: str) -> Used | None:
+def spent(line: Mapping[str, object], _session: str) -> Used | None:
     """The answer of an assistant's record. Several records have one answer, and a fork of the session has it again."""
     message, at = jsonline.mapping(line.get("message")), instant(line.get("timestamp"))
     usage = jsonline.mapping(message.get("usage"))
@@ -51,7 +50,7 @@ def request(login: bytes, url: str, now: float) -> QuotaRequest | None:
     return QuotaRequest(f"{url}/api/oauth/usage", headers=headers)
 
 
-def answer(body: Mapping[str, Any]) -> Sequence[Share]:
+def answer(body: Mapping[str, object]) -> Sequence[Share]:
     """Every window of the answer that tells a share."""
     found = []
     for name, window in body.items():

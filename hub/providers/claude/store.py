@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from glob import escape
-from typing import Any
 
 from hub.domain.detection.intel import FoundFile, Limits, Place, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import IntelDraft, mcp_of
@@ -97,13 +96,13 @@ class ClaudeFold:
         self.draft = IntelDraft()
         self._hit = hit
         self._seen: set[str] = set()
-        self._updates: dict[str, Mapping[str, Any]] = {}
+        self._updates: dict[str, Mapping[str, object]] = {}
         """Changes of tasks whose calls have not ended."""
 
     def gap(self) -> None:
         """Nothing here hangs on the record before."""
 
-    def record(self, value: Mapping[str, Any]) -> None:
+    def record(self, value: Mapping[str, object]) -> None:
         """One record."""
         draft, kind, name = self.draft, text(value.get("type")), text(value.get("uuid"))
         draft.cwd = text(value.get("cwd")) or draft.cwd
@@ -127,7 +126,7 @@ class ClaudeFold:
         else:
             draft.unknown(kind)
 
-    def _user(self, value: Mapping[str, Any], name: str) -> None:
+    def _user(self, value: Mapping[str, object], name: str) -> None:
         content = mapping(value.get("message")).get("content")
         result = mapping(value.get("toolUseResult"))
         words = records.said(content)
@@ -145,7 +144,7 @@ class ClaudeFold:
             self.draft.said("user", words, key=name)
         self.draft.took()
 
-    def _ended(self, block: Mapping[str, Any], result: Mapping[str, Any]) -> bool:
+    def _ended(self, block: Mapping[str, object], result: Mapping[str, object]) -> bool:
         """A tool's result, as the model was given it: a status other than 0 heads it."""
         if block.get("type") != "tool_result":
             return False
@@ -160,7 +159,7 @@ class ClaudeFold:
             )
         return True
 
-    def _result(self, result: Mapping[str, Any]) -> None:
+    def _result(self, result: Mapping[str, object]) -> None:
         """What a tool did; tasks get their number only here."""
         task = mapping(result.get("task"))
         if text(task.get("id")):
@@ -168,7 +167,7 @@ class ClaudeFold:
         if text(result.get("filePath")) and result.get("type") in ("create", "update"):
             self.draft.touched(text(result["filePath"]))
 
-    def _assistant(self, value: Mapping[str, Any]) -> None:
+    def _assistant(self, value: Mapping[str, object]) -> None:
         message = mapping(value.get("message"))
         model = text(message.get("model"))
         if model and model != "<synthetic>":
@@ -183,7 +182,7 @@ class ClaudeFold:
         )
         self.draft.took()
 
-    def _usage(self, value: Mapping[str, Any]) -> None:
+    def _usage(self, value: Mapping[str, object]) -> None:
         """What a message used; that of a subagent is the session's too."""
         message = mapping(value.get("message"))
         usage = mapping(message.get("usage"))
@@ -192,7 +191,7 @@ class ClaudeFold:
             name = f"{text(message.get('id'))}:{text(value.get('requestId'))}"
             self.draft.used(name, tokens_in, count(usage.get("output_tokens")))
 
-    def _call(self, tool: str, given: Mapping[str, Any], key: str) -> None:
+    def _call(self, tool: str, given: Mapping[str, object], key: str) -> None:
         if tool in _CHANGING:
             self.draft.touches(key, [text(given.get("file_path")) or text(given.get("notebook_path"))])
         elif tool == "TaskUpdate":
@@ -200,7 +199,7 @@ class ClaudeFold:
         elif tool != "TaskCreate":
             records.called(self.draft, tool, given, key)
 
-    def _attachment(self, value: Mapping[str, Any]) -> None:
+    def _attachment(self, value: Mapping[str, object]) -> None:
         kind = value.get("type")
         if kind == "skill_listing":
             for name in texts(value.get("names")):

@@ -119,7 +119,7 @@ class ClaudeStream(Fold):
             return [Write(key, answer)]
         return [self._inbox.message(key, text)]
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Allows or denies a tool call that waits; () when nothing of that id waits."""
         data = self._asks.answer(approval_id, approved=approved, note=note)
         if data is None:
@@ -146,7 +146,7 @@ class ClaudeStream(Fold):
         [event] = step.events
         return Step([Event(EventType.TOOL_RESULT, event.content, {**call, "unknown": True})])
 
-    def _system(self, message: Mapping[str, Any]) -> Step:
+    def _system(self, message: Mapping[str, object]) -> Step:
         subtype = jsonline.text(message.get("subtype"))
         if subtype == "init":
             return self._init(message)
@@ -163,13 +163,13 @@ class ClaudeStream(Fold):
             return Step()
         fields = ("content", "summary", "description", "message")
         said = next((found for field in fields if (found := jsonline.text(message.get(field)))), subtype)
-        meta: dict[str, Any] = {"subtype": subtype}
+        meta: dict[str, object] = {"subtype": subtype}
         if subtype not in _NOTED:
             self._unknown_lines += 1
             meta["unknown"] = True
         return Step([Event(EventType.SYSTEM, said, meta)])
 
-    def _init(self, message: Mapping[str, Any]) -> Step:
+    def _init(self, message: Mapping[str, object]) -> Step:
         model = jsonline.text(message.get("model"))
         if self._session and model == self._model:
             return Step()
@@ -187,13 +187,13 @@ class ClaudeStream(Fold):
         }
         return Step([Event(EventType.SYSTEM, f"Claude Code started with {model}", meta)])
 
-    def _retry(self, message: Mapping[str, Any]) -> Step:
+    def _retry(self, message: Mapping[str, object]) -> Step:
         attempt = jsonline.count(message.get("attempt"))
         status = jsonline.integer(message.get("error_status"))
         error = jsonline.text(message.get("error"))
         kind = failures.retry_class(status, error)
         delay = jsonline.count(message.get("retry_delay_ms"))
-        meta: dict[str, Any] = {
+        meta: dict[str, object] = {
             "attempt": attempt,
             "maxAttempts": jsonline.count(message.get("max_retries")),
             "delayMs": delay,
@@ -210,12 +210,12 @@ class ClaudeStream(Fold):
             events, Failure(FailureClass.AUTH, f"The login or key was not accepted ({status} {error})")
         )
 
-    def _assistant(self, message: Mapping[str, Any]) -> Step:
+    def _assistant(self, message: Mapping[str, object]) -> Step:
         inner = jsonline.mapping(message.get("message"))
         if message.get("is_api_error_message") is True or inner.get("model") == _SYNTHETIC:
             return self._own_words(message, inner)
         self._usage.message(inner)
-        meta: dict[str, Any] = {}
+        meta: dict[str, object] = {}
         if message.get("aborted") is True:
             meta["partial"] = True
         if parent := jsonline.text(message.get("parent_tool_use_id")):
@@ -225,7 +225,7 @@ class ClaudeStream(Fold):
         blocks = (jsonline.mapping(block) for block in jsonline.items(inner.get("content")))
         return Step([event for block in blocks if (event := self._block(block, meta))])
 
-    def _block(self, block: Mapping[str, Any], meta: Mapping[str, Any]) -> Event | None:
+    def _block(self, block: Mapping[str, object], meta: Mapping[str, object]) -> Event | None:
         match block.get("type"):
             case "text":
                 said = jsonline.text(block.get("text"))
@@ -245,14 +245,14 @@ class ClaudeStream(Fold):
                     EventType.SYSTEM, f"content block {jsonline.text(other)}", {**meta, "unknown": True}
                 )
 
-    def _own_words(self, message: Mapping[str, Any], inner: Mapping[str, Any]) -> Step:
+    def _own_words(self, message: Mapping[str, object], inner: Mapping[str, object]) -> Step:
         said = block_text(inner.get("content"))
         if message.get("is_api_error_message") is not True and not jsonline.text(message.get("error")):
             return Step([Event(EventType.SYSTEM, said)] if said else ())
         self._signs = failures.signs(message, said, inner.get("stop_reason"), self._signs)
         return Step(self._tell(failures.classify(self._signs, self._now)))
 
-    def _user(self, message: Mapping[str, Any]) -> Step:
+    def _user(self, message: Mapping[str, object]) -> Step:
         if message.get("isReplay") is True:
             self._inbox.replayed(message)
             return Step()
@@ -272,7 +272,7 @@ class ClaudeStream(Fold):
             events.append(Event(EventType.TOOL_RESULT, said, {**found, **meta}))
         return Step(events)
 
-    def _rate_limit(self, message: Mapping[str, Any]) -> Step:
+    def _rate_limit(self, message: Mapping[str, object]) -> Step:
         info = jsonline.mapping(message.get("rate_limit_info"))
         if info.get("status") == "rejected" and info.get("isUsingOverage") is not True:
             window = jsonline.text(info.get("rateLimitType"))
@@ -281,7 +281,7 @@ class ClaudeStream(Fold):
             )
         return Step(quota_events(info))
 
-    def _stream_event(self, message: Mapping[str, Any]) -> Step:
+    def _stream_event(self, message: Mapping[str, object]) -> Step:
         event = jsonline.mapping(message.get("event"))
         delta = jsonline.mapping(event.get("delta"))
         if event.get("type") == "message_start":
@@ -290,24 +290,24 @@ class ClaudeStream(Fold):
             self._partial.append(jsonline.text(delta.get("text")))
         return Step()
 
-    def _lifecycle(self, message: Mapping[str, Any]) -> Step:
+    def _lifecycle(self, message: Mapping[str, object]) -> Step:
         self._inbox.lifecycle(message)
         return Step()
 
-    def _control_request(self, message: Mapping[str, Any]) -> Step:
+    def _control_request(self, message: Mapping[str, object]) -> Step:
         asked = self._asks.ask(message)
         if isinstance(asked, Event):
             return Step([asked])
         return Step(writes=[Write(f"answer-{jsonline.text(message.get('request_id'))}", asked)])
 
-    def _control_cancel(self, message: Mapping[str, Any]) -> Step:
+    def _control_cancel(self, message: Mapping[str, object]) -> Step:
         number = jsonline.text(message.get("request_id"))
         if not self._asks.withdraw(number):
             return Step()
         meta = {"approvalId": number, "withdrawn": True}
         return Step([Event(EventType.SYSTEM, "The permission request was withdrawn", meta)])
 
-    def _control_response(self, message: Mapping[str, Any]) -> Step:
+    def _control_response(self, message: Mapping[str, object]) -> Step:
         response = jsonline.mapping(message.get("response"))
         failed = response.get("subtype") == "error"
         if response.get("request_id") == _INIT and self._held:
@@ -327,14 +327,14 @@ class ClaudeStream(Fold):
             ]
         )
 
-    def _result(self, message: Mapping[str, Any]) -> Step:
+    def _result(self, message: Mapping[str, object]) -> Step:
         self._turns += 1
         if not self._agents:
             self._tools.clear()
         said = jsonline.text(message.get("result")) or "\n".join(jsonline.texts(message.get("errors")))
         outcome = self._verdict(message, said)
         events = [*self._unpublished(), *self._usage.turn(message)]
-        meta: dict[str, Any] = {"isError": message.get("is_error") is True}
+        meta: dict[str, object] = {"isError": message.get("is_error") is True}
         if outcome is not None and outcome.ending is Ending.INTERRUPTED:
             said = "The turn was interrupted"  # Claude Code says something about its own diagnostics here
             meta["interrupted"] = True
@@ -345,7 +345,7 @@ class ClaudeStream(Fold):
         events.append(Event(EventType.RESULT, said, meta))
         return Step(events) if outcome is None else self._end(events, outcome)
 
-    def _verdict(self, message: Mapping[str, Any], said: str) -> Outcome | None:
+    def _verdict(self, message: Mapping[str, object], said: str) -> Outcome | None:
         """How the turn ended; None when a message that was not taken yet, or a subagent's end, makes another turn."""
         if jsonline.text(message.get("terminal_reason")).startswith("aborted"):
             return Outcome(Ending.INTERRUPTED)

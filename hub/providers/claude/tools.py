@@ -33,7 +33,7 @@ class ClaudeToolCalls:
     """The calls in flight and the agent's task list."""
 
     def __init__(self) -> None:
-        self._open: dict[str, dict[str, Any]] = {}
+        self._open: dict[str, dict[str, object]] = {}
         self._planning: dict[str, tuple[str, Mapping[str, Any]]] = {}
         """Calls in flight of the tools that keep the list: name and input. What fails changes nothing."""
         self._tasks: dict[str, _Task] = {}
@@ -48,12 +48,12 @@ class ClaudeToolCalls:
         self._open.clear()
         self._planning.clear()
 
-    def use(self, block: Mapping[str, Any]) -> dict[str, Any]:
+    def use(self, block: Mapping[str, object]) -> dict[str, Any]:
         """Meta of a `tool_use` block; the call is in flight from here on."""
         name = jsonline.text(block.get("name"))
         call = jsonline.text(block.get("id"))
         given = jsonline.mapping(block.get("input"))
-        meta: dict[str, Any] = {"tool": name, "toolId": call, "input": jsonline.excerpt(dict(given))}
+        meta: dict[str, object] = {"tool": name, "toolId": call, "input": jsonline.excerpt(dict(given))}
         if path := next((found for field in _PATH_FIELDS if (found := jsonline.text(given.get(field)))), ""):
             meta["path"] = path
         if command := jsonline.text(given.get("command")):
@@ -68,7 +68,7 @@ class ClaudeToolCalls:
             }
         return meta
 
-    def result(self, block: Mapping[str, Any], detail: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    def result(self, block: Mapping[str, object], detail: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
         """(content, meta) of a `tool_result` block; `detail` is the line's structured `tool_use_result`."""
         call = jsonline.text(block.get("tool_use_id"))
         meta = self._open.pop(call, {"toolId": call})
@@ -91,7 +91,7 @@ class ClaudeToolCalls:
                 meta["exitCode"] = int(found[1]) if found else 0
         return content, meta
 
-    def lost(self, line: bytes) -> dict[str, Any] | None:
+    def lost(self, line: bytes) -> dict[str, object] | None:
         """Ends the call whose result stands on a line that was cut; its meta, or None when there is none."""
         if not line.startswith(_USER_LINE) or not (found := _RESULT_OF.search(line[:_HEAD])):
             return None
@@ -99,7 +99,7 @@ class ClaudeToolCalls:
         self._planning.pop(call, None)  # nobody knows how it ended
         return self._open.pop(call, None)
 
-    def _note_tasks(self, name: str, given: Mapping[str, Any], detail: Mapping[str, Any]) -> bool:
+    def _note_tasks(self, name: str, given: Mapping[str, object], detail: Mapping[str, object]) -> bool:
         """Take over what a call has changed; whether it changed anything."""
         if name == "TodoWrite":
             todos = [jsonline.mapping(todo) for todo in jsonline.items(given.get("todos"))]
@@ -123,7 +123,7 @@ class ClaudeToolCalls:
         return True
 
 
-def block_text(content: Any) -> str:
+def block_text(content: object) -> str:
     """The text of a content that is a string or a list of blocks."""
     if isinstance(content, str):
         return jsonline.clean(content)

@@ -10,7 +10,6 @@ is the part read from the cache, `cacheWriteIn` the part written to it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
@@ -23,12 +22,12 @@ class ClaudeUsage:
         self._open: dict[str, dict[str, int]] = {}
         self._model = ""
 
-    def message(self, inner: Mapping[str, Any]) -> None:
+    def message(self, inner: Mapping[str, object]) -> None:
         """Notes the start values of an assistant message, which comes in several lines with one id."""
         self._open[jsonline.text(inner.get("id"))] = _tokens(jsonline.mapping(inner.get("usage")), _SNAKE)
         self._model = jsonline.text(inner.get("model")) or self._model
 
-    def turn(self, result: Mapping[str, Any]) -> list[Event]:
+    def turn(self, result: Mapping[str, object]) -> list[Event]:
         """The usage event of a finished turn; none where nothing was used."""
         self._open.clear()
         models = jsonline.mapping(result.get("model_usage_since_last_result"))
@@ -52,24 +51,24 @@ _SNAKE = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_cre
 _CAMEL = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 
 
-def _tokens(usage: Mapping[str, Any], names: tuple[str, str, str, str]) -> dict[str, int]:
+def _tokens(usage: Mapping[str, object], names: tuple[str, str, str, str]) -> dict[str, int]:
     fresh, out, read, written = (jsonline.count(usage.get(name)) for name in names)
     return {"tokensIn": fresh + read + written, "tokensOut": out, "cachedIn": read, "cacheWriteIn": written}
 
 
-def _of_model(model: str, used: Mapping[str, Any]) -> Event:
-    meta: dict[str, Any] = {**_tokens(used, _CAMEL), "model": jsonline.clean(model)}
+def _of_model(model: str, used: Mapping[str, object]) -> Event:
+    meta: dict[str, object] = {**_tokens(used, _CAMEL), "model": jsonline.clean(model)}
     # A model the program has no price for costs 0 there: that is no figure.
     if micros := round((jsonline.number(used.get("costUSD")) or 0.0) * 1_000_000):
         meta["costUsdMicros"] = max(0, micros)
     return _event(meta)
 
 
-def _event(meta: dict[str, Any]) -> Event:
+def _event(meta: Mapping[str, object]) -> Event:
     return Event(EventType.USAGE, f"{meta['tokensIn']} tokens in, {meta['tokensOut']} out", meta)
 
 
-def quota_events(info: Mapping[str, Any]) -> list[Event]:
+def quota_events(info: Mapping[str, object]) -> list[Event]:
     """One event for each quota window of a `rate_limit_info`."""
     name = jsonline.text(info.get("rateLimitType"))
     windows = jsonline.mapping(info.get("unifiedWindows")) or {name: info}
@@ -77,7 +76,7 @@ def quota_events(info: Mapping[str, Any]) -> list[Event]:
     return [event for event in found if event is not None]
 
 
-def _window(name: str, state: Mapping[str, Any]) -> Event | None:
+def _window(name: str, state: Mapping[str, object]) -> Event | None:
     status = jsonline.text(state.get("status"))
     used = jsonline.number(state.get("utilization"))
     if used is None and status == "rejected":
@@ -86,7 +85,7 @@ def _window(name: str, state: Mapping[str, Any]) -> Event | None:
         return None
     # The stream tells 0..1; a little over is possible while overage is granted.
     per_mille = max(0, round(used * 1000))
-    meta: dict[str, Any] = {"used": per_mille, "window": name, "status": status}
+    meta: dict[str, object] = {"used": per_mille, "window": name, "status": status}
     if (resets_at := jsonline.integer(state.get("resetsAt"))) is not None:
         meta["resetsAt"] = resets_at
     return Event(EventType.QUOTA, f"{name}: {per_mille / 10:g} % used", meta)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from hub.domain.detection.intel import Limits, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
@@ -25,7 +24,7 @@ _SESSION, _TASK = "session", ""
 _INPUT, _OUTPUT = ("inputTokens",), ("outputTokens",)
 
 
-def _messages(value: Mapping[str, Any], draft: IntelDraft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+def _messages(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:
     if not isinstance(value.get("messages"), list):
         draft.unknown(",".join(sorted(value)))
     draft.session_id = text(value.get("sessionId"))

@@ -25,7 +25,6 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -178,7 +177,7 @@ def _servers(config: str) -> list[str]:
     return [name for name, server in servers.items() if jsonline.mapping(server).get("enabled") is not False]
 
 
-def _prompts(server: Mapping[str, Any]) -> bool:
+def _prompts(server: Mapping[str, object]) -> bool:
     tools = [jsonline.mapping(tool) for tool in jsonline.mapping(server.get("tools")).values()]
     modes = [
         server.get("default_tools_approval_mode"),

@@ -92,7 +92,7 @@ class CodexRequests:
         write = self.peer.answer(asked, {"answers": {name: {"answers": [text]} for name in ids}})
         return attrs.evolve(write, key=key)
 
-    def settle(self, params: Mapping[str, Any]) -> None:
+    def settle(self, params: Mapping[str, object]) -> None:
         """The app-server says that a request is resolved: nobody needs to answer it."""
         number = params.get("requestId")
         self._open.pop(str(number) if isinstance(number, int) else f"s:{jsonline.text(number)}", None)
@@ -105,7 +105,7 @@ class CodexRequests:
         return self.peer.refuse(asked, "hub does not serve this request")
 
 
-def _meta(asked: RpcRequest) -> Mapping[str, Any]:
+def _meta(asked: RpcRequest) -> Mapping[str, object]:
     return jsonline.mapping(asked.params.get("_meta"))
 
 
@@ -119,7 +119,7 @@ def _tool_call(asked: RpcRequest) -> Event:
     return Event(EventType.WAITING, said, {**about, **given(f"mcp {tool}", told)})
 
 
-def _questions(asked: RpcRequest) -> list[Mapping[str, Any]]:
+def _questions(asked: RpcRequest) -> list[Mapping[str, object]]:
     return [jsonline.mapping(question) for question in jsonline.items(asked.params.get("questions"))]
 
 
@@ -141,7 +141,7 @@ def _permission(asked: RpcRequest, paths: Callable[[str], Sequence[str]]) -> Eve
         or jsonline.text(params.get("reason"))
         or jsonline.text(params.get("grantRoot"))
     )
-    meta: dict[str, Any] = {"approvalId": asked.key}
+    meta: dict[str, object] = {"approvalId": asked.key}
     item = jsonline.text(params.get("itemId"))
     if item:
         meta["toolId"] = item
@@ -163,6 +163,6 @@ def _permission(asked: RpcRequest, paths: Callable[[str], Sequence[str]]) -> Eve
     return Event(EventType.WAITING, jsonline.cap(words, 4_096), meta)
 
 
-def _command(told: Any) -> str:
+def _command(told: object) -> str:
     """The command as the model wrote it, without the shell around it: rules are written for that."""
     return unwrap(jsonline.text(told) or shlex.join(jsonline.texts(told)))

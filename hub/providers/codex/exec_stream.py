@@ -62,41 +62,41 @@ class ExecStream(Fold):
         how = f"Codex ended in the middle of its turn ({how_it_ended(end)})"
         return self._failure or failures.from_exit(end.stderr_tail, now, how)
 
-    def _thread_started(self, line: Mapping[str, Any], _: float) -> Step:
+    def _thread_started(self, line: Mapping[str, object], _: float) -> Step:
         self._session = jsonline.text(line.get("thread_id"))
         meta = {"nativeSession": self._session, "model": self._model}
         return Step([Event(EventType.SYSTEM, f"Codex started {self._model}".strip(), meta)])
 
-    def _turn_started(self, _: Mapping[str, Any], __: float) -> Step:
+    def _turn_started(self, _: Mapping[str, object], __: float) -> Step:
         self._alive = True
         return Step()
 
-    def _item_updated(self, line: Mapping[str, Any], _: float) -> Step:
+    def _item_updated(self, line: Mapping[str, object], _: float) -> Step:
         item = jsonline.mapping(line.get("item"))
         # Only a todo list tells something in between; of all others the completion is enough.
         return Step(self._items.completed(item) if item.get("type") == "todo_list" else ())
 
-    def _item_completed(self, line: Mapping[str, Any], _: float) -> Step:
+    def _item_completed(self, line: Mapping[str, object], _: float) -> Step:
         events = self._items.completed(jsonline.mapping(line.get("item")))
         for event in events:
             if event.type is EventType.TEXT:
                 self._last_text = event.content
         return Step(events)
 
-    def _error(self, line: Mapping[str, Any], now: float) -> Step:
+    def _error(self, line: Mapping[str, object], now: float) -> Step:
         said = jsonline.cap(jsonline.text(line.get("message")), TEXT_CAP)
         if said.lower().startswith(_RETRY):
             kind = failures.class_of(said)
             return Step([Event(EventType.RETRY, said, {"failure": kind.value} if kind else {})])
         return Step(self._tell(failures.classify(said or "unknown error", now)))
 
-    def _turn_completed(self, line: Mapping[str, Any], _: float) -> Step:
+    def _turn_completed(self, line: Mapping[str, object], _: float) -> Step:
         usage = usage_event(jsonline.mapping(line.get("usage")), cumulative=True, model=self._model)
         result = Event(EventType.RESULT, self._last_text, {"isError": False})
         self._items.clear()
         return self._end([usage, result] if usage else [result], Outcome(Ending.DONE, text=self._last_text))
 
-    def _turn_failed(self, line: Mapping[str, Any], now: float) -> Step:
+    def _turn_failed(self, line: Mapping[str, object], now: float) -> Step:
         told = jsonline.text(jsonline.mapping(line.get("error")).get("message"))
         said = jsonline.cap(told, TEXT_CAP) or "The turn failed"
         self._items.clear()

@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
-from typing import Any
 
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.quota.resets import parse_reset
@@ -61,7 +60,7 @@ WORDING = Wording(
 _SHORT = re.compile(r"per[ -]min|\b[RT]PM\b|last status: 429|429 too many requests", re.IGNORECASE)
 
 
-def code_of(info: Any) -> tuple[str, int | None]:
+def code_of(info: object) -> tuple[str, int | None]:
     """(`codexErrorInfo` as a name, the HTTP status in it): it is a string, or an object with one member."""
     if isinstance(info, str):
         return jsonline.clean(info), None

@@ -60,7 +60,7 @@ class ItemBook:
         self._open = {} if thread is None else {i: t for i, t in self._open.items() if t != thread}
         self._changes = {call: paths for call, paths in self._changes.items() if call in self._open}
 
-    def started(self, item: Mapping[str, Any], thread: str = "") -> list[Event]:
+    def started(self, item: Mapping[str, object], thread: str = "") -> list[Event]:
         """The events of `item/started`: a tool call begins; anything else waits for its completion."""
         kind = kind_of(item)
         if kind not in TOOLS:
@@ -72,7 +72,7 @@ class ItemBook:
             self._changes[call] = found
         return events
 
-    def completed(self, item: Mapping[str, Any], thread: str = "") -> list[Event]:
+    def completed(self, item: Mapping[str, object], thread: str = "") -> list[Event]:
         """The events of `item/completed`. A tool that was never seen to start gets both its events here."""
         kind = kind_of(item)
         if kind in TOOLS:
@@ -84,12 +84,12 @@ class ItemBook:
         return [] if kind in _QUIET else [event for event in (_said(kind, item),) if event]
 
 
-def kind_of(item: Mapping[str, Any]) -> str:
+def kind_of(item: Mapping[str, object]) -> str:
     """The item's type in snake_case."""
     return _CAMEL.sub("_", jsonline.text(item.get("type"))).lower()
 
 
-def plan_event(steps: Sequence[Any], words: str) -> Event | None:
+def plan_event(steps: Sequence[object], words: str) -> Event | None:
     """The event of a plan or todo list; None for an empty one.
 
     Args:
@@ -110,7 +110,7 @@ def plan_event(steps: Sequence[Any], words: str) -> Event | None:
     return Event(EventType.SYSTEM, content, {"plan": plan, "tasksRemaining": remaining})
 
 
-def _said(kind: str, item: Mapping[str, Any]) -> Event | None:
+def _said(kind: str, item: Mapping[str, object]) -> Event | None:
     match kind:
         case "agent_message":
             return _words(EventType.TEXT, jsonline.text(item.get("text")))
@@ -132,7 +132,7 @@ def _words(kind: EventType, said: str) -> Event | None:
     return Event(kind, said) if said.strip() else None
 
 
-def _uses(kind: str, item: Mapping[str, Any], call: str) -> list[Event]:
+def _uses(kind: str, item: Mapping[str, object], call: str) -> list[Event]:
     if kind == "file_change":
         meta = {"tool": TOOLS[kind], "toolId": call}
         changes = [jsonline.mapping(change) for change in jsonline.items(item.get("changes"))]
@@ -148,8 +148,8 @@ def _uses(kind: str, item: Mapping[str, Any], call: str) -> list[Event]:
     return [Event(EventType.TOOL_USE, f"{meta['tool']} {meta.get('command', '')}".strip(), meta)]
 
 
-def _meta(kind: str, item: Mapping[str, Any], call: str) -> dict[str, Any]:
-    meta: dict[str, Any] = {"tool": TOOLS[kind], "toolId": call}
+def _meta(kind: str, item: Mapping[str, object], call: str) -> dict[str, Any]:
+    meta: dict[str, object] = {"tool": TOOLS[kind], "toolId": call}
     if kind == "command_execution":
         meta["command"] = unwrap(jsonline.text(item.get("command")))
     elif kind == "web_search":
@@ -165,7 +165,7 @@ def _meta(kind: str, item: Mapping[str, Any], call: str) -> dict[str, Any]:
     return meta
 
 
-def _result(kind: str, item: Mapping[str, Any], call: str) -> Event:
+def _result(kind: str, item: Mapping[str, object], call: str) -> Event:
     meta = _meta(kind, item, call)
     meta.pop("input", None)
     status = jsonline.text(item.get("status"))
@@ -179,7 +179,7 @@ def _result(kind: str, item: Mapping[str, Any], call: str) -> Event:
     return Event(EventType.TOOL_RESULT, said, meta)
 
 
-def _change(change: Mapping[str, Any]) -> str:
+def _change(change: Mapping[str, object]) -> str:
     kind = change.get("kind")
     return jsonline.text(kind) or jsonline.text(jsonline.mapping(kind).get("type"))
 

@@ -10,7 +10,6 @@ Tests: tests/hub/providers/test_quota_clients.py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hub.domain.quota.elsewhere import Used
 from hub.providers import jsonline
@@ -21,7 +20,7 @@ _USUAL = "codex"
 _MINUTE = 60
 
 
-def record(line: Mapping[str, Any]) -> Sequence[Share]:
+def record(line: Mapping[str, object]) -> Sequence[Share]:
     """The windows of a rollout's `token_count`."""
     payload = jsonline.mapping(line.get("payload"))
     limits = jsonline.mapping(payload.get("rate_limits"))
@@ -40,7 +39,7 @@ def record(line: Mapping[str, Any]) -> Sequence[Share]:
     return found
 
 
-def spent(line: Mapping[str, Any], session: str) -> Used | None:
+def spent(line: Mapping[str, object], session: str) -> Used | None:
     """The answer of a `token_count`. One is written again where only the limits have changed; the sum tells."""
     payload, at = jsonline.mapping(line.get("payload")), instant(line.get("timestamp"))
     info = jsonline.mapping(payload.get("info"))
@@ -52,7 +51,7 @@ def spent(line: Mapping[str, Any], session: str) -> Used | None:
     return Used(f"{session}:{':'.join(map(str, sums))}", at, tokens)
 
 
-def request(login: bytes, url: str, now: float) -> QuotaRequest | None:  # noqa: ARG001 - the client's signature
+def request(login: bytes, url: str, now: float) -> QuotaRequest | None:
     """The usage request; None without a ChatGPT login: an API key has no such quota."""
     tokens = jsonline.mapping(document(login).get("tokens"))
     token, account = jsonline.text(tokens.get("access_token")), jsonline.text(tokens.get("account_id"))
@@ -65,7 +64,7 @@ def request(login: bytes, url: str, now: float) -> QuotaRequest | None:  # noqa:
     )
 
 
-def answer(body: Mapping[str, Any]) -> Sequence[Share]:
+def answer(body: Mapping[str, object]) -> Sequence[Share]:
     """The windows of the answer."""
     limits = jsonline.mapping(body.get("rate_limit"))
     found = []

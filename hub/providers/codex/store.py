@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hub.domain.detection.intel import FoundFile, Place, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft, mcp_of
@@ -125,7 +124,7 @@ class CodexFold:
         """What was said before is not what is said next."""
         self._last.clear()
 
-    def record(self, value: Mapping[str, Any]) -> None:
+    def record(self, value: Mapping[str, object]) -> None:
         """One record. The first of the oldest versions is the header itself, without `type`."""
         kind, payload = text(value.get("type")), mapping(value.get("payload"))
         if kind == "session_meta" or (not kind and "id" in value and "timestamp" in value):
@@ -145,17 +144,17 @@ class CodexFold:
         else:
             self.draft.unknown(kind)
 
-    def _header(self, payload: Mapping[str, Any]) -> None:
+    def _header(self, payload: Mapping[str, object]) -> None:
         self.draft.session_id = self.draft.session_id or text(payload.get("id"))
         self.draft.cwd = text(payload.get("cwd")) or self.draft.cwd
         self.draft.took()
 
-    def _context(self, payload: Mapping[str, Any]) -> None:
+    def _context(self, payload: Mapping[str, object]) -> None:
         self.draft.cwd = text(payload.get("cwd")) or self.draft.cwd
         self.draft.model = text(payload.get("model")) or self.draft.model
         self.draft.took()
 
-    def _event(self, payload: Mapping[str, Any]) -> None:
+    def _event(self, payload: Mapping[str, object]) -> None:
         kind = text(payload.get("type"))
         if kind == "user_message":
             self._said("user", text(payload.get("message")), "event")
@@ -177,7 +176,7 @@ class CodexFold:
         else:
             self.draft.unknown(f"event_msg/{kind}")
 
-    def _completed(self, item: Mapping[str, Any]) -> None:
+    def _completed(self, item: Mapping[str, object]) -> None:
         kind = text(item.get("type"))
         if kind == "UserMessage":
             self._said("user", records.said(item.get("content")), "event")
@@ -194,7 +193,7 @@ class CodexFold:
         else:
             self.draft.unknown("event_msg/item_completed")
 
-    def _item(self, payload: Mapping[str, Any]) -> None:
+    def _item(self, payload: Mapping[str, object]) -> None:
         kind = text(payload.get("type"))
         if kind == "message":
             self._message(text(payload.get("role")), records.said(payload.get("content")))
@@ -213,7 +212,7 @@ class CodexFold:
         else:
             self.draft.unknown(f"response_item/{kind}")
 
-    def _ended(self, payload: Mapping[str, Any]) -> None:
+    def _ended(self, payload: Mapping[str, object]) -> None:
         """A tool's output: lines about it and then what it wrote; in older versions an object of both."""
         told = records.decoded(payload.get("output"))
         words = text(mapping(told).get("output")) or records.said(told)
@@ -244,12 +243,12 @@ class CodexFold:
             self.draft.said(role, words)
             self.draft.took()
 
-    def _files(self, item: Mapping[str, Any]) -> None:
+    def _files(self, item: Mapping[str, object]) -> None:
         for path, change in mapping(item.get("changes")).items():
             self.draft.touched(text(path))
             self.draft.touched(text(mapping(change).get("move_path")))
 
-    def _sum(self, usage: Mapping[str, Any]) -> None:
+    def _sum(self, usage: Mapping[str, object]) -> None:
         if usage:
             self.draft.total(count(usage.get("input_tokens")), count(usage.get("output_tokens")))
             self.draft.took()

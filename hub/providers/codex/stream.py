@@ -64,7 +64,7 @@ class CodexStream(Fold):
         self._windows = Windows()
         self._turn = ""
         self._model = assignment.model
-        self._total: Any = None
+        self._total: object = None
         self._partial: dict[str, str] = {}
         self._told: dict[str, _Handler] = {
             "turn/started": self._turn_started,
@@ -103,7 +103,7 @@ class CodexStream(Fold):
         params = {"threadId": self._session, "expectedTurnId": self._turn, "input": [_text(text)]}
         return [self._peer.request(key, "turn/steer", params)]
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Allows or declines; () when nothing of that id waits. The protocol's answer has no words: they steer."""
         write = self._asks.answer(approval_id, approved=approved)
         if write is None:
@@ -128,7 +128,7 @@ class CodexStream(Fold):
             case _:
                 return self._unknown(line)
 
-    def _notified(self, method: str, params: Mapping[str, Any], now: float, line: bytes) -> Step:
+    def _notified(self, method: str, params: Mapping[str, object], now: float, line: bytes) -> Step:
         handler = self._told.get(method)
         if handler is not None:
             return handler(params, now)
@@ -169,10 +169,10 @@ class CodexStream(Fold):
         )
         return Step([event], [self._peer.request("thread-fresh", "thread/start", self._thread_params())])
 
-    def _thread_params(self) -> dict[str, Any]:
+    def _thread_params(self) -> dict[str, object]:
         assignment = self._assignment
         sandbox = jsonline.text(assignment.options.get("sandbox")) or _SANDBOX
-        params: dict[str, Any] = {"cwd": str(assignment.worktree), "approvalPolicy": self._policy}
+        params: dict[str, object] = {"cwd": str(assignment.worktree), "approvalPolicy": self._policy}
         params["sandbox"] = sandbox
         if assignment.model:
             params["model"] = assignment.model
@@ -193,16 +193,16 @@ class CodexStream(Fold):
 
     # Notifications.
 
-    def _ours(self, params: Mapping[str, Any]) -> bool:
+    def _ours(self, params: Mapping[str, object]) -> bool:
         return jsonline.text(params.get("threadId")) in ("", self._session)
 
-    def _turn_started(self, params: Mapping[str, Any], _: float) -> Step:
+    def _turn_started(self, params: Mapping[str, object], _: float) -> Step:
         if self._ours(params):
             self._alive = True
             self._turn = jsonline.text(jsonline.mapping(params.get("turn")).get("id"))
         return Step()
 
-    def _turn_completed(self, params: Mapping[str, Any], now: float) -> Step:
+    def _turn_completed(self, params: Mapping[str, object], now: float) -> Step:
         if not self._ours(params):
             self._items.clear(jsonline.text(params.get("threadId")))
             return Step()
@@ -222,7 +222,7 @@ class CodexStream(Fold):
             return self._end(events, Outcome(Ending.FAILED, self._failure, self._failure.text))
         return self._fail(events, self._failure_of(told, now))
 
-    def _error(self, params: Mapping[str, Any], now: float) -> Step:
+    def _error(self, params: Mapping[str, object], now: float) -> Step:
         told = jsonline.mapping(params.get("error"))
         if params.get("willRetry") is True:
             self._partial.clear()
@@ -231,17 +231,17 @@ class CodexStream(Fold):
             return Step([failure_event(self._failure_of(told, now))])
         return Step(self._tell(self._failure_of(told, now)))
 
-    def _failure_of(self, told: Mapping[str, Any], now: float) -> Failure:
+    def _failure_of(self, told: Mapping[str, object], now: float) -> Failure:
         code, status = failures.code_of(told.get("codexErrorInfo"))
         words = [jsonline.text(told.get("message")), jsonline.text(told.get("additionalDetails"))]
         said = jsonline.cap("\n".join(word for word in words if word), TEXT_CAP) or "The turn failed"
         return self._windows.better(failures.classify(said, now, code, status), now)
 
-    def _item_started(self, params: Mapping[str, Any], _: float) -> Step:
+    def _item_started(self, params: Mapping[str, object], _: float) -> Step:
         item = jsonline.mapping(params.get("item"))
         return Step(self._items.started(item, jsonline.text(params.get("threadId"))))
 
-    def _item_completed(self, params: Mapping[str, Any], _: float) -> Step:
+    def _item_completed(self, params: Mapping[str, object], _: float) -> Step:
         item = jsonline.mapping(params.get("item"))
         events = self._items.completed(item, jsonline.text(params.get("threadId")))
         self._partial.pop(jsonline.text(item.get("id")), None)
@@ -250,7 +250,7 @@ class CodexStream(Fold):
                 self._last_text = event.content
         return Step(events)
 
-    def _delta(self, params: Mapping[str, Any], _: float) -> Step:
+    def _delta(self, params: Mapping[str, object], _: float) -> Step:
         piece = jsonline.text(params.get("delta"))
         item = jsonline.text(params.get("itemId"))
         before = self._partial.get(item, "")
@@ -260,7 +260,7 @@ class CodexStream(Fold):
             return Step()
         return Step([Event(EventType.TEXT, piece, {"delta": True, "item": item})])
 
-    def _usage(self, params: Mapping[str, Any], _: float) -> Step:
+    def _usage(self, params: Mapping[str, object], _: float) -> Step:
         # Resuming a thread tells its old total once more; only what comes in a turn is this turn's.
         tokens = jsonline.mapping(params.get("tokenUsage"))
         total = tokens.get("total")
@@ -269,22 +269,22 @@ class CodexStream(Fold):
         event = usage_event(jsonline.mapping(tokens.get("last")), cumulative=False, model=self._model)
         return Step([event] if fresh and event is not None else ())
 
-    def _rate_limits(self, params: Mapping[str, Any], _: float) -> Step:
+    def _rate_limits(self, params: Mapping[str, object], _: float) -> Step:
         return Step(self._windows.update(jsonline.mapping(params.get("rateLimits"))))
 
-    def _plan(self, params: Mapping[str, Any], _: float) -> Step:
+    def _plan(self, params: Mapping[str, object], _: float) -> Step:
         event = plan_event(jsonline.items(params.get("plan")), jsonline.text(params.get("explanation")))
         return Step([event] if event else ())
 
-    def _resolved(self, params: Mapping[str, Any], _: float) -> Step:
+    def _resolved(self, params: Mapping[str, object], _: float) -> Step:
         self._asks.settle(params)
         return Step()
 
-    def _rerouted(self, params: Mapping[str, Any], _: float) -> Step:
+    def _rerouted(self, params: Mapping[str, object], _: float) -> Step:
         self._model = jsonline.text(params.get("toModel")) or self._model
         return Step([Event(EventType.SYSTEM, f"Codex goes on with {self._model}", {"model": self._model})])
 
-    def _notice(self, params: Mapping[str, Any], _: float) -> Step:
+    def _notice(self, params: Mapping[str, object], _: float) -> Step:
         said = jsonline.text(params.get("message")) or jsonline.text(params.get("summary"))
         return Step([Event(EventType.SYSTEM, said)] if said else ())
 
@@ -302,15 +302,15 @@ class CodexStream(Fold):
         return [Event(EventType.TEXT, said, {"partial": True})] if said.strip() else []
 
 
-def _text(text: str) -> dict[str, Any]:
+def _text(text: str) -> dict[str, object]:
     return {"type": "text", "text": text}
 
 
-def _retry(told: Mapping[str, Any]) -> Event:
+def _retry(told: Mapping[str, object]) -> Event:
     code, status = failures.code_of(told.get("codexErrorInfo"))
     said = jsonline.text(told.get("message"))
     why = jsonline.text(told.get("additionalDetails"))
-    meta: dict[str, Any] = {}
+    meta: dict[str, object] = {}
     if kind := failures.class_of(f"{said} {why}", code, status):
         meta["failure"] = kind.value
     if status is not None:

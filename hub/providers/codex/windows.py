@@ -7,7 +7,6 @@ Must not: read texts; they tell the reset worse than the windows do.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -42,7 +41,7 @@ class Windows:
     def __init__(self) -> None:
         self._windows: dict[str, _Window] = {}
 
-    def update(self, limits: Mapping[str, Any]) -> list[Event]:
+    def update(self, limits: Mapping[str, object]) -> list[Event]:
         """One event for each window that has changed."""
         limit = jsonline.text(limits.get("limitId"))
         prefix = f"{limit}:" if limit and limit != _USUAL else ""
@@ -78,7 +77,7 @@ class Windows:
         return attrs.evolve(failure, resets_at=resets_at, window=name)
 
 
-def usage_event(tokens: Mapping[str, Any], *, cumulative: bool, model: str) -> Event | None:
+def usage_event(tokens: Mapping[str, object], *, cumulative: bool, model: str) -> Event | None:
     """The usage event of a step or, with `cumulative`, of the thread; None where nothing was used."""
     counts = {
         "tokensIn": _count(tokens, "inputTokens", "input_tokens"),
@@ -88,7 +87,7 @@ def usage_event(tokens: Mapping[str, Any], *, cumulative: bool, model: str) -> E
     }
     if not any(counts.values()):
         return None
-    meta: dict[str, Any] = {**counts, "model": model} if model else dict(counts)
+    meta: dict[str, object] = {**counts, "model": model} if model else dict(counts)
     if cumulative:
         meta["cumulative"] = True
     else:
@@ -96,7 +95,7 @@ def usage_event(tokens: Mapping[str, Any], *, cumulative: bool, model: str) -> E
     return Event(EventType.USAGE, f"{counts['tokensIn']} tokens in, {counts['tokensOut']} out", meta)
 
 
-def _count(tokens: Mapping[str, Any], camel: str, snake: str) -> int:
+def _count(tokens: Mapping[str, object], camel: str, snake: str) -> int:
     return jsonline.count(tokens.get(camel, tokens.get(snake)))
 
 
@@ -110,7 +109,7 @@ def _changed(before: _Window, after: _Window) -> bool:
 
 
 def _event(name: str, window: _Window) -> Event:
-    meta: dict[str, Any] = {"used": window.used, "window": name}
+    meta: dict[str, object] = {"used": window.used, "window": name}
     if window.resets_at is not None:
         meta["resetsAt"] = window.resets_at
     return Event(EventType.QUOTA, f"{name}: {window.used / 10:g} % used", meta)

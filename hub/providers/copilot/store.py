@@ -14,7 +14,6 @@ Tests: tests/hub/providers/test_stores.py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hub.domain.detection.intel import FoundFile, Place, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
@@ -101,7 +100,7 @@ class CopilotFold:
     def gap(self) -> None:
         """Nothing here hangs on the event before."""
 
-    def record(self, value: Mapping[str, Any]) -> None:
+    def record(self, value: Mapping[str, object]) -> None:
         """One event."""
         kind, name = text(value.get("type")), text(value.get("id"))
         if name and name in self._seen:
@@ -117,21 +116,21 @@ class CopilotFold:
         else:
             self.draft.unknown(kind)
 
-    def _start(self, data: Mapping[str, Any]) -> None:
+    def _start(self, data: Mapping[str, object]) -> None:
         self.draft.session_id = text(data.get("sessionId")) or self.draft.session_id
         self.draft.cwd = text(mapping(data.get("context")).get("cwd")) or self.draft.cwd
         self._model(data)
 
-    def _model(self, data: Mapping[str, Any]) -> None:
+    def _model(self, data: Mapping[str, object]) -> None:
         self.draft.model = text(data.get("newModel")) or text(data.get("selectedModel")) or self.draft.model
 
-    def _usage(self, data: Mapping[str, Any]) -> None:
+    def _usage(self, data: Mapping[str, object]) -> None:
         used = mapping(data.get("usage"))
         self._metered = True
         self.draft.model = text(used.get("model")) or self.draft.model
         self.draft.used("", count(used.get("inputTokens")), count(used.get("outputTokens")))
 
-    def _end(self, data: Mapping[str, Any]) -> None:
+    def _end(self, data: Mapping[str, object]) -> None:
         """The sums of this run of the program: they count only where no request told its own."""
         metrics = mapping(data.get("modelMetrics"))
         for model, figures in metrics.items() if not self._metered else ():
@@ -142,30 +141,30 @@ class CopilotFold:
                 count(used.get("outputTokens")),
             )
 
-    def _skills(self, data: Mapping[str, Any]) -> None:
+    def _skills(self, data: Mapping[str, object]) -> None:
         for skill in map(mapping, items(data.get("skills"))):
             self.draft.skill(text(skill.get("name")))
 
-    def _servers(self, data: Mapping[str, Any]) -> None:
+    def _servers(self, data: Mapping[str, object]) -> None:
         for server in map(mapping, items(data.get("servers"))):
             self.draft.mcp(text(server.get("name")))
 
-    def _skill(self, data: Mapping[str, Any]) -> None:
+    def _skill(self, data: Mapping[str, object]) -> None:
         self.draft.skill(text(data.get("name")))
 
-    def _user(self, data: Mapping[str, Any]) -> None:
+    def _user(self, data: Mapping[str, object]) -> None:
         # A source other than the user is the program itself: a reminder, a skill.
         if text(data.get("source")) in ("", "user"):
             self.draft.said("user", text(data.get("content")))
 
-    def _assistant(self, data: Mapping[str, Any]) -> None:
+    def _assistant(self, data: Mapping[str, object]) -> None:
         self.draft.model = text(data.get("model")) or self.draft.model
         if not text(data.get("parentToolCallId")):
             self.draft.said(
                 "assistant", text(data.get("content")), key=text(data.get("messageId")), join=True
             )
 
-    def _tool(self, data: Mapping[str, Any]) -> None:
+    def _tool(self, data: Mapping[str, object]) -> None:
         self.draft.mcp(text(data.get("mcpServerName")))
         tool, given = text(data.get("toolName")), data.get("arguments")
         records.began(self.draft, text(data.get("toolCallId")), tool, given)
@@ -177,7 +176,7 @@ class CopilotFold:
         else:
             records.called(self.draft, tool, given, text(data.get("toolCallId")))
 
-    def _changed(self, data: Mapping[str, Any]) -> None:
+    def _changed(self, data: Mapping[str, object]) -> None:
         for edit in map(mapping, items(data.get("fileEdits"))):
             self.draft.touched(text(edit.get("path")))
         tasks = self._todos.ended(text(data.get("toolCallId")), failed=data.get("success") is False)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -61,7 +60,7 @@ class CopilotStream(AcpStream):
             return [Event(EventType.RETRY, jsonline.cap(found[2], 1024), {"attempt": self._attempts})]
         return [Event(EventType.SYSTEM, jsonline.cap(piece, 4096))]
 
-    def _tool(self, update: Mapping[str, Any]) -> Step:
+    def _tool(self, update: Mapping[str, object]) -> Step:
         self._error = None
         step, call = super()._tool(update), jsonline.text(update.get("toolCallId"))
         if query := jsonline.text(jsonline.mapping(update.get("rawInput")).get("query")):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from hub.domain.detection.intel import Limits, Place, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
@@ -28,11 +27,11 @@ from hub.providers.store import DatabaseStore, Files, KindStore, LineStore, besi
 _TRANSCRIPTS = ("projects", "*", "agent-transcripts")
 
 
-def _kind(value: Mapping[str, Any]) -> str:
+def _kind(value: Mapping[str, object]) -> str:
     return text(value.get("role")) or by_type(value)
 
 
-def _message(draft: IntelDraft, value: Mapping[str, Any]) -> str | None:
+def _message(draft: IntelDraft, value: Mapping[str, object]) -> str | None:
     said = {"role": value.get("role"), "content": mapping(value.get("message")).get("content")}
     return chat.message(draft, said, user=partial(chat.inside, tag="user_query"))
 
@@ -45,7 +44,7 @@ def _project(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> 
 _TRANSCRIPT, _EDITOR = "transcript", "editor"
 
 
-def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG001  # one shape
+def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
     settings = home_of(home, env, "XDG_CONFIG_HOME", ".config")
     editors = (f"{settings}/Cursor", f"{home}/.cursor-server/data")
     return [

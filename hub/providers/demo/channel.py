@@ -20,7 +20,7 @@ READ = 65_536
 Message = dict[str, Any]
 
 
-def emit(**members: Any) -> None:
+def emit(**members: object) -> None:
     """Writes one line; it is out when this returns."""
     sys.stdout.write(json.dumps(members) + "\n")
     sys.stdout.flush()

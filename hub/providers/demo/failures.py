@@ -7,7 +7,6 @@ Must not: keep state.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
@@ -24,7 +23,7 @@ KINDS: Mapping[str, tuple[FailureClass, str]] = {
 }
 
 
-def read(kind: str, message: Mapping[str, Any]) -> Failure:
+def read(kind: str, message: Mapping[str, object]) -> Failure:
     """The failure a line of one of these types tells of."""
     failure, words = KINDS[kind]
     resets_at = jsonline.integer(message.get("resetsAt")) if failure is FailureClass.USAGE_LIMIT else None

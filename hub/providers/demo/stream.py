@@ -51,7 +51,7 @@ class DemoStream(Fold):
         """Tool calls without a result."""
         return len(self._calls)
 
-    def _line(self, line: bytes, now: float) -> Step:  # noqa: ARG002 - the base's signature
+    def _line(self, line: bytes, now: float) -> Step:
         message = jsonline.read(line)
         kind = jsonline.text(message.get("type")) if message is not None else ""
         if message is not None and kind in failures.KINDS:
@@ -64,7 +64,7 @@ class DemoStream(Fold):
         """The user's words: the answer to an open question, else a remark."""
         return () if self._outcome is not None else [_write(key, type="reply", text=text)]
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Answers an approval that waits; () when none of that id does."""
         if approval_id not in self._approvals:
             return ()
@@ -78,11 +78,11 @@ class DemoStream(Fold):
         self._calls.clear()
         return []
 
-    def _why(self, end: ProcessExit, now: float) -> Failure:  # noqa: ARG002 - the base's signature
+    def _why(self, end: ProcessExit, now: float) -> Failure:
         how = f"The demo agent ended without a last line ({how_it_ended(end)})"
         return failures.crash(how, end.stderr_tail)
 
-    def _start(self, message: Mapping[str, Any]) -> Step:
+    def _start(self, message: Mapping[str, object]) -> Step:
         self._session = jsonline.text(message.get("session"))
         self._alive = True
         self._model = jsonline.text(message.get("model"))
@@ -91,13 +91,13 @@ class DemoStream(Fold):
         meta = {"nativeSession": self._session, "model": self._model, "resumed": resumed}
         return Step([Event(EventType.SYSTEM, said, meta)])
 
-    def _plan(self, message: Mapping[str, Any]) -> Step:
+    def _plan(self, message: Mapping[str, object]) -> Step:
         plan = jsonline.texts(message.get("plan"))
         left = jsonline.texts(message.get("tasksRemaining"))
         said = f"Plan: {len(left)} of {len(plan)} left"
         return Step([Event(EventType.SYSTEM, said, {"plan": plan, "tasksRemaining": left})])
 
-    def _tool(self, message: Mapping[str, Any]) -> Step:
+    def _tool(self, message: Mapping[str, object]) -> Step:
         call = jsonline.text(message.get("id"))
         fields = {"tool": "tool", "toolId": "id", "path": "path", "command": "command"}
         meta = {name: found for name, field in fields.items() if (found := jsonline.text(message.get(field)))}
@@ -106,30 +106,30 @@ class DemoStream(Fold):
         said = f"{meta.get('tool', '')} {meta.get('path') or meta.get('command', '')}"
         return Step([Event(EventType.TOOL_USE, said, {**meta, **more})])
 
-    def _tool_result(self, message: Mapping[str, Any]) -> Step:
+    def _tool_result(self, message: Mapping[str, object]) -> Step:
         call = jsonline.text(message.get("id"))
         meta = {**self._calls.pop(call, {"toolId": call}), "isError": message.get("error") is True}
         if (code := jsonline.integer(message.get("exitCode"))) is not None:
             meta["exitCode"] = code
         return Step([Event(EventType.TOOL_RESULT, jsonline.text(message.get("text")), meta)])
 
-    def _usage(self, message: Mapping[str, Any]) -> Step:
+    def _usage(self, message: Mapping[str, object]) -> Step:
         meta = {name: jsonline.count(message.get(name)) for name in ("tokensIn", "tokensOut", "cachedIn")}
         said = f"{meta['tokensIn']} tokens in, {meta['tokensOut']} out"
         return Step([Event(EventType.USAGE, said, {**meta, "model": self._model, "costUsdMicros": 0})])
 
-    def _quota(self, message: Mapping[str, Any]) -> Step:
+    def _quota(self, message: Mapping[str, object]) -> Step:
         used = max(0, round((jsonline.number(message.get("used")) or 0.0) * 1000))
-        meta: dict[str, Any] = {"used": used, "window": failures.WINDOW}
+        meta: dict[str, object] = {"used": used, "window": failures.WINDOW}
         if (resets_at := jsonline.integer(message.get("resetsAt"))) is not None:
             meta["resetsAt"] = resets_at
         return Step([Event(EventType.QUOTA, f"{used / 10:g} % used", meta)])
 
-    def _ask(self, message: Mapping[str, Any]) -> Step:
+    def _ask(self, message: Mapping[str, object]) -> Step:
         question = jsonline.text(message.get("question"))
         return Step([Event(EventType.WAITING, question, {"needsInput": True})])
 
-    def _approve(self, message: Mapping[str, Any]) -> Step:
+    def _approve(self, message: Mapping[str, object]) -> Step:
         approval = jsonline.text(message.get("id"))
         self._approvals.add(approval)
         action = jsonline.text(message.get("action"))
@@ -138,7 +138,7 @@ class DemoStream(Fold):
         meta = {"approvalId": approval, "tool": tool, **(about or {"command": action})}
         return Step([Event(EventType.WAITING, action, meta)])
 
-    def _answered(self, message: Mapping[str, Any]) -> Step:
+    def _answered(self, message: Mapping[str, object]) -> Step:
         approval = jsonline.text(message.get("id"))
         self._approvals.discard(approval)
         approved = message.get("approved") is True
@@ -146,15 +146,15 @@ class DemoStream(Fold):
         said = ("Approved" if approved else "Denied") + (f": {note}" if note else "")
         return Step([Event(EventType.SYSTEM, said, {"approvalId": approval, "approved": approved})])
 
-    def _done(self, message: Mapping[str, Any]) -> Step:
+    def _done(self, message: Mapping[str, object]) -> Step:
         said = jsonline.text(message.get("text"))
         result = Event(EventType.RESULT, said, {"isError": False})
         return self._end([*self._left_over(), result], Outcome(Ending.DONE, text=said))
 
 
-def _said(kind: EventType, message: Mapping[str, Any], **meta: str) -> Step:
+def _said(kind: EventType, message: Mapping[str, object], **meta: str) -> Step:
     return Step([Event(kind, jsonline.text(message.get("text")), meta)])
 
 
-def _write(key: str, **members: Any) -> Write:
+def _write(key: str, **members: object) -> Write:
     return Write(key, json.dumps(members).encode() + b"\n")

@@ -11,7 +11,6 @@ in a message before it; the thinking tokens are among the output tokens; a model
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hub.domain.detection.intel import Limits, Place, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
@@ -28,18 +27,18 @@ _INPUT = ("inputTokens", "cacheCreationTokens", "cacheReadTokens")
 _OUTPUT = ("outputTokens",)
 
 
-def _start(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _start(draft: IntelDraft, value: Mapping[str, object]) -> None:
     draft.session_id = text(value.get("id"))
     draft.cwd = text(value.get("cwd"))
 
 
-def _message(draft: IntelDraft, value: Mapping[str, Any]) -> str | None:
+def _message(draft: IntelDraft, value: Mapping[str, object]) -> str | None:
     message = mapping(value.get("message"))
     draft.model = text(message.get("modelId")) or text(message.get("model")) or draft.model
     return chat.message(draft, message, user=lambda said: "" if said.lstrip().startswith(_OWN) else said)
 
 
-def _todos(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _todos(draft: IntelDraft, value: Mapping[str, object]) -> None:
     """The plan in force: a list of steps, or a Markdown list in a string."""
     listed = mapping(value.get("todos")).get("todos", value.get("todos"))
     draft.planned(checklist(listed) if isinstance(listed, str) else todos(listed) or ())

@@ -10,7 +10,6 @@ Tests: tests/hub/providers/test_quota_clients.py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
@@ -19,12 +18,12 @@ from hub.providers.quota import QuotaClient, QuotaRequest, Share, document, inst
 from hub.providers.spent import SpentStore
 
 
-def record(line: Mapping[str, Any]) -> Sequence[Share]:  # noqa: ARG001 - the client's signature
+def record(line: Mapping[str, object]) -> Sequence[Share]:
     """Nothing: its transcripts hold tokens alone."""
     return ()
 
 
-def spent(line: Mapping[str, Any], session: str) -> Used | None:  # noqa: ARG001 - the shape of all
+def spent(line: Mapping[str, object], session: str) -> Used | None:
     """The answer of a message. It is written again with its tool calls; thoughts are output that is told by itself."""
     used, at = jsonline.mapping(line.get("tokens")), instant(line.get("timestamp"))
     tokens = sum(jsonline.count(used.get(kind)) for kind in ("input", "output", "thoughts"))
@@ -43,7 +42,7 @@ def request(login: bytes, url: str, now: float) -> QuotaRequest | None:
     return QuotaRequest(f"{url}/v1internal:retrieveUserQuota", "POST", headers, b"{}")
 
 
-def answer(body: Mapping[str, Any]) -> Sequence[Share]:
+def answer(body: Mapping[str, object]) -> Sequence[Share]:
     """One window for each model."""
     found = []
     for bucket in map(jsonline.mapping, jsonline.items(body.get("buckets"))):

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hub.domain.detection.intel import FoundFile, Limits, Place, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import IntelDraft
@@ -55,7 +54,7 @@ class GeminiFold:
     def gap(self) -> None:
         """Nothing here hangs on the record before."""
 
-    def record(self, value: Mapping[str, Any]) -> None:
+    def record(self, value: Mapping[str, object]) -> None:
         """One record: the head, a patch, or a message."""
         if "$set" in value:
             patch = mapping(value["$set"])
@@ -72,12 +71,12 @@ class GeminiFold:
         else:
             self.draft.unknown(",".join(sorted(value)))
 
-    def messages(self, value: Any) -> None:
+    def messages(self, value: object) -> None:
         """Those of a document or of a patch; the record that brings them is counted by itself."""
         for message in items(value):
             self._message(mapping(message))
 
-    def _message(self, value: Mapping[str, Any]) -> None:
+    def _message(self, value: Mapping[str, object]) -> None:
         kind, name = text(value.get("type")), text(value.get("id"))
         words = records.said(value.get("content"))
         if kind == "gemini":
@@ -92,7 +91,7 @@ class GeminiFold:
         else:
             self.draft.unknown(kind)
 
-    def _answer(self, value: Mapping[str, Any], name: str) -> None:
+    def _answer(self, value: Mapping[str, object], name: str) -> None:
         self.draft.model = text(value.get("model")) or self.draft.model
         used = mapping(value.get("tokens"))
         if used:
@@ -102,7 +101,7 @@ class GeminiFold:
         for call in map(mapping, items(value.get("toolCalls"))):
             self._call(call)
 
-    def _call(self, call: Mapping[str, Any]) -> None:
+    def _call(self, call: Mapping[str, object]) -> None:
         """A call with its result; each later record of the message says the calls of the earlier ones again."""
         key, tool, status = text(call.get("id")), text(call.get("name")), call.get("status")
         if key and key in self._called:
@@ -138,7 +137,7 @@ def _ran(words: str) -> tuple[str, int | None]:
     return wrote.removeprefix("Output: "), 0 if ended else None
 
 
-def _document(value: Mapping[str, Any], draft: IntelDraft, hit: StoreHit) -> None:
+def _document(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:
     fold = GeminiFold(hit)
     fold.draft = draft
     draft.session_id = text(value.get("sessionId"))

@@ -11,7 +11,6 @@ message may be hidden from the user, and is then the program's own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -38,7 +37,7 @@ _LOOKS = ("view", "undo_edit")
 _HEAD = "working_dir"
 
 
-def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG001  # one shape
+def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
     moved = env.get("GOOSE_PATH_ROOT", "")
     own = f"{moved}/data" if moved.startswith("/") else f"{records.data_home(home, env)}/goose"
     return (
@@ -57,7 +56,7 @@ def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[Stor
             yield attrs.evolve(whole, session_id=text(name), cwd=text(folder), mtime_ns=_time_ns(updated))
 
 
-def _time_ns(value: Any) -> int:
+def _time_ns(value: object) -> int:
     from datetime import UTC, datetime  # noqa: PLC0415  # most have no such agent
 
     try:
@@ -85,7 +84,7 @@ def _session(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
         draft.unknown(strange) if strange else draft.took()
 
 
-def _head(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _head(draft: IntelDraft, value: Mapping[str, object]) -> None:
     draft.cwd = text(value.get("working_dir"))
     sent, received = (
         count(value.get(f"accumulated_{name}_tokens") or value.get(f"{name}_tokens"))
@@ -95,14 +94,14 @@ def _head(draft: IntelDraft, value: Mapping[str, Any]) -> None:
         draft.total(sent, received)
 
 
-def _message(draft: IntelDraft, value: Mapping[str, Any], name: str = "") -> str | None:
+def _message(draft: IntelDraft, value: Mapping[str, object], name: str = "") -> str | None:
     if mapping(value.get("metadata")).get("userVisible") is False:
         return None
     blocks = [_block(draft, mapping(block)) for block in items(value.get("content"))]
     return chat.message(draft, {"role": value.get("role"), "content": blocks}, key=name)
 
 
-def _block(draft: IntelDraft, block: Mapping[str, Any]) -> Mapping[str, Any]:
+def _block(draft: IntelDraft, block: Mapping[str, object]) -> Mapping[str, object]:
     """A block as other agents have it; its tool's server is told."""
     if block.get("type") not in ("toolRequest", "frontendToolRequest"):
         return block
@@ -115,7 +114,7 @@ def _block(draft: IntelDraft, block: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"type": "tool_use", "id": block.get("id"), "name": "" if looks else tool, "input": given}
 
 
-def _kind(value: Mapping[str, Any]) -> str:
+def _kind(value: Mapping[str, object]) -> str:
     return _HEAD if _HEAD in value else text(value.get("role"))
 
 

@@ -12,7 +12,6 @@ a request says; what the program tells the model comes as the user.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hub.domain.detection.intel import Limits, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
@@ -63,30 +62,30 @@ _OTHER = "other"
 """An event of a known family that tells nothing."""
 
 
-def _kind(value: Mapping[str, Any]) -> str:
+def _kind(value: Mapping[str, object]) -> str:
     kind = by_type(value)
     if kind in _TAKES:
         return kind
     return _OTHER if kind.partition(".")[0] in _FAMILIES else kind
 
 
-def _prompt(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _prompt(draft: IntelDraft, value: Mapping[str, object]) -> None:
     draft.said("user", said(value.get("input")), key=text(value.get("promptId")))
 
 
-def _request(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _request(draft: IntelDraft, value: Mapping[str, object]) -> None:
     draft.model = text(value.get("model")) or draft.model
 
 
-def _usage(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _usage(draft: IntelDraft, value: Mapping[str, object]) -> None:
     chat.used(draft, "", value.get("usage"), _INPUT, _OUTPUT)
 
 
-def _config(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _config(draft: IntelDraft, value: Mapping[str, object]) -> None:
     draft.cwd = text(value.get("cwd")) or draft.cwd
 
 
-def _event(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _event(draft: IntelDraft, value: Mapping[str, object]) -> None:
     event = mapping(value.get("event"))
     if event.get("type") == "content.part":
         part = mapping(event.get("part"))
@@ -107,32 +106,32 @@ _TAKES = {
 }
 
 
-def _old_kind(value: Mapping[str, Any]) -> str:
+def _old_kind(value: Mapping[str, object]) -> str:
     return text(mapping(value.get("message")).get("type")) or by_type(value)
 
 
-def _payload(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def _payload(value: Mapping[str, object]) -> Mapping[str, object]:
     return mapping(mapping(value.get("message")).get("payload"))
 
 
-def _turn(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _turn(draft: IntelDraft, value: Mapping[str, object]) -> None:
     draft.said("user", said(_payload(value).get("user_input")))
 
 
-def _part(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _part(draft: IntelDraft, value: Mapping[str, object]) -> None:
     draft.said("assistant", said([_payload(value)]))
 
 
-def _call(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _call(draft: IntelDraft, value: Mapping[str, object]) -> None:
     told = _payload(value)
     chat.called(draft, mapping(told.get("function")), text(told.get("id")))
 
 
-def _result(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _result(draft: IntelDraft, value: Mapping[str, object]) -> None:
     chat.settled(draft, _payload(value))
 
 
-def _status(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _status(draft: IntelDraft, value: Mapping[str, object]) -> None:
     told = _payload(value)
     chat.used(draft, text(told.get("message_id")), told.get("token_usage"), _OLD_INPUT, _OUTPUT)
 

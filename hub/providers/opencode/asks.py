@@ -8,7 +8,6 @@ Tests: tests/hub/providers/opencode/test_opencode_stream.py
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
@@ -30,12 +29,12 @@ _NO_TOOL = frozenset({"external_directory", "doom_loop"})
 """Permissions that stand beside that of a tool, which is asked for anyway."""
 
 
-def permission(assignment: Assignment) -> Any:
+def permission(assignment: Assignment) -> object:
     """The `permission` setting: the user's own, by default `allow`; `ask` where rules wait for requests."""
     return ASK if assignment.asks else assignment.options.get("permission") or ALLOW
 
 
-def rules(agents: Any) -> list[Mapping[str, str]]:
+def rules(agents: object) -> list[Mapping[str, str]]:
     """The rules of a session in which every tool asks, whatever the settings allow.
 
     A subagent has a session of its own, which takes over no `ask` of its parent's. So only those may be started whose
@@ -50,7 +49,7 @@ def rules(agents: Any) -> list[Mapping[str, str]]:
     ]
 
 
-def _asks_for_all(ruleset: Any) -> bool:
+def _asks_for_all(ruleset: object) -> bool:
     """Whether nothing is allowed behind the last rule that asks for everything; the last that matches decides."""
     asks = False
     for rule in map(jsonline.mapping, jsonline.items(ruleset)):
@@ -65,15 +64,15 @@ def _asks_for_all(ruleset: Any) -> bool:
 class OpenCodeRequests:
     """The open requests, oldest first. `inputs` gives what a call is given: a request tells only a part of it."""
 
-    def __init__(self, *, people: bool, inputs: Callable[[str], Mapping[str, Any]]) -> None:
+    def __init__(self, *, people: bool, inputs: Callable[[str], Mapping[str, object]]) -> None:
         self._people = people
         self._inputs = inputs
         self._permissions: set[str] = set()
-        self._early: dict[str, Mapping[str, Any]] = {}
+        self._early: dict[str, Mapping[str, object]] = {}
         """Call -> its request, which came before its input."""
         self._questions: dict[str, int] = {}
 
-    def permission(self, asked: Mapping[str, Any]) -> Step:
+    def permission(self, asked: Mapping[str, object]) -> Step:
         """A tool waits for permission. One that tells nothing of its input waits here until its call does."""
         call = jsonline.text(jsonline.mapping(asked.get("tool")).get("callID"))
         if self._people and call and not asked.get("metadata") and not self._inputs(call):
@@ -86,7 +85,7 @@ class OpenCodeRequests:
         asked = self._early.pop(call, None)
         return Step() if asked is None else self._tell(asked, call)
 
-    def _tell(self, asked: Mapping[str, Any], call: str) -> Step:
+    def _tell(self, asked: Mapping[str, object], call: str) -> Step:
         name = jsonline.text(asked.get("id"))
         what = jsonline.text(asked.get("permission"))
         patterns = " ".join(jsonline.texts(asked.get("patterns")))
@@ -109,7 +108,7 @@ class OpenCodeRequests:
         more = {**about, **shown(told)}
         return Step([Event(EventType.WAITING, f"Asks for permission: {said}", {**meta, **more})])
 
-    def question(self, asked: Mapping[str, Any]) -> Step:
+    def question(self, asked: Mapping[str, object]) -> Step:
         """The model asks the user."""
         name = jsonline.text(asked.get("id"))
         questions = [jsonline.mapping(item) for item in jsonline.items(asked.get("questions"))]
@@ -118,7 +117,7 @@ class OpenCodeRequests:
         meta = {"approvalId": name, "tool": "question", "needsInput": True}
         return Step([Event(EventType.WAITING, jsonline.cap("\n".join(words), 8_000), meta)])
 
-    def settled(self, told: Mapping[str, Any]) -> None:
+    def settled(self, told: Mapping[str, object]) -> None:
         """A request has its answer, whoever gave it."""
         name = jsonline.text(told.get("requestID"))
         self._permissions.discard(name)
@@ -140,7 +139,7 @@ class OpenCodeRequests:
         return [] if name is None else [rest.answers(key, name, self._questions.pop(name), text)]
 
 
-def _with_options(question: Mapping[str, Any]) -> str:
+def _with_options(question: Mapping[str, object]) -> str:
     options = (jsonline.mapping(option) for option in jsonline.items(question.get("options")))
     labels = [label for option in options if (label := jsonline.text(option.get("label")))]
     said = jsonline.text(question.get("question"))

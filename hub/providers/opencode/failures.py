@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -59,7 +58,7 @@ class Retry:
         return self.wait > TOLD_WAIT or (limit and WORDING.begins(self.failure.text, _HARD))
 
 
-def of_error(error: Mapping[str, Any], now: float) -> Failure:
+def of_error(error: Mapping[str, object], now: float) -> Failure:
     """The failure of a `session.error`, or of a message's `error`."""
     name = jsonline.text(error.get("name"))
     data = jsonline.mapping(error.get("data"))
@@ -76,13 +75,13 @@ def of_error(error: Mapping[str, Any], now: float) -> Failure:
     return Failure(kind, said, at)
 
 
-def _retry_after(headers: Mapping[str, Any]) -> float | None:
+def _retry_after(headers: Mapping[str, object]) -> float | None:
     """Seconds, from the header's plain form; its date form is rare and no reset is guessed."""
     value = jsonline.text(headers.get("retry-after"))
     return float(value) if value.isascii() and value.isdecimal() and len(value) < 9 else None  # noqa: PLR2004 - a sane wait
 
 
-def retry(status: Mapping[str, Any], now: float) -> Retry:
+def retry(status: Mapping[str, object], now: float) -> Retry:
     """What a `session.status` of type `retry` tells."""
     action = jsonline.mapping(status.get("action"))
     words = [jsonline.text(status.get("message")), jsonline.text(action.get("message"))]
@@ -98,7 +97,7 @@ def retry(status: Mapping[str, Any], now: float) -> Retry:
 
 def retry_event(told: Retry, now: float) -> Event:
     """The event of a retry."""
-    meta: dict[str, Any] = {
+    meta: dict[str, object] = {
         "attempt": told.attempt,
         "failure": told.failure.kind.value,
         "delayMs": int(told.wait * 1000),

@@ -8,7 +8,6 @@ Tests: tests/hub/providers/test_stores.py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.text.patterns import late
@@ -21,7 +20,7 @@ _QUIET = frozenset(
 )
 
 
-def message(draft: IntelDraft, name: str, value: Mapping[str, Any], parts: Sequence[Any]) -> None:
+def message(draft: IntelDraft, name: str, value: Mapping[str, object], parts: Sequence[object]) -> None:
     """One message and its parts; each is a record."""
     role = text(value.get("role"))
     if role not in ("user", "assistant"):
@@ -38,7 +37,7 @@ def message(draft: IntelDraft, name: str, value: Mapping[str, Any], parts: Seque
     draft.said(role, _unquoted(said) if role == "user" else said, key=name)
 
 
-def _part(draft: IntelDraft, part: Mapping[str, Any]) -> str:
+def _part(draft: IntelDraft, part: Mapping[str, object]) -> str:
     """What a part of a message tells; its words, if it has some."""
     kind = text(part.get("type"))
     if kind == "text" and part.get("synthetic") is not True:
@@ -63,7 +62,7 @@ def _part(draft: IntelDraft, part: Mapping[str, Any]) -> str:
     return ""
 
 
-def _tool(draft: IntelDraft, part: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+def _tool(draft: IntelDraft, part: Mapping[str, object], state: Mapping[str, object]) -> None:
     key, status = text(part.get("callID")), text(state.get("status"))
     records.began(draft, key, part.get("tool"), state.get("input"))
     if status in ("completed", "error"):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
@@ -38,8 +37,8 @@ class PartBook:
         self._kinds: dict[str, EventType] = {}
         """Part id -> what its text is: said or thought."""
         self._told: set[str] = set()
-        self._tools: dict[str, dict[str, Any]] = {}
-        self._inputs: dict[str, Mapping[str, Any]] = {}
+        self._tools: dict[str, dict[str, object]] = {}
+        self._inputs: dict[str, Mapping[str, object]] = {}
         """Call -> its input, while it runs."""
         self._model = ""
         self.last_text = ""
@@ -55,21 +54,21 @@ class PartBook:
         self._tools.clear()
         self._inputs.clear()
 
-    def given(self, call: str) -> Mapping[str, Any]:
+    def given(self, call: str) -> Mapping[str, object]:
         """What a call that runs is given."""
         return self._inputs.get(call, {})
 
-    def message(self, info: Mapping[str, Any]) -> None:
+    def message(self, info: Mapping[str, object]) -> None:
         """A message began or changed."""
         aside = info.get("summary") is True or jsonline.text(info.get("mode")) in _ASIDES
         self._spoken[jsonline.text(info.get("id"))] = info.get("role") == "assistant" and not aside
         self._model = jsonline.text(info.get("modelID")) or self._model
 
-    def speaks(self, part: Mapping[str, Any]) -> bool:
+    def speaks(self, part: Mapping[str, object]) -> bool:
         """Whether the part is the model's work."""
         return self._spoken.get(jsonline.text(part.get("messageID")), False)
 
-    def updated(self, part: Mapping[str, Any], *, sub: bool) -> list[Event]:
+    def updated(self, part: Mapping[str, object], *, sub: bool) -> list[Event]:
         """The events of a part that came or changed; `sub` for a subagent's, whose words are its own."""
         if part.get("type") == "step-finish":
             return self._usage(part)
@@ -84,7 +83,7 @@ class PartBook:
         ended = jsonline.mapping(part.get("time")).get("end") is not None
         return self._whole(part) if ended else []
 
-    def delta(self, properties: Mapping[str, Any], *, sub: bool) -> list[Event]:
+    def delta(self, properties: Mapping[str, object], *, sub: bool) -> list[Event]:
         """The events of a piece of a text."""
         piece = jsonline.text(properties.get("delta"))
         part = jsonline.text(properties.get("partID"))
@@ -101,7 +100,7 @@ class PartBook:
         """What was being written when it ended."""
         return [event for part in list(self._texts) for event in self._tell(part, "partial")]
 
-    def _whole(self, part: Mapping[str, Any]) -> list[Event]:
+    def _whole(self, part: Mapping[str, object]) -> list[Event]:
         name = jsonline.text(part.get("id"))
         if name not in self._told:
             self._texts[name] = jsonline.text(part.get("text"))
@@ -118,7 +117,7 @@ class PartBook:
             self.last_text = said.strip()
         return [Event(kind, said, {how: True} if how else {})]
 
-    def _tool(self, part: Mapping[str, Any], *, sub: bool) -> list[Event]:
+    def _tool(self, part: Mapping[str, object], *, sub: bool) -> list[Event]:
         state = jsonline.mapping(part.get("state"))
         status = jsonline.text(state.get("status"))
         name = jsonline.text(part.get("id"))
@@ -139,7 +138,7 @@ class PartBook:
             events.append(_result(self._tools.pop(name), state))
         return events
 
-    def _usage(self, part: Mapping[str, Any]) -> list[Event]:
+    def _usage(self, part: Mapping[str, object]) -> list[Event]:
         tokens = jsonline.mapping(part.get("tokens"))
         cache = jsonline.mapping(tokens.get("cache"))
         cached = jsonline.count(cache.get("read"))
@@ -149,16 +148,16 @@ class PartBook:
         if name in self._told or not tokens_in + tokens_out:
             return []
         self._told.add(name)
-        meta: dict[str, Any] = {"tokensIn": tokens_in, "tokensOut": tokens_out, "cachedIn": cached}
+        meta: dict[str, object] = {"tokensIn": tokens_in, "tokensOut": tokens_out, "cachedIn": cached}
         meta["model"] = self._model
         if cost := jsonline.number(part.get("cost")):
             meta["costUsdMicros"] = max(0, round(cost * 1_000_000))
         return [Event(EventType.USAGE, f"{tokens_in} tokens in, {tokens_out} out", meta)]
 
 
-def _describe(part: Mapping[str, Any], state: Mapping[str, Any], *, sub: bool) -> dict[str, Any]:
+def _describe(part: Mapping[str, object], state: Mapping[str, object], *, sub: bool) -> dict[str, object]:
     given = jsonline.mapping(state.get("input"))
-    meta: dict[str, Any] = {
+    meta: dict[str, object] = {
         "tool": jsonline.text(part.get("tool")) or "tool",
         "toolId": jsonline.text(part.get("callID")),
     }
@@ -169,14 +168,14 @@ def _describe(part: Mapping[str, Any], state: Mapping[str, Any], *, sub: bool) -
     return {**meta, "subagent": True} if sub else meta
 
 
-def _use(meta: Mapping[str, Any], state: Mapping[str, Any]) -> Event:
+def _use(meta: Mapping[str, object], state: Mapping[str, object]) -> Event:
     given = jsonline.excerpt(dict(jsonline.mapping(state.get("input"))))
     said = jsonline.text(meta.get("path")) or jsonline.text(meta.get("command"))
     text = f"{meta['tool']} {said}".strip()
     return Event(EventType.TOOL_USE, text, {**meta, "input": given})
 
 
-def _result(meta: dict[str, Any], state: Mapping[str, Any]) -> Event:
+def _result(meta: dict[str, object], state: Mapping[str, object]) -> Event:
     said = jsonline.text(state.get("output")) or jsonline.text(state.get("error"))
     code = jsonline.integer(jsonline.mapping(state.get("metadata")).get("exit"))
     if code is not None:
@@ -185,7 +184,7 @@ def _result(meta: dict[str, Any], state: Mapping[str, Any]) -> Event:
     return Event(EventType.TOOL_RESULT, said or jsonline.text(state.get("title")), meta)
 
 
-def plan_event(properties: Mapping[str, Any]) -> Event | None:
+def plan_event(properties: Mapping[str, object]) -> Event | None:
     """The event of a todo list; None for an empty one."""
     todos = [jsonline.mapping(todo) for todo in jsonline.items(properties.get("todos"))]
     plan = [said for todo in todos if (said := jsonline.text(todo.get("content")))]

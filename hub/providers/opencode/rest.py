@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 from urllib.parse import quote
 
 from hub.providers.base import Write
@@ -50,7 +49,7 @@ def load(session: str) -> Write:
     return _write("load", "GET", f"/session/{quote(session, safe='')}")
 
 
-def prompt(key: str, session: str, text: str, more: Mapping[str, Any]) -> Write:
+def prompt(key: str, session: str, text: str, more: Mapping[str, object]) -> Write:
     """The next prompt; amid a turn it is taken up at its end."""
     body = {"parts": [{"type": "text", "text": text}], **more}
     return _write(key, "POST", f"/session/{quote(session, safe='')}/prompt_async", body)
@@ -78,7 +77,7 @@ def reject(request: str) -> Write:
     return _write(f"answer-{request}", "POST", f"/question/{quote(request, safe='')}/reject", {})
 
 
-def _write(key: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> Write:
+def _write(key: str, method: str, path: str, body: Mapping[str, object] | None = None) -> Write:
     line = {"id": key, "method": method, "path": path, "body": body}
     # ASCII: a lone surrogate in a user's text stays one character of the text and breaks nothing.
     return Write(key, json.dumps(line, separators=(",", ":")).encode() + b"\n")

@@ -10,7 +10,6 @@ back in the conversation adds a new branch to the end. Only the branch of the la
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hub.domain.detection.intel import StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
@@ -24,17 +23,17 @@ from hub.providers.store import LineStore
 _INPUT, _OUTPUT = ("input", "cacheRead", "cacheWrite"), ("output",)
 
 
-def _session(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _session(draft: IntelDraft, value: Mapping[str, object]) -> None:
     draft.session_id = text(value.get("id"))
     draft.cwd = text(value.get("cwd"))
     draft.model = text(value.get("modelId"))
 
 
-def _model(draft: IntelDraft, value: Mapping[str, Any]) -> None:
+def _model(draft: IntelDraft, value: Mapping[str, object]) -> None:
     draft.model = text(value.get("modelId")) or draft.model
 
 
-def _message(draft: IntelDraft, value: Mapping[str, Any]) -> str | None:
+def _message(draft: IntelDraft, value: Mapping[str, object]) -> str | None:
     message, name = mapping(value.get("message")), text(value.get("id"))
     if message.get("role") in (
         "bashExecution",
@@ -66,7 +65,7 @@ _GRAMMAR = Grammar(
 class PiFold(GrammarFold):
     """The entries of one session."""
 
-    def __init__(self, hit: StoreHit) -> None:  # noqa: ARG002  # one shape
+    def __init__(self, hit: StoreHit) -> None:
         super().__init__(_GRAMMAR)
         self._parents: dict[str, str] = {}
         self._last = ""
@@ -76,7 +75,7 @@ class PiFold(GrammarFold):
         self._parents.clear()
         self._last = ""
 
-    def record(self, value: Mapping[str, Any]) -> None:
+    def record(self, value: Mapping[str, object]) -> None:
         """One entry; where it goes on from an earlier one, what was said since then is off its branch."""
         name, above = text(value.get("id")), text(value.get("parentId"))
         known = above in self._parents or (not above and "parentId" in value)

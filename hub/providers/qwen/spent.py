@@ -8,7 +8,6 @@ Tests: tests/hub/actors/detector/test_meter.py
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hub.domain.quota.elsewhere import Used
 from hub.providers.jsonline import count, mapping, text
@@ -16,7 +15,7 @@ from hub.providers.quota import instant
 from hub.providers.spent import SpentStore
 
 
-def answer(line: Mapping[str, Any], _session: str) -> Used | None:
+def answer(line: Mapping[str, object], _session: str) -> Used | None:
     """The answer of an assistant's record. Thoughts are among the candidates' tokens, cached ones in the prompt's."""
     used, at = mapping(line.get("usageMetadata")), instant(line.get("timestamp"))
     tokens = count(used.get("promptTokenCount")) + count(used.get("candidatesTokenCount"))

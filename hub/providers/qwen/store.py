@@ -12,7 +12,6 @@ Tests: tests/hub/providers/test_stores.py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hub.domain.detection.intel import FoundFile, Place, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
@@ -45,7 +44,7 @@ class QwenFold:
     def gap(self) -> None:
         """Nothing here hangs on the record before."""
 
-    def record(self, value: Mapping[str, Any]) -> None:
+    def record(self, value: Mapping[str, object]) -> None:
         """One record."""
         draft, kind, name = self.draft, text(value.get("type")), text(value.get("uuid"))
         draft.cwd = text(value.get("cwd")) or draft.cwd
@@ -64,7 +63,7 @@ class QwenFold:
         else:
             draft.unknown(kind)
 
-    def _user(self, value: Mapping[str, Any], name: str) -> None:
+    def _user(self, value: Mapping[str, object], name: str) -> None:
         words = records.said(mapping(value.get("message")).get("parts"))
         if not words.strip() or words.startswith(_OWN):
             self.draft.ignored()
@@ -72,7 +71,7 @@ class QwenFold:
             self.draft.said("user", words, key=name)
             self.draft.took()
 
-    def _ended(self, result: Mapping[str, Any], message: Mapping[str, Any]) -> None:
+    def _ended(self, result: Mapping[str, object], message: Mapping[str, object]) -> None:
         parts = [mapping(mapping(part).get("functionResponse")) for part in items(message.get("parts"))]
         answer = mapping(parts[0].get("response")) if parts else {}
         self.draft.ended(
@@ -83,7 +82,7 @@ class QwenFold:
         )
         self.draft.took()
 
-    def _assistant(self, value: Mapping[str, Any], name: str) -> None:
+    def _assistant(self, value: Mapping[str, object], name: str) -> None:
         self.draft.model = text(value.get("model")) or self.draft.model
         used = mapping(value.get("usageMetadata"))
         if used:

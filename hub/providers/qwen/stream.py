@@ -15,7 +15,6 @@ Traps this fold knows, each with a test:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hub.providers import jsonline
 from hub.providers.acp.stream import AcpStream
@@ -35,7 +34,7 @@ class QwenStream(AcpStream):
     def __init__(self, assignment: Assignment) -> None:
         super().__init__(assignment, title="Qwen Code", people=approval_mode(assignment) != YOLO)
 
-    def _message(self, update: Mapping[str, Any]) -> Step:
+    def _message(self, update: Mapping[str, object]) -> Step:
         counts = jsonline.mapping(jsonline.mapping(update.get("_meta")).get("usage"))
         used = usage_event(counts, self._assignment.model or self._model) if counts else None
         said = super()._message(update)

@@ -54,7 +54,7 @@ async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
     }
 
 
-def findings(found: Mapping[str, Any]) -> Iterator[DoctorFinding]:
+def findings(found: Mapping[str, object]) -> Iterator[DoctorFinding]:
     """Each look, also the one that could not be had."""
     looks: dict[str, tuple[str, Callable[[str, Any], DoctorFinding]]] = {
         "trust": ("Trust", _trust),
@@ -86,7 +86,7 @@ def _index(what: str, part: Graph) -> DoctorFinding:
     return DoctorFinding(what, not part.scan.error, detail, "Bring it up to date on the page Graph.")
 
 
-def _tree(what: str, part: Mapping[str, Any]) -> DoctorFinding:
+def _tree(what: str, part: Mapping[str, object]) -> DoctorFinding:
     again = [node["path"] for node in _nodes(part) if node["restarts"]]
     detail = f"restarted: {', '.join(again)}" if again else "none was restarted"
     return DoctorFinding(what, not again, detail, "Why is in the daemon's log: hub logs")

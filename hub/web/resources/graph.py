@@ -36,7 +36,8 @@ async def project(context: Context, query: ProjectQuery) -> bytes:
 
 async def retrieval(context: Context, query: RetrievalQuery) -> bytes:
     """What they were hidden in has left nothing that is not plain."""
-    return encode_plain(unstructure(await context.call(Retrieve(query.q, query.limit))))
+    found = await context.call(Retrieve(query.q, query.limit))
+    return encode_plain(unstructure(found))
 
 
 async def detail(context: Context, query: DetailQuery) -> Detail:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from hub.acp.choices import SessionChoices
+from hub.api.profiles import Profile
+from hub.api.providers import ProviderStatus
 from hub.wire.frames import RefusedError
+from tests.sample import sample
 
 PROVIDERS = [
     {"name": "claude", "displayName": "Claude Code", "status": "active", "account": "work", "reason": "", "resetsAt": None},
@@ -17,7 +20,8 @@ PROVIDERS = [
 @pytest.fixture
 def choices():
     made = SessionChoices()
-    made.learn(PROVIDERS, [{"name": "careful", "chain": ["claude", "codex"]}])
+    profile = sample(Profile, name="careful", chain=["claude", "codex"])
+    made.learn([sample(ProviderStatus, **one) for one in PROVIDERS], [profile])
     return made
 
 
@@ -29,15 +33,15 @@ def test_who_cannot_work_is_not_offered(choices):
     assert [one["id"] for one in choices.modes()["availableModes"]] == ["auto", "careful"]
 
 
-def test_what_is_chosen_is_ordered_and_nothing_else(choices):
-    assert choices.order() == {}
+def test_what_is_chosen_stays_chosen(choices):
+    assert (choices.agent, choices.profile) == ("", "")
     choices.choose("agent", "codex")
     choices.choose("profile", "careful")
-    assert choices.order() == {"provider": "codex", "profile": "careful"}
+    assert (choices.agent, choices.profile) == ("codex", "careful")
     assert [one["currentValue"] for one in choices.options()] == ["codex", "careful"]
     assert choices.modes()["currentModeId"] == "careful"
     choices.choose("agent", "auto")
-    assert choices.order() == {"profile": "careful"}
+    assert (choices.agent, choices.profile) == ("", "careful")
 
 
 @pytest.mark.parametrize(("option", "value"), [("agent", "gemini"), ("profile", "x"), ("order", "auto")])

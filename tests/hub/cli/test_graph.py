@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import attrs
 import pytest
 
-from hub.cli.graph import _label, _shown, _summary
+from hub.api.graph import Detail, Graph, GraphEdge, GraphNode
+from hub.cli.graph import Known, _label, _shown, _summary
 from tests.faults.harness import project
 from tests.hub.cli.command import environ, hub
+from tests.sample import sample
 
 AT = "2026-01-02T03:04:05.678Z"
 SECRET = "ghp_" + "Zq8Wn3Lk5Rt7" * 3
@@ -60,36 +63,43 @@ def test_a_project_is_scanned_searched_and_shown(made):
 
 
 def test_a_summary_says_what_is_missing():
-    body = {"nodes": 1, "edges": 2, "files": 3, "chunks": 4, "truncated": True, "state": "empty", "scannedAt": None,
-            "eventId": 5}  # fmt: skip
-    text = _summary(body)
+    body = {
+        "nodes": 1,
+        "edges": 2,
+        "files": 3,
+        "chunks": 4,
+        "truncated": True,
+        "state": "empty",
+        "eventId": 5,
+    }
+    text = _summary(sample(Graph, **body))
     assert "there is more code than is indexed" in text
     assert "as of never (hub graph scan)" in text
     assert text.startswith("1 node, 2 edges; 3 files in 4 chunks")
-    ready = _summary({**body, "scannedAt": "2026-01-02T03:04:05.678Z", "state": "ready", "eventId": 0})
+    ready = _summary(sample(Graph, **{**body, "scannedAt": AT, "state": "ready", "eventId": 0}))
     assert "as of 2026-01-02 03:04:05 UTC; what agents did: nothing yet" in ready
 
 
 def test_where_no_node_is_of_the_type_that_is_said():
     """`hub graph show --type nope` showed the summary, as if nothing had been asked."""
-    body = {"nodes": 1, "edges": 2, "files": 3, "chunks": 4, "truncated": False, "state": "ready", "scannedAt": AT,
-            "eventId": 5}  # fmt: skip
-    assert _shown({**body, "detail": {"nodes": [], "edges": []}}).splitlines()[-1] == "no such node"
+    body = sample(Known)
+    assert _shown(attrs.evolve(body, detail=sample(Detail))).splitlines()[-1] == "no such node"
     assert _shown(body) == _summary(body)
 
 
 def test_a_module_is_shown_with_what_it_imports():
     nodes = [
-        {"id": "module:a.py", "node_type": "module", "updated_at": AT, "payload": {"path": "a.py"}},
-        {"id": "outside:python:os", "node_type": "module", "updated_at": AT,
-         "payload": {"name": "os", "lang": "python", "outside": True}},
-    ]  # fmt: skip
-    edges = [
-        {"from_id": "module:a.py", "to_id": "outside:python:os", "edge_type": "imports"},
-        {"from_id": "module:a.py", "to_id": "module:a.py", "edge_type": "defines"},
+        sample(GraphNode, id=name, node_type="module", updated_at=AT, payload=payload)
+        for name, payload in (
+            ("module:a.py", {"path": "a.py"}),
+            ("outside:python:os", {"name": "os", "lang": "python", "outside": True}),
+        )
     ]
-    body = {"nodes": 2, "edges": 2, "files": 1, "chunks": 1, "truncated": False, "state": "ready", "scannedAt": AT,
-            "eventId": 0, "detail": {"nodes": nodes, "edges": edges}}  # fmt: skip
+    edges = [
+        sample(GraphEdge, from_id="module:a.py", to_id="outside:python:os", edge_type="imports"),
+        sample(GraphEdge, from_id="module:a.py", to_id="module:a.py", edge_type="defines"),
+    ]
+    body = attrs.evolve(sample(Known), detail=Detail(nodes=nodes, edges=edges))
     rows = _shown(body).splitlines()[2:]
     assert rows == [
         "2026-01-02 03:04:05  module       a.py",
@@ -109,4 +119,4 @@ def test_a_module_is_shown_with_what_it_imports():
     ],
 )
 def test_a_node_is_told_in_a_line(payload, label):
-    assert _label({"id": "task:s-1", "payload": payload}) == label
+    assert _label(sample(GraphNode, id="task:s-1", payload=payload)) == label

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from hub.client.quick import DEFAULT_PORT, Api, error_of, find, port_of
+from hub.client.quick import DEFAULT_PORT, Api, error_of, find
 from hub.errors import Code, HubError
 from hub.messages import EventsSince
 from hub.web.problem import problem
@@ -173,7 +173,7 @@ def test_the_daemon_is_found_in_the_promised_order(tmp_path: Path):
     "told", [None, "", "{", "[]", '{"port": "x"}', '{"port": 0}', '{"port": 70000}', '{"port": true}']
 )
 def test_a_file_that_tells_nothing_is_passed_over(tmp_path: Path, told: str | None):
-    assert port_of(project(tmp_path, told), {}) == DEFAULT_PORT
+    assert find(None, project(tmp_path, told), {}).port == DEFAULT_PORT
 
 
 def test_another_projects_daemon_is_not_taken(tmp_path: Path):
@@ -182,13 +182,13 @@ def test_another_projects_daemon_is_not_taken(tmp_path: Path):
     (tmp_path / ".hub" / "daemon.json").write_text('{"port": 5001}')
     inner = tmp_path / "other"
     (inner / ".git").mkdir(parents=True)
-    assert port_of(inner, {}) == DEFAULT_PORT
+    assert find(None, inner, {}).port == DEFAULT_PORT
 
 
 @pytest.mark.parametrize("value", ["x", "-1", "70000", "4748x", "٤٧٤٨", "9" * 5000])
 def test_a_hub_port_that_is_none(tmp_path: Path, value: str):
     with pytest.raises(HubError) as error:
-        port_of(tmp_path, {"HUB_PORT": value})
+        find(None, tmp_path, {"HUB_PORT": value})
     assert error.value.code is Code.USAGE
 
 

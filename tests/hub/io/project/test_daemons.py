@@ -1,9 +1,7 @@
 """The notes by which the daemons of all projects are found."""
 
 import os
-from pathlib import Path
 
-import platformdirs
 import pytest
 
 from hub.io.project import daemons
@@ -44,22 +42,6 @@ def test_a_folder_that_cannot_be_made_keeps_nobody_from_working(tmp_path):
     assert daemons.note(tmp_path, tmp_path / "file" / "running") is None
 
 
-def test_where_it_is(tmp_path, monkeypatch):
+def test_where_it_is(tmp_path):
+    """Not in a runtime directory: root in a container has none, and a service another than a login by ssh."""
     assert daemons.folder({"HUB_STATE_DIR": str(tmp_path)}) == tmp_path / "running"
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    assert Path(daemons.folder({})).name == "running"
-
-
-def test_without_a_runtime_directory_there_is_a_place_and_no_warning(monkeypatch):
-    """Root in a container has none; platformdirs warned whoever ran hub there."""
-    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
-    assert daemons.folder({}).name == "running"
-
-
-def test_where_another_user_has_taken_the_name_notes_are_with_what_hub_keeps(monkeypatch, tmp_path):
-    def taken(*_, **__):
-        raise PermissionError
-
-    monkeypatch.setattr(platformdirs, "user_runtime_dir", taken)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert daemons.folder({}) == tmp_path / "hub" / "running"
