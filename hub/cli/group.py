@@ -23,7 +23,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "init": ("hub.cli.init", "Write a commented hub.toml."),
         "doctor": ("hub.cli.doctor", "Find what keeps hub from working."),
         "trust": ("hub.cli.trust", "Show what this project would run, and trust it."),
-        "demo": ("hub.cli.demo", "Watch a whole handoff between two scripted agents."),
+        "demo": ("hub.cli.demo", "Show a whole handoff between two scripted agents."),
         "run": ("hub.cli.run", "Run a task: start an agent and watch it to its end."),
     },
     "Sessions": {
