@@ -199,6 +199,7 @@ SHELL = [
     shell("""python3 -c "print(open('d/' + 'secret.txt').read())" no.txt"""),
     shell("cat d/$(echo secret).txt # no.txt"),
     shell("mv d e && cat e/*"),
+    shell("sh look.sh"),
     shell("touch no.txt"),
     shell("touch yes.txt"),
 ]
@@ -240,6 +241,7 @@ def test_what_is_denied_never_runs_and_what_is_asked_waits(team, page, name):
     root, account, notes = team.made.root, team.tmp / f"{name}-default", team.tmp / "notes"
     (root / "d").mkdir()
     (root / "d" / "secret.txt").write_text(f"{SECRET}\n")
+    (root / "look.sh").write_text("# as the project's own script\ncat d/secret.txt\n")
     setting(account, root, [sys.executable, str(SERVER), str(notes), FOUND])
     config = root / "hub.toml"
     config.write_text(config.read_text() + RULES.format(page=address))
