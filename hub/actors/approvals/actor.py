@@ -18,11 +18,10 @@ from typing import assert_never
 import attrs
 import trio
 
-from hub.actors.approvals.store import ApprovalStore
+from hub.actors.approvals.store import ApprovalStore, shown
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.condition import Condition
 from hub.actors.common.outbox import Outbox, known
-from hub.api import approvals as api
 from hub.api.approvals import Resolved
 from hub.domain import approval as record
 from hub.domain.approval import Action, ApprovalRecord, ApprovalState, By, PermissionRequest, RuleVerdict
@@ -30,7 +29,6 @@ from hub.domain.config.model import ApprovalRule
 from hub.domain.event import Tag
 from hub.domain.permission.places import Where
 from hub.domain.permission.rules import Named, SeenPath, judge, judge_script, named, of_script
-from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.files.named import look
@@ -152,7 +150,7 @@ class Approvals(Actor[ApprovalsInbox]):
                 self._withdraw(message)
                 return None
             case GetApprovals():
-                return message.answer([_shown(one) for one in self._shelf.all() if one.pending])
+                return message.answer([shown(one) for one in self._shelf.all() if one.pending])
             case _:
                 assert_never(message)
 
@@ -202,8 +200,8 @@ class Approvals(Actor[ApprovalsInbox]):
         names = named(known, request, self._where)
         if names == Named():
             return None
-        shown = {one: await files_shown(*one) for one in names.shown}
-        return attrs.evolve(await trio.to_thread.run_sync(look, names), shown=shown)
+        of_git = {one: await files_shown(*one) for one in names.shown}
+        return attrs.evolve(await trio.to_thread.run_sync(look, names), shown=of_git)
 
     def _resolve(self, message: ResolveApproval) -> Answer:
         found = self._shelf.find(message.id)
@@ -310,21 +308,3 @@ class Approvals(Actor[ApprovalsInbox]):
                 pause = _PAUSE  # the disk is full: it waits a little longer
             with trio.move_on_after(pause):
                 await self._changed.wait()
-
-
-def _shown(approval: ApprovalRecord) -> api.Approval:
-    request = approval.request
-    return api.Approval(
-        id=approval.id,
-        action=request.action,
-        reason=approval.reason,
-        severity=approval.severity,
-        created_at=iso(approval.created_ms / 1000),
-        expires_at=iso(approval.expires_ms / 1000) if approval.expires_ms else None,
-        kind=request.kind,
-        session_id=request.session_id,
-        provider=request.provider,
-        account=request.account,
-        tool=request.tool,
-        context=record.shown(request),
-    )
