@@ -119,6 +119,12 @@ def qwen(account: Path, root: Path, server: list[str]) -> None:
     put(account / "settings.json", {**loose, "mcpServers": {"notes": {**served(server), "trust": True}}})
 
 
+def copilot(account: Path, root: Path, server: list[str]) -> None:
+    mcp = {"notes": {"type": "local", **served(server), "tools": ["*"]}}
+    put(account / "mcp-config.json", {"mcpServers": mcp})
+    put(account / "config.json", {"trusted_folders": [str(root)]})
+
+
 def served(server: list[str]) -> dict[str, object]:
     return {"command": server[0], "args": server[1:]}
 
@@ -187,6 +193,15 @@ CALLS: Mapping[str, tuple[Callable[[Path, Path, list[str]], None], list[Call]]] 
             native("mcp__notes__note", path="./d/secret.txt"),
             native("mcp__notes__note", path="fine"),
             native("agent", description="look", prompt="look", subagent_type="general-purpose"),
+        ],
+    ),
+    "copilot": (
+        copilot,
+        [
+            native("view", path="@/d/secret.txt"),
+            native("web_fetch", url="!page"),
+            native("notes-note", path="./d/secret.txt"),
+            native("notes-note", path="fine"),
         ],
     ),
 }
