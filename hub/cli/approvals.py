@@ -12,6 +12,7 @@ import click
 from hub.api.approvals import Approval, Resolution, Resolved
 from hub.cli.clock import Clock
 from hub.cli.context import client, json_option, show
+from hub.cli.records import Records
 from hub.client.quick import Api
 from hub.domain.approval import CUT
 from hub.errors import Code, HubError
@@ -25,11 +26,11 @@ _COLOURS = {"info": "blue", "warn": "yellow", "danger": "red"}
 @json_option
 @click.pass_context
 def approvals(ctx: click.Context, *, as_json: bool) -> None:
-    """What waits for your word.
+    """What waits for your word. Needs no daemon.
 
     Example: hub approvals
     """
-    show(client(ctx).read(list[Approval], "/api/approvals"), as_json=as_json, text=listed)
+    show(Records(ctx).read(list[Approval], "/api/approvals"), as_json=as_json, text=listed)
 
 
 @click.command()

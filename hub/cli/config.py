@@ -55,16 +55,21 @@ def list_(ctx: click.Context, *, show_origin: bool, as_json: bool) -> None:
 
 
 def _table(rows: list[dict[str, Any]], *, show_origin: bool) -> str:
-    headings = ("SETTING", "VALUE", *(["FROM"] if show_origin else []))
     cells = [
         (
             clean(row["key"]),
+            _briefly(row["origin"]) if show_origin else "",
             json.dumps(row["value"], ensure_ascii=False),
-            *([row["origin"]] if show_origin else []),
         )
         for row in rows
     ]
-    return table(headings, cells)
+    return table(("SETTING", "FROM", "VALUE"), cells, folds=True)
+
+
+def _briefly(origin: str) -> str:
+    """A file as people name it."""
+    home = os.path.expanduser("~")  # noqa: PTH111  # where there is none it stays
+    return "hub.toml" if Path(origin).name == "hub.toml" else re.sub(rf"^{re.escape(home)}(?=/)", "~", origin)
 
 
 @config.command()

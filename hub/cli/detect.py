@@ -16,11 +16,12 @@ from pathlib import Path
 import click
 
 from hub.api.detect import Adopted, AdoptOrder, Detected
+from hub.cli.background import at_hand
 from hub.cli.context import client, document, json_option, project_dir, show, trust_option
 from hub.cli.table import ago, counted
 from hub.cli.width import columns, hung
 from hub.client.place import root_of
-from hub.client.quick import ABSENT, find
+from hub.client.quick import ABSENT
 from hub.errors import Code, HubError
 
 _LOOK = 1.5
@@ -94,9 +95,8 @@ def adopt(
     if ways["start"] and ways["interactive"]:
         raise HubError(Code.USAGE, "--start and --interactive exclude each other.")
     place = Path(repository).resolve() if repository else None
-    # A session begins in the project of its work: that one's daemon is asked.
-    elsewhere = place if ways["start"] else None
-    daemon = find(None, elsewhere) if elsewhere is not None else client(ctx)
+    # A session begins in the project of its work: that one's daemon is asked. It is also where we are in none.
+    elsewhere = place if ways["start"] or root_of(project_dir(ctx)) is None else None
     project = root_of(elsewhere or project_dir(ctx))
     said = ""
     if project is not None and (ways["start"] or ways["interactive"]):
@@ -104,7 +104,7 @@ def adopt(
 
         said = insist_on_trust(project, once=once, as_json=as_json).said
     order = AdoptOrder(id=number, target=target, repository=str(place or ""), trust=said, **ways)
-    show(daemon.order(Adopted, "/api/detect/adopt", order), as_json=as_json, text=adopted)
+    show(at_hand(ctx, elsewhere).order(Adopted, "/api/detect/adopt", order), as_json=as_json, text=adopted)
 
 
 def adopted(answer: Adopted) -> str:

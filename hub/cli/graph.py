@@ -13,8 +13,9 @@ import click
 
 from hub.api.graph import Chunk, CodeNode, Detail, Graph, IndexState, Scanning, ScanProgress
 from hub.api.meta import UNSET, Unset
+from hub.cli.background import at_hand
 from hub.cli.base import Group
-from hub.cli.context import client, json_option, show
+from hub.cli.context import json_option, show
 from hub.cli.table import counted, instant
 from hub.client.quick import Api, Query
 from hub.errors import Code, HubError
@@ -40,7 +41,7 @@ def scan(ctx: click.Context, *, no_wait: bool, as_json: bool) -> None:
 
     Example: hub graph scan
     """
-    daemon = client(ctx)
+    daemon = at_hand(ctx)
     found: Graph = daemon.order(Scanning, "/api/graph/scan")
     if not no_wait:
         found = _awaited(daemon)
@@ -80,7 +81,7 @@ def search(ctx: click.Context, *, question: tuple[str, ...], limit: int, paths: 
 
     Example: hub graph search where is the retry delay computed
     """
-    daemon = client(ctx)
+    daemon = at_hand(ctx)
     found = daemon.read(list[Chunk], "/api/retrieval", {"q": " ".join(question), "limit": limit})
     if not found and not as_json and daemon.read(Graph, "/api/graph").state is IndexState.EMPTY:
         click.echo("The code is not indexed yet: hub graph scan", err=True)
@@ -99,7 +100,7 @@ def show_(ctx: click.Context, *, nodes: int, node_type: str, as_json: bool) -> N
 
     Example: hub graph show --nodes 20 --type decision
     """
-    daemon = client(ctx)
+    daemon = at_hand(ctx)
     found, detail = daemon.read(Graph, "/api/graph"), None
     if nodes or node_type:
         which: Query = {"limit": nodes or 20, "type": node_type}

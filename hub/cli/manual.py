@@ -31,6 +31,43 @@ def pages() -> dict[str, str]:
     return found
 
 
+def reference() -> str:
+    """The text of `docs/commands.md`: the same help, on one page."""
+    context = click.Context(cli, info_name="hub", **cli.context_settings)
+    lines = [_INTRODUCTION]
+    for title, commands in SECTIONS.items():
+        lines.append(f"## {title}\n")
+        for name in commands:
+            command = cli.get_command(context, name)
+            assert command is not None  # noqa: S101  # it was listed
+            lines += _described(click.Context(command, info_name=name, parent=context))
+    lines += ["## Exit statuses\n", "| Status | Meaning |", "|---|---|"]
+    lines += [f"| {number} | {words} |" for number, words in EXITS.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _described(context: click.Context) -> Iterator[str]:
+    """A command, and those of its group."""
+    command = context.command
+    yield f"### `{context.command_path}`\n"
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    examples = [words.removeprefix("Example: ") for words in paragraphs if words.startswith("Example: ")]
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    yield from ("```sh", usage, *(f"{words}   # for example" for words in examples), "```\n")
+    yield from (" ".join(words.split()) + "\n" for words in paragraphs if not words.startswith("Example: "))
+    if records := _records(context):
+        yield from ("| Option | |", "|---|---|")
+        yield from (
+            f"| `{names}` | {' '.join(words.split())} |".replace("||", "|") for names, words in records
+        )
+        yield ""
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None  # noqa: S101  # it was listed
+            yield from _described(click.Context(child, info_name=name, parent=context))
+
+
 def _overview(context: click.Context) -> Iterator[str]:
     yield from _page(context, "hub")
     yield ".SH COMMANDS"
@@ -87,15 +124,19 @@ def _usage(context: click.Context) -> tuple[str, str]:
 
 
 def _options(context: click.Context, before: str) -> Iterator[str]:
-    records = [
-        record
-        for param in context.command.get_params(context)
-        if isinstance(param, click.Option) and (record := param.get_help_record(context))
-    ]
+    records = _records(context)
     if records:
         yield before
     for names, words in records:
         yield from (".TP", rf"\fB{_said(names)}\fP", _said(" ".join(words.split())))
+
+
+def _records(context: click.Context) -> list[tuple[str, str]]:
+    return [
+        record
+        for param in context.command.get_params(context)
+        if isinstance(param, click.Option) and (record := param.get_help_record(context))
+    ]
 
 
 def _said(text: str) -> str:
@@ -103,6 +144,8 @@ def _said(text: str) -> str:
     plain = text.replace("\\", r"\e").replace("-", r"\-")
     return re.sub(r"^([.'])", r"\\&\1", plain)
 
+
+_INTRODUCTION = "# Commands\n"
 
 if __name__ == "__main__":
     for file, text in pages().items():

@@ -6,15 +6,19 @@ Must not: compute anything the daemon has not said.
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 
 import click
 
 from hub.api.quota import Entry, Window
 from hub.cli.clock import Clock
-from hub.cli.context import client, json_option, show
+from hub.cli.context import json_option, project_dir, show
+from hub.cli.records import Records
 from hub.cli.screen import gauge, window_name
+from hub.cli.sessions import everywhere
 from hub.cli.table import table as table_of
+from hub.client.place import root_of
 from hub.domain.quota.spoken import OUTLOOKS
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
@@ -26,12 +30,33 @@ _HEADINGS = ("ACCOUNT", "WINDOW", "", "USED", "LEFT", "PACE", "RESET", "SOURCE",
 @json_option
 @click.pass_context
 def quota(ctx: click.Context, *, windows: bool, as_json: bool) -> None:
-    """What every account has left, and when its wall will come.
+    """What every account has left, and when its wall will come. Needs no daemon and no project.
+
+    Without a daemon: what the last one knew. Outside of all projects: what the daemons of all of them know.
 
     Example: hub quota --windows
     """
-    rows = client(ctx).read(list[Entry], "/api/quota/wallet")
-    show(rows, as_json=as_json, text=lambda entries: table(entries, windows=windows))
+    here = root_of(project_dir(ctx)) is not None or ctx.obj["port"] is not None or os.environ.get("HUB_PORT")
+    rows = Records(ctx).read(list[Entry], "/api/quota/wallet") if here else _everywhere()
+    show(rows, as_json=as_json, text=lambda entries: table(_worth_showing(ctx, entries), windows=windows))
+
+
+def _everywhere() -> list[Entry]:
+    """Each account once, as whoever looked last has it."""
+    found = everywhere(lambda _, api: api.read(list[Entry], "/api/quota/wallet"))
+    newest = sorted(found, key=lambda entry: str(entry.read_at or ""))
+    return list({(entry.provider, entry.account): entry for entry in newest}.values())
+
+
+def _worth_showing(ctx: click.Context, entries: list[Entry]) -> list[Entry]:
+    """Not those of agents that are not installed, unless something is known of them."""
+    from hub.cli.offline import described
+
+    known = [entry for entry in entries if entry.fraction_used is not None or entry.tokens_today]
+    if len(known) == len(entries):
+        return entries
+    installed = {agent.name for agent in described(ctx, versions=False) if agent.install.installed}
+    return [entry for entry in entries if entry in known or entry.provider in installed]
 
 
 def table(entries: list[Entry], *, windows: bool = False, now: datetime | None = None) -> str:
@@ -44,7 +69,7 @@ def table(entries: list[Entry], *, windows: bool = False, now: datetime | None =
         for window in (entry.windows if windows and entry.windows else [entry])
     ]
     if not rows:
-        return "no provider is enabled - see: hub doctor"
+        return "no quota is known: no agent is installed, or none has worked yet - see: hub providers"
     return table_of(_HEADINGS, rows)
 
 

@@ -95,7 +95,7 @@ def _leave(project: Path, port: int | None, body: Run, gate: Gate, *, as_json: b
         click.echo(document(started))
         return 0
     if fresh:
-        click.echo(f"a daemon serves {project} in the background, on {api.url}", err=True)
+        background.announce(project, api)
     click.echo(_begun(started), err=True)
     click.echo("\n".join(next_commands(started.session_id)))
     return 0

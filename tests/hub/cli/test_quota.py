@@ -61,4 +61,4 @@ def test_every_window_or_the_wall_alone():
 
 
 def test_an_empty_wallet_says_what_to_do():
-    assert "hub doctor" in table([])
+    assert "hub providers" in table([])

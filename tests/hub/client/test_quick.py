@@ -62,20 +62,18 @@ def free_port() -> int:
         return int(sock.getsockname()[1])
 
 
-@pytest.mark.parametrize(
-    ("project", "hint"),
-    [
-        (None, "Go to a project, or name it (hub --project DIR ...), and start it: hub daemon"),
-        (Path("/a/project"), "Start it: hub daemon"),
-    ],
-)
-def test_nobody_there(project, hint):
-    """Who is in no project is not told to start a daemon where it would be refused."""
-    with pytest.raises(HubError) as error:
-        Api(free_port(), project=project).get("/api/status")
-    assert error.value.code is Code.DAEMON_NOT_RUNNING
-    assert error.value.hint == hint
-    assert error.value.exit_status == 69
+def test_nobody_there(tmp_path: Path):
+    """Who is in no project is not told to start a daemon where it would be refused; a port that was named is meant."""
+    inner = project(tmp_path, None)
+    for where, environ, code, says in (
+        (inner, {}, Code.DAEMON_NOT_RUNNING, "Start it: hub daemon"),
+        (inner, {"HUB_PORT": str(free_port())}, Code.DAEMON_NOT_RUNNING, "Start it: hub daemon"),
+        (tmp_path.parent, {"HUB_PORT": str(free_port())}, Code.DAEMON_NOT_RUNNING, "Start it: hub daemon"),
+        (tmp_path.parent, {}, Code.NOT_A_REPOSITORY, "hub ls -A"),
+    ):
+        with pytest.raises(HubError) as error:
+            find(None, where, environ).get("/api/status")
+        assert (error.value.code, says in error.value.hint) == (code, True)
 
 
 @contextmanager
@@ -161,14 +159,14 @@ def project(tmp_path: Path, told: str | None) -> Path:
 
 
 def test_the_daemon_is_found_in_the_promised_order(tmp_path: Path):
-    """Flag, environment, the project's file, 4748."""
+    """Flag, environment, the project's file."""
     inner = project(tmp_path, '{"port": 5001, "pid": 1}')
     assert find(5003, inner, {"HUB_PORT": "5002"}).port == 5003
     assert find(None, inner, {"HUB_PORT": "5002"}).port == 5002
     assert find(None, inner, {}).port == 5001
     assert find(None, inner, {"HUB_PORT": ""}).port == 5001
     assert find(None, inner, {"HUB_PORT": "0"}).port == 5001, "0 is for who starts a daemon"
-    assert find(None, tmp_path.parent, {}).port == DEFAULT_PORT
+    assert find(5003, tmp_path.parent, {}).port == 5003
 
 
 @pytest.mark.parametrize(
