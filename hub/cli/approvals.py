@@ -90,8 +90,8 @@ def _consider(request: Approval, *, always: bool) -> None:
 
     for told in whole(request):
         click.echo("\n".join(line for line in lines(told) if line), err=True)
-    held = " for the rest of the session" if always else ""
-    if on_terminal() and not click.confirm(f"Allow it{held}?", default=False, err=True):
+    lasting = " for the rest of the session" if always else ""
+    if on_terminal() and not click.confirm(f"Allow it{lasting}?", default=False, err=True):
         raise HubError(
             Code.INPUT_NEEDED,
             "You did not say yes, and it waits still.",
