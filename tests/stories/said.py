@@ -229,7 +229,8 @@ def told(name: str, folder: Path) -> dict[str, Any]:
     with project(folder) as made:
         for provider, steps in scripts.items():
             made.script(provider, *steps)
-        made.configure(settings)
+        # All that is asked while there is no daemon takes longer on a busy machine than an agent would wait for the next one.
+        made.configure(settings, orphan_grace=600)
         api = made.start(PATH=f"{folder / 'bin'}:/usr/bin:/bin", HOME=str(folder), TZ="UTC").within(60)
 
         def ask(when: str) -> None:
