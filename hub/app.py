@@ -30,8 +30,7 @@ from hub.actors.common.job import Jobs
 from hub.actors.common.launch import agent_launch
 from hub.actors.common.outbox import Outbox
 from hub.actors.common.secrets import Secrets, own_keys
-from hub.actors.detector.actor import Detector
-from hub.actors.detector.parts import assembled
+from hub.actors.detector.actor import Detector, assembled
 from hub.actors.detector.scanner import Scanner
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
@@ -47,12 +46,10 @@ from hub.actors.pipelines.store import PipelineRunStore
 from hub.actors.quota.actor import Quota
 from hub.actors.session.actor import SessionActor
 from hub.actors.session.agent_control import adapter_id
-from hub.actors.session.context import SessionContext
+from hub.actors.session.context import SessionContext, SharedState
 from hub.actors.session.driver import Driver, hire
 from hub.actors.session.routing import Routing
-from hub.actors.session.shared_state import SharedState
 from hub.actors.session.store import SessionStore
-from hub.actors.session.usage import SessionUsage
 from hub.actors.sessions.actor import Register
 from hub.actors.sessions.beginning import Beginnings
 from hub.actors.sessions.homes import Homes
@@ -60,7 +57,7 @@ from hub.actors.sessions.queue import Queue
 from hub.actors.sessions.roster import Roster
 from hub.actors.settings.actor import Settings
 from hub.domain.config.reader import Config
-from hub.domain.permission.rules import Where
+from hub.domain.permission.places import Where
 from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 from hub.io.project.places import Places, load_or_create_key
@@ -316,7 +313,6 @@ class App:
             providers=self.providers,
             keys=self.secrets.keys,
             config=self.config,
-            usage=SessionUsage(),
             new_id=new_id,
             clock=time.time,
             chance=random.random,

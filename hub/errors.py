@@ -212,7 +212,10 @@ RULES: dict[Code, Fault] = {
         409, 1, "No vision model is configured", "Set enabled and model in [vision] of hub.toml."
     ),
     Code.NOT_A_REPOSITORY: Fault(
-        422, 2, "This is not a git repository", "Run: git init && git commit --allow-empty -m start"
+        422,
+        2,
+        "This is not a git repository",
+        "Go to one, or make one here: git init && git commit --allow-empty -m start",
     ),
     Code.NO_COMMIT: Fault(
         422, 2, "The repository has no commit yet", "Run: git commit --allow-empty -m start"
@@ -351,7 +354,7 @@ class HubError(Exception):
         """Exit status of a command."""
         return RULES[self.code].exit
 
-    def problem(self) -> dict[str, Any]:
+    def problem(self) -> dict[str, object]:
         """The RFC 9457 document `{type, title, status, detail, code, hint}` and the extras."""
         rule = RULES[self.code]
         return {

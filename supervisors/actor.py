@@ -112,7 +112,7 @@ class Actor(Generic[M]):
         """
         raise TypeError(f"{type(message).__name__} is not for {self.ctx.name}")
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002 - the vocabulary of the field
+    async def stopped(self, exit: Exit) -> None:
         """Cleanup, if `started` succeeded (`continue_` need not have): shielded, at most `cleanup_timeout`.
 
         In an orderly stop the tasks of `ctx.nursery` still run, so they can be ended politely; after an error
@@ -280,7 +280,7 @@ def _told(reply: Reply | None, error: Exception, answers: tuple[type[Exception],
 
 
 def actor_spec(
-    id: Hashable,  # noqa: A002 - the vocabulary of the field
+    id: Hashable,
     factory: Callable[[], Actor[M]],
     slot: Slot[M],
     *,

@@ -131,7 +131,7 @@ def _check_max_children(limit: object) -> None:
 
 
 def dynamic_spec(
-    id: Hashable,  # noqa: A002 - the vocabulary of the field
+    id: Hashable,
     handle: DynamicHandle,
     *,
     intensity: int = 1,

@@ -136,7 +136,7 @@ class System:
         path: str,
         generation: int,
         *,
-        exit: Exit | None = None,  # noqa: A002 - the vocabulary of the field
+        exit: Exit | None = None,
         attempt: int = 0,
         delay: float = 0.0,
         detail: str = "",

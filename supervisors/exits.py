@@ -46,11 +46,11 @@ class Exit:
         return self.reason or self.kind.value
 
 
-class Shutdown(Exception):  # noqa: N818 - a way to end, not an error
+class Shutdown(Exception):
     """Raised by a child to end in order, as with OTP's `{shutdown, Term}`: normal for a transient child."""
 
 
-class Ignore(Exception):  # noqa: N818 - a way to decline, not an error
+class Ignore(Exception):
     """Raised by a child before it is ready: it declines to run, and that is no failure."""
 
 
@@ -58,7 +58,7 @@ class IntensityReached(Shutdown):
     """A supervisor gave up: more restarts than its intensity allows within its period."""
 
 
-class StartFailed(Exception):  # noqa: N818 - OTP's failed_to_start_child
+class StartFailed(Exception):
     """A child did not become ready.
 
     Args:
@@ -66,17 +66,17 @@ class StartFailed(Exception):  # noqa: N818 - OTP's failed_to_start_child
         exit: How its first incarnation ended.
     """
 
-    def __init__(self, child: object, exit: Exit) -> None:  # noqa: A002 - the vocabulary of the field
+    def __init__(self, child: object, exit: Exit) -> None:
         super().__init__(f"child {child!r} did not start: {exit}")
         self.child = child
         self.exit = exit
 
 
-class StartTimeout(Exception):  # noqa: N818 - a kind of StartFailed
+class StartTimeout(Exception):
     """A child's init took longer than its `start_timeout`."""
 
 
-class NotReady(Exception):  # noqa: N818 - a mistake in a child's code
+class NotReady(Exception):
     """A child returned without ever saying that it was ready."""
 
 

@@ -40,7 +40,7 @@ class AdminError(Exception):
         exit: For `start_failed`: how the incarnation ended.
     """
 
-    def __init__(self, code: AdminCode, child: Hashable, exit: Exit | None = None) -> None:  # noqa: A002
+    def __init__(self, code: AdminCode, child: Hashable, exit: Exit | None = None) -> None:
         super().__init__(f"child {child!r}: {code.value}" + (f" ({exit})" if exit else ""))
         self.code = code
         self.child = child

@@ -18,7 +18,7 @@ from supervisors.deadlines import Deadlines
 from supervisors.reply import Reply
 
 
-class MailboxFull(Exception):  # noqa: N818 - the vocabulary of the field
+class MailboxFull(Exception):
     """The overflow rule refused a message, or pushed a waiting call out.
 
     Args:

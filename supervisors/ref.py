@@ -28,7 +28,7 @@ M = TypeVar("M")
 M_contra = TypeVar("M_contra", contravariant=True)
 
 
-class ActorDied(Exception):  # noqa: N818 - the vocabulary of the field
+class ActorDied(Exception):
     """The actor is not there, is ending, or ended before it answered.
 
     Args:
@@ -36,17 +36,17 @@ class ActorDied(Exception):  # noqa: N818 - the vocabulary of the field
         exit: How the incarnation ended; None when it never ran or is only about to end.
     """
 
-    def __init__(self, name: str, exit: Exit | None = None) -> None:  # noqa: A002 - the vocabulary of the field
+    def __init__(self, name: str, exit: Exit | None = None) -> None:
         super().__init__(f"{name} is not running" if exit is None else f"{name} died: {exit}")
         self.name = name
         self.exit = exit
 
 
-class CallCycle(RuntimeError):  # noqa: N818 - the vocabulary of the field
+class CallCycle(RuntimeError):
     """A call that could only end by its timeout: the actor called waits, directly or not, for the caller."""
 
 
-class SlotInUse(RuntimeError):  # noqa: N818 - the vocabulary of the field
+class SlotInUse(RuntimeError):
     """Two children share one slot."""
 
 
@@ -217,7 +217,7 @@ class Ref(Generic[M_contra]):
         """Whether an incarnation is ready and takes messages."""
         return self._slot.alive
 
-    async def wait_alive(self, timeout: float = math.inf) -> None:  # noqa: ASYNC109 - part of the API
+    async def wait_alive(self, timeout: float = math.inf) -> None:
         """Wait until an incarnation is ready.
 
         Raises:
@@ -230,7 +230,7 @@ class Ref(Generic[M_contra]):
         """Call `callback(Down)` once, when the incarnation of the moment ends; at once if there is none."""
         return self._slot.watch(callback)
 
-    async def call(self, message: Sent[M_contra, A], timeout: float = 5.0) -> A:  # noqa: ASYNC109 - part of the API
+    async def call(self, message: Sent[M_contra, A], timeout: float = 5.0) -> A:
         """Send a message and wait for its answer. `timeout` covers both.
 
         At most once: after ActorDied or TooSlowError the message may or may not have been handled.

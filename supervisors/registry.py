@@ -12,7 +12,7 @@ from supervisors.mailbox import MailboxSpec
 from supervisors.ref import Ref, Slot
 
 
-class NameTaken(ValueError):  # noqa: N818 - the vocabulary of the field
+class NameTaken(ValueError):
     """A name was given twice."""
 
 

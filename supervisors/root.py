@@ -1,10 +1,15 @@
 """The top of a tree: where it meets the rest of the program.
 
-Owns: starting and stopping a whole tree, its handle, the last-resort watchdog.
+Owns: starting and stopping a whole tree, its handle, the last-resort watchdog: a thread
+that does not depend on the event loop, which may be what hangs.
 Must not: restart the root (who runs it decides what its end means).
 """
 
 from __future__ import annotations
+
+import os
+import threading
+from typing import Final
 
 import outcome
 import trio
@@ -17,7 +22,37 @@ from supervisors.life import Life
 from supervisors.spec import SupervisorSpec
 from supervisors.supervisor import Supervisor, supervisor_spec
 from supervisors.tree import NodeInfo
-from supervisors.watchdog import Watchdog
+
+EXIT_STUCK: Final = 70
+"""Exit status of a process ended by its watchdog (EX_SOFTWARE)."""
+
+
+class Watchdog:
+    """Ends the process with `os._exit` unless disarmed in time.
+
+    Trio cannot kill code that shields itself or sits in a thread.
+
+    Args:
+        patience: Seconds from `arm()`; None never ends anything.
+    """
+
+    def __init__(self, patience: float | None) -> None:
+        self._patience = patience
+        self._disarmed = threading.Event()
+
+    def arm(self) -> None:
+        """Start the count."""
+        if self._patience is not None:
+            threading.Thread(target=self._watch, name="supervisors-watchdog", daemon=True).start()
+
+    def disarm(self) -> None:
+        """All is well. Idempotent."""
+        self._disarmed.set()
+
+    def _watch(self) -> None:
+        if not self._disarmed.wait(self._patience):
+            os.write(2, f"supervisors: not stopped after {self._patience} s, ending the process\n".encode())
+            os._exit(EXIT_STUCK)
 
 
 class Root:

@@ -202,7 +202,7 @@ class Supervisor(SupervisorEngine):
 
 
 def supervisor_spec(
-    id: Hashable,  # noqa: A002 - the vocabulary of the field
+    id: Hashable,
     spec: SupervisorSpec,
     *,
     restart: Restart = Restart.PERMANENT,

@@ -144,7 +144,7 @@ async def running(
             root.request_stop()
 
 
-async def restarted(ref: Ref[Never], crash: Callable[[], object], *, timeout: float = 5.0) -> None:  # noqa: ASYNC109
+async def restarted(ref: Ref[Never], crash: Callable[[], object], *, timeout: float = 5.0) -> None:
     """Call `crash`, and wait until the actor's incarnation of the moment is gone and another one is ready.
 
     Raises:

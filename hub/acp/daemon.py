@@ -56,7 +56,7 @@ class ProjectDaemon:
         """A resource."""
         return await _in_thread(lambda: self.find().read(kind, path, query))
 
-    async def post(self, kind: type[T], path: str, body: object, timeout: float = BEGIN) -> T:  # noqa: ASYNC109
+    async def post(self, kind: type[T], path: str, body: object, timeout: float = BEGIN) -> T:
         """What a POST made or changed."""
         return await _in_thread(lambda: self.find().within(timeout).order(kind, path, body))
 

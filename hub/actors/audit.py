@@ -65,7 +65,7 @@ class AuditWriter(Actor[AuditInbox]):
         for record in self._timeline.newest(_LOOKED_AT):
             self._remember(record.data)
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
+    async def stopped(self, exit: Exit) -> None:
         """Close the files."""
         if hasattr(self, "_journal"):
             self._journal.close()
@@ -143,5 +143,5 @@ class AuditWriter(Actor[AuditInbox]):
                 self._keys.popitem(last=False)
 
 
-def _keyed(entry: AuditEntry) -> dict[str, Any]:
+def _keyed(entry: AuditEntry) -> dict[str, object]:
     return {**entry.data, "key": entry.key} if entry.key else dict(entry.data)

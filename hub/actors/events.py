@@ -89,7 +89,7 @@ class EventLog(Actor[EventsInbox]):
         self._store.tell_damage(int(self._clock() * 1000))
         self.ctx.nursery.start_soon(self._keep_audited)
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
+    async def stopped(self, exit: Exit) -> None:
         """End every subscription, and close the database."""
         for reader in self._readers.values():
             reader.send.close()

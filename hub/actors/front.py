@@ -43,7 +43,7 @@ class FrontEnd(Actor[Never]):
         finally:
             self._down.set()
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002 - the hook's name for it
+    async def stopped(self, exit: Exit) -> None:
         """Tell every client to come back later, then close."""
         self._stop.set()
         if exit.kind is ExitKind.SHUTDOWN:

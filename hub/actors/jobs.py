@@ -55,7 +55,7 @@ class JobActor(Actor[Never]):
         await self._say(words)
         self.ctx.nursery.start_soon(self._carry)
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002  # the supervisor's name for it
+    async def stopped(self, exit: Exit) -> None:
         """Say so when it was cut off."""
         if not self._over:
             await self._say(f"{self._work.title} was cut off; ask for it again", Tag.ERROR)

@@ -54,7 +54,7 @@ class Notices(Actor[Never]):
         """Follow the log from here on."""
         self.ctx.nursery.start_soon(self._follower.follow)
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
+    async def stopped(self, exit: Exit) -> None:
         """Leave the log."""
         self._follower.leave()
 

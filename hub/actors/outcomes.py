@@ -69,7 +69,7 @@ class Outcomes(Actor[OutcomesInbox]):
             self._kept = kept or self._kept
         self.ctx.nursery.start_soon(self._follower.follow)
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
+    async def stopped(self, exit: Exit) -> None:
         """Leave the log."""
         self._follower.leave()
 

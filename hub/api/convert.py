@@ -63,7 +63,7 @@ def unstructure(value: object) -> Any:
     return _converters[True].unstructure(value)
 
 
-def _wire_name(kind: type, field: attrs.Attribute[Any]) -> str:
+def _wire_name(kind: type, field: attrs.Attribute[object]) -> str:
     if issubclass(kind, AsNamed):
         return field.name
     named = [item.name for item in metas(field.type)] + [rule.key for rule in _rules(field.type)]
@@ -138,7 +138,7 @@ def _class_hook(kind: type, converter: cattrs.Converter) -> Hook:
     closed = converter is _converters[True] and not issubclass(kind, Open)
     made: Hook = make_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=closed, **_renamed(kind))
 
-    def hook(value: object, as_kind: object) -> Any:
+    def hook(value: object, as_kind: object) -> object:
         if not isinstance(value, dict):
             raise _expected("object", value)
         return made(value, as_kind)
@@ -159,7 +159,7 @@ def _list_hook(kind: object, converter: cattrs.Converter) -> Hook:
     each = get_args(kind)
     length = len(each) if made is tuple and each[1:] != (...,) else None
 
-    def hook(value: object, _: object) -> Any:
+    def hook(value: object, _: object) -> object:
         if not isinstance(value, list):
             raise _expected("array", value)
         if length not in (None, len(value)):
@@ -258,7 +258,7 @@ def _choice_hook(kind: Any) -> Hook:
     members = get_args(kind) or tuple(kind)
     by_value = {(type(key), key): member for member in members for key in [getattr(member, "value", member)]}
 
-    def hook(value: object, _: object) -> Any:
+    def hook(value: object, _: object) -> object:
         plain = value.value if isinstance(value, Enum) else value
         if not isinstance(plain, str | int) or (type(plain), plain) not in by_value:
             allowed = ", ".join(str(key) for _, key in by_value)
@@ -269,7 +269,7 @@ def _choice_hook(kind: Any) -> Hook:
 
 
 def _plain_hook(kind: type) -> Hook:
-    def hook(value: object, wanted: object) -> Any:
+    def hook(value: object, wanted: object) -> object:
         if wanted is not kind:  # cattrs asks here for its subclasses too: an enumeration of strings is one
             return _choice_hook(wanted)(value, wanted)
         if type(value) is kind or (kind is float and type(value) is int):
@@ -279,7 +279,7 @@ def _plain_hook(kind: type) -> Hook:
     return hook
 
 
-def _is_a(*origins: object) -> Callable[[Any], bool]:
+def _is_a(*origins: object) -> Callable[[object], bool]:
     return lambda kind: (get_origin(kind) or kind) in origins
 
 

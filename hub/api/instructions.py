@@ -6,22 +6,12 @@ Must not: know a route.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import attrs
 
 from hub.api.meta import Meta
-
-Kind = Literal[
-    "agents_md",
-    "claude_md",
-    "gemini_md",
-    "cursor_rule",
-    "copilot_instructions",
-    "editor_rule",
-    "skill",
-    "profile_skill",
-]
+from hub.domain.trust.instruction import InstructionKind
 
 
 @attrs.frozen(kw_only=True)
@@ -32,7 +22,7 @@ class Instruction:
         str,
         Meta(description='In the project, or from ~/; "" = a skill that a profile names and no file holds.'),
     ]
-    kind: Kind
+    kind: InstructionKind
     title: str
     scope: Annotated[str, Meta(description="`project`, `user`, a folder, or `profile:<name>`.")]
     bytes: int

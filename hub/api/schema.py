@@ -54,8 +54,8 @@ class Schemas:
     def _field(self, field: attrs.Attribute[Any]) -> JsonObject:
         schema = self.of(field.type)
         default = field.default
-        if isinstance(default, attrs.Factory):  # type: ignore[arg-type]  # attrs has it as a function
-            default = default.factory()  # type: ignore[union-attr]
+        if (made := getattr(default, "factory", None)) is not None:
+            default = made()
         if default is attrs.NOTHING or isinstance(default, Unset):
             return schema
         return {**schema, "default": unstructure(default)}

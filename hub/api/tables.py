@@ -38,7 +38,7 @@ def parse_config(text: str, name: str = "hub.toml") -> Config:
     return read_config(parse_toml(text, name), name, text)
 
 
-def parse_toml(text: str, name: str = "hub.toml") -> dict[str, Any]:
+def parse_toml(text: str, name: str = "hub.toml") -> dict[str, object]:
     """The raw tables of a text.
 
     Raises:

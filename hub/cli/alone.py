@@ -44,7 +44,7 @@ class Alone(Context):
 
     project: OfflineProject
 
-    async def call(self, message: Call[A], *, timeout: float = READ) -> A:  # noqa: ASYNC109, ARG002  # as everywhere
+    async def call(self, message: Call[A], *, timeout: float = READ) -> A:  # noqa: ARG002  # as everywhere
         """What the actor would answer."""
         return cast("A", await trio.to_thread.run_sync(self._answer, message))
 

@@ -14,6 +14,9 @@ import sys
 import time
 from pathlib import Path
 
+import click
+
+from hub.cli.context import client, project_dir
 from hub.cli.join import running
 from hub.client.place import root_of, told_by
 from hub.client.quick import Api, find
@@ -46,7 +49,7 @@ def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[A
     words += ["--port", str(port)] if port is not None else []
     words += ["--trust"] if trusted else []
     with log.open("wb") as out:
-        child = subprocess.Popen(  # noqa: S603  # hub itself
+        child = subprocess.Popen(
             words,
             cwd=root,
             stdin=subprocess.DEVNULL,
@@ -62,6 +65,31 @@ def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[A
             return find(None, root, _without_port()), True
         time.sleep(_LOOK)
     raise HubError(Code.TIMEOUT, f"The daemon has not started within {PATIENCE:g} s.", hint=f"See: {log}")
+
+
+def at_hand(ctx: click.Context, project: Path | None = None) -> Api:
+    """The project's daemon; where none runs one is started, and said so. A port that the user named is meant.
+
+    Raises:
+        HubError: As `daemon`; `not_a_repository`.
+    """
+    project = project or project_dir(ctx)
+    named = ctx.obj["port"] is not None or os.environ.get("HUB_PORT")
+    api = client(ctx) if named else find(None, project)
+    try:
+        api.get("/api/health")
+    except HubError as error:
+        if error.code is not Code.DAEMON_NOT_RUNNING or named:
+            raise
+        api, fresh = daemon(project, None)
+        if fresh:
+            announce(project, api)
+    return api
+
+
+def announce(project: Path, api: Api) -> None:
+    """Say that one was started."""
+    click.echo(f"started a daemon for {root_of(project) or project} in the background: {api.url}", err=True)
 
 
 def _log(root: Path) -> Path:

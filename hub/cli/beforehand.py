@@ -85,7 +85,7 @@ def insist_on_commit(project: Path) -> None:
     """
     root = find_project(project)
     command = ["git", "-C", str(root), "rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
-    found = subprocess.run(command, capture_output=True, check=False)  # noqa: S603  # no shell
+    found = subprocess.run(command, capture_output=True, check=False)
     if found.returncode == 1:
         raise HubError(Code.NO_COMMIT, f"{root} has no commit yet.")
 

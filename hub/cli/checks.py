@@ -193,7 +193,7 @@ def _agrees(places: Places, *question: str) -> bool:
     """Whether git says yes about the file of the keys."""
     argv = ["git", "-C", str(places.root), *question, "--", str(places.dotenv)]
     try:
-        done = subprocess.run(  # noqa: S603 - constant
+        done = subprocess.run(
             argv,
             capture_output=True,
             timeout=_VERSION_TIMEOUT,
@@ -289,7 +289,7 @@ _PROJECT_CHECKS: tuple[Callable[[Places], Finding], ...] = (
 def output(argv: list[str], env: Mapping[str, str] | None = None) -> str:
     """The first line that a program prints; "" where it fails or takes too long."""
     try:
-        done = subprocess.run(  # noqa: S603 - fixed arguments from the code
+        done = subprocess.run(
             argv,
             capture_output=True,
             text=True,

@@ -73,7 +73,7 @@ class Client:
             home = home / Path(self.home).name
         return next((home / name for name in self.files if (home / name).exists()), home / self.files[0])
 
-    def entry(self, command: list[str]) -> dict[str, Any]:
+    def entry(self, command: list[str]) -> dict[str, object]:
         """The server as the client's file has it."""
         if self.whole:
             return {"type": "local", "command": command, **self.more}
@@ -85,7 +85,7 @@ class Client:
             entry = self.entry(command)
             lines = (f"{name} = {json.dumps(value)}" for name, value in entry.items())
             return "\n".join([f"[{'.'.join(self.path)}]", *lines])
-        value: Any = self.entry(command)
+        value: object = self.entry(command)
         for key in reversed(self.path):
             value = {key: value}
         return json.dumps(value, indent=2)
@@ -186,7 +186,7 @@ def _run(client: Client, words: list[str], by_hand: str) -> subprocess.Completed
         detail = f"{client.program} is not on PATH."
         raise HubError(Code.AGENT_MISSING, detail, hint=f"Install it, or {by_hand}")
     try:
-        return subprocess.run(  # noqa: S603  # words of our table
+        return subprocess.run(
             [program, *words],
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -32,18 +32,18 @@ user_option = click.option("--user", "own", is_flag=True, help="Your own configu
 
 @click.group(cls=Group)
 def config() -> None:
-    """The settings: what is in force and why, and changes that keep your comments.
+    """Show settings and where they come from, and change them; your comments stay.
 
     Example: hub config list --show-origin
     """
 
 
 @config.command(name="list")
-@click.option("--show-origin", is_flag=True, help="Where each value comes from.")
+@click.option("--show-origin", is_flag=True, help="Also show where each value comes from.")
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, *, show_origin: bool, as_json: bool) -> None:
-    """Every setting in force. Needs no daemon.
+    """List every setting. Needs no daemon.
 
     Example: hub config list --show-origin
     """
@@ -55,16 +55,21 @@ def list_(ctx: click.Context, *, show_origin: bool, as_json: bool) -> None:
 
 
 def _table(rows: list[dict[str, Any]], *, show_origin: bool) -> str:
-    headings = ("SETTING", "VALUE", *(["FROM"] if show_origin else []))
     cells = [
         (
             clean(row["key"]),
+            _briefly(row["origin"]) if show_origin else "",
             json.dumps(row["value"], ensure_ascii=False),
-            *([row["origin"]] if show_origin else []),
         )
         for row in rows
     ]
-    return table(headings, cells)
+    return table(("SETTING", "FROM", "VALUE"), cells, folds=True)
+
+
+def _briefly(origin: str) -> str:
+    """A file as people name it."""
+    home = os.path.expanduser("~")  # noqa: PTH111  # where there is none it stays
+    return "hub.toml" if Path(origin).name == "hub.toml" else re.sub(rf"^{re.escape(home)}(?=/)", "~", origin)
 
 
 @config.command()
@@ -72,12 +77,12 @@ def _table(rows: list[dict[str, Any]], *, show_origin: bool) -> str:
 @json_option
 @click.pass_context
 def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
-    """One setting in force. Needs no daemon.
+    """Print one setting. Needs no daemon.
 
     Example: hub config get session.threshold
     """
     values, _ = _in_force(ctx)
-    found: Any = values
+    found: object = values
     for part in _parts(key):
         if not isinstance(found, Mapping) or part not in found:
             raise HubError(
@@ -97,9 +102,9 @@ def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def set_(ctx: click.Context, *, key: str, value: tuple[str, ...], own: bool, as_json: bool) -> None:
-    """Set one, in hub.toml or in your own configuration; comments stay. Several values are an array. Needs no daemon.
+    """Set one in hub.toml, or with --user in your own configuration. Needs no daemon.
 
-    VALUE is written as in TOML; what is none is taken as text.
+    Comments stay. VALUE is written as in TOML; anything else is taken as text. Several values make an array.
 
     Example: hub config set session.verify "make test" "make lint"
     """
@@ -114,7 +119,7 @@ def set_(ctx: click.Context, *, key: str, value: tuple[str, ...], own: bool, as_
 @json_option
 @click.pass_context
 def unset(ctx: click.Context, *, key: str, own: bool, as_json: bool) -> None:
-    """Take one out again, so that the next layer's holds. Needs no daemon.
+    """Remove one, so that your own configuration or the built-in value applies. Needs no daemon.
 
     Example: hub config unset session.threshold
     """
@@ -126,7 +131,7 @@ def unset(ctx: click.Context, *, key: str, own: bool, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def edit(ctx: click.Context, *, own: bool, as_json: bool) -> None:
-    """Open the file in your editor ($VISUAL, $EDITOR), and check what it says then. Needs no daemon.
+    """Open the file in your editor ($VISUAL, $EDITOR), then check it. Needs no daemon.
 
     Example: hub config edit
     """
@@ -154,7 +159,7 @@ def _file(ctx: click.Context, *, own: bool) -> Path:
     return user_config(os.environ) if own else Places(find_project(project_dir(ctx))).config
 
 
-def _own_tables(path: Path) -> dict[str, Any]:
+def _own_tables(path: Path) -> dict[str, object]:
     from hub.api.tables import parse_config, parse_toml
     from hub.io.config.file import text_of
 
@@ -163,7 +168,7 @@ def _own_tables(path: Path) -> dict[str, Any]:
     return parse_toml(text, str(path))
 
 
-def _in_force(ctx: click.Context) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+def _in_force(ctx: click.Context) -> tuple[Mapping[str, object], Mapping[str, str]]:
     """Every value as TOML has it, without what is secret, and the origin of those that are not built-in."""
     from hub.api.convert import unstructure
     from hub.domain.redaction.redactor import KnownSecrets, Redactor
@@ -176,7 +181,7 @@ def _in_force(ctx: click.Context) -> tuple[Mapping[str, Any], Mapping[str, str]]
     found = settings(path, environ=os.environ, gate=gate)
     note_left_out(gate)
     hide = Redactor(KnownSecrets(), load_or_create_key("redaction")).text
-    shown: Mapping[str, Any] = _veiled(unstructure(found.config), hide)
+    shown: Mapping[str, object] = _veiled(unstructure(found.config), hide)
     return shown, found.origin
 
 
@@ -191,7 +196,7 @@ def _veiled(value: object, hide: Callable[[str], str]) -> Any:
     return [_veiled(inner, hide) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _flat(values: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+def _flat(values: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
     for key, value in values.items():
         if isinstance(value, Mapping):
             yield from _flat(value, (*path, key))
@@ -254,7 +259,7 @@ def _parts(key: str) -> tuple[str, ...]:
     import tomllib
 
     try:
-        found: Any = tomllib.loads(f"{key} = 0")
+        found: object = tomllib.loads(f"{key} = 0")
     except tomllib.TOMLDecodeError as error:
         raise HubError(
             Code.USAGE,
@@ -268,7 +273,7 @@ def _parts(key: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     import tomllib
 
     try:
@@ -285,7 +290,7 @@ def _is_array(ctx: click.Context, key: str, value: object, *, own: bool) -> bool
     from hub.api.convert import unstructure
     from hub.domain.config.reader import Config
 
-    found: Any = unstructure(Config()) if own else _in_force(ctx)[0]
+    found: object = unstructure(Config()) if own else _in_force(ctx)[0]
     for part in _parts(key):
         found = found.get(part) if isinstance(found, Mapping) else None
     return isinstance(found, list | tuple)

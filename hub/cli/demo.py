@@ -39,7 +39,7 @@ _KEPT = frozenset({"HUB_DEBUG", "HUB_DEMO_PACE", "HUB_FAILPOINTS"})
 
 
 @click.command()
-@click.option("--keep", is_flag=True, help="Keep the demo's repository, and say where it is.")
+@click.option("--keep", is_flag=True, help="Keep the demo's repository and print where it is.")
 @json_option
 def demo(*, keep: bool, as_json: bool) -> int:
     """Show a whole handoff: the first agent hits its usage limit, the second finishes, the verifier passes.
@@ -78,7 +78,7 @@ def _repository(root: Path) -> None:
     plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     for command in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "start"]):
         try:
-            subprocess.run(["git", *command], cwd=root, check=True, env={**os.environ, **who, **plain})  # noqa: S603, S607  # the user's git, by PATH
+            subprocess.run(["git", *command], cwd=root, check=True, env={**os.environ, **who, **plain})
         except FileNotFoundError as error:
             raise HubError(Code.GIT_MISSING) from error
 

@@ -16,11 +16,12 @@ from pathlib import Path
 import click
 
 from hub.api.detect import Adopted, AdoptOrder, Detected
+from hub.cli.background import at_hand
 from hub.cli.context import client, document, json_option, project_dir, show, trust_option
 from hub.cli.table import ago, counted
 from hub.cli.width import columns, hung
 from hub.client.place import root_of
-from hub.client.quick import ABSENT, find
+from hub.client.quick import ABSENT
 from hub.errors import Code, HubError
 
 _LOOK = 1.5
@@ -30,12 +31,17 @@ _NAME = 8
 
 
 @click.command()
-@click.option("--since-hours", default=24, type=click.IntRange(0, 24 * 365), help="How far to look back.")
-@click.option("--watch", is_flag=True, help="Go on, and tell what is new.")
+@click.option(
+    "--since-hours", default=24, type=click.IntRange(0, 24 * 365), help="Look back this many hours."
+)
+@click.option("--watch", is_flag=True, help="Keep looking, and show what is new.")
 @json_option
 @click.pass_context
 def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) -> None:
-    """AI coding agents on this machine: those that run, and sessions written lately. Needs no daemon.
+    """Find AI coding agents on this machine: those running, and recent sessions. Needs no daemon and no project.
+
+    Besides the agents that hub can run it finds Cursor, Antigravity, Amp, Pi, Kimi Code, Droid, Cline, Roo Code, Kilo Code,
+    Goose and Crush. It only reads, and says what it cannot read.
 
     Example: hub detect --since-hours 3
     """
@@ -56,19 +62,19 @@ def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) 
 
 @click.command()
 @click.argument("number", metavar="ID")
-@click.option("--for", "target", required=True, metavar="PROVIDER", help="Who goes on with it.")
+@click.option("--for", "target", required=True, metavar="PROVIDER", help="The agent that continues it.")
 @click.option(
-    "--start", is_flag=True, help="Begin a session on it, in a worktree with the agent's files as they are."
+    "--start", is_flag=True, help="Start a session on it, in a worktree with the agent's files as they are."
 )
 @click.option(
-    "--interactive", is_flag=True, help="Open its own program in a terminal, in the agent's folder."
+    "--interactive", is_flag=True, help="Open the new agent's own program in a terminal, in that folder."
 )
-@click.option("--stop", is_flag=True, help="End the agent first, if it still runs.")
+@click.option("--stop", is_flag=True, help="Stop the old agent first if it still runs.")
 @click.option(
     "--repository",
     default="",
     metavar="DIR",
-    help="The repository it works in, where that is not this project: its files are then in the brief too.",
+    help="The repository it works in, if not this project; its files are then in the brief too.",
 )
 @trust_option
 @json_option
@@ -84,19 +90,18 @@ def adopt(
     as_json: bool,
     **ways: bool,
 ) -> None:
-    """Go on with the work of an agent that hub did not start.
+    """Continue the work of an agent that hub did not start.
 
-    A brief of it is written to `.hub/adopted/` in any case. A session begins in the project of the agent's work: with
-    --repository and --start the daemon of that repository is asked.
+    hub writes a brief from the agent's own transcript to `.hub/adopted/`. With --start a session begins on it, in the
+    project of the agent's work. An agent that still runs is refused unless --stop is given.
 
     Example: hub adopt claude:01a1fe0c-897b-7642-9087-e765bd0c6561 --for codex
     """
     if ways["start"] and ways["interactive"]:
         raise HubError(Code.USAGE, "--start and --interactive exclude each other.")
     place = Path(repository).resolve() if repository else None
-    # A session begins in the project of its work: that one's daemon is asked.
-    elsewhere = place if ways["start"] else None
-    daemon = find(None, elsewhere) if elsewhere is not None else client(ctx)
+    # A session begins in the project of its work: that one's daemon is asked. It is also where we are in none.
+    elsewhere = place if ways["start"] or root_of(project_dir(ctx)) is None else None
     project = root_of(elsewhere or project_dir(ctx))
     said = ""
     if project is not None and (ways["start"] or ways["interactive"]):
@@ -104,7 +109,7 @@ def adopt(
 
         said = insist_on_trust(project, once=once, as_json=as_json).said
     order = AdoptOrder(id=number, target=target, repository=str(place or ""), trust=said, **ways)
-    show(daemon.order(Adopted, "/api/detect/adopt", order), as_json=as_json, text=adopted)
+    show(at_hand(ctx, elsewhere).order(Adopted, "/api/detect/adopt", order), as_json=as_json, text=adopted)
 
 
 def adopted(answer: Adopted) -> str:

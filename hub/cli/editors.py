@@ -60,7 +60,7 @@ class Editor:
         """Where the entry stands, or what is to be done."""
         return str(self.path) if self.written else self.where
 
-    def entry(self, command: list[str]) -> dict[str, Any]:
+    def entry(self, command: list[str]) -> dict[str, object]:
         """The agent as the editor's file has it."""
         return {**self.more, "command": command[0], "args": command[1:], "env": {}}
 

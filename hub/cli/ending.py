@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -117,7 +116,7 @@ def several(error: HubError) -> list[str]:
     return [_each(item) for item in problems] if len(problems) > 1 else []
 
 
-def _each(problem: dict[str, Any]) -> str:
+def _each(problem: dict[str, object]) -> str:
     """One of several problems: the line, where it is of a file, what it is about, and what is wrong."""
     line = f"line {problem['line']}: " if problem.get("line") else ""
     return f"{line}{problem.get('path', '')}: {problem.get('message', problem.get('detail', ''))}"

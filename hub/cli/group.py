@@ -10,7 +10,6 @@ import importlib
 import os
 import shutil
 from collections.abc import Mapping
-from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -22,67 +21,67 @@ from hub.cli.ending import ReaderLeftError, ended_by
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Begin": {
         "init": ("hub.cli.init", "Write a commented hub.toml."),
-        "doctor": ("hub.cli.doctor", "Look for what keeps hub from working."),
-        "trust": ("hub.cli.trust", "Show what this project would run, and say that you trust it."),
-        "demo": ("hub.cli.demo", "Show a whole handoff between two scripted agents."),
+        "doctor": ("hub.cli.doctor", "Find what keeps hub from working."),
+        "trust": ("hub.cli.trust", "Show what this project would run, and trust it."),
+        "demo": ("hub.cli.demo", "Watch a whole handoff between two scripted agents."),
         "run": ("hub.cli.run", "Run a task: start an agent and watch it to its end."),
     },
     "Sessions": {
-        "ls": ("hub.cli.sessions", "Every session, who needs you first."),
-        "attach": ("hub.cli.attach", "Come back to a session that works, and answer it in place."),
-        "status": ("hub.cli.status", "What the session does now."),
-        "logs": ("hub.cli.logs", "The event log."),
-        "diff": ("hub.cli.diff", "What the session has changed."),
-        "tui": ("hub.cli.tui", "Sessions, quota, handoffs and approvals on one screen."),
-        "open": ("hub.cli.open", "Open the daemon's page in your browser, and say its address."),
+        "ls": ("hub.cli.sessions", "List sessions, those that need you first."),
+        "attach": ("hub.cli.attach", "Watch a running session and answer it in place."),
+        "status": ("hub.cli.status", "Show what a session is doing now."),
+        "logs": ("hub.cli.logs", "Show the event log."),
+        "diff": ("hub.cli.diff", "Show what a session has changed."),
+        "tui": ("hub.cli.tui", "Show sessions, quota, handoffs and approvals on one screen."),
+        "open": ("hub.cli.open", "Open the daemon's page in your browser."),
     },
     "Answer and steer": {
-        "approvals": ("hub.cli.approvals", "What waits for your word."),
-        "approve": ("hub.cli.approvals", "Allow what waits."),
-        "deny": ("hub.cli.approvals", "Refuse what waits; the agent is told and goes on."),
+        "approvals": ("hub.cli.approvals", "List what waits for your approval."),
+        "approve": ("hub.cli.approvals", "Allow a request."),
+        "deny": ("hub.cli.approvals", "Refuse a request; the agent carries on without it."),
         "reply": ("hub.cli.control", "Answer the agent's question."),
-        "pause": ("hub.cli.control", "Hold the agent at the next event."),
-        "resume": ("hub.cli.control", "Let the agent go on."),
+        "pause": ("hub.cli.control", "Pause the agent at its next event."),
+        "resume": ("hub.cli.control", "Let a paused agent continue."),
         "handoff": ("hub.cli.control", "Hand the work to the next agent now."),
-        "stop": ("hub.cli.control", "End the session in order, snapshot included."),
+        "stop": ("hub.cli.control", "Stop a session cleanly, with a snapshot."),
     },
     "Results": {
-        "take": ("hub.cli.result", "Take what a session has made: one commit on your branch."),
-        "pr": ("hub.cli.pr", "Push it as one commit on a branch, and open a pull request."),
-        "discard": ("hub.cli.result", "Let a session's work go: its worktree and its branch."),
-        "clean": ("hub.cli.result", "Let go of every session that is over and whose work was taken."),
-        "history": ("hub.cli.history", "The audit timeline and the snapshots."),
-        "rewind": ("hub.cli.history", "Make a branch at a snapshot; nothing is lost."),
+        "take": ("hub.cli.result", "Take a session's work as one commit on your branch."),
+        "pr": ("hub.cli.pr", "Push a session's work as one commit and open a pull request."),
+        "discard": ("hub.cli.result", "Delete a session's worktree and branch."),
+        "clean": ("hub.cli.result", "Discard every ended session whose work you have taken."),
+        "history": ("hub.cli.history", "Show the audit timeline and the snapshots."),
+        "rewind": ("hub.cli.history", "Create a branch at a snapshot; nothing else moves."),
     },
     "Agents and quota": {
-        "providers": ("hub.cli.providers", "Every agent: installed, logged in, under which account."),
-        "install": ("hub.cli.providers", "Install an agent by its maker's own command."),
-        "account": ("hub.cli.account", "The logins of the agents: list, add, switch, log in, remove."),
-        "key": ("hub.cli.key", "Keys for agents that work with one."),
-        "quota": ("hub.cli.quota", "What every account has left, and when its wall will come."),
-        "usage": ("hub.cli.usage", "Tokens that agents' own sessions used, by agent and model."),
-        "cost": ("hub.cli.cost", "What this project's sessions have cost."),
-        "detect": ("hub.cli.detect", "AI coding agents that run on this machine."),
-        "adopt": ("hub.cli.detect", "Go on with the work of an agent that hub did not start."),
+        "providers": ("hub.cli.providers", "List agents: installed, logged in, under which account."),
+        "install": ("hub.cli.providers", "Install an agent with its maker's own command."),
+        "account": ("hub.cli.account", "Manage the agents' logins: list, add, switch, log in, remove."),
+        "key": ("hub.cli.key", "Manage API keys for agents that use one."),
+        "quota": ("hub.cli.quota", "Show what every account has left and when it runs out."),
+        "usage": ("hub.cli.usage", "Show tokens used on this machine, by agent and model."),
+        "cost": ("hub.cli.cost", "Show what this project's sessions have cost."),
+        "detect": ("hub.cli.detect", "Find AI coding agents on this machine."),
+        "adopt": ("hub.cli.detect", "Continue the work of an agent that hub did not start."),
     },
     "More": {
-        "pipeline": ("hub.cli.pipeline", "Several tasks that build on each other: check, run, show them."),
-        "graph": ("hub.cli.graph", "What is known of the code, and of what agents did there."),
-        "mcp": ("hub.cli.mcp", "The tools of hub for other agents and editors."),
-        "acp": ("hub.cli.acp", "Hub as an agent in your editor."),
+        "pipeline": ("hub.cli.pipeline", "Run several tasks that build on each other."),
+        "graph": ("hub.cli.graph", "Search the code, and what agents did to it."),
+        "mcp": ("hub.cli.mcp", "Serve hub's tools to other agents and editors (MCP)."),
+        "acp": ("hub.cli.acp", "Use hub as an agent in your editor (ACP)."),
         "audit": ("hub.cli.audit", "Check the tamper-evident audit log."),
-        "eval": ("hub.cli.eval", "How much of recorded sessions hub keeps: the golden suite."),
+        "eval": ("hub.cli.eval", "Measure how much of recorded sessions a handoff keeps."),
     },
     "hub itself": {
-        "daemon": ("hub.cli.daemon", "Serve a project until stopped."),
-        "service": ("hub.cli.service", "The daemon as a service that starts when you log in."),
-        "config": ("hub.cli.config", "The settings: what is in force and why, and changes to them."),
+        "daemon": ("hub.cli.daemon", "Run the project's daemon until stopped."),
+        "service": ("hub.cli.service", "Run the daemon as a service that starts when you log in."),
+        "config": ("hub.cli.config", "Show and change settings."),
         "completion": (
             "hub.cli.completion",
-            "Print what completes hub's commands in a shell, or install it.",
+            "Print or install shell completion.",
         ),
-        "help": ("hub.cli.help", "Show how a command is used, or tell of a topic."),
-        "version": ("hub.cli.help", "Show which hub this is, and what it runs on."),
+        "help": ("hub.cli.help", "Show help for a command or a topic."),
+        "version": ("hub.cli.help", "Show hub's version and what it runs on."),
     },
 }
 """What is listed together: name -> module and one line of help. The function has the command's name; `_` behind it where
@@ -126,7 +125,7 @@ class LazyGroup(Group):
         ]
         return options + begun
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command."""
         try:
             return super().invoke(ctx)
@@ -178,7 +177,7 @@ def wanted_colour(environ: Mapping[str, str]) -> bool | None:
 def run(arguments: list[str]) -> int:
     """Run one command; returns the exit status. Nothing gets past it but the interpreter's own end."""
     try:
-        result: Any = cli.main(arguments, prog_name="hub", standalone_mode=False)
+        result: object = cli.main(arguments, prog_name="hub", standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # the edge: whatever happens is told, never shown raw
         return ended_by(error, as_json="--json" in arguments)
     except BaseExceptionGroup as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import attrs
 
-FIDELITY = "how much of the goal, the changes, the commands and the open tasks the next agent was given"
+FIDELITY = "how much of the goal, changes, commands and open tasks reached the next agent"
 
 
 @attrs.frozen

@@ -7,12 +7,39 @@ Must not: know a tool, or import anything that might print before the wires are 
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+import attrs
 import click
+import trio
 
 from hub.cli.base import Group
 from hub.cli.context import client, json_option, show
+from hub.client.quick import Api
+
+_in_thread = partial(trio.to_thread.run_sync, abandon_on_cancel=True)
+
+
+@attrs.frozen
+class Remote:
+    """Asks over HTTP.
+
+    Args:
+        find: Finds the daemon, anew for each request: it may have come or moved since the last one.
+    """
+
+    find: Callable[[], Api]
+
+    async def get(self, path: str, query: Mapping[str, Any]) -> Any:
+        """The JSON of a resource."""
+        return await _in_thread(lambda: self.find().get(path, query))
+
+    async def post(self, path: str, body: Mapping[str, object]) -> Any:
+        """What a POST made or changed."""
+        return await _in_thread(lambda: self.find().post(path, body))
+
 
 NAMES = ("claude", "codex", "gemini", "opencode", "qwen", "cursor")
 
@@ -20,7 +47,7 @@ NAMES = ("claude", "codex", "gemini", "opencode", "qwen", "cursor")
 @click.group(cls=Group, invoke_without_command=True)
 @click.pass_context
 def mcp(ctx: click.Context) -> None:
-    """The tools of hub for any agent or editor that speaks the Model Context Protocol.
+    """Serve hub's tools to any agent or editor that speaks the Model Context Protocol.
 
     Without a command: serve them on standard input and output, for the project around this folder.
 
@@ -36,9 +63,9 @@ def serve(ctx: click.Context) -> None:
 
     wires = Wires.claim()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # there is nothing to put in order: Ctrl-C ends it at once
+    from hub.cli.mcp import Remote
     from hub.domain.text.safe import clean
     from hub.mcp.calling import ToolCaller
-    from hub.mcp.remote import Remote
     from hub.mcp.stdio import run
 
     run(wires, ToolCaller(Remote(lambda: client(ctx)), clean))
@@ -46,15 +73,13 @@ def serve(ctx: click.Context) -> None:
 
 @mcp.command()
 @click.argument("client_name", metavar="CLIENT", type=click.Choice(NAMES))
-@click.option(
-    "--print", "only_print", is_flag=True, help="Show what would be written, and where; change nothing."
-)
+@click.option("--print", "only_print", is_flag=True, help="Only show what would be written, and where.")
 @json_option
 @click.pass_context
 def install(ctx: click.Context, *, client_name: str, only_print: bool, as_json: bool) -> None:
-    """Tell a CLIENT of the tools: claude, codex, gemini, opencode, qwen or cursor.
+    """Register the tools with a CLIENT: claude, codex, gemini, opencode, qwen or cursor.
 
-    The server is for whatever project the client works in; with --project before the command, for that one alone.
+    The server serves whatever project the client works in; with --project before the command, only that one.
 
     Example: hub mcp install claude
     """
@@ -78,7 +103,7 @@ def install(ctx: click.Context, *, client_name: str, only_print: bool, as_json: 
 @click.argument("client_name", metavar="CLIENT", type=click.Choice(NAMES))
 @json_option
 def uninstall(*, client_name: str, as_json: bool) -> None:
-    """Take the tools out of a CLIENT's configuration again.
+    """Remove the tools from a CLIENT's configuration.
 
     Example: hub mcp uninstall claude
     """
@@ -91,9 +116,9 @@ def uninstall(*, client_name: str, as_json: bool) -> None:
     show(told, as_json=as_json, text=lambda item: f"{item['client']} no longer has the tools of hub")
 
 
-def _snippet(told: dict[str, Any]) -> str:
+def _snippet(told: dict[str, object]) -> str:
     return f"{told['file']}:\n{told['snippet']}"
 
 
-def _installed(told: dict[str, Any]) -> str:
+def _installed(told: dict[str, object]) -> str:
     return f"{told['client']} has the tools of hub, in {told['file']}; they need a daemon: hub daemon"

@@ -32,7 +32,7 @@ from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
 from hub.domain.missing import no_such
 from hub.domain.routing import WORDS, Availability, Exclusion
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.io.config.accounts import read_added
 from hub.io.config.file import load
 from hub.io.processes.probe import ProgramProbe
@@ -135,9 +135,22 @@ def project(ctx: click.Context) -> OfflineProject:
 
 
 def described(ctx: click.Context, *, versions: bool = True) -> list[ProviderConfig]:
-    """Every provider's configuration, from the daemon where one runs; it has the versions by heart."""
+    """Every provider's configuration, from the daemon where one runs; it has the versions by heart.
+
+    Outside of all projects by the user's own settings alone.
+    """
     ask = partial(client(ctx).read, list[ProviderConfig], "/api/config/providers")
-    return _or_here(ask, lambda: project(ctx).described(versions=versions))
+    return _or_here(ask, lambda: _around(ctx).described(versions=versions))
+
+
+def _around(ctx: click.Context) -> OfflineProject:
+    """The project, or the folder itself where it is in none: nothing is written there."""
+    try:
+        return project(ctx)
+    except HubError as error:
+        if error.code is not Code.NOT_A_REPOSITORY:
+            raise
+        return OfflineProject(Places(project_dir(ctx)))
 
 
 def standings(ctx: click.Context) -> dict[str, ProviderStatus]:
@@ -146,7 +159,7 @@ def standings(ctx: click.Context) -> dict[str, ProviderStatus]:
     Without a daemon only those that must not be chosen are told of.
     """
     ask = partial(client(ctx).read, list[ProviderStatus], "/api/providers")
-    return {row.name: row for row in _or_here(ask, lambda: _kept(project(ctx).places))}
+    return {row.name: row for row in _or_here(ask, lambda: _kept(_around(ctx).places))}
 
 
 def _kept(places: Places) -> list[ProviderStatus]:

@@ -15,11 +15,11 @@ from hub.cli.context import client, json_option, show
 
 
 @click.command(name="open")
-@click.option("--print", "only_print", is_flag=True, help="Say the address, and open nothing.")
+@click.option("--print", "only_print", is_flag=True, help="Only print the address.")
 @json_option
 @click.pass_context
 def open_(ctx: click.Context, *, only_print: bool, as_json: bool) -> None:
-    """Open the daemon's page in your browser, and say its address.
+    """Open the daemon's page in your browser and print its address.
 
     Example: hub open
     """

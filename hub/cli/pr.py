@@ -29,14 +29,14 @@ _PROGRAMS = {
 
 @click.command()
 @session_argument
-@click.option("--branch", default="", metavar="NAME", help="The branch's name; left out: made from the task.")
+@click.option("--branch", default="", metavar="NAME", help="The branch's name; default: made from the task.")
 @click.option("--draft", is_flag=True, help="Open it as a draft.")
 @json_option
 @click.pass_context
 def pr(ctx: click.Context, *, session: str, branch: str, draft: bool, as_json: bool) -> None:
-    """Push what a session has made as one commit on a branch of its own, and open a pull request with gh or glab.
+    """Push a session's work as one commit on its own branch, and open a pull request with gh or glab.
 
-    Where neither is there, the branch is pushed and the command is said. Your own git pushes, with your login and hooks.
+    If neither is installed, the branch is pushed and the command printed. Your own git pushes, with your login and hooks.
 
     Example: hub pr
     """
@@ -118,8 +118,8 @@ def _command(url: str, root: Path, branch: str, *, draft: bool) -> list[str]:
 
 
 def _git(root: Path, *words: str) -> str:
-    done = subprocess.run(  # noqa: S603  # no shell
-        ["git", *words],  # noqa: S607  # the user's own
+    done = subprocess.run(
+        ["git", *words],
         cwd=root,
         capture_output=True,
         text=True,
@@ -132,6 +132,6 @@ def _run(command: list[str], root: Path, *, capture: bool = False) -> subprocess
     """The user's own program, in his terminal; what it says goes to standard error, so that --json stays one document."""
     out = subprocess.PIPE if capture else sys.stderr
     try:
-        return subprocess.run(command, cwd=root, stdout=out, text=True, check=False)  # noqa: S603  # no shell
+        return subprocess.run(command, cwd=root, stdout=out, text=True, check=False)
     except OSError as error:
         raise HubError(Code.PROGRAM_MISSING, f"{command[0]} cannot be started: {error.strerror}.") from error

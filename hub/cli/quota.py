@@ -6,15 +6,19 @@ Must not: compute anything the daemon has not said.
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 
 import click
 
 from hub.api.quota import Entry, Window
 from hub.cli.clock import Clock
-from hub.cli.context import client, json_option, show
+from hub.cli.context import json_option, project_dir, show
+from hub.cli.records import Records
 from hub.cli.screen import gauge, window_name
+from hub.cli.sessions import everywhere
 from hub.cli.table import table as table_of
+from hub.client.place import root_of
 from hub.domain.quota.spoken import OUTLOOKS
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
@@ -22,16 +26,39 @@ _HEADINGS = ("ACCOUNT", "WINDOW", "", "USED", "LEFT", "PACE", "RESET", "SOURCE",
 
 
 @click.command()
-@click.option("--windows", is_flag=True, help="Every window of each account, not its nearest wall alone.")
+@click.option(
+    "--windows", is_flag=True, help="Show every quota window, not only the one that runs out first."
+)
 @json_option
 @click.pass_context
 def quota(ctx: click.Context, *, windows: bool, as_json: bool) -> None:
-    """What every account has left, and when its wall will come.
+    """Show what every account has left and when it runs out. Needs no daemon and no project.
+
+    Without a daemon: what the last one knew. Outside a project: what the daemons of all projects know.
 
     Example: hub quota --windows
     """
-    rows = client(ctx).read(list[Entry], "/api/quota/wallet")
-    show(rows, as_json=as_json, text=lambda entries: table(entries, windows=windows))
+    here = root_of(project_dir(ctx)) is not None or ctx.obj["port"] is not None or os.environ.get("HUB_PORT")
+    rows = Records(ctx).read(list[Entry], "/api/quota/wallet") if here else _everywhere()
+    show(rows, as_json=as_json, text=lambda entries: table(_worth_showing(ctx, entries), windows=windows))
+
+
+def _everywhere() -> list[Entry]:
+    """Each account once, as whoever looked last has it."""
+    found = everywhere(lambda _, api: api.read(list[Entry], "/api/quota/wallet"))
+    newest = sorted(found, key=lambda entry: str(entry.read_at or ""))
+    return list({(entry.provider, entry.account): entry for entry in newest}.values())
+
+
+def _worth_showing(ctx: click.Context, entries: list[Entry]) -> list[Entry]:
+    """Not those of agents that are not installed, unless something is known of them."""
+    from hub.cli.offline import described
+
+    known = [entry for entry in entries if entry.fraction_used is not None or entry.tokens_today]
+    if len(known) == len(entries):
+        return entries
+    installed = {agent.name for agent in described(ctx, versions=False) if agent.install.installed}
+    return [entry for entry in entries if entry in known or entry.provider in installed]
 
 
 def table(entries: list[Entry], *, windows: bool = False, now: datetime | None = None) -> str:
@@ -44,20 +71,20 @@ def table(entries: list[Entry], *, windows: bool = False, now: datetime | None =
         for window in (entry.windows if windows and entry.windows else [entry])
     ]
     if not rows:
-        return "no provider is enabled - see: hub doctor"
+        return "no quota is known: no agent is installed, or none has worked yet - see: hub providers"
     return table_of(_HEADINGS, rows)
 
 
 def _cells(window: Window, now: datetime, clock: Clock) -> tuple[str, ...]:
     used = window.fraction_used
     if used is None:
-        return "-", "[----------]", "not known yet", "", "", "", ""
+        return "-", "[----------]", "unknown", "", "", "", ""
     unit = "%" if window.unit == "percent" else "tokens"
-    left = f"{window.remaining:,} {unit} left" if window.remaining is not None else ""
+    left = f"{window.remaining:,} {unit}" if window.remaining is not None else ""
     return (
         window_name(window.window) or "-",
         gauge(round(used * 1000)),
-        f"{used:.1%} used",
+        f"{used:.0%}",
         left,
         _pace(window),
         _reset(window.resets_at, now, clock),
@@ -75,7 +102,7 @@ def _pace(window: Window) -> str:
     rate, eta = window.burn_per_min, window.eta_minutes
     low, high = window.eta_low_minutes, window.eta_high_minutes
     if rate is None:
-        return OUTLOOKS.get(window.forecast, window.forecast)
+        return OUTLOOKS.get(window.forecast, window.forecast).removeprefix("pace ")
     if eta is None or low is None or high is None:
         return "nothing is used"
     unit = "%" if window.unit == "percent" else " tokens"
@@ -86,11 +113,11 @@ def _pace(window: Window) -> str:
 def _reset(at: str | None, now: datetime, clock: Clock) -> str:
     """In how long, and when; a reset that lies behind us has been, whatever the provider has not told since."""
     if not at:
-        return "reset not told"
+        return "not known"
     minutes = (datetime.fromisoformat(at) - now).total_seconds() / _MINUTE
     if minutes <= 0:
-        return f"was reset {clock.at(at)}"
-    return f"resets in {_long(minutes)} ({clock.at(at)})"
+        return f"was {clock.at(at)}"
+    return f"in {_long(minutes)} ({clock.at(at)})"
 
 
 def _long(minutes: float) -> str:

@@ -1,4 +1,4 @@
-"""What a project's records tell without a daemon: `logs`, `history` and `diff` after a `hub run` has ended.
+"""What a project's records tell without a daemon: `ls`, `logs`, `history`, `diff`, `quota` after a `hub run` has ended.
 
 Owns: the answers of the API that need nothing but files and git, given here while nobody writes them.
 Must not: change, mend or make a file; start a daemon (one that starts goes on with a session that was broken off), or
@@ -20,9 +20,11 @@ from hub.client.quick import ABSENT, Query, typed
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
+    from hub.api.approvals import Approval
     from hub.api.costs import Costs
     from hub.api.history import HistoryEntry
     from hub.api.observability import AuditHead
+    from hub.api.quota import Entry
     from hub.api.sessions import Sessions
     from hub.io.audit.journal import AuditJournal
     from hub.io.project.places import Places
@@ -70,6 +72,8 @@ class Records:
         assert self._root is not None  # noqa: S101  # looked at before the daemon was given up
         places = Places(self._root)
         if not places.events_db.is_file():
+            if path in _EMPTY:
+                return []
             raise HubError(Code.NO_ACTIVE_SESSION, "Nothing has run in this project yet.", hint=_BEGIN)
         insist_usable(self._root)
         insist_stamped(places)
@@ -161,6 +165,28 @@ def _costs(places: Places, _: Query) -> Costs:
     return Costs(spent=list(kept.spent) if kept is not None else [])
 
 
+def _wallet(places: Places, _: Query) -> list[Entry]:
+    import time
+
+    from hub.actors.quota.store import FORM, KeptQuota
+    from hub.actors.quota.wallet import Figures
+    from hub.cli.offline import OfflineProject
+    from hub.io.records.store import RecordStore
+    from hub.providers.registry import load_all
+
+    config = OfflineProject(places).config()
+    kept = RecordStore(places.hub_dir / "quota.json", FORM).look() or KeptQuota()
+    return Figures(kept.store(), config, tuple(load_all(lambda: config)), time.time()).wallet()
+
+
+def _approvals(places: Places, _: Query) -> list[Approval]:
+    """Whoever was left at work by a daemon that was killed still waits."""
+    from hub.actors.approvals.store import KeptApprovals, approval_store, shown
+
+    kept = approval_store(places).look() or KeptApprovals()
+    return [shown(one) for one in kept.approvals if one.pending]
+
+
 def _scrubbed(places: Places, value: object) -> object:
     """Without what looks like a secret, and without those that hub holds, as the daemon would answer."""
     from hub.api.convert import unstructure
@@ -178,4 +204,8 @@ _ANSWERS: Mapping[str, Callable[[Places, Query], object]] = {
     "/api/session/diff": _session_diff,
     "/api/costs": _costs,
     "/api/sessions": _sessions,
+    "/api/quota/wallet": _wallet,
+    "/api/approvals": _approvals,
 }
+_EMPTY = frozenset({"/api/quota/wallet", "/api/approvals"})
+"""What is an empty list where nothing has run."""

@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from hub.client.quick import DEFAULT_PORT
 from hub.daemon import Order
@@ -28,7 +27,7 @@ def order_for(
     flags: Mapping[str, object],
     detach: bool = False,
     port: int = DEFAULT_PORT,
-    on_event: Callable[[Any], None] | None = None,
+    on_event: Callable[[object], None] | None = None,
     gate: Gate | None = None,
 ) -> Order:
     """The daemon of the project around a folder.

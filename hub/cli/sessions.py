@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 import attrs
 import click
@@ -24,12 +25,12 @@ from hub.cli.clock import Clock
 from hub.cli.context import client, document, json_option, show
 from hub.cli.table import ago, table
 from hub.cli.width import columns
-from hub.client.place import told_by
 from hub.client.quick import Api, find
 from hub.domain.standing import ENDED, GROUPS, WAITS, group, words
 from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
 
+T = TypeVar("T")
 _HEADINGS = ("SESSION", "PROJECT", "STATE", "AGENT", "TIME", "QUOTA", "LAST", "BRANCH", "TASK")
 _SHOWN = 20
 _COLOURS = {"completed": "green", "failed": "red", "stopped": "yellow"}
@@ -60,13 +61,15 @@ class Listing:
 
 
 @click.command()
-@click.option("--all", "-a", "everything", is_flag=True, help=f"Also what ended before the last {_SHOWN}.")
-@click.option("--all-projects", "-A", "anywhere", is_flag=True, help="Of every project whose daemon runs.")
-@click.option("--watch", "-w", is_flag=True, help="Go on, and show what changes; ends with Ctrl-C.")
+@click.option(
+    "--all", "-a", "everything", is_flag=True, help=f"Also show what ended before the last {_SHOWN}."
+)
+@click.option("--all-projects", "-A", "anywhere", is_flag=True, help="Show every project whose daemon runs.")
+@click.option("--watch", "-w", is_flag=True, help="Keep watching for changes, until Ctrl-C.")
 @json_option
 @click.pass_context
 def ls(ctx: click.Context, *, everything: bool, anywhere: bool, watch: bool, as_json: bool) -> None:
-    """Every session: who needs you first, then who works, who waits, and who is done.
+    """List sessions: those that need you first, then working, waiting and done.
 
     Needs no daemon; with --watch --json one document a line.
 
@@ -116,25 +119,28 @@ def _rows(sessions: Sequence[Session], api: Api, project: str | Unset = UNSET) -
 
 
 def _everywhere() -> Listing:
-    """Those of every project whose daemon answers; a daemon that does not is none."""
+    return Listing(
+        sessions=everywhere(
+            lambda root, api: _rows(api.read(Sessions, "/api/sessions").sessions, api, str(root))
+        )
+    )
+
+
+def everywhere(ask: Callable[[Path, Api], list[T]]) -> list[T]:
+    """What the daemons of all projects answer; one that does not answer is none."""
     from concurrent.futures import ThreadPoolExecutor
 
     from hub.io.project.daemons import projects
 
+    def answer(root: Path) -> list[T]:
+        try:
+            return ask(root, find(None, root, {}, timeout=_PATIENCE))
+        except HubError:
+            return []
+
     roots = projects()
     with ThreadPoolExecutor(max_workers=8) as pool:
-        answers = list(pool.map(_of, roots))
-    return Listing(sessions=[row for rows in answers for row in rows])
-
-
-def _of(root: Path) -> list[SessionRow]:
-    if told_by(root).port is None:
-        return []
-    api = find(None, root, {}, timeout=_PATIENCE)
-    try:
-        return _rows(api.read(Sessions, "/api/sessions").sessions, api, str(root))
-    except HubError:
-        return []
+        return [row for rows in pool.map(answer, roots) for row in rows]
 
 
 def _watch(answer: Callable[[], Listing], text: Callable[[Listing], str], *, as_json: bool) -> None:

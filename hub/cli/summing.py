@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from hub.client.place import root_of
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
@@ -24,7 +23,7 @@ from hub.usage.homes import Moved, moved
 from hub.usage.machine import used
 
 
-def told(counts: Sequence[Count], home: str, since: int, folder: Path) -> dict[str, Any]:
+def told(counts: Sequence[Count], home: str, since: int, folder: Path) -> dict[str, object]:
     """Everything that is told. Waits until all is counted.
 
     Args:
@@ -36,7 +35,7 @@ def told(counts: Sequence[Count], home: str, since: int, folder: Path) -> dict[s
     elsewhere, unknown = _moved(folder)
     found = used(counts, home, os.environ, since, elsewhere)
     value = {"usage": [row.to_json() for row in found.rows], "gaps": [*unknown, *found.gaps]}
-    shown: dict[str, Any] = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(
+    shown: dict[str, object] = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(
         plain_value(value)
     )
     return shown

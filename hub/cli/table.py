@@ -17,6 +17,8 @@ from hub.domain.text.safe import clip
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _GAP = "  "
+_ROOM = 24
+"""Columns that a cell has at least where it is broken."""
 
 
 def table(
@@ -27,6 +29,7 @@ def table(
     *,
     groups: Sequence[str] = (),
     below: Sequence[str] = (),
+    folds: bool = False,
 ) -> str:
     """Rows under headings, each column as wide as its widest cell; a column without any content is left out.
 
@@ -39,6 +42,7 @@ def table(
         width: Columns there are, 0 = any number; None = as many as the terminal has.
         groups: The group of each row, or none at all; a group's name stands above the first of its rows.
         below: What stands below each row where it is a line, cut to the width; or none at all.
+        folds: Whether the last column's cells are broken where they are too wide, as long as there is room for them.
     """
     width = columns(sys.stdout) if width is None else width
     kept = [column for column in range(len(headings)) if any(row[column] for row in rows)]
@@ -46,10 +50,15 @@ def table(
 
     def drawn(cells: Sequence[str]) -> str:
         each = (cells[column].ljust(width) for column, width in zip(kept, widths, strict=True))
-        return _GAP.join(each).rstrip()
+        *before, last = each
+        if folded and max(map(len, last.split()), default=0) > folded - hang:  # nothing could be broken there
+            return f"{_GAP.join(before).rstrip()}\n{hung(2 * _GAP + last.rstrip(), folded, len(2 * _GAP))}"
+        return hung(_GAP.join((*before, last)).rstrip(), folded, hang)
 
     tints = colours or [None] * len(rows)
-    if width and sum(widths) + len(_GAP) * (len(kept) - 1) > width:
+    hang = sum(widths[:-1]) + len(_GAP) * (len(kept) - 1)
+    folded = width if folds and width - hang >= _ROOM else 0
+    if not folded and width and sum(widths) + len(_GAP) * (len(kept) - 1) > width:
         paragraphs = (
             _paragraph([(headings[at], row[at]) for at in kept], tint, width)
             for row, tint in zip(rows, tints, strict=True)

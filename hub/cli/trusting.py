@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -126,7 +125,7 @@ def _line(standing: TrustStanding, item: Item, text: str) -> str:
     return click.style(line, fg=_COLOURS[mark]) if mark else line
 
 
-def document(standing: TrustStanding) -> dict[str, Any]:
+def document(standing: TrustStanding) -> dict[str, object]:
     """The same for programs."""
     return {
         "project": str(standing.root),

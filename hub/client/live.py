@@ -125,7 +125,7 @@ async def follow(
         raise
 
 
-class _Lost(Exception):  # noqa: N818  # never leaves this module
+class _Lost(Exception):
     """The connection ended in a way that is worth another try."""
 
 

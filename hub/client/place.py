@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import attrs
@@ -87,7 +86,7 @@ def _token_in(path: Path) -> str:
     import tomllib  # noqa: PLC0415  # only where a daemon wants a token
 
     try:
-        found: Any = tomllib.loads(path.read_text("utf-8-sig"))["server"]["token"]
+        found: object = tomllib.loads(path.read_text("utf-8-sig"))["server"]["token"]
     except (OSError, ValueError, KeyError, TypeError):
         return ""  # a file that cannot be read is the daemon's to complain of
     return found if isinstance(found, str) else ""

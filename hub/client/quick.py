@@ -35,9 +35,10 @@ Query = Mapping[str, str | int]
 
 DEFAULT_PORT = 4748
 TIMEOUT = 30.0
-ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER})
-"""Why a request did not reach the project's daemon: there is none, and what listens there is somebody else's."""
+ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER, Code.NOT_A_REPOSITORY})
+"""Why a request did not reach the project's daemon: there is none, or no project, or what listens is somebody else's."""
 _REFUSED = 400
+_CHOOSE = "Go to one, or name it: hub --project DIR ...   What runs in all of them: hub ls -A"
 
 
 class Api:
@@ -132,11 +133,11 @@ class Api:
         """The JSON of a resource, for who passes it on."""
         return self._ask("GET", f"{path}?{urlencode(query)}" if query else path, None)
 
-    def post(self, path: str, body: Mapping[str, object] | None = None) -> Any:
+    def post(self, path: str, body: Mapping[str, object] | None = None) -> object:
         """What a POST made or changed, as JSON."""
         return self._ask("POST", path, json.dumps(body or {}).encode())
 
-    def _ask(self, method: str, target: str, body: bytes | None) -> Any:
+    def _ask(self, method: str, target: str, body: bytes | None) -> object:
         headers = {"Host": f"127.0.0.1:{self.port}", "Accept": "application/json", **self.headers}
         if body:
             headers["Content-Type"] = "application/json"
@@ -146,12 +147,24 @@ class Api:
         except TimeoutError as error:
             raise HubError(Code.TIMEOUT, f"The daemon did not answer within {self._timeout:g} s") from error
         except (ConnectionRefusedError, FileNotFoundError) as error:
-            raise not_running(self.port, outside=self._project is None) from error
+            raise self._nobody() from error
         except OSError as error:
             detail = f"The connection to {self.url} broke: {str(error) or type(error).__name__}"
             raise HubError(Code.DAEMON_NOT_RUNNING, detail) from error
         except ValueError as error:
             raise HubError(Code.USAGE, f"{target!r} cannot be asked for.") from error
+
+    def _nobody(self) -> HubError:
+        """Why nobody answers."""
+        if not self._absent:
+            return not_running(self.port)
+        if self._project is not None:
+            return HubError(Code.DAEMON_NOT_RUNNING, "No daemon runs in this project.")
+        return HubError(
+            Code.NOT_A_REPOSITORY,
+            "There is no project here: this folder is in no git repository.",
+            hint=_CHOOSE,
+        )
 
     def _connection(self) -> socket.socket:
         if self._absent:
@@ -186,10 +199,11 @@ def find(
     *,
     timeout: float = TIMEOUT,
 ) -> Api:
-    """The daemon of a project: by `port`, `HUB_PORT`, the project's `.hub/daemon.json`; outside of all projects 4748.
+    """The daemon of a project: by `port`, `HUB_PORT`, or the project's `.hub/daemon.json`.
 
     It is not asked whether it runs; the first call tells. From within a project only its own daemon is talked to,
-    whoever named the port: what is done to a session must not happen to another project's.
+    whoever named the port, and outside of all projects only one that was named: what is done to a session must not
+    happen to another project's.
 
     Raises:
         HubError: `usage` when `HUB_PORT` is no port.
@@ -203,7 +217,7 @@ def find(
     token = own or (token_for(environ) if told.guarded else environ.get("HUB_TOKEN", ""))
     # A port that was named is meant; otherwise the socket is the door only this user can come to.
     # A daemon of this project would have said so: what listens on 4748 serves another one.
-    absent = root is not None and not named and told.port is None
+    absent = not named and told.port is None
     return Api(
         where,
         timeout,
@@ -213,11 +227,6 @@ def find(
         named=bool(named),
         absent=absent,
     )
-
-
-def port_of(directory: Path, environ: Mapping[str, str]) -> int:
-    """Where the daemon of the project that `directory` lies in listens, as far as can be known."""
-    return find(None, directory, environ).port
 
 
 def _named_port(environ: Mapping[str, str]) -> int | None:
@@ -273,12 +282,9 @@ def error_of(document: object) -> HubError | None:
     return HubError(code, detail, hint=hint, **extra)
 
 
-def not_running(port: int, *, outside: bool = False) -> HubError:
-    """Nothing listens on `port`; outside of every project one is to be chosen first."""
-    hint = "Go to a project, or name it (hub --project DIR ...), and start it: hub daemon" if outside else ""
-    return HubError(
-        Code.DAEMON_NOT_RUNNING, f"The daemon cannot be reached at http://127.0.0.1:{port}", hint=hint
-    )
+def not_running(port: int) -> HubError:
+    """Nothing listens on `port`."""
+    return HubError(Code.DAEMON_NOT_RUNNING, f"The daemon cannot be reached at http://127.0.0.1:{port}")
 
 
 def _stranger(port: int) -> HubError:

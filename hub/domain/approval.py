@@ -151,7 +151,7 @@ CUT = "Not all of it is shown: what the tool is given is longer than hub keeps."
 """What every face says of a request with `cut`."""
 
 
-def shown(request: PermissionRequest) -> dict[str, Any]:
+def shown(request: PermissionRequest) -> dict[str, object]:
     """What of a request's context a person sees."""
     return {name: value for name, value in request.context.items() if name in _SHOWN}
 

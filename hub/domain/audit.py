@@ -64,7 +64,7 @@ class AuditRecord:
         """`<seq>:<hash>`, for contracts and commit trailers."""
         return f"{self.seq}:{self.hash}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The record as an object."""
         return {
             "ts": self.ts,
@@ -99,7 +99,7 @@ class Head:
         """Whether the mac was made with `key`."""
         return hmac.compare_digest(self.mac, self.sealed(key).mac)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The wire and file form."""
         return {"seq": self.seq, "hash": self.hash, "bytes": self.size, "mac": self.mac}
 
@@ -182,7 +182,7 @@ class ChainVerdict:
         """Whether nothing was tampered with."""
         return self.state is not ChainState.BROKEN
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For the command line."""
         return {
             "state": self.state.value,
@@ -193,15 +193,6 @@ class ChainVerdict:
             "reason": self.reason,
             "unanchored": self.unanchored,
         }
-
-
-def chain_hash(prev: str, event: str, data: Mapping[str, object]) -> str:
-    """The hash of a record: SHA-256(prev + canonical({"event", "data"})), hex.
-
-    Raises:
-        NotCanonicalError: `data` has no canonical form.
-    """
-    return _digest(prev, canonical({"data": dict(data), "event": event}))
 
 
 def make_record(prev_hash: str, seq: int, at: str, event: str, data: Mapping[str, object]) -> AuditRecord:

@@ -1,6 +1,7 @@
 """The contract as an agent reads it: `.hub/envelope.md`, and the receiver's first message.
 
-Owns: what is told, in the order in which it is of use, each thing once, and the limit of the whole.
+Owns: what is told, in the order in which it is of use, each thing once, and the limit of the whole; and what a profile says
+to the agents of a session.
 Must not: sign or check a signature (render what `contract.verify` gave back), or leave agent text unfenced.
 
 Rules:
@@ -260,3 +261,11 @@ def _foot(contract: Contract, unseen: Sequence[str], place: str) -> str:
 def _id(text: str) -> str:
     """An id hub made, whatever the caller put there: letters, digits and `-_.:` only."""
     return "".join(char for char in text if char.isascii() and (char.isalnum() or char in "-_.:"))[:128]
+
+
+def guidance(name: str, hint: str, skills: Sequence[str]) -> str:
+    """What every agent of a session is told besides its task, in the user's words; "" where the profile says nothing."""
+    parts = [f"Context, from the user's profile {name}:\n\n{hint.strip()}"] if hint.strip() else []
+    if skills:
+        parts.append(f"Use these skills where you have them: {', '.join(skills)}.")
+    return "\n\n".join(parts)

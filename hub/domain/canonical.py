@@ -63,7 +63,7 @@ def canonical(value: object) -> bytes:
         raise NotCanonicalError("a string holds half a surrogate pair") from error
 
 
-def _ordered(value: object) -> Any:
+def _ordered(value: object) -> object:
     """The value with the members of its objects in the order of their names' UTF-16 units."""
     if isinstance(value, dict):
         return {key: _ordered(value[key]) for key in sorted(value, key=lambda key: key.encode("utf-16-be"))}
@@ -109,7 +109,7 @@ def _beyond_bmp(keys: Iterable[Any]) -> bool:
     return not joined.isascii() and max(joined) > _LAST_BMP
 
 
-def parse_strict(data: bytes) -> Any:
+def parse_strict(data: bytes) -> object:
     """The value of a JSON text that has exactly one reading.
 
     Raises:
@@ -160,7 +160,7 @@ def _float(digits: str) -> float:
     return number
 
 
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) != len(pairs):
         [(key, _), *_] = Counter(key for key, _ in pairs).most_common(1)

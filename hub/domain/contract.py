@@ -19,7 +19,6 @@ import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
 
 import attrs
 import msgspec
@@ -197,7 +196,7 @@ class Refusal(StrEnum):
     WRONG_BINDING = "wrong_binding"
 
 
-class ContractInvalid(HubError):  # noqa: N818 - the name the API's code `contract_invalid` has
+class ContractInvalid(HubError):
     """The contract must not be given to an agent."""
 
     def __init__(self, reason: Refusal, detail: str) -> None:
@@ -205,7 +204,7 @@ class ContractInvalid(HubError):  # noqa: N818 - the name the API's code `contra
         self.reason = reason
 
 
-def to_json(contract: Contract) -> dict[str, Any]:
+def to_json(contract: Contract) -> dict[str, object]:
     """The members of the contract's version, as JSON values.
 
     Raises:
@@ -218,7 +217,7 @@ def to_json(contract: Contract) -> dict[str, Any]:
     return {wire: _listed(values[name]) for name, wire in names.items()}
 
 
-def _listed(value: object) -> Any:
+def _listed(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -279,7 +278,7 @@ def _mac(wire: Mapping[str, object], key: bytes) -> str:
     return hmac.new(key, canonical(unsigned), hashlib.sha256).hexdigest()
 
 
-def _parse(data: bytes) -> dict[str, Any]:
+def _parse(data: bytes) -> dict[str, object]:
     try:
         wire = parse_strict(data)
     except StrictJsonError as error:

@@ -1,7 +1,7 @@
 """What a session has cost: the agents' own figures, and lists of prices for the rest.
 
-Owns: `Tokens`, `UnpricedTokens`, and the bill that is made of them.
-Must not: know a price, or take a missing one for nothing.
+Owns: `Tokens`, `UnpricedTokens`, the bill that is made of them, and when a `Budget` is used up.
+Must not: know a price, ask anybody, or take a missing one for nothing.
 
 Tokens in are all of them, those read from and written to a cache included; the cached ones are told beside it, for
 they cost less, and those written, for they cost more.
@@ -144,3 +144,32 @@ def bill(meters: Iterable[Meter], price: Price) -> Bill:
 def _count(value: object) -> int:
     """A figure an agent told; what is no number counts for nothing."""
     return int(value) if isinstance(value, int | float) and value > 0 else 0
+
+
+@attrs.frozen
+class Budget:
+    """The caps of `[session]`; None = any amount."""
+
+    max_cost: float | None = None
+    """US dollars."""
+    max_tokens: int | None = None
+
+    @property
+    def capped(self) -> bool:
+        """Whether anything has to be counted."""
+        return self.max_cost is not None or self.max_tokens is not None
+
+    def used_up(self, usd: float | None, tokens: int, extended: int) -> str:
+        """What is used up, for people; "" = nothing is.
+
+        Args:
+            usd: What is known of the cost.
+            tokens: In and out.
+            extended: How often the user has let the session go on: each time it may use as much again.
+        """
+        times = extended + 1
+        if self.max_cost is not None and usd is not None and usd >= self.max_cost * times:
+            return f"{usd:.2f} of {self.max_cost * times:.2f} US dollars are used up (maxCost)"
+        if self.max_tokens is not None and tokens >= self.max_tokens * times:
+            return f"{tokens:,} of {self.max_tokens * times:,} tokens are used up (maxTokens)"
+        return ""

@@ -87,7 +87,7 @@ class Event:
         """The same with other words and other meta."""
         return Event(self.type, content, meta)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The `{Type, Content, Meta}` of the specification."""
         return {"Type": self.type.value, "Content": self.content, "Meta": dict(self.meta)}
 
@@ -127,9 +127,9 @@ class Record:
     meta: Mapping[str, Any] = attrs.field(factory=dict)
     """`at` (full timestamp), `sessionId`, `provider`, and the event's own meta."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The wire form; `meta` only where there is any."""
-        body: dict[str, Any] = {"id": self.id, "ts": self.ts, "tag": self.tag, "msg": self.msg}
+        body: dict[str, object] = {"id": self.id, "ts": self.ts, "tag": self.tag, "msg": self.msg}
         if self.meta:
             body["meta"] = dict(self.meta)
         return body

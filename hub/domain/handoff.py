@@ -178,7 +178,7 @@ EFFECTS: Mapping[State, Effect] = {
 }
 
 
-class IllegalTransition(HubError):  # noqa: N818 - names the rule that was broken, as h11's LocalProtocolError does
+class IllegalTransition(HubError):
     """A move the table does not have.
 
     A second start of a handoff is the caller's mistake and says so; any other illegal move is hub's.
@@ -210,11 +210,6 @@ def advance(state: State, trigger: Trigger) -> State:
         IllegalTransition: The table has no such row.
     """
     return transition(state, trigger).next
-
-
-def effect_of(state: State) -> Effect:
-    """What is done while in `state`, and done again by a restart that finds it in `fsm.json`."""
-    return EFFECTS[state]
 
 
 def diagram() -> str:

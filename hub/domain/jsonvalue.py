@@ -9,4 +9,3 @@ from __future__ import annotations
 from typing import Any
 
 JsonObject = dict[str, Any]
-JsonArray = list[Any]

@@ -10,7 +10,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -109,7 +109,7 @@ def _javascript(found: Mapping[str, str]) -> _Found:
         package = json.loads(found["package.json"])
     except (ValueError, RecursionError):  # a clone may bring what is nested too deeply
         package = {}
-    table: dict[str, Any] = package if isinstance(package, dict) else {}
+    table: dict[str, object] = package if isinstance(package, dict) else {}
     scripts = table.get("scripts")
     named = scripts if isinstance(scripts, dict) else {}
     checks = [

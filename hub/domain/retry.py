@@ -42,15 +42,10 @@ def backoff(failures: int, first: float = 1.0, last: float = LAST_BACKOFF) -> fl
 
 @attrs.frozen
 class HandOff:
-    """Give the work to another account or provider.
-
-    Attributes:
-        reason: For people.
-        other_provider: Another account of the same provider will not do.
-    """
+    """Give the work to another account or provider; after a refusal, `hub.domain.routing` takes another provider only."""
 
     reason: str
-    other_provider: bool = False
+    """For people."""
 
 
 @attrs.frozen
@@ -185,7 +180,7 @@ def _overload(failure: Failure, s: Situation) -> Decision:
 
 def _refusal(_: Failure, s: Situation) -> Decision:
     if s.attempt == 1 and s.can_hand_off:
-        return HandOff("the model refused the task; one other provider is asked", other_provider=True)
+        return HandOff("the model refused the task; one other provider is asked")
     return Surface(Code.REFUSED, "the model refused the task")
 
 

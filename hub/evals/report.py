@@ -109,7 +109,7 @@ def shortfalls(measured: Iterable[Measured], wanted: Mapping[ThresholdKey, float
     return found
 
 
-def document(measured: Iterable[Measured], short: Iterable[Shortfall]) -> dict[str, Any]:
+def document(measured: Iterable[Measured], short: Iterable[Shortfall]) -> dict[str, object]:
     """Everything, for a program."""
     measured, short = list(measured), list(short)
     return {
@@ -184,9 +184,9 @@ def _counts(tally: Tally) -> bool:
     return bool(tally.facts or tally.items)
 
 
-def _figures(tally: Tally) -> dict[str, Any]:
+def _figures(tally: Tally) -> dict[str, object]:
     return {**attrs.asdict(tally), "recall": tally.recall, "precision": tally.precision}
 
 
-def _faults(faults: Iterable[MeasuredFault]) -> list[dict[str, Any]]:
+def _faults(faults: Iterable[MeasuredFault]) -> list[dict[str, object]]:
     return [{"class": fault.kind, "text": fault.text, "moments": list(fault.moments)} for fault in faults]

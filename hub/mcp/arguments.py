@@ -7,7 +7,6 @@ Must not: coerce what is wrong into something right, or repeat what was given.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hub.errors import Code, HubError
 from hub.mcp.tools import Tool
@@ -41,7 +40,7 @@ def _refused(tool: Tool, detail: str) -> HubError:
     return HubError(Code.INVALID, detail, hint=f"Call {tool.name} again with such a value.")
 
 
-def _value(schema: JsonObject, value: object) -> Any:
+def _value(schema: JsonObject, value: object) -> object:
     """The value as its type, None when it does not validate. To JSON 5.0 is an integer."""
     match schema["type"]:
         case "string":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import quote
 
 import attrs
@@ -27,10 +27,10 @@ _PARAMETER = re.compile(r"{(\w+)}")
 class ToolApi(Protocol):
     """The daemon's API. Both methods raise `HubError`, whose texts are those of the problem document."""
 
-    async def get(self, path: str, query: Mapping[str, object], /) -> Any:
+    async def get(self, path: str, query: Mapping[str, object], /) -> object:
         """The JSON of a resource."""
 
-    async def post(self, path: str, body: Mapping[str, object], /) -> Any:
+    async def post(self, path: str, body: Mapping[str, object], /) -> object:
         """What a POST made or changed."""
 
 
@@ -74,7 +74,7 @@ class ToolCaller:
         part = page(tool, cleaned(answer, self.clean), given)
         return Result(words(tool, part), part)
 
-    async def _ask(self, tool: Tool, given: JsonObject) -> Any:
+    async def _ask(self, tool: Tool, given: JsonObject) -> object:
         asked = {
             **tool.fixed,
             **{param.name: given[param.name] for param in tool.params if param.name in given},

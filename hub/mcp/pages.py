@@ -74,7 +74,7 @@ def _fitting(value: object) -> Any:
     return {"omitted": "too large to be shown here"} if isinstance(value, dict) else "(too large to be shown)"
 
 
-def _cut(value: object, limit: int) -> Any:
+def _cut(value: object, limit: int) -> object:
     if isinstance(value, str):
         return value if len(value) <= limit else f"{value[:limit]} [{len(value) - limit} more characters]"
     if isinstance(value, list):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 from hub.errors import HubError
 from hub.mcp.tools import Tool
@@ -49,7 +48,7 @@ def _event(record: JsonObject) -> str:
     return f"{head} {_plain(meta)}" if meta else head
 
 
-def _line(item: Any) -> str:
+def _line(item: object) -> str:
     if not isinstance(item, dict):
         return f"- {_plain(item)}"
     return "- " + ", ".join(
@@ -57,11 +56,11 @@ def _line(item: Any) -> str:
     )
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def cleaned(value: Any, clean: Callable[[str], str]) -> Any:
+def cleaned(value: object, clean: Callable[[str], str]) -> object:
     """A JSON value whose every text is clean."""
     if isinstance(value, str):
         return clean(value)

@@ -194,7 +194,7 @@ class Stream(Protocol):
     def reply(self, text: str, key: str) -> Sequence[Write]:
         """Writes for a user's reply; () when replies are not supported or not possible at this moment."""
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Writes for the answer to a permission request."""
 
     def interrupt(self) -> Sequence[Write]:

@@ -61,15 +61,15 @@ class Fold(ABC):
         """One line of standard output."""
         return self._line(line, now) if line.strip() else Step()
 
-    def feed_stderr(self, line: bytes, now: float) -> Step:  # noqa: ARG002 - the contract's signature
+    def feed_stderr(self, line: bytes, now: float) -> Step:
         """Standard error holds only a log; `finish` sees its tail."""
         return Step()
 
-    def reply(self, text: str, key: str) -> Sequence[Write]:  # noqa: ARG002 - the contract's signature
+    def reply(self, text: str, key: str) -> Sequence[Write]:
         """Takes none."""
         return ()
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001, ARG002 - the contract's
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Asks for none."""
         return ()
 

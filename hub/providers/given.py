@@ -51,7 +51,7 @@ def given(tool: str, told: Mapping[str, object]) -> dict[str, Any]:
         if not own or name not in _FILES:
             texts += [address for address in _ADDRESS.findall(text) if name not in _CONTENT or own]
     named = sorted({jsonline.clean(str(name)) for name in told if own or name not in _CONTENT})
-    meta: dict[str, Any] = {"named": named} if named else {}
+    meta: dict[str, object] = {"named": named} if named else {}
     where = next(
         (
             jsonline.text(told.get(name))
@@ -72,7 +72,7 @@ def given(tool: str, told: Mapping[str, object]) -> dict[str, Any]:
     return meta
 
 
-def shown(told: object) -> dict[str, Any]:
+def shown(told: object) -> dict[str, object]:
     """Meta of a request for permission: `input`, what a person sees of what a tool is given, and `cut` if not all."""
     whole = jsonline.Whole(told)
     return {"input": whole.value, **({"cut": True} if whole.cut else {})}

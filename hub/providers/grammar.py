@@ -46,7 +46,7 @@ class Grammar:
     kind: Callable[[Mapping[str, Any]], str] = by_type
     key: str = "id"
 
-    def fold(self, hit: StoreHit) -> GrammarFold:  # noqa: ARG002  # one shape
+    def fold(self, hit: StoreHit) -> GrammarFold:
         """A fresh fold of one session."""
         return GrammarFold(self)
 

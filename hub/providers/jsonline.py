@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hub.domain.event import Event
 from hub.domain.text.safe import cap as cap  # noqa: PLC0414  # part of the API
@@ -30,7 +29,7 @@ _UNKNOWN_TEXT = 1_000
 _REPLACEMENT = "\ufffd"
 
 
-def read(line: bytes) -> dict[str, Any] | None:
+def read(line: bytes) -> dict[str, object] | None:
     """The JSON object on the line; None when there is none that can be read.
 
     Invalid UTF-8 and lone surrogates inside an object are replaced, so that a torn character costs itself
@@ -38,7 +37,7 @@ def read(line: bytes) -> dict[str, Any] | None:
     """
     import msgspec  # noqa: PLC0415  # whoever only takes values apart does without
 
-    value: Any
+    value: object
     try:
         value = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -46,7 +45,7 @@ def read(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _lenient(line: bytes) -> Any:
+def _lenient(line: bytes) -> object:
     try:
         return json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -76,12 +75,12 @@ def text(value: object) -> str:
     return clean(value) if isinstance(value, str) else ""
 
 
-def mapping(value: object) -> Mapping[str, Any]:
+def mapping(value: object) -> Mapping[str, object]:
     """The object; an empty one for everything else."""
     return value if isinstance(value, dict) else {}
 
 
-def items(value: object) -> Sequence[Any]:
+def items(value: object) -> Sequence[object]:
     """The array; an empty one for everything else."""
     return value if isinstance(value, list) else ()
 
@@ -115,7 +114,7 @@ def count(value: object) -> int:
     return max(0, integer(value) or 0)
 
 
-def excerpt(value: object, depth: int = _EXCERPT_DEPTH) -> Any:
+def excerpt(value: object, depth: int = _EXCERPT_DEPTH) -> object:
     """The value, small: long strings cut, long arrays and deep places dropped, numbers made safe."""
     if isinstance(value, (dict, list)):
         return _container(value, depth - 1) if depth > 0 else "…"
@@ -127,7 +126,7 @@ def excerpt(value: object, depth: int = _EXCERPT_DEPTH) -> Any:
     return integer(value)
 
 
-def _container(value: dict[Any, Any] | list[Any], depth: int) -> Any:
+def _container(value: dict[object, object] | list[object], depth: int) -> object:
     if isinstance(value, list):
         return [excerpt(inner, depth) for inner in value[:_EXCERPT_ITEMS]]
     pairs = list(value.items())[:_EXCERPT_ITEMS]
@@ -145,7 +144,7 @@ class Whole:
         self._texts, self._items = _WHOLE_TEXT, _WHOLE_ITEMS
         self.value = self._take(value, _WHOLE_DEPTH)
 
-    def _take(self, value: object, depth: int) -> Any:
+    def _take(self, value: object, depth: int) -> object:
         if isinstance(value, str):
             return self._text(value)
         if value is None or isinstance(value, bool):
@@ -173,7 +172,7 @@ class Whole:
         self.cut = True
         return whole_words(short) + "…"
 
-    def _number(self, value: object) -> Any:
+    def _number(self, value: object) -> object:
         """As it is; one that an event cannot hold in words."""
         if (found := integer(value)) == value:
             return found

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -158,19 +158,19 @@ def _tail(source: Bytes, begun: int, limits: Limits) -> int:
 def _span(source: Bytes, at: int, taker: _Taker) -> None:
     """Every line from there on, with never more of the file in memory than the longest record."""
     rest: list[bytes] = []
-    held = 0
+    buffered = 0
     while data := source.at(at, min(_CHUNK, source.size - at)):
         at += len(data)
         first, *others = data.split(b"\n")
-        if held <= taker.most:
+        if buffered <= taker.most:
             rest.append(first)
-        held += len(first)
+        buffered += len(first)
         if others:
-            _end(rest, held, taker)
+            _end(rest, buffered, taker)
             for line in others[:-1]:
                 taker.line(line)
-            rest, held = [others[-1]], len(others[-1])
-    _end(rest, held, taker)
+            rest, buffered = [others[-1]], len(others[-1])
+    _end(rest, buffered, taker)
 
 
 def _end(parts: list[bytes], held: int, taker: _Taker) -> None:
@@ -181,7 +181,7 @@ def _end(parts: list[bytes], held: int, taker: _Taker) -> None:
         taker.line(b"".join(parts))
 
 
-def _object(text: str, at: int) -> tuple[dict[str, Any] | None, int]:
+def _object(text: str, at: int) -> tuple[dict[str, object] | None, int]:
     try:
         value, end = _lenient.raw_decode(text, at)
     except (ValueError, RecursionError):
@@ -189,10 +189,10 @@ def _object(text: str, at: int) -> tuple[dict[str, Any] | None, int]:
     return (value, end) if isinstance(value, dict) else (None, at)
 
 
-def whole(data: bytes) -> Mapping[str, Any] | None:
+def whole(data: bytes) -> Mapping[str, object] | None:
     """A document that is one JSON object or array (as `items`); None for everything else."""
     try:
-        value: Any = _decode(data)
+        value: object = _decode(data)
     except _REFUSED:
         try:
             value = json.loads(data.decode("utf-8", "replace"))

@@ -37,7 +37,7 @@ def key_in(variables: bytes) -> str:
 def client(key: Callable[[bytes], str], *, home: str, credentials: str, account: str = "") -> QuotaClient:
     """The quota client of an agent that keeps no quota itself; `key` finds the maker's key in the bytes of its login."""
 
-    def request(login: bytes, url: str, now: float) -> QuotaRequest | None:  # noqa: ARG001 - the client's signature
+    def request(login: bytes, url: str, now: float) -> QuotaRequest | None:
         """The question what is left to the key; None without one."""
         found = key(login)
         return (

@@ -38,7 +38,7 @@ class Program:
     untold: Collection[Untold] = ()
     """What its stream leaves out and its own store has."""
 
-    def unasked(self, options: Mapping[str, object]) -> Mapping[str, str]:  # noqa: ARG002 - for those that override it
+    def unasked(self, options: Mapping[str, object]) -> Mapping[str, str]:
         """What the agent does without asking, however it is started; see `Provider`."""
         return (
             {}
@@ -46,7 +46,7 @@ class Program:
             else {"*": "cannot ask for permission, which a rule of [[approvals]] wants."}
         )
 
-    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> Mapping[str, str]:  # noqa: ARG002 - as above
+    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> Mapping[str, str]:
         """What its user's own settings let it do without asking: nothing that hub's do not outrank."""
         return {}
 
@@ -57,10 +57,10 @@ class Program:
 
     def refuses_root(
         self,
-        options: Mapping[str, object],  # noqa: ARG002 - the contract's signature
-        env: Mapping[str, str],  # noqa: ARG002 - the contract's signature
+        options: Mapping[str, object],
+        env: Mapping[str, str],
         *,
-        asks: bool,  # noqa: ARG002 - the contract's signature
+        asks: bool,
     ) -> tuple[str, str]:
         """Most do as any user asks."""
         return "", ""

@@ -76,7 +76,7 @@ class QuotaClient:
     account: str = ""
 
 
-def document(data: bytes) -> Mapping[str, Any]:
+def document(data: bytes) -> Mapping[str, object]:
     """A JSON object; {} for anything else."""
     try:
         found = json.loads(data)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from hub.domain.detection.intel_fold import IntelDraft, mcp_of
 from hub.domain.text.patterns import late
@@ -147,7 +146,7 @@ def patched(patch: str) -> Iterator[str]:
     return ((found[1] or found[2]).strip() for found in _PATCHED().finditer(patch))
 
 
-def decoded(value: object) -> Any:
+def decoded(value: object) -> object:
     """What a string holds as JSON; every other value as it is, and a string that is none too."""
     if not isinstance(value, str):
         return value
@@ -159,7 +158,7 @@ def decoded(value: object) -> Any:
         return value
 
 
-def _arguments(given: object) -> Mapping[str, Any] | str:
+def _arguments(given: object) -> Mapping[str, object] | str:
     found = decoded(given)
     if isinstance(found, dict):
         inner = next(

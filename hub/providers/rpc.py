@@ -85,7 +85,7 @@ class Peer:
 
     def notify(self, key: str, method: str, params: Mapping[str, object] | None = None) -> Write:
         """A notification; the key only keeps it from being sent twice."""
-        body: dict[str, Any] = {"method": method}
+        body: dict[str, object] = {"method": method}
         if params is not None:
             body["params"] = dict(params)
         return self._write(key, body)

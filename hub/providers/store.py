@@ -142,7 +142,7 @@ class _FileStore:
         self,
         home: str,
         env: Mapping[str, str],
-        folders: Sequence[str] = (),  # noqa: ARG002  # one shape
+        folders: Sequence[str] = (),
     ) -> Sequence[Place]:
         """Where sessions may lie."""
         return self.where(home, env)
@@ -244,7 +244,7 @@ class KindStore:
         self,
         home: str,
         env: Mapping[str, str],
-        folders: Sequence[str] = (),  # noqa: ARG002  # one shape
+        folders: Sequence[str] = (),
     ) -> Sequence[Place]:
         """Where sessions may lie, in each format."""
         return self.where(home, env)
@@ -277,7 +277,7 @@ def guarded(act: Callable[[], None], hit: StoreHit, draft: IntelDraft) -> Sessio
 
 def document(
     files: Files, root: str, path: str, limits: Limits, draft: IntelDraft | None = None
-) -> Mapping[str, Any] | None:
+) -> Mapping[str, object] | None:
     """A file that is one JSON object; None when it is none. An array becomes the object `{"items": array}`.
 
     Where it is too large the draft, if one is given, has its bytes as skipped.
@@ -293,7 +293,7 @@ def document(
         return lines.whole(source.at(0, source.size))
 
 
-def beside(files: Files, hit: StoreHit, path: str, limits: Limits) -> Mapping[str, Any]:
+def beside(files: Files, hit: StoreHit, path: str, limits: Limits) -> Mapping[str, object]:
     """A document that may lie beside a session, below the same root; an empty one where it does not."""
     with contextlib.suppress(Unreadable):
         return document(files, hit.root, path, limits) or {}

@@ -147,11 +147,3 @@ def search(
 def read(hit: StoreHit, files: Files, limits: Limits = GLANCE) -> SessionIntel:
     """What this session tells. Never raises for what a store holds: what went wrong is the alarm."""
     return load(hit.provider).read(hit, files, limits)
-
-
-def read_all(
-    hits: Iterable[StoreHit], files: Files, limits: Limits = GLANCE
-) -> Iterator[tuple[StoreHit, SessionIntel]]:
-    """Each hit with what it tells."""
-    for hit in hits:
-        yield hit, read(hit, files, limits)

@@ -93,7 +93,7 @@ _SILENT = frozenset(
 )
 
 
-def _task(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+def _task(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:
     for number, one in enumerate(map(mapping, items(value.get("items")))):
         kind = text(one.get("say")) or text(one.get("ask"))
         words = text(one.get("text"))

@@ -24,7 +24,6 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from hub.domain.failure import FailureClass
 from hub.providers import jsonline
@@ -162,7 +161,7 @@ class Wording:
         return message or _of_fields(error)
 
 
-def _mapping(text: str, at: int) -> Mapping[str, Any]:
+def _mapping(text: str, at: int) -> Mapping[str, object]:
     """The object that begins here, in JSON or as Python prints one; empty where it is neither."""
     try:
         return jsonline.mapping(json.JSONDecoder().raw_decode(text, at)[0])

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -52,21 +53,17 @@ async def off_loop(work: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
-    def tell(result: T | None, error: BaseException | None) -> None:
-        if done.cancelled():
-            return
-        if error is not None:
-            done.set_exception(error)
-        else:
-            done.set_result(result)  # type: ignore[arg-type]  # there is one where there is no error
+    def tell(how: Callable[[], None]) -> None:
+        if not done.cancelled():
+            how()
 
     def run() -> None:
         try:
-            result, error = work(), None
-        except Exception as caught:  # noqa: BLE001  # raised where it is awaited
-            result, error = None, caught
+            how = partial(done.set_result, work())
+        except Exception as error:  # noqa: BLE001  # raised where it is awaited
+            how = partial(done.set_exception, error)
         try:
-            loop.call_soon_threadsafe(tell, result, error)
+            loop.call_soon_threadsafe(tell, how)
         except RuntimeError:
             return  # the program has ended meanwhile
 

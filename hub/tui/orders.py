@@ -8,7 +8,7 @@ Tests: tests/hub/tui/test_app.py
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
@@ -62,11 +62,11 @@ class OrdersPage(Page):
         """The name of another project, where the session that is meant is of one; its daemon gets no order from here."""
         return ""
 
-    def order(self, work: Coroutine[Any, Any, None]) -> None:
+    def order(self, work: Coroutine[object, object, None]) -> None:
         """Carry an order out; what the daemon answers is said."""
         self.run_worker(self._tried(work), group="orders")
 
-    async def _tried(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _tried(self, work: Coroutine[object, object, None]) -> None:
         from hub.errors import HubError
 
         try:
@@ -75,7 +75,7 @@ class OrdersPage(Page):
             self.say(f"{error.detail.partition(chr(10))[0]} {error.hint}", bad=True)
         self.reload()
 
-    def _on_session(self, name: str, work: Callable[[str], Coroutine[Any, Any, None]]) -> None:
+    def _on_session(self, name: str, work: Callable[[str], Coroutine[object, object, None]]) -> None:
         if self.foreign:
             self.say(f"That is a session of {self.foreign}: enter goes there.", bad=True)
         elif self.meant:

@@ -129,7 +129,7 @@ class Rows(ScrollView, can_focus=True):
             """The list that it stands in."""
             return self.rows
 
-    def __init__(self, *, sticky: bool = False, id: str | None = None) -> None:  # noqa: A002  # Textual's name
+    def __init__(self, *, sticky: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
         self.lines: Sequence[Row] = ()
         self.cursor = -1

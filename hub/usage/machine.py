@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import attrs
 import msgspec
@@ -45,7 +44,7 @@ class UsageRow:
     split: bool
     exact: bool
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As it is shown."""
         return {
             "provider": self.provider,

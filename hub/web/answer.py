@@ -7,7 +7,6 @@ Must not: know a framework, or any one route.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import trio
 
@@ -19,7 +18,7 @@ from hub.web.route import Route
 
 
 async def answer(
-    route: Route, context: Context, decode: Callable[[], Awaitable[Any]], redact: Redact
+    route: Route, context: Context, decode: Callable[[], Awaitable[object]], redact: Redact
 ) -> WholeResponse:
     """What the route says to what `decode` gives. Never raises an error."""
     try:
@@ -29,7 +28,9 @@ async def answer(
     return WholeResponse(route.status, {"Content-Type": route.media}, body)
 
 
-async def told(route: Route, context: Context, decode: Callable[[], Awaitable[Any]], redact: Redact) -> bytes:
+async def told(
+    route: Route, context: Context, decode: Callable[[], Awaitable[object]], redact: Redact
+) -> bytes:
     """The body of the answer where all goes well. Raises whatever went wrong."""
     found = await route.handle(context, await decode())
     if isinstance(found, bytes):

@@ -76,7 +76,7 @@ def decode_query(raw: bytes, kind: type[T], path: Mapping[str, str]) -> T:
     return _typed(_numbers(values, kind), kind, path)
 
 
-def _numbers(values: dict[str, str], kind: type) -> dict[str, Any]:
+def _numbers(values: dict[str, str], kind: type) -> dict[str, object]:
     """The values, those of integer fields as integers where they are written as one."""
     integers = {name for name, field in fields_of(kind).items() if _whole(field.type)}
     return {

@@ -300,7 +300,7 @@ class _Inbox:
             await self._room.acquire()
         self._put.send_nowait(event)
 
-    async def get(self) -> Mapping[str, Any]:
+    async def get(self) -> Mapping[str, object]:
         event = await self._get.receive()
         if event["type"] in _PIECES:
             self._room.release()

@@ -54,7 +54,7 @@ class Context:
     checkout: trio.Lock = attrs.field(factory=trio.Lock)
     """Held by whoever changes the user's checkout, or takes a session's worktree away."""
 
-    async def call(self, message: Call[A], *, timeout: float = READ) -> A:  # noqa: ASYNC109  # as `Ref.call`
+    async def call(self, message: Call[A], *, timeout: float = READ) -> A:
         """What the actor answers that the message is for."""
         return await self.ref(type(message)).call(message, timeout=timeout)
 
@@ -105,7 +105,7 @@ def call(make: type[Call[Any]] | Callable[[Any], Call[Any]], timeout: float = RE
         timeout: Seconds for the answer.
     """
 
-    async def handle(context: Context, given: object) -> Any:
+    async def handle(context: Context, given: object) -> object:
         message = make() if isinstance(make, type) else make(given)
         return await context.call(message, timeout=timeout)
 

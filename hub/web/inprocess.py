@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 from urllib.parse import unquote, urlencode
 
 import msgspec
@@ -41,15 +40,15 @@ class InProcess:
         self._context = context
         self._redact = redact
 
-    async def get(self, path: str, query: Mapping[str, object]) -> Any:
+    async def get(self, path: str, query: Mapping[str, object]) -> object:
         """The JSON of a resource."""
         return await self._ask("GET", path, decode_query, urlencode(query))
 
-    async def post(self, path: str, body: Mapping[str, object]) -> Any:
+    async def post(self, path: str, body: Mapping[str, object]) -> object:
         """What a POST made or changed."""
         return await self._ask("POST", path, decode_body, json.dumps(body))
 
-    async def _ask(self, method: str, path: str, decode: Callable[..., Any], given: str) -> Any:
+    async def _ask(self, method: str, path: str, decode: Callable[..., object], given: str) -> object:
         try:
             route, params = self._found(method, path)
             asked = partial(trio.to_thread.run_sync, decode, given.encode(), route.given, params)

@@ -101,7 +101,7 @@ def post(
     summary: str,
     handle: Handler,
     *,
-    answer: Any,
+    answer: object,
     body: Any = Nothing,
     status: int = 200,
     codes: frozenset[Code] = frozenset(),

@@ -61,7 +61,7 @@ def _endpoint(route: Route, context: Context, redact: Redact) -> Endpoint:
     return endpoint
 
 
-async def _decode(route: Route, path: dict[str, str]) -> Any:
+async def _decode(route: Route, path: dict[str, str]) -> object:
     if route.method == "GET":
         return decode_query(request.query_string, route.given, path)
     decode_query(request.query_string, Nothing, {})

@@ -165,7 +165,7 @@ class Socket(WSStream):
             await self._leave(CloseConnection(code=CloseReason.MESSAGE_TOO_BIG))
             return
         if message.message_finished:
-            whole: Any = self.buffer.to_message()
+            whole: object = self.buffer.to_message()
             self.buffer.clear()
             if self.app_put is not None:
                 await self.app_put(whole)

@@ -106,7 +106,7 @@ class Process(Actor[Any]):
     async def watch(self) -> None:
         raise ChildProcessError(await self.process.wait())
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002
+    async def stopped(self, exit: Exit) -> None:
         if self.process.returncode is None:
             self.process.kill()
         await self.process.wait()

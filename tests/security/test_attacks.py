@@ -103,8 +103,8 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     12: (
         "Acceptance commands that the agent rewrites",
         (
-            "tests/hub/actors/session/test_evidence.py::test_the_commands_are_those_of_the_start_whatever_the_agent_writes",
-            "tests/hub/actors/session/test_evidence.py::test_a_command_the_session_has_changed_is_said_to_be",
+            "tests/hub/actors/session/test_commands_acceptance.py::test_the_commands_are_those_of_the_start_whatever_the_agent_writes",
+            "tests/hub/actors/session/test_commands_acceptance.py::test_a_command_the_session_has_changed_is_said_to_be",
         ),
     ),
     13: (

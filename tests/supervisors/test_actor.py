@@ -80,7 +80,7 @@ class Probe(Actor[Any]):
                 return self.answer_later(message, function())
         return message
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002
+    async def stopped(self, exit: Exit) -> None:
         self.log.append(("stopped", exit.kind))
 
 
@@ -500,7 +500,7 @@ async def test_tasks_outlive_the_handlers_in_an_orderly_stop_only(
             finally:
                 self.running = False
 
-        async def stopped(self, exit: Exit) -> None:  # noqa: A002
+        async def stopped(self, exit: Exit) -> None:
             seen.append(self.running)
 
     async with running(SupervisorSpec(children=[actor_spec("host", Host, slot)])) as root:
@@ -625,7 +625,7 @@ async def test_a_failure_in_each_hook(log, hook: str, error: Exception) -> None:
             if hook == "init" and self.ctx.generation == 2:
                 raise error
 
-        async def stopped(self, exit: Exit) -> None:  # noqa: A002
+        async def stopped(self, exit: Exit) -> None:
             if hook == "stopped" and exit.kind is ExitKind.SHUTDOWN:
                 raise error
 
@@ -654,7 +654,7 @@ async def test_a_failure_in_the_cleanup_after_a_failure_is_reported_beside_it(lo
     recorder = Recorder()
 
     class Failing(Probe):
-        async def stopped(self, exit: Exit) -> None:  # noqa: A002
+        async def stopped(self, exit: Exit) -> None:
             if exit.kind is ExitKind.ERROR:
                 raise KeyError("second")
 
@@ -671,7 +671,7 @@ async def test_the_cleanup_is_shielded_and_bounded(log, autojump_clock) -> None:
     recorder = Recorder()
 
     class Slow(Probe):
-        async def stopped(self, exit: Exit) -> None:  # noqa: A002
+        async def stopped(self, exit: Exit) -> None:
             await trio.sleep(0.5 if self.ctx.generation == 1 else 100)
             log.append("cleaned")
 

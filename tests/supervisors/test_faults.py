@@ -31,7 +31,7 @@ class Echo(Actor[Any]):
     async def handle(self, message: Any) -> Any:
         return message
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002
+    async def stopped(self, exit: Exit) -> None:
         """Overridden, so that it is always called."""
 
 

@@ -19,8 +19,8 @@ from supervisors import (
     run_root,
     supervisor_spec,
 )
+from supervisors.root import EXIT_STUCK
 from supervisors.testing import Scripted, running
-from supervisors.watchdog import EXIT_STUCK
 
 
 async def test_stop_waits_until_all_is_gone() -> None:
@@ -123,7 +123,7 @@ def test_the_watchdog_ends_a_process_that_cannot_stop(how: str, status: int) -> 
 async def test_the_watchdog_is_armed_by_a_give_up_too(monkeypatch) -> None:
     """Every beginning of a stop counts; a stop in time disarms it."""
     ended: list[int] = []
-    monkeypatch.setattr("supervisors.watchdog.os._exit", ended.append)
+    monkeypatch.setattr("supervisors.root.os._exit", ended.append)
     child = Scripted("child")
 
     async def drive() -> None:
@@ -139,10 +139,10 @@ async def test_the_watchdog_is_armed_by_a_give_up_too(monkeypatch) -> None:
 
 def test_the_watchdog_says_why(monkeypatch, capfd) -> None:
     """In this process, with the exit itself held back."""
-    from supervisors.watchdog import Watchdog
+    from supervisors.root import Watchdog
 
     ended: list[int] = []
-    monkeypatch.setattr("supervisors.watchdog.os._exit", ended.append)
+    monkeypatch.setattr("supervisors.root.os._exit", ended.append)
     Watchdog(0.001)._watch()
     assert ended == [EXIT_STUCK]
     assert "not stopped after 0.001 s" in capfd.readouterr().err

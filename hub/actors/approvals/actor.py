@@ -1,6 +1,7 @@
 """The approvals actor: what waits for a person's word, and who waits for it.
 
-Owns: the requests' record, the one answer of each, and the order in which it is kept, told and given.
+Owns: the requests' record, the one answer of each, the order in which it is kept, told and given, and what is said of each
+stage: its key is made of the request and the stage, so a restart publishes again whatever it is not sure of.
 Must not: hold the rules (`hub.domain.permission.rules` does), or talk to an agent (its session does).
 
 A request is durable before anybody sees it. Its answer is durable, then on the audit log, and only then given to
@@ -17,20 +18,21 @@ from typing import assert_never
 import attrs
 import trio
 
-from hub.actors.approvals.publish import publish
-from hub.actors.approvals.store import ApprovalStore
+from hub.actors.approvals.store import ApprovalStore, shown
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.condition import Condition
-from hub.actors.common.outbox import Outbox
-from hub.api import approvals as api
+from hub.actors.common.outbox import Outbox, known
 from hub.api.approvals import Resolved
 from hub.domain import approval as record
 from hub.domain.approval import Action, ApprovalRecord, ApprovalState, By, PermissionRequest, RuleVerdict
 from hub.domain.config.model import ApprovalRule
-from hub.domain.permission.rules import Named, Where, judge, named
-from hub.domain.wallclock import iso
+from hub.domain.event import Tag
+from hub.domain.permission.places import Where
+from hub.domain.permission.rules import Named, SeenPath, judge, judge_script, named, of_script
 from hub.errors import Code, HubError
+from hub.io import failpoints
 from hub.io.files.named import look
+from hub.io.files.scripts import lines_run
 from hub.io.git.showing import files_shown
 from hub.messages import (
     ApprovalsInbox,
@@ -42,6 +44,51 @@ from hub.messages import (
     WithdrawApprovals,
 )
 from supervisors import Actor, Answer, Ref
+
+
+async def publish(outbox: Outbox, approval: ApprovalRecord) -> None:
+    """Everything about the request up to how it stands; durable when this returns.
+
+    Raises:
+        HubError: A log did not take it.
+    """
+    if approval.by != By.POLICY:
+        await _requested(outbox, approval)
+    if not approval.pending:
+        await _resolved(outbox, approval)
+        failpoints.hit("approval.told")
+
+
+async def _requested(outbox: Outbox, approval: ApprovalRecord) -> None:
+    about, key = _about(approval), f"approval:{approval.id}:requested"
+    more = known(severity=approval.severity, reason=approval.reason)
+    await outbox.record("approval_requested", {**about, **more}, key)
+    words = f"approval needed: {approval.request.action}"
+    await outbox.publish(Tag.WAITING, words, {**about, **more, "needsApproval": True}, key)
+
+
+async def _resolved(outbox: Outbox, approval: ApprovalRecord) -> None:
+    about, key = _about(approval), f"approval:{approval.id}:resolved"
+    more = known(state=str(approval.state), by=approval.by, note=approval.note)
+    await outbox.record("approval_resolved", {**about, **more}, key)
+    failpoints.hit("approval.audited")
+    approved = approval.state is ApprovalState.APPROVED
+    if approval.by == By.POLICY and approved:
+        return  # what the rules allow is on the audit log; the agent's own events tell the rest
+    note = f" ({approval.note})" if approval.note else ""
+    words = f"{approval.state}: {approval.request.action}{note}"
+    await outbox.publish(Tag.WAITING, words, {**about, **more, "approved": approved}, key)
+
+
+def _about(approval: ApprovalRecord) -> dict[str, str]:
+    request = approval.request
+    return known(
+        approvalId=approval.id,
+        sessionId=request.session_id,
+        provider=request.provider,
+        action=request.action,
+    )
+
 
 _PAUSE = 2.0
 """Seconds between two tries to tell what a log did not take."""
@@ -103,7 +150,7 @@ class Approvals(Actor[ApprovalsInbox]):
                 self._withdraw(message)
                 return None
             case GetApprovals():
-                return message.answer([_shown(one) for one in self._shelf.all() if one.pending])
+                return message.answer([shown(one) for one in self._shelf.all() if one.pending])
             case _:
                 assert_never(message)
 
@@ -130,14 +177,31 @@ class Approvals(Actor[ApprovalsInbox]):
             if request.kind is Action.TOOL:
                 return RuleVerdict("ask", reason=f"the rules cannot be read: {error.detail}")
         known = self._known
+        seen = await self._seen(known, request)
+        verdict = await trio.to_thread.run_sync(judge, known, request, self._where, seen)
+        if verdict is None or verdict.decision != "allow" or not known:
+            return verdict
+        return await self._of_scripts(known, request) or verdict
+
+    async def _of_scripts(
+        self, known: Sequence[ApprovalRule], request: PermissionRequest
+    ) -> RuleVerdict | None:
+        """What the rules say to the scripts that a command runs by their names; None = nothing."""
+        lines = await trio.to_thread.run_sync(lines_run, request, self._where)
+        for line in lines:
+            seen = await self._seen(known, of_script(request, line))
+            found = await trio.to_thread.run_sync(judge_script, known, request, line, self._where, seen)
+            if found is not None:
+                return found
+        return None
+
+    async def _seen(self, known: Sequence[ApprovalRule], request: PermissionRequest) -> SeenPath | None:
+        """What is there of what the request and the rules name; None where they name nothing."""
         names = named(known, request, self._where)
         if names == Named():
-            return judge(known, request, self._where)
-        shown = {one: await files_shown(*one) for one in names.shown}
-        seen = await trio.to_thread.run_sync(look, names)
-        return await trio.to_thread.run_sync(
-            judge, known, request, self._where, attrs.evolve(seen, shown=shown)
-        )
+            return None
+        of_git = {one: await files_shown(*one) for one in names.shown}
+        return attrs.evolve(await trio.to_thread.run_sync(look, names), shown=of_git)
 
     def _resolve(self, message: ResolveApproval) -> Answer:
         found = self._shelf.find(message.id)
@@ -244,21 +308,3 @@ class Approvals(Actor[ApprovalsInbox]):
                 pause = _PAUSE  # the disk is full: it waits a little longer
             with trio.move_on_after(pause):
                 await self._changed.wait()
-
-
-def _shown(approval: ApprovalRecord) -> api.Approval:
-    request = approval.request
-    return api.Approval(
-        id=approval.id,
-        action=request.action,
-        reason=approval.reason,
-        severity=approval.severity,
-        created_at=iso(approval.created_ms / 1000),
-        expires_at=iso(approval.expires_ms / 1000) if approval.expires_ms else None,
-        kind=request.kind,
-        session_id=request.session_id,
-        provider=request.provider,
-        account=request.account,
-        tool=request.tool,
-        context=record.shown(request),
-    )

@@ -10,7 +10,10 @@ from collections.abc import Mapping
 
 import attrs
 
+from hub.api import approvals as api
+from hub.domain import approval as record
 from hub.domain.approval import ApprovalRecord, history, spare
+from hub.domain.wallclock import iso
 from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore, as_named
@@ -78,3 +81,22 @@ class ApprovalStore:
     def _write(self, kept: Mapping[str, ApprovalRecord]) -> None:
         self.store.save(KeptApprovals(tuple(kept.values())), "approvals")
         self._kept = kept
+
+
+def shown(approval: ApprovalRecord) -> api.Approval:
+    """How it is shown to whoever asks."""
+    request = approval.request
+    return api.Approval(
+        id=approval.id,
+        action=request.action,
+        reason=approval.reason,
+        severity=approval.severity,
+        created_at=iso(approval.created_ms / 1000),
+        expires_at=iso(approval.expires_ms / 1000) if approval.expires_ms else None,
+        kind=request.kind,
+        session_id=request.session_id,
+        provider=request.provider,
+        account=request.account,
+        tool=request.tool,
+        context=record.shown(request),
+    )

@@ -19,7 +19,7 @@ M = TypeVar("M")
 _CALL_TIMEOUT = 30.0
 
 
-async def call_until_answered(ref: Ref[M], message: Sent[M, A], timeout: float = _CALL_TIMEOUT) -> A:  # noqa: ASYNC109 - of one try
+async def call_until_answered(ref: Ref[M], message: Sent[M, A], timeout: float = _CALL_TIMEOUT) -> A:
     """Call an actor that may be restarting, until it answers. Only for messages that may be repeated.
 
     Raises:

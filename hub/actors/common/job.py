@@ -12,7 +12,7 @@ from typing import Protocol
 
 import attrs
 
-from hub.actors.common.causes import coded_cause
+from hub.actors.common.transient import coded_cause
 from hub.errors import Code, HubError
 from supervisors import AdminCode, AdminError, ChildSpec, DynamicHandle, ExitKind
 

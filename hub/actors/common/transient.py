@@ -1,16 +1,18 @@
-"""Errors that are not the end of anything.
+"""Errors that are not the end of anything, and why a child did not start.
 
-Owns: which codes go away by themselves or by the user's hand outside hub, and which say that the audit log takes
-nothing more.
+Owns: which codes go away by themselves or by the user's hand outside hub, which say that the audit log takes nothing more,
+and the way from a supervisor's refusal to the coded error behind it.
 Must not: decide what is done meanwhile.
-Tests: tests/hub/actors/session/test_driver.py
+Tests: tests/hub/actors/session/test_driver.py, tests/hub/actors/session/test_agent_control.py
 """
 
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
 
 from hub.errors import Code, HubError
+from supervisors import AdminError
 
 TRANSIENT = frozenset({Code.NO_SPACE, Code.READ_ONLY, Code.UNAVAILABLE, Code.DISK_FAILED})
 """What failed is tried again until it works; after `disk_failed` by the next daemon, for this one is about to end."""
@@ -32,3 +34,17 @@ def shortage(error: BaseException) -> HubError | None:
     if isinstance(error, OSError) and error.errno in _SHORT:
         return HubError(Code.UNAVAILABLE, "Too many files are open.", hint="It goes on when some are closed.")
     return None
+
+
+def coded_cause(error: AdminError) -> HubError | None:
+    """The coded error with which the child ended before it was ready; None when it was another."""
+    cause = error.exit.error if error.exit is not None else None
+    return next((leaf for leaf in _leaves(cause) if isinstance(leaf, HubError)), None)
+
+
+def _leaves(error: BaseException | None) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield from _leaves(part)
+    elif error is not None:
+        yield error

@@ -45,8 +45,7 @@ from hub.io.git.manifest import changed_lines, manifest
 from hub.io.git.proving import proofs
 from hub.io.git.trees import same_repository, tree_of
 from hub.io.git.worktree import carry
-from hub.io.processes.control import Identity
-from hub.io.processes.ending import end, with_all_below
+from hub.io.processes.control import Identity, end, with_all_below
 from hub.io.project.places import Places
 from hub.messages import Adopt, AuditAppend, AuditEntry, EventAppend, GetInUse
 from supervisors import Ref
@@ -304,6 +303,6 @@ class Adopting:
         ]
 
 
-def _wire(intel: SessionIntel) -> dict[str, Any]:
+def _wire(intel: SessionIntel) -> dict[str, object]:
     """As it is served, and all that its intent says."""
     return {**unstructure(told(intel)), "intent": intent_texts(intel.intent or NO_INTENT)}

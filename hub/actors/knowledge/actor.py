@@ -87,7 +87,7 @@ class Knowledge(Actor[KnowledgeInbox]):
         """Ready at once; the database is opened behind everybody's back."""
         self.ctx.nursery.start_soon(self._live)
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
+    async def stopped(self, exit: Exit) -> None:
         """Leave the log; the database is closed behind a batch under way, and nobody is told of the closing."""
         self._follower.leave()
         if self._work is not None:

@@ -1,6 +1,7 @@
 """The models actor: local models over Ollama, and the looks of a vision model.
 
-Owns: which pulls go on, by server and tag, and how many looks there are at a time.
+Owns: one pull from its beginning to its end, which of them go on, by server and tag, how many looks there are at a time, and
+the tables of models worth pulling and of agents that Ollama starts.
 Must not: keep a model or an image, or write a setting.
 """
 
@@ -10,26 +11,42 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import assert_never
 
+import attrs
 import trio
 
 from hub.actors.common.command_runs import InTerminal
-from hub.actors.common.job import Jobs
-from hub.actors.models.curated import CURATED, TOOLS
-from hub.actors.models.pulling import PullJob
+from hub.actors.common.job import Jobs, Say
 from hub.actors.models.vision import VisionCalls
 from hub.api import localmodel as api
 from hub.api.jobs import Begun
-from hub.api.localmodel import LocalModels, PullEnded
+from hub.api.localmodel import CuratedModel, LocalModels, PullEnded
 from hub.api.vision import Seen
 from hub.domain.config.reader import Config
+from hub.domain.models.pull import Pull
 from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
-from hub.io.models.ollama import base_of, reachable
+from hub.io.http.stream import failed, place_of
+from hub.io.models.ollama import base_of, installed, pulling, reachable
 from hub.io.processes.probe import which
 from hub.io.project.places import Places
 from hub.messages import CancelPull, GetConfig, LaunchModel, ListModels, LookAtImage, ModelsInbox, PullModel
 from hub.providers.base import Provider
 from supervisors import Actor, ActorDied, Answer, Ref
+
+CURATED: tuple[CuratedModel, ...] = (
+    CuratedModel(tag="qwen3-vl:8b", title="Qwen3-VL 8B: text in pictures, interfaces", gigabytes=6.1),
+    CuratedModel(tag="gemma3:4b", title="Gemma 3 4B: small and quick", gigabytes=3.3),
+    CuratedModel(tag="gemma3:12b", title="Gemma 3 12B", gigabytes=8.1),
+    CuratedModel(tag="qwen2.5vl:7b", title="Qwen2.5-VL 7B: documents, charts", gigabytes=6.0),
+    CuratedModel(tag="llama3.2-vision:11b", title="Llama 3.2 Vision 11B", gigabytes=7.8),
+    CuratedModel(tag="minicpm-v:8b", title="MiniCPM-V 8B", gigabytes=5.5),
+    CuratedModel(tag="granite3.2-vision:2b", title="Granite 3.2 Vision 2B: documents", gigabytes=2.4),
+    CuratedModel(tag="moondream:1.8b", title="Moondream 2: the smallest", gigabytes=1.7),
+)
+"""Tags of Ollama's library; sizes as its pages tell them."""
+TOOLS = {"claude": "claude", "codex": "codex", "opencode": "opencode"}
+"""Provider -> the name `ollama launch` knows its agent by."""
+
 
 _TIMEOUT = 10.0
 _PROGRAM = "ollama"
@@ -128,3 +145,38 @@ def _left(title: str) -> Callable[[int], Awaitable[str]]:
         return f"{title} has ended with status {code}"
 
     return ended
+
+
+_ENDED_EARLY = "ended the pull without a word; ask for it again, it goes on where it was"
+
+
+@attrs.frozen
+class PullJob:
+    """A job: see `hub.actors.common.job`. Ollama keeps what it has, so one that was cut off loses nothing."""
+
+    base: str
+    tag: str
+    provider: str = ""
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        return f"pulling {self.tag}"
+
+    async def begin(self) -> str:
+        """Make sure that there is an Ollama."""
+        await installed(self.base)
+        return f"{self.title} from {self.base}"
+
+    async def carry(self, say: Say) -> str:
+        """See it through, telling each step and each tenth."""
+        pull = Pull(self.tag)
+        async with pulling(self.base, self.tag) as lines:
+            while (document := await lines.next()) is not None:
+                if told := pull.take(document):
+                    await say(told)
+        if pull.error:
+            raise HubError(Code.UPSTREAM_FAILED, f"{self.tag}: {pull.error}.")
+        if not pull.done:
+            raise failed(place_of(self.base).origin, _ENDED_EARLY)
+        return f"{self.tag} is pulled"

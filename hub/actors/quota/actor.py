@@ -21,16 +21,13 @@ import trio
 from hub.actors.common.follower import LogFollower, Records
 from hub.actors.common.outbox import Outbox
 from hub.actors.quota.poller import LOOK, Poller
-from hub.actors.quota.store import FORM, KeptQuota, Key, Owner, QuotaStore
-from hub.actors.quota.wallet import entry
-from hub.api.quota import Entry
+from hub.actors.quota.store import FORM, KeptQuota, Key, QuotaStore
+from hub.actors.quota.wallet import Figures
 from hub.domain.config.reader import Config
 from hub.domain.event import EventType, Record, Tag
-from hub.domain.quota.burn import begin
 from hub.domain.quota.elsewhere import Growth
-from hub.domain.quota.spending import NOTHING, spent
 from hub.domain.quota.wallet import Prospect, alarm, prospect, said
-from hub.domain.quota.window import DECLARED, FULL, QuotaReading, Standing, newest, standing
+from hub.domain.quota.window import DECLARED, QuotaReading, newest
 from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.store import RecordStore
@@ -55,8 +52,6 @@ _FIRST_LOOK = 2.0
 """Seconds after a start: nobody waits for a daemon because of a poll."""
 _SAVE_AFTER = 2.0
 """Seconds in which changes are gathered before they are written: what the log holds can be read again."""
-_FORGOTTEN = 86_400.0
-"""Seconds after which a figure without a reset says nothing any more."""
 _FAR = 5000
 """Events after which the place in the log is written down although none of them told of a quota."""
 
@@ -103,7 +98,7 @@ class Quota(Actor[QuotaInbox]):
         self.ctx.nursery.start_soon(self._keep)
         self.ctx.nursery.start_soon(self._poll)
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
+    async def stopped(self, exit: Exit) -> None:
         """Leave the log, and write down what is not written yet."""
         self._follower.leave()
         if self._dirty.is_set():
@@ -113,24 +108,24 @@ class Quota(Actor[QuotaInbox]):
         """Answer with the wallet, or with the prospects of every window."""
         match message:
             case GetWallet():
-                return self.answer_later(message, self._answer(self._wallet))
+                return self.answer_later(message, self._answer(Figures.wallet))
             case GetStandings():
-                return self.answer_later(message, self._answer(self._standings))
+                return self.answer_later(message, self._answer(Figures.standings))
             case GetProspects(readings=readings):
                 self._note(readings)
-                return message.answer(self._prospects())
+                return message.answer(self._figures.prospects())
             case SpentElsewhere(growths=growths):
                 await self._refresh_config()
                 return message.answer(self._spent_elsewhere(growths))
             case _:
                 assert_never(message)
 
-    async def _answer(self, figures: Callable[[], T]) -> T:
+    async def _answer(self, figure: Callable[[Figures], T]) -> T:
         """What all that is in the log now comes to: whoever asks after an event was told finds it counted."""
         await self._refresh_config()
         with trio.move_on_after(_BEHIND), contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
             await self._follower.catch_up()
-        return figures()
+        return figure(self._figures)
 
     async def _poll(self) -> None:
         """Look at files and servers, beside the inbox. The session hears of what is new, and judges for itself."""
@@ -221,58 +216,12 @@ class Quota(Actor[QuotaInbox]):
         except (HubError, ActorDied, trio.TooSlowError):
             return  # the last valid one stays in use
 
-    def _prospects(self) -> dict[Owner, list[Prospect]]:
-        now = self._clock()
-        found: dict[Owner, list[Prospect]] = {}
-        for key, reading in newest((burn.last for burn in self._store.burns.values()), now).items():
-            if reading.source == DECLARED or (reading.resets_at is None and now - reading.at > _FORGOTTEN):
-                continue
-            found.setdefault(key[:2], []).append(prospect(self._store.burns[key], now))
-        for owner in [*self._store.spendings, *found]:
-            if declared := self._declared(owner, now):
-                found[owner] = _believed([*found.get(owner, ()), declared])
-        return found
-
-    def _declared(self, owner: Owner, now: float) -> Prospect | None:
-        """The cap in force against today's tokens: it may have been changed since they were counted."""
-        cap, spending = self._cap(owner[0]), self._store.spendings.get(owner)
-        if not cap or spending is None or not spending.today(now)[0]:
-            return None
-        reading = attrs.evolve(spent(spending, owner, cap, now), at=now)
-        burn = self._store.burns.get(reading.key)
-        known = burn if burn is not None and burn.last.source == DECLARED else begin(reading)
-        return prospect(attrs.evolve(known, last=reading), now, cap)
-
-    def _standings(self) -> dict[Owner, Standing]:
-        known = self._prospects()
-        return {owner: standing(p.reading for p in prospects) for owner, prospects in known.items()}
-
-    def _wallet(self) -> list[Entry]:
-        now, known = self._clock(), self._prospects()
-        owners = {
-            (name, account.label): None
-            for name in self._config.enabled_providers(self._providers)
-            for account in self._config.accounts(name)
-        }
-        spendings = self._store.spendings
-        return [
-            entry(
-                *owner,
-                known.get(owner) or self._untouched(owner, now),
-                now,
-                spendings.get(owner, NOTHING),
-            )
-            for owner in owners
-        ]
-
-    def _untouched(self, owner: Owner, now: float) -> list[Prospect]:
-        """A declared cap of which nothing was used today."""
-        cap = self._cap(owner[0])
-        return [prospect(begin(spent(NOTHING, owner, cap, now)), now, cap)] if cap else []
+    @property
+    def _figures(self) -> Figures:
+        return Figures(self._store, self._config, self._providers, self._clock())
 
     def _cap(self, provider: str) -> int:
-        """The tokens a day that hub.toml declares; 0 for none."""
-        return self._config.provider(provider).declared_cap or 0
+        return self._figures.cap(provider)
 
     # --- warnings -------------------------------------------------------------------------------------
 
@@ -300,9 +249,3 @@ class Quota(Actor[QuotaInbox]):
             "etaMinutes": None if found.forecast.eta is None else round(found.forecast.eta),
         }
         await self._outbox.publish(Tag.QUOTA, f"{key[0]}/{key[1]} {said(found, now)}", meta, source, grave)
-
-
-def _believed(prospects: list[Prospect]) -> list[Prospect]:
-    """A declared cap is the last resort, and counts where nothing else is known; once it is spent it always counts."""
-    told = [p for p in prospects if p.reading.source != DECLARED or p.reading.used_permille >= FULL]
-    return told or prospects

@@ -10,14 +10,19 @@ from collections.abc import Sequence
 
 import attrs
 
+from hub.actors.quota.store import Owner, QuotaStore
 from hub.api.quota import Entry, Window
+from hub.domain.config.reader import Config
+from hub.domain.quota.burn import begin
 from hub.domain.quota.forecast import Outlook
-from hub.domain.quota.spending import NOTHING, Spending
-from hub.domain.quota.wallet import Prospect, binding
-from hub.domain.quota.window import FULL
+from hub.domain.quota.spending import NOTHING, Spending, spent
+from hub.domain.quota.wallet import Prospect, binding, prospect
+from hub.domain.quota.window import DECLARED, FULL, Standing, newest, standing
 from hub.domain.wallclock import iso
 
 PERCENT = 100
+_FORGOTTEN = 86_400.0
+"""Seconds after which a figure without a reset says nothing any more."""
 _UNKNOWN = Window(
     window="",
     remaining=None,
@@ -34,6 +39,80 @@ _UNKNOWN = Window(
     eta_high_minutes=None,
     forecast=Outlook.ACCUMULATING,
 )
+
+
+@attrs.frozen
+class Figures:
+    """What the ledger comes to at one moment, under the settings in force."""
+
+    store: QuotaStore
+    config: Config
+    providers: Sequence[str]
+    """All that there are, enabled or not."""
+    now: float
+
+    def prospects(self) -> dict[Owner, list[Prospect]]:
+        """What is known of each account's windows."""
+        found: dict[Owner, list[Prospect]] = {}
+        for key, reading in newest((burn.last for burn in self.store.burns.values()), self.now).items():
+            if reading.source == DECLARED or (
+                reading.resets_at is None and self.now - reading.at > _FORGOTTEN
+            ):
+                continue
+            found.setdefault(key[:2], []).append(prospect(self.store.burns[key], self.now))
+        for owner in [*self.store.spendings, *found]:
+            if declared := self._declared(owner):
+                found[owner] = _believed([*found.get(owner, ()), declared])
+        return found
+
+    def _declared(self, owner: Owner) -> Prospect | None:
+        """The cap in force against today's tokens: it may have been changed since they were counted."""
+        cap, spending = self.cap(owner[0]), self.store.spendings.get(owner)
+        if not cap or spending is None or not spending.today(self.now)[0]:
+            return None
+        reading = attrs.evolve(spent(spending, owner, cap, self.now), at=self.now)
+        burn = self.store.burns.get(reading.key)
+        known = burn if burn is not None and burn.last.source == DECLARED else begin(reading)
+        return prospect(attrs.evolve(known, last=reading), self.now, cap)
+
+    def standings(self) -> dict[Owner, Standing]:
+        """How each account stands."""
+        known = self.prospects()
+        return {owner: standing(p.reading for p in prospects) for owner, prospects in known.items()}
+
+    def wallet(self) -> list[Entry]:
+        """Every account of every enabled provider."""
+        known = self.prospects()
+        owners = {
+            (name, account.label): None
+            for name in self.config.enabled_providers(self.providers)
+            for account in self.config.accounts(name)
+        }
+        spendings = self.store.spendings
+        return [
+            entry(
+                *owner,
+                known.get(owner) or self._untouched(owner),
+                self.now,
+                spendings.get(owner, NOTHING),
+            )
+            for owner in owners
+        ]
+
+    def _untouched(self, owner: Owner) -> list[Prospect]:
+        """A declared cap of which nothing was used today."""
+        cap = self.cap(owner[0])
+        return [prospect(begin(spent(NOTHING, owner, cap, self.now)), self.now, cap)] if cap else []
+
+    def cap(self, provider: str) -> int:
+        """The tokens a day that hub.toml declares; 0 for none."""
+        return self.config.provider(provider).declared_cap or 0
+
+
+def _believed(prospects: list[Prospect]) -> list[Prospect]:
+    """A declared cap is the last resort, and counts where nothing else is known; once it is spent it always counts."""
+    told = [p for p in prospects if p.reading.source != DECLARED or p.reading.used_permille >= FULL]
+    return told or prospects
 
 
 def entry(

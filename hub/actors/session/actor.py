@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any, assert_never
+from typing import assert_never
 
 import trio
 
 from hub.actors.common.transient import TRANSIENT
 from hub.actors.session import views
-from hub.actors.session.context import SessionContext, owner, unknown_agent
+from hub.actors.session.context import LiveAgent, PendingCommand, SessionContext, owner, unknown_agent
+from hub.actors.session.contract import Signed
 from hub.actors.session.driver import Driver
 from hub.actors.session.ending import ended, stopped, withdraw_all
-from hub.actors.session.shared_state import LiveAgent, PendingCommand
-from hub.actors.session.signed import Signed
 from hub.api.session import HandingOver, Paused, Replied
 from hub.domain.event import Event, EventType, Tag, answers
 from hub.domain.failure import FailureClass
@@ -102,7 +101,7 @@ class SessionActor(Actor[SessionInbox]):
         record = self._context.store.record
         if record is not None:
             with contextlib.suppress(HubError):
-                await self._context.each(record.session_id, self._context.usage.feed_all)
+                await self._context.each(record.session_id, self._context.store.usage.feed_all)
 
     async def handle(self, message: SessionInbox) -> Answer | None:
         """Each message is a question, a wish, or news of the agent."""
@@ -262,10 +261,7 @@ class SessionActor(Actor[SessionInbox]):
             requests = await self._driver.broker.put(record, batch, live)
             if batch.events:
                 logged = [self._logged(record, batch, item) for item in batch.events]
-                for number, event in zip(
-                    await self._context.store.log(logged, spooled=True), logged, strict=True
-                ):
-                    self._context.usage.count(number, event.msg, event.meta)
+                await self._context.store.log(logged, spooled=True)
             await self._account(record, batch, live)
         except HubError as error:
             # The adapter keeps the batch and comes again; meanwhile the status says why nothing moves.
@@ -310,7 +306,7 @@ class SessionActor(Actor[SessionInbox]):
                 live.question = bool(item.event.meta.get("needsInput"))
             if item.event.type in _ACTIONS and not item.event.meta.get("delta"):
                 self._context.shared.last_action = headline(item.event.content, _ACTION)
-        changes: dict[str, Any] = {}
+        changes: dict[str, object] = {}
         if (
             batch.native_session
             and record.state is State.RUNNING

@@ -13,11 +13,9 @@ import attrs
 import msgspec
 import trio
 
-from hub.actors.common.causes import coded_cause
 from hub.actors.common.launch import agent_env
-from hub.actors.common.transient import shortage
-from hub.actors.session.context import SessionContext, owner
-from hub.actors.session.shared_state import LiveAgent
+from hub.actors.common.transient import coded_cause, shortage
+from hub.actors.session.context import LiveAgent, SessionContext, owner
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.io.config.accounts import make_home

@@ -1,8 +1,9 @@
-"""Before each start: whether who has the work may do it now, or somebody else does, or all wait.
+"""Whether who has the work may go on: before each start, and where the budget of the session is used up.
 
-Owns: the first agent of a session and the agent of each further try, the wait where nobody is free, and the beginning of
-a handoff.
-Must not: start an agent (`work` does), or decide what a failure means (`hub.domain.retry` does).
+Owns: the first agent of a session and the agent of each further try, the wait where nobody is free, the beginning of
+a handoff, and what follows a yes and a no at the budget.
+Must not: start an agent (`work` does), decide what a failure means (`hub.domain.retry` does), or count what was used.
+Tests: tests/hub/actors/session/test_work.py, tests/hub/actors/session/test_spending.py
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from __future__ import annotations
 import math
 
 import attrs
+import trio
 
 from hub.actors.common.clock import iso
-from hub.actors.session.context import SessionContext
+from hub.actors.session.agent_control import AgentControl
+from hub.actors.session.context import LiveAgent, PendingCommand, SessionContext
 from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
 from hub.domain.approval import Action
+from hub.domain.cost import Budget
 from hub.domain.event import DOING, Tag
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import Trigger
@@ -156,3 +160,51 @@ async def start_handoff(
         snapshot_sha="",
         **also,
     )
+
+
+@attrs.define
+class BudgetWatch:
+    """Looks whenever something was used."""
+
+    context: SessionContext
+    control: AgentControl
+    broker: PermissionBroker
+    _looked: int = -1
+    """Up to which event."""
+
+    def due(self) -> bool:
+        """Whether something was used since it was looked last."""
+        return self._budget.capped and self.context.store.usage.upto != self._looked
+
+    @property
+    def _budget(self) -> Budget:
+        session = self.context.config.session
+        return Budget(session.max_cost, session.max_tokens)
+
+    async def look(self, record: SessionRecord, live: LiveAgent) -> None:
+        """Where the budget is used up: hold the agent, ask, and go on or ask for the session's end.
+
+        Each yes is on record before the agent goes on, so that it holds over a restart.
+
+        Raises:
+            HubError: `interrupted`; the session is to stop.
+        """
+        self._looked = self.context.store.usage.upto
+        tokens = self.context.store.usage.tokens()
+        usd = (await self.context.store.usage.bill()).usd if self._budget.max_cost is not None else None
+        said = self._budget.used_up(usd, tokens.tokens_in + tokens.tokens_out, record.extended)
+        if not said:
+            return
+        live.paused = self.control.pause(on=True)
+        occasion, target = f"budget-{record.extended + 1}", Target(record.provider, record.account)
+        if not await self.broker.permitted(record, Action.BUDGET, occasion, target, said):
+            await self.context.store.say(Tag.SYSTEM, f"{said}, and you did not let it go on")
+            await self.context.store.update(stopping="user")
+            self.context.shared.ask(PendingCommand.STOP)
+            return
+        await self.context.store.update(extended=record.extended + 1)
+        self._looked = -1
+        if not self.context.store.now.paused:
+            self.control.pause(on=False)
+            live.paused = False
+            live.heard_at = trio.current_time()

@@ -12,10 +12,9 @@ from pathlib import Path
 import attrs
 
 from hub.actors.session.context import SessionContext
-from hub.domain.brief import receiver_prompt, render_envelope
+from hub.domain.brief import guidance, receiver_prompt, render_envelope
 from hub.domain.contract import verify
 from hub.domain.permission.rules import asks
-from hub.domain.profile import guidance
 from hub.domain.session import SessionRecord
 from hub.io.files.atomic import read_bounded
 from hub.providers.base import Assignment

@@ -1,14 +1,17 @@
-"""What the parts of the session share.
+"""What the parts of the session share: references, whose a dispatch is, and what is known right now.
 
-Owns: nothing; it is the one bundle of references the session's parts are made with, and whose a dispatch is.
-Must not: hold state of its own.
+Owns: the meeting point of the inbox (which writes to `SharedState`) and the driver (which waits there): wishes, and the live
+agent's condition.
+Must not: hold anything a restart would need; that is the store's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 import trio
@@ -16,14 +19,13 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.crash_loop import CrashLoopGuard
 from hub.actors.common.secrets import Keys, Secrets
-from hub.actors.session.shared_state import SharedState
 from hub.actors.session.store import SessionStore
-from hub.actors.session.usage import SessionUsage
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.event import Record
 from hub.domain.handoff import State
-from hub.domain.session import SessionRecord
+from hub.domain.quota.window import QuotaReading
+from hub.domain.session import ErrorNote, SessionRecord
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
 from hub.io.secrets.kingfisher import Detection
@@ -42,7 +44,124 @@ from supervisors import Ref
 
 if TYPE_CHECKING:
     from hub.domain.redaction.redactor import KnownSecrets
-    from hub.providers.base import Provider
+    from hub.providers.base import Outcome, ProcessExit, Provider
+
+T = TypeVar("T")
+
+
+class PendingCommand(StrEnum):
+    """What a user may ask of a running session."""
+
+    HANDOFF = "handoff"
+    STOP = "stop"
+
+
+@attrs.define
+class LiveAgent:
+    """The condition of the agent of one dispatch, as its last batch told it."""
+
+    dispatch_id: str
+    tools_in_flight: int = 0
+    native_session: str = ""
+    alive: bool = False
+    """Whether its program runs."""
+    answered: bool = False
+    """Whether its model has answered: the heartbeat. A program that says "Not logged in" runs, and works not at all."""
+    worked: bool = False
+    """Whether a tool call of this run has come to a good end: what fails now does not fail again, but anew."""
+    outcome: Outcome | None = None
+    exit: ProcessExit | None = None
+    heard_at: float = 0.0
+    """`trio.current_time()` of the last batch."""
+    batches: int = 0
+    paused: bool = False
+    adapter_up: bool = False
+    breach: QuotaReading | None = None
+    breach_muted: bool = False
+    """A forecast that led nowhere once is not looked at again for this dispatch."""
+    question: bool = False
+    """Whether the last thing it said was a question."""
+    asks: set[str] = attrs.field(factory=set)
+    """Ids of the approvals that it waits for."""
+    no_space: bool = False
+    """Whether its last words, and its end, wait for space on the disk."""
+    takes_replies: bool = True
+    """Whether words can reach it while it runs; an agent that got its prompt as a file has no way in."""
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether it waits for a person: its silence has a reason."""
+        return self.question or bool(self.asks)
+
+
+@attrs.define
+class SharedState:
+    """Shared by the session's inbox and its driver; both run in one thread, so a change is never half seen."""
+
+    agent: LiveAgent | None = None
+    pending: PendingCommand | None = None
+    denied: HubError | None = None
+    """Why the last wish for a handoff came to nothing."""
+    held: bool = False
+    """Whether hub itself waits for somebody's word before it starts an agent."""
+    detached: bool = False
+    freed: bool = False
+    """Whether an account that was in use has come free since this was last looked at."""
+    last_action: str = ""
+    """What the agent said or did last, in one line."""
+    trouble: ErrorNote | None = None
+    """What keeps the session from going on at this moment; it may be a disk too full to write that down."""
+    _changed: trio.Event = attrs.field(factory=trio.Event)
+
+    def touch(self) -> None:
+        """Wake whoever waits."""
+        self._changed.set()
+        self._changed = trio.Event()
+
+    def ask(self, pending: PendingCommand) -> None:
+        """Record a wish. Stop wins over handoff."""
+        if self.pending is not PendingCommand.STOP:
+            self.pending, self.denied = pending, None
+        self.touch()
+
+    def settle(self, denied: HubError | None = None) -> None:
+        """The wish for a handoff is taken up, or refused; one for a stop stays until the session has ended."""
+        if self.pending is PendingCommand.HANDOFF:
+            self.pending, self.denied = None, denied
+        self.touch()
+
+    async def unless_stopped(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Do something long; when the user asks for a stop it is cancelled.
+
+        Raises:
+            HubError: `interrupted`; the stop is still to be done. Or what the work raises.
+        """
+        done: list[T] = []
+        failed: list[HubError] = []
+
+        async def watch(scope: trio.CancelScope) -> None:
+            await self.until(lambda: self.pending is PendingCommand.STOP)
+            scope.cancel(reason="the session is to stop")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(watch, nursery.cancel_scope)
+            try:
+                done.append(await work())
+            except HubError as error:
+                failed.append(error)  # raised below, as itself and not as a group
+            nursery.cancel_scope.cancel(reason="done")
+        if failed:
+            raise failed[0]
+        if not done:
+            raise HubError(Code.INTERRUPTED, "The session is being stopped.")
+        return done[0]
+
+    async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:
+        """Wait until the predicate holds, at most `timeout` seconds; returns whether it does."""
+        with trio.move_on_after(timeout):
+            while not predicate():
+                await self._changed.wait()
+        return bool(predicate())
 
 
 @attrs.define
@@ -64,7 +183,6 @@ class SessionContext:
     keys: Keys
     config: Config
     """The last valid configuration; refreshed when a session starts."""
-    usage: SessionUsage
     new_id: Callable[[str], str]
     """`new_id("s")` -> `s-<time>-<random>`, matching `^[a-z0-9][a-z0-9-]{0,63}$`."""
     clock: Callable[[], float]
@@ -82,7 +200,6 @@ class SessionContext:
             self.keys, self.providers, self.places.dotenv, self.detection, lambda: self.config
         )
         self.store.scrub = self.secrets.value
-        self.store.heard = self.usage.mark
 
     async def each(self, session_id: str, take: Callable[[list[Record]], object]) -> None:
         """Give every event of a session, oldest first, in pages: a long session's log does not fit in memory."""

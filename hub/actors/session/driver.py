@@ -13,30 +13,26 @@ from collections.abc import Callable
 import attrs
 import trio
 
+from hub.actors.common.clock import iso
 from hub.actors.common.transient import passes, shortage
+from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
-from hub.actors.session.allotting import Allotting, start_handoff
-from hub.actors.session.amending import Amending
+from hub.actors.session.allotting import Allotting, BudgetWatch, start_handoff
 from hub.actors.session.assignment_builder import AssignmentBuilder
-from hub.actors.session.chronicler import Chronicler
-from hub.actors.session.context import SessionContext
-from hub.actors.session.drafting import Drafting, Following
+from hub.actors.session.chronicle import Amending, Chronicler, Scores
+from hub.actors.session.commands import Acceptance, SettingUp
+from hub.actors.session.context import PendingCommand, SessionContext
+from hub.actors.session.contract import Drafting, Following, Signed
 from hub.actors.session.ending import SessionEnding
-from hub.actors.session.evidence import EvidenceGatherer
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
-from hub.actors.session.scores import Scores
-from hub.actors.session.setting_up import SettingUp, Starting
-from hub.actors.session.shared_state import PendingCommand
-from hub.actors.session.signed import Signed
-from hub.actors.session.spending import BudgetWatch
 from hub.actors.session.work import SessionWork
-from hub.actors.session.worktree_watch import WorktreeWatch
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
+from hub.io.git.watch import WorktreeWatch
 from hub.messages import AdapterInbox, Dispatch
 from supervisors import ChildSpec, DynamicHandle, Ref
 
@@ -196,6 +192,45 @@ class Driver:
         )
 
 
+@attrs.frozen
+class Starting:
+    """Said when the first record is told."""
+
+    context: SessionContext
+
+    async def publish(self, record: SessionRecord) -> None:
+        """What the user has to know of a session that begins; each is said once, however often this is called."""
+        await self._publish_detection()
+        await self._publish_left_out(record)
+        if record.wait and not record.attempt:
+            key, until = f"waits:{record.session_id}", iso(record.wait.until)
+            await self.context.store.say(Tag.WAITING, record.wait.reason, source=key, until=until)
+
+    async def _publish_detection(self) -> None:
+        """Rules go on alone where there is no detection engine; never without a word."""
+        trouble = self.context.detection.trouble
+        if trouble:
+            key = f"detection:{self.context.store.now.session_id}"
+            msg = f"no detection engine: only hub's own rules look for secrets nobody told hub ({trouble})"
+            await self.context.store.say(Tag.SYSTEM, msg, source=key, hint=views.NO_ENGINE)
+
+    async def _publish_left_out(self, record: SessionRecord) -> None:
+        """An agent that is there and does not take part is told of, once a session."""
+        for out in record.left_out:
+            several = len(self.context.config.accounts(out.provider)) > 1
+            who = f"{out.provider}/{out.account}" if several else out.provider
+            key = f"left-out:{record.session_id}:{out.provider}/{out.account}"
+            msg = f"{who} is left out of the chain: {out.reason}. {out.hint}".rstrip()
+            more = {"leftOut": who, "named": out.provider in _before(record) or None}
+            await self.context.store.say(Tag.SYSTEM, msg, source=key, hint=out.hint, **more)
+
+
+def _before(record: SessionRecord) -> tuple[str, ...]:
+    """Those whom the user wants before the one that begins: that they are left out changes what happens."""
+    named = record.named
+    return named[: named.index(record.provider)] if record.provider in named else ()
+
+
 def hire(context: SessionContext, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver:
     """A fresh driver and its helpers, for one incarnation of the session.
 
@@ -211,16 +246,16 @@ def hire(context: SessionContext, adapters: DynamicHandle, adapter_spec: Adapter
         AssignmentBuilder(context),
         PermissionBroker(context, control),
     )
-    evidence, scores = EvidenceGatherer(context, chronicler), Scores(context, chronicler)
+    acceptance, scores = Acceptance(context), Scores(context, chronicler)
     worktree_watch, signed = WorktreeWatch(context.places.root), Signed(context)
     amending = Amending(context, control)
-    drafting = Drafting(context, evidence, chronicler)
+    drafting = Drafting(context, chronicler)
     handoff = HandoffSteps(
         context,
         control,
         routing,
         builder,
-        evidence,
+        acceptance,
         broker,
         worktree_watch,
         signed,
@@ -228,7 +263,7 @@ def hire(context: SessionContext, adapters: DynamicHandle, adapter_spec: Adapter
         drafting,
         scores,
     )
-    ending = SessionEnding(context, control, routing, evidence, handoff, scores)
+    ending = SessionEnding(context, control, routing, acceptance, handoff, scores)
     allotting = Allotting(context, routing, broker)
     spending = BudgetWatch(context, control, broker)
     work = SessionWork(

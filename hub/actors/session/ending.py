@@ -8,7 +8,6 @@ Must not: take an agent's word for anything.
 from __future__ import annotations
 
 import contextlib
-from typing import Any
 
 import attrs
 
@@ -19,11 +18,11 @@ from hub.actors.common.transient import TRANSIENT
 from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import start_handoff
+from hub.actors.session.chronicle import Scores
+from hub.actors.session.commands import Acceptance, GateResult
 from hub.actors.session.context import SessionContext
-from hub.actors.session.evidence import EvidenceGatherer, GateResult
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.routing import Routing
-from hub.actors.session.scores import Scores
 from hub.api.session import Stopped
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
@@ -40,7 +39,7 @@ class SessionEnding:
     context: SessionContext
     control: AgentControl
     routing: Routing
-    evidence: EvidenceGatherer
+    acceptance: Acceptance
     handoff: HandoffSteps
     scores: Scores
 
@@ -50,7 +49,7 @@ class SessionEnding:
         if not record.verify:
             await self.finish(record, SessionState.COMPLETED, verified=False)
             return
-        gate = await self.evidence.gate(record, f"final:{record.dispatch_id}")
+        gate = await self.acceptance.gate(record, f"final:{record.dispatch_id}")
         if gate.passed:
             await self.finish(record, SessionState.COMPLETED, verified=True)
             return
@@ -74,7 +73,7 @@ class SessionEnding:
         await self.context.store.note(
             "repair", key, provider=provider, account=account, attempt=tries, of=most
         )
-        msg = f"the acceptance commands failed; {provider} gets the work back ({tries} of {most})"
+        msg = f"the acceptance commands failed; back to {provider} (try {tries} of {most})"
         await self.context.store.say(Tag.SYSTEM, msg, source=key, repair=tries, of=most)
         failpoints.hit("repair.told")
         await self.context.store.update(
@@ -146,7 +145,7 @@ class SessionEnding:
         changes = _ended(state, self.context.clock(), error)
         await self._close(record, {**changes, "verified": verified, "snapshot_sha": sha})
 
-    async def _close(self, record: SessionRecord, changes: dict[str, Any]) -> None:
+    async def _close(self, record: SessionRecord, changes: dict[str, object]) -> None:
         await self.control.drop_ready()
         if record.state is State.RUNNING:
             await self.context.store.update(**changes)
@@ -156,7 +155,7 @@ class SessionEnding:
         await withdraw_all(self.context, record.session_id)
 
 
-def _ended(state: SessionState, now: float, error: ErrorNote | None) -> dict[str, Any]:
+def _ended(state: SessionState, now: float, error: ErrorNote | None) -> dict[str, object]:
     return {
         "session_state": state,
         "error": error,

@@ -20,18 +20,14 @@ from hub.actors.common.clock import iso
 from hub.actors.common.transient import UNAUDITED, passes
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import tell_wait
-from hub.actors.session.amending import Amending
 from hub.actors.session.assignment_builder import AssignmentBuilder
-from hub.actors.session.context import SessionContext, owner, unknown_agent
-from hub.actors.session.drafting import Drafting, contract_id, refuse_known_secrets, warn_of_secrets
-from hub.actors.session.evidence import EvidenceGatherer, GateResult
+from hub.actors.session.chronicle import Amending, Scores
+from hub.actors.session.commands import Acceptance, GateResult
+from hub.actors.session.context import LiveAgent, PendingCommand, SessionContext, owner, unknown_agent
+from hub.actors.session.contract import Drafting, Signed, contract_id, refuse_known_secrets, warn_of_secrets
 from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
-from hub.actors.session.scores import Scores
-from hub.actors.session.shared_state import LiveAgent, PendingCommand
-from hub.actors.session.signed import Signed
 from hub.actors.session.store import effect
-from hub.actors.session.worktree_watch import WorktreeWatch
 from hub.domain.approval import Action
 from hub.domain.brief import receiver_prompt, render_envelope
 from hub.domain.contract import Contract, encode, sign
@@ -47,6 +43,7 @@ from hub.io.files.atomic import write_atomic
 from hub.io.git.aside import LEFT
 from hub.io.git.env import together
 from hub.io.git.own_folder import NEVER
+from hub.io.git.watch import WorktreeWatch
 from hub.messages import BreakerFailure, GetAuditHead
 
 _NAMED = 5
@@ -62,7 +59,7 @@ class HandoffSteps:
     control: AgentControl
     routing: Routing
     builder: AssignmentBuilder
-    evidence: EvidenceGatherer
+    acceptance: Acceptance
     broker: PermissionBroker
     worktree_watch: WorktreeWatch
     signed: Signed
@@ -148,7 +145,7 @@ class HandoffSteps:
             await self.context.store.say(Tag.SYSTEM, words, source=key)
 
     async def _snapshotted(self, record: SessionRecord) -> None:
-        gate = await self.evidence.gate(record, f"gate:{record.handoff_id}") if record.verify else None
+        gate = await self.acceptance.gate(record, f"gate:{record.handoff_id}") if record.verify else None
         target = await self._somebody(record)
         if target is None:
             return

@@ -17,8 +17,7 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session.agent_control import AgentControl
-from hub.actors.session.context import SessionContext, owner
-from hub.actors.session.shared_state import LiveAgent
+from hub.actors.session.context import LiveAgent, SessionContext, owner
 from hub.domain.approval import Action, PermissionRequest, asked, own
 from hub.domain.routing import Target
 from hub.domain.session import SessionRecord, SessionState
@@ -114,7 +113,6 @@ class PermissionBroker:
         if not decision.pending:
             return decision.approved
         before = record.session_state
-        await self.context.store.update(session_state=SessionState.WAITING, needs_input=True)
 
         async def answer() -> Decision:
             found: Decision = await call_until_answered(
@@ -124,6 +122,7 @@ class PermissionBroker:
 
         self.context.shared.held = True
         try:
+            await self.context.store.update(session_state=SessionState.WAITING, needs_input=True)
             decision = await self.context.shared.unless_stopped(answer)
         finally:
             self.context.shared.held = False

@@ -1,24 +1,34 @@
-"""The durable record of the session: `.hub/fsm.json`, and what is told about each change of it.
+"""The durable memory of the session: `.hub/fsm.json`, what is told about each change of it, and the counts of its log.
 
-Owns: the order "record, then audit, then event, then effect", and the retelling of it after a crash.
-Must not: decide what comes next, or touch an agent.
+Owns: the order "record, then audit, then event, then effect", and the retelling of it after a crash; the token and cost
+counts of each dispatch and their sum, and the counts of redactions by kind.
+Must not: decide what comes next, touch an agent, know a price, or count what did not enter the log.
 
 Every write of the record raises its `seq`. What is told about a write carries the key `fsm:<session>:<seq>`, and
-both the audit log and the event log skip a key they have: so a restart simply tells the newest write again.
+both the audit log and the event log skip a key they have: so a restart simply tells the newest write again. The counts are
+a fold over the log by id: an event that is told again has the id it had and is passed over, so they are the same however
+often anything died.
+
+Tests: tests/hub/actors/session/test_usage.py
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import copy
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
+import msgspec
 import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.clock import iso
 from hub.actors.common.transient import TRANSIENT, UNAUDITED
-from hub.domain.event import Tag
+from hub.domain.cost import Bill, Meter, Tokens, bill
+from hub.domain.event import EventType, Record, Tag
 from hub.domain.handoff import State, Trigger, advance
 from hub.domain.session import SessionRecord, SessionState
 from hub.domain.text.safe import clip, headline
@@ -29,6 +39,49 @@ from hub.io.project.places import Places
 from hub.io.records.sessions import SessionRecordStore, session_store
 from hub.messages import AuditAppend, AuditEntry, EventAppend, EventsOnRecord
 from supervisors import Ref
+
+_MARK = re.compile(rb"\[REDACTED:([a-z0-9-]+):[0-9a-f]{8}\]")
+
+
+@attrs.define
+class SessionUsage:
+    """The counts of one session."""
+
+    by_dispatch: dict[str, Meter] = attrs.field(factory=dict)
+    redactions: Counter[str] = attrs.field(factory=Counter)
+    upto: int = 0
+    """The id of the last event with figures; those come from agents alone, in the order of their ids."""
+    _marked: set[int] = attrs.field(factory=set)
+    """The ids of the events whose markers were counted: hub's own come between an agent's in any order."""
+
+    def feed_all(self, records: Iterable[Record]) -> None:
+        """Count records of the session's log, in the order of their ids; what was counted is passed over."""
+        for record in records:
+            self.count(record.id, record.msg, record.meta)
+
+    def count(self, number: int, msg: str, meta: Mapping[str, object]) -> None:
+        """Count what is in the log under the id `number`, once."""
+        found = _MARK.findall(msg.encode("utf-8", "replace") + msgspec.json.encode(meta))
+        if found and number not in self._marked:
+            self._marked.add(number)
+            self.redactions.update(kind.decode() for kind in found)
+        if meta.get("type") == EventType.USAGE and number > self.upto:
+            self.upto = number
+            self.by_dispatch.setdefault(str(meta.get("dispatchId", "")), Meter()).feed(meta)
+
+    def tokens(self) -> Tokens:
+        """The session's sum."""
+        return sum((meter.tokens for meter in self.by_dispatch.values()), Tokens())
+
+    async def bill(self) -> Bill:
+        """The session's cost. The list of prices is loaded, beside everything else, when it is first needed."""
+        meters = [copy.deepcopy(meter) for meter in self.by_dispatch.values()]
+        if not any(meter.open() for meter in meters):
+            return bill(meters, lambda _: None)
+        from hub.io.models.prices import price  # noqa: PLC0415  # heavy, and most sessions need none
+
+        return await trio.to_thread.run_sync(bill, meters, price)
+
 
 PENDING = "pending"
 """What the audit log says of a handoff's score when the handoff is over; the score has a record of its own."""
@@ -42,12 +95,8 @@ _ENDED = {
 _SUFFIX = {True: ", verified", False: ", not verified", None: ""}
 
 
-def _as_it_is(value: object) -> Any:
+def _as_it_is(value: object) -> object:
     return value
-
-
-def _nobody(_number: int, _msg: str, _meta: Mapping[str, object]) -> None:
-    pass
 
 
 @attrs.define
@@ -61,8 +110,8 @@ class SessionStore:
     record: SessionRecord | None = None
     scrub: Callable[[Any], Any] = _as_it_is
     """Applied to all that is told: the record may hold a secret of the user's task, what is told may not."""
-    heard: Callable[[int, str, Mapping[str, Any]], None] = _nobody
-    """Told of each event of hub's own, with its id."""
+    usage: SessionUsage = attrs.field(factory=SessionUsage)
+    """Counts what is logged."""
     newest: int = 0
     """The id of the last event that was logged here; 0 before the first one."""
     file: SessionRecordStore = attrs.field(
@@ -136,7 +185,7 @@ class SessionStore:
 
     async def _publish_move(self, record: SessionRecord) -> None:
         key = f"fsm:{record.session_id}:{record.moved_seq}"
-        data: dict[str, Any] = {
+        data: dict[str, object] = {
             "sessionId": record.session_id,
             "handoffId": record.handoff_id,
             "from": str(record.previous or ""),
@@ -197,7 +246,7 @@ class SessionStore:
     async def say(self, tag: Tag, msg: str, *, source: str = "", **meta: object) -> int:
         """Log one event of hub's own; answers its id. With a `source` it may be repeated and is logged once."""
         record = self.record
-        base: dict[str, Any] = {}
+        base: dict[str, object] = {}
         if record is not None:
             base = {"sessionId": record.session_id, "provider": record.provider}
         known: Mapping[str, Any] = {k: v for k, v in {**base, **meta}.items() if v not in ("", None)}
@@ -205,13 +254,14 @@ class SessionStore:
         at_ms = int(self.clock() * 1000)
         msg, known = self.scrub(msg), self.scrub(known)
         ids = await self.log([NewEvent(str(tag), msg, known, at_ms, dispatch_id=source, offset=offset)])
-        self.heard(ids[0], msg, known)
         return ids[0]
 
     async def log(self, events: Sequence[NewEvent], *, spooled: bool = False) -> list[int]:
         """Log events; published, and unless a spool has them too durable, when this returns. Answers their ids."""
         ids: list[int] = await call_until_answered(self.events, EventAppend(events, spooled))
         self.newest = max(self.newest, *ids, 0)
+        for number, event in zip(ids, events, strict=True):
+            self.usage.count(number, event.msg, event.meta)
         return ids
 
     def _stamp(self) -> dict[str, Any]:

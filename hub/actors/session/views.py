@@ -30,7 +30,7 @@ def status(context: SessionContext) -> Status:
     record = context.store.record
     if record is None:
         record = SessionRecord()
-    total, active = context.usage.tokens(), record.session_state.active
+    total, active = context.store.usage.tokens(), record.session_state.active
     error = record.error or context.shared.trouble
     return Status(
         session_id=record.session_id,
@@ -72,14 +72,14 @@ def status(context: SessionContext) -> Status:
 
 def _seen_state(record: SessionRecord) -> SessionState:
     """A paused agent is paused for people; on record the session runs, and goes on where it stood."""
-    held = record.paused and record.session_state in _HELD
-    return SessionState.PAUSED if held else record.session_state
+    paused = record.paused and record.session_state in _HELD
+    return SessionState.PAUSED if paused else record.session_state
 
 
 async def cost(context: SessionContext) -> Cost:
     """The agents' own figures, else a list of prices; what has no price is named."""
     record = context.store.record or SessionRecord()
-    found = await context.usage.bill()
+    found = await context.store.usage.bill()
     return Cost(
         session_usd=found.usd,
         tokens_in=found.tokens.tokens_in,
@@ -97,7 +97,7 @@ def redactions(context: SessionContext) -> Redactions:
     """How many secrets were hidden."""
     from hub.domain.redaction.redactor import summary  # noqa: PLC0415  # a start has nothing to hide yet
 
-    return Redactions(summary=summary(context.usage.redactions))
+    return Redactions(summary=summary(context.store.usage.redactions))
 
 
 def facts(context: SessionContext, working: Target | None) -> SessionFacts:

@@ -15,15 +15,13 @@ import attrs
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import passes
 from hub.actors.session.agent_control import AgentControl
-from hub.actors.session.allotting import NOBODY, Allotting, start_handoff
-from hub.actors.session.amending import Amending
+from hub.actors.session.allotting import NOBODY, Allotting, BudgetWatch, start_handoff
 from hub.actors.session.assignment_builder import AssignmentBuilder
-from hub.actors.session.context import SessionContext, owner, unknown_agent
+from hub.actors.session.chronicle import Amending
+from hub.actors.session.commands import SettingUp
+from hub.actors.session.context import LiveAgent, PendingCommand, SessionContext, owner, unknown_agent
 from hub.actors.session.ending import SessionEnding
 from hub.actors.session.routing import Routing
-from hub.actors.session.setting_up import SettingUp
-from hub.actors.session.shared_state import LiveAgent, PendingCommand
-from hub.actors.session.spending import BudgetWatch
 from hub.actors.session.store import effect
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
@@ -100,9 +98,7 @@ class SessionWork:
             )
         )
         if tree.carried and not record.first:
-            await self.context.store.say(
-                Tag.SYSTEM, "your uncommitted changes came along as the branch's first commit"
-            )
+            await self.context.store.say(Tag.SYSTEM, "your uncommitted changes are the branch's first commit")
         await self.setting_up.make_ready(record)
         await self.context.store.update(worktree_ready=True)
 

@@ -19,18 +19,18 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session import views
 from hub.actors.session.context import SessionContext
+from hub.actors.session.contract import Signed
 from hub.actors.session.routing import Routing
-from hub.actors.session.signed import Signed
 from hub.actors.sessions import listing
 from hub.actors.sessions.admission import Admission
 from hub.actors.sessions.beginning import Beginnings
 from hub.actors.sessions.provider_status import statuses
 from hub.actors.sessions.queue import Queue
 from hub.actors.sessions.roster import Roster
+from hub.api.providers import ProviderStatus
 from hub.api.session import Stopped
 from hub.api.sessions import Session, Sessions
 from hub.domain.event import Tag
-from hub.domain.jsonvalue import JsonArray
 from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, several_meant
 from hub.errors import Code, HubError
@@ -173,7 +173,7 @@ class Register(Actor[SessionsInbox]):
     async def _in_use(self) -> Sequence[SessionFacts]:
         return [facts for facts in await self.roster.facts() if facts.active]
 
-    async def _statuses(self) -> JsonArray:
+    async def _statuses(self) -> list[ProviderStatus]:
         working = [facts.working for facts in await self.roster.facts() if facts.working is not None]
         return await statuses(self._routing, working)
 

@@ -7,7 +7,6 @@ Must not: decide what a setting may be (`hub.domain.config` does), or let the va
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import attrs
 import trio
@@ -116,7 +115,7 @@ class Writer:
     async def patch_vision(self, order: PatchVision) -> VisionDone:
         """What the user chose for looking at pictures, in `hub.toml`."""
         changes = order.changes
-        keys: dict[Keys, Any] = {("vision", key): value for key, value in changes.items()}
+        keys: dict[Keys, object] = {("vision", key): value for key, value in changes.items()}
         await trio.to_thread.run_sync(patch, self.places.config, keys, self.follow)
         words = ", ".join(sorted(changes)) or "nothing"
         await self.told(f"vision was configured: {words}", "vision_configured", changed=list(changes))

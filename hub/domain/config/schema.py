@@ -62,7 +62,7 @@ def _always(_: object) -> bool:
     return True
 
 
-def _same(value: object) -> Any:
+def _same(value: object) -> object:
     return value
 
 

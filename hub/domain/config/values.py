@@ -42,7 +42,7 @@ def _is_inside(path: str) -> bool:
     return plain and "\n" not in path and steps[0].lower() not in (".git", ".hub")
 
 
-def _argv(value: object) -> Any:
+def _argv(value: object) -> object:
     """A command as an array, or as one string that is split as a shell would."""
     if not isinstance(value, str):
         return value

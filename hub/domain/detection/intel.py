@@ -25,7 +25,7 @@ _ENOUGH = 3
 """Fewer unreadable records than this are an accident (a torn line, one new type) and not another format."""
 
 
-class Unreadable(Exception):  # noqa: N818  # it says what the store is
+class Unreadable(Exception):
     """A store, or a part of it, cannot be read. Its text is the reason, fit to be shown."""
 
 

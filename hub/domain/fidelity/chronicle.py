@@ -57,7 +57,7 @@ class Chronicle:
         self._words.begin(subject.goal)
         self._marks: dict[str, Facts] = {}
 
-    def feed(self, id: int, event: Event | Record) -> None:  # noqa: A002 - it is the event's id
+    def feed(self, id: int, event: Event | Record) -> None:
         """Take in one event. Ids rise; one that is not above the last was fed before."""
         if id <= self.last_id:
             return

@@ -65,7 +65,7 @@ class Outline:
         return cls(whole=whole, items=items, **{name: getattr(intent, name) for name in own})
 
 
-def outline_payload(outline: Outline) -> dict[str, Any]:
+def outline_payload(outline: Outline) -> dict[str, object]:
     """What the task's node says of it."""
     return {_OUTLINE: msgspec.to_builtins(outline)}
 
@@ -95,8 +95,8 @@ def _outline(tasks: list[Mapping[str, Any]]) -> Outline | None:
 
 def _intent(outline: Outline, found: Mapping[str, list[Mapping[str, Any]]], session_id: str) -> Intent:
     def ordered(kind: str, by: str = ORDER) -> list[Mapping[str, Any]]:
-        held = (node for node in found[kind] if node.get(by) is not None)
-        return sorted(held, key=lambda node: node[by])
+        keyed = (node for node in found[kind] if node.get(by) is not None)
+        return sorted(keyed, key=lambda node: node[by])
 
     def facts(kind: str) -> tuple[Sourced, ...]:
         return tuple(Sourced(node["text"], node["source"]) for node in ordered(kind))

@@ -80,7 +80,7 @@ class Activity:
         return bool(self.path) and bool(_WRITING.search(self.tool))
 
 
-def read(id: int, event: Event | Record, root: str = "") -> Activity:  # noqa: A002 - it is the event's id
+def read(id: int, event: Event | Record, root: str = "") -> Activity:
     """What the event tells. Never raises; what has the wrong type counts as not said.
 
     Args:

@@ -113,7 +113,7 @@ class IntentFold:
         if initial_prompt and memory is None:
             self._mine(initial_prompt, 0, by_user=True)
 
-    def feed(self, id: int, event: Event | Record) -> None:  # noqa: A002 - it is the event's id
+    def feed(self, id: int, event: Event | Record) -> None:
         """Take in one event. Ids rise; an id not above the last one was fed before and is passed over."""
         if id > self.memory.last_id:
             self.take(read(id, event, self.memory.root))

@@ -35,7 +35,7 @@ class Plan:
         """What is still to be done: all of it, where nothing was told of the rest."""
         return self.steps if self.rest is None else self.rest
 
-    def take(self, id: int, plan: Sequence[str] | None, remaining: Sequence[str] | None) -> None:  # noqa: A002 - it is the event's id
+    def take(self, id: int, plan: Sequence[str] | None, remaining: Sequence[str] | None) -> None:
         """Take in what one event tells of the list that the agent keeps; None is "nothing".
 
         Told late, it gives way to what was told since: another list that is kept, or one in words that followed the end
@@ -47,7 +47,7 @@ class Plan:
         self.kept = True
         self._take(id, plan, remaining)
 
-    def read(self, id: int, text: str) -> None:  # noqa: A002 - it is the event's id
+    def read(self, id: int, text: str) -> None:
         """Take in what the agent says of its plan; nothing while a list that it keeps is not done."""
         if self.kept and self.remaining:
             return
@@ -59,13 +59,13 @@ class Plan:
         if over:
             self._take(id, None, [step for step in self.remaining if step not in over])
 
-    def said_done(self, id: int, text: str) -> None:  # noqa: A002 - it is the event's id
+    def said_done(self, id: int, text: str) -> None:
         """The agent said in words of a step that it is done; a list that it keeps says so itself."""
         rest = [step for step in self.remaining if alike(step) != alike(text)]
         if not self.kept and len(rest) < len(self.remaining):
             self._take(id, None, rest)
 
-    def _take(self, id: int, plan: Sequence[str] | None, remaining: Sequence[str] | None) -> None:  # noqa: A002 - it is the event's id
+    def _take(self, id: int, plan: Sequence[str] | None, remaining: Sequence[str] | None) -> None:
         if plan is not None:
             self.steps = dict.fromkeys(plan[:MAX_ITEMS], id)
         if remaining is None:
@@ -78,7 +78,7 @@ class Plan:
             self.done.pop(step, None)
         self._finish(id, self.steps)
 
-    def _finish(self, id: int, steps: Iterable[str]) -> None:  # noqa: A002 - it is the event's id
+    def _finish(self, id: int, steps: Iterable[str]) -> None:
         """For good: a later plan no longer lists what is finished."""
         for step in steps:
             if step not in self.remaining and step not in self.done:

@@ -1,6 +1,7 @@
 """What a command line reaches without naming it: the files below a folder, and those that git keeps.
 
-Owns: which programs take all of a folder that they are given, and which commands of git show what files held.
+Owns: which programs take all of a folder that they are given, and which commands of git show what files held or bring it
+into the working tree.
 Must not: run anything, look at a file, or know a rule.
 """
 
@@ -27,6 +28,8 @@ _VOLUMES = frozenset({"-v", "--volume", "--mount"})
 
 _FREE = frozenset({"--no-pager", "-P", "--literal-pathspecs", "--no-optional-locks"})
 """Options of git itself that change nothing of what a command shows; `-C` is known besides."""
+_OF_GIT = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"})
+"""Options of git itself that a value follows."""
 _SHOWS = frozenset({"diff", "show", "difftool"})
 _PATCHES = frozenset(
     {"log", "whatchanged", "reflog", "stash", "diff-tree", "diff-index", "diff-files", "rev-list"}
@@ -44,6 +47,16 @@ _ALL = frozenset(
         "filter-branch",
     }
 )
+_JOINERS = frozenset({"merge", "rebase"})
+_REPEATERS = frozenset({"cherry-pick", "revert"})
+_MOVERS = frozenset({"checkout", "switch", "reset"})
+_BRINGS = frozenset({"pull", "bisect", "read-tree", "checkout-index"})
+"""What comes by these nobody knows before."""
+_ONGOING = frozenset({"--abort", "--continue", "--skip", "--quit"})
+_HARD = frozenset({"--hard", "--keep", "--merge"})
+_SAYS = frozenset({"-m", "--message", "-s", "--strategy", "-X", "--strategy-option", "-x", "--exec"})
+"""Options whose value names no commit."""
+_BRANCHES = frozenset({"-b", "-B", "-c", "-C", "--orphan"})
 _PATCH = re.compile(
     r"-(?:[a-zA-Z]*[pu]|U\d*|W|c|m|L.*)|--(?:patch|unified|word-diff|color-words|cc|function-context|binary).*"
 )
@@ -57,7 +70,7 @@ _VALUED = frozenset({"-S", "-G", "-O", "--author", "--committer", "--grep", "--s
 
 @attrs.frozen
 class Shown:
-    """A command of git that shows what files held, as far as it says which."""
+    """A command of git that shows what files held, or brings it into the working tree, as far as it says which."""
 
     verb: str = ""
     """`diff`, `show`, or `log`; "" = nobody can say what it shows."""
@@ -78,11 +91,13 @@ def searched(line: str) -> list[tuple[str, str]]:
 
 
 def shown(line: str) -> list[tuple[str, Shown]]:
-    """(folder, command) of every command of git that shows what files held."""
+    """(folder, command) of every command of git that shows what files held, or puts it in their place."""
     found = (
         (folder, one)
         for command in run(line)
-        if command.program == "git" and (one := _shown(command.words[1:])) is not None
+        if command.program == "git"
+        for one in (_shown(command.words[1:]), _brought(command.words[1:]))
+        if one is not None
         for folder in command.folders
     )
     return list(dict.fromkeys(found))
@@ -133,11 +148,9 @@ def _takes(program: str, rest: Sequence[str]) -> bool:
 
 def _shown(words: Sequence[str]) -> Shown | None:
     """What a command of git shows; None = nothing of what files hold, but for files that it names."""
-    at, plain = 0, True
-    while at < len(words) and words[at].startswith("-"):
-        plain = plain and (words[at] in _FREE or words[at] == "-C")
-        at += 2 if words[at] in ("-C", "-c", "--git-dir", "--work-tree", "--namespace") else 1
-    verb, rest = (words[at], words[at + 1 :]) if at < len(words) else ("", ())
+    verb, rest = _verb(words)
+    before = words[: len(words) - len(rest) - 1]
+    plain = all(word in _FREE or word == "-C" for word in before if word.startswith("-"))
     if verb == "cat-file":
         return (
             Shown()
@@ -159,6 +172,47 @@ def _shown(words: Sequence[str]) -> Shown | None:
         if (plain and (verb in _SHOWS or verb == "log"))
         else Shown()
     )
+
+
+def _brought(words: Sequence[str]) -> Shown | None:
+    """What a command of git puts in the place of the working tree's files; None = nothing but what it names."""
+    verb, rest = _verb(words)
+    names = _coming(verb, rest)
+    if verb in _BRINGS or (names and not {"--git-dir", "--work-tree"}.isdisjoint(words)):
+        return Shown()
+    if not names:
+        return None
+    return Shown("diff" if verb in _JOINERS | _MOVERS else "show", (), names)
+
+
+def _coming(verb: str, rest: Sequence[str]) -> tuple[str, ...]:
+    """The commits whose files such a command brings."""
+    told = {after for before, after in pairwise(rest) if before in _SAYS}
+    given = tuple(word for word in rest if (not word.startswith("-") or word == "-") and word not in told)
+    if verb == "stash":
+        return (given[1:] or ("stash",)) if given[:1] in (("pop",), ("apply",)) else ()
+    if not _ONGOING.isdisjoint(rest):
+        return ()
+    if verb in _JOINERS:
+        return tuple(f"HEAD...{name}" for name in given or ("@{upstream}",))
+    if verb in _REPEATERS:
+        return given
+    return _moved_to(verb, rest, given) if verb in _MOVERS and "--" not in rest else ()
+
+
+def _moved_to(verb: str, rest: Sequence[str], given: tuple[str, ...]) -> tuple[str, ...]:
+    if verb == "reset":
+        return () if _HARD.isdisjoint(rest) else given or ("HEAD",)
+    names = given if _BRANCHES.isdisjoint(rest) else given[1:]
+    return tuple("@{-1}" if name == "-" else name for name in names)
+
+
+def _verb(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """What git is told to do, and the words behind it."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in _OF_GIT else 1
+    return (words[at], words[at + 1 :]) if at < len(words) else ("", ())
 
 
 def _batch(rest: Sequence[str]) -> bool:

@@ -75,6 +75,8 @@ _REPLACES = re.compile(
 _FOUND = re.compile(r"/(?:\\.|[^/\\\n])*/I?|\\([^\w\s])(?:(?!\1).)*\1I?")
 _PLAIN = re.compile(r"[\d$,;!~+{}\s=pPdDnNgGhHxqQzl]*|[\d$,\s]*[aic]\\?\s?[^\n]*")
 _WRITES = re.compile(r"[ewEW]")
+_LISTED = {"curl": ("-K", "--config"), "wget": ("-i", "--input-file"), "aria2c": ("-i", "--input-file")}
+"""Programs that read in a file which addresses they ask, and where they write the answers."""
 _UNPACKERS = frozenset({"patch", "unzip", "unrar", "cpio", "pax", "7z", "7za"})
 _UNPACKS = re.compile(r"-?[A-Za-z]*x[A-Za-z]*|--(?:extract|get)")
 _ANSWERS = re.compile(r"^(?:python[\d.]* -m )?hub (?:.* )?(?:approve|trust)(?: |$)|/api/approvals/")
@@ -118,6 +120,7 @@ def _codes(command: Command, *, told: bool) -> bool:
         or (program in _SCRIPTED and not any(_ASKED.fullmatch(word) for word in rest))
         or (program in _AWKS and any(_AWK.search(word) for word in rest))
         or (program in _SEDS and not all(_edits(word) for word in _scripts(rest)))
+        or any(word.startswith(option) for option in _LISTED.get(program, ()) for word in rest)
         or (program in _DATABASES and any(_SQL.search(word) for word in rest))
     )
 

@@ -144,15 +144,6 @@ def order(nodes: Sequence[PipelineNode]) -> tuple[str, ...]:
     return tuple(done)
 
 
-def levels(nodes: Sequence[PipelineNode]) -> dict[str, int]:
-    """How many nodes are before each one on its longest way; for pictures. The nodes must be valid."""
-    needs = {node.id: node.depends_on for node in nodes}
-    found: dict[str, int] = {}
-    for name in order(nodes):
-        found[name] = 1 + max((found[want] for want in needs[name]), default=-1)
-    return found
-
-
 def together(
     configured: Sequence[PipelineSettings], stored: Sequence[PipelineSettings]
 ) -> tuple[PipelineSettings, ...]:

@@ -21,6 +21,7 @@ from itertools import accumulate, compress, count
 
 import attrs
 
+from hub.domain.redaction.rule import matched_end
 from hub.domain.redaction.span import Span
 from hub.domain.redaction.value import by_hand
 
@@ -73,7 +74,7 @@ class Fragments:
         value = piece.secret.decode("utf-8", "replace")
         if _PLACE.match(value) and 2 * _drawn_before(value)[-1] < len(value):
             return
-        start = max(0, _HEAD.match(form).end() - SIZE + 1)  # type: ignore[union-attr]  # it matches nothing at least
+        start = max(0, matched_end(_HEAD, form) - SIZE + 1)
         drawn = _drawn_before(form)
         grams = [form[at : at + SIZE] for at in range(start, len(form) - SIZE + 1)]
         telling = [

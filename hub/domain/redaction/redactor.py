@@ -183,7 +183,7 @@ class Redactor:
             return self._items(value, depth + 1)
         return value
 
-    def _items(self, items: Sequence[Any], depth: int) -> list[Any]:
+    def _items(self, items: Sequence[Any], depth: int) -> list[object]:
         """The items of a list; what they say (`text`, of the same `role` or of any) a known value goes on in."""
         safe = [self._value(item, depth) for item in items]
         ends: dict[object, str] = {}

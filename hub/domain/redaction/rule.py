@@ -14,8 +14,8 @@ Tests: tests/hub/domain/redaction/test_rules.py, tests/hub/domain/redaction/test
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import cache
+from typing import AnyStr
 
 import attrs
 
@@ -48,14 +48,20 @@ class Runs:
         """Behind the last letter of the run that holds `place`: `place` itself where there is none."""
         begin, end = self._met.get(letters, (0, -1))
         if not begin <= place <= end:
-            end = _run(letters)(self._text, place).end()  # type: ignore[union-attr]  # it matches nothing at least
+            end = matched_end(_run(letters), self._text, place)
             self._met[letters] = (place, end)
         return end
 
 
 @cache
-def _run(letters: str) -> Callable[[str, int], re.Match[str] | None]:
-    return re.compile(f"[{letters}]*+").match
+def _run(letters: str) -> re.Pattern[str]:
+    return re.compile(f"[{letters}]*+")
+
+
+def matched_end(pattern: re.Pattern[AnyStr], text: AnyStr, place: int = 0) -> int:
+    """Where what it matches at `place` ends: `place` where it matches nothing."""
+    found = pattern.match(text, place)
+    return found.end() if found is not None else place
 
 
 @attrs.frozen

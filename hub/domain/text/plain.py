@@ -6,7 +6,7 @@ Must not: know what a character does (`hub.domain.text.safe` does), or redact.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hub.domain.text.safe import clean
 
@@ -23,7 +23,7 @@ def plain(event: Event) -> Event:
     return event.but(clean(event.content), meta)
 
 
-def plain_value(value: object) -> Any:
+def plain_value(value: object) -> object:
     """A JSON value with every string in it cleaned, keys too; what is no JSON is left as it is."""
     if isinstance(value, str):
         return clean(value)

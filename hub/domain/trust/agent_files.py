@@ -14,7 +14,6 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any
 
 FOLDERS: Mapping[str, str] = {
     ".claude": "Claude Code",
@@ -182,7 +181,7 @@ def inside(path: str, data: bytes) -> str:
     return "; ".join(found[:_MANY]) + more
 
 
-def _toml(text: str) -> Any:
+def _toml(text: str) -> object:
     import tomllib  # noqa: PLC0415  # few have such a file
 
     return tomllib.loads(text)

@@ -7,11 +7,25 @@ Must not: open a file.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from typing import Literal
 
 from hub.domain.text.safe import clean, clip
 
-ANYWHERE = (
+InstructionKind = Literal[
+    "agents_md",
+    "claude_md",
+    "gemini_md",
+    "cursor_rule",
+    "copilot_instructions",
+    "editor_rule",
+    "skill",
+    "profile_skill",
+]
+Table = Sequence[tuple[str, InstructionKind]]
+
+ANYWHERE: Table = (
     ("AGENTS.md", "agents_md"),
     ("AGENTS.override.md", "agents_md"),
     ("CLAUDE.md", "claude_md"),
@@ -23,7 +37,7 @@ ANYWHERE = (
     (".rules", "editor_rule"),
 )
 """Names that count in every folder: agents read the file of the folder they work in, too."""
-PLACED = (
+PLACED: Table = (
     (".claude/CLAUDE.md", "claude_md"),
     (".cursor/rules/*.mdc", "cursor_rule"),
     (".cursor/rules/*.md", "cursor_rule"),
@@ -38,7 +52,7 @@ PLACED = (
     (".opencode/skills/*/SKILL.md", "skill"),
 )
 """Patterns below the project or any of its folders; a `*` is one name."""
-USER = (
+USER: Table = (
     (".claude/CLAUDE.md", "claude_md"),
     (".codex/AGENTS.md", "agents_md"),
     (".codex/AGENTS.override.md", "agents_md"),
@@ -57,8 +71,8 @@ _NAMED = re.compile(r"""^(?:name|title)[ \t]*:[ \t]*["']?([^"'\n]+)["']?[ \t]*$"
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
-def kind_of(path: str) -> str:
-    """The kind of the file at `path`, relative to the project and with slashes; "" when it is none."""
+def kind_of(path: str) -> InstructionKind | None:
+    """The kind of the file at `path`, relative to the project and with slashes; None when it is none."""
     parts = path.split("/")
     for name, kind in ANYWHERE:
         if parts[-1] == name:
@@ -67,7 +81,7 @@ def kind_of(path: str) -> str:
         wanted = pattern.split("/")
         if len(parts) >= len(wanted) and all(map(fnmatchcase, parts[-len(wanted) :], wanted)):
             return kind
-    return ""
+    return None
 
 
 def title_of(text: str, path: str) -> str:

@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -313,7 +312,7 @@ class AuditJournal:
 
     def _recover(self, tail: bytes, unanchored: int) -> None:
         """Moves a torn tail aside, then says what was found, as a record of its own."""
-        found: dict[str, Any] = {"unanchored": unanchored}
+        found: dict[str, object] = {"unanchored": unanchored}
         failpoints.hit("recover.audit")
         if tail:
             digest = hashlib.sha256(tail).hexdigest()

@@ -42,7 +42,7 @@ class Timeline:
     def __init__(self, journal: AuditJournal) -> None:
         self._journal = journal
         self._found: dict[str, tuple[list[int], int]] = {}
-        self._scores: dict[Any, Any] = {}
+        self._scores: dict[object, object] = {}
         """By the handoff's id; it is computed after the handoff, and stands in a later record."""
         self._scored = 0
 

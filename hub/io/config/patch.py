@@ -116,7 +116,7 @@ def _apply(changes: Mapping[Keys, object], tables: object) -> None:
         _set(tables, keys, copy.deepcopy(value))
 
 
-def _set(tables: Any, keys: Sequence[str], value: Any) -> None:
+def _set(tables: Any, keys: Sequence[str], value: object) -> None:
     """Set or remove one value."""
     place = tables
     for key in keys[:-1]:
@@ -133,7 +133,7 @@ def _set(tables: Any, keys: Sequence[str], value: Any) -> None:
         place[keys[-1]] = value
 
 
-def _table_for(tables: object) -> Any:
+def _table_for(tables: object) -> object:
     """An empty table of the same kind."""
     import tomlkit  # noqa: PLC0415  # as above
 

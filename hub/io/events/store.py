@@ -200,7 +200,7 @@ class EventStore:
         newest: bool = False,
     ) -> list[Record]:
         """Records newer than the id `after`, and up to `until`, of a session or of all: at most `limit`, oldest first."""
-        bounds: dict[str, Any] = {"id > ?": after}
+        bounds: dict[str, object] = {"id > ?": after}
         bounds |= {"session = ?": session_id} if session_id else {}
         bounds |= {"id <= ?": until} if until is not None else {}
         where, order = " AND ".join(bounds), "DESC" if newest else "ASC"

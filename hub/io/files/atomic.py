@@ -170,7 +170,7 @@ def sweep_temps(directory: Path) -> list[str]:
     """Removes temporary files of processes that are gone; returns their names. Living writers are left alone."""
     swept: list[str] = []
     with _directory(directory) as dirfd:
-        for name in os.listdir(dirfd):  # noqa: PTH208  # by descriptor: the directory that was opened
+        for name in os.listdir(dirfd):
             match = _TEMP.fullmatch(name)
             if match is not None and not _lives(int(match["pid"]), match["start"]):
                 with contextlib.suppress(FileNotFoundError):

@@ -60,10 +60,10 @@ def watched(places: Iterable[Place], hits: Iterable[StoreHit]) -> Iterator[str]:
     """What tells of a new session: the folders of the newest ones, up to their place's own, and databases."""
     for hit in hits:
         yield from database(hit.path)
-        folder = os.path.dirname(hit.path)  # noqa: PTH120  # text only
+        folder = os.path.dirname(hit.path)
         while len(folder) > len(hit.root) and folder.startswith(hit.root):
             yield folder
-            folder = os.path.dirname(folder)  # noqa: PTH120  # as above
+            folder = os.path.dirname(folder)
     for place in places:
         yield place.root
 
@@ -75,7 +75,7 @@ def database(path: str) -> tuple[str, ...]:
 
 def _stamp(path: str, now: int) -> tuple[int, int] | None:
     try:
-        found = os.stat(path)  # noqa: PTH116  # the hot path
+        found = os.stat(path)
     except OSError:
         return None
     if abs(now - found.st_mtime_ns) < _TICK_NS:

@@ -10,7 +10,6 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import attrs
 
@@ -90,7 +89,7 @@ def take(text: str, path: Sequence[str]) -> str:
     return text[:before] + text[member.end :]
 
 
-def _nested(path: Sequence[str], value: object) -> Any:
+def _nested(path: Sequence[str], value: object) -> object:
     for key in reversed(path):
         value = {key: value}
     return value

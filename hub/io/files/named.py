@@ -32,7 +32,7 @@ def look(named: Named) -> SeenPath:
 def texts(pattern: str) -> list[str]:
     """The files that fit a pattern, as far as they can be read; of a very long one the beginning."""
     found = []
-    for name in sorted(glob.glob(pattern))[:_FILES]:  # noqa: PTH207 - the pattern is a whole path
+    for name in sorted(glob.glob(pattern))[:_FILES]:
         with contextlib.suppress(OSError), Path(name).open("rb") as file:
             found.append(file.read(_LONG).decode("utf-8", "replace"))
     return found
@@ -59,7 +59,7 @@ def _below(folder: str) -> Sequence[str] | None:
     for place, folders, names in os.walk(_real(folder)):
         paths = [f"{place.rstrip('/')}/{name}" for name in (*names, *folders)]
         found += paths
-        found += [_real(path) for path in paths if os.path.islink(path)]  # noqa: PTH114 - of many
+        found += [_real(path) for path in paths if os.path.islink(path)]
         if len(found) > MOST:
             return None
     return found

@@ -24,7 +24,7 @@ from hub.io.project.places import load_key, load_or_create_key
 _PURPOSE = "seal"
 
 
-class NotSealed(HubError):  # noqa: N818  # the name the code `not_sealed` has
+class NotSealed(HubError):
     """The bytes are not what hub wrote at this place."""
 
     def __init__(self, path: Path) -> None:

@@ -1,15 +1,19 @@
 """What hub asks of git.
 
-Owns: the state of the user's repository, diffs, the list of snapshots, and rewinding. The larger parts live
-beside it (`worktree`, `snapshot`) and are offered here too, so that callers import one module.
+Owns: the state of the user's repository, diffs, the list of snapshots, rewinding, and the tree of a worktree as it is now.
+The larger parts live beside it (`worktree`, `snapshot`) and are offered here too, so that callers import one module.
 Must not: move the user's HEAD, branch or index, or pass a name from outside to git without its full form.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Mapping
+import shutil
+import tempfile
+import time
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -18,7 +22,6 @@ from hub.api.history import Commit, Diff
 from hub.errors import Code, HubError
 from hub.io.git.env import effective_config, filter_overrides, git, git_capped
 from hub.io.git.layout import check_worktree, common_dir
-from hub.io.git.live import live_tree
 from hub.io.git.own_folder import brought_by
 from hub.io.git.refs import (
     ASIDE,
@@ -34,8 +37,11 @@ from hub.io.git.refs import (
     move_refs,
     resolve,
 )
-from hub.io.git.scan import Skipped
+from hub.io.git.scan import Skipped, gather, scan
+from hub.io.git.shadow import Shadow, base_tree
 from hub.io.git.snapshot import Change, Snapshot, snapshot, tree_hash
+from hub.io.git.store import CommitDraft, MovingError, store
+from hub.io.git.view import open_ground, tracked_paths
 from hub.io.git.worktree import Worktree, add_worktree
 
 DIFF_LIMIT = 1 << 20
@@ -275,3 +281,39 @@ __all__ = [
     "check_worktree", "commit_diff", "kept_snapshot", "repo_state", "rewind", "session_diff", "snapshot", "snapshots",
     "tree_hash",
 ]  # fmt: skip
+
+
+_ATTEMPTS = 3
+
+
+@contextlib.asynccontextmanager
+async def live_tree(worktree: Path, root: Path) -> AsyncIterator[tuple[str, Mapping[str, str]]]:
+    """The tree that a snapshot of the worktree would have, and the environment in which git knows it.
+
+    Raises:
+        HubError: As `tree_hash`.
+    """
+    ground = await open_ground(worktree, root, None)
+    shadow, base = ground.shadow, await base_tree(ground.shadow)
+    with tempfile.TemporaryDirectory(prefix="live-", dir=shadow.git_dir) as directory:
+        aside = _aside(shadow, Path(directory))
+        for _ in range(_ATTEMPTS):
+            work = await gather(shadow, await scan(shadow), await tracked_paths(ground))
+            with contextlib.suppress(MovingError):
+                made = await store(
+                    aside, CommitDraft(base, (), "as it is now\n", int(time.time())), work, settle=True
+                )
+                yield made.tree, {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(aside.objects)}
+                return
+    raise HubError(Code.GIT_FAILED, f"{worktree} does not hold still long enough to be looked at.")
+
+
+def _aside(shadow: Shadow, directory: Path) -> Shadow:
+    """The same working tree, with a git directory of its own that reads the repository's objects."""
+    objects = directory / "objects"
+    for name in ("objects/info", "refs", "info"):
+        (directory / name).mkdir(parents=True)
+    for name in ("HEAD", "config", "info/attributes"):
+        shutil.copyfile(shadow.git_dir / name, directory / name)
+    (objects / "info" / "alternates").write_bytes(os.fsencode(shadow.objects) + b"\n")
+    return attrs.evolve(shadow, git_dir=directory, objects=objects)

@@ -164,9 +164,9 @@ def _occupied(root: Path, path: bytes, changed: Pairs, new: Entry | None) -> byt
 def _kept(root: Path, folder: bytes, changed: Pairs) -> bytes | None:
     """A file in a folder that does not leave with the change: git removes what is ignored, and whole submodules."""
     for place, folders, files in os.walk(_full(root, folder)):
-        links = [name for name in folders if os.path.islink(os.path.join(place, name))]  # noqa: PTH114, PTH118  # bytes
+        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
         for name in (*files, *links):
-            path = os.path.relpath(os.path.join(place, name), os.fsencode(root))  # noqa: PTH118  # bytes
+            path = os.path.relpath(os.path.join(place, name), os.fsencode(root))
             if path not in changed or changed[path][1] is not None:
                 return path
     return None
@@ -192,7 +192,7 @@ async def _same(root: Path, wanted: Mapping[bytes, Entry], config: Config) -> di
 
 
 def _full(root: Path, path: bytes) -> bytes:
-    return os.path.join(os.fsencode(root), path)  # noqa: PTH118  # bytes
+    return os.path.join(os.fsencode(root), path)
 
 
 def _in_the_way(files: list[str]) -> HubError:

@@ -104,7 +104,7 @@ class Parents:
 
     def of(self, path: bytes) -> int:
         """A descriptor of the directory that holds `path`; valid until the next call."""
-        directory = os.path.dirname(path)  # noqa: PTH120  # bytes
+        directory = os.path.dirname(path)
         if not directory:
             return self._root
         if self._fd < 0 or directory != self._name:
@@ -127,7 +127,7 @@ class Parents:
 
 
 def _look(parents: Parents, path: bytes, algorithm: str, *, executable_bit: bool) -> Found:
-    parent, name = parents.of(path), os.path.basename(path)  # noqa: PTH119  # bytes
+    parent, name = parents.of(path), os.path.basename(path)
     mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
     if stat.S_ISDIR(mode):
         return ABSENT
@@ -180,7 +180,7 @@ def reread(root: Path, path: bytes, content: Content, algorithm: str) -> Reread:
     def pieces() -> Iterator[bytes]:
         with Parents(root) as parents:
             try:
-                fd = os.open(os.path.basename(path), _OPEN, dir_fd=parents.of(path))  # noqa: PTH119  # bytes
+                fd = os.open(os.path.basename(path), _OPEN, dir_fd=parents.of(path))
             except OSError:
                 return
         left = content.size

@@ -259,4 +259,4 @@ async def _submodule(shadow: Shadow, path: bytes) -> Entry | None:
 
 
 def _below(root: Path, path: bytes) -> Path:
-    return Path(os.fsdecode(os.path.join(os.fsencode(root), path)))  # noqa: PTH118  # bytes
+    return Path(os.fsdecode(os.path.join(os.fsencode(root), path)))

@@ -16,8 +16,8 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 def tree_of(folder: str) -> str:
     """The root of the working tree that a folder lies in; "" when in none."""
     place = folder.rstrip("/") or "/"
-    while not os.path.exists(f"{place.rstrip('/')}/.git"):  # noqa: PTH110  # of text, in the hot path
-        place, before = os.path.dirname(place), place  # noqa: PTH120  # as above
+    while not os.path.exists(f"{place.rstrip('/')}/.git"):
+        place, before = os.path.dirname(place), place
         if place in ("", before):
             return ""
     return place
@@ -32,8 +32,8 @@ def common_dir(tree: str) -> str:
     """
     git_dir = own_git_dir(tree)
     pointer = f"{git_dir}/commondir"
-    if os.path.isfile(pointer):  # noqa: PTH113  # as above
-        return os.path.realpath(os.path.join(git_dir, _pointer(pointer)))  # noqa: PTH118  # as above
+    if os.path.isfile(pointer):
+        return os.path.realpath(os.path.join(git_dir, _pointer(pointer)))
     return os.path.realpath(git_dir)
 
 
@@ -45,12 +45,12 @@ def own_git_dir(tree: str) -> str:
         ValueError: As `common_dir`.
     """
     dot_git = f"{tree.rstrip('/')}/.git"
-    if os.path.isdir(dot_git):  # noqa: PTH112  # as above
+    if os.path.isdir(dot_git):
         return dot_git
     text = _pointer(dot_git)
     if not text.startswith("gitdir: "):
         raise ValueError(f"{dot_git} points nowhere")
-    return os.path.realpath(os.path.join(tree, text.removeprefix("gitdir: ")))  # noqa: PTH118  # as above
+    return os.path.realpath(os.path.join(tree, text.removeprefix("gitdir: ")))
 
 
 def same_repository(one: str, other: str) -> bool:

@@ -115,7 +115,7 @@ def walk(root: Path, over: Callable[[], bool] = lambda: False) -> Iterator[bytes
     stack = [b""]
     while stack:
         folder = stack.pop()
-        with contextlib.suppress(OSError), os.scandir(os.path.join(os.fsencode(root), folder)) as entries:  # noqa: PTH118  # bytes
+        with contextlib.suppress(OSError), os.scandir(os.path.join(os.fsencode(root), folder)) as entries:
             for entry in sorted(takewhile(lambda _: not over(), entries), key=_NAME):
                 if over():
                     return

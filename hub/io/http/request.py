@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 from urllib.parse import urlsplit
 
 import attrs
@@ -72,7 +71,7 @@ def _ask(
     class AsItIs(request.HTTPErrorProcessor):
         """Follows no redirect, and takes no status for an error."""
 
-        def http_response(self, request: object, response: object) -> Any:  # noqa: ARG002  # the library's signature
+        def http_response(self, request: object, response: object) -> object:  # noqa: ARG002  # the library's signature
             return response
 
         https_response = http_response

@@ -140,7 +140,7 @@ async def exchange(
     *,
     body: object = None,
     headers: Mapping[str, str] | None = None,
-    timeout: float = 30.0,  # noqa: ASYNC109
+    timeout: float = 30.0,
 ) -> AsyncIterator[Response]:
     """Send one request; the block has its answer, and the connection ends with it.
 
@@ -179,7 +179,7 @@ async def fetch(
     *,
     body: object = None,
     headers: Mapping[str, str] | None = None,
-    timeout: float = 30.0,  # noqa: ASYNC109
+    timeout: float = 30.0,
     limit: int = 4 << 20,
 ) -> Any:
     """The JSON that is answered with 200.
@@ -238,7 +238,7 @@ async def _connect(place: UrlPlace) -> trio.abc.Stream:
         return stream
 
 
-async def _next(connection: h11.Connection, stream: trio.abc.Stream, origin: str) -> Any:
+async def _next(connection: h11.Connection, stream: trio.abc.Stream, origin: str) -> object:
     with _coded(origin):
         while (event := connection.next_event()) is h11.NEED_DATA:
             connection.receive_data(bytes(await stream.receive_some(_CHUNK)))

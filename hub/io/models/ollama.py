@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import attrs
 import msgspec
@@ -51,7 +50,7 @@ async def installed(base: str) -> list[LocalModel]:
     return [_model(entry) for entry in models if isinstance(entry, dict)]
 
 
-def _model(entry: dict[str, Any]) -> LocalModel:
+def _model(entry: dict[str, object]) -> LocalModel:
     details = entry.get("details")
     details = details if isinstance(details, dict) else {}
     families = details.get("families")
@@ -76,7 +75,7 @@ class Lines:
     answer: Response
     origin: str
 
-    async def next(self) -> Any:
+    async def next(self) -> object:
         """The next line's document; None after the last.
 
         Raises:

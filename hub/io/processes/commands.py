@@ -99,7 +99,7 @@ async def run_command(
     *,
     cwd: Path,
     env: Mapping[str, str] | None = None,
-    timeout: float = 600.0,  # noqa: ASYNC109  # a command that took too long is a result, not an exception
+    timeout: float = 600.0,
     cap: int = MIB,
     on_output: Callable[[bytes], None] = lambda _: None,
 ) -> CommandResult:

@@ -1,10 +1,13 @@
 """Processes as the daemon sees them: who is alive, who belongs to which run, and ending what was left over.
 
-Owns: `Identity`, finding processes by their run id, and the sweep after a crash.
-Must not: signal a number whose identity was not checked, or end anything that carries no run id of hub.
+Owns: `Identity`, finding processes by their run id, the sweep after a crash, and the end of a process that the user has
+named: ask, wait, then kill.
+Must not: signal a number whose identity was not checked, or choose one to end that carries no run id of hub.
 
 Where there is no `/proc` (macOS), psutil answers instead: identities come from the creation time, signals are
 sent by number right after the check, and a process that cleared its environment is not found.
+
+Tests: tests/hub/io/processes/test_ending.py
 """
 
 from __future__ import annotations
@@ -12,11 +15,13 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import attrs
+import trio
 
+from hub.io.runner import proc
 from hub.io.runner import proc as runner_proc
 
 RUN_ID = "HUB_RUN_ID"
@@ -155,3 +160,41 @@ async def sweep(run_ids: Collection[str]) -> list[Swept]:
                         swept.setdefault(identity, Swept(run_id, identity.pid, name))
             await trio.sleep(_ROUND)
     return list(swept.values())
+
+
+GRACE = 10.0
+"""Seconds a program has to write down what it was doing."""
+_KILLED = 5.0
+_LOOK = 0.05
+
+
+def with_all_below(heads: Iterable[Identity]) -> tuple[Identity, ...]:
+    """Those processes that still run, and all that they have started."""
+    found: dict[int, Identity] = {}
+    for head in heads:
+        if is_alive(head):
+            found.setdefault(head.pid, head)
+            for pid in (pid for pid, _ in proc.descendants(head.pid)):
+                one = identity_of(pid)
+                if one is not None:
+                    found.setdefault(pid, one)
+    return tuple(found.values())
+
+
+async def end(processes: Iterable[Identity], grace: float = GRACE) -> bool:
+    """End them: SIGTERM, then after `grace` seconds SIGKILL. Whether all of them are gone.
+
+    Raises:
+        PermissionError: One belongs to another user.
+    """
+    left = tuple(processes)
+    for number, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, _KILLED)):
+        for one in left:
+            send_signal(one, number)
+        with trio.move_on_after(patience):
+            while any(map(is_alive, left)):  # noqa: ASYNC110  # not hub's children: nobody tells of their end
+                await trio.sleep(_LOOK)
+        left = tuple(filter(is_alive, left))
+        if not left:
+            break
+    return not left

@@ -27,7 +27,7 @@ _boots: list[float] = []
 def pids() -> set[str]:
     """Every process, by its number as text."""
     if proc.LINUX:
-        return {name for name in os.listdir("/proc") if name[0] in "123456789"}  # noqa: PTH208  # the hot path
+        return {name for name in os.listdir("/proc") if name[0] in "123456789"}
     import psutil  # noqa: PLC0415  # not needed where there is `/proc`
 
     return {str(pid) for pid in psutil.pids()}
@@ -65,7 +65,7 @@ def _from_proc(pid: int, wanted: Callable[[str, str], bool]) -> Process | None:
     """
     place = f"/proc/{pid}"
     executable = _link(f"{place}/exe")  # a kernel's thread has none, and ends here
-    if os.stat(place).st_uid != os.geteuid():  # noqa: PTH116  # the hot path
+    if os.stat(place).st_uid != os.geteuid():
         return None
     argv = _words(f"{place}/cmdline", _ARGUMENTS) if script_of(executable, ("", "x")) else ()
     script = _script(script_of(executable, argv), place)
@@ -98,11 +98,11 @@ def _script(named: str, place: str) -> str:
 
 
 def _link(path: str) -> str:
-    return os.readlink(path).removesuffix(_DELETED)  # noqa: PTH115  # the hot path
+    return os.readlink(path).removesuffix(_DELETED)
 
 
 def _words(path: str, most: int) -> tuple[str, ...]:
-    with open(path, "rb") as file:  # noqa: PTH123  # the hot path
+    with open(path, "rb") as file:
         data = file.read(most)
     return tuple(word.decode("utf-8", "replace") for word in data.rstrip(b"\0").split(b"\0"))
 
@@ -116,7 +116,7 @@ def _pairs(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 def _open_files(place: str) -> Iterator[str]:
     try:
-        names = os.listdir(f"{place}/fd")[:_FILES]  # noqa: PTH208  # as above
+        names = os.listdir(f"{place}/fd")[:_FILES]
     except OSError:
         return
     for name in names:
@@ -131,7 +131,7 @@ def _open_files(place: str) -> Iterator[str]:
 def _booted() -> float:
     """When the machine was started, epoch seconds; the same in all of a process's life."""
     if not _boots:
-        with open("/proc/stat", encoding="ascii") as file:  # noqa: PTH123  # as above
+        with open("/proc/stat", encoding="ascii") as file:
             _boots.append(float(next(line for line in file if line.startswith("btime ")).split()[1]))
     return _boots[0]
 

@@ -75,8 +75,8 @@ def tracked_files(root: Path) -> list[str]:
     from hub.io.git.progress import output_of  # noqa: PLC0415
 
     for tree in (("--with-tree=HEAD",), ()):
-        process = subprocess.Popen(  # noqa: S603  # argv is constant
-            ["git", "ls-files", "-z", "--cached", *tree, "--", ":(top,icase).hub"],  # noqa: S607  # the user's git
+        process = subprocess.Popen(
+            ["git", "ls-files", "-z", "--cached", *tree, "--", ":(top,icase).hub"],
             cwd=root,
             env=environment({"GIT_LITERAL_PATHSPECS": "0"}, [("safe.directory", "*")]),
             stdin=subprocess.DEVNULL,

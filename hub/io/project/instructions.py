@@ -10,10 +10,12 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
+import attrs
+
+from hub.api.instructions import Instruction
 from hub.domain.config.model import ProfileSettings
-from hub.domain.trust.instruction import USER, kind_of, title_of
+from hub.domain.trust.instruction import USER, InstructionKind, kind_of, title_of
 from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
 
@@ -32,7 +34,7 @@ _NEVER = frozenset(
 """Folders that hold what tools made, or other people's projects."""
 
 
-def instructions(root: Path, home: Path, profiles: Iterable[ProfileSettings]) -> list[dict[str, Any]]:
+def instructions(root: Path, home: Path, profiles: Iterable[ProfileSettings]) -> list[Instruction]:
     """What `GET /api/instructions` serves: of the project first, then of the user, then of the profiles.
 
     Args:
@@ -40,11 +42,12 @@ def instructions(root: Path, home: Path, profiles: Iterable[ProfileSettings]) ->
         home: The user's.
         profiles: Whose skills are told; one that a file holds is told with that file.
     """
-    found: list[dict[str, Any]] = []
+    found: list[Instruction] = []
     for path in _walk(root):
         shown = _utf8(path)
         parent = shown.rpartition("/")[0]
-        _add(found, root / path, shown, kind_of(path), parent if _plain(parent) else "project")
+        if kind := kind_of(path):
+            _add(found, root / path, shown, kind, parent if _plain(parent) else "project")
     for pattern, kind in USER:
         for file in _matching(home, pattern.split("/")):
             _add(found, file, f"~/{_utf8(file.relative_to(home).as_posix())}", kind, "user")
@@ -103,7 +106,7 @@ def _matching(folder: Path, pattern: list[str]) -> Iterator[Path]:
             yield path
 
 
-def _add(found: list[dict[str, Any]], file: Path, shown: str, kind: str, scope: str) -> None:
+def _add(found: list[Instruction], file: Path, shown: str, kind: InstructionKind, scope: str) -> None:
     if len(found) >= MAX_FILES:
         return
     try:
@@ -115,21 +118,16 @@ def _add(found: list[dict[str, Any]], file: Path, shown: str, kind: str, scope: 
     else:
         size, digest = len(data), hashlib.sha256(data).hexdigest()
     title = title_of(data.decode("utf-8", "replace"), shown)
-    found.append(
-        {"path": shown, "kind": kind, "title": title, "scope": scope, "bytes": size, "sha256": digest}
-    )
+    found.append(Instruction(path=shown, kind=kind, title=title, scope=scope, bytes=size, sha256=digest))
 
 
-def _of_profiles(profiles: Iterable[ProfileSettings], found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    skills = {entry["path"].split("/")[-2]: entry for entry in found if entry["kind"] == "skill"}
-    nothing = {"path": "", "bytes": 0, "sha256": ""}
+def _of_profiles(profiles: Iterable[ProfileSettings], found: Iterable[Instruction]) -> list[Instruction]:
+    skills = {entry.path.split("/")[-2]: entry for entry in found if entry.kind == "skill"}
+    nothing = Instruction(path="", kind="skill", title="", scope="", bytes=0, sha256="")
     return [
-        {
-            **skills.get(name, nothing),
-            "title": name,
-            "kind": "profile_skill",
-            "scope": f"profile:{profile.name}",
-        }
+        attrs.evolve(
+            skills.get(name, nothing), title=name, kind="profile_skill", scope=f"profile:{profile.name}"
+        )
         for profile in profiles
         for name in profile.skills
     ]

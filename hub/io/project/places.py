@@ -207,10 +207,6 @@ class Places:
         """The index hub keeps for a session's snapshots."""
         return self.git_dir / session_id / "index"
 
-    def key_path(self, purpose: str) -> Path:
-        """The key's file."""
-        return self.keys / f"{purpose}.key"
-
     def ensure(self) -> None:
         """Makes the directories (0700) and hides `.hub/` from git; a second call changes nothing.
 
@@ -355,8 +351,8 @@ def _rev_parse(where: Path, *what: str) -> list[bytes]:
     """One `git rev-parse`, synchronous: it is asked once, before there is a daemon."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        done = subprocess.run(  # noqa: S603  # argv is constant
-            ["git", "-C", os.fspath(where), "rev-parse", *what],  # noqa: S607  # the user's git, by PATH
+        done = subprocess.run(
+            ["git", "-C", os.fspath(where), "rev-parse", *what],
             capture_output=True,
             check=False,
             env={**env, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},

@@ -47,7 +47,7 @@ class Corruption(StrEnum):
     INVALID = "invalid"
 
 
-class RecordCorrupt(HubError):  # noqa: N818 - the name the code `state_corrupt` has
+class RecordCorrupt(HubError):
     """The bytes are no record of this form."""
 
     def __init__(self, name: str, reason: Corruption, detail: str) -> None:
@@ -71,12 +71,12 @@ class RecordForm(Generic[T]):
     version: int = 1
     older: Mapping[int, Callable[[Any], T]] = attrs.field(factory=dict)
 
-    def to_wire(self, value: T) -> dict[str, Any]:
+    def to_wire(self, value: T) -> dict[str, object]:
         """The value as a JSON object."""
-        wire: dict[str, Any] = unstructure(value)
+        wire: dict[str, object] = unstructure(value)
         return wire
 
-    def from_wire(self, wire: dict[str, Any]) -> T:
+    def from_wire(self, wire: Mapping[str, object]) -> T:
         """The value of a JSON object of this version.
 
         Raises:

@@ -97,7 +97,7 @@ _CONNECT_SECONDS = 10.0
 _CONNECT_AGAIN = 0.01
 
 
-class RunnerLost(Exception):  # noqa: N818  # it is an event, and often no error
+class RunnerLost(Exception):
     """The connection has ended before the verdict.
 
     Attributes:

@@ -19,7 +19,7 @@ import signal
 import sys
 
 # As in main.py: the parts are found in the tree this file stands in, behind the standard library.
-_HERE = os.path.abspath(__file__)  # noqa: PTH100  # pathlib costs 8 ms at every start
+_HERE = os.path.abspath(__file__)
 sys.path.append(_HERE.rpartition("/hub/io/")[0])
 
 from hub.io.runner.agent import reset_signals  # noqa: E402

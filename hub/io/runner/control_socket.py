@@ -83,7 +83,7 @@ class ControlSocket:
         self._listener = socket.socket(socket.AF_UNIX)
         # Relative: a path over 107 bytes cannot be bound, and this process stands in the run directory.
         self._listener.bind(runner_files.SOCKET)
-        os.chmod(runner_files.SOCKET, 0o600)  # noqa: PTH101
+        os.chmod(runner_files.SOCKET, 0o600)
         self._listener.listen(BACKLOG)
         self._listener.setblocking(False)
         loop.watch(self._listener.fileno(), READ, self._accept)
@@ -107,7 +107,7 @@ class ControlSocket:
     def close(self) -> None:
         """Take the socket away."""
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(runner_files.SOCKET)  # noqa: PTH108
+            os.unlink(runner_files.SOCKET)
         for peer in list(self._peers):
             peer.socket.close()
         self._listener.close()

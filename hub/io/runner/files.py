@@ -75,7 +75,7 @@ def write_json(name: str, value: dict[str, object], key: bytes) -> None:
     temporary = f".{name}.{os.getpid()}"
     try:
         _write_new(temporary, _sealed(name, value, key))
-        os.rename(temporary, name)  # noqa: PTH104
+        os.rename(temporary, name)
     except OSError:
         remove(temporary)
         raise
@@ -102,7 +102,7 @@ def claim(value: dict[str, object], key: bytes) -> bool:
 def remove(name: str) -> None:
     """Take a file away; it may be gone already."""
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(name)  # noqa: PTH108
+        os.unlink(name)
 
 
 def read_json(name: str, key: bytes | None = None) -> dict[str, object] | None:
@@ -116,7 +116,7 @@ def read_json(name: str, key: bytes | None = None) -> dict[str, object] | None:
         descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
         return None
-    with open(descriptor, "rb") as file:  # noqa: PTH123
+    with open(descriptor, "rb") as file:
         data = file.read()
     if key is not None:
         body = seal.opened(key, name.rpartition("/")[2].encode(), data)

@@ -26,7 +26,7 @@ import sys
 
 # The parts are imported as `hub.io.*` from the tree this file stands in; behind the standard library, so
 # that no module of it is shadowed. All of it at the start: an upgrade may replace the files while it runs.
-_HERE = os.path.abspath(__file__)  # noqa: PTH100  # pathlib costs 8 ms at every start of an agent
+_HERE = os.path.abspath(__file__)
 sys.path.append(_HERE.rpartition("/hub/io/")[0])
 
 from hub.io.runner import files as runner_files  # noqa: E402
@@ -44,7 +44,7 @@ def main(run_dir: str, *words: str) -> int:
         return UNUSED
     os.umask(0o077)
     os.chdir(run_dir)
-    info = os.stat(".")  # noqa: PTH116
+    info = os.stat(".")
     if info.st_uid != os.geteuid() or info.st_mode & 0o077:
         sys.stderr.write(f"{run_dir} must be this user's alone (0700)\n")
         return FAILED
@@ -122,7 +122,7 @@ def serve(guardian: int, lifeline: int, told: int) -> int:
     if launch is not None:
         runner_files.remove(runner_files.LAUNCH)
     if launch is None or not mine:
-        os.write(told, bytes([TAKEN if os.path.exists(runner_files.CLAIM) else FAILED]))  # noqa: PTH110
+        os.write(told, bytes([TAKEN if os.path.exists(runner_files.CLAIM) else FAILED]))
         return STARTED
     core = Core(launch, os.environ.get("HUB_RUN_ID", ""), lifeline)
     core.start()

@@ -48,7 +48,7 @@ def become(name: str, *, subreaper: bool = True) -> None:
 def boot_id() -> str:
     """The kernel's id of this boot; "" where there is none."""
     try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:  # noqa: PTH123
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return file.read().strip()
     except OSError:
         return ""
@@ -88,7 +88,7 @@ def command_name(pid: int) -> str:
     """argv[0] of the process, else its short name; "" when it is gone."""
     for source, cut in (("cmdline", b"\0"), ("comm", b"\n")):
         try:
-            with open(f"/proc/{pid}/{source}", "rb") as file:  # noqa: PTH123
+            with open(f"/proc/{pid}/{source}", "rb") as file:
                 text = file.read(4096).split(cut)[0]
         except OSError:
             return ""
@@ -101,12 +101,12 @@ def children(pid: int) -> list[int]:
     """The direct children of every thread of the process, zombies included."""
     found: list[int] = []
     try:
-        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
+        threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
         return found
     for thread in threads:
         try:
-            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:  # noqa: PTH123
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
                 found.extend(map(int, file.read().split()))
         except FileNotFoundError:
             if _has_children_file():
@@ -118,14 +118,14 @@ def children(pid: int) -> list[int]:
 
 
 def _has_children_file() -> bool:
-    return os.path.exists("/proc/self/task/self/children") or os.path.exists(  # noqa: PTH110
+    return os.path.exists("/proc/self/task/self/children") or os.path.exists(
         f"/proc/self/task/{os.getpid()}/children"
     )
 
 
 def _children_by_scan(pid: int) -> list[int]:
     """The same where the kernel was built without the children file: one pass over all processes."""
-    everybody = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+    everybody = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     return [one for one in everybody if parent(one) == pid]
 
 

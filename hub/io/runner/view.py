@@ -227,7 +227,7 @@ def inspect(run_dir: Path) -> RunState:
     return Dead(started=True, spool_bytes=_size(run_dir / runner_files.STDOUT), settled=settled)
 
 
-def _read(path: Path, key: bytes) -> dict[str, Any] | None:
+def _read(path: Path, key: bytes) -> dict[str, object] | None:
     try:
         return runner_files.read_json(str(path), key)
     except (runner_files.UnsealedError, OSError) as error:

@@ -110,7 +110,7 @@ class StoreFiles:
 
 def _changed(folder: str) -> int:
     try:
-        return os.stat(folder).st_mtime_ns  # noqa: PTH116  # a text, not a Path, is asked for and given
+        return os.stat(folder).st_mtime_ns
     except OSError:
         return 0
 

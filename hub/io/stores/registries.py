@@ -37,7 +37,7 @@ class Registries:
     def add(self, provider: str, home: str) -> bool:
         """Look into this folder of the agent too, from here on; whether that is new."""
         registry = self._signatures[provider].registry
-        name = (provider, os.path.join(home, registry))  # noqa: PTH118  # the hot path
+        name = (provider, os.path.join(home, registry))
         if not home or not registry or name in self._folders:
             return False
         self._folders[name] = (-1, ())
@@ -63,14 +63,14 @@ class Registries:
 
 def _stamp(folder: str) -> int:
     try:
-        return os.stat(folder).st_mtime_ns  # noqa: PTH116  # the hot path
+        return os.stat(folder).st_mtime_ns
     except OSError:
         return 0
 
 
 def _read(folder: str) -> Iterator[RegistryEntry]:
     try:
-        names = sorted(os.listdir(folder))[:_FILES]  # noqa: PTH208  # names only
+        names = sorted(os.listdir(folder))[:_FILES]
     except OSError:
         return
     for name in names:

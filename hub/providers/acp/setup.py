@@ -69,7 +69,7 @@ def _setting(result: Mapping[str, object], session: str, name: str, wish: str) -
     return None
 
 
-def _option(result: Mapping[str, object], category: str) -> Mapping[str, Any]:
+def _option(result: Mapping[str, object], category: str) -> Mapping[str, object]:
     options = (jsonline.mapping(option) for option in jsonline.items(result.get("configOptions")))
     return next((o for o in options if category in (o.get("category"), o.get("id"))), {})
 

@@ -120,7 +120,7 @@ class AcpStream(Fold):
         """The failure of a process that left without an answer."""
         return failures.from_exit(stderr, now, how, self.wording)
 
-    def _describe(self, call: Mapping[str, object]) -> dict[str, Any]:
+    def _describe(self, call: Mapping[str, object]) -> dict[str, object]:
         """Meta of a call that needs permission."""
         return asked_about(call)
 
@@ -128,7 +128,7 @@ class AcpStream(Fold):
         """The token counts of a turn."""
         return usage_events(result, self._model)
 
-    def _aside(self, piece: str) -> list[Event] | None:  # noqa: ARG002 - for those that override it
+    def _aside(self, piece: str) -> list[Event] | None:
         """The events of a text that the program says itself in the model's place; None for the model's own."""
         return None
 
@@ -172,7 +172,7 @@ class AcpStream(Fold):
             return ()
         return [self._peer.request(key, _NOTHING, {}, request_id=f"{key}{_SPLIT}{text}")]
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Allows or denies; () when nothing of that id waits. The answer has no words: they are the next prompt."""
         asked = self._permissions.pop(approval_id, None)
         if asked is None:
@@ -228,7 +228,7 @@ class AcpStream(Fold):
     def _not_opened(self, what: str, error: RpcError, now: float) -> Step:
         return self._start_afresh(error) if what == "load" else self._fail([], self._failure_of(error, now))
 
-    def _place(self) -> dict[str, Any]:
+    def _place(self) -> dict[str, object]:
         return {"cwd": str(self._assignment.worktree), "mcpServers": []}
 
     def _open_session(self, result: Mapping[str, object]) -> Write:
@@ -346,6 +346,7 @@ class AcpStream(Fold):
             return Step(events, [self._peer.answer(asked, choice(asked.params, allow=True))])
         self._permissions[asked.key] = asked
         meta = {**self._describe(call), "approvalId": asked.key}
+        meta["tool"] = self._tools.name(call) or meta["tool"]
         return Step([*events, Event(EventType.WAITING, f"Asks for permission: {title}", meta)])
 
     def _updated(self, update: Mapping[str, object], line: bytes) -> Step:

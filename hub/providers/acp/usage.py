@@ -9,7 +9,6 @@ Two forms are in use: the protocol's own `usage` of a turn's answer, and Gemini'
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
@@ -36,7 +35,7 @@ def usage_event(counts: Mapping[str, object], model: str) -> Event | None:
     tokens_out = jsonline.count(counts.get("outputTokens"))
     if not tokens_in and not tokens_out:
         return None
-    meta: dict[str, Any] = {"tokensIn": tokens_in, "tokensOut": tokens_out, "model": model}
+    meta: dict[str, object] = {"tokensIn": tokens_in, "tokensOut": tokens_out, "model": model}
     if cached := jsonline.count(counts.get("cachedReadTokens")):
         meta["cachedIn"] = cached
     return Event(EventType.USAGE, f"{tokens_in} tokens in, {tokens_out} out", meta)

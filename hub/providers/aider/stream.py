@@ -19,7 +19,6 @@ Traps this fold knows, each with a test:
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
@@ -196,7 +195,11 @@ class AiderStream(Fold):
         if said:
             self._wrong = None
         sent, written, hit, received = (_count(number) for number in tokens.groups())
-        meta: dict[str, Any] = {"tokensIn": max(sent, written + hit), "tokensOut": received, "cachedIn": hit}
+        meta: dict[str, object] = {
+            "tokensIn": max(sent, written + hit),
+            "tokensOut": received,
+            "cachedIn": hit,
+        }
         if (cost := _COST.search(text)) is not None:
             meta["costUsdMicros"] = _micros(cost[1])
         if sent + received:
@@ -244,7 +247,7 @@ class AiderStream(Fold):
 
     def _check_ended(self, output: str, *, failed: bool) -> list[Event]:
         self._checks += 1
-        meta: dict[str, Any] = {"tool": "check", "toolId": f"check-{self._checks}"}
+        meta: dict[str, object] = {"tool": "check", "toolId": f"check-{self._checks}"}
         if self._check:
             meta["command"] = self._check
         end = {"isError": failed} if failed or not self._check else {"isError": False, "exitCode": 0}
@@ -274,7 +277,7 @@ class AiderStream(Fold):
         return [Event(kind, said + "\n", {"more": True}) if more else Event(kind, said)]
 
 
-def _usage(meta: dict[str, Any], text: str) -> Event:
+def _usage(meta: dict[str, object], text: str) -> Event:
     return Event(EventType.USAGE, text, meta)
 
 

@@ -23,7 +23,7 @@ _INPUT = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
 _OUTPUT = ("outputTokens",)
 
 
-def _thread(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+def _thread(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:
     if not isinstance(value.get("messages"), list):
         draft.unknown(",".join(sorted(value)))
         return

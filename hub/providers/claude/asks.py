@@ -60,7 +60,7 @@ class ClaudeRequests:
         call = jsonline.text(request.get("tool_use_id"))
         ask = _Ask(request_id, call, tool, jsonline.mapping(request.get("input")))
         self._open[request_id] = ask
-        meta: dict[str, Any] = {
+        meta: dict[str, object] = {
             "approvalId": request_id,
             "tool": tool,
             "toolId": call,
@@ -81,7 +81,7 @@ class ClaudeRequests:
         if ask is None:
             return None
         if not approved:
-            reply: dict[str, Any] = {"behavior": "deny", "message": note or "The user said no."}
+            reply: dict[str, object] = {"behavior": "deny", "message": note or "The user said no."}
         else:
             given = dict(ask.given)
             if ask.tool == QUESTION_TOOL:

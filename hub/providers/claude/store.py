@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from glob import escape
-from typing import Any
 
 from hub.domain.detection.intel import FoundFile, Limits, Place, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import IntelDraft, mcp_of
@@ -97,7 +96,7 @@ class ClaudeFold:
         self.draft = IntelDraft()
         self._hit = hit
         self._seen: set[str] = set()
-        self._updates: dict[str, Mapping[str, Any]] = {}
+        self._updates: dict[str, Mapping[str, object]] = {}
         """Changes of tasks whose calls have not ended."""
 
     def gap(self) -> None:

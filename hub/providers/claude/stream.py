@@ -119,7 +119,7 @@ class ClaudeStream(Fold):
             return [Write(key, answer)]
         return [self._inbox.message(key, text)]
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Allows or denies a tool call that waits; () when nothing of that id waits."""
         data = self._asks.answer(approval_id, approved=approved, note=note)
         if data is None:
@@ -163,7 +163,7 @@ class ClaudeStream(Fold):
             return Step()
         fields = ("content", "summary", "description", "message")
         said = next((found for field in fields if (found := jsonline.text(message.get(field)))), subtype)
-        meta: dict[str, Any] = {"subtype": subtype}
+        meta: dict[str, object] = {"subtype": subtype}
         if subtype not in _NOTED:
             self._unknown_lines += 1
             meta["unknown"] = True
@@ -193,7 +193,7 @@ class ClaudeStream(Fold):
         error = jsonline.text(message.get("error"))
         kind = failures.retry_class(status, error)
         delay = jsonline.count(message.get("retry_delay_ms"))
-        meta: dict[str, Any] = {
+        meta: dict[str, object] = {
             "attempt": attempt,
             "maxAttempts": jsonline.count(message.get("max_retries")),
             "delayMs": delay,
@@ -215,7 +215,7 @@ class ClaudeStream(Fold):
         if message.get("is_api_error_message") is True or inner.get("model") == _SYNTHETIC:
             return self._own_words(message, inner)
         self._usage.message(inner)
-        meta: dict[str, Any] = {}
+        meta: dict[str, object] = {}
         if message.get("aborted") is True:
             meta["partial"] = True
         if parent := jsonline.text(message.get("parent_tool_use_id")):
@@ -334,7 +334,7 @@ class ClaudeStream(Fold):
         said = jsonline.text(message.get("result")) or "\n".join(jsonline.texts(message.get("errors")))
         outcome = self._verdict(message, said)
         events = [*self._unpublished(), *self._usage.turn(message)]
-        meta: dict[str, Any] = {"isError": message.get("is_error") is True}
+        meta: dict[str, object] = {"isError": message.get("is_error") is True}
         if outcome is not None and outcome.ending is Ending.INTERRUPTED:
             said = "The turn was interrupted"  # Claude Code says something about its own diagnostics here
             meta["interrupted"] = True

@@ -33,7 +33,7 @@ class ClaudeToolCalls:
     """The calls in flight and the agent's task list."""
 
     def __init__(self) -> None:
-        self._open: dict[str, dict[str, Any]] = {}
+        self._open: dict[str, dict[str, object]] = {}
         self._planning: dict[str, tuple[str, Mapping[str, Any]]] = {}
         """Calls in flight of the tools that keep the list: name and input. What fails changes nothing."""
         self._tasks: dict[str, _Task] = {}
@@ -53,7 +53,7 @@ class ClaudeToolCalls:
         name = jsonline.text(block.get("name"))
         call = jsonline.text(block.get("id"))
         given = jsonline.mapping(block.get("input"))
-        meta: dict[str, Any] = {"tool": name, "toolId": call, "input": jsonline.excerpt(dict(given))}
+        meta: dict[str, object] = {"tool": name, "toolId": call, "input": jsonline.excerpt(dict(given))}
         if path := next((found for field in _PATH_FIELDS if (found := jsonline.text(given.get(field)))), ""):
             meta["path"] = path
         if command := jsonline.text(given.get("command")):
@@ -91,7 +91,7 @@ class ClaudeToolCalls:
                 meta["exitCode"] = int(found[1]) if found else 0
         return content, meta
 
-    def lost(self, line: bytes) -> dict[str, Any] | None:
+    def lost(self, line: bytes) -> dict[str, object] | None:
         """Ends the call whose result stands on a line that was cut; its meta, or None when there is none."""
         if not line.startswith(_USER_LINE) or not (found := _RESULT_OF.search(line[:_HEAD])):
             return None

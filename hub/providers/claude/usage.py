@@ -10,7 +10,6 @@ is the part read from the cache, `cacheWriteIn` the part written to it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
@@ -58,14 +57,14 @@ def _tokens(usage: Mapping[str, object], names: tuple[str, str, str, str]) -> di
 
 
 def _of_model(model: str, used: Mapping[str, object]) -> Event:
-    meta: dict[str, Any] = {**_tokens(used, _CAMEL), "model": jsonline.clean(model)}
+    meta: dict[str, object] = {**_tokens(used, _CAMEL), "model": jsonline.clean(model)}
     # A model the program has no price for costs 0 there: that is no figure.
     if micros := round((jsonline.number(used.get("costUSD")) or 0.0) * 1_000_000):
         meta["costUsdMicros"] = max(0, micros)
     return _event(meta)
 
 
-def _event(meta: dict[str, Any]) -> Event:
+def _event(meta: Mapping[str, object]) -> Event:
     return Event(EventType.USAGE, f"{meta['tokensIn']} tokens in, {meta['tokensOut']} out", meta)
 
 
@@ -86,7 +85,7 @@ def _window(name: str, state: Mapping[str, object]) -> Event | None:
         return None
     # The stream tells 0..1; a little over is possible while overage is granted.
     per_mille = max(0, round(used * 1000))
-    meta: dict[str, Any] = {"used": per_mille, "window": name, "status": status}
+    meta: dict[str, object] = {"used": per_mille, "window": name, "status": status}
     if (resets_at := jsonline.integer(state.get("resetsAt"))) is not None:
         meta["resetsAt"] = resets_at
     return Event(EventType.QUOTA, f"{name}: {per_mille / 10:g} % used", meta)

@@ -24,7 +24,7 @@ _SESSION, _TASK = "session", ""
 _INPUT, _OUTPUT = ("inputTokens",), ("outputTokens",)
 
 
-def _messages(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+def _messages(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:
     if not isinstance(value.get("messages"), list):
         draft.unknown(",".join(sorted(value)))
     draft.session_id = text(value.get("sessionId"))

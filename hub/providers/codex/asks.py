@@ -105,7 +105,7 @@ class CodexRequests:
         return self.peer.refuse(asked, "hub does not serve this request")
 
 
-def _meta(asked: RpcRequest) -> Mapping[str, Any]:
+def _meta(asked: RpcRequest) -> Mapping[str, object]:
     return jsonline.mapping(asked.params.get("_meta"))
 
 
@@ -119,7 +119,7 @@ def _tool_call(asked: RpcRequest) -> Event:
     return Event(EventType.WAITING, said, {**about, **given(f"mcp {tool}", told)})
 
 
-def _questions(asked: RpcRequest) -> list[Mapping[str, Any]]:
+def _questions(asked: RpcRequest) -> list[Mapping[str, object]]:
     return [jsonline.mapping(question) for question in jsonline.items(asked.params.get("questions"))]
 
 
@@ -141,7 +141,7 @@ def _permission(asked: RpcRequest, paths: Callable[[str], Sequence[str]]) -> Eve
         or jsonline.text(params.get("reason"))
         or jsonline.text(params.get("grantRoot"))
     )
-    meta: dict[str, Any] = {"approvalId": asked.key}
+    meta: dict[str, object] = {"approvalId": asked.key}
     item = jsonline.text(params.get("itemId"))
     if item:
         meta["toolId"] = item

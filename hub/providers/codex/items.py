@@ -149,7 +149,7 @@ def _uses(kind: str, item: Mapping[str, object], call: str) -> list[Event]:
 
 
 def _meta(kind: str, item: Mapping[str, object], call: str) -> dict[str, Any]:
-    meta: dict[str, Any] = {"tool": TOOLS[kind], "toolId": call}
+    meta: dict[str, object] = {"tool": TOOLS[kind], "toolId": call}
     if kind == "command_execution":
         meta["command"] = unwrap(jsonline.text(item.get("command")))
     elif kind == "web_search":

@@ -51,7 +51,7 @@ def spent(line: Mapping[str, object], session: str) -> Used | None:
     return Used(f"{session}:{':'.join(map(str, sums))}", at, tokens)
 
 
-def request(login: bytes, url: str, now: float) -> QuotaRequest | None:  # noqa: ARG001 - the client's signature
+def request(login: bytes, url: str, now: float) -> QuotaRequest | None:
     """The usage request; None without a ChatGPT login: an API key has no such quota."""
     tokens = jsonline.mapping(document(login).get("tokens"))
     token, account = jsonline.text(tokens.get("access_token")), jsonline.text(tokens.get("account_id"))

@@ -64,7 +64,7 @@ class CodexStream(Fold):
         self._windows = Windows()
         self._turn = ""
         self._model = assignment.model
-        self._total: Any = None
+        self._total: object = None
         self._partial: dict[str, str] = {}
         self._told: dict[str, _Handler] = {
             "turn/started": self._turn_started,
@@ -103,7 +103,7 @@ class CodexStream(Fold):
         params = {"threadId": self._session, "expectedTurnId": self._turn, "input": [_text(text)]}
         return [self._peer.request(key, "turn/steer", params)]
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Allows or declines; () when nothing of that id waits. The protocol's answer has no words: they steer."""
         write = self._asks.answer(approval_id, approved=approved)
         if write is None:
@@ -169,10 +169,10 @@ class CodexStream(Fold):
         )
         return Step([event], [self._peer.request("thread-fresh", "thread/start", self._thread_params())])
 
-    def _thread_params(self) -> dict[str, Any]:
+    def _thread_params(self) -> dict[str, object]:
         assignment = self._assignment
         sandbox = jsonline.text(assignment.options.get("sandbox")) or _SANDBOX
-        params: dict[str, Any] = {"cwd": str(assignment.worktree), "approvalPolicy": self._policy}
+        params: dict[str, object] = {"cwd": str(assignment.worktree), "approvalPolicy": self._policy}
         params["sandbox"] = sandbox
         if assignment.model:
             params["model"] = assignment.model
@@ -302,7 +302,7 @@ class CodexStream(Fold):
         return [Event(EventType.TEXT, said, {"partial": True})] if said.strip() else []
 
 
-def _text(text: str) -> dict[str, Any]:
+def _text(text: str) -> dict[str, object]:
     return {"type": "text", "text": text}
 
 
@@ -310,7 +310,7 @@ def _retry(told: Mapping[str, object]) -> Event:
     code, status = failures.code_of(told.get("codexErrorInfo"))
     said = jsonline.text(told.get("message"))
     why = jsonline.text(told.get("additionalDetails"))
-    meta: dict[str, Any] = {}
+    meta: dict[str, object] = {}
     if kind := failures.class_of(f"{said} {why}", code, status):
         meta["failure"] = kind.value
     if status is not None:

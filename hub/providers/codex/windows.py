@@ -7,7 +7,6 @@ Must not: read texts; they tell the reset worse than the windows do.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -88,7 +87,7 @@ def usage_event(tokens: Mapping[str, object], *, cumulative: bool, model: str) -
     }
     if not any(counts.values()):
         return None
-    meta: dict[str, Any] = {**counts, "model": model} if model else dict(counts)
+    meta: dict[str, object] = {**counts, "model": model} if model else dict(counts)
     if cumulative:
         meta["cumulative"] = True
     else:
@@ -110,7 +109,7 @@ def _changed(before: _Window, after: _Window) -> bool:
 
 
 def _event(name: str, window: _Window) -> Event:
-    meta: dict[str, Any] = {"used": window.used, "window": name}
+    meta: dict[str, object] = {"used": window.used, "window": name}
     if window.resets_at is not None:
         meta["resetsAt"] = window.resets_at
     return Event(EventType.QUOTA, f"{name}: {window.used / 10:g} % used", meta)

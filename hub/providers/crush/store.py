@@ -10,7 +10,6 @@ session's tokens are those of its last request and no sum, so they are never exa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -26,7 +25,7 @@ _MILLISECONDS = 10**11
 """A time above this is no number of seconds."""
 
 
-def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG001  # one shape
+def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
     return [Place(folder, (".crush", "crush.db")) for folder in (*folders, home)]
 
 
@@ -65,11 +64,11 @@ def _session(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
 _TOKENS = ("prompt_tokens", "completion_tokens", "todos")
 
 
-def _text(value: object) -> Any:
+def _text(value: object) -> object:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
-def _blocks(parts: object) -> list[Mapping[str, Any]]:
+def _blocks(parts: object) -> list[Mapping[str, object]]:
     """Its parts, as other agents' blocks are: `{type, data}` unfolded."""
     found = map(mapping, items(parts))
     return [{**mapping(part.get("data")), "type": text(part.get("type"))} for part in found]

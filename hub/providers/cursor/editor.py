@@ -12,7 +12,6 @@ versions one value; where there is neither, it would take a walk over everything
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import attrs
 
@@ -37,7 +36,7 @@ def listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[Store
             yield attrs.evolve(whole, session_id=name, cwd=text(uri.get("fsPath")), mtime_ns=updated * 10**6)
 
 
-def _heads(database: Database, since: int) -> Iterator[Mapping[str, Any]]:
+def _heads(database: Database, since: int) -> Iterator[Mapping[str, object]]:
     columns = ("composerId", "lastUpdatedAt", "value")
     found = False
     if database.columns("composerHeaders"):
@@ -97,7 +96,7 @@ def _bubble(draft: IntelDraft, name: str, value: Mapping[str, object]) -> None:
     draft.took()
 
 
-def _object(value: object) -> Mapping[str, Any]:
+def _object(value: object) -> Mapping[str, object]:
     """The JSON object in a value, which is text or bytes."""
     words = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     return mapping(records.decoded(words))

@@ -44,7 +44,7 @@ def _project(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> 
 _TRANSCRIPT, _EDITOR = "transcript", "editor"
 
 
-def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG001  # one shape
+def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
     settings = home_of(home, env, "XDG_CONFIG_HOME", ".config")
     editors = (f"{settings}/Cursor", f"{home}/.cursor-server/data")
     return [

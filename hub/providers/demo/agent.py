@@ -16,7 +16,6 @@ import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -57,11 +56,11 @@ class Demo:
     silent_after: float = 60.0
     untold: Collection[Untold] = ()
 
-    def unasked(self, options: Mapping[str, object]) -> Mapping[str, str]:  # noqa: ARG002 - the contract's
+    def unasked(self, options: Mapping[str, object]) -> Mapping[str, str]:
         """Nothing: it asks for each step that does something."""
         return {}
 
-    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> Mapping[str, str]:  # noqa: ARG002 - the contract's
+    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> Mapping[str, str]:
         """It has no settings."""
         return {}
 
@@ -71,10 +70,10 @@ class Demo:
 
     def refuses_root(
         self,
-        options: Mapping[str, object],  # noqa: ARG002 - the contract's signature
-        env: Mapping[str, str],  # noqa: ARG002 - the contract's signature
+        options: Mapping[str, object],
+        env: Mapping[str, str],
         *,
-        asks: bool,  # noqa: ARG002 - the contract's signature
+        asks: bool,
     ) -> tuple[str, str]:
         """It works for anybody."""
         return "", ""
@@ -95,10 +94,10 @@ class Demo:
         """A fresh fold."""
         return DemoStream(assignment)
 
-    def _job(self, assignment: Assignment) -> dict[str, Any]:
+    def _job(self, assignment: Assignment) -> dict[str, object]:
         session = assignment.resume_id or assignment.native_id or f"demo-{assignment.dispatch_id}"
         place = assignment.account.config_dir or str(assignment.run_dir.parent / STORE)
-        job: dict[str, Any] = {
+        job: dict[str, object] = {
             "dispatchId": assignment.dispatch_id,
             "provider": self.name,
             "session": re.sub(r"[^A-Za-z0-9-]", "-", session)[:128],
@@ -114,7 +113,7 @@ class Demo:
             job["script"] = script
         return job
 
-    def _script(self, assignment: Assignment) -> Any:
+    def _script(self, assignment: Assignment) -> object:
         given = assignment.options.get("script") or self.environ.get(SCRIPT_ENV)
         if isinstance(given, str):
             return str(Path(given).absolute())

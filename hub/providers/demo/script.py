@@ -68,7 +68,7 @@ class ScriptError(Exception):
     """The script is not one."""
 
 
-def _on_sigint(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's signature
+def _on_sigint(number: int, frame: FrameType | None) -> NoReturn:
     raise Interrupted
 
 
@@ -139,7 +139,7 @@ class DemoRun:
         if name not in _REPEATABLE:
             progress.save(step, times + 1)
 
-    def _steps(self, progress: Progress) -> Iterator[tuple[tuple[int, int], str, Any]]:
+    def _steps(self, progress: Progress) -> Iterator[tuple[tuple[int, int], str, object]]:
         """((step, times done), name, value) of each step left, repetitions one by one."""
         steps = self._script()
         for number in range(progress.step, len(steps)):
@@ -163,7 +163,7 @@ class DemoRun:
         pace = float(os.environ.get("HUB_DEMO_PACE", "0.15"))
         return story.steps(self._job["provider"], envelope, Path.cwd(), pace)
 
-    def _checked(self, number: int, step: Job) -> tuple[str, Any, int]:
+    def _checked(self, number: int, step: Job) -> tuple[str, object, int]:
         names = [name for name in step if name != "times"]
         if len(names) != 1 or names[0] not in self._do:
             raise ScriptError(f"step {number} is not one of {', '.join(self._do)}: {json.dumps(step)}")
@@ -196,7 +196,7 @@ class DemoRun:
         if not self._may("run", command=command):
             return
         call = self._begin("run", command=command)
-        child = subprocess.Popen(  # noqa: S603 - running what the script says is what it is for
+        child = subprocess.Popen(
             ["/bin/sh", "-c", command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -51,7 +51,7 @@ class DemoStream(Fold):
         """Tool calls without a result."""
         return len(self._calls)
 
-    def _line(self, line: bytes, now: float) -> Step:  # noqa: ARG002 - the base's signature
+    def _line(self, line: bytes, now: float) -> Step:
         message = jsonline.read(line)
         kind = jsonline.text(message.get("type")) if message is not None else ""
         if message is not None and kind in failures.KINDS:
@@ -64,7 +64,7 @@ class DemoStream(Fold):
         """The user's words: the answer to an open question, else a remark."""
         return () if self._outcome is not None else [_write(key, type="reply", text=text)]
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Answers an approval that waits; () when none of that id does."""
         if approval_id not in self._approvals:
             return ()
@@ -78,7 +78,7 @@ class DemoStream(Fold):
         self._calls.clear()
         return []
 
-    def _why(self, end: ProcessExit, now: float) -> Failure:  # noqa: ARG002 - the base's signature
+    def _why(self, end: ProcessExit, now: float) -> Failure:
         how = f"The demo agent ended without a last line ({how_it_ended(end)})"
         return failures.crash(how, end.stderr_tail)
 
@@ -120,7 +120,7 @@ class DemoStream(Fold):
 
     def _quota(self, message: Mapping[str, object]) -> Step:
         used = max(0, round((jsonline.number(message.get("used")) or 0.0) * 1000))
-        meta: dict[str, Any] = {"used": used, "window": failures.WINDOW}
+        meta: dict[str, object] = {"used": used, "window": failures.WINDOW}
         if (resets_at := jsonline.integer(message.get("resetsAt"))) is not None:
             meta["resetsAt"] = resets_at
         return Step([Event(EventType.QUOTA, f"{used / 10:g} % used", meta)])

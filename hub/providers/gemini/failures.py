@@ -1,22 +1,25 @@
 """Why Gemini CLI stopped, and what it waits for: its standard error -> retries and resets.
 
-Owns: reading the retries, and the resets, that only standard error tells.
-Must not: keep state, or believe an exit code (ACP always leaves with 0). The frame is `hub.providers.acp.failures`; its
-code is Google's HTTP status here.
+Owns: `Retries`, the fold over the lines of standard error, and the resets that only they tell.
+Must not: read standard output, or believe an exit code (ACP always leaves with 0). The frame is
+`hub.providers.acp.failures`; its code is Google's HTTP status here.
 
-Traps: the daily quota's error holds no reset; "Please retry in 7200s." is on standard error, in a dump. A
-per-minute limit is retried quietly, told only there ("Attempt 2 failed: ... Retrying after 10000ms..."). An
+Traps: the daily quota's error holds no reset; "Please retry in 7200s." is on standard error, in a dump. A per-minute limit
+is retried quietly, told only there ("Attempt 2 failed: ... Retrying after 10000ms...", in several lines amid banners). An
 answer that was blocked looks like a finished turn without a word.
 """
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import attrs
 
+from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.quota.resets import parse_reset
+from hub.providers import jsonline
 from hub.providers.acp import failures as common
 from hub.providers.vendors import of_status
 from hub.providers.wording import Wording
@@ -102,3 +105,47 @@ def with_reset(failure: Failure, hint: float | None, now: float) -> Failure:
         window=failure.window or common.window(failure.text, hint - now),
         source="stderr",
     )
+
+
+_BACKOFF = "Retrying with backoff"
+
+
+class Retries:
+    """The newest failed attempt and the newest reset."""
+
+    def __init__(self) -> None:
+        self._attempt: RetryAttempt | None = None
+        self._hint: float | None = None
+
+    def hint(self, now: float) -> float | None:
+        """The newest reset that was told and still lies ahead."""
+        return self._hint if self._hint is not None and self._hint > now else None
+
+    def feed(self, line: bytes, now: float) -> list[Event]:
+        """One line; the events of the attempts whose telling it ends."""
+        text = jsonline.clean(line.decode("utf-8", "replace"))
+        hint = reset_hint(text, now)
+        self._hint = self._hint if hint is None else hint
+        events = []
+        if (began := attempt(text)) is not None:
+            events += self._told(None, now)
+            self._attempt = began
+        delay = retry_delay(text)
+        if delay is not None or _BACKOFF in text:
+            events += self._told(delay, now)
+        return events
+
+    def _told(self, delay: float | None, now: float) -> list[Event]:
+        began, self._attempt = self._attempt, None
+        if began is None:
+            return []
+        meta: dict[str, Any] = {"attempt": began.number}
+        if began.kind is not None:
+            meta["failure"] = began.kind.value
+        if began.status is not None:
+            meta["status"] = began.status
+        said = f"Attempt {began.number} failed"
+        if delay is not None:
+            meta.update(delayMs=int(delay * 1000), resetsAt=int(now + delay) + 1)
+            said = f"{said}, next in {delay:.1f} s"
+        return [Event(EventType.RETRY, said, meta)]

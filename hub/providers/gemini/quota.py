@@ -18,12 +18,12 @@ from hub.providers.quota import QuotaClient, QuotaRequest, Share, document, inst
 from hub.providers.spent import SpentStore
 
 
-def record(line: Mapping[str, object]) -> Sequence[Share]:  # noqa: ARG001 - the client's signature
+def record(line: Mapping[str, object]) -> Sequence[Share]:
     """Nothing: its transcripts hold tokens alone."""
     return ()
 
 
-def spent(line: Mapping[str, object], session: str) -> Used | None:  # noqa: ARG001 - the shape of all
+def spent(line: Mapping[str, object], session: str) -> Used | None:
     """The answer of a message. It is written again with its tool calls; thoughts are output that is told by itself."""
     used, at = jsonline.mapping(line.get("tokens")), instant(line.get("timestamp"))
     tokens = sum(jsonline.count(used.get(kind)) for kind in ("input", "output", "thoughts"))

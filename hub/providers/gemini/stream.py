@@ -10,7 +10,7 @@ Traps this fold knows, each with a test:
  3. A turn that is cancelled while text streams leaves the agent's memory whole: task, contract and work. So a
     reply never cancels.
  4. Without a login the program talks to a person on standard output and takes our JSON for an answer.
- 5. Retries are told on standard error only (`retries.py`).
+ 5. Retries are told on standard error only (`failures.py`).
  6. A change of the approval mode is told as words of the model ("[MODE_UPDATE] yolo").
  7. A denied tool has no end; tools run one after another.
 """
@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
@@ -28,7 +27,7 @@ from hub.providers.acp.stream import AcpStream
 from hub.providers.acp.tools import asked_of, content_text
 from hub.providers.base import Assignment, ProcessExit, Step
 from hub.providers.gemini import failures
-from hub.providers.gemini.retries import Retries
+from hub.providers.gemini.failures import Retries
 from hub.providers.given import addresses, given, shown
 from hub.providers.rpc import RpcError
 
@@ -77,11 +76,11 @@ class GeminiStream(AcpStream):
             return Step(events, close_stdin=True)
         return super()._fail(events, failure)
 
-    def _describe(self, call: Mapping[str, object]) -> dict[str, Any]:
+    def _describe(self, call: Mapping[str, object]) -> dict[str, object]:
         meta = asked_of(call)
         return {**meta, **self._given(call, meta["tool"])}
 
-    def _given(self, call: Mapping[str, object], tool: str) -> dict[str, Any]:
+    def _given(self, call: Mapping[str, object], tool: str) -> dict[str, object]:
         """It sends no input but a title, and with it in words what the title leaves out."""
         title = jsonline.text(call.get("title"))
         more = content_text(call.get("content"))
@@ -94,7 +93,7 @@ class GeminiStream(AcpStream):
         if tool == _SHELL:
             place = _IN.search(more)
             return {"cwd": place[1]} if place else {}
-        meta: dict[str, Any] = {"texts": [title, *addresses(title)]}
+        meta: dict[str, object] = {"texts": [title, *addresses(title)]}
         if tool in _NAMED and title:
             meta["paths"] = [_WITHIN.sub("", title).strip("'\"")]
         if title.endswith("...") or '..."' in title:

@@ -11,7 +11,6 @@ message may be hidden from the user, and is then the program's own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -38,7 +37,7 @@ _LOOKS = ("view", "undo_edit")
 _HEAD = "working_dir"
 
 
-def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG001  # one shape
+def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
     moved = env.get("GOOSE_PATH_ROOT", "")
     own = f"{moved}/data" if moved.startswith("/") else f"{records.data_home(home, env)}/goose"
     return (
@@ -102,7 +101,7 @@ def _message(draft: IntelDraft, value: Mapping[str, object], name: str = "") -> 
     return chat.message(draft, {"role": value.get("role"), "content": blocks}, key=name)
 
 
-def _block(draft: IntelDraft, block: Mapping[str, object]) -> Mapping[str, Any]:
+def _block(draft: IntelDraft, block: Mapping[str, object]) -> Mapping[str, object]:
     """A block as other agents have it; its tool's server is told."""
     if block.get("type") not in ("toolRequest", "frontendToolRequest"):
         return block

@@ -12,7 +12,6 @@ a request says; what the program tells the model comes as the user.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hub.domain.detection.intel import Limits, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
@@ -111,7 +110,7 @@ def _old_kind(value: Mapping[str, object]) -> str:
     return text(mapping(value.get("message")).get("type")) or by_type(value)
 
 
-def _payload(value: Mapping[str, object]) -> Mapping[str, Any]:
+def _payload(value: Mapping[str, object]) -> Mapping[str, object]:
     return mapping(mapping(value.get("message")).get("payload"))
 
 

@@ -102,9 +102,9 @@ class OpenCode(Program):
         return OpenCodeStream(assignment)
 
 
-def _config(assignment: Assignment) -> dict[str, Any]:
+def _config(assignment: Assignment) -> dict[str, object]:
     """OpenCode's settings for this dispatch; the user's own table wins, key by key."""
-    config: dict[str, Any] = {**_BASE, "permission": permission(assignment)}
+    config: dict[str, object] = {**_BASE, "permission": permission(assignment)}
     provider, model = model_of(assignment)
     if provider:
         config["model"] = assignment.model
@@ -116,12 +116,14 @@ def _config(assignment: Assignment) -> dict[str, Any]:
     return {**merged, "permission": config["permission"]} if assignment.asks else merged
 
 
-def _laid_over(config: dict[str, Any], more: Mapping[str, object]) -> dict[str, Any]:
+def _laid_over(config: Mapping[str, object], more: Mapping[str, object]) -> dict[str, object]:
     merged = dict(config)
     for name, value in more.items():
         below = merged.get(name)
-        both = isinstance(below, dict) and isinstance(value, Mapping)
-        merged[name] = _laid_over(below, value) if both else value  # type: ignore[arg-type] # `both` says dict
+        if isinstance(below, dict) and isinstance(value, Mapping):
+            merged[name] = _laid_over(below, value)
+        else:
+            merged[name] = value
     return merged
 
 

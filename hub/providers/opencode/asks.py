@@ -8,7 +8,6 @@ Tests: tests/hub/providers/opencode/test_opencode_stream.py
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
@@ -30,7 +29,7 @@ _NO_TOOL = frozenset({"external_directory", "doom_loop"})
 """Permissions that stand beside that of a tool, which is asked for anyway."""
 
 
-def permission(assignment: Assignment) -> Any:
+def permission(assignment: Assignment) -> object:
     """The `permission` setting: the user's own, by default `allow`; `ask` where rules wait for requests."""
     return ASK if assignment.asks else assignment.options.get("permission") or ALLOW
 
@@ -42,11 +41,11 @@ def rules(agents: object) -> list[Mapping[str, str]]:
     own rules ask for everything; `agents` is the program's list of all, with the rules that its settings come to.
     """
     known = [jsonline.mapping(agent) for agent in jsonline.items(agents)]
-    held = [jsonline.text(agent.get("name")) for agent in known if _asks_for_all(agent.get("permission"))]
+    asking = [jsonline.text(agent.get("name")) for agent in known if _asks_for_all(agent.get("permission"))]
     return [
         {"permission": "*", "pattern": "*", "action": ASK},
         {"permission": "task", "pattern": "*", "action": "deny"},
-        *({"permission": "task", "pattern": name, "action": ASK} for name in held if name),
+        *({"permission": "task", "pattern": name, "action": ASK} for name in asking if name),
     ]
 
 
@@ -65,11 +64,11 @@ def _asks_for_all(ruleset: object) -> bool:
 class OpenCodeRequests:
     """The open requests, oldest first. `inputs` gives what a call is given: a request tells only a part of it."""
 
-    def __init__(self, *, people: bool, inputs: Callable[[str], Mapping[str, Any]]) -> None:
+    def __init__(self, *, people: bool, inputs: Callable[[str], Mapping[str, object]]) -> None:
         self._people = people
         self._inputs = inputs
         self._permissions: set[str] = set()
-        self._early: dict[str, Mapping[str, Any]] = {}
+        self._early: dict[str, Mapping[str, object]] = {}
         """Call -> its request, which came before its input."""
         self._questions: dict[str, int] = {}
 

@@ -25,7 +25,7 @@ import threading
 import time
 from collections.abc import Sequence
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from hub.providers.opencode.server import NotStarted, Server, start
 from hub.providers.opencode.thin import Thinner
@@ -99,7 +99,7 @@ class Bridge:
                     tell({"event": event})
 
 
-def tell(message: dict[str, Any]) -> None:
+def tell(message: dict[str, object]) -> None:
     """Writes one line, whole."""
     data = json.dumps(message, separators=(",", ":")).encode() + b"\n"
     with _OUTPUT:
@@ -120,7 +120,7 @@ def main(arguments: Sequence[str]) -> int:
         return 128 + signalled.number
 
 
-def _json(data: bytes) -> Any:
+def _json(data: bytes) -> object:
     try:
         return json.loads(data)
     except ValueError:
@@ -135,5 +135,5 @@ class _Signalled(BaseException):
         self.number = number
 
 
-def _on_signal(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's signature
+def _on_signal(number: int, frame: FrameType | None) -> NoReturn:
     raise _Signalled(number)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -98,7 +97,7 @@ def retry(status: Mapping[str, object], now: float) -> Retry:
 
 def retry_event(told: Retry, now: float) -> Event:
     """The event of a retry."""
-    meta: dict[str, Any] = {
+    meta: dict[str, object] = {
         "attempt": told.attempt,
         "failure": told.failure.kind.value,
         "delayMs": int(told.wait * 1000),

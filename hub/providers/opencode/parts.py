@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
@@ -38,8 +37,8 @@ class PartBook:
         self._kinds: dict[str, EventType] = {}
         """Part id -> what its text is: said or thought."""
         self._told: set[str] = set()
-        self._tools: dict[str, dict[str, Any]] = {}
-        self._inputs: dict[str, Mapping[str, Any]] = {}
+        self._tools: dict[str, dict[str, object]] = {}
+        self._inputs: dict[str, Mapping[str, object]] = {}
         """Call -> its input, while it runs."""
         self._model = ""
         self.last_text = ""
@@ -55,7 +54,7 @@ class PartBook:
         self._tools.clear()
         self._inputs.clear()
 
-    def given(self, call: str) -> Mapping[str, Any]:
+    def given(self, call: str) -> Mapping[str, object]:
         """What a call that runs is given."""
         return self._inputs.get(call, {})
 
@@ -149,16 +148,16 @@ class PartBook:
         if name in self._told or not tokens_in + tokens_out:
             return []
         self._told.add(name)
-        meta: dict[str, Any] = {"tokensIn": tokens_in, "tokensOut": tokens_out, "cachedIn": cached}
+        meta: dict[str, object] = {"tokensIn": tokens_in, "tokensOut": tokens_out, "cachedIn": cached}
         meta["model"] = self._model
         if cost := jsonline.number(part.get("cost")):
             meta["costUsdMicros"] = max(0, round(cost * 1_000_000))
         return [Event(EventType.USAGE, f"{tokens_in} tokens in, {tokens_out} out", meta)]
 
 
-def _describe(part: Mapping[str, object], state: Mapping[str, object], *, sub: bool) -> dict[str, Any]:
+def _describe(part: Mapping[str, object], state: Mapping[str, object], *, sub: bool) -> dict[str, object]:
     given = jsonline.mapping(state.get("input"))
-    meta: dict[str, Any] = {
+    meta: dict[str, object] = {
         "tool": jsonline.text(part.get("tool")) or "tool",
         "toolId": jsonline.text(part.get("callID")),
     }
@@ -176,7 +175,7 @@ def _use(meta: Mapping[str, object], state: Mapping[str, object]) -> Event:
     return Event(EventType.TOOL_USE, text, {**meta, "input": given})
 
 
-def _result(meta: dict[str, Any], state: Mapping[str, object]) -> Event:
+def _result(meta: dict[str, object], state: Mapping[str, object]) -> Event:
     said = jsonline.text(state.get("output")) or jsonline.text(state.get("error"))
     code = jsonline.integer(jsonline.mapping(state.get("metadata")).get("exit"))
     if code is not None:

@@ -34,7 +34,7 @@ _PR_SET_PDEATHSIG = 1
 _LISTENING = re.compile(rb"listening on http://[\d.]+:(\d{1,5})")
 
 
-class NotStarted(Exception):  # noqa: N818 - said of the server, not of an error
+class NotStarted(Exception):
     """The server did not come up; its text says why."""
 
 
@@ -81,7 +81,7 @@ def start(program: str, arguments: Sequence[str]) -> Server:
     env = {**os.environ, "OPENCODE_SERVER_USERNAME": USER, "OPENCODE_SERVER_PASSWORD": password}
     command = [program, "serve", "--hostname", HOST, "--port", str(_free_port()), *arguments]
     try:
-        process = subprocess.Popen(  # noqa: S603 - the agent's own program, as configured
+        process = subprocess.Popen(
             command,
             env=env,
             stdin=subprocess.DEVNULL,

@@ -3,7 +3,9 @@
 Owns: where they lie, and the reading of the database they are in.
 Must not: open a file.
 
-One SQLite database for all sessions, `<data>/opencode/opencode.db`; before that the tree of JSON files of `tree.py`. What
+One SQLite database for all sessions, `<data>/opencode/opencode.db`; before that a tree of JSON files: the session's
+names its folder, each message is a file in a folder of the session's name, each of its parts one in a folder of the
+message's name, and names sort by the time they were made. What
 surprises: the file's own time stands still while the program writes, for what is new is in the log beside it, so the
 sessions' own times tell; `run` puts quotes around a prompt; a message's usage is a step's, and the session's row has
 the sum.
@@ -14,19 +16,47 @@ Tests: tests/hub/providers/test_stores.py
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from glob import escape
 from typing import Any
 
 import attrs
 
-from hub.domain.detection.intel import Place, StoreHit
+from hub.domain.detection.intel import Limits, Place, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, integer, mapping, text
-from hub.providers.opencode import tree
 from hub.providers.opencode.messages import message
 from hub.providers.places import named
-from hub.providers.store import Database, DatabaseStore, DocumentStore, KindStore
+from hub.providers.store import Database, DatabaseStore, DocumentStore, Files, KindStore, document, stem
+
+
+def _fold_tree(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:  # one shape
+    """The session's own file."""
+    draft.cwd = text(value.get("directory"))
+    draft.took()
+
+
+def _below(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> None:
+    """Its messages, their parts, its plan."""
+    for path, value in _documents(files, hit, limits, "message", hit.session_id):
+        name = stem(path)
+        parts = [part for _, part in _documents(files, hit, limits, "part", name)]
+        message(draft, name, value, parts)
+    place = Place(hit.root, ("storage", "todo", f"{escape(hit.session_id)}.json"))
+    for found in files.walk(place, 0):
+        listed = document(files, hit.root, found.path, limits) or {}
+        draft.planned(records.todos(listed.get("items")) or ())
+
+
+def _documents(
+    files: Files, hit: StoreHit, limits: Limits, *folders: str
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each document of a folder, in the order of their names; a damaged one is an empty message or part."""
+    place = Place(hit.root, ("storage", *map(escape, folders), "*.json"))
+    for path in sorted(found.path for found in files.walk(place, 0)):
+        yield path, document(files, hit.root, path, limits) or {}
+
 
 SIGNATURE = Signature(
     executables=("opencode", "opencode.exe"),
@@ -59,7 +89,7 @@ def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[Stor
 def _rows(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
     """All of one session."""
     ours = "WHERE session_id = ? ORDER BY time_created, id"
-    parts: dict[str, list[Any]] = {}
+    parts: dict[str, list[object]] = {}
     for name, data in database.select("part", ("message_id", "data"), ours, (hit.session_id,)):
         parts.setdefault(text(name), []).append(records.decoded(data))
     for name, data in database.select("message", ("id", "data"), ours, (hit.session_id,)):
@@ -82,7 +112,7 @@ def _rows(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
 def store(name: str, folder: str, file: str) -> KindStore:
     """The store of an agent that keeps its sessions as OpenCode does: below this folder of data, in this database."""
 
-    def where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG001  # one shape
+    def where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
         own = f"{records.data_home(home, env)}/{folder}"
         return (
             Place(own, (file,), DATABASE),
@@ -94,7 +124,7 @@ def store(name: str, folder: str, file: str) -> KindStore:
         where=where,
         kinds={
             DATABASE: DatabaseStore(name=name, where=where, listed=_listed, fold=_rows),
-            TREE: DocumentStore(name=name, where=where, named=named(name), fold=tree.fold, after=tree.below),
+            TREE: DocumentStore(name=name, where=where, named=named(name), fold=_fold_tree, after=_below),
         },
     )
 

@@ -60,7 +60,7 @@ class OpenCodeStream(Fold):
         """Those of this session alone, where rules of hub wait for its requests."""
         self._resumed = False
         self._family: set[str] = set()
-        self._last: Mapping[str, Any] | None = None
+        self._last: Mapping[str, object] | None = None
         """The newest message of the model, as it was last told."""
         self._error: Failure | None = None
         self._overflows = (0, 0)
@@ -102,7 +102,7 @@ class OpenCodeStream(Fold):
             return ()
         return self._asks.reply(text, key) or [rest.prompt(key, self._session, text, self._model())]
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Allows or denies, or answers a question; () when nothing of that id waits."""
         return self._asks.answer(approval_id, approved=approved, note=note)
 
@@ -118,7 +118,7 @@ class OpenCodeStream(Fold):
         self._last_text = self._parts.last_text
         return events
 
-    def _why(self, end: ProcessExit, now: float) -> Failure:  # noqa: ARG002 - the base's signature
+    def _why(self, end: ProcessExit, now: float) -> Failure:
         how = f"OpenCode ended in its turn ({how_it_ended(end)})"
         return self._doomed or self._error or failures.from_exit(end.stderr_tail, how)
 
@@ -180,9 +180,9 @@ class OpenCodeStream(Fold):
             more["system"] = self._assignment.envelope
         return Step([started], [rest.prompt(_TURN, self._session, self._assignment.prompt, more)])
 
-    def _model(self) -> dict[str, Any]:
+    def _model(self) -> dict[str, object]:
         provider, model = model_of(self._assignment)
-        more: dict[str, Any] = {"model": {"providerID": provider, "modelID": model}} if provider else {}
+        more: dict[str, object] = {"model": {"providerID": provider, "modelID": model}} if provider else {}
         if agent := jsonline.text(self._assignment.options.get("agent")):
             more["agent"] = agent
         return more
@@ -200,14 +200,14 @@ class OpenCodeStream(Fold):
             return Step()
         return handler(told, session != self._session, now)
 
-    def _created(self, told: _Properties, sub: bool, now: float) -> Step:  # noqa: ARG002, FBT001 - a handler's signature
+    def _created(self, told: _Properties, sub: bool, now: float) -> Step:
         info = jsonline.mapping(told.get("info"))
         if jsonline.text(info.get("parentID")) not in self._family or not self._family:
             return Step()
         self._family.add(jsonline.text(info.get("id")))
         return Step([Event(EventType.SYSTEM, f"Subagent: {jsonline.text(info.get('title'))}")])
 
-    def _status(self, told: _Properties, sub: bool, now: float) -> Step:  # noqa: ARG002, FBT001 - a handler's signature
+    def _status(self, told: _Properties, sub: bool, now: float) -> Step:
         status = jsonline.mapping(told.get("status"))
         if status.get("type") != "retry" or self._outcome is not None:
             return Step()
@@ -215,7 +215,7 @@ class OpenCodeStream(Fold):
         events = [failures.retry_event(retry, now)]
         return self._cut_short(events, retry.failure) if retry.hopeless else Step(events)
 
-    def _erred(self, told: _Properties, sub: bool, now: float) -> Step:  # noqa: FBT001 - a handler's signature
+    def _erred(self, told: _Properties, sub: bool, now: float) -> Step:
         error = jsonline.mapping(told.get("error"))
         name = jsonline.text(error.get("name"))
         if sub or name == failures.ABORTED or self._outcome is not None:
@@ -244,7 +244,7 @@ class OpenCodeStream(Fold):
         self._doomed = failure
         return Step(events, [rest.abort(_CUT_SHORT, self._session)])
 
-    def _message(self, told: _Properties, sub: bool, now: float) -> Step:  # noqa: FBT001 - a handler's signature
+    def _message(self, told: _Properties, sub: bool, now: float) -> Step:
         info = jsonline.mapping(told.get("info"))
         self._parts.message(info)
         if sub or info.get("role") != "assistant":
@@ -255,7 +255,7 @@ class OpenCodeStream(Fold):
             self._error = failures.of_error(error, now)
         return Step()
 
-    def _part(self, told: _Properties, sub: bool, now: float) -> Step:  # noqa: ARG002, FBT001 - a handler's signature
+    def _part(self, told: _Properties, sub: bool, now: float) -> Step:
         part = jsonline.mapping(told.get("part"))
         self._alive = self._alive or self._parts.speaks(part)
         events = self._parts.updated(part, sub=sub)
@@ -263,17 +263,17 @@ class OpenCodeStream(Fold):
         asked = self._asks.begun(jsonline.text(part.get("callID"))) if running else Step()
         return Step([*events, *asked.events], asked.writes)
 
-    def _settled(self, told: _Properties, sub: bool, now: float) -> Step:  # noqa: ARG002, FBT001 - a handler's signature
+    def _settled(self, told: _Properties, sub: bool, now: float) -> Step:
         self._asks.settled(told)
         return Step()
 
-    def _plan(self, told: _Properties, sub: bool, now: float) -> Step:  # noqa: ARG002, FBT001 - a handler's signature
+    def _plan(self, told: _Properties, sub: bool, now: float) -> Step:
         event = None if sub else plan_event(told)
         return Step([event] if event else ())
 
     # The end.
 
-    def _idle(self, told: _Properties, sub: bool, now: float) -> Step:  # noqa: ARG002, FBT001 - a handler's signature
+    def _idle(self, told: _Properties, sub: bool, now: float) -> Step:
         last = self._last
         if sub or last is None or self._outcome is not None:
             return Step()

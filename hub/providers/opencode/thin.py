@@ -9,8 +9,6 @@ events, and says every ten seconds that it lives, which is no sign that the *age
 
 from __future__ import annotations
 
-from typing import Any
-
 _KEPT = ("session.", "message.", "permission.", "question.", "todo.")
 _DROPPED = frozenset({"session.diff", "session.updated"})
 _DRAFTS = (".v2.", ".next.")
@@ -28,7 +26,7 @@ class Thinner:
     def __init__(self) -> None:
         self._told: dict[str, float] = {}
 
-    def keep(self, event: object, size: int, now: float) -> dict[str, Any] | None:
+    def keep(self, event: object, size: int, now: float) -> dict[str, object] | None:
         """The event as it should be written; None when it should not.
 
         Args:
@@ -42,7 +40,7 @@ class Thinner:
             return None
         return event if size <= LONG_LINE else _shorten_event(event)
 
-    def _part(self, event: dict[str, Any], now: float) -> bool:
+    def _part(self, event: dict[str, object], now: float) -> bool:
         properties = event.get("properties")
         part = properties.get("part") if isinstance(properties, dict) else None
         state = part.get("state") if isinstance(part, dict) else None
@@ -65,11 +63,11 @@ def _wanted(kind: object) -> bool:
     return kind.startswith(_KEPT)
 
 
-def _shorten_event(event: dict[str, Any]) -> dict[str, Any]:
+def _shorten_event(event: dict[str, object]) -> dict[str, object]:
     return {name: shorten(inner) for name, inner in event.items()}
 
 
-def shorten(value: object, depth: int = _DEPTH) -> Any:
+def shorten(value: object, depth: int = _DEPTH) -> object:
     """The value with its long texts cut; nothing from deeper than any real event."""
     if isinstance(value, str):
         return value if len(value) <= LONG_TEXT else f"{value[:LONG_TEXT]}… [{len(value)} characters]"

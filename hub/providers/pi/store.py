@@ -65,7 +65,7 @@ _GRAMMAR = Grammar(
 class PiFold(GrammarFold):
     """The entries of one session."""
 
-    def __init__(self, hit: StoreHit) -> None:  # noqa: ARG002  # one shape
+    def __init__(self, hit: StoreHit) -> None:
         super().__init__(_GRAMMAR)
         self._parents: dict[str, str] = {}
         self._last = ""

@@ -7,15 +7,13 @@ Tests: tests/hub/web/page/test_pages.py
 
 from __future__ import annotations
 
-from typing import Any
-
 from hub.api.approvals import Approval
 from hub.api.base import Nothing
 from hub.web.page.ask import Ask
 from hub.web.page.view import View
 
 
-async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
+async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
     return {"approvals": await ask(list[Approval], "/api/approvals")}
 

@@ -53,7 +53,7 @@ class Ask:
         except HubError as error:
             return Failed(error.detail, error.hint)
 
-    async def maybe(self, kind: object, path: str, **query: object) -> Any:
+    async def maybe(self, kind: object, path: str, **query: object) -> object:
         """The same; None where there is no such thing yet."""
         try:
             return await self(kind, path, **query)
@@ -66,10 +66,10 @@ _NONE_YET = frozenset({Code.NOT_FOUND, Code.NO_ACTIVE_SESSION, Code.BRANCH_MISSI
 
 async def together(**questions: Callable[[], Awaitable[Any]]) -> dict[str, Any]:
     """The answers to several questions asked at once, by name. The first error of any is raised."""
-    answers: dict[str, Any] = {}
+    answers: dict[str, object] = {}
     errors: list[HubError] = []
 
-    async def one(name: str, question: Callable[[], Awaitable[Any]]) -> None:
+    async def one(name: str, question: Callable[[], Awaitable[object]]) -> None:
         try:
             answers[name] = await question()
         except HubError as error:

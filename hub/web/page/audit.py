@@ -8,7 +8,7 @@ Tests: tests/hub/web/page/test_pages.py, tests/hub/web/page/test_browsed.py
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 
@@ -29,7 +29,7 @@ class AuditPageQuery:
     cursor: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] | None = None
 
 
-async def show(ask: Ask, given: AuditPageQuery) -> dict[str, Any]:
+async def show(ask: Ask, given: AuditPageQuery) -> dict[str, object]:
     """What the template is filled with."""
     before = {} if given.cursor is None else {"cursor": given.cursor}
     found = await together(

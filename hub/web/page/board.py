@@ -41,7 +41,7 @@ def grouped(sessions: list[Session]) -> list[tuple[str, list[Session]]]:
     return [(name, members) for name, members in zip(GROUPS, found, strict=True) if members]
 
 
-async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
+async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the board's template is filled with."""
     found = await together(
         listed=partial(ask, Sessions, "/api/sessions"),

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
 
 import attrs
 
@@ -35,7 +34,7 @@ class CostSum:
     share: float
 
 
-async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
+async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
     found = await together(
         costs=partial(ask, Costs, "/api/costs"), listed=partial(ask.part, Sessions, "/api/sessions")

@@ -8,7 +8,7 @@ Tests: tests/hub/web/page/test_pages.py, tests/hub/web/page/test_browsed.py
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 
@@ -26,7 +26,7 @@ class DetectedPageQuery:
     hours: Annotated[int, Meta(ge=0, le=MAX_HOURS)] = 24
 
 
-async def show(ask: Ask, given: DetectedPageQuery) -> dict[str, Any]:
+async def show(ask: Ask, given: DetectedPageQuery) -> dict[str, object]:
     """What the template is filled with."""
     found = await together(
         detected=partial(ask, list[Detected], "/api/detect", sinceHours=given.hours),

@@ -7,7 +7,7 @@ Tests: tests/hub/web/page/test_pages.py, tests/hub/web/page/test_browsed.py
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 
@@ -29,7 +29,7 @@ class EventsPageQuery:
     until: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] | None = None
 
 
-async def show(ask: Ask, given: EventsPageQuery) -> dict[str, Any]:
+async def show(ask: Ask, given: EventsPageQuery) -> dict[str, object]:
     """What the template is filled with."""
     before = {} if given.until is None else {"until": given.until}
     limit = SHOWN if given.tag is None else _LOOKED_AT

@@ -8,7 +8,7 @@ Tests: tests/hub/web/page/test_pages.py, tests/hub/web/page/test_browsed.py
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 
@@ -31,7 +31,7 @@ class GraphPageQuery:
     type: Annotated[str, Meta(pattern=r"^[a-z_]{0,32}$(?!\n)")] = ""
 
 
-async def show(ask: Ask, given: GraphPageQuery) -> dict[str, Any]:
+async def show(ask: Ask, given: GraphPageQuery) -> dict[str, object]:
     """What the template is filled with."""
     found = await together(
         size=partial(ask, Graph, "/api/graph"),

@@ -7,7 +7,7 @@ Tests: tests/hub/web/page/test_pages.py, tests/hub/web/page/test_browsed.py
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 
@@ -27,7 +27,7 @@ class HistoryPageQuery:
     at: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] = 0
 
 
-async def show(ask: Ask, given: HistoryPageQuery) -> dict[str, Any]:
+async def show(ask: Ask, given: HistoryPageQuery) -> dict[str, object]:
     """What the template is filled with."""
     newest_first: list[Commit] = await ask(list[Commit], "/api/history/commits")
     commits = newest_first[::-1]

@@ -1,7 +1,8 @@
 """Where the page is mounted: its paths, its files, and the headers every page leaves with.
 
-Owns: the policy of what a page's document may load and do, and that pages are made in a thread, on the first request.
-Must not: know what is on a page, or answer anything that changes something.
+Owns: the policy of what a page's document may load and do, that pages are made in a thread, on the first request, and which
+files the page has, their types, and that an unchanged one is not sent again.
+Must not: know what is on a page, open a path that a request names, or answer anything that changes something.
 
 A page is read by requests that change nothing. What changes something is a POST of the API's own, sent by the page's
 script as JSON: a form without the script cannot send that, so there is none to be seen without it.
@@ -9,7 +10,10 @@ script as JSON: a form without the script cannot send that, so there is none to 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Awaitable, Callable
+from functools import cache
+from pathlib import Path
 
 import attrs
 import trio
@@ -19,8 +23,42 @@ from hub.web.guard import Receive, Scope, Send, respond
 from hub.web.inprocess import InProcess
 from hub.web.page.ask import Ask
 from hub.web.page.paths import STATIC, FoundPage, page_of
-from hub.web.page.static import file_reply
 from hub.web.problem import WholeResponse, as_hub_error, problem
+
+FOLDER = Path(__file__).with_name("static")
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+@cache
+def files() -> dict[str, tuple[str, str, bytes]]:
+    """By name: media type, entity tag, content."""
+    return {
+        path.name: (TYPES[path.suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"', data)
+        for path in sorted(FOLDER.iterdir())
+        for data in (path.read_bytes(),)
+    }
+
+
+def file_reply(scope: Scope) -> WholeResponse:
+    """The file that a request asks for.
+
+    Raises:
+        HubError: `not_found`.
+    """
+    found = files().get(scope["path"].removeprefix(STATIC))
+    if found is None:
+        raise HubError(Code.NOT_FOUND)
+    media, tag, data = found
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    known = b",".join(value for name, value in scope["headers"] if name.lower() == b"if-none-match")
+    if tag in [one.strip() for one in known.decode("latin-1").split(",")]:
+        return WholeResponse(304, headers, b"")
+    return WholeResponse(200, {"Content-Type": media, **headers}, data)
+
 
 BRIEFLY = b"hub-briefly"
 """The header by which the page's script asks for what has changed and is quickly made."""

@@ -29,7 +29,7 @@ _EXAMPLE = [
 ]
 
 
-async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
+async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
     found = await together(
         pipelines=partial(ask, list[Pipeline], "/api/pipelines"),

@@ -11,7 +11,8 @@ from typing import Any
 
 import attrs
 from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererProtocol
+from markdown_it.renderer import RendererHTML
+from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 from pygments import highlight
 from pygments.formatters.html import HtmlFormatter
@@ -31,21 +32,21 @@ _FORMATTER = HtmlFormatter(nowrap=True)
 @cache
 def _prose() -> MarkdownIt:
     """CommonMark without HTML, pictures (they would load something) or other schemes than the web's in a link."""
-    made = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table").disable("image")
-    made.validateLink = _is_web  # type: ignore[method-assign]
+    made = _Prose("commonmark", {"html": False, "linkify": False}).enable("table").disable("image")
     made.add_render_rule("link_open", _link)
     return made
 
 
-def _is_web(url: str) -> bool:
-    return url.strip().lower().startswith(("https://", "http://"))
+class _Prose(MarkdownIt):
+    def validateLink(self, url: str) -> bool:  # noqa: N802  # the library's name
+        """Whether it may be a link."""
+        return url.strip().lower().startswith(("https://", "http://"))
 
 
-def _link(self: RendererProtocol, tokens: Any, index: int, options: Any, env: Any) -> str:
+def _link(self: RendererHTML, tokens: Any, index: int, options: OptionsDict, env: object) -> str:
     del env
     tokens[index].attrSet("rel", "noopener noreferrer nofollow")
-    rendered: str = self.renderToken(tokens, index, options, {})  # type: ignore[attr-defined]
-    return rendered
+    return self.renderToken(tokens, index, options, {})
 
 
 @lru_cache(maxsize=1024)

@@ -8,7 +8,6 @@ Tests: tests/hub/web/page/test_pages.py
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from hub.api.base import Nothing
 from hub.api.observability import Breaker
@@ -18,7 +17,7 @@ from hub.web.page.ask import Ask, together
 from hub.web.page.view import View
 
 
-async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
+async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
     found = await together(
         status=partial(ask, list[ProviderStatus], "/api/providers"),

@@ -10,7 +10,6 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 import attrs
 
@@ -40,7 +39,7 @@ class SessionSpent:
     share: float
 
 
-async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
+async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
     found = await together(
         wallet=partial(ask, list[Entry], "/api/quota/wallet"),

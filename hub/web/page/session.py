@@ -41,7 +41,7 @@ class SessionPageQuery:
     until: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] | None = None
 
 
-async def show(ask: Ask, given: SessionPageQuery) -> dict[str, Any]:
+async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
     """What the session's template is filled with."""
     listed: Sessions = await ask(Sessions, "/api/sessions")
     row = next((one for one in listed.sessions if one.session_id == given.session_id), None)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from functools import cache, partial
-from typing import Any
 
 import trio
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -107,7 +106,7 @@ async def page(ask: Ask, project: str, found: FoundPage, query: bytes) -> tuple[
     }
     try:
         view = VIEWS[found.page]
-        given: Any = decode_query(query, view.given, found.parameters)
+        given: object = decode_query(query, view.given, found.parameters)
         shown = await view.show(ask, given)
         shared |= {"title": view.title, "tags": " ".join(sorted(view.tags)), "every": view.every, **shown}
         return 200, await _rendered(f"{found.page}.html", shared)

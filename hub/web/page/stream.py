@@ -200,11 +200,11 @@ def _call(event: EventRecord) -> str:
     return str(event.meta.get("toolId") or event.id)
 
 
-def _name(meta: dict[str, Any]) -> str:
+def _name(meta: dict[str, object]) -> str:
     account = meta.get("account")
     named = isinstance(account, str) and account not in ("", "default")
     return f"{meta.get('provider') or 'the next agent'}" + (f"/{account}" if named else "")
 
 
-def _who(meta: dict[str, Any]) -> str:
+def _who(meta: dict[str, object]) -> str:
     return _name(meta) if meta.get("dispatchId") and meta.get("type") and meta.get("role") != "user" else ""

@@ -16,7 +16,7 @@ from hub.web.page.view import ALL, View
 _SECONDS = 2
 
 
-async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
+async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
     return {"root": await ask(dict[str, Any], "/api/system/tree")}
 

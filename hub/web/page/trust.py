@@ -7,8 +7,6 @@ Tests: tests/hub/web/page/test_pages.py, tests/hub/web/page/test_browsed.py
 
 from __future__ import annotations
 
-from typing import Any
-
 from hub.api.base import Nothing
 from hub.api.trust import Trusted
 from hub.domain.trust.settings import Does
@@ -22,7 +20,7 @@ _GROUPS = (
 )
 
 
-async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
+async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
     found: Trusted = await ask(Trusted, "/api/trust")
     groups = [(title, [item for item in found.items if item.does is does]) for does, title in _GROUPS]

@@ -12,7 +12,6 @@ import trio
 
 from hub.api.base import Nothing
 from hub.api.instructions import Instruction
-from hub.domain.jsonvalue import JsonArray
 from hub.errors import Code
 from hub.io.project.instructions import instructions
 from hub.messages import GetConfig
@@ -20,7 +19,7 @@ from hub.web.context import Context
 from hub.web.route import get
 
 
-async def listed(context: Context, _: Nothing) -> JsonArray:
+async def listed(context: Context, _: Nothing) -> list[Instruction]:
     """Of the project and of the user, and the skills the profiles name."""
     config = await context.call(GetConfig())
     return await trio.to_thread.run_sync(instructions, context.places.root, Path.home(), config.profiles)

@@ -6,8 +6,6 @@ Must not: know any one provider, or answer with the value of a key.
 
 from __future__ import annotations
 
-from typing import Any
-
 from hub.api.convert import unstructure
 from hub.api.providers import Chosen, KeyOrder, KeySet, Patch, ProviderConfig, ProviderStatus
 from hub.errors import Code
@@ -16,7 +14,7 @@ from hub.web.context import WRITE, call
 from hub.web.route import get, post
 
 
-def changes_of(body: Patch) -> dict[str, Any]:
+def changes_of(body: Patch) -> dict[str, object]:
     """The keys that were given; a value that means "none" removes its key, so that a GET's answer can be sent back."""
     given = unstructure(body)
     none = {"declaredCap": 0, "model": "", "baseUrl": ""}

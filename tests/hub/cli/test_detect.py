@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -105,7 +107,7 @@ def test_a_watch_tells_what_is_new_a_line_each(made, env, tmp_path):
 
 
 def test_an_agent_of_another_repository_is_adopted_by_naming_that(made, env, tmp_path):
-    """Its files are in the brief; a session begins with the daemon of its own project, which does not run."""
+    """Its files are in the brief; a session begins with the daemon of its own project, which is started for it."""
     other = tmp_path / "other"
     other.mkdir()
     for words in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "start")):
@@ -118,7 +120,9 @@ def test_an_agent_of_another_repository_is_adopted_by_naming_that(made, env, tmp
     begun = hub(*ask, "--start", cwd=made.root, env=env)
     wrong = hub(*ask[:-1], str(made.root), cwd=made.root, env=env)
     assert "+1 -0 tool.py" in Path(brief.stdout.splitlines()[0].removeprefix("brief: ")).read_text()
-    assert begun.returncode == 69
+    os.kill(json.loads((other / ".hub" / "daemon.json").read_text())["pid"], signal.SIGTERM)
+    assert f"started a daemon for {other}" in begun.stderr
+    assert "demo-first is turned off" in begun.stderr, "there it is"
     assert wrong.returncode == 1
     assert f"It works in {other}, which is not in {made.root}." in wrong.stderr
 

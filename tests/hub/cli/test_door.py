@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 
 import pytest
 
@@ -92,6 +94,73 @@ def test_another_projects_daemon_stands_in_nobodys_way(work, tmp_path):
         assert done.returncode == 0, done.stderr
         assert "ANTHROPIC_API_KEY" in (work.hub / ".env").read_text()
         assert not (other.hub / ".env").exists()
+
+
+ELSEWHERE = (
+    ("ls",), ("ls", "-A"), ("status",), ("detect",), ("usage",), ("quota",), ("providers",), ("account", "list"),
+    ("key", "list"), ("approvals",), ("graph", "show"), ("adopt", "claude:none", "--for", "codex"), ("stop",),
+    ("clean",), ("take",), ("open", "--print"),
+)  # fmt: skip
+"""What works without a project, in none, and beside other projects' daemons; and what must touch none of them."""
+ANYWHERE = {"ls -A", "detect", "usage", "quota", "providers", "account list", "key list"}
+
+
+def test_in_two_projects_at_once_and_in_none(work, tmp_path):
+    """Each command speaks for the project it is typed in; in none it says so, whatever daemons run."""
+    (tmp_path / "second").mkdir()
+    with project(tmp_path / "second") as other:
+        for made in (work, other):
+            made.script("demo-first", {"approve": f"deploy {made.root.parent.name}"}, {"done": "x"})
+            made.configure('[[approvals]]\ncommand = "deploy*"\n')
+        begun = []
+        for made in (work, other):
+            api = made.start()
+            begun.append(api.post("/api/run", {"task": made.root.parent.name})["sessionId"])
+            until(lambda api=api: api.get("/api/approvals"), "it waits")
+        nowhere = tmp_path / "nowhere"
+        nowhere.mkdir()
+        states = env_of(work)  # both write themselves down in the same folder
+        for made, session in zip((work, other), begun, strict=True):
+            for words in ELSEWHERE:
+                if words[0] not in ("stop", "clean", "take", "open"):
+                    done = hub(*words, "--json", cwd=made.root, env=env_of(made))
+                    assert done.returncode == (3 if words[0] == "adopt" else 0), (words, done.stdout)
+            (row,) = json.loads(hub("ls", "--json", cwd=made.root, env=env_of(made)).stdout)["sessions"]
+            assert row["sessionId"] == session
+            (waiting,) = json.loads(hub("approvals", "--json", cwd=made.root, env=env_of(made)).stdout)
+            assert made.root.parent.name in waiting["action"]
+        for words in ELSEWHERE:
+            done = hub(*words, "--json", cwd=nowhere, env=states)
+            if " ".join(words) in ANYWHERE:
+                assert done.returncode == 0, (words, done.stdout)
+            else:
+                told = json.loads(done.stdout)["error"]
+                assert (done.returncode, told["code"]) == (2, "not_a_repository"), words
+        assert begun[0] in hub("ls", "-A", "--json", cwd=nowhere, env=states).stdout
+        assert "hub ls -A" in hub("ls", cwd=nowhere, env=states).stderr
+        assert all(Api(made.port).get("/api/status")["sessionState"] == "running" for made in (work, other))
+        assert not list(nowhere.iterdir())
+
+
+def test_what_is_known_without_a_daemon(work):
+    """The quota that the last daemon read, and nobody who waits; where none ran, a graph starts one."""
+    work.script("demo-first", {"limit": {"resetsIn": 3600}})
+    work.script("demo-second", {"done": "finished"})
+    work.configure()
+    env = env_of(work)
+    assert hub("run", "--quiet", "write", cwd=work.root, env=env).returncode == 0
+    rows = {row["provider"]: row for row in json.loads(hub("quota", "--json", cwd=work.root, env=env).stdout)}
+    assert rows["demo-first"]["fractionUsed"] == 1
+    shown = hub("quota", cwd=work.root, env=env | {"PATH": "/usr/bin:/bin"}).stdout
+    assert "demo-first" in shown
+    assert "claude" not in shown, "it is not installed"
+    assert json.loads(hub("approvals", "--json", cwd=work.root, env=env).stdout) == []
+    found = hub("graph", "show", "--json", cwd=work.root, env=env)
+    try:
+        assert json.loads(found.stdout)["nodes"], found.stderr
+        assert "started a daemon" in found.stderr
+    finally:
+        os.kill(json.loads((work.hub / "daemon.json").read_text())["pid"], signal.SIGTERM)
 
 
 def test_a_port_that_another_project_has_taken_over_is_no_daemon_of_ours(work, tmp_path):

@@ -36,3 +36,15 @@ def test_an_instant_is_for_people():
     """No `T`, no milliseconds, and the zone is said."""
     assert instant("2026-01-02T03:04:05.678Z") == "2026-01-02 03:04:05"
     assert instant("2026-01-02T03:04:05.678Z", named=True) == "2026-01-02 03:04:05 UTC"
+
+
+def test_the_last_column_may_be_broken():
+    """Below itself, as long as there is room; else each row is a paragraph."""
+    rows = [("a", "one"), ("b", "word " * 10 + "end")]
+    drawn = click.unstyle(table(("KEY", "VALUE"), rows, width=40, folds=True)).splitlines()
+    assert drawn == ["KEY  VALUE", "a    one", "b    " + "word " * 6 + "word", "     word word word end"]
+    assert "\n\n" in table(("KEY", "VALUE"), rows, width=20, folds=True)
+    long = table(("KEY", "VALUE"), [("key", "[" + "x" * 36 + "]"), ("b", "c")], width=40, folds=True)
+    assert click.unstyle(long).splitlines()[1:] == ["key", "    [" + "x" * 36 + "]", "b    c"], (
+        "what cannot be broken"
+    )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hub.client.place import project_name, root_of, token_for
-from hub.client.quick import DEFAULT_PORT, find, port_of
+from hub.client.quick import DEFAULT_PORT, find
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_a_sessions_worktree_belongs_to_its_project(root: Path):
     for text in (f"gitdir: {root}/.git/worktrees/s-1\n", "gitdir: /elsewhere\n"):
         (tree / ".git").write_text(text)
         assert root_of(tree / "src") == root
-        assert port_of(tree / "src", {}) == 5001
+        assert find(None, tree / "src", {}).port == 5001
     (tree / ".git").unlink()
     assert root_of(tree) == root
 
@@ -36,7 +36,7 @@ def test_a_users_own_worktree_is_a_project_of_its_own(root: Path, tmp_path: Path
     other.mkdir(parents=True)
     (other / ".git").write_text(f"gitdir: {root}/.git/worktrees/other\n")
     assert root_of(other) == other
-    assert port_of(other, {}) == DEFAULT_PORT
+    assert find(None, other, {}).port == DEFAULT_PORT
 
 
 def test_the_project_is_named_whoever_names_the_port(root: Path, tmp_path: Path):

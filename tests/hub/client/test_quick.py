@@ -10,18 +10,24 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 
-from hub.client.quick import DEFAULT_PORT, Api, error_of, find, port_of
+from hub.api.approvals import Resolution, Resolved
+from hub.api.convert import unstructure
+from hub.api.session import Paused, Run, Started
+from hub.api.status import Status
+from hub.client.quick import DEFAULT_PORT, Api, error_of, find, typed
 from hub.errors import Code, HubError
-from hub.messages import EventsSince
+from hub.messages import EventsSince, ResolveApproval
 from hub.web.problem import problem
 from tests.hub.web.fake import Fake, running
+from tests.sample import sample
 
 
-async def asked(port: int, method: str, *args: object) -> object:
+async def asked(port: int, method: str, *args: object) -> Any:
     return await trio.to_thread.run_sync(lambda: getattr(Api(port, timeout=20), method)(*args))
 
 
@@ -32,6 +38,29 @@ async def test_get_and_post_answer_json():
         assert (await asked(server.port, "post", "/api/run", {"task": "é"}))["sessionId"] == "s-1"
         assert (await asked(server.port, "post", "/api/handoff"))["ok"] is True
         assert EventsSince(0, 3) in server.actors.calls
+
+
+async def test_read_and_order_answer_classes_of_the_api():
+    """A name in the path is that field of the body; a body has the names of the wire."""
+    async with running() as server:
+        status = await asked(server.port, "read", Status, "/api/status")
+        assert (type(status), status.role) == (Status, "idle")
+        started = await asked(server.port, "order", Started, "/api/run", Run(task="é", max_handoffs=2))
+        assert (type(started), started.session_id) == (Started, "s-1")
+        said = Resolution(id="a-1", approved=False, note="no")
+        await asked(server.port, "order", Resolved, "/api/approvals/{id}", said)
+        assert ResolveApproval("a-1", approved=False, note="no") in server.actors.calls
+
+
+def test_an_answer_of_another_version_is_read_where_it_can_be():
+    """A newer daemon may say more; one that says too little is named, with what to do."""
+    more = {**unstructure(sample(Paused, sessionId="s-1")), "since": 7}
+    assert typed(more, Paused) == sample(Paused, sessionId="s-1")
+    with pytest.raises(HubError) as error:
+        typed({"ok": True, "paused": True}, Paused)
+    assert error.value.code is Code.INTERNAL
+    assert "$.sessionId missing" in error.value.detail
+    assert "another version" in error.value.hint
 
 
 async def test_the_daemons_error_is_raised_as_it_was():
@@ -62,20 +91,18 @@ def free_port() -> int:
         return int(sock.getsockname()[1])
 
 
-@pytest.mark.parametrize(
-    ("project", "hint"),
-    [
-        (None, "Go to a project, or name it (hub --project DIR ...), and start it: hub daemon"),
-        (Path("/a/project"), "Start it: hub daemon"),
-    ],
-)
-def test_nobody_there(project, hint):
-    """Who is in no project is not told to start a daemon where it would be refused."""
-    with pytest.raises(HubError) as error:
-        Api(free_port(), project=project).get("/api/status")
-    assert error.value.code is Code.DAEMON_NOT_RUNNING
-    assert error.value.hint == hint
-    assert error.value.exit_status == 69
+def test_nobody_there(tmp_path: Path):
+    """Who is in no project is not told to start a daemon where it would be refused; a port that was named is meant."""
+    inner = project(tmp_path, None)
+    for where, environ, code, says in (
+        (inner, {}, Code.DAEMON_NOT_RUNNING, "Start it: hub daemon"),
+        (inner, {"HUB_PORT": str(free_port())}, Code.DAEMON_NOT_RUNNING, "Start it: hub daemon"),
+        (tmp_path.parent, {"HUB_PORT": str(free_port())}, Code.DAEMON_NOT_RUNNING, "Start it: hub daemon"),
+        (tmp_path.parent, {}, Code.NOT_A_REPOSITORY, "hub ls -A"),
+    ):
+        with pytest.raises(HubError) as error:
+            find(None, where, environ).get("/api/status")
+        assert (error.value.code, says in error.value.hint) == (code, True)
 
 
 @contextmanager
@@ -161,21 +188,21 @@ def project(tmp_path: Path, told: str | None) -> Path:
 
 
 def test_the_daemon_is_found_in_the_promised_order(tmp_path: Path):
-    """Flag, environment, the project's file, 4748."""
+    """Flag, environment, the project's file."""
     inner = project(tmp_path, '{"port": 5001, "pid": 1}')
     assert find(5003, inner, {"HUB_PORT": "5002"}).port == 5003
     assert find(None, inner, {"HUB_PORT": "5002"}).port == 5002
     assert find(None, inner, {}).port == 5001
     assert find(None, inner, {"HUB_PORT": ""}).port == 5001
     assert find(None, inner, {"HUB_PORT": "0"}).port == 5001, "0 is for who starts a daemon"
-    assert find(None, tmp_path.parent, {}).port == DEFAULT_PORT
+    assert find(5003, tmp_path.parent, {}).port == 5003
 
 
 @pytest.mark.parametrize(
     "told", [None, "", "{", "[]", '{"port": "x"}', '{"port": 0}', '{"port": 70000}', '{"port": true}']
 )
 def test_a_file_that_tells_nothing_is_passed_over(tmp_path: Path, told: str | None):
-    assert port_of(project(tmp_path, told), {}) == DEFAULT_PORT
+    assert find(None, project(tmp_path, told), {}).port == DEFAULT_PORT
 
 
 def test_another_projects_daemon_is_not_taken(tmp_path: Path):
@@ -184,13 +211,13 @@ def test_another_projects_daemon_is_not_taken(tmp_path: Path):
     (tmp_path / ".hub" / "daemon.json").write_text('{"port": 5001}')
     inner = tmp_path / "other"
     (inner / ".git").mkdir(parents=True)
-    assert port_of(inner, {}) == DEFAULT_PORT
+    assert find(None, inner, {}).port == DEFAULT_PORT
 
 
 @pytest.mark.parametrize("value", ["x", "-1", "70000", "4748x", "٤٧٤٨", "9" * 5000])
 def test_a_hub_port_that_is_none(tmp_path: Path, value: str):
     with pytest.raises(HubError) as error:
-        port_of(tmp_path, {"HUB_PORT": value})
+        find(None, tmp_path, {"HUB_PORT": value})
     assert error.value.code is Code.USAGE
 
 

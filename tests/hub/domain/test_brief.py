@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hub.domain import brief
-from hub.domain.brief import receiver_prompt, render_envelope
+from hub.domain.brief import guidance, receiver_prompt, render_envelope
 from hub.domain.contract import (
     Anchor,
     Contract,
@@ -363,3 +363,13 @@ def test_an_adoption_says_where_its_signed_form_lies():
     assert "hub did not start that agent" in text
     assert "`.hub/adopted/s-1.json`" in text
     assert "../../envelope.json" not in text
+
+
+def test_what_a_profile_tells_every_agent():
+    assert guidance("p", "", ()) == ""
+    assert guidance("p", " \n", ()) == ""
+    assert guidance("p", "Be brief.\n", ()) == "Context, from the user's profile p:\n\nBe brief."
+    assert guidance("p", "", ("a", "b")) == "Use these skills where you have them: a, b."
+    assert guidance("p", "Be brief.", ("a",)).endswith(
+        "Be brief.\n\nUse these skills where you have them: a."
+    )

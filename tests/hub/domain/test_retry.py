@@ -128,7 +128,7 @@ def test_overload_is_not_tried_before_the_server_says_so():
 
 
 def test_refusal_asks_one_other_provider_then_tells():
-    assert ask(FailureClass.REFUSAL).other_provider
+    assert ask(FailureClass.REFUSAL).reason == "the model refused the task; one other provider is asked"
     assert ask(FailureClass.REFUSAL, attempt=2).code is Code.REFUSED
 
 

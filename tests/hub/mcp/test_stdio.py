@@ -320,10 +320,10 @@ subprocess.run(["echo", "a child"])
 sys.stdout.flush()
 from hub.domain.text.safe import clean
 from hub.client.quick import Api
-from hub.mcp.calling import Caller
-from hub.mcp.remote import Remote
+from hub.mcp.calling import ToolCaller
+from hub.cli.mcp import Remote
 from hub.mcp.stdio import run
-run(wires, Caller(Remote(lambda: Api(1)), clean))
+run(wires, ToolCaller(Remote(lambda: Api(1)), clean))
 """
 
 
@@ -346,7 +346,7 @@ def test_nothing_but_the_protocol_comes_out(folder, env):
 def test_the_first_answer_waits_for_no_import_that_the_tools_do_not_need():
     """A client that waits ten seconds gave up on a busy machine; the daemon's web stack takes as long as all the rest."""
     code = (
-        "import sys, hub.cli.group, hub.cli.mcp, hub.mcp.stdio, hub.mcp.remote, hub.domain.text.safe;"
+        "import sys, hub.cli.group, hub.cli.mcp, hub.mcp.stdio, hub.domain.text.safe;"
         "print([name for name in ('quart', 'hypercorn', 'cattrs', 'httpx2') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

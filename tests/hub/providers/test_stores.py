@@ -374,8 +374,8 @@ def test_every_agents_sessions_are_found_at_once(tmp_path):
     found = stores.search(FILES, str(tmp_path / "all"), {}, 0, folders=[str(tmp_path / "all" / REPO)])
     assert sorted(hit.provider for hit in found.hits) == sorted(PROVIDERS)
     assert list(found.hits) == sorted(found.hits, key=lambda hit: hit.mtime_ns, reverse=True)
-    told = dict(stores.read_all(found.hits, FILES))
-    assert all(intel.alarm == "" and intel.message_count for intel in told.values())
+    told = [stores.read(hit, FILES) for hit in found.hits]
+    assert all(intel.alarm == "" and intel.message_count for intel in told)
 
 
 def test_a_place_that_takes_too_long_is_told_and_the_others_are_searched(tmp_path):

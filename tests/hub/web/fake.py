@@ -289,7 +289,7 @@ class Fake:
         """One node."""
         return NodeInfo("root", "root", "supervisor", "running", 1, 0, 1.0)
 
-    async def call(self, message: Any, timeout: float = 0) -> Any:  # noqa: ASYNC109  # as `Ref.call`
+    async def call(self, message: Any, timeout: float = 0) -> Any:
         """As every named actor's reference."""
         self.calls.append(message)
         if self.error is not None:

@@ -240,7 +240,7 @@ async def test_error_texts_are_redacted():
 
 
 class Buggy(Fake):
-    async def call(self, message: Any, timeout: float = 0) -> Any:  # noqa: ASYNC109  # as `Ref.call`
+    async def call(self, message: Any, timeout: float = 0) -> Any:
         return {"x": object()}
 
 

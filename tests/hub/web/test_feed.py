@@ -129,7 +129,7 @@ async def test_without_a_feed_each_client_goes_on_by_itself():
     """The log did not answer the feed: whoever follows has what it needs."""
 
     class Deaf(Fake):
-        async def call(self, message: Any, timeout: float = 0) -> Any:  # noqa: ASYNC109  # as `Ref.call`
+        async def call(self, message: Any, timeout: float = 0) -> Any:
             if message == Subscribe(None):
                 raise ActorDied("events")
             return await super().call(message, timeout)

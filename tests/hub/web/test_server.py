@@ -143,7 +143,7 @@ class Waiting(Fake):
         super().__init__()
         self.asked, self.answer = trio.Event(), trio.Event()
 
-    async def call(self, message: Any, timeout: float = 0) -> Any:  # noqa: ASYNC109  # as `Ref.call`
+    async def call(self, message: Any, timeout: float = 0) -> Any:
         if isinstance(message, RequestStop):
             self.asked.set()
             await self.answer.wait()

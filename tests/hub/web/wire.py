@@ -163,7 +163,7 @@ class Socket:
 
 
 @attrs.define
-class Refused(Exception):  # noqa: N818
+class Refused(Exception):
     status: int
     headers: dict[str, str]
     body: bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from hub.actors.approvals.publish import publish
+from hub.actors.approvals.actor import publish
 from hub.actors.common.outbox import Outbox
 from hub.domain.approval import Action, ApprovalState, By, PermissionRequest, RuleVerdict, decided, raised
 from hub.errors import Code, HubError
@@ -20,7 +20,7 @@ class Log:
     told: list[str]
     broken: bool = False
 
-    async def call(self, message, *, timeout):  # noqa: ASYNC109 - a reference's signature
+    async def call(self, message, *, timeout):
         if self.broken:
             raise HubError(Code.NO_SPACE)
         stage = (

@@ -20,12 +20,12 @@ class Log:
     failures: list[Exception] = attrs.field(factory=list)
     taken: list = attrs.field(factory=list)
 
-    async def call(self, message, *, timeout):  # noqa: ASYNC109 - a reference's signature
+    async def call(self, message, *, timeout):
         if self.failures:
             raise self.failures.pop(0)
         self.taken.append(message)
 
-    async def wait_alive(self, timeout):  # noqa: ASYNC109 - a reference's signature
+    async def wait_alive(self, timeout):
         assert timeout == math.inf
 
 

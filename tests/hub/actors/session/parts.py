@@ -15,9 +15,11 @@ from typing import Any
 import attrs
 
 from hub.actors.session.assignment_builder import AssignmentBuilder
+from hub.actors.session.chronicle import Chronicler
+from hub.actors.session.commands import Acceptance
 from hub.actors.session.context import SessionContext
+from hub.actors.session.contract import Drafting
 from hub.actors.session.driver import Driver
-from hub.actors.session.evidence import EvidenceGatherer
 from hub.actors.session.routing import Routing
 from hub.actors.session.store import SessionStore
 from hub.domain.session import SessionRecord, SessionState
@@ -47,8 +49,16 @@ class Parts:
         return self.driver.work.builder
 
     @property
-    def evidence(self) -> EvidenceGatherer:
-        return self.driver.ending.evidence
+    def acceptance(self) -> Acceptance:
+        return self.driver.ending.acceptance
+
+    @property
+    def chronicler(self) -> Chronicler:
+        return self.driver.chronicler
+
+    @property
+    def drafting(self) -> Drafting:
+        return self.driver.following.drafting
 
     def record(self, **fields: Any) -> SessionRecord:
         """A session as it stands after its start, on the chain of both scripted agents."""

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from hub.actors.session import amending
+from hub.actors.session import chronicle
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.errors import Code, HubError
 from hub.messages import RequestStop, StartRun
@@ -97,7 +97,7 @@ def torn(agent, monkeypatch):
 
 def slow(agent, monkeypatch):
     """A disk that does not answer; the thread that waits for it is left alone."""
-    monkeypatch.setattr(amending, "_PATIENCE", 0.01)
+    monkeypatch.setattr(chronicle, "_PATIENCE", 0.01)
     answers = threading.Event()
     monkeypatch.setattr(stores, "search", lambda *_, **__: answers.wait())
     monkeypatch.setattr(slow, "answers", answers, raising=False)

@@ -9,14 +9,13 @@ import attrs
 import pytest
 import trio
 
-from hub.actors.session import worktree_watch
-from hub.actors.session.drafting import refuse_known_secrets, warn_of_secrets
+from hub.actors.session.context import LiveAgent, SharedState
+from hub.actors.session.contract import refuse_known_secrets, warn_of_secrets
 from hub.actors.session.handoff_steps import HandoffSteps
-from hub.actors.session.shared_state import LiveAgent, SharedState
 from hub.domain.routing import Target
 from hub.errors import Code, HubError
 from hub.io.git import watch as git_watch
-from hub.io.git.check import tree_matches
+from hub.io.git.watch import tree_matches
 from hub.messages import RequestHandoff, StartRun
 from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
@@ -74,7 +73,7 @@ def looks(monkeypatch):
         found.append(await tree_matches(*args, **more))
         return found[-1]
 
-    monkeypatch.setattr(worktree_watch, "tree_matches", spy)
+    monkeypatch.setattr(git_watch, "tree_matches", spy)
     return found
 
 

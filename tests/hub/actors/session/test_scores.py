@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 
 import attrs
 import pytest
 
-from hub.actors.session import scores
+from hub.actors.session import chronicle
 from hub.domain.contract import Contract, encode, sign
 from hub.domain.session import Unscored
 from hub.errors import Code, HubError
@@ -36,7 +37,7 @@ async def owing(parts, **changes):
     )
     data = encode(sign(made, parts.context.keys.contract))
     write_atomic(parts.context.places.envelope_json, data)
-    digest = scores.hashlib.sha256(data).hexdigest()
+    digest = hashlib.sha256(data).hexdigest()
     owed = attrs.evolve(OWED, snapshot=taken.sha, tree=taken.tree, sha256=digest, **changes)
     return await parts.store.update(unscored=owed)
 
@@ -91,7 +92,7 @@ async def test_a_full_disk_leaves_it_owed_and_what_cannot_be_known_is_said(two, 
         async def failing(*_, **__):
             raise HubError(code)
 
-        monkeypatch.setattr(scores, "manifest", failing)
+        monkeypatch.setattr(chronicle, "manifest", failing)
         code = Code.NO_SPACE
         with pytest.raises(HubError):
             await parts.driver.scores.settle()
@@ -112,7 +113,7 @@ async def test_a_mistake_in_the_score_ends_no_session(two, monkeypatch, caplog):
         def failing(*_, **__):
             raise wrong.pop(0)
 
-        monkeypatch.setattr(scores, "weigh", failing)
+        monkeypatch.setattr(chronicle, "weigh", failing)
         with pytest.raises(HubError) as caught:
             await parts.driver.scores.settle()
         assert caught.value.code is Code.UNAVAILABLE

@@ -36,7 +36,10 @@ def test_a_yes_gives_as_much_again(made):
     first = asked(api)
     assert first["kind"] == "budget"
     assert "1,100 of 1,000 tokens are used up (maxTokens)" in first["action"]
-    assert api.get("/api/sessions")["sessions"][0]["needs"] == "approval"
+    until(
+        lambda: api.get("/api/sessions")["sessions"][0]["needs"] == "approval",
+        "its row says what it waits for",
+    )
     api.post(f"/api/approvals/{first['id']}", {"approved": True})
     answer(api)
     second = until(lambda: [a for a in api.get("/api/approvals") if a["id"] != first["id"]], "it asks again")[

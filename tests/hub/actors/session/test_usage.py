@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.actors.session.usage import SessionUsage
+from hub.actors.session.store import SessionUsage
 from hub.domain.cost import Tokens
 from hub.domain.event import EventType, Record
 
@@ -27,8 +27,7 @@ def used(dispatch, tokens):
 
 def folded(records):
     usage = SessionUsage()
-    for record in records:
-        usage.feed(record)
+    usage.feed_all(records)
     return usage
 
 
@@ -72,13 +71,3 @@ def test_redactions_are_counted_by_kind_wherever_they_stand_and_once():
     for _ in range(2):
         usage.count(1, f"a {MARK.format('token')} b {MARK.format('token')}", {"path": MARK.format("aws-key")})
     assert dict(usage.redactions) == {"token": 2, "aws-key": 1}
-
-
-def test_a_new_session_begins_at_nothing_and_goes_on_in_the_log():
-    """The ids go on, so an old session's event that comes late is still passed over."""
-    usage = folded(log([used("d-1", 3)]))
-    usage.clear()
-    usage.count(1, "", used("d-1", 3))
-    assert usage.tokens() == Tokens()
-    usage.count(2, "", used("d-2", 4))
-    assert usage.tokens() == Tokens(4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from hub.actors.session.usage import SessionUsage
+from hub.actors.session.store import SessionUsage
 from hub.domain.cost import Tokens
 from hub.domain.event import Record
 from hub.errors import Code, HubError
@@ -172,8 +172,7 @@ def test_a_cumulative_figure_replaces_and_a_step_adds():
         used(3, dispatch="d-2", tokensIn=100, cumulative=True),
         used(4, dispatch="d-2", tokensIn=150, cumulative=True, costUsdMicros=9),
     ):
-        usage.feed(record)
-        usage.feed(record)
+        usage.feed_all([record, record])
     assert usage.tokens() == Tokens(165, 2, 3)
     assert usage.by_dispatch["d-2"].told_micros == 9
 
@@ -181,5 +180,5 @@ def test_a_cumulative_figure_replaces_and_a_step_adds():
 @pytest.mark.parametrize("nonsense", [None, "12", -5, [], {}])
 def test_a_figure_that_is_no_number_counts_for_nothing(nonsense):
     usage = SessionUsage()
-    usage.feed(used(1, tokensIn=nonsense, tokensOut=2))
+    usage.feed_all([used(1, tokensIn=nonsense, tokensOut=2)])
     assert (usage.tokens().tokens_in, usage.tokens().tokens_out) == (0, 2)

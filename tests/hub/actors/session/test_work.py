@@ -49,17 +49,23 @@ def test_an_agent_that_somebody_else_interrupted_is_told_in_words_that_stand_onc
     assert error["detail"].endswith("for a reason that hub does not know: It was interrupted.")
 
 
-async def test_who_is_to_wait_for_its_own_reset_is_ended_by_nobody_else(made, monkeypatch):
-    """`onLimit = wait`: another agent is free all the time, and none of its business."""
-    looks = []
+@pytest.fixture
+def looks(monkeypatch):
+    """What each look around of a session that waits found; it looks around fifty times a second."""
+    found = []
     plain = SessionWork._free_now
 
     async def looking(self, record, wait):
-        looks.append(await plain(self, record, wait))
-        return looks[-1]
+        found.append(await plain(self, record, wait))
+        return found[-1]
 
     monkeypatch.setattr(SessionWork, "_free_now", looking)
     monkeypatch.setattr("hub.actors.session.work._LOOK", 0.02)
+    return found
+
+
+async def test_who_is_to_wait_for_its_own_reset_is_ended_by_nobody_else(made, monkeypatch, looks):
+    """`onLimit = wait`: another agent is free all the time, and none of its business."""
     made.script("demo-first", {"say": "working"}, {"limit": {"resetsIn": 3600}})
     made.script("demo-second", {"done": "finished"})
     made.configure()
@@ -67,4 +73,20 @@ async def test_who_is_to_wait_for_its_own_reset_is_ended_by_nobody_else(made, mo
         await live.ask("sessions", StartRun("write", on_limit="wait"))
         status = await live.until(lambda _: len(looks) >= 5, "it looks around")
         assert (status["sessionState"], status["activeProvider"]) == ("waiting", "demo-first")
+        assert not any(looks)
+
+
+async def test_who_has_just_not_taken_over_does_not_end_the_wait_for_somebody_else(made, monkeypatch, looks):
+    """It is free whenever the session looks around; it was started anew several times a second."""
+    made.script("demo-first", {"say": "working"}, {"limit": {"resetsIn": 3600}})
+    made.script("demo-second")
+    made.configure()
+    config = made.root / "hub.toml"
+    section = "[providers.demo-second]\n"
+    config.write_text(config.read_text().replace(section, f'{section}program = "/bin/false"\n'))
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("sessions", StartRun("write"))
+        await live.until(lambda _: len(looks) >= 10, "it looks around")
+        told = [e.meta.get("to") for e in await live.events() if e.tag == "handoff"]
+        assert told.count("DISPATCHED") == 1
         assert not any(looks)

@@ -56,6 +56,39 @@ def test_it_shows_nothing_of_what_git_keeps(line):
 
 
 @pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("git merge x", Shown("diff", (), ("HEAD...x",))),
+        ("git merge -m 'a change' x", Shown("diff", (), ("HEAD...x",))),
+        ("git rebase", Shown("diff", (), ("HEAD...@{upstream}",))),
+        ("git cherry-pick x y", Shown("show", (), ("x", "y"))),
+        ("git revert x", Shown("show", (), ("x",))),
+        ("git stash pop", Shown("show", (), ("stash",))),
+        ("git stash apply stash@{1}", Shown("show", (), ("stash@{1}",))),
+        ("git reset --hard", Shown("diff", (), ("HEAD",))),
+        ("git reset --hard x", Shown("diff", (), ("x",))),
+        ("git -C a checkout x", Shown("diff", (), ("x",))),
+        ("git checkout -", Shown("diff", (), ("@{-1}",))),
+        ("git switch -c new x", Shown("diff", (), ("x",))),
+        ("git pull", Shown()),
+        ("git pull --rebase origin main", Shown()),
+        ("git --git-dir x merge y", Shown()),
+    ],
+)
+def test_what_git_brings_back_is_what_its_words_say(line, told):
+    assert told in [one for _, one in shown(line)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["git reset x", "git reset --soft x", "git checkout -b new", "git checkout x -- a", "git merge --abort", "git rebase --continue",
+     "git stash", "git stash push a", "git stash list", "git fetch"],
+)  # fmt: skip
+def test_it_brings_nothing_but_what_it_names(line):
+    assert shown(line) == []
+
+
+@pytest.mark.parametrize(
     ("line", "folders"),
     [
         ("rg key", ["."]),

@@ -15,7 +15,6 @@ from hub.domain.pipeline.graph import (
     check,
     check_runnable,
     contradictions,
-    levels,
     named,
     order,
     own,
@@ -65,13 +64,6 @@ def test_each_node_comes_after_all_it_depends_on(nodes):
     for each in nodes:
         assert all(found.index(want) < found.index(each.id) for want in each.depends_on)
     check([pipeline(*nodes)], KNOWN)
-
-
-@given(dags)
-def test_levels_rise_along_every_dependency(nodes):
-    depth = levels(nodes)
-    for each in nodes:
-        assert depth[each.id] == 1 + max((depth[want] for want in each.depends_on), default=-1)
 
 
 @given(dags, st.data())

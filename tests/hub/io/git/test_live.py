@@ -6,10 +6,10 @@ import os
 
 import pytest
 
+import hub.io.git
 from hub.errors import Code, HubError
 from hub.io import git as api
-from hub.io.git import live
-from hub.io.git.live import live_tree
+from hub.io.git import live_tree
 from hub.io.git.manifest import changed_lines, manifest, paths_of
 from hub.io.git.proving import proofs
 from hub.io.git.store import MovingError
@@ -101,7 +101,7 @@ async def test_files_that_do_not_hold_still_are_looked_at_again_and_then_given_u
         tries.append(args)
         raise MovingError
 
-    monkeypatch.setattr(live, "store", moving)
+    monkeypatch.setattr(hub.io.git, "store", moving)
     with pytest.raises(HubError) as caught:
         await api.session_diff(root, "main", "hub/s1", wt.path)
     assert (caught.value.code, len(tries)) == (Code.GIT_FAILED, 3)

@@ -45,6 +45,11 @@ async def names(root: Path, line: str) -> set[str] | None:
         ("git log -p -n 2", {"late.txt", "d/b.txt"}),
         ("git log --patch -- d", {"d/b.txt"}),
         ("git --no-pager log -p --author x -1", {"late.txt"}),
+        ("git merge HEAD~2", set()),
+        ("git cherry-pick HEAD~1", {"d/b.txt"}),
+        ("git reset --hard", {"run.sh"}),
+        ("git reset --hard HEAD~1", {"run.sh", "late.txt"}),
+        ("git checkout HEAD~2", {"run.sh", "late.txt", "d/b.txt"}),
         ("git bundle create x --all", {".gitignore", "a.txt", "d/b.txt", "late.txt", "link", "run.sh"}),
     ],
 )

@@ -6,8 +6,7 @@ import subprocess
 
 import attrs
 
-from hub.io.processes.control import identity_of
-from hub.io.processes.ending import end, with_all_below
+from hub.io.processes.control import end, identity_of, with_all_below
 from tests.waiting import until
 
 

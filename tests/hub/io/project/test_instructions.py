@@ -31,7 +31,7 @@ def put(path, text="# title\n"):
 
 
 def paths(root, home, *profiles):
-    return [entry["path"] for entry in instructions(root, home, profiles)]
+    return [entry.path for entry in instructions(root, home, profiles)]
 
 
 def test_project_first_then_the_user_then_profiles(root, home):
@@ -41,7 +41,7 @@ def test_project_first_then_the_user_then_profiles(root, home):
     put(home / ".claude/CLAUDE.md")
     put(home / ".codex/skills/x/SKILL.md")
     found = instructions(root, home, [ProfileSettings("p", skills=("tdd", "elsewhere"))])
-    assert [(e["path"], e["kind"], e["scope"]) for e in found] == [
+    assert [(e.path, e.kind, e.scope) for e in found] == [
         ("AGENTS.md", "agents_md", "project"),
         ("api/AGENTS.md", "agents_md", "api"),
         (".claude/skills/tdd/SKILL.md", "skill", "project"),
@@ -50,9 +50,9 @@ def test_project_first_then_the_user_then_profiles(root, home):
         (".claude/skills/tdd/SKILL.md", "profile_skill", "profile:p"),
         ("", "profile_skill", "profile:p"),
     ]
-    assert found[0]["title"] == "Rules"
-    assert found[0]["bytes"] == 8
-    assert found[0]["sha256"] == hashlib.sha256(b"# Rules\n").hexdigest()
+    assert found[0].title == "Rules"
+    assert found[0].bytes == 8
+    assert found[0].sha256 == hashlib.sha256(b"# Rules\n").hexdigest()
 
 
 def test_no_link_is_followed(root, home, tmp_path):
@@ -90,13 +90,13 @@ def test_the_walk_ends(root, home, monkeypatch):
 def test_a_large_file_is_told_and_not_read(root, home):
     put(root / "AGENTS.md", "x" * (found_in.MAX_BYTES + 1))
     (entry,) = instructions(root, home, ())
-    assert (entry["bytes"], entry["sha256"], entry["title"]) == (found_in.MAX_BYTES + 1, "", "AGENTS.md")
+    assert (entry.bytes, entry.sha256, entry.title) == (found_in.MAX_BYTES + 1, "", "AGENTS.md")
 
 
 def test_names_and_texts_need_not_be_utf8(root, home):
     folder = os.fsdecode(os.fsencode(root) + b"/\xff")
     put(root / folder / "AGENTS.md").write_bytes(b"# \xff\n")
     (entry,) = instructions(root, home, ())
-    assert entry["path"] == "\ufffd/AGENTS.md"
-    assert entry["title"] == "\ufffd"
-    assert entry["scope"].encode()
+    assert entry.path == "\ufffd/AGENTS.md"
+    assert entry.title == "\ufffd"
+    assert entry.scope.encode()

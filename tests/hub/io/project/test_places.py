@@ -138,7 +138,7 @@ def test_key_is_made_once_0600_and_per_purpose(repo):
     assert len(first) == 32
     assert load_or_create_key("audit") == first
     assert load_or_create_key("contract") != first
-    path = Places(repo).key_path("audit")
+    path = Places(repo).keys.joinpath("audit.key")
     assert mode(path) == 0o600
     assert mode(path.parent) == 0o700
     assert repo not in path.parents
@@ -156,7 +156,7 @@ def test_signing_key_from_the_environment_is_for_contracts_only(repo, monkeypatc
 
 def test_a_key_others_can_read_is_refused(repo):
     load_or_create_key("audit")
-    Places(repo).key_path("audit").chmod(0o644)
+    Places(repo).keys.joinpath("audit.key").chmod(0o644)
     with pytest.raises(HubError) as caught:
         load_or_create_key("audit")
     assert caught.value.code is Code.NO_PERMISSION
@@ -166,11 +166,11 @@ def test_a_key_others_can_read_is_refused(repo):
 def test_a_damaged_key_is_not_replaced_silently(repo):
     """X12: a new key would make every older signature look forged."""
     load_or_create_key("audit")
-    Places(repo).key_path("audit").write_text("short")
+    Places(repo).keys.joinpath("audit.key").write_text("short")
     with pytest.raises(HubError) as caught:
         load_or_create_key("audit")
     assert caught.value.code is Code.STATE_CORRUPT
-    assert Places(repo).key_path("audit").read_text() == "short"
+    assert Places(repo).keys.joinpath("audit.key").read_text() == "short"
 
 
 def test_a_purpose_is_never_a_path():

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from hub.domain.accounts.login import FoundLogin, LoginStore
-from hub.io.secrets.logins import find_login
+from hub.io.secrets.agent_keys import find_login
 
 STORE = LoginStore("X", "~", "auth.json", token=("token",))
 

@@ -7,9 +7,8 @@ import sys
 
 import pytest
 
-from hub.web.page.mount import CONTENT_POLICY
+from hub.web.page.mount import CONTENT_POLICY, FOLDER, files
 from hub.web.page.paths import PATHS, page_of
-from hub.web.page.static import FOLDER, files
 from hub.web.routes import table
 from tests.hub.web.fake import Server, running
 from tests.hub.web.wire import ask

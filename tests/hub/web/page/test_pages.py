@@ -58,7 +58,7 @@ def spoiled(value: Any, name: str = "") -> Any:
 class Hostile(Fake):
     """Actors whose every answer is spoiled."""
 
-    async def call(self, message: Any, timeout: float = 0) -> Any:  # noqa: ASYNC109  # as `Ref.call`
+    async def call(self, message: Any, timeout: float = 0) -> Any:
         answer = await super().call(message, timeout)
         return answer if type(message) not in ANSWERS else spoiled(answer)
 

@@ -27,7 +27,7 @@ async def test_every_line_is_one_prometheus_reads():
     """With what the daemon's parts answer in other tests, and with parts that did not answer."""
 
     class Partly(Fake):
-        async def call(self, message, timeout=0):  # noqa: ASYNC109  # as `Ref.call`
+        async def call(self, message, timeout=0):
             if isinstance(message, GetStatus):
                 raise ActorDied("session")
             return await super().call(message, timeout)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import trio
 import trio.testing
 
-from hub.actors.session import chronicler
+from hub.actors.session import chronicle
 from hub.domain.event import Tag
 from hub.domain.session import SessionState
 from hub.errors import Code, HubError
@@ -15,25 +15,25 @@ from tests.waiting import PATIENCE, answered
 
 async def test_every_event_of_the_session_is_in_it_and_no_other(two, monkeypatch):
     """Also beyond one page of the log."""
-    monkeypatch.setattr(chronicler, "_PAGE", 2)
+    monkeypatch.setattr(chronicle, "_PAGE", 2)
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(task="")
         for number in range(5):
             await parts.store.say(Tag.TEXT, f"order {number}", role="user")
-        whole = await parts.evidence.chronicler.whole(record)
+        whole = await parts.chronicler.whole(record)
         assert [item.text for item in whole.words()] == [f"the user said: order {n}" for n in range(1, 5)]
-        again = await parts.evidence.chronicler.whole(record)
+        again = await parts.chronicler.whole(record)
         assert again is whole
-        other = await parts.evidence.chronicler.whole(parts.record(session_id="s-2"))
+        other = await parts.chronicler.whole(parts.record(session_id="s-2"))
         assert (other.words(), other.intent().initial_prompt) == ((), "write the files")
 
 
 async def test_it_keeps_up_behind_everybodys_back_and_is_let_go_with_the_session(two, monkeypatch):
     """A handoff finds it read; between sessions it takes no memory."""
-    monkeypatch.setattr(chronicler, "_LINGER", 0.01)
+    monkeypatch.setattr(chronicle, "_LINGER", 0.01)
     async with parts_of(two, monkeypatch) as parts:
         await parts.begin()
-        reader = parts.evidence.chronicler
+        reader = parts.chronicler
         async with trio.open_nursery() as nursery:
             nursery.start_soon(reader.run)
             for number in range(3):
@@ -56,11 +56,11 @@ async def seen(condition):
 
 async def test_a_log_that_cannot_be_read_is_tried_again(two, monkeypatch):
     """The session works on; whoever needs the chronicle meets the same error, and says so."""
-    monkeypatch.setattr(chronicler, "_AGAIN", 0.01)
+    monkeypatch.setattr(chronicle, "_AGAIN", 0.01)
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin()
         await parts.store.publish()
-        found, reader = [], parts.evidence.chronicler
+        found, reader = [], parts.chronicler
         whole = type(reader).whole
 
         async def failing(self, record):
@@ -81,7 +81,7 @@ async def test_a_mistake_in_reading_ends_no_daemon(two, monkeypatch, caplog):
     """The handoff that needs the chronicle meets it, where a session can be ended for it."""
     async with parts_of(two, monkeypatch) as parts:
         await parts.begin()
-        reader = parts.evidence.chronicler
+        reader = parts.chronicler
 
         async def broken(self, record):
             raise ZeroDivisionError

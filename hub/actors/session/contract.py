@@ -1,49 +1,65 @@
-"""The contract of a handoff, or of a session that follows another, put together; no known secret leaves in it.
+"""The contract of a handoff, or of a session that follows another: put together, and read back from disk.
 
-Owns: which of the things that hub knows stand in a contract, and what a secret in what is given away leads to.
-Must not: sign or write it (`handoff_steps.py` does), or ask the outgoing agent anything.
+Owns: which of the things that hub knows stand in a contract, what a secret in what is given away leads to, the verification
+at every reading, and what binds a contract to this project and its session.
+Must not: sign or write that of a handoff (`handoff_steps.py` does), or ask the outgoing agent anything.
 
-Tests: tests/hub/actors/session/test_following.py, tests/hub/actors/session/test_handoff_steps.py
+The intent is drawn from the graph's nodes. Where the graph does not give it at once, for whatever reason, it is that of the
+session's chronicle: both are the same, and a handoff neither waits for an index nor fails because a database is damaged or
+locked.
+
+Tests: tests/hub/actors/session/test_following.py
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+from enum import StrEnum
 
 import attrs
+import msgspec
 import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.clock import iso
-from hub.actors.session.chronicler import Chronicler
+from hub.actors.session.chronicle import Chronicler
+from hub.actors.session.commands import GateResult
 from hub.actors.session.context import SessionContext
-from hub.actors.session.evidence import EvidenceGatherer, GateResult, IntentSource
 from hub.domain.brief import render_envelope
 from hub.domain.contract import (
     Anchor,
     Contract,
+    ContractInvalid,
     Evidence,
     EvidenceKind,
     ManifestEntry,
+    Refusal,
     change_evidence,
     encode,
     sign,
+    verify,
 )
 from hub.domain.event import Tag
 from hub.domain.intent.claims import claims_of
 from hub.domain.intent.draft import draft
+from hub.domain.intent.fold import Intent
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.routing import Target
 from hub.domain.session import SessionRecord
 from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
 from hub.io import git
-from hub.io.files.atomic import write_atomic
+from hub.io.files.atomic import read_bounded, write_atomic
 from hub.io.git.env import together
 from hub.io.git.manifest import changed_lines, manifest
 from hub.io.git.proving import proofs
-from hub.messages import DraftFollowUp, FollowUp, GetAuditHead
+from hub.messages import DraftFollowUp, DrawIntent, EventsHead, FollowUp, GetAuditHead
+from supervisors import ActorDied
 
 _INTERRUPTED = "no safe point came in time: a tool call was interrupted"
+_GRAPH_PATIENCE = 0.1
+"""Seconds that a handoff waits for the graph, at most."""
 
 
 @attrs.define
@@ -54,19 +70,27 @@ class _Work:
     changes: tuple[tuple[str, str], ...] = ()
 
 
+class IntentSource(StrEnum):
+    """Where a contract's intent was found."""
+
+    GRAPH = "graph"
+    """Its nodes, which hold all that the log tells."""
+    LOG = "log"
+    """The events themselves: the graph did not answer, or has not read the session from its task on."""
+
+
 @attrs.frozen
 class Drafting:
     """Drafts; the same record, log and tree give the same contract."""
 
     context: SessionContext
-    evidence: EvidenceGatherer
     chronicler: Chronicler
 
     async def contract(
         self, record: SessionRecord, target: Target, gate: GateResult | None
     ) -> tuple[Contract, IntentSource]:
         """The unsigned contract, derived from what is on record, and where its intent was found."""
-        intent, source = await self.evidence.intent(record)
+        intent, source = await self.intent(record)
         chronicle = await self.chronicler.whole(record)
         head = await call_until_answered(self.context.audit, GetAuditHead())
         work, words = await self._work(record), chronicle.words()
@@ -99,6 +123,25 @@ class Drafting:
             to_provider=target.provider,
         )
         return made, source
+
+    async def intent(self, record: SessionRecord) -> tuple[Intent, IntentSource]:
+        """The intent block as of the log's last event, and where it was found."""
+        drawn = await self._drawn(record)
+        if drawn is not None:
+            return drawn, IntentSource.GRAPH
+        chronicle = await self.chronicler.whole(record)
+        return await trio.to_thread.run_sync(chronicle.intent), IntentSource.LOG
+
+    async def _drawn(self, record: SessionRecord) -> Intent | None:
+        """Out of the graph's nodes; None where they are not to be had, or are of a task that is told otherwise by now."""
+        upto = await call_until_answered(self.context.events, EventsHead())
+        try:
+            question = DrawIntent(record.session_id, upto)
+            found = await self.context.knowledge.call(question, timeout=_GRAPH_PATIENCE)
+        except (HubError, ActorDied, trio.TooSlowError):
+            return None
+        task = self.context.task(record)
+        return found if found is not None and found.initial_prompt == (task or found.initial_prompt) else None
 
     async def _work(self, record: SessionRecord) -> _Work:
         """The files of the work, their names redacted."""
@@ -217,3 +260,67 @@ def _added(diff: str) -> str:
     return "\n".join(
         line[1:] for line in diff.split("\n") if line.startswith("+") and not line.startswith("+++ ")
     )
+
+
+_WHEN = "One is made at each handoff: hub handoff"
+_REFUSED = (
+    "It is shown to nobody. A handoff writes a new one: hub handoff; what was signed is in: hub history"
+)
+_LIMIT = 64 * 1024 * 1024
+
+
+@attrs.frozen
+class Signed:
+    """The contract of the handoff under way."""
+
+    context: SessionContext
+
+    async def current(self) -> JsonObject:
+        """The contract on disk as JSON, if hub has signed it for this project's session and nothing newer is on record.
+
+        Raises:
+            HubError: `not_found`, `contract_invalid`.
+        """
+        try:
+            data = await trio.to_thread.run_sync(read_bounded, self.context.places.envelope_json, _LIMIT)
+        except FileNotFoundError:
+            raise HubError(Code.NOT_FOUND, "There is no contract yet.", hint=_WHEN) from None
+        try:
+            contract = verify(data, self.context.keys.contract)
+            await self._bound(contract, data)
+        except ContractInvalid as error:
+            raise HubError(error.code, error.detail, hint=_REFUSED, **error.extra) from error
+        if (record := self.context.store.record) is not None and record.session_id != contract.session_id:
+            raise HubError(Code.NOT_FOUND, "This session has no contract yet.", hint=_WHEN)
+        shown: JsonObject = self.context.secrets.value(msgspec.json.decode(data))
+        return shown
+
+    async def _bound(self, contract: Contract, data: bytes) -> None:
+        """Of this project: it keeps the snapshot of the contract's handoff; and the one on record, where there is one."""
+        snapshot = contract.snapshot_commit_sha
+        if (
+            await git.kept_snapshot(self.context.places.root, contract.session_id, contract.handoff_id)
+            != snapshot
+        ):
+            raise ContractInvalid(Refusal.WRONG_BINDING, "it is of another project, or its snapshot is gone")
+        record = self.context.store.record
+        if record is None or record.session_id != contract.session_id or not record.handoff.contract_id:
+            return
+        if record.handoff.contract_id != contract.contract_id:
+            raise ContractInvalid(Refusal.WRONG_BINDING, "it is an older one than the session's newest")
+        if hashlib.sha256(data).hexdigest() != record.handoff.contract_sha256:
+            raise ContractInvalid(Refusal.WRONG_BINDING, "it is not the one on record")
+
+    def contract(self, record: SessionRecord) -> Contract:
+        """The contract on disk, if it is the one this handoff signed.
+
+        Raises:
+            HubError: `contract_invalid`; it must not be given to anybody.
+        """
+        return verify(
+            read_bounded(self.context.places.envelope_json, _LIMIT),
+            self.context.keys.contract,
+            session_id=record.session_id,
+            handoff_id=record.handoff_id,
+            snapshot=record.snapshot_sha,
+        )

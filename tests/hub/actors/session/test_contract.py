@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from hub.actors.session.evidence import IntentSource
+from hub.actors.session.contract import IntentSource
 from hub.domain.event import EventType, Tag
 from hub.io.events.store import NewEvent
 from hub.messages import EventAppend, GetGraph
@@ -38,8 +38,8 @@ async def work(parts, deeds=DEEDS):
 
 async def compared(parts, record):
     """Where the intent came from; it is the one that the log tells."""
-    intent, source = await parts.evidence.intent(record)
-    assert intent == (await parts.evidence.chronicler.whole(record)).intent()
+    intent, source = await parts.drafting.intent(record)
+    assert intent == (await parts.chronicler.whole(record)).intent()
     assert "keep the cache." in str(intent.decisions)
     assert intent.next_action.text == "mend the printer."
     return source
@@ -52,16 +52,16 @@ async def from_graph(parts, record):
 
 async def test_the_intent_is_drawn_from_the_graph_as_of_the_logs_last_event(two, monkeypatch):
     """Specification: the intent block is filled live from graph nodes. What was said last is in it."""
-    monkeypatch.setattr("hub.actors.session.evidence._GRAPH_PATIENCE", 60.0)
+    monkeypatch.setattr("hub.actors.session.contract._GRAPH_PATIENCE", 60.0)
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(task=TASK)
         await work(parts)
         await from_graph(parts, record)
         await work(parts, [(EventType.TEXT, "Decision: not the database.", {})])
         await parts.live.ask("knowledge", GetGraph())
-        intent, source = await parts.evidence.intent(record)
+        intent, source = await parts.drafting.intent(record)
         assert (intent.decisions[-1].text, source) == ("not the database.", IntentSource.GRAPH)
-        assert intent == (await parts.evidence.chronicler.whole(record)).intent()
+        assert intent == (await parts.chronicler.whole(record)).intent()
 
 
 async def test_a_task_that_the_log_tells_otherwise_is_folded_from_the_log(two, monkeypatch):

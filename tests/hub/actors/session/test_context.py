@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from hub.actors.session.shared_state import PendingCommand, SharedState
+from hub.actors.session.context import PendingCommand, SharedState
 from hub.errors import Code, HubError
 
 

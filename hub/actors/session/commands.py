@@ -1,7 +1,8 @@
-"""The beginning of a session: what its user has to know, then a worktree made ready for an agent.
+"""The user's own commands in a session's worktree: setup before the first agent works, acceptance after one says it is done.
 
-Owns: files of the user's own, then the setup commands, their order, and what is told of them while they run.
-Must not: make the worktree (`hub.io.git` does), or start an agent.
+Owns: the user's files that are brought, the setup commands, the acceptance commands, and what is told of all of them.
+Must not: make the worktree (`hub.io.git` does), start an agent, or decide what a refusal leads to.
+Tests: tests/hub/actors/session/test_commands_setup.py, tests/hub/actors/session/test_commands_acceptance.py
 """
 
 from __future__ import annotations
@@ -10,26 +11,25 @@ import contextlib
 import os
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import attrs
 import trio
 
-from hub.actors.common.clock import iso
-from hub.actors.session import views
 from hub.actors.session.context import SessionContext
+from hub.domain.contract import Evidence, EvidenceKind
 from hub.domain.event import Tag
+from hub.domain.result.acceptance import orders_of
+from hub.domain.result.repair import Refused
 from hub.domain.session import SessionRecord
 from hub.domain.text.safe import clean, decode
 from hub.errors import Code, HubError
-from hub.io import failpoints
-from hub.io.git.aside import note_made, note_yours, read
+from hub.io import failpoints, git
+from hub.io.git.aside import note_left, note_made, note_yours, read
+from hub.io.git.since import changed_since_start
 from hub.io.git.snapshot import committed_tops, new_files
 from hub.io.processes.commands import CommandResult, base_env, run_command
 from hub.io.project.provisions import bring
 
-TIMEOUT = 600.0
-"""Seconds that a setup command may take."""
 _TOLD = 4000
 """Characters of its end that the failure of one is told with."""
 _SCRUBBED = 80_000
@@ -37,6 +37,8 @@ _LIVE = 256 * 1024
 """Bytes of one command's output that are told while it runs."""
 _PACE = 0.5
 """Seconds between two looks at its output."""
+_SHOWN = 8000
+"""Characters of an acceptance command's output that are kept."""
 
 
 @attrs.frozen
@@ -105,7 +107,8 @@ class SettingUp:
             seconds = result.duration_ms / 1000
             await self.context.store.say(Tag.SYSTEM, f"setup passed: {shown} ({seconds:.0f} s)", setup=shown)
             return
-        how = f"took longer than {TIMEOUT:g} s" if result.timed_out else f"ended with {_status(result)}"
+        limit = self.context.config.worktree.setup_timeout
+        how = f"took longer than {limit:g} s" if result.timed_out else f"ended with {_status(result)}"
         end = self.context.secrets.text(clean(result.output[-_SCRUBBED:]))[-_TOLD:].strip()
         raise HubError(Code.SETUP_FAILED, f"The setup command {shown!r} {how}.\n{end}".rstrip())
 
@@ -136,7 +139,7 @@ class SettingUp:
             command,
             cwd=Path(record.worktree),
             env=base_env(),
-            timeout=TIMEOUT,
+            timeout=self.context.config.worktree.setup_timeout,
             on_output=held.extend,
         )
         result: CommandResult | HubError
@@ -161,43 +164,117 @@ def _there(path: Path) -> bool:
     return os.path.lexists(path)
 
 
-T = TypeVar("T")
+@attrs.frozen
+class Check:
+    """The result of one acceptance command."""
+
+    command: str
+    exit_code: int | None
+    output: str
+    duration_ms: int
+    timed_out: bool
+    source: int = 0
+    """Event id of the result."""
+    changed: tuple[str, ...] = ()
+    """Files the command is made of that are not what the session began with."""
+
+    @property
+    def passed(self) -> bool:
+        """Only exit status 0 is a pass."""
+        return self.exit_code == 0
 
 
 @attrs.frozen
-class Starting:
-    """Said when the first record is told."""
+class GateResult:
+    """The results of all acceptance commands over one tree."""
+
+    checks: tuple[Check, ...]
+    tree: str
+
+    @property
+    def passed(self) -> bool:
+        """Every command passed; also true of none, which the caller must tell apart."""
+        return all(check.passed for check in self.checks)
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """The same for a contract."""
+        return tuple(
+            Evidence(EvidenceKind.VERIFY, c.command, c.source, c.exit_code, "" if c.passed else c.output)
+            for c in self.checks
+        )
+
+    def refused(self) -> tuple[Refused, ...]:
+        """What failed, for the agent whose work it is."""
+        return tuple(Refused(c.command, c.exit_code, c.output) for c in self.checks if not c.passed)
+
+    def text(self) -> str:
+        """What failed, with the end of its output."""
+        failed = [c for c in self.checks if not c.passed]
+        return "\n".join(f"$ {c.command}\n(exit {c.exit_code})\n{c.output[-2000:]}" for c in failed)
+
+
+@attrs.frozen
+class Acceptance:
+    """Runs the acceptance commands; the same tree gives the same results."""
 
     context: SessionContext
 
-    async def publish(self, record: SessionRecord) -> None:
-        """What the user has to know of a session that begins; each is said once, however often this is called."""
-        await self._publish_detection()
-        await self._publish_left_out(record)
-        if record.wait and not record.attempt:
-            key, until = f"waits:{record.session_id}", iso(record.wait.until)
-            await self.context.store.say(Tag.WAITING, record.wait.reason, source=key, until=until)
+    async def gate(self, record: SessionRecord, key: str) -> GateResult:
+        """Run every acceptance command in the worktree and put the results on record.
 
-    async def _publish_detection(self) -> None:
-        """Rules go on alone where there is no detection engine; never without a word."""
-        trouble = self.context.detection.trouble
-        if trouble:
-            key = f"detection:{self.context.store.now.session_id}"
-            msg = f"no detection engine: only hub's own rules look for secrets nobody told hub ({trouble})"
-            await self.context.store.say(Tag.SYSTEM, msg, source=key, hint=views.NO_ENGINE)
+        The tree is hashed *after* the commands ran: what they changed is part of what is judged.
+        """
+        checks: list[Check] = []
+        worktree, root = Path(record.worktree), self.context.places.root
+        before = await new_files(worktree, root=root)
+        commands = zip(record.verify, self.context.assertions(record), strict=True)
+        for number, (command, shown) in enumerate(commands):
+            await self.context.store.say(
+                Tag.SYSTEM, f"verify: {shown}", source=f"{key}:{number}:start", command=shown
+            )
+            check = await self._check(record, command, shown)
+            checks.append(attrs.evolve(check, source=await self._told(check)))
+        # What they have made besides is no work of the agent's.
+        after = await new_files(worktree, root=root)
+        note_left(self.context.places.kept_index(record.session_id), before, after)
+        tree = await git.tree_hash(worktree, root=root)
+        for check in checks:
+            await self.context.store.note(
+                "verify",
+                f"{key}:{check.command}:{check.exit_code}:{tree}",
+                command=check.command,
+                exitCode=check.exit_code,
+                passed=check.passed,
+                timedOut=check.timed_out,
+                tree=tree,
+                changed=list(check.changed),
+            )
+        return GateResult(tuple(checks), tree)
 
-    async def _publish_left_out(self, record: SessionRecord) -> None:
-        """An agent that is there and does not take part is told of, once a session."""
-        for out in record.left_out:
-            several = len(self.context.config.accounts(out.provider)) > 1
-            who = f"{out.provider}/{out.account}" if several else out.provider
-            key = f"left-out:{record.session_id}:{out.provider}/{out.account}"
-            msg = f"{who} is left out of the chain: {out.reason}. {out.hint}".rstrip()
-            more = {"leftOut": who, "named": out.provider in _before(record) or None}
-            await self.context.store.say(Tag.SYSTEM, msg, source=key, hint=out.hint, **more)
+    async def _check(self, record: SessionRecord, command: str, shown: str) -> Check:
+        changed = await self._changed(record, command)
+        timeout = self.context.config.session.verify_timeout
+        run = partial(run_command, command, cwd=Path(record.worktree), timeout=timeout)
+        result = await self.context.shared.unless_stopped(run)
+        # Only its end is shown; what is cut off before it is more than any secret's length.
+        output = self.context.secrets.text(result.output[-_SCRUBBED:])[-_SHOWN:]
+        return Check(shown, result.exit_code, output, result.duration_ms, result.timed_out, changed=changed)
 
+    async def _told(self, check: Check) -> int:
+        """Puts the result on record; the id of its event."""
+        verdict = "passed" if check.passed else f"failed (exit {check.exit_code})"
+        doubt = f" (changed since the start: {', '.join(check.changed)})" if check.changed else ""
+        return await self.context.store.say(
+            Tag.SYSTEM if check.passed else Tag.ERROR,
+            f"verify {verdict}: {check.command}{doubt}",
+            command=check.command,
+            exitCode=check.exit_code,
+            output=check.output,
+            durationMs=check.duration_ms,
+            changed=list(check.changed) or None,
+        )
 
-def _before(record: SessionRecord) -> tuple[str, ...]:
-    """Those whom the user wants before the one that begins: that they are left out changes what happens."""
-    named = record.named
-    return named[: named.index(record.provider)] if record.provider in named else ()
+    async def _changed(self, record: SessionRecord, command: str) -> tuple[str, ...]:
+        """What the command is made of and the session has changed: it judges all the same, and that is said beside it."""
+        root, worktree = self.context.places.root, Path(record.worktree)
+        return await changed_since_start(root, worktree, record.session_id, record.base, orders_of(command))
