@@ -65,6 +65,7 @@ _MOMENT = {
 }  # fmt: skip
 """Members, in small letters, whose value is of the moment."""
 _HIDDEN = (
+    ("port", re.compile(r"(?<=127\.0\.0\.1:)\d+")),
     ("uuid", re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")),
     ("id", re.compile(r"\b[a-z]{1,4}-[0-9a-f]{6,16}(?:-[0-9a-f]{4,16})*\b")),
     ("sha256", re.compile(r"\b[0-9a-f]{64}\b")),
