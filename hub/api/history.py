@@ -12,6 +12,7 @@ import attrs
 
 from hub.api.base import Done
 from hub.api.meta import MAX_SAFE_INTEGER, Meta, Sha, Timestamp
+from hub.domain.session import LeftOut
 
 
 @attrs.frozen(kw_only=True)
@@ -55,6 +56,8 @@ class HistoryEntry:
     """Of an acceptance command; null where none ended."""
     hfs: int | Literal["pending"] | None = None
     """The score of the handoff that this record ends; null for any other record, and where it could not be known."""
+    passed_by: list[LeftOut] = attrs.field(factory=list)
+    """Of a handoff's record that chose the receiver: who else was asked for, and why it was none of them."""
 
 
 @attrs.frozen(kw_only=True)

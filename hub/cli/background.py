@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -67,8 +68,13 @@ def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[A
     raise HubError(Code.TIMEOUT, f"The daemon has not started within {PATIENCE:g} s.", hint=f"See: {log}")
 
 
-def at_hand(ctx: click.Context, project: Path | None = None) -> Api:
+def at_hand(ctx: click.Context, project: Path | None = None, may: Callable[[], bool] = lambda: True) -> Api:
     """The project's daemon; where none runs one is started, and said so. A port that the user named is meant.
+
+    Args:
+        ctx: The command's.
+        project: A folder of the project; None = the one the user means.
+        may: Asked before one is started.
 
     Raises:
         HubError: As `daemon`; `not_a_repository`.
@@ -79,7 +85,7 @@ def at_hand(ctx: click.Context, project: Path | None = None) -> Api:
     try:
         api.get("/api/health")
     except HubError as error:
-        if error.code is not Code.DAEMON_NOT_RUNNING or named:
+        if error.code is not Code.DAEMON_NOT_RUNNING or named or not may():
             raise
         api, fresh = daemon(project, None)
         if fresh:

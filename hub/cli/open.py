@@ -1,7 +1,7 @@
 """`hub open`: the daemon's page in the user's browser.
 
-Owns: the address, and who opens it.
-Must not: start a daemon, or put a token into an address.
+Owns: the address, who opens it, and the question whether a daemon is to be started for it.
+Must not: put a token into an address.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import os
 
 import click
 
-from hub.api.health import Health
-from hub.cli.context import client, json_option, show
+from hub.cli.background import at_hand
+from hub.cli.context import json_option, show
+from hub.cli.trusting import on_terminal
 
 
 @click.command(name="open")
@@ -21,14 +22,19 @@ from hub.cli.context import client, json_option, show
 def open_(ctx: click.Context, *, only_print: bool, as_json: bool) -> None:
     """Open the daemon's page in your browser and print its address.
 
+    Where no daemon runs, it offers to start one.
+
     Example: hub open
     """
-    api = client(ctx)
-    api.read(Health, "/api/health")
+    api = at_hand(ctx, may=lambda: not as_json and on_terminal() and _wanted())
     url = f"{api.url}/"
     show({"url": url}, as_json=as_json, text=lambda found: found["url"])
     if not (only_print or as_json) and _has_screen():
         click.launch(url)
+
+
+def _wanted() -> bool:
+    return click.confirm("No daemon runs here. Start one in the background?", default=True, err=True)
 
 
 def _has_screen() -> bool:

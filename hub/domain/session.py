@@ -19,7 +19,7 @@ import attrs
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.retry import Wait
-from hub.domain.routing import Target
+from hub.domain.routing import Choice, Target
 from hub.errors import Code, HubError
 
 ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -93,12 +93,21 @@ class Attempt:
 
 @attrs.frozen
 class LeftOut:
-    """An account that the start passed by, and what brings it in."""
+    """An account that a choice passed by, why, and what brings it in."""
 
     provider: str
     reason: str
     hint: str
     account: str = ""
+
+
+def left_out(choice: Choice, but: Target | None = None) -> tuple[LeftOut, ...]:
+    """Who was passed by, `but` apart."""
+    return tuple(
+        LeftOut(p.target.provider, choice.why(p.target), p.hint, p.target.account)
+        for p in choice.passed
+        if p.target != but
+    )
 
 
 @attrs.frozen
@@ -125,6 +134,8 @@ class Handoff:
     contract_sha256: str = ""
     receiver: Target | None = None
     """Who gets the work; None while nobody is chosen."""
+    passed: tuple[LeftOut, ...] = ()
+    """Who else was asked for when the receiver was chosen, and why it was none of them."""
     tree_matches: bool = False
     """Whether the worktree was the contract's tree when the receiver took over."""
 

@@ -20,7 +20,6 @@ from hub.tui.words import for_people, time_of
 
 _HOME = "RUNNING"
 _CELLS = 30
-_LEFT_OUT = "left out of the chain"
 
 
 @attrs.define
@@ -33,6 +32,8 @@ class Ride:
     reason: str = ""
     score: str = ""
     missing: list[str] = attrs.field(factory=list)
+    passed: list[str] = attrs.field(factory=list)
+    """Who else was asked for, and why it was none of them."""
     moves: list[tuple[str, datetime]] = attrs.field(factory=list)
     """Each state that was come to, and when."""
     began: str = ""
@@ -45,7 +46,7 @@ class Ribbon:
     def __init__(self) -> None:
         self.rides: dict[str, Ride] = {}
         self.passed: dict[str, str] = {}
-        """Words about who was passed by -> when."""
+        """Words about who was passed by at the start -> when."""
 
     def take(self, records: Iterable[JsonObject]) -> None:
         """What happened next."""
@@ -53,7 +54,7 @@ class Ribbon:
             meta = record.get("meta", {})
             if record["tag"] == "handoff" and meta.get("handoffId"):
                 self._move(self.rides.setdefault(meta["handoffId"], Ride(meta["handoffId"])), record, meta)
-            elif _LEFT_OUT in record["msg"] or meta.get("passedBy"):
+            elif meta.get("leftOut"):
                 self.passed[str(record["msg"])] = time_of(record)
 
     def _move(self, ride: Ride, record: JsonObject, meta: JsonObject) -> None:
@@ -64,6 +65,8 @@ class Ribbon:
             if meta["to"] == _HOME:
                 ride.receiver, ride.over = _who(meta), True
                 ride.score = "pending"
+        if meta.get("passedBy"):
+            ride.passed = [f"{_who(one)}: {one['reason']}" for one in meta["passedBy"]]
         if isinstance(meta.get("hfs"), int | float):
             ride.score = f"{meta['hfs']:g} of 100"
             ride.missing = [str(one) for one in meta.get("missing", [])]
@@ -74,7 +77,7 @@ class Ribbon:
             yield from _drawn(ride, width, look)
             yield row("")
         if self.passed:
-            yield row(("Passed by", "head"))
+            yield row(("Passed by at the start", "head"))
             for words, at in self.passed.items():
                 first, *rest = wrapped(for_people(words), width - 10)
                 yield row((f"{at} ", "dim"), first)
@@ -97,6 +100,10 @@ def _drawn(ride: Ride, width: int, look: Look) -> Iterator[Row]:
     yield row((f"{ride.began}  ", "dim"), for_people(ride.reason))
     if len(ride.moves) > 1:
         yield from _states(ride, min(_CELLS, max(8, width - 32)), look)
+    for words in ride.passed:
+        first, *rest = wrapped(for_people(words), width - 14)
+        yield row(("  passed by: ", "dim"), first)
+        yield from (row(" " * 13 + line) for line in rest)
     for words in ride.missing[:5]:
         yield row(("  missing: ", "dim"), words)
 

@@ -36,7 +36,16 @@ from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
 from hub.domain.retry import Ender, Wait
 from hub.domain.routing import Target
-from hub.domain.session import Attempt, ErrorNote, OnLimit, SessionRecord, SessionState, Unscored
+from hub.domain.session import (
+    Attempt,
+    ErrorNote,
+    LeftOut,
+    OnLimit,
+    SessionRecord,
+    SessionState,
+    Unscored,
+    left_out,
+)
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.files.atomic import write_atomic
@@ -146,10 +155,10 @@ class HandoffSteps:
 
     async def _snapshotted(self, record: SessionRecord) -> None:
         gate = await self.acceptance.gate(record, f"gate:{record.handoff_id}") if record.verify else None
-        target = await self._somebody(record)
-        if target is None:
+        found = await self._somebody(record)
+        if found is None:
             return
-        digest = ""
+        (target, passed), digest = found, ""
 
         async def write() -> None:
             nonlocal digest
@@ -166,7 +175,11 @@ class HandoffSteps:
         await self.context.store.advance(
             Trigger.SNAPSHOT_DONE,
             handoff=attrs.evolve(
-                record.handoff, contract_id=contract_id(record), contract_sha256=digest, receiver=target
+                record.handoff,
+                contract_id=contract_id(record),
+                contract_sha256=digest,
+                receiver=target,
+                passed=passed,
             ),
         )
 
@@ -193,32 +206,32 @@ class HandoffSteps:
     async def _envelope_built(self, record: SessionRecord) -> None:
         self.signed.contract(record)
         effect(State.ENVELOPE_BUILT, "mid")
-        target = record.handoff.receiver
+        target, passed = record.handoff.receiver, record.handoff.passed
         if target is None or await self.routing.is_shut(target):
             found = await self._somebody(record)
             if found is None:
                 return
-            target = found
+            target, passed = found
         if not await self.broker.permitted(record, Action.HANDOFF, record.handoff_id, target):
             await self._not_permitted(record, target)
             return
         effect(State.ENVELOPE_BUILT, "done")
         await self.context.store.advance(
             Trigger.CONTRACT_WRITTEN,
-            handoff=attrs.evolve(record.handoff, receiver=target),
+            handoff=attrs.evolve(record.handoff, receiver=target, passed=passed),
             dispatch_id=self.control.next_id(),
             attempt=record.attempt + 1,
         )
 
-    async def _somebody(self, record: SessionRecord) -> Target | None:
-        """Who gets the work; None where nobody can now: the handoff is over, and who had the work has it still.
+    async def _somebody(self, record: SessionRecord) -> tuple[Target, tuple[LeftOut, ...]] | None:
+        """Who gets the work, and who was passed by; None where nobody can now: the handoff is over, the work stays.
 
         Raises:
             HubError: `no_fallback`; waiting helps nobody.
         """
         choice = await self.routing.choose(record, record.failure)
         if choice.first is not None:
-            return choice.first
+            return choice.first, left_out(choice, but=Target(record.provider, record.account))
         if record.failure in _PASSES:
             choice = await self.routing.choose(record, record.failure, stay=True)
         until = self.context.clock() if choice.first is not None else choice.until()
@@ -231,7 +244,7 @@ class HandoffSteps:
         await self.context.store.advance(
             Trigger.ABANDONED,
             dispatch_id="",
-            handoff=attrs.evolve(record.handoff, receiver=None),
+            handoff=attrs.evolve(record.handoff, receiver=None, passed=()),
             wait=wait,
             session_state=SessionState.WAITING if wait else SessionState.RUNNING,
         )
@@ -249,7 +262,7 @@ class HandoffSteps:
         """Somebody said no to this receiver: the next one is asked about."""
         left = Attempt(target.provider, target.account, "denied", record.at)
         await self.context.store.update(
-            tried=(*record.tried, left), handoff=attrs.evolve(record.handoff, receiver=None)
+            tried=(*record.tried, left), handoff=attrs.evolve(record.handoff, receiver=None, passed=())
         )
 
     async def _dispatched(self, record: SessionRecord) -> None:
@@ -378,7 +391,7 @@ class HandoffSteps:
             tried=(*record.tried, *left),
             insisted=False,
             dispatch_id="",
-            handoff=attrs.evolve(record.handoff, receiver=None),
+            handoff=attrs.evolve(record.handoff, receiver=None, passed=()),
             error=None,
             needs_input=False,
         )

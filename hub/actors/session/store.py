@@ -85,6 +85,8 @@ class SessionUsage:
 
 PENDING = "pending"
 """What the audit log says of a handoff's score when the handoff is over; the score has a record of its own."""
+_CHOSEN = (State.ENVELOPE_BUILT, State.DISPATCHED)
+"""The moves to these come with a choice of the receiver: the first one, or a new one."""
 _TASK = 32_000
 """Characters of the task that the event log tells."""
 _ENDED = {
@@ -201,6 +203,8 @@ class SessionStore:
         }
         if record.previous is State.RESUMING and record.state is State.RUNNING:
             data["fidelity"] = PENDING
+        if record.state in _CHOSEN and record.handoff.passed:
+            data["passedBy"] = [attrs.asdict(one) for one in record.handoff.passed]
         first = not record.previous
         name = "session_started" if first else "handoff"
         await self._append(AuditEntry(name, self.scrub(data), key=key))

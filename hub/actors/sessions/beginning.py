@@ -22,14 +22,12 @@ from hub.domain.routing import (
     AccountFacts,
     Choice,
     Exclusion,
-    PassedBy,
     Question,
     Target,
     choose,
     default_order,
-    utc,
 )
-from hub.domain.session import LeftOut, OnLimit, SessionRecord, SessionState
+from hub.domain.session import LeftOut, OnLimit, SessionRecord, SessionState, left_out
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.messages import AuditAppend, StartRun
@@ -49,9 +47,7 @@ class Beginning:
 
     def left_out(self) -> tuple[LeftOut, ...]:
         """Who was passed by, and what helps."""
-        return tuple(
-            LeftOut(p.target.provider, _why(p), p.hint, p.target.account) for p in self.choice.passed
-        )
+        return left_out(self.choice)
 
 
 @attrs.frozen
@@ -137,10 +133,6 @@ class Beginnings:
             raise HubError(Code.INVALID, f"{name} is turned off in hub.toml.", hint=hint)
         if all(f.unfit for f in facts if f.provider == name):
             raise HubError(Code.INVALID, f"{name} cannot work here: {mine.unfit}.", hint=mine.hint)
-
-
-def _why(passed: PassedBy) -> str:
-    return f"{passed.reason} until {utc(passed.until)}" if passed.until is not None else passed.reason
 
 
 def _nobody(choice: Choice) -> HubError:

@@ -10,9 +10,11 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any
 
+from hub.api.convert import structure
 from hub.api.history import HistoryEntry
 from hub.domain.audit import AuditRecord
 from hub.domain.handoff import ABANDONED, Trigger
+from hub.domain.session import LeftOut
 from hub.errors import Code
 from hub.io.audit.journal import AuditJournal
 
@@ -139,6 +141,7 @@ class Timeline:
             account=data.get("account", ""),
             exit_code=data.get("exitCode"),
             hfs=hfs,
+            passed_by=structure(data.get("passedBy", []), list[LeftOut]),
         )
 
     def _score(self, data: Mapping[str, Any]) -> Any:

@@ -13,6 +13,7 @@ import attrs
 
 from hub.api.history import HistoryEntry
 from hub.domain.handoff import ABANDONED, State
+from hub.domain.session import LeftOut
 from hub.web.page.words import instant
 
 
@@ -38,6 +39,8 @@ class Walk:
     stays: tuple[Stay, ...]
     hfs: int | str | None
     abandoned: bool
+    passed: tuple[LeftOut, ...]
+    """Who else was asked for, and why it was none of them."""
 
     @property
     def seconds(self) -> float:
@@ -95,4 +98,5 @@ def _walk(moves: list[_Move]) -> Walk:
         stays=tuple(stays),
         hfs=last.entry.hfs,
         abandoned=over and last.reason.startswith(ABANDONED),
+        passed=next((tuple(move.entry.passed_by) for move in reversed(moves) if move.entry.passed_by), ()),
     )

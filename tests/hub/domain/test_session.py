@@ -4,7 +4,8 @@ import attrs
 import pytest
 
 from hub.domain.retry import Wait
-from hub.domain.session import SessionRecord, SessionState, not_on_record, several_meant
+from hub.domain.routing import Choice, Exclusion, PassedBy, Target
+from hub.domain.session import LeftOut, SessionRecord, SessionState, left_out, not_on_record, several_meant
 from hub.errors import Code
 
 RECORD = SessionRecord(session_id="s-1", seq=7, hfs_history=(97, 88.25))
@@ -37,3 +38,14 @@ def test_an_id_that_is_not_there_and_the_one_that_was_meant():
 def test_several_sessions_that_are_meant_are_named():
     error = several_meant(["s-6b01-aa", "s-6b02-bb"])
     assert (error.code, error.extra["sessions"]) == (Code.WHICH_SESSION, ["s-6b01-aa", "s-6b02-bb"])
+
+
+def test_who_was_passed_by_is_told_without_who_asks():
+    mine, other = Target("a", "default"), Target("b", "work")
+    choice = Choice(passed=(
+        PassedBy(mine, Exclusion.LIMIT, "at its limit"),
+        PassedBy(other, Exclusion.LIMIT, "at its limit", until=0.0, hint="wait"),
+    ))  # fmt: skip
+    told = LeftOut("b", choice.why(other), "wait", "work")
+    assert left_out(choice, but=mine) == (told,)
+    assert [one.provider for one in left_out(choice)] == ["a", "b"]

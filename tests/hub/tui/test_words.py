@@ -102,14 +102,17 @@ def move(number, source, target, second, **meta):
 def test_a_handoff_has_both_ends_its_states_its_score_and_who_was_passed_by():
     ribbon = Ribbon()
     ribbon.take([
-        event(1, "system", "qwen is left out of the chain: not logged in."),
+        event(1, "system", "qwen is left out of the chain: not logged in.", leftOut="qwen"),
         move(2, "RUNNING", "PAUSING", 1.0),
         move(3, "PAUSING", "SNAPSHOTTED", 1.5),
     ])  # fmt: skip
     shown = ["".join(text for text, _ in row.pieces) for row in ribbon.rows(80, ASCII)]
     assert "not over yet" in shown[0]
     ribbon.take([
-        move(4, "SNAPSHOTTED", "RUNNING", 2.0, provider="codex", account="work"),
+        move(4, "SNAPSHOTTED", "ENVELOPE_BUILT", 1.7, passedBy=[
+            {"provider": "gemini", "account": "team", "reason": "at its limit until 2026-01-01T10:00:00Z", "hint": ""},
+        ]),
+        move(4, "ENVELOPE_BUILT", "RUNNING", 2.0, provider="codex", account="work"),
         {"id": 5, "ts": "", "tag": "handoff", "msg": "", "meta": {"handoffId": "h-1", "hfs": 97, "missing": ["a fact"]}},
     ])  # fmt: skip
     shown = ["".join(text for text, _ in row.pieces) for row in ribbon.rows(80, ASCII)]
@@ -117,8 +120,9 @@ def test_a_handoff_has_both_ends_its_states_its_score_and_who_was_passed_by():
     assert "5-hour quota at 93 %" in shown[1]
     assert "PAUSING" in shown[2]
     assert shown[2].endswith("500 ms")
-    assert "1000 ms" in shown[4]
-    assert "missing: a fact" in shown[5]
+    assert "1000 ms" in shown[5]
+    assert shown[6].startswith("  passed by: gemini/team: at its limit until ")
+    assert "missing: a fact" in shown[7]
     assert any("qwen is left out" in line for line in shown)
 
 

@@ -206,3 +206,24 @@ async def test_a_file_named_like_a_key_does_not_carry_it_into_the_contract(made,
     contract = (made.hub / "envelope.json").read_text()
     assert HELD not in contract + (made.hub / "envelope.md").read_text()
     assert "[REDACTED:demo-token:" in contract
+
+
+async def test_each_handoff_tells_whom_it_passed_by(made, monkeypatch):
+    """The first has nobody to pass by; the second cannot go back to who is at its limit."""
+    accounts = "".join(f'[[providers.demo-second.accounts]]\nlabel = "{label}"\n' for label in "ab")
+    made.script("demo-first", {"say": "working"}, {"limit": {"resetsIn": 3600}})
+    made.script("demo-second", {"say": "going on"}, {"ask": "what next?"})
+    made.configure(accounts)
+    async with parts_of(made, monkeypatch) as parts:
+        live = parts.live
+        await live.ask("sessions", StartRun("write"))
+        await live.until(lambda s: s["needsInput"], "the second agent asks")
+        await live.ask("sessions", RequestHandoff())
+        await live.until(lambda s: s["handoffsDone"] == 2, "the third has it")
+        audited = [e["data"] for e in parts.audited("handoff") if e["data"]["to"] == "ENVELOPE_BUILT"]
+        events = [e.meta for e in await live.events() if e.meta.get("to") == "ENVELOPE_BUILT"]
+    for first, second in (audited, events):
+        assert "passedBy" not in first
+        (one,) = second["passedBy"]
+        assert (one["provider"], one["account"]) == ("demo-first", "default")
+        assert "until" in one["reason"]

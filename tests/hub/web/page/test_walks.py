@@ -6,10 +6,10 @@ from hub.domain.handoff import ABANDONED
 from hub.web.page.walks import walks
 
 
-def row(seq, summary, provider="a", *, session="s-1", hfs=None, event="handoff"):
+def row(seq, summary, provider="a", *, session="s-1", hfs=None, event="handoff", passed=()):
     stamp = f"2026-01-01T00:00:0{seq % 10}.000Z"
     return structure(
-        {"seq": seq, "ts": stamp, "event": event, "provider": provider, "summary": summary, "sessionId": session, "hfs": hfs},
+        {"seq": seq, "ts": stamp, "event": event, "provider": provider, "summary": summary, "sessionId": session, "hfs": hfs, "passedBy": list(passed)},
         HistoryEntry,
     )  # fmt: skip
 
@@ -37,3 +37,19 @@ def test_other_rows_and_half_a_handoff_are_no_error():
 
 def test_one_that_was_abandoned_says_so():
     assert walks([MADE[0], row(4, f"PAUSING -> RUNNING, {ABANDONED} stopped")])[0].abandoned
+
+
+def test_each_handoff_has_those_whom_it_passed_by():
+    """The last choice counts: the first receiver may not have come up."""
+    early, late = (
+        {"provider": name, "account": "default", "reason": "no login", "hint": ""} for name in ("c", "d")
+    )
+    first, second = walks([
+        MADE[0],
+        row(2, "SNAPSHOTTED -> ENVELOPE_BUILT, the limit", passed=[early]),
+        row(3, "ENVELOPE_BUILT -> DISPATCHED, the limit", passed=[early, late]),
+        MADE[3],
+        row(6, "RUNNING -> PAUSING, again"),
+    ])  # fmt: skip
+    assert [(one.provider, one.reason) for one in first.passed] == [("c", "no login"), ("d", "no login")]
+    assert second.passed == ()
