@@ -23,7 +23,7 @@ from hub.actors.session.allotting import tell_wait
 from hub.actors.session.assignment_builder import AssignmentBuilder
 from hub.actors.session.chronicle import Amending, Scores
 from hub.actors.session.commands import Acceptance, GateResult
-from hub.actors.session.context import LiveAgent, PendingCommand, SessionContext, owner, unknown_agent
+from hub.actors.session.context import LiveAgent, SessionContext, owner, unknown_agent
 from hub.actors.session.contract import Drafting, Signed, contract_id, refuse_known_secrets, warn_of_secrets
 from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
@@ -324,7 +324,7 @@ class HandoffSteps:
         effect(State.RESUMING, "mid")
         await self._first_sign(live)
         if not live.answered:
-            if not live.adapter_up or self._stopping():
+            if not live.adapter_up or self.context.shared.stopping:
                 return
             self.control.insist_known(record)
             await self._no_heartbeat(record, live)
@@ -360,13 +360,16 @@ class HandoffSteps:
         patience = self.context.config.session.resume_timeout
         while (left := patience if live.paused else live.heard_at + patience - trio.current_time()) > 0:
             if await self.context.shared.until(
-                lambda: live.answered or live.outcome or live.exit or not live.adapter_up or self._stopping(),
+                lambda: (
+                    live.answered
+                    or live.outcome
+                    or live.exit
+                    or not live.adapter_up
+                    or self.context.shared.stopping
+                ),
                 left,
             ):
                 return
-
-    def _stopping(self) -> bool:
-        return self.context.shared.pending is PendingCommand.STOP
 
     async def _no_heartbeat(self, record: SessionRecord, live: LiveAgent) -> None:
         """The receiver ended, or said nothing, before its first sign of life: it is stopped and the next one tried."""
