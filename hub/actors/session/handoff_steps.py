@@ -8,7 +8,6 @@ Must not: start a handoff, or decide what a failure means.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import tell_wait
 from hub.actors.session.assignment_builder import AssignmentBuilder
 from hub.actors.session.chronicle import Amending, Scores
-from hub.actors.session.commands import Acceptance, GateResult
+from hub.actors.session.commands import Acceptance, GateResult, publish_left
 from hub.actors.session.context import LiveAgent, SessionContext, owner, unknown_agent
 from hub.actors.session.contract import Drafting, Signed, contract_id, refuse_known_secrets, warn_of_secrets
 from hub.actors.session.permission_broker import PermissionBroker
@@ -55,7 +54,6 @@ from hub.io.git.own_folder import NEVER
 from hub.io.git.watch import WorktreeWatch
 from hub.messages import BreakerFailure, GetAuditHead
 
-_NAMED = 5
 _PASSES = frozenset({None, FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
 """Why an agent was left that may have the work again later."""
 
@@ -130,7 +128,7 @@ class HandoffSteps:
             *(f"not in the snapshot: {s.path} ({s.reason})" for s in snapshot.skipped if s.reason != LEFT),
         ):
             await self.context.store.say(Tag.SYSTEM, note)
-        await self._publish_left([s.path for s in snapshot.skipped if s.reason == LEFT])
+        await publish_left(self.context, [s.path for s in snapshot.skipped if s.reason == LEFT])
         # One that was staged is untracked, and mostly ignored, from this snapshot on: it is not found a second time.
         known = self.context.store.now.withheld
         withheld = dict.fromkeys((*known, *(s.path for s in snapshot.skipped if s.reason == NEVER)))
@@ -144,14 +142,6 @@ class HandoffSteps:
                 tree=snapshot.tree,
             )
         return snapshot
-
-    async def _publish_left(self, paths: Sequence[str]) -> None:
-        """What acceptance commands left behind is told in one line, once."""
-        if paths:
-            more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-            key = f"left:{self.context.store.now.session_id}:{len(paths)}:{paths[0]}"
-            words = f"not in the snapshot: {', '.join(paths[:_NAMED])}{more} ({LEFT})"
-            await self.context.store.say(Tag.SYSTEM, words, source=key)
 
     async def _snapshotted(self, record: SessionRecord) -> None:
         gate = await self.acceptance.gate(record, f"gate:{record.handoff_id}") if record.verify else None
