@@ -40,7 +40,7 @@ from hub.io.git.refs import (
 from hub.io.git.scan import Skipped, gather, scan
 from hub.io.git.shadow import Shadow, base_tree
 from hub.io.git.snapshot import Change, Snapshot, snapshot, tree_hash
-from hub.io.git.store import CommitDraft, MovingError, store
+from hub.io.git.store import CommitDraft, MovingError, store_commit
 from hub.io.git.view import open_ground, tracked_paths
 from hub.io.git.worktree import Worktree, add_worktree
 
@@ -300,7 +300,7 @@ async def live_tree(worktree: Path, root: Path) -> AsyncIterator[tuple[str, Mapp
         for _ in range(_ATTEMPTS):
             work = await gather(shadow, await scan(shadow), await tracked_paths(ground))
             with contextlib.suppress(MovingError):
-                made = await store(
+                made = await store_commit(
                     aside, CommitDraft(base, (), "as it is now\n", int(time.time())), work, settle=True
                 )
                 yield made.tree, {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(aside.objects)}

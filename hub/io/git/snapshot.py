@@ -27,7 +27,7 @@ from hub.io.git.programs import planted_programs
 from hub.io.git.refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
 from hub.io.git.scan import Entry, Skipped, TreeChanges, gather, scan, show, tree_diff
 from hub.io.git.shadow import copy_index
-from hub.io.git.store import CommitDraft, MovingError, StoredObjects, apply, store, would_be
+from hub.io.git.store import CommitDraft, MovingError, StoredObjects, apply, store_commit, would_be
 from hub.io.git.view import (
     Ground,
     Pair,
@@ -211,7 +211,7 @@ async def _round(ground: Ground, plan: _Plan, seen: TreeView, work: TreeChanges,
     draft = CommitDraft(seen.base, refs.parents, plan.message, when, str(await identity(ground.root)))
 
     async def commit() -> None:
-        made = await store(ground.shadow, draft, work, settle=settle, read=read.set)
+        made = await store_commit(ground.shadow, draft, work, settle=settle, read=read.set)
         staged = await _save_staged(ground, seen, made.tree, plan.kept)
         done.append(_Done(made, staged, await _publish(ground, refs, made, plan)))
 

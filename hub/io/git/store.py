@@ -66,7 +66,7 @@ class CommitDraft:
     """Whose it is."""
 
 
-async def store(
+async def store_commit(
     shadow: Shadow,
     draft: CommitDraft,
     work: TreeChanges,
@@ -209,4 +209,4 @@ def quoted(path: bytes) -> bytes:
     return b'"' + b"".join(plain) + b'"'
 
 
-__all__ = ["CommitDraft", "MovingError", "StoredObjects", "apply", "quoted", "store", "would_be"]
+__all__ = ["CommitDraft", "MovingError", "StoredObjects", "apply", "quoted", "store_commit", "would_be"]

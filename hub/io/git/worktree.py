@@ -33,7 +33,7 @@ from hub.io.git.layout import common_dir, find_admin, own_git_dir
 from hub.io.git.refs import BASE, kept_ref, move_refs, read_commits
 from hub.io.git.scan import gather, scan
 from hub.io.git.shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index
-from hub.io.git.store import CommitDraft, MovingError, apply, store
+from hub.io.git.store import CommitDraft, MovingError, apply, store_commit
 from hub.io.git.view import note_index
 from hub.io.project.places import Places, make_private_dir
 
@@ -178,7 +178,7 @@ async def carry(root: Path, base: str, project: Path | None = None, apart: Seque
                 return base
             with contextlib.suppress(MovingError):
                 draft = CommitDraft(tree, (base,), "work in progress\n", when, who)
-                made = await store(shadow, draft, work, settle=attempt == _ATTEMPTS - 1)
+                made = await store_commit(shadow, draft, work, settle=attempt == _ATTEMPTS - 1)
                 return base if made.tree == commit.tree else made.commit
     raise HubError(Code.GIT_FAILED, f"{root} does not hold still long enough to be carried over.")
 

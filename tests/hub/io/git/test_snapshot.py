@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from hub.errors import Code, HubError
 from hub.io.git.snapshot import snapshot, tree_hash
-from hub.io.git.store import store as real_store
+from hub.io.git.store import store_commit as real_store
 from hub.io.project.places import Places
 from tests.hub.io.git.kit import in_commit, killed_at, make_repo, on_disk, session, sh, trust, untouched
 
@@ -668,7 +668,7 @@ async def test_a_file_that_changes_meanwhile_is_stored_whole(root, monkeypatch):
             (wt.path / "log").write_text("other")
         return await real_store(*args, **more)
 
-    monkeypatch.setattr(git_snapshot, "store", meddled)
+    monkeypatch.setattr(git_snapshot, "store_commit", meddled)
     taken = await take(wt)
     assert calls == [False, False]
     assert in_commit(root, taken.sha)[b"log"] == ("100644", b"other")
@@ -685,7 +685,7 @@ async def test_a_file_that_never_holds_still_is_taken_as_it_is(root, monkeypatch
         return await real_store(*args, **more)
 
     (wt.path / "log").write_text("0")
-    monkeypatch.setattr(git_snapshot, "store", meddled)
+    monkeypatch.setattr(git_snapshot, "store_commit", meddled)
     taken = await take(wt)
     assert calls == [False, False, True]
     assert in_commit(root, taken.sha)[b"log"] == ("100644", b"3")
@@ -700,7 +700,7 @@ async def test_a_file_that_goes_away_meanwhile_is_gone(root, monkeypatch):
         (wt.path / "log").unlink(missing_ok=True)
         return await real_store(*args, **more)
 
-    monkeypatch.setattr(git_snapshot, "store", meddled)
+    monkeypatch.setattr(git_snapshot, "store_commit", meddled)
     assert b"log" not in in_commit(root, (await take(wt)).sha)
 
 
@@ -716,7 +716,7 @@ async def test_a_branch_that_moves_meanwhile_is_followed(root, monkeypatch):
             moved.append(sh(wt.path, "rev-parse", "HEAD").strip())
         return await real_store(*args, **more)
 
-    monkeypatch.setattr(git_snapshot, "store", meddled)
+    monkeypatch.setattr(git_snapshot, "store_commit", meddled)
     taken = await take(wt)
     assert taken.parent == moved[0]
     assert sh(root, "rev-parse", "hub/s1").strip() == taken.sha

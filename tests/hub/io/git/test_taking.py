@@ -250,8 +250,8 @@ async def test_without_a_branch_or_a_name_the_next_step_is_said(repo):
 _TAKE = """
 from hub.io.git.taking import take
 from hub.api.results import How
-from hub.domain.result.message import Told
-trio.run(take, root, Told(session_id="s1", task="do it", agents=("a",)), How.COMMIT)
+from hub.domain.result.message import CommitStory
+trio.run(take, root, CommitStory(session_id="s1", task="do it", agents=("a",)), How.COMMIT)
 """
 
 
