@@ -57,7 +57,7 @@ from hub.actors.sessions.queue import Queue
 from hub.actors.sessions.roster import Roster
 from hub.actors.settings.actor import Settings
 from hub.domain.config.reader import Config
-from hub.domain.permission.rules import Where
+from hub.domain.permission.places import Where
 from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 from hub.io.project.places import Places, load_or_create_key

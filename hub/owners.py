@@ -83,8 +83,8 @@ class Owners:
 
     def _ask(self, pair: _Pair, states: frozenset[int]) -> Owner | None:
         found = self._netlink.find(pair) if self._netlink is not None else _listed(pair)
-        held = (row for row in found if row.state in states and row.inode and row.pair.fits(pair))
-        return next((Owner(row.uid) for row in held), None)
+        owned = (row for row in found if row.state in states and row.inode and row.pair.fits(pair))
+        return next((Owner(row.uid) for row in owned), None)
 
     def _tells(self) -> bool:
         """Whether it tells of a connection that is known to be this process's own."""

@@ -88,21 +88,6 @@ def test_the_readme_is_one_page():
     assert len(README.splitlines()) <= 130
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_and_option_is_in_the_documents(name):
-    """The table of commands is whole, with every option but --json and --help."""
-    text = row(name, COMMANDS_PAGE)
-    options = [option for option in COMMANDS[name].params if isinstance(option, click.Option)]
-    for longest in {max(option.opts, key=len) for option in options} - {"--json", "--help"}:
-        assert f"`{longest}" in text, f"{name} {longest}"
-
-
-def test_the_documents_have_no_command_that_is_not_there():
-    """A dropped command leaves the table too."""
-    named = re.findall(r"^\| `(hub [a-z]+(?: [a-z]+)?)", COMMANDS_PAGE, re.MULTILINE)
-    assert sorted(named) == sorted(COMMANDS)
-
-
 def test_every_route_is_in_the_documents_and_no_other():
     """The API's table is the API."""
     told = re.findall(r"^\| (GET|POST) \| `([^`]+)` \|", API_PAGE, re.MULTILINE)

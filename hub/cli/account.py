@@ -22,7 +22,7 @@ from hub.cli.table import table
 
 @click.group(cls=Group)
 def account() -> None:
-    """The logins of the agents: several of one agent, each in a directory of its own.
+    """Manage the agents' logins: an agent may have several, each in its own directory.
 
     Example: hub account list
     """
@@ -32,7 +32,7 @@ def account() -> None:
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, *, as_json: bool) -> None:
-    """Every account of every enabled agent; the active one is used next. Needs no daemon.
+    """List every account of every enabled agent; the active one is used next. Needs no daemon.
 
     Example: hub account list
     """
@@ -75,7 +75,9 @@ def _table(rows: list[AccountRow], open_to_all: Collection[str]) -> str:
 @account.command()
 @click.argument("provider", shell_complete=completing.providers)
 @click.argument("label")
-@click.option("--config-dir", default="", metavar="DIR", help="Where the login lives; default: one is made.")
+@click.option(
+    "--config-dir", default="", metavar="DIR", help="Where the login lives; default: a new directory."
+)
 @json_option
 @click.pass_context
 def add(ctx: click.Context, *, provider: str, label: str, config_dir: str, as_json: bool) -> None:
@@ -152,7 +154,7 @@ def remove(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> N
 @json_option
 @click.pass_context
 def login(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> None:
-    """Run the agent's own login here, for an account; without a LABEL for the active one. Needs no daemon.
+    """Run the agent's own login for an account; without a LABEL, the active one. Needs no daemon.
 
     Example: hub account login claude work
     """

@@ -27,7 +27,7 @@ NAMES = ("zed", "jetbrains", "neovim", "toad")
 @click.group(cls=Group, invoke_without_command=True)
 @click.pass_context
 def acp(ctx: click.Context) -> None:
-    """Hub as an agent in your editor: Zed, JetBrains, Neovim, Toad, whatever speaks the Agent Client Protocol.
+    """Use hub as an agent in your editor: Zed, JetBrains, Neovim, Toad, or any that speaks the Agent Client Protocol.
 
     Without a command: serve one editor on standard input and output. Editors start this themselves.
 
@@ -100,15 +100,13 @@ def _started(root: Path, port: int | None) -> None:
 
 @acp.command()
 @click.argument("editor_name", metavar="EDITOR", type=click.Choice(NAMES))
-@click.option(
-    "--print", "only_print", is_flag=True, help="Show what would be written, and where; change nothing."
-)
+@click.option("--print", "only_print", is_flag=True, help="Only show what would be written, and where.")
 @json_option
 @click.pass_context
 def install(ctx: click.Context, *, editor_name: str, only_print: bool, as_json: bool) -> None:
-    """Tell an EDITOR of hub: zed, jetbrains; or show what to do by hand: neovim, toad.
+    """Register hub with an EDITOR (zed, jetbrains), or show what to do by hand (neovim, toad).
 
-    The agent is for whatever project the editor works in; with --project before the command, for that one alone.
+    It works in whatever project the editor has open; with --project before the command, only in that one.
 
     Example: hub acp install zed
     """
@@ -133,7 +131,7 @@ def install(ctx: click.Context, *, editor_name: str, only_print: bool, as_json: 
 @click.argument("editor_name", metavar="EDITOR", type=click.Choice(NAMES))
 @json_option
 def uninstall(*, editor_name: str, as_json: bool) -> None:
-    """Take hub out of an EDITOR's configuration again.
+    """Remove hub from an EDITOR's configuration.
 
     Example: hub acp uninstall zed
     """

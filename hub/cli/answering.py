@@ -29,9 +29,9 @@ from hub.domain.text.safe import clean
 from hub.errors import HubError
 
 HELP = (
-    "y yes   n no   a always, for this session   r reply",
-    "p pause or go on   h hand over   d detach: it works on without you",
-    "v more or less detail   Ctrl-C stop in order   ? this",
+    "y allow    n refuse    a allow for this session    r reply",
+    "p pause or resume    h hand over    d detach, and leave it running",
+    "v more or less detail    Ctrl-C stop    ? this list",
 )
 _BACK = ("\x7f", "\x08")
 _ENTER = ("\r", "\n")
@@ -77,7 +77,7 @@ class Answering:
         if self.typing:
             return "reply (Enter sends, Esc: other keys): ", self.typed
         if self.shown:
-            return "allow it?  y yes   n no   a always, for this session", ""
+            return "allow it?  y yes   n no   a always in this session", ""
         return ("r reply", "") if self._asked else ("", "")
 
     @property
@@ -129,12 +129,12 @@ class Answering:
                 await self._pause()
             case "h":
                 if await self._order(HandingOver, "/api/handoff", Which(session_id=self.session_id)):
-                    self.say(ToldItem("a handoff is asked for", "dim"))
+                    self.say(ToldItem("handing over ...", "dim"))
             case "d":
                 self.detached.set()
             case "v":
                 self.conversation.verbose = not self.conversation.verbose
-                words = "every state and reading is shown" if self.conversation.verbose else "less is shown"
+                words = "showing every detail" if self.conversation.verbose else "showing less detail"
                 self.say(ToldItem(words, "dim"))
             case "?":
                 self.say(ToldItem("keys", "dim", HELP))
@@ -187,19 +187,20 @@ class Answering:
 def picture(request: Approval) -> Iterator[ToldItem]:
     """The whole of what is to be allowed: the command, or the change line by line."""
     context = request.context
-    command = context.get("command") or ""
-    reason = clean(request.reason)
+    given = context.get("input")
+    action, command = clean(request.action), clean(context.get("command") or "")
+    members = given.items() if isinstance(given, dict) else ()
+    values = {name: clean(text) for name, text in members if isinstance(text, str)}
     who = f"{request.provider} wants to: " if request.kind is Action.TOOL else ""
     grave = "danger! " if request.severity == "danger" else ""
-    yield ToldItem(f"{grave}{who}{clean(request.action)}", "bad" if grave else "warn")
-    if reason and reason not in request.action:
-        yield ToldItem("", "note", (reason,))
-    if command and clean(command) not in clean(request.action):
-        yield ToldItem("", "note", tuple(clean(command).splitlines()))
-    lines = list(change(context.get("input")))
-    if lines:
-        yield ToldItem("", "note", tuple(lines))
-    for path in context.get("paths") or ():
-        yield ToldItem("", "note", (clean(str(path)),))
+    reason = clean(request.reason)
+    # Each thing once: agents give a command as the action, as the command and among what the tool is given.
+    below = command.splitlines() if command not in action else []
+    if reason not in action and reason.removeprefix(f"{request.tool} ") not in values.values():
+        below.insert(0, reason)
+    told = {f"{name}: {text}" for name, text in values.items() if text and text in (command, *below)}
+    below += [line for line in change(given) if line not in told]
+    below += [clean(str(path)) for path in context.get("paths") or ()]
+    yield ToldItem(f"{grave}{who}{action}", "bad" if grave else "warn", tuple(below))
     if context.get("cut"):
         yield ToldItem(CUT, "bad")

@@ -18,7 +18,7 @@ from hub.domain.approval import CUT
 from hub.errors import Code, HubError
 
 _ID = click.argument("number", metavar="[ID]", default="")
-_NOTE = click.option("--note", default="", metavar="TEXT", help="Words for the agent.")
+_NOTE = click.option("--note", default="", metavar="TEXT", help="A note for the agent.")
 _COLOURS = {"info": "blue", "warn": "yellow", "danger": "red"}
 
 
@@ -26,7 +26,7 @@ _COLOURS = {"info": "blue", "warn": "yellow", "danger": "red"}
 @json_option
 @click.pass_context
 def approvals(ctx: click.Context, *, as_json: bool) -> None:
-    """What waits for your word. Needs no daemon.
+    """List what waits for your approval. Needs no daemon.
 
     Example: hub approvals
     """
@@ -36,13 +36,13 @@ def approvals(ctx: click.Context, *, as_json: bool) -> None:
 @click.command()
 @_ID
 @_NOTE
-@click.option("--always", is_flag=True, help="Also when the very same is asked again in this session.")
+@click.option("--always", is_flag=True, help="Also allow the same request again in this session.")
 @json_option
 @click.pass_context
 def approve(ctx: click.Context, number: str, note: str, *, always: bool, as_json: bool) -> None:
-    """Allow what waits; the ID may be shortened, and left out when it is the only one.
+    """Allow a request. The ID may be shortened, or left out if it is the only one.
 
-    Without an ID the whole of it is shown, and on a terminal you are asked first.
+    Without an ID, the request is shown in full, and on a terminal you are asked first.
 
     Example: hub approve a-1f2e --note "only this once"
     """
@@ -62,7 +62,7 @@ def approve(ctx: click.Context, number: str, note: str, *, always: bool, as_json
 @json_option
 @click.pass_context
 def deny(ctx: click.Context, number: str, note: str, *, as_json: bool) -> None:
-    """Refuse what waits; the agent is told, with your words, and goes on.
+    """Refuse a request; the agent gets your note and carries on.
 
     Example: hub deny --note "use the staging database"
     """
@@ -90,8 +90,8 @@ def _consider(request: Approval, *, always: bool) -> None:
 
     for told in whole(request):
         click.echo("\n".join(line for line in lines(told) if line), err=True)
-    held = " for the rest of the session" if always else ""
-    if on_terminal() and not click.confirm(f"Allow it{held}?", default=False, err=True):
+    lasting = " for the rest of the session" if always else ""
+    if on_terminal() and not click.confirm(f"Allow it{lasting}?", default=False, err=True):
         raise HubError(
             Code.INPUT_NEEDED,
             "You did not say yes, and it waits still.",

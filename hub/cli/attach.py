@@ -30,13 +30,15 @@ _PAGE = 1000
 
 @click.command()
 @session_argument
-@click.option("--verbose", "-v", is_flag=True, help="Also each state of a handoff, and every reading.")
+@click.option(
+    "--verbose", "-v", is_flag=True, help="Also show each state of a handoff and every quota reading."
+)
 @json_option
 @click.pass_context
 def attach(ctx: click.Context, *, session: str, verbose: bool, as_json: bool) -> int:
-    """Come back to a session that works, and answer it in place; Ctrl-C or d leaves it at work.
+    """Watch a running session and answer it in place; Ctrl-C or d leaves it running.
 
-    On a terminal single keys answer and steer it: ? lists them.
+    On a terminal, single keys answer and steer it (? lists them).
 
     Example: hub attach s-6b04
     """

@@ -32,11 +32,15 @@ def audit() -> None:
 
 
 @audit.command()
-@click.option("--expect", default="", metavar="SEQ:HASH", help="A head noted elsewhere; finds a rollback.")
+@click.option(
+    "--expect", default="", metavar="SEQ:HASH", help="A head you noted elsewhere; detects a rollback."
+)
 @json_option
 @click.pass_context
 def verify(ctx: click.Context, *, expect: str, as_json: bool) -> int:
-    """Walk the hash chain from its first record to its anchored head.
+    """Check the hash chain from its first record to its anchored head.
+
+    Exits with 0 if it is intact, 1 if it is broken, 2 if it cannot be read.
 
     Example: hub audit verify --expect 41:9f...
     """

@@ -50,7 +50,7 @@ SHELLS: Mapping[str, _Shell] = {
 @json_option
 @click.pass_context
 def completion(ctx: click.Context, shell: str, *, as_json: bool) -> None:
-    """Print what completes hub's commands in a shell, or write it to where your shell looks.
+    """Print shell completion, or install it where your shell looks.
 
     Example: hub completion install
     """

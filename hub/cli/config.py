@@ -32,18 +32,18 @@ user_option = click.option("--user", "own", is_flag=True, help="Your own configu
 
 @click.group(cls=Group)
 def config() -> None:
-    """The settings: what is in force and why, and changes that keep your comments.
+    """Show settings and where they come from, and change them; your comments stay.
 
     Example: hub config list --show-origin
     """
 
 
 @config.command(name="list")
-@click.option("--show-origin", is_flag=True, help="Where each value comes from.")
+@click.option("--show-origin", is_flag=True, help="Also show where each value comes from.")
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, *, show_origin: bool, as_json: bool) -> None:
-    """Every setting in force. Needs no daemon.
+    """List every setting. Needs no daemon.
 
     Example: hub config list --show-origin
     """
@@ -77,7 +77,7 @@ def _briefly(origin: str) -> str:
 @json_option
 @click.pass_context
 def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
-    """One setting in force. Needs no daemon.
+    """Print one setting. Needs no daemon.
 
     Example: hub config get session.threshold
     """
@@ -102,9 +102,9 @@ def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def set_(ctx: click.Context, *, key: str, value: tuple[str, ...], own: bool, as_json: bool) -> None:
-    """Set one, in hub.toml or in your own configuration; comments stay. Several values are an array. Needs no daemon.
+    """Set one in hub.toml, or with --user in your own configuration. Needs no daemon.
 
-    VALUE is written as in TOML; what is none is taken as text.
+    Comments stay. VALUE is written as in TOML; anything else is taken as text. Several values make an array.
 
     Example: hub config set session.verify "make test" "make lint"
     """
@@ -119,7 +119,7 @@ def set_(ctx: click.Context, *, key: str, value: tuple[str, ...], own: bool, as_
 @json_option
 @click.pass_context
 def unset(ctx: click.Context, *, key: str, own: bool, as_json: bool) -> None:
-    """Take one out again, so that the next layer's holds. Needs no daemon.
+    """Remove one, so that your own configuration or the built-in value applies. Needs no daemon.
 
     Example: hub config unset session.threshold
     """
@@ -131,7 +131,7 @@ def unset(ctx: click.Context, *, key: str, own: bool, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def edit(ctx: click.Context, *, own: bool, as_json: bool) -> None:
-    """Open the file in your editor ($VISUAL, $EDITOR), and check what it says then. Needs no daemon.
+    """Open the file in your editor ($VISUAL, $EDITOR), then check it. Needs no daemon.
 
     Example: hub config edit
     """

@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., object])
 T = TypeVar("T")
 
 json_option: Callable[[F], F] = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON document on stdout."
+    "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
 )
 
 session_argument: Callable[[F], F] = click.argument(
@@ -32,7 +32,7 @@ session_argument: Callable[[F], F] = click.argument(
 """Whose id may be shortened, as long as no other begins so; see `which`."""
 
 trust_option: Callable[[F], F] = click.option(
-    "--trust", "once", is_flag=True, help="Say yes, for this time, to what the project would do."
+    "--trust", "once", is_flag=True, help="Trust what the project would run, this time only."
 )
 
 

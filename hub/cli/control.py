@@ -17,7 +17,7 @@ from hub.cli.context import client, json_option, session_argument, show
 @json_option
 @click.pass_context
 def handoff(ctx: click.Context, session: str, *, as_json: bool) -> None:
-    """Hand the work to the next agent now; ends a wait.
+    """Hand the work to the next agent now. Also ends a wait.
 
     Example: hub handoff
     """
@@ -30,7 +30,7 @@ def handoff(ctx: click.Context, session: str, *, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def pause(ctx: click.Context, session: str, *, as_json: bool) -> None:
-    """Hold the agent at the next event.
+    """Pause the agent at its next event.
 
     Example: hub pause
     """
@@ -43,7 +43,7 @@ def pause(ctx: click.Context, session: str, *, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def resume(ctx: click.Context, session: str, *, as_json: bool) -> None:
-    """Let the agent go on.
+    """Let a paused agent continue.
 
     Example: hub resume
     """
@@ -53,7 +53,7 @@ def resume(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
 @click.command()
 @click.argument("text")
-@click.option("--session", default="", metavar="SESSION", help="Whose agent; where several sessions run.")
+@click.option("--session", default="", metavar="SESSION", help="The session to answer, if several run.")
 @json_option
 @click.pass_context
 def reply(ctx: click.Context, text: str, session: str, *, as_json: bool) -> None:
@@ -70,7 +70,7 @@ def reply(ctx: click.Context, text: str, session: str, *, as_json: bool) -> None
 @json_option
 @click.pass_context
 def stop(ctx: click.Context, session: str, *, as_json: bool) -> None:
-    """End the session in order, snapshot included.
+    """Stop a session cleanly, with a snapshot.
 
     Example: hub stop
     """

@@ -90,9 +90,9 @@ class Conversation:
     def standing(self) -> str:
         """What it waits for, else what is under way, in a few words."""
         if any(ask.approval for ask in self.asks):
-            return "waits for your word"
+            return "waiting for your approval"
         if self.asks:
-            return "waits for your reply"
+            return "waiting for your reply"
         return "paused" if self.paused else self.doing or "working"
 
     @property

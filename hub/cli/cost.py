@@ -31,7 +31,7 @@ _KEYS: dict[str, tuple[str, Callable[[Spent], str]]] = {
 @json_option
 @click.pass_context
 def cost(ctx: click.Context, *, by: str, since: str, as_json: bool) -> None:
-    """What this project's sessions have cost, by day, agent or session. Needs no daemon.
+    """Show what this project's sessions have cost, by day, agent or session. Needs no daemon.
 
     Example: hub cost --by agent
     """

@@ -21,17 +21,17 @@ _SWITCH = 0.0002
 
 @click.command()
 @click.option(
-    "--port", default=None, type=click.IntRange(0, 65535), help="Where to listen; 0 = any free port."
+    "--port", default=None, type=click.IntRange(0, 65535), help="The port to listen on; 0 = any free port."
 )
 @click.option("--demo", is_flag=True, help="Enable the scripted agents demo-first and demo-second.")
-@click.option("--detach", is_flag=True, help="At a stop, leave the agent to the next daemon.")
+@click.option("--detach", is_flag=True, help="When stopped, leave the agent running for the next daemon.")
 @trust_option
 @json_option
 @click.pass_context
 def daemon(
     ctx: click.Context, *, port: int | None, demo: bool, detach: bool, once: bool, as_json: bool
 ) -> None:
-    """Serve a project until Ctrl-C or SIGTERM. The first ends the session in order, the second at once.
+    """Run the project's daemon until Ctrl-C or SIGTERM. The first stops the session cleanly, the second at once.
 
     Example: hub daemon --port 0
     """

@@ -39,7 +39,7 @@ _KEPT = frozenset({"HUB_DEBUG", "HUB_DEMO_PACE", "HUB_FAILPOINTS"})
 
 
 @click.command()
-@click.option("--keep", is_flag=True, help="Keep the demo's repository, and say where it is.")
+@click.option("--keep", is_flag=True, help="Keep the demo's repository and print where it is.")
 @json_option
 def demo(*, keep: bool, as_json: bool) -> int:
     """Show a whole handoff: the first agent hits its usage limit, the second finishes, the verifier passes.

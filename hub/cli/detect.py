@@ -31,12 +31,17 @@ _NAME = 8
 
 
 @click.command()
-@click.option("--since-hours", default=24, type=click.IntRange(0, 24 * 365), help="How far to look back.")
-@click.option("--watch", is_flag=True, help="Go on, and tell what is new.")
+@click.option(
+    "--since-hours", default=24, type=click.IntRange(0, 24 * 365), help="Look back this many hours."
+)
+@click.option("--watch", is_flag=True, help="Keep looking, and show what is new.")
 @json_option
 @click.pass_context
 def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) -> None:
-    """AI coding agents on this machine: those that run, and sessions written lately. Needs no daemon.
+    """Find AI coding agents on this machine: those running, and recent sessions. Needs no daemon and no project.
+
+    Besides the agents that hub can run it finds Cursor, Antigravity, Amp, Pi, Kimi Code, Droid, Cline, Roo Code, Kilo Code,
+    Goose and Crush. It only reads, and says what it cannot read.
 
     Example: hub detect --since-hours 3
     """
@@ -57,19 +62,19 @@ def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) 
 
 @click.command()
 @click.argument("number", metavar="ID")
-@click.option("--for", "target", required=True, metavar="PROVIDER", help="Who goes on with it.")
+@click.option("--for", "target", required=True, metavar="PROVIDER", help="The agent that continues it.")
 @click.option(
-    "--start", is_flag=True, help="Begin a session on it, in a worktree with the agent's files as they are."
+    "--start", is_flag=True, help="Start a session on it, in a worktree with the agent's files as they are."
 )
 @click.option(
-    "--interactive", is_flag=True, help="Open its own program in a terminal, in the agent's folder."
+    "--interactive", is_flag=True, help="Open the new agent's own program in a terminal, in that folder."
 )
-@click.option("--stop", is_flag=True, help="End the agent first, if it still runs.")
+@click.option("--stop", is_flag=True, help="Stop the old agent first if it still runs.")
 @click.option(
     "--repository",
     default="",
     metavar="DIR",
-    help="The repository it works in, where that is not this project: its files are then in the brief too.",
+    help="The repository it works in, if not this project; its files are then in the brief too.",
 )
 @trust_option
 @json_option
@@ -85,10 +90,10 @@ def adopt(
     as_json: bool,
     **ways: bool,
 ) -> None:
-    """Go on with the work of an agent that hub did not start.
+    """Continue the work of an agent that hub did not start.
 
-    A brief of it is written to `.hub/adopted/` in any case. A session begins in the project of the agent's work: with
-    --repository and --start the daemon of that repository is asked.
+    hub writes a brief from the agent's own transcript to `.hub/adopted/`. With --start a session begins on it, in the
+    project of the agent's work. An agent that still runs is refused unless --stop is given.
 
     Example: hub adopt claude:01a1fe0c-897b-7642-9087-e765bd0c6561 --for codex
     """

@@ -17,11 +17,11 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 @click.command()
 @session_argument
-@click.option("--stat", is_flag=True, help="Only the summary.")
+@click.option("--stat", is_flag=True, help="Show only the summary.")
 @json_option
 @click.pass_context
 def diff(ctx: click.Context, *, session: str, stat: bool, as_json: bool) -> None:
-    """What a session has changed, against the main branch: the one that is active, else the newest. Needs no daemon.
+    """Show what a session (the active one, else the newest) has changed against the main branch. Needs no daemon.
 
     Example: hub diff --stat
     """

@@ -40,11 +40,11 @@ _HANG, _NARROW, _NARROW_HANG = 22, 60, 5
 
 
 @click.command()
-@click.option("--fix", is_flag=True, help="Mend what can be mended without taking anything away.")
+@click.option("--fix", is_flag=True, help="Fix what can be fixed without removing anything.")
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, *, fix: bool, as_json: bool) -> int:
-    """Look for what keeps hub from working. Exit status 1 when something does.
+    """Find what keeps hub from working. Exits with 1 if something does.
 
     Example: hub doctor --fix
     """

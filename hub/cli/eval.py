@@ -19,13 +19,13 @@ from hub.cli.context import json_option, show
     default=None,
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Recordings of your own; default: those that ship with hub.",
+    help="Your own recordings; default: those that ship with hub.",
 )
-@click.option("--provider", default="", metavar="NAME", help="Only this agent's.")
-@click.option("--faults", is_flag=True, help="Every fact that is missed, and everything told that is none.")
+@click.option("--provider", default="", metavar="NAME", help="Only this agent's recordings.")
+@click.option("--faults", is_flag=True, help="List every fact that is missed, and every one that is wrong.")
 @json_option
 def eval(*, suite: Path | None, provider: str, faults: bool, as_json: bool) -> int:  # noqa: A001  # the command's name
-    """How much of recorded sessions hub keeps: the golden suite. Exit status 1 when a figure is below its threshold.
+    """Measure how much of recorded sessions a handoff keeps. Exits with 1 if a figure is below its threshold.
 
     Example: hub eval --provider codex --faults
     """

@@ -26,18 +26,18 @@ _SHOWN_LINES = 12
 
 @click.group(cls=Group)
 def graph() -> None:
-    """What is known of the code, and of what agents have done to it.
+    """Search the code, and what agents have done to it.
 
     Example: hub graph search where is the retry delay computed
     """
 
 
 @graph.command()
-@click.option("--no-wait", is_flag=True, help="Do not wait for its end.")
+@click.option("--no-wait", is_flag=True, help="Do not wait until it is done.")
 @json_option
 @click.pass_context
 def scan(ctx: click.Context, *, no_wait: bool, as_json: bool) -> None:
-    """Bring the index of the code up to date; what has not changed is not read again.
+    """Bring the index of the code up to date; unchanged files are not read again.
 
     Example: hub graph scan
     """
@@ -72,12 +72,18 @@ def _progress(scan_: ScanProgress) -> str:
 
 @graph.command()
 @click.argument("question", nargs=-1, required=True)
-@click.option("--limit", default=5, show_default=True, type=click.IntRange(1, 100), help="Chunks at most.")
-@click.option("--paths", is_flag=True, help="Only where, without the code.")
+@click.option(
+    "--limit",
+    default=5,
+    show_default=True,
+    type=click.IntRange(1, 100),
+    help="At most this many pieces of code.",
+)
+@click.option("--paths", is_flag=True, help="Show only the places, without the code.")
 @json_option
 @click.pass_context
 def search(ctx: click.Context, *, question: tuple[str, ...], limit: int, paths: bool, as_json: bool) -> None:
-    """The code that answers a question best: words, or names as code writes them.
+    """Find the code that answers a question best: plain words, or names from the code.
 
     Example: hub graph search where is the retry delay computed
     """
@@ -89,14 +95,16 @@ def search(ctx: click.Context, *, question: tuple[str, ...], limit: int, paths: 
 
 
 @graph.command(name="show")
-@click.option("--nodes", default=0, type=click.IntRange(0, 2000), help="Also the newest so many nodes.")
+@click.option(
+    "--nodes", default=0, type=click.IntRange(0, 2000), help="Also show this many of the newest nodes."
+)
 @click.option(
     "--type", "node_type", default="", metavar="TYPE", help="Only nodes of this type: decision, file, ..."
 )
 @json_option
 @click.pass_context
 def show_(ctx: click.Context, *, nodes: int, node_type: str, as_json: bool) -> None:
-    """How much is known, as of when, and what came last.
+    """Show how much is indexed, as of when, and what came last.
 
     Example: hub graph show --nodes 20 --type decision
     """

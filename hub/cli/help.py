@@ -22,9 +22,9 @@ from hub.cli.topics import topic
 @json_option
 @click.pass_context
 def help_(ctx: click.Context, *, command: tuple[str, ...], as_json: bool) -> None:
-    """Show how a command is used; the same as its --help.
+    """Show help for a command; the same as its --help.
 
-    Or tell of a topic: environment, exit-codes, errors, or the code of an error.
+    Or for a topic: environment, exit-codes, errors, or an error's code.
 
     Example: hub help account add
     """
@@ -45,7 +45,7 @@ def help_(ctx: click.Context, *, command: tuple[str, ...], as_json: bool) -> Non
 @click.command()
 @json_option
 def version(*, as_json: bool) -> None:
-    """Show which hub this is, and what it runs on.
+    """Show hub's version and what it runs on.
 
     Example: hub version --json
     """

@@ -41,16 +41,26 @@ def _named(_: click.Context, __: click.Parameter, sha: str) -> str:
 
 
 @click.command()
-@click.option("--commits", is_flag=True, help="The snapshot commits instead of the timeline.")
-@click.option("--handoffs", "pictures", is_flag=True, help="Each handoff, state by state, with its times.")
-@click.option("--diff", "sha", default="", metavar="SHA", callback=_named, help="What one snapshot changed.")
+@click.option("--commits", is_flag=True, help="Show the snapshots instead of the timeline.")
 @click.option(
-    "--limit", default=50, show_default=True, type=click.IntRange(1, 1000), help="The newest so many."
+    "--handoffs", "pictures", is_flag=True, help="Show each handoff, state by state, with its times."
+)
+@click.option(
+    "--diff", "sha", default="", metavar="SHA", callback=_named, help="Show what one snapshot changed."
+)
+@click.option(
+    "--limit",
+    default=50,
+    show_default=True,
+    type=click.IntRange(1, 1000),
+    help="Show this many, the newest first.",
 )
 @json_option
 @click.pass_context
 def history(ctx: click.Context, *, commits: bool, pictures: bool, sha: str, limit: int, as_json: bool) -> int:
-    """The audit timeline, the handoffs, the snapshots, or one snapshot's diff. Needs no daemon.
+    """Show the audit timeline, the handoffs, the snapshots, or one snapshot's diff. Needs no daemon.
+
+    If the log was tampered with, it is shown up to the bad record, and the exit status is 1.
 
     Example: hub history --handoffs
     """
@@ -119,7 +129,7 @@ def _commits(rows: list[Commit]) -> str:
 @json_option
 @click.pass_context
 def rewind(ctx: click.Context, sha: str, *, as_json: bool) -> None:
-    """Make a branch at a snapshot; nothing else moves.
+    """Create a branch at a snapshot; nothing else moves.
 
     Example: hub rewind 1a2b3c4
     """

@@ -59,14 +59,14 @@ _WORKTREE = """
 
 
 @click.command()
-@click.option("--yes", is_flag=True, help="Write what was found, unasked.")
+@click.option("--yes", is_flag=True, help="Write what was found without asking.")
 @json_option
 @click.pass_context
 def init(ctx: click.Context, *, yes: bool, as_json: bool) -> None:
     """Write a commented hub.toml, and make .hub/ invisible to git.
 
-    It proposes the commands that check and set up your project, from what it finds: package.json, pyproject.toml, Makefile,
-    Cargo.toml, go.mod, lock files, .env. Those you do not take are written as comments.
+    It proposes commands that check and set up your project from what it finds: package.json, pyproject.toml, Makefile,
+    Cargo.toml, go.mod, lock files, .env. What you decline is written as comments.
 
     Example: hub init
     """

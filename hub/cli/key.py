@@ -21,7 +21,7 @@ _LIMIT = 65_536
 
 @click.group(cls=Group)
 def key() -> None:
-    """Keys for agents that work with one.
+    """Manage API keys for agents that use one.
 
     Example: hub key set claude < key.txt
     """
@@ -32,7 +32,7 @@ def key() -> None:
 @json_option
 @click.pass_context
 def set_(ctx: click.Context, *, name: str, as_json: bool) -> None:
-    """Keep a key for one agent, read from stdin or asked for unseen. Needs no daemon.
+    """Store a key for one agent, read from stdin or typed unseen. Needs no daemon.
 
     NAME: an agent, a variable such as OPENAI_API_KEY (the first agent's that takes it), or AGENT.VARIABLE.
 
@@ -60,7 +60,7 @@ def remove(ctx: click.Context, *, name: str, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, *, as_json: bool) -> None:
-    """Which agent is given which key; never a value. Needs no daemon.
+    """List which agent gets which key, never a value. Needs no daemon.
 
     Example: hub key list
     """

@@ -28,13 +28,13 @@ Batch = list[dict[str, Any]]
 
 
 @click.command()
-@click.option("--follow", "-f", is_flag=True, help="Go on with what comes; ends with Ctrl-C.")
+@click.option("--follow", "-f", is_flag=True, help="Keep following, until Ctrl-C.")
 @click.option("--since", default=0, type=click.IntRange(0), help="Only records after this id.")
-@click.option("--full", is_flag=True, help="Every record whole, in its own lines: nothing is cut.")
+@click.option("--full", is_flag=True, help="Show every record in full.")
 @json_option
 @click.pass_context
 def logs(ctx: click.Context, *, follow: bool, since: int, full: bool, as_json: bool) -> None:
-    """The event log, a line a record. With --json one array; with -f --json one document a line.
+    """Show the event log, one line per record. With --json one array; with -f --json one document a line.
 
     Without -f it needs no daemon.
 

@@ -1,4 +1,4 @@
-"""The manual pages, drawn from the commands' own help: `python -m hub.cli.manual FOLDER` writes them.
+"""The manual pages and `docs/commands.md`, drawn from the commands' own help: `python -m hub.cli.manual docs` writes them.
 
 Owns: the form of a page; `man hub-run` shows `docs/man/hub-run.1`, which an installation brings.
 Must not: say anything that `--help` does not.
@@ -15,8 +15,20 @@ from pathlib import Path
 
 import click
 
+from hub.cli.answering import HELP
 from hub.cli.group import SECTIONS, cli
 from hub.cli.topics import ENVIRONMENT, EXITS
+
+_ABOVE = """# Commands
+
+Drawn from `--help` by `python -m hub.cli.manual docs`: change the help, not this page.
+
+Every command but `mcp` and `acp` takes `--json` and then prints one document on stdout, on errors too:
+`{"error": {code, detail, hint, ...}}`. Progress and messages go to stderr. Two options stand before the command:
+`--project DIR` (`-C`) and `--port N`. `NO_COLOR`, `CLICOLOR` and `FORCE_COLOR` are honoured. `[SESSION]` is an id or its
+beginning; left out, it is the only one that runs. `man hub-run` shows the same text.
+"""
+_KEYS = "While `hub run` or `hub attach` shows a session on a terminal:\n"
 
 
 def pages() -> dict[str, str]:
@@ -34,13 +46,14 @@ def pages() -> dict[str, str]:
 def reference() -> str:
     """The text of `docs/commands.md`: the same help, on one page."""
     context = click.Context(cli, info_name="hub", **cli.context_settings)
-    lines = [_INTRODUCTION]
+    lines = [_ABOVE]
     for title, commands in SECTIONS.items():
         lines.append(f"## {title}\n")
         for name in commands:
             command = cli.get_command(context, name)
             assert command is not None  # noqa: S101  # it was listed
             lines += _described(click.Context(command, info_name=name, parent=context))
+    lines += ["## Keys\n", _KEYS, *(f"    {line}" for line in HELP), ""]
     lines += ["## Exit statuses\n", "| Status | Meaning |", "|---|---|"]
     lines += [f"| {number} | {words} |" for number, words in EXITS.items()]
     return "\n".join(lines) + "\n"
@@ -49,23 +62,24 @@ def reference() -> str:
 def _described(context: click.Context) -> Iterator[str]:
     """A command, and those of its group."""
     command = context.command
+    told, examples = _paragraphs(command)
     yield f"### `{context.command_path}`\n"
-    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
-    examples = [words.removeprefix("Example: ") for words in paragraphs if words.startswith("Example: ")]
-    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-    yield from ("```sh", usage, *(f"{words}   # for example" for words in examples), "```\n")
-    yield from (" ".join(words.split()) + "\n" for words in paragraphs if not words.startswith("Example: "))
-    if records := _records(context):
-        yield from ("| Option | |", "|---|---|")
-        yield from (
-            f"| `{names}` | {' '.join(words.split())} |".replace("||", "|") for names, words in records
-        )
+    yield "\n\n".join(told) + "\n"
+    yield "    " + " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    yield from (f"    {words}" for words in examples)
+    yield ""
+    options = [record for record in _records(context) if not {"--json", "--help"} & set(record[0].split())]
+    if options:
+        yield from ("| Option | What it does |", "|---|---|")
+        for names, words in options:
+            yield f"| `{_cell(names)}` | {_cell(' '.join(words.split()))} |"
         yield ""
-    if isinstance(command, click.Group):
-        for name in command.list_commands(context):
-            child = command.get_command(context, name)
-            assert child is not None  # noqa: S101  # it was listed
-            yield from _described(click.Context(child, info_name=name, parent=context))
+    for child in _children(context):
+        yield from _described(child)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
 
 
 def _overview(context: click.Context) -> Iterator[str]:
@@ -85,9 +99,7 @@ def _overview(context: click.Context) -> Iterator[str]:
 
 def _page(context: click.Context, title: str) -> Iterator[str]:
     command = context.command
-    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
-    examples = [words.removeprefix("Example: ") for words in paragraphs if words.startswith("Example: ")]
-    told = [" ".join(words.split()) for words in paragraphs if not words.startswith("Example: ")]
+    told, examples = _paragraphs(command)
     sentence = command.get_short_help_str(limit=200).rstrip(".")
     yield f'.TH "{title.upper()}" "1" "" "hub" "Manual of hub"'
     yield from (".SH NAME", rf"{_said(title)} \- {_said(sentence)}", ".SH SYNOPSIS", *_usage(context))
@@ -96,17 +108,31 @@ def _page(context: click.Context, title: str) -> Iterator[str]:
         yield from ((".PP",) if number else ())
         yield _said(words)
     yield from _options(context, ".SH OPTIONS")
-    if isinstance(command, click.Group) and context.parent is not None:
-        for name in command.list_commands(context):
-            child = command.get_command(context, name)
-            assert child is not None  # noqa: S101  # it was listed
-            yield from _child(click.Context(child, info_name=name, parent=context))
+    if context.parent is not None:
+        for child in _children(context):
+            yield from _child(child)
     if examples:
         yield ".SH EXAMPLE"
         for words in examples:
             yield from (".nf", _said(words), ".fi")
     yield ".SH SEE ALSO"
     yield r"\fBhub\fP(1)" if context.parent else r"\fBhub help\fP"
+
+
+def _paragraphs(command: click.Command) -> tuple[list[str], list[str]]:
+    """What a command's help says, and its examples."""
+    found = inspect.cleandoc(command.help or "").split("\n\n")
+    examples = [words.removeprefix("Example: ") for words in found if words.startswith("Example: ")]
+    return [" ".join(words.split()) for words in found if not words.startswith("Example: ")], examples
+
+
+def _children(context: click.Context) -> Iterator[click.Context]:
+    """The commands of a group."""
+    if isinstance(context.command, click.Group):
+        for name in context.command.list_commands(context):
+            child = context.command.get_command(context, name)
+            assert child is not None  # noqa: S101  # it was listed
+            yield click.Context(child, info_name=name, parent=context)
 
 
 def _child(context: click.Context) -> Iterator[str]:
@@ -145,8 +171,7 @@ def _said(text: str) -> str:
     return re.sub(r"^([.'])", r"\\&\1", plain)
 
 
-_INTRODUCTION = "# Commands\n"
-
 if __name__ == "__main__":
+    Path(sys.argv[1], "commands.md").write_text(reference())
     for file, text in pages().items():
-        Path(sys.argv[1], file).write_text(text)
+        Path(sys.argv[1], "man", file).write_text(text)

@@ -47,7 +47,7 @@ NAMES = ("claude", "codex", "gemini", "opencode", "qwen", "cursor")
 @click.group(cls=Group, invoke_without_command=True)
 @click.pass_context
 def mcp(ctx: click.Context) -> None:
-    """The tools of hub for any agent or editor that speaks the Model Context Protocol.
+    """Serve hub's tools to any agent or editor that speaks the Model Context Protocol.
 
     Without a command: serve them on standard input and output, for the project around this folder.
 
@@ -73,15 +73,13 @@ def serve(ctx: click.Context) -> None:
 
 @mcp.command()
 @click.argument("client_name", metavar="CLIENT", type=click.Choice(NAMES))
-@click.option(
-    "--print", "only_print", is_flag=True, help="Show what would be written, and where; change nothing."
-)
+@click.option("--print", "only_print", is_flag=True, help="Only show what would be written, and where.")
 @json_option
 @click.pass_context
 def install(ctx: click.Context, *, client_name: str, only_print: bool, as_json: bool) -> None:
-    """Tell a CLIENT of the tools: claude, codex, gemini, opencode, qwen or cursor.
+    """Register the tools with a CLIENT: claude, codex, gemini, opencode, qwen or cursor.
 
-    The server is for whatever project the client works in; with --project before the command, for that one alone.
+    The server serves whatever project the client works in; with --project before the command, only that one.
 
     Example: hub mcp install claude
     """
@@ -105,7 +103,7 @@ def install(ctx: click.Context, *, client_name: str, only_print: bool, as_json: 
 @click.argument("client_name", metavar="CLIENT", type=click.Choice(NAMES))
 @json_option
 def uninstall(*, client_name: str, as_json: bool) -> None:
-    """Take the tools out of a CLIENT's configuration again.
+    """Remove the tools from a CLIENT's configuration.
 
     Example: hub mcp uninstall claude
     """

@@ -16,11 +16,13 @@ from hub.cli.trusting import on_terminal
 
 
 @click.command(name="open")
-@click.option("--print", "only_print", is_flag=True, help="Say the address, and open nothing.")
+@click.option("--print", "only_print", is_flag=True, help="Only print the address.")
 @json_option
 @click.pass_context
 def open_(ctx: click.Context, *, only_print: bool, as_json: bool) -> None:
-    """Open the daemon's page in your browser, and say its address. Where none runs, it offers to start one.
+    """Open the daemon's page in your browser and print its address.
+
+    Where no daemon runs, it offers to start one.
 
     Example: hub open
     """

@@ -63,11 +63,9 @@ def ending(status: Status, *, seen: bool = False) -> list[str]:
     """How it ended, in a few lines; who has seen the handoffs was told there what fidelity is."""
     state, verified = status.session_state, status.verified
     words, colour = {
-        "completed": ("done, and the acceptance commands say so", "green")
-        if verified
-        else ("done, not verified", "yellow"),
-        "failed": ("failed; every byte is on the branch", "red"),
-        "stopped": ("stopped; every byte is on the branch", "yellow"),
+        "completed": ("done and verified", "green") if verified else ("done, not verified", "yellow"),
+        "failed": ("failed; the work so far is on the branch", "red"),
+        "stopped": ("stopped; the work so far is on the branch", "yellow"),
     }[state]
     lines = ["", click.style(words, fg=colour, bold=True)]
     if handoffs := status.handoffs_done:

@@ -42,7 +42,7 @@ _COLOURS = {
 
 @click.group(cls=Group)
 def pipeline() -> None:
-    """Several tasks that build on each other.
+    """Run several tasks that build on each other.
 
     Example: hub pipeline run feature
     """
@@ -87,8 +87,8 @@ def _of_file(file: str) -> tuple[PipelineSettings, ...]:
 
 @pipeline.command()
 @click.argument("name")
-@click.option("--resume", is_flag=True, help="Take over what the last run of this pipeline completed.")
-@click.option("--quiet", "-q", is_flag=True, help="Only the end.")
+@click.option("--resume", is_flag=True, help="Keep what the last run of this pipeline completed.")
+@click.option("--quiet", "-q", is_flag=True, help="Show only the result.")
 @trust_option
 @json_option
 @click.pass_context
@@ -171,7 +171,7 @@ def summary(ended: RunStatus, root: Path) -> str:
 @json_option
 @click.pass_context
 def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:
-    """The graph of a pipeline, with the state of its last run; without a NAME, of each pipeline. Needs no daemon.
+    """Show a pipeline's graph and the state of its last run; without a NAME, of every pipeline. Needs no daemon.
 
     Example: hub pipeline show feature
     """

@@ -29,14 +29,14 @@ _PROGRAMS = {
 
 @click.command()
 @session_argument
-@click.option("--branch", default="", metavar="NAME", help="The branch's name; left out: made from the task.")
+@click.option("--branch", default="", metavar="NAME", help="The branch's name; default: made from the task.")
 @click.option("--draft", is_flag=True, help="Open it as a draft.")
 @json_option
 @click.pass_context
 def pr(ctx: click.Context, *, session: str, branch: str, draft: bool, as_json: bool) -> None:
-    """Push what a session has made as one commit on a branch of its own, and open a pull request with gh or glab.
+    """Push a session's work as one commit on its own branch, and open a pull request with gh or glab.
 
-    Where neither is there, the branch is pushed and the command is said. Your own git pushes, with your login and hooks.
+    If neither is installed, the branch is pushed and the command printed. Your own git pushes, with your login and hooks.
 
     Example: hub pr
     """

@@ -21,7 +21,7 @@ _VERSION = 24
 @json_option
 @click.pass_context
 def providers(ctx: click.Context, *, as_json: bool) -> None:
-    """Every agent hub knows: installed or not, logged in or not, under which account. Needs no daemon.
+    """List every agent hub knows: installed, logged in, under which account. Needs no daemon.
 
     Example: hub providers
     """
@@ -75,7 +75,7 @@ def _state(entry: ProviderRow) -> tuple[str, str | None, str]:
 @json_option
 @click.pass_context
 def install(ctx: click.Context, *, provider: str, as_json: bool) -> None:
-    """Install an agent by its maker's own command, which is shown and run here. Needs no daemon.
+    """Install an agent with its maker's own command, which is shown and run here. Needs no daemon.
 
     Example: hub install claude
     """

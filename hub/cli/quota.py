@@ -26,13 +26,15 @@ _HEADINGS = ("ACCOUNT", "WINDOW", "", "USED", "LEFT", "PACE", "RESET", "SOURCE",
 
 
 @click.command()
-@click.option("--windows", is_flag=True, help="Every window of each account, not its nearest wall alone.")
+@click.option(
+    "--windows", is_flag=True, help="Show every quota window, not only the one that runs out first."
+)
 @json_option
 @click.pass_context
 def quota(ctx: click.Context, *, windows: bool, as_json: bool) -> None:
-    """What every account has left, and when its wall will come. Needs no daemon and no project.
+    """Show what every account has left and when it runs out. Needs no daemon and no project.
 
-    Without a daemon: what the last one knew. Outside of all projects: what the daemons of all of them know.
+    Without a daemon: what the last one knew. Outside a project: what the daemons of all projects know.
 
     Example: hub quota --windows
     """
@@ -76,13 +78,13 @@ def table(entries: list[Entry], *, windows: bool = False, now: datetime | None =
 def _cells(window: Window, now: datetime, clock: Clock) -> tuple[str, ...]:
     used = window.fraction_used
     if used is None:
-        return "-", "[----------]", "not known yet", "", "", "", ""
+        return "-", "[----------]", "unknown", "", "", "", ""
     unit = "%" if window.unit == "percent" else "tokens"
-    left = f"{window.remaining:,} {unit} left" if window.remaining is not None else ""
+    left = f"{window.remaining:,} {unit}" if window.remaining is not None else ""
     return (
         window_name(window.window) or "-",
         gauge(round(used * 1000)),
-        f"{used:.1%} used",
+        f"{used:.0%}",
         left,
         _pace(window),
         _reset(window.resets_at, now, clock),
@@ -100,7 +102,7 @@ def _pace(window: Window) -> str:
     rate, eta = window.burn_per_min, window.eta_minutes
     low, high = window.eta_low_minutes, window.eta_high_minutes
     if rate is None:
-        return OUTLOOKS.get(window.forecast, window.forecast)
+        return OUTLOOKS.get(window.forecast, window.forecast).removeprefix("pace ")
     if eta is None or low is None or high is None:
         return "nothing is used"
     unit = "%" if window.unit == "percent" else " tokens"
@@ -111,11 +113,11 @@ def _pace(window: Window) -> str:
 def _reset(at: str | None, now: datetime, clock: Clock) -> str:
     """In how long, and when; a reset that lies behind us has been, whatever the provider has not told since."""
     if not at:
-        return "reset not told"
+        return "not known"
     minutes = (datetime.fromisoformat(at) - now).total_seconds() / _MINUTE
     if minutes <= 0:
-        return f"was reset {clock.at(at)}"
-    return f"resets in {_long(minutes)} ({clock.at(at)})"
+        return f"was {clock.at(at)}"
+    return f"in {_long(minutes)} ({clock.at(at)})"
 
 
 def _long(minutes: float) -> str:

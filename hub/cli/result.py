@@ -37,18 +37,19 @@ def order(ctx: click.Context, kind: type[T], path: str, body: object) -> T:
 
 @click.command()
 @session_argument
-@click.option("--merge", is_flag=True, help="Merge the session's branch, with all its commits.")
-@click.option("--branch", default="", metavar="NAME", help="Make this branch of it; touch nothing else.")
+@click.option("--merge", is_flag=True, help="Merge the session's branch with all its commits.")
+@click.option("--branch", default="", metavar="NAME", help="Put it on this new branch; touch nothing else.")
 @click.option(
-    "--patch", default="", metavar="FILE", help="Write a patch, - for standard output; touch nothing else."
+    "--patch", default="", metavar="FILE", help="Write a patch (- for standard output); touch nothing else."
 )
 @json_option
 @click.pass_context
 def take(ctx: click.Context, *, session: str, merge: bool, branch: str, patch: str, as_json: bool) -> None:
-    """Take what a session has made: one commit of yours on the current branch. Needs no daemon.
+    """Take a session's work as one commit, under your name, on the current branch. Needs no daemon.
 
-    Without an id, of the newest session. Uncommitted work of yours stays as it is; where it is in the way, nothing is
-    touched and the files are named. No hook of the repository runs, and the commit is not signed.
+    Without an id: the newest session. Your uncommitted work stays as it is; if it is in the way, nothing is touched and
+    the files are named. No hook of the repository runs, and the commit is not signed. New files
+    that programs leave behind (bytecode, caches, coverage) stay out.
 
     Example: hub take
     """
@@ -87,17 +88,17 @@ def _taken(answer: Taken, patch: str) -> str:
             lines.append(f"{answer.branch}: {short}, {files} - look at it: git show {answer.branch}")
         case _:
             done = click.style(f"taken as {short} on {answer.branch}", fg="green", bold=True)
-            lines.append(f"{done}, {files} - its worktree may go now: hub discard {session}")
+            lines += [f"{done}, {files}", f"its worktree is no longer needed: hub discard {session}"]
     return "\n".join(lines)
 
 
 @click.command()
 @click.argument("session", metavar="SESSION")
-@click.option("--force", is_flag=True, help="Also a result that was not taken.")
+@click.option("--force", is_flag=True, help="Also discard work that was not taken.")
 @json_option
 @click.pass_context
 def discard(ctx: click.Context, *, session: str, force: bool, as_json: bool) -> None:
-    """Let a session's work go: its worktree and its branch. Its snapshots stay: hub history --commits.
+    """Delete a session's worktree and branch. Its snapshots stay: hub history --commits.
 
     Example: hub discard s-1a2b3c
     """
@@ -121,18 +122,22 @@ def _age(_ctx: click.Context, _param: click.Parameter, value: str) -> int | None
 
 
 @click.command()
-@click.option("--merged", is_flag=True, help="Only work that the current branch has.")
+@click.option("--merged", is_flag=True, help="Only work that is on the current branch.")
 @click.option(
-    "--older", default="", metavar="AGE", callback=_age, help="Only what ended so long ago: 14d, 12h."
+    "--older",
+    default="",
+    metavar="AGE",
+    callback=_age,
+    help="Only what ended at least this long ago, such as 14d or 12h.",
 )
-@click.option("--force", is_flag=True, help="Also results that were not taken.")
-@click.option("--dry-run", "dry", is_flag=True, help="Only say what would go.")
+@click.option("--force", is_flag=True, help="Also discard work that was not taken.")
+@click.option("--dry-run", "dry", is_flag=True, help="Only show what would be discarded.")
 @json_option
 @click.pass_context
 def clean(
     ctx: click.Context, *, merged: bool, older: int | None, force: bool, dry: bool, as_json: bool
 ) -> None:
-    """Let the work of every session go that has ended and whose result you have taken, or that changed nothing.
+    """Discard every ended session whose work you have taken, or that changed nothing.
 
     Example: hub clean --older 14d
     """

@@ -23,33 +23,36 @@ from hub.io.project.trust import Gate
 @click.command()
 @click.argument("task", default="")
 @click.option("--file", default="", metavar="FILE", help="Read the task from a file; - is standard input.")
-@click.option("--detach", "-d", is_flag=True, help="Do not stay: a daemon in the background carries it.")
-@click.option("--provider", default="", help="Who starts; default: the first of the chain.")
-@click.option("--profile", default="", help="A profile of hub.toml.")
-@click.option("--kind", default="", help="What kind of task it is: chooses the first profile for it.")
-@click.option("--verify", multiple=True, metavar="COMMAND", help="An acceptance command; may be repeated.")
+@click.option("--detach", "-d", is_flag=True, help="Run in the background and return at once.")
+@click.option("--provider", default="", help="The agent that starts; default: the first in the chain.")
+@click.option("--profile", default="", help="A profile from hub.toml.")
+@click.option("--kind", default="", help="The kind of task; picks the first profile for it.")
+@click.option("--verify", multiple=True, metavar="COMMAND", help="A command that must succeed; repeatable.")
 @click.option(
     "--threshold",
     default=None,
     type=click.FloatRange(0, 1, min_open=True),
-    help="Quota share to hand off at.",
+    help="Hand over at this share of the quota.",
 )
+@click.option("--max-handoffs", default=None, type=click.IntRange(0), help="At most this many handoffs.")
 @click.option(
-    "--max-handoffs", default=None, type=click.IntRange(0), help="How often the work may change hands."
-)
-@click.option(
-    "--on-limit", default=None, type=click.Choice(["handoff", "wait", "stop"]), help="What to do at the wall."
+    "--on-limit",
+    default=None,
+    type=click.Choice(["handoff", "wait", "stop"]),
+    help="What to do when the quota runs out.",
 )
 @click.option(
     "--continue",
     "continues",
     default="",
     metavar="SESSION",
-    help="Go on where that session ended: with its work, and with what it knew.",
+    help="Continue an ended session, with its work and what it learned.",
 )
-@click.option("--queue", is_flag=True, help="Wait for its turn where other sessions have every place.")
-@click.option("--quiet", "-q", is_flag=True, help="Only the end.")
-@click.option("--verbose", "-v", is_flag=True, help="Also each state of a handoff, and every reading.")
+@click.option("--queue", is_flag=True, help="Wait for a free slot if other sessions hold them all.")
+@click.option("--quiet", "-q", is_flag=True, help="Show only the result.")
+@click.option(
+    "--verbose", "-v", is_flag=True, help="Also show each state of a handoff and every quota reading."
+)
 @trust_option
 @json_option
 @click.pass_context
@@ -65,10 +68,10 @@ def run(
     file: str,
     **options: Any,
 ) -> int:
-    """Run a task: an agent works in its own worktree, and the next one goes on when it hits its limit.
+    """Run a task: an agent works in its own worktree, and the next takes over when it hits its limit.
 
-    TASK may be - for standard input; without it your editor opens. On a terminal single keys answer and steer: ? lists them.
-    Ctrl-C once ends the session in order, with a snapshot; twice leaves at once.
+    TASK may be - to read standard input; without it, your editor opens. On a terminal, single keys answer and steer
+    (? lists them). Ctrl-C stops the session cleanly, with a snapshot; a second Ctrl-C quits at once.
 
     Example: hub run --verify "make test" "Add --json to the list command"
     """

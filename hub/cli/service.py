@@ -129,7 +129,7 @@ def _quoted(text: str) -> str:
 
 @click.group(cls=Group)
 def service() -> None:
-    """The daemon of this project as a service that starts when you log in.
+    """Run this project's daemon as a service that starts when you log in.
 
     Example: hub service install
     """
@@ -140,7 +140,7 @@ def service() -> None:
 @json_option
 @click.pass_context
 def install(ctx: click.Context, *, once: bool, as_json: bool) -> None:
-    """Write the service, and start it. Doing it again brings it up to date.
+    """Install the service and start it. Run it again to bring it up to date.
 
     Example: hub service install
     """
@@ -169,7 +169,7 @@ def install(ctx: click.Context, *, once: bool, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def status(ctx: click.Context, *, as_json: bool) -> None:
-    """Say whether there is a service, and whether it runs. Exit status 3 where there is none.
+    """Show whether there is a service and whether it runs. Exits with 3 if there is none.
 
     Example: hub service status
     """
@@ -196,7 +196,7 @@ def status(ctx: click.Context, *, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def remove(ctx: click.Context, *, as_json: bool) -> None:
-    """Stop the service, and take it out.
+    """Stop the service and remove it.
 
     Example: hub service remove
     """
@@ -205,10 +205,15 @@ def remove(ctx: click.Context, *, as_json: bool) -> None:
         raise HubError(
             Code.NOT_FOUND, f"There is no service for {unit.root}.", hint="Nothing is to be removed."
         )
-    _run(unit, "stop")
+    stopped = "the daemon has stopped"
+    try:
+        _run(unit, "stop")
+    except HubError as error:  # in a container nobody may be there to ask; then nobody starts it either
+        stopped = f"the service manager could not be asked: {error.detail}"
     unit.path.unlink()
+    (unit.path.parent / "default.target.wants" / unit.path.name).unlink(missing_ok=True)
     told = {"name": unit.name, "path": str(unit.path)}
-    click.echo(json.dumps(told) if as_json else f"removed {unit.path}; the daemon has stopped")
+    click.echo(json.dumps(told) if as_json else f"removed {unit.path}; {stopped}")
 
 
 def _unit(ctx: click.Context) -> Unit:

@@ -61,13 +61,15 @@ class Listing:
 
 
 @click.command()
-@click.option("--all", "-a", "everything", is_flag=True, help=f"Also what ended before the last {_SHOWN}.")
-@click.option("--all-projects", "-A", "anywhere", is_flag=True, help="Of every project whose daemon runs.")
-@click.option("--watch", "-w", is_flag=True, help="Go on, and show what changes; ends with Ctrl-C.")
+@click.option(
+    "--all", "-a", "everything", is_flag=True, help=f"Also show what ended before the last {_SHOWN}."
+)
+@click.option("--all-projects", "-A", "anywhere", is_flag=True, help="Show every project whose daemon runs.")
+@click.option("--watch", "-w", is_flag=True, help="Keep watching for changes, until Ctrl-C.")
 @json_option
 @click.pass_context
 def ls(ctx: click.Context, *, everything: bool, anywhere: bool, watch: bool, as_json: bool) -> None:
-    """Every session: who needs you first, then who works, who waits, and who is done.
+    """List sessions: those that need you first, then working, waiting and done.
 
     Needs no daemon; with --watch --json one document a line.
 

@@ -43,7 +43,7 @@ class WholeStatus(Status):
 @json_option
 @click.pass_context
 def status(ctx: click.Context, session: str, *, as_json: bool) -> None:
-    """What a session does now, what it has cost, and the pipeline it is a part of.
+    """Show what a session is doing now, what it has cost, and the pipeline it is part of.
 
     Example: hub status --json
     """

@@ -50,7 +50,10 @@ def table(
 
     def drawn(cells: Sequence[str]) -> str:
         each = (cells[column].ljust(width) for column, width in zip(kept, widths, strict=True))
-        return hung(_GAP.join(each).rstrip(), folded, hang)
+        *before, last = each
+        if folded and max(map(len, last.split()), default=0) > folded - hang:  # nothing could be broken there
+            return f"{_GAP.join(before).rstrip()}\n{hung(2 * _GAP + last.rstrip(), folded, len(2 * _GAP))}"
+        return hung(_GAP.join((*before, last)).rstrip(), folded, hang)
 
     tints = colours or [None] * len(rows)
     hang = sum(widths[:-1]) + len(_GAP) * (len(kept) - 1)

@@ -15,15 +15,15 @@ from hub.errors import Code, HubError
 
 
 @click.command()
-@click.option("--yes", "-y", is_flag=True, help="Say yes without being asked.")
-@click.option("--revoke", is_flag=True, help="Take your word back.")
-@click.option("--status", is_flag=True, help="Show what it would do, and ask nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Trust it without asking.")
+@click.option("--revoke", is_flag=True, help="Stop trusting it.")
+@click.option("--status", is_flag=True, help="Only show it.")
 @json_option
 @click.pass_context
 def trust(ctx: click.Context, *, yes: bool, revoke: bool, status: bool, as_json: bool) -> None:
-    """Show what this project would run, send or open, and say that you trust it.
+    """Show what this project would run, send or open, and trust it.
 
-    hub asks by itself before it starts anything here; what changes is asked for again.
+    hub asks before it first starts anything here, and again when something changes.
 
     Example: hub trust --status
     """

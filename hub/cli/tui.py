@@ -23,12 +23,12 @@ from hub.errors import Code, HubError
 
 
 @click.command()
-@click.option("--ascii", "plain", is_flag=True, help="Draw with plain ASCII letters alone.")
-@click.option("--light", is_flag=True, help="Dark letters on a light ground.")
+@click.option("--ascii", "plain", is_flag=True, help="Draw with plain ASCII only.")
+@click.option("--light", is_flag=True, help="Use dark text on a light background.")
 @json_option
 @click.pass_context
 def tui(ctx: click.Context, *, plain: bool, light: bool, as_json: bool) -> None:
-    """Sessions, quota, handoffs and approvals on one screen; ? shows its keys. Leaving it stops nothing.
+    """Show sessions, quota, handoffs and approvals on one screen; ? lists the keys. Leaving it stops nothing.
 
     Example: hub tui
     """

@@ -27,12 +27,12 @@ _HEADINGS = ("AGENT", "MODEL", "TOKENS IN", "OF THEM CACHED", "TOKENS OUT")
     "--since-hours",
     default=None,
     type=click.IntRange(0, 24 * 365),
-    help="Only sessions written since then, all of each; default: every session there is.",
+    help="Only sessions written in the last HOURS, each whole; default: all.",
 )
 @json_option
 @click.pass_context
 def usage(ctx: click.Context, *, since_hours: int | None, as_json: bool) -> None:
-    """Tokens that agents' own sessions used on this machine, by agent and model. Needs no daemon and no project.
+    """Show tokens that agents used on this machine, by agent and model. Needs no daemon and no project.
 
     Example: hub usage --since-hours 24
     """

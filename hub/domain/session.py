@@ -24,6 +24,8 @@ from hub.errors import Code, HubError
 
 ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 """Of a session, and of whatever else hub gives an id to."""
+WHOLE_ID = re.compile(r"s-[0-9a-f]{8}-[0-9a-f]{8}")
+"""Of a session, as hub makes them: no beginning of another one."""
 _ALIKE = 0.7
 """How like an id must be to what was given."""
 

@@ -12,7 +12,7 @@ NEEDED, WORKS, WAITS, QUEUED, OVER = range(5)
 """Their places."""
 ENDED = frozenset({"completed", "failed", "stopped"})
 """States after which nothing more happens."""
-NEEDS = {"input": "needs a reply", "approval": "needs your word", "decision": "needs a decision"}
+NEEDS = {"input": "needs a reply", "approval": "needs approval", "decision": "needs a decision"}
 
 
 def group(*, needs: str, state: str, position: int, wait_until: str | None) -> int:

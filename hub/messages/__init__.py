@@ -51,6 +51,7 @@ from hub.messages.claims import (
     ClaimAccount,
     ClaimsInbox,
     GetClaims,
+    ListClaims,
     ReleaseAccount,
     RetainClaims,
 )

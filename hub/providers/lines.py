@@ -158,19 +158,19 @@ def _tail(source: Bytes, begun: int, limits: Limits) -> int:
 def _span(source: Bytes, at: int, taker: _Taker) -> None:
     """Every line from there on, with never more of the file in memory than the longest record."""
     rest: list[bytes] = []
-    held = 0
+    buffered = 0
     while data := source.at(at, min(_CHUNK, source.size - at)):
         at += len(data)
         first, *others = data.split(b"\n")
-        if held <= taker.most:
+        if buffered <= taker.most:
             rest.append(first)
-        held += len(first)
+        buffered += len(first)
         if others:
-            _end(rest, held, taker)
+            _end(rest, buffered, taker)
             for line in others[:-1]:
                 taker.line(line)
-            rest, held = [others[-1]], len(others[-1])
-    _end(rest, held, taker)
+            rest, buffered = [others[-1]], len(others[-1])
+    _end(rest, buffered, taker)
 
 
 def _end(parts: list[bytes], held: int, taker: _Taker) -> None:

@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 import attrs
 import trio
 
+from hub.domain.session import WHOLE_ID
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
 from hub.messages import GetSessionFacts, Subscribe, Subscription, Unsubscribe
@@ -66,8 +67,8 @@ class Context:
         Raises:
             HubError: `which_session`.
         """
-        if not beginning:
-            return ""
+        if not beginning or WHOLE_ID.fullmatch(beginning):
+            return beginning
         try:
             return (await self.call(GetSessionFacts(beginning))).session_id or beginning
         except HubError as error:

@@ -3,7 +3,7 @@
 A daemon of a project with a library's worth of code and 2,000 detected sessions. While each heavy request is asked for
 again and again, a process of its own asks for `/api/health` every few milliseconds; its longest answer stands beside.
 Peer: universal-ctags over the same files for the look at a project's code, where `ctags` is on PATH; for all others the
-longest answer of `/api/health` while nothing else is asked.
+longest answer of `/api/health` while nothing else is asked. The session is handed over once: there is a contract.
 
 `HUB_BENCH_SOURCES` names the folder of source code (Django's, say); else it is a part of this Python's own library.
 """
@@ -137,6 +137,11 @@ def served(made: Project, scale: float) -> Iterator[tuple[str, Callable[[], obje
     yield "GET /api/graph/detail, 2,000 nodes", lambda: api.get("/api/graph/detail", {"limit": 2000}), rounds
     yield "GET /api/session/diff of 4 MB", lambda: api.get("/api/session/diff"), rounds
     yield "GET /api/events, 1,000", lambda: api.get("/api/events", {"limit": 1000}), rounds
+    yield "GET /api/contract", lambda: api.get("/api/contract"), rounds
+    yield "GET /api/history", lambda: api.get("/api/history"), rounds
+    yield "GET /api/history/commits", lambda: api.get("/api/history/commits"), rounds
+    newest = api.get("/api/history/commits")[0]["sha"]
+    yield "GET /api/history/diff", lambda: api.get("/api/history/diff", {"sha": newest}), rounds
     words = [
         "connection",
         "request",
@@ -165,8 +170,9 @@ def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
             "demo-first",
             {"write": {"path": "big.txt", "text": text}},
             {"say": "word", "times": 1000},
-            {"done": ""},
+            {"limit": {}},
         )
+        made.script("demo-second", {"done": ""})
         made.configure()
         api = made.start(HOME=str(home)).within(60)
         # The one that a start makes before the detection engine is there.

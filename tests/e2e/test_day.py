@@ -147,13 +147,13 @@ def test_a_day(day):  # noqa: PLR0915  # one day, from the morning to the evenin
         made.start(**base_env(day.tmp / "home"))
         clears()
         types(f"attach {second}")
-        screen = sees("done, and the acceptance commands say so")
+        screen = sees("done and verified")
         assert "codex" in screen
         clears()
         types(f"attach {first}")
         sees("allow it?")
         shell.answers("y")
-        screen = sees("done, and the acceptance commands say so")
+        screen = sees("done and verified")
         assert "handing over: claude/default -> codex/default" in screen
         clears()
 

@@ -56,7 +56,7 @@ def test_begun_on_the_page_approved_in_the_terminal_answered_in_the_editor_taken
         expect(page.locator("#asked .ask")).to_contain_text("make all", timeout=SOON)
 
         with Terminal(made, size=(100, 30)) as terminal:
-            sees(terminal, "Needs you (1)", "needs your word", "Build the store")
+            sees(terminal, "Needs you (1)", "needs approval", "Build the store")
             terminal.keys("a")
             sees(terminal, "make all", "y Allow once")
 

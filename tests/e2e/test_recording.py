@@ -65,7 +65,7 @@ def test_a_handoff_as_a_terminal_shows_it(team):
         screens = _watched(shell)
     last = screens[-1][1]
     assert "handing over: claude/default -> codex/default" in _plain(last)
-    assert "done, and the acceptance commands say so" in _plain(last)
+    assert "done and verified" in _plain(last)
     text = recorded(
         screens, COLUMNS, LINES, "A real run: Claude Code meets its limit, Codex goes on, make test passes"
     )

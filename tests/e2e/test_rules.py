@@ -119,6 +119,12 @@ def qwen(account: Path, root: Path, server: list[str]) -> None:
     put(account / "settings.json", {**loose, "mcpServers": {"notes": {**served(server), "trust": True}}})
 
 
+def copilot(account: Path, root: Path, server: list[str]) -> None:
+    mcp = {"notes": {"type": "local", **served(server), "tools": ["*"]}}
+    put(account / "mcp-config.json", {"mcpServers": mcp})
+    put(account / "config.json", {"trusted_folders": [str(root)]})
+
+
 def served(server: list[str]) -> dict[str, object]:
     return {"command": server[0], "args": server[1:]}
 
@@ -189,6 +195,15 @@ CALLS: Mapping[str, tuple[Callable[[Path, Path, list[str]], None], list[Call]]] 
             native("agent", description="look", prompt="look", subagent_type="general-purpose"),
         ],
     ),
+    "copilot": (
+        copilot,
+        [
+            native("view", path="@/d/secret.txt"),
+            native("web_fetch", url="!page"),
+            native("notes-note", path="./d/secret.txt"),
+            native("notes-note", path="fine"),
+        ],
+    ),
 }
 """How each program is set, and what its model calls beside the shell; those of a subagent come right behind it."""
 SHELL = [
@@ -199,6 +214,7 @@ SHELL = [
     shell("""python3 -c "print(open('d/' + 'secret.txt').read())" no.txt"""),
     shell("cat d/$(echo secret).txt # no.txt"),
     shell("mv d e && cat e/*"),
+    shell("sh look.sh"),
     shell("touch no.txt"),
     shell("touch yes.txt"),
 ]
@@ -240,6 +256,7 @@ def test_what_is_denied_never_runs_and_what_is_asked_waits(team, page, name):
     root, account, notes = team.made.root, team.tmp / f"{name}-default", team.tmp / "notes"
     (root / "d").mkdir()
     (root / "d" / "secret.txt").write_text(f"{SECRET}\n")
+    (root / "look.sh").write_text("# as the project's own script\ncat d/secret.txt\n")
     setting(account, root, [sys.executable, str(SERVER), str(notes), FOUND])
     config = root / "hub.toml"
     config.write_text(config.read_text() + RULES.format(page=address))

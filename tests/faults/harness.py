@@ -85,7 +85,9 @@ class Project:
         """What a scripted agent does."""
         (self.root.parent / f"{provider}.json").write_text(json.dumps({"steps": list(steps)}))
 
-    def configure(self, extra: str = "", *, detection: bool = False, session: str = "") -> None:
+    def configure(
+        self, extra: str = "", *, detection: bool = False, session: str = "", orphan_grace: int = 20
+    ) -> None:
         """`hub.toml` with both scripted agents; without the detection engine, half a second of a daemon's life."""
         folder = self.root.parent
         text = "".join(
@@ -93,7 +95,7 @@ class Project:
             for name in ("demo-first", "demo-second")
             if (folder / f"{name}.json").exists()
         )
-        session = '[session]\nchain = ["demo-first", "demo-second"]\norphanGrace = 20\n' + session
+        session = f'[session]\nchain = ["demo-first", "demo-second"]\norphanGrace = {orphan_grace}\n{session}'
         quick = f"[redaction]\ndetection = {str(detection).lower()}\n"
         lay_out(session + quick + text + extra, self.root, self.own)
 

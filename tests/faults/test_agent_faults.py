@@ -112,30 +112,29 @@ def test_a_silent_agent_is_noticed(made, oracle):
     completed(made, oracle)
 
 
-def test_an_agent_that_ignores_every_signal_is_killed(made, oracle):
-    """F7 in PAUSING: interrupt, SIGINT and SIGTERM are ignored; SIGKILL ends it, and it counts as paused."""
+def pausing(made, oracle) -> int:
+    """A stubborn agent that is being paused for a handoff."""
     made.script("demo-first", write(oracle, "a.txt", "one"), {"say": "ready"}, {"hang": {"stubborn": True}})
     made.script("demo-second", write(oracle, "b.txt", "two"), {"done": "finished"})
     made.configure()
     api = made.start()
     api.post("/api/run", TASK)
     made.says("ready")
+    agent = process(made, "agent.json", "pid")
     api.post("/api/handoff")
     until(lambda: made.fsm()["state"] == "PAUSING", "the handoff has begun", patience=30)
+    return agent
+
+
+def test_an_agent_that_ignores_every_signal_is_killed(made, oracle):
+    """F7 in PAUSING: interrupt, SIGINT and SIGTERM are ignored; SIGKILL ends it, and it counts as paused."""
+    pausing(made, oracle)
     completed(made, oracle)
 
 
 def test_an_agent_killed_while_it_is_paused_for_a_handoff(made, oracle):
     """F7 in PAUSING: its death is the safe point."""
-    made.script("demo-first", write(oracle, "a.txt", "one"), {"say": "ready"}, {"hang": {"stubborn": True}})
-    made.script("demo-second", write(oracle, "b.txt", "two"), {"done": "finished"})
-    made.configure()
-    api = made.start()
-    api.post("/api/run", TASK)
-    made.says("ready")
-    victim = process(made, "agent.json", "pid")
-    api.post("/api/handoff")
-    until(lambda: made.fsm()["state"] == "PAUSING", "the handoff has begun", patience=30)
+    victim = pausing(made, oracle)
     os.kill(victim, signal.SIGKILL)
     completed(made, oracle)
 

@@ -41,15 +41,21 @@ def ticks(made: Project) -> int:
     return sum(e["msg"] == "tick" for e in made.events())
 
 
-def test_a_pause_stops_the_process_and_a_resume_continues_it(made, oracle):
-    """Pause is real: state T in the process table, no event comes, and the very same process goes on."""
+def paused(made, oracle, **more):
+    """The daemon, and the process of an agent that stands still in it."""
     ticking(made, oracle)
     api = made.start()
-    api.post("/api/run", {"task": "work"})
+    api.post("/api/run", {"task": "work", **more})
     made.says("tick")
     agent = process(made, "agent.json", "pid")
     api.post("/api/session/pause", {"pause": True})
     until(lambda: state_of(agent) == "T", "the agent stands still")
+    return api, agent
+
+
+def test_a_pause_stops_the_process_and_a_resume_continues_it(made, oracle):
+    """Pause is real: state T in the process table, no event comes, and the very same process goes on."""
+    api, agent = paused(made, oracle)
     assert api.get("/api/status")["sessionState"] == "paused"
     api.post("/api/session/pause", {"pause": False})
     until(lambda: state_of(agent) in ("S", "R"), "the agent goes on")
@@ -64,13 +70,7 @@ def test_a_pause_stops_the_process_and_a_resume_continues_it(made, oracle):
 
 def test_a_pause_survives_the_daemon(made, oracle):
     """The next daemon finds the agent standing still, leaves it so, and can let it go on."""
-    ticking(made, oracle)
-    api = made.start()
-    api.post("/api/run", {"task": "work"})
-    made.says("tick")
-    agent = process(made, "agent.json", "pid")
-    api.post("/api/session/pause", {"pause": True})
-    until(lambda: state_of(agent) == "T", "the agent stands still")
+    api, agent = paused(made, oracle)
     made.kill()
     api = made.start()
     assert api.get("/api/status")["paused"] is True
@@ -83,13 +83,7 @@ def test_a_pause_survives_the_daemon(made, oracle):
 
 def test_a_paused_agent_can_be_handed_over(made, oracle):
     """A handoff continues it only to let it leave in order; the receiver is not paused."""
-    ticking(made, oracle)
-    api = made.start()
-    api.post("/api/run", {"task": "work", "verify": ["test -f b.txt"]})
-    made.says("tick")
-    agent = process(made, "agent.json", "pid")
-    api.post("/api/session/pause", {"pause": True})
-    until(lambda: state_of(agent) == "T", "the agent stands still")
+    api, _ = paused(made, oracle, verify=["test -f b.txt"])
     api.post("/api/handoff")
     record = until(made.ended, "the session ends by itself")
     made.stop()
@@ -99,13 +93,7 @@ def test_a_paused_agent_can_be_handed_over(made, oracle):
 
 def test_a_paused_agent_can_be_stopped(made, oracle):
     """SIGTERM to the daemon while the agent stands still: stopped in order all the same."""
-    ticking(made, oracle)
-    api = made.start()
-    api.post("/api/run", {"task": "work"})
-    made.says("tick")
-    agent = process(made, "agent.json", "pid")
-    api.post("/api/session/pause", {"pause": True})
-    until(lambda: state_of(agent) == "T", "the agent stands still")
+    _, agent = paused(made, oracle)
     assert made.stop() == 0
     assert state_of(agent) == ""
     assert made.fsm()["sessionState"] == "stopped"

@@ -46,7 +46,7 @@ def test_it_is_given_back_once_and_mended(work, point):
     assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 0)
     assert record["repairs"] == 1
     assert audited == [1]
-    assert told == ["the acceptance commands failed; demo-first gets the work back (1 of 2)"]
+    assert told == ["the acceptance commands failed; back to demo-first (try 1 of 2)"]
     assert len(made.starts()) == 2
     check_invariants(made, oracle)
 
@@ -61,7 +61,7 @@ def test_who_does_not_mend_it_gives_it_to_the_next_who_is_asked_as_often(work):
     assert (record["sessionState"], record["error"]["code"]) == ("failed", "verify_failed")
     assert audited == [1, 2, 1, 2]
     assert [text.split("; ")[1] for text in told] == [
-        f"{name} gets the work back ({n} of 2)" for name in ("demo-first", "demo-second") for n in (1, 2)
+        f"back to {name} (try {n} of 2)" for name in ("demo-first", "demo-second") for n in (1, 2)
     ]
     assert len(made.starts()) == 6
 

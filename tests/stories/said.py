@@ -65,6 +65,7 @@ _MOMENT = {
 }  # fmt: skip
 """Members, in small letters, whose value is of the moment."""
 _HIDDEN = (
+    ("port", re.compile(r"(?<=127\.0\.0\.1:)\d+")),
     ("uuid", re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")),
     ("id", re.compile(r"\b[a-z]{1,4}-[0-9a-f]{6,16}(?:-[0-9a-f]{4,16})*\b")),
     ("sha256", re.compile(r"\b[0-9a-f]{64}\b")),
@@ -229,7 +230,8 @@ def told(name: str, folder: Path) -> dict[str, Any]:
     with project(folder) as made:
         for provider, steps in scripts.items():
             made.script(provider, *steps)
-        made.configure(settings)
+        # All that is asked while there is no daemon takes longer on a busy machine than an agent would wait for the next one.
+        made.configure(settings, orphan_grace=600)
         api = made.start(PATH=f"{folder / 'bin'}:/usr/bin:/bin", HOME=str(folder), TZ="UTC").within(60)
 
         def ask(when: str) -> None:

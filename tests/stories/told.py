@@ -162,10 +162,18 @@ def taken(api: Api, text: str) -> bool:
     return True
 
 
+def audited(made: Project, many: int) -> bool:
+    """Whether the audit log has so many records, and its head is that of the last."""
+    first, second, *_ = command(made, "audit", "verify").stdout.splitlines()
+    return first == f"intact: {many} records" and second.startswith("head:")
+
+
 def killed(made: Project, api: Api, ask: Ask) -> None:
     """The daemon is killed in the middle, and the next one goes on."""
     run(api)
     until(lambda: api.get("/api/status")["needsInput"], "the agent asks")
+    until(lambda: audited(made, 5), "what was said so far is in the audit log, under its seal")
+    until(lambda: api.get("/api/graph")["state"] == "ready", "the code is indexed")
     made.kill()
     ask("without a daemon")
     api = made.start()

@@ -27,10 +27,12 @@ from hub.domain import approval as record
 from hub.domain.approval import Action, ApprovalRecord, ApprovalState, By, PermissionRequest, RuleVerdict
 from hub.domain.config.model import ApprovalRule
 from hub.domain.event import Tag
-from hub.domain.permission.rules import Named, Where, judge, named
+from hub.domain.permission.places import Where
+from hub.domain.permission.rules import Named, SeenPath, judge, judge_script, named, of_script
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.files.named import look
+from hub.io.files.scripts import lines_run
 from hub.io.git.showing import files_shown
 from hub.messages import (
     ApprovalsInbox,
@@ -175,14 +177,31 @@ class Approvals(Actor[ApprovalsInbox]):
             if request.kind is Action.TOOL:
                 return RuleVerdict("ask", reason=f"the rules cannot be read: {error.detail}")
         known = self._known
+        seen = await self._seen(known, request)
+        verdict = await trio.to_thread.run_sync(judge, known, request, self._where, seen)
+        if verdict is None or verdict.decision != "allow" or not known:
+            return verdict
+        return await self._of_scripts(known, request) or verdict
+
+    async def _of_scripts(
+        self, known: Sequence[ApprovalRule], request: PermissionRequest
+    ) -> RuleVerdict | None:
+        """What the rules say to the scripts that a command runs by their names; None = nothing."""
+        lines = await trio.to_thread.run_sync(lines_run, request, self._where)
+        for line in lines:
+            seen = await self._seen(known, of_script(request, line))
+            found = await trio.to_thread.run_sync(judge_script, known, request, line, self._where, seen)
+            if found is not None:
+                return found
+        return None
+
+    async def _seen(self, known: Sequence[ApprovalRule], request: PermissionRequest) -> SeenPath | None:
+        """What is there of what the request and the rules name; None where they name nothing."""
         names = named(known, request, self._where)
         if names == Named():
-            return judge(known, request, self._where)
+            return None
         of_git = {one: await files_shown(*one) for one in names.shown}
-        seen = await trio.to_thread.run_sync(look, names)
-        return await trio.to_thread.run_sync(
-            judge, known, request, self._where, attrs.evolve(seen, shown=of_git)
-        )
+        return attrs.evolve(await trio.to_thread.run_sync(look, names), shown=of_git)
 
     def _resolve(self, message: ResolveApproval) -> Answer:
         found = self._shelf.find(message.id)

@@ -20,7 +20,7 @@ from hub.actors.common.condition import Condition
 from hub.actors.common.outbox import Outbox, known
 from hub.actors.common.transient import UNAUDITED
 from hub.domain.event import Tag
-from hub.domain.pipeline.run import NodeRun, NodeState, PipelineRun, tally
+from hub.domain.pipeline.run import NodeRun, NodeState, PipelineRun, in_words
 from hub.domain.text.safe import headline
 from hub.errors import Code, HubError
 from hub.io.records.store import RecordStore
@@ -95,7 +95,7 @@ class PipelineRunStore:
             if node.state not in _SILENT:
                 await self._publish_node(run, node)
         if not run.active:
-            words = f"pipeline {run.pipeline.name} {run.state}: {tally(run)}"
+            words = f"pipeline {run.pipeline.name} {run.state}: {in_words(run)}"
             await self._once(run, "ended", words, "pipeline_ended", runEnded=str(run.state))
 
     async def _publish_node(self, run: PipelineRun, node: NodeRun) -> None:

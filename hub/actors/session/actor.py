@@ -218,7 +218,7 @@ class SessionActor(Actor[SessionInbox]):
             raise HubError(Code.REPLY_UNSUPPORTED, f"{provider.display_name} takes no replies while it runs.")
         # A receiver may ask its first question while its handoff is still being scored.
         reachable = record.state in (State.RUNNING, State.RESUMING)
-        if not reachable or live is None or not live.adapter_up:
+        if not reachable or live is None or not self._driver.control.hears:
             raise HubError(Code.HANDOFF_IN_PROGRESS, _CHANGING)
         # On record as the user's words: what they ask for binds the next agent too. Before the agent hears them.
         await self._context.store.say(Tag.TEXT, self._context.secrets.text(text), role="user")

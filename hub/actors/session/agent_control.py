@@ -191,6 +191,11 @@ class AgentControl:
             if own and str(child.id).startswith(own):
                 await self.adapters.terminate_child(child.id)
 
+    @property
+    def hears(self) -> bool:
+        """Whether an adapter is there that passes words on; while one is being started there is none."""
+        return self.context.shared.agent is not None and self._ref is not None and self._ref.alive
+
     def reply(self, text: str, key: str) -> bool:
         """Pass a reply on; False when the adapter is not there.
 
@@ -200,7 +205,7 @@ class AgentControl:
             HubError: The disk does not take it; it was not passed on.
         """
         live = self.context.shared.agent
-        if live is None or self._ref is None or not self._ref.alive:
+        if live is None or not self.hears:
             return False
         keep(self.context.places.run_dir / live.dispatch_id, UserReply(key, text))
         self._send(AdapterReply(text, key))

@@ -30,8 +30,6 @@ from hub.io.git.snapshot import committed_tops, new_files
 from hub.io.processes.commands import CommandResult, base_env, run_command
 from hub.io.project.provisions import bring
 
-TIMEOUT = 600.0
-"""Seconds that a setup command may take."""
 _TOLD = 4000
 """Characters of its end that the failure of one is told with."""
 _SCRUBBED = 80_000
@@ -109,7 +107,8 @@ class SettingUp:
             seconds = result.duration_ms / 1000
             await self.context.store.say(Tag.SYSTEM, f"setup passed: {shown} ({seconds:.0f} s)", setup=shown)
             return
-        how = f"took longer than {TIMEOUT:g} s" if result.timed_out else f"ended with {_status(result)}"
+        limit = self.context.config.worktree.setup_timeout
+        how = f"took longer than {limit:g} s" if result.timed_out else f"ended with {_status(result)}"
         end = self.context.secrets.text(clean(result.output[-_SCRUBBED:]))[-_TOLD:].strip()
         raise HubError(Code.SETUP_FAILED, f"The setup command {shown!r} {how}.\n{end}".rstrip())
 
@@ -140,7 +139,7 @@ class SettingUp:
             command,
             cwd=Path(record.worktree),
             env=base_env(),
-            timeout=TIMEOUT,
+            timeout=self.context.config.worktree.setup_timeout,
             on_output=held.extend,
         )
         result: CommandResult | HubError

@@ -73,7 +73,7 @@ class SessionEnding:
         await self.context.store.note(
             "repair", key, provider=provider, account=account, attempt=tries, of=most
         )
-        msg = f"the acceptance commands failed; {provider} gets the work back ({tries} of {most})"
+        msg = f"the acceptance commands failed; back to {provider} (try {tries} of {most})"
         await self.context.store.say(Tag.SYSTEM, msg, source=key, repair=tries, of=most)
         failpoints.hit("repair.told")
         await self.context.store.update(

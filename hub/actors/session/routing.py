@@ -123,7 +123,7 @@ class Routing:
     def _of(self, seen: _Seen, name: str, account: Account) -> AccountFacts:
         config, provider, label = seen.config, self.context.providers[name], account.label
         taken = seen.claimed.get(Target(name, label), 0) >= account.concurrency
-        held = seen.shut.get((name, label))
+        shut = seen.shut.get((name, label))
         installed = shutil.which(config.provider(name).program or provider.program) is not None
         unfit, hint = self._unfit(config, name, label) if installed else ("", install_hint(provider))
         login = seen.logins.get((name, label))
@@ -134,8 +134,8 @@ class Routing:
             installed=installed,
             unfit=unfit,
             logged_in=login,
-            shut=None if held is None else _bar(held),
-            until=None if held is None else held.until,
+            shut=None if shut is None else _bar(shut),
+            until=None if shut is None else shut.until,
             worn=(name, label) in seen.worn,
             busy=self.context.clock() + _BUSY if taken else None,
             hint=hint or (login_hint(provider) if login is False else ""),

@@ -72,8 +72,8 @@ def status(context: SessionContext) -> Status:
 
 def _seen_state(record: SessionRecord) -> SessionState:
     """A paused agent is paused for people; on record the session runs, and goes on where it stood."""
-    held = record.paused and record.session_state in _HELD
-    return SessionState.PAUSED if held else record.session_state
+    paused = record.paused and record.session_state in _HELD
+    return SessionState.PAUSED if paused else record.session_state
 
 
 async def cost(context: SessionContext) -> Cost:

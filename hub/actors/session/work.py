@@ -98,9 +98,7 @@ class SessionWork:
             )
         )
         if tree.carried and not record.first:
-            await self.context.store.say(
-                Tag.SYSTEM, "your uncommitted changes came along as the branch's first commit"
-            )
+            await self.context.store.say(Tag.SYSTEM, "your uncommitted changes are the branch's first commit")
         await self.setting_up.make_ready(record)
         await self.context.store.update(worktree_ready=True)
 

@@ -101,8 +101,8 @@ class Admission:
             verb = "is" if len(active) == 1 else "are"
             noun = "Session" if len(active) == 1 else "Sessions"
             return HubError(Code.SESSION_ALREADY_RUNNING, f"{noun} {names} {verb} running.")
-        held = next(iter(between))
-        detail = f"The pipeline run {held} is running, between two nodes."
+        holder = next(iter(between))
+        detail = f"The pipeline run {holder} is running, between two nodes."
         return HubError(Code.SESSION_ALREADY_RUNNING, detail)
 
     async def _enter(self, order: StartRun) -> Started:

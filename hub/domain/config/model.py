@@ -104,6 +104,8 @@ class WorktreeSettings:
 
     setup: Commands = ()
     """Run in it one after the other, before the first agent."""
+    setup_timeout: Positive = 600.0
+    """Seconds that each of them may take."""
     copy: Annotated[tuple[Inside, ...], SettingRule("an array of paths inside the project")] = ()
     """Untracked files and folders of the user's that are copied into it; never committed."""
     link: Annotated[tuple[Inside, ...], SettingRule("an array of paths inside the project")] = ()

@@ -95,8 +95,8 @@ def _outline(tasks: list[Mapping[str, Any]]) -> Outline | None:
 
 def _intent(outline: Outline, found: Mapping[str, list[Mapping[str, Any]]], session_id: str) -> Intent:
     def ordered(kind: str, by: str = ORDER) -> list[Mapping[str, Any]]:
-        held = (node for node in found[kind] if node.get(by) is not None)
-        return sorted(held, key=lambda node: node[by])
+        keyed = (node for node in found[kind] if node.get(by) is not None)
+        return sorted(keyed, key=lambda node: node[by])
 
     def facts(kind: str) -> tuple[Sourced, ...]:
         return tuple(Sourced(node["text"], node["source"]) for node in ordered(kind))

@@ -295,13 +295,13 @@ def _both(words: list[str], files: list[str]) -> Iterator[tuple[list[str], list[
     if not words and not files:
         return
     bare = _bare(words)
-    held = words[: len(words) - len(bare)]
-    yield bare, files, held
+    leading = words[: len(words) - len(bare)]
+    yield bare, files, leading
     if any("{" in word for word in (*words, *files)):
         yield (
             _bare([each for word in words for each in braced(word)]),
             [each for word in files for each in braced(word)],
-            held,
+            leading,
         )
 
 

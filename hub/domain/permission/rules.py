@@ -11,7 +11,8 @@ Rules:
     whatever link, a file below a folder that is searched. `allow` matches what it certainly means: every command, and
     every file where it really lies. Rather asked too often.
  4. A pattern without a blank may mean a file: a command is also judged by the files that its words name.
- 5. What a rule could mean and nobody can read (code in another language, the value of a variable, a patch) is asked about,
+ 5. A script of a shell, and one of a `package.json`, is judged by its plain lines too where no rule is about its name.
+ 6. What a rule could mean and nobody can read (code in another language, the value of a variable, a patch) is asked about,
     unless an earlier rule allows it. It is not denied: it may be harmless, and a person can read it.
 """
 
@@ -21,13 +22,13 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from urllib.parse import unquote, urlsplit
 
 import attrs
 
 from hub.domain.approval import MAX_SUBJECT, Action, PermissionRequest, RuleVerdict
 from hub.domain.config.model import ApprovalRule
-from hub.domain.permission import commandforms, commandline, reach, unread
+from hub.domain.permission import commandforms, commandline, places, reach, unread
+from hub.domain.permission.places import Where
 from hub.domain.permission.reach import Shown
 from hub.domain.permission.shellword import HOLE
 from hub.domain.permission.wildcards import globbed, guessed, like, overlap
@@ -36,22 +37,11 @@ _PARTS = re.compile(r"[;&|\n`(){}]+")
 _QUOTES = re.compile(r"[;&|\n`(){}'\"]+")
 _DUPLICATED = re.compile(r"\d?[<>]&\d")
 _BLANK = re.compile(r"\s")
-_PROCESS = re.compile(r"^/+proc/+[^/]+/+(?:task/+[^/]+/+)?(cwd|root)(?=/|$)")
-"""A process's own name of where it works, and of the root."""
 _WILD = re.compile(r"[*?\[]")
 _HIDDEN = "[REDACTED"
 _MOST = 4_096
 MOST_NAMES = 512
 """Names in one request that are looked at; more of them are more than a rule can judge."""
-
-
-@attrs.frozen
-class Where:
-    """The folders in which names have a meaning; absolute."""
-
-    root: str = "/"
-    """The user's project: a file of the agent's copy is also meant by its name there."""
-    home: str = "/"
 
 
 @attrs.frozen
@@ -131,6 +121,30 @@ def judge(
     return RuleVerdict("allow") if about else RuleVerdict("ask")
 
 
+def judge_script(
+    rules: Sequence[ApprovalRule],
+    request: PermissionRequest,
+    line: str,
+    where: Where,
+    seen: SeenPath | None = None,
+) -> RuleVerdict | None:
+    """What the rules say to a line of a script that the request runs; None = nothing, or a rule is about its name."""
+    if _first(rules, _Subject(request, where, SeenPath()))[0] is not None:
+        return None
+    found, _ = _first(rules, _Subject(of_script(request, line), where, seen or SeenPath()))
+    if found is None or found.decision == "allow":
+        return None
+    return RuleVerdict(
+        found.decision, found.severity, found.reason or "A script that it runs does it.", found.timeout
+    )
+
+
+def of_script(request: PermissionRequest, line: str) -> PermissionRequest:
+    """The request as it would be if the agent had typed a script's line itself."""
+    context = {"command": line, "cwd": request.context.get("cwd", "")}
+    return attrs.evolve(request, subject=line[: MAX_SUBJECT - 1], context=context)
+
+
 def _first(rules: Iterable[ApprovalRule], subject: _Subject) -> tuple[ApprovalRule | None, str]:
     """The first rule that is met, and why one before it might be."""
     doubt = ""
@@ -149,7 +163,9 @@ def named(rules: Iterable[ApprovalRule], request: PermissionRequest, where: Wher
     subject = _Subject(request, where, SeenPath())
     if request.kind is not Action.TOOL or not patterns:
         return Named(frozenset(subject.programs))
-    heads = {head for pattern in patterns if (head := _head(_absolute(pattern, request.folder, where)))}
+    heads = {
+        head for pattern in patterns if (head := places.head(places.absolute(pattern, request.folder, where)))
+    }
     heads |= {request.folder, where.root} if request.folder else set()
     return Named(
         frozenset((*subject.names[:MOST_NAMES], *heads, *subject.programs)),
@@ -170,8 +186,8 @@ class _Subject:
         self._request = request
         self._where = where
         self._seen = seen
-        places = (request.folder, where.root) if request.folder else ()
-        self._folders = [place for name in places for place in (name, seen.real.get(name, name))]
+        folders = (request.folder, where.root) if request.folder else ()
+        self._folders = [place for name in folders for place in (name, seen.real.get(name, name))]
         self.unseen = bool(request.context.get("unseen")) or (
             _HIDDEN in request.subject and "command" in request.context
         )
@@ -202,7 +218,9 @@ class _Subject:
         self._folds = seen.folds or "nocaseglob" in self.command
 
     def _at(self, folder: str, name: str) -> str:
-        return _absolute(name, posixpath.join(self._folder, _expanded(folder, self._where)), self._where)
+        return places.absolute(
+            name, posixpath.join(self._folder, places.expanded(folder, self._where)), self._where
+        )
 
     def judged(self, rules: Iterable[ApprovalRule]) -> bool:
         """Whether a rule that is not met might be, for all that is seen of the request."""
@@ -279,7 +297,7 @@ class _Subject:
     def _maybe(self, pattern: str) -> bool:
         request = self._request
         texts = [request.subject, *self._paths, *self._texts]
-        texts += [form for text in self._texts if (form := _address(text))]
+        texts += [form for text in self._texts if (form := places.address(text))]
         if self.command:
             texts += [part.strip() for part in _QUOTES.split(_DUPLICATED.sub("", self.command))]
             forms = commandforms.forms(self.command)
@@ -326,8 +344,8 @@ class _Subject:
         files = self._seen.below.get(folder, ())
         if files is None:
             return True
-        places = [place for file in files for place in self._places(file)]
-        return any(self._fits(pattern, places) for pattern in patterns)
+        names = [name for file in files for name in self._places(file)]
+        return any(self._fits(pattern, names) for pattern in patterns)
 
     def _places(self, absolute: str) -> list[str]:
         """The path's names, and those of where it really lies."""
@@ -338,13 +356,13 @@ class _Subject:
 
     def _names_of(self, absolute: str) -> list[str]:
         """The path; one in the agent's copy, or in the project itself, also by its name in both."""
-        inside = next((found for folder in self._folders if (found := _inside(absolute, folder))), "")
+        inside = next((found for folder in self._folders if (found := places.inside(absolute, folder))), "")
         return [absolute, inside, posixpath.join(self._where.root, inside)] if inside else [absolute]
 
     def _meanings(self, pattern: str) -> list[str]:
         """The pattern as it stands, and as a place: without `./`, from `~`, through links; a folder means all in it."""
-        absolute = _absolute(pattern, self._request.folder, self._where)
-        head = _head(absolute)
+        absolute = places.absolute(pattern, self._request.folder, self._where)
+        head = places.head(absolute)
         real = self._seen.real.get(head, head) + absolute[len(head) :] if head else absolute
         found = [pattern, posixpath.normpath(pattern), absolute, real]
         if not self._seen.files.isdisjoint(found):
@@ -358,43 +376,3 @@ class _Subject:
 
     def _folded(self, text: str) -> str:
         return text.casefold() if self._folds else text
-
-
-def _expanded(name: str, where: Where) -> str:
-    """With the user's home in the place of `~`."""
-    for home in ("~", "$HOME", "${HOME}"):
-        if name == home or name.startswith(f"{home}/"):
-            return where.home + name[len(home) :]
-    return name
-
-
-def _absolute(name: str, folder: str, where: Where) -> str:
-    told = _PROCESS.sub(lambda found: folder if found[1] == "cwd" else "", name.removeprefix("file://"))
-    path = posixpath.normpath(posixpath.join("/", folder, _expanded(told, where)))
-    return "/" + path.lstrip("/")  # two slashes at the beginning mean nothing here
-
-
-def _inside(path: str, folder: str) -> str:
-    """The path relative to the folder; "" of one that is not below it."""
-    return path[len(folder) + 1 :] if folder and path.startswith(f"{folder.rstrip('/')}/") else ""
-
-
-def _head(pattern: str) -> str:
-    """The folder, or the file, that a pattern names before its first sign; "" of none but the root."""
-    found = re.search(r"[*?]", pattern)
-    return posixpath.dirname(pattern[: found.start()] + "x").rstrip("/") if found else pattern.rstrip("/")
-
-
-def _address(text: str) -> str:
-    """An address as it is dialled: its name in small letters, without a login, a usual port and needless escapes."""
-    if not re.match(r"(?i)https?://", text):
-        return ""
-    try:
-        parts = urlsplit(text)
-        port = parts.port if parts.port not in (None, {"http": 80, "https": 443}[parts.scheme]) else None
-    except ValueError:
-        return ""
-    place = (parts.hostname or "").rstrip(".") + (f":{port}" if port else "")
-    return f"{parts.scheme}://{place}{unquote(parts.path)}" + (
-        f"?{unquote(parts.query)}" if parts.query else ""
-    )

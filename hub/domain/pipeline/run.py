@@ -205,7 +205,7 @@ def bases(run: PipelineRun, node: PipelineNode) -> list[str]:
     return [run.node(name).snapshot for name in dict.fromkeys(node.depends_on)] or [run.base]
 
 
-def tally(run: PipelineRun) -> str:
+def in_words(run: PipelineRun) -> str:
     """`2 executed, 1 replayed, 1 halted`: in words, what is not 0."""
     counts = (
         (how, sum(node.how is how for node in run.nodes))

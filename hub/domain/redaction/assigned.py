@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from hub.domain.redaction import grammar
 from hub.domain.redaction.literals import Literals, sizes_by_end
 from hub.domain.redaction.names import names_no_secret
 from hub.domain.redaction.rule import Runs, matched_end
@@ -28,68 +29,6 @@ from hub.domain.redaction.value import (
 )
 from hub.domain.redaction.words import CALLED, ENDING_IN_PASS, KEYED, LOGINS, OPTIONS, PASSWORDS, SHORT, WORDS
 from hub.domain.text.patterns import late
-
-_TAIL = r"[\w.-]{0,40}+"
-_CLOSE = r"[\"'`)\]\\ \t*]{0,24}+"
-_NAMED_BEFORE = r"[<]{1,1}+[/]{1,1}+[KNaekmny]{3,4}+[>]{1,1}+\s{0,24}+[<]{1,1}+[A-Za-z]{1,12}+[>]{1,1}+"
-"""`<key>API_SECRET</key><string>...`."""
-_ASSIGN = f"(?:[=:>,.?|!{{]{{1,5}}+|[or]{{2,2}}+|{_NAMED_BEFORE})"
-_OPEN = r"[\s(\[{]{0,24}+"
-_TYPE = r"(?:[\s:,\"'{]{1,16}+[A-Za-z&*<>?\[]{1,24}+)?"
-"""What may stand between a name and its value's sign: `token string =`, `token: Final[str] =`, `name: TOKEN, value:`."""
-_BLOCK = (
-    r"(?:[>|]{1,1}+[+-]{0,1}+[ \t]{0,4}+[\r\n]{1,2}+\s{0,24}+|[<!\[CDAT]{9,9}+\s{0,24}+"
-    r"|(?<=[\"']>)[<]{1,1}+[A-Za-z]{1,12}+[>]{1,1}+)?"
-)
-"""A value on lines of its own: `token: >-` of YAML, `<![CDATA[` of XML, `name="token"><value>` too."""
-_SCHEME = r"(?:[\"'`]?[A-Za-z!-]{2,16}+[ ]{1,3}+)?"
-"""What a header puts before its secret, and YAML before a value: `Authorization: Token ...`, `token: !!str ...`."""
-_BARE = r"[A-Za-z0-9_./+=~@%#^&*!?:-]"
-_PARTS = (_TAIL, _TYPE, _CLOSE, _ASSIGN, _OPEN, _BLOCK, _SCHEME)
-_LITERAL = "[@LuUbBrR]{0,2}+"
-"""What languages put before a quote: `L"..."`, `@"..."`, `b"..."`."""
-_PERL = "(?:%{0,1}+q{1,2}+[({|]{1,1}+)?"
-"""`q{...}`, `%q(...)`."""
-_VALUE = rf"(?:{_LITERAL}\\{{0,3}}+[\"'`]{{1,3}}+(?P<quoted>[^\s\"'`\\]{{6,512}}+)|{_PERL}(?P<bare>{_BARE}{{6,512}}+))"
-_VALUE_BEGINS = rf"(?:{_LITERAL}\\{{0,3}}+(?:[\"'`]{{1,3}}+[^\s\"'`\\]{{0,512}}+)?\Z|%?q{{0,2}}[({{|]?{_BARE}{{0,512}}+\Z)"
-_LOGIN = r"[ =]{1,4}+"
-
-
-def _beginning(parts: tuple[str, ...], value: str) -> str:
-    """The pattern of what reaches the end of the text and may become these parts and a value."""
-    for part in reversed(parts):
-        cut = re.sub(r"\{\d+,(\d+)\}", r"{0,\1}", part)
-        value = rf"(?:{cut}\Z|{part}{value})"
-    return value
-
-
-_SIGNS = sum(map(int, re.findall(r"\{\d+,(\d+)\}", "".join(_PARTS))))
-"""No more stands between a name and its value."""
-_FULL, _BEGINS = "".join(_PARTS) + _VALUE, _beginning(_PARTS, _VALUE_BEGINS)
-_GAP = "[ ]{1,4}+"
-_OPTION, _OPTION_BEGINS = _TAIL + _GAP + _VALUE, _beginning((_TAIL, _GAP), _VALUE_BEGINS)
-_USER, _USER_BEGINS = _LOGIN + r"(\S{1,256}+)", _beginning((_LOGIN,), r"\S{0,256}+\Z")
-_SAYS = (_TAIL, r"[ \t(]{1,4}+", "(?:[iset]{2,3}+[ ]{1,4}+(?:[to]{2,2}+[ ]{1,4}+)?)?")
-"""`password is ...`, `password set to ...`, `setPassword("...")`."""
-_SAID, _SAID_BEGINS = "".join(_SAYS) + _VALUE, _beginning(_SAYS, _VALUE_BEGINS)
-_PROSE = (_TAIL, r"[ \t]{1,1}+", r"[A-Za-z@().'-][A-Za-z@().' -]{0,48}+", r"[:]{0,1}+", r"\s{0,4}+")
-_PROSED, _PROSED_BEGINS = "".join(_PROSE) + _VALUE, _beginning(_PROSE, _VALUE_BEGINS)
-"""`A temporary password is generated for root@localhost: ...`."""
-_CALL = (r"[\w.]{0,24}+", "[(]{1,1}+")
-_ARGUMENTS, _ARGUMENTS_BEGIN = "".join(_CALL) + r"([^\r\n]{0,256}+)", _beginning(_CALL, r"[^\r\n]{0,256}+\Z")
-_ALONE = (_CLOSE, "[:=]{1,2}+", _OPEN)
-_PASS, _PASS_BEGINS = "".join(_ALONE) + _VALUE, _beginning(_ALONE, _VALUE_BEGINS)
-_WHO = (_TAIL, "[=( ]{1,3}+", "[\"']{1,1}+", r"[^\"'\s]{1,64}+", "[\"']{1,1}+", "[, ]{1,3}+")
-_PAIRED, _PAIRED_BEGINS = "".join(_WHO) + _VALUE, _beginning(_WHO, _VALUE_BEGINS)
-"""`auth=("me", "...")`."""
-_PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{1,2}+", r"[\"'` \t\\]{0,4}+")
-_PAIR_SET = r"[A-Za-z0-9_.-]{1,64}+=[^\s;\"'`\\,]{0,4096}+"
-_PAIRS = rf"({_PAIR_SET}(?>(?:;[ ]{{0,2}}+{_PAIR_SET}){{0,63}}))"
-_PASSWORD, _PASSWORD_BEGINS = r"[ =]{0,4}+(\S{1,256}+)", _beginning((r"[ =]{0,4}+",), r"\S{0,256}+\Z")
-_COOKIES = "".join(_PAIRS_SIGN) + _PAIRS
-_PAIRS_BEGIN = r"[^\r\n\"'`\\,]{0,65536}+\Z"
-_COOKIES_BEGIN = _beginning(_PAIRS_SIGN, _PAIRS_BEGIN)
-_JAR = r"[ =\"']{1,4}+"
 
 _PLAIN = ("^0-9A-Z!@#$%^&*", "^0-9a-z!@#$%^&*")
 """No secret that a name announces has letters of one of these classes only."""
@@ -123,9 +62,9 @@ _OTHER_MATTER = late(
 )
 """What a sentence about a secret is about instead."""
 _LOGGED_IN = late(rb"\blogin[ \t]+[^\s\[\]]{1,64}+\s{1,8}\Z")
-_SIGN = late(_TAIL + r"(?:[^\w-]|\Z)")
+_SIGN = late(grammar.TAIL + r"(?:[^\w-]|\Z)")
 """What every reading of a name asks for: that it ends."""
-_BLANK = late(_TAIL + r"(?:[ ]|\Z)")
+_BLANK = late(grammar.TAIL + r"(?:[ ]|\Z)")
 _PAIR = late("=([^;]+)")
 _SESSION = 16
 _CURL = late(rb"\bcurl\b(?:[^\n]|(?<=\\)\n)*\Z")
@@ -206,7 +145,7 @@ class _Looks:
         if word in _FAR_READING:
             self._look(at, end, word)
             return
-        if end + _SIGNS < self._hidden and word not in OPTIONS:
+        if end + grammar.SIGNS < self._hidden and word not in OPTIONS:
             return
         around = hash((min(at, LOOK_BACK), self._text[max(0, at - LOOK_BACK) : end + _NEAR]))
         if around not in self._silent and not self._look(at, end, word):
@@ -405,19 +344,19 @@ class _Reading:
         self.reach = sum(map(int, re.findall(r"\{\d+,(\d+)\}", begins)))
 
 
-_NAMES = (_Reading(_FULL, _BEGINS, _assigned),)
-_SPACED_NAMES = (*_NAMES, _Reading(_OPTION, _OPTION_BEGINS, _assigned))
-_SENTENCE = _Reading(_SAID, _SAID_BEGINS, _told)
-_STATEMENT = _Reading(_PROSED, _PROSED_BEGINS, _told)
-_PASSES = (_Reading(_PASS, _PASS_BEGINS, _assigned),)
-_SPACED_PASSES = (*_PASSES, _Reading(_OPTION, _OPTION_BEGINS, _assigned))
-_KEYED = (_Reading(_ARGUMENTS, _ARGUMENTS_BEGIN, _argument),)
-_PAIR_OF_LOGIN = _Reading(_PAIRED, _PAIRED_BEGINS, _paired)
-_COOKIE = (_Reading(_COOKIES, _COOKIES_BEGIN, _cookies),)
+_NAMES = (_Reading(grammar.FULL, grammar.BEGINS, _assigned),)
+_SPACED_NAMES = (*_NAMES, _Reading(grammar.OPTION, grammar.OPTION_BEGINS, _assigned))
+_SENTENCE = _Reading(grammar.SAID, grammar.SAID_BEGINS, _told)
+_STATEMENT = _Reading(grammar.PROSED, grammar.PROSED_BEGINS, _told)
+_PASSES = (_Reading(grammar.PASS, grammar.PASS_BEGINS, _assigned),)
+_SPACED_PASSES = (*_PASSES, _Reading(grammar.OPTION, grammar.OPTION_BEGINS, _assigned))
+_KEYED = (_Reading(grammar.ARGUMENTS, grammar.ARGUMENTS_BEGIN, _argument),)
+_PAIR_OF_LOGIN = _Reading(grammar.PAIRED, grammar.PAIRED_BEGINS, _paired)
+_COOKIE = (_Reading(grammar.COOKIES, grammar.COOKIES_BEGIN, _cookies),)
 _OF_THEIR_OWN: dict[bytes, tuple[_Reading, ...]] = {b"cookie": _COOKIE, **dict.fromkeys(KEYED, _KEYED)}
-_COOKIES_GIVEN = (_Reading(_JAR + _PAIRS, _beginning((_JAR,), _PAIRS_BEGIN), _cookies_given),)
-_PASSWORDS_GIVEN = (_Reading(_PASSWORD, _PASSWORD_BEGINS, _given),)
-_LOGINS = (_Reading(_USER, _USER_BEGINS, _login),)
+_COOKIES_GIVEN = (_Reading(grammar.JARRED, grammar.JARRED_BEGINS, _cookies_given),)
+_PASSWORDS_GIVEN = (_Reading(grammar.PASSWORD, grammar.PASSWORD_BEGINS, _given),)
+_LOGINS = (_Reading(grammar.USER, grammar.USER_BEGINS, _login),)
 _NEAR = max(
     reading.reach
     for reading in (*_SPACED_NAMES, *_SPACED_PASSES, *_KEYED, _SENTENCE, _STATEMENT, _PAIR_OF_LOGIN)

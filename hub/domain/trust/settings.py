@@ -65,6 +65,7 @@ SETTINGS: Mapping[str, tuple[Does, str]] = {
     "session.orphanGrace": _READS,
     "session.retries": _READS,
     "worktree.setup": (Does.RUNS, "sets up each worktree with"),
+    "worktree.setupTimeout": _READS,
     "worktree.copy": (Does.SENDS, "gives agents copies of your own files"),
     "worktree.link": (Does.OPENS, "lets agents work in your own files"),
     "providers.*.enabled": _READS,

@@ -157,13 +157,15 @@ async def git_capped(
 ) -> tuple[bytes, bool]:
     """The first `limit` bytes of a git's output, and whether there was more; git is stopped there."""
     env = environment(where or {}, await _protected())
-    held = bytearray()
+    collected = bytearray()
     with contextlib.suppress(_FullError):
         async with _started(
             ("git", *args), cwd, env, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as started:
-            await together(partial(_drain, started.stdout, held, limit), partial(end_of, started, args[0]))
-    return bytes(held[:limit]), len(held) > limit
+            await together(
+                partial(_drain, started.stdout, collected, limit), partial(end_of, started, args[0])
+            )
+    return bytes(collected[:limit]), len(collected) > limit
 
 
 async def git_fed(

@@ -66,11 +66,11 @@ async def merge_bases(root: Path, commits: Sequence[str], message: str) -> str:
     if len(known) < len(commits):
         gone = [sha for sha, commit in zip(commits, found, strict=True) if commit is None]
         raise HubError(Code.BRANCH_MISSING, f"The work of a dependency is gone: commit {gone[0][:12]}.")
-    held = known[0]
+    merged = known[0]
     for commit in known[1:]:
-        held = await _both(directory, where, held, commit, message)
+        merged = await _both(directory, where, merged, commit, message)
         failpoints.hit("pipeline.merged")
-    return held.sha
+    return merged.sha
 
 
 async def applied(root: Path, base: str, ours: str, theirs: str) -> str:

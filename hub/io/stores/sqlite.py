@@ -185,12 +185,12 @@ def _size(path: str) -> int:
 
 def _state(path: str, fd: int) -> tuple[int, ...]:
     """What differs when somebody wrote to the file, put another in its place, or began to write."""
-    held = os.fstat(fd)
+    opened = os.fstat(fd)
     try:
         named = os.lstat(path)
     except OSError as error:
         raise Unreadable(f"{path} is gone.") from error
-    if (named.st_dev, named.st_ino) != (held.st_dev, held.st_ino):
+    if (named.st_dev, named.st_ino) != (opened.st_dev, opened.st_ino):
         raise Unreadable(f"{path} was replaced while it was read.")
     begun = os.path.lexists(f"{path}-journal") or _size(f"{path}-wal") > 0
-    return (held.st_size, held.st_mtime_ns, begun)
+    return (opened.st_size, opened.st_mtime_ns, begun)

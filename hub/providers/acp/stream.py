@@ -346,6 +346,7 @@ class AcpStream(Fold):
             return Step(events, [self._peer.answer(asked, choice(asked.params, allow=True))])
         self._permissions[asked.key] = asked
         meta = {**self._describe(call), "approvalId": asked.key}
+        meta["tool"] = self._tools.name(call) or meta["tool"]
         return Step([*events, Event(EventType.WAITING, f"Asks for permission: {title}", meta)])
 
     def _updated(self, update: Mapping[str, object], line: bytes) -> Step:

@@ -25,6 +25,7 @@ from hub.providers.records import patched
 
 _DEPTH = 4
 ENDED = frozenset({"completed", "failed"})
+_WORD = re.compile(r"[\w.:/-]{1,64}")
 _NAME = re.compile(r"([A-Za-z][A-Za-z0-9_.-]{0,63}?)__")
 _EXIT = re.compile(
     r"\A(?:Command exited with code|Exit Code):? (\d{1,3})\b|\bExit Code: (\d{1,3})\b|with exit code (\d{1,3})>"
@@ -88,6 +89,11 @@ class AcpToolCalls:
             self._asked.add(_id(told))
         return _use(call)
 
+    def name(self, told: Mapping[str, object]) -> str:
+        """The tool of an open call as it was first told; "" of another. A request may leave the server's name out."""
+        call = self._open.get(_id(told))
+        return jsonline.text(call.meta.get("tool")) if call is not None and call.meta is not None else ""
+
     def update(self, told: Mapping[str, object]) -> list[Event]:
         """The events of a `tool_call` or `tool_call_update`."""
         if _id(told) not in self._open:
@@ -124,8 +130,10 @@ def describe(call: Mapping[str, object]) -> dict[str, object]:
     title = jsonline.text(call.get("title"))
     given = jsonline.mapping(call.get("rawInput"))
     named = _NAME.match(number)
-    tool = jsonline.text(jsonline.mapping(call.get("_meta")).get("toolName"))
-    meta: dict[str, object] = {"tool": tool or (named[1] if named else kind or "tool"), "toolId": number}
+    tool = jsonline.text(jsonline.mapping(call.get("_meta")).get("toolName")) or (named[1] if named else "")
+    if kind == "other" and _WORD.fullmatch(title):
+        tool = tool or title  # some call a tool of the user's so, and no field has its name
+    meta: dict[str, object] = {"tool": tool or kind or "tool", "toolId": number}
     told = [jsonline.text(jsonline.mapping(place).get("path")) for place in _places(call)]
     asked = [jsonline.text(given.get(name)) for name in _PATHS]
     if path := next(filter(None, [*told, *asked, *patched(jsonline.text(call.get("rawInput")))]), ""):

@@ -41,11 +41,11 @@ def rules(agents: object) -> list[Mapping[str, str]]:
     own rules ask for everything; `agents` is the program's list of all, with the rules that its settings come to.
     """
     known = [jsonline.mapping(agent) for agent in jsonline.items(agents)]
-    held = [jsonline.text(agent.get("name")) for agent in known if _asks_for_all(agent.get("permission"))]
+    asking = [jsonline.text(agent.get("name")) for agent in known if _asks_for_all(agent.get("permission"))]
     return [
         {"permission": "*", "pattern": "*", "action": ASK},
         {"permission": "task", "pattern": "*", "action": "deny"},
-        *({"permission": "task", "pattern": name, "action": ASK} for name in held if name),
+        *({"permission": "task", "pattern": name, "action": ASK} for name in asking if name),
     ]
 
 

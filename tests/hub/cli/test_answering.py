@@ -226,3 +226,12 @@ def test_whatever_a_tool_is_given_is_shown_and_steers_nothing(given):
     shown = "\n".join(change(given))
     assert ("ls" in shown) is bool(given)
     assert "\x1b" not in click.unstyle(shown)
+
+
+def test_what_agents_say_three_times_is_shown_once():
+    """As Claude Code asks: the command is the action, the command, and a member of what the tool is given."""
+    given = {"command": "echo hi > a", "description": "greet"}
+    asked = {
+        "action": "Bash: echo hi > a", "reason": "Bash greet", "tool": "Bash", "context": {"command": "echo hi > a", "input": given},
+    }  # fmt: skip
+    assert whole(REQUEST | asked).splitlines() == ["claude wants to: Bash: echo hi > a", "description: greet"]

@@ -39,7 +39,7 @@ def test_a_whole_handoff_is_shown(tmp_path):
     ]
     places = [done.stderr.index(words) for words in order]
     assert places == sorted(places)
-    for words in ("+++ b/convert.py", "handed over in", "the acceptance commands say so", "next:"):
+    for words in ("+++ b/convert.py", "handed over in", "done and verified", "next:"):
         assert words in done.stdout
     assert not list((tmp_path / "tmp").iterdir())
     assert not list((tmp_path / "home").iterdir()), "keys and settings are the demo's own"

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tempfile
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -27,6 +29,7 @@ from tests.hub.cli.forms import (
     too_wide,
 )
 from tests.hub.cli.test_group import ALL
+from tests.hub.io.agents import transcript
 
 KEPT = Path(__file__).parent / "forms"
 PIPELINE = """
@@ -86,6 +89,15 @@ FORMS = {
     "config set": Form("session.threshold 2"), "config unset": Form("session.nothing"), "completion": Form("bash"),
     "help": Form("exit-codes", fits=True), "version": Form(kept=False),
 }  # fmt: skip
+"""One for each command; where none can be had in a project that stands still, how it refuses."""
+DAILY = {
+    "ls --all-projects": Form(fits=True), "status {ended}": Form(), "diff {ended} --stat": Form(), "quota --windows": Form(fits=True),
+    "history": Form(kept=False, fits=True), "history --commits": Form(fits=True), "logs --since 1": Form(kept=False, fits=True),
+    "cost --by session": Form(fits=True), "cost --by agent": Form(fits=True),
+    "detect --since-hours 8000": Form(kept=False), "run --help": Form(json=False, fits=True), "--help": Form(json=False, fits=True),
+    "attach {ended}": Form(kept=False, json=False), "config list": Form(fits=True),
+}  # fmt: skip
+"""What people type every day, as it goes well."""
 
 
 @pytest.fixture(scope="module")
@@ -101,12 +113,14 @@ def made():
         work.script(
             "demo-second",
             {"say": "The **rest**."},
+            {"usage": {"tokensIn": 12_400, "tokensOut": 910}},
             {"write": {"path": "b.txt", "text": "b\n"}},
             {"done": "Both are there."},
         )
         work.configure(PIPELINE, session='verify = ["test -f b.txt"]\n')
         home = work.root.parent / "home"
         home.mkdir()
+        transcript(home / ".claude", str(uuid.uuid4()), work.root, "Write it")
         api = work.start(PATH="/usr/bin:/bin", HOME=str(home), TZ="UTC").within(60)
         api.post("/api/run", {"task": "write both files"})
         until(lambda: api.get("/api/status")["sessionState"] == "completed", "the first is done")
@@ -134,15 +148,34 @@ def test_every_command_has_its_forms():
     commands = {" ".join(path) for path in ALL} | {"mcp", "acp"}
     assert set(FORMS) == commands
     kept = {path.stem.replace("-", " ") for path in KEPT.glob("*.txt")}
-    assert kept == {name for name, form in FORMS.items() if form.kept}
+    assert kept == {name for name, form in FORMS.items() if form.kept} | {
+        named(words).replace("-", " ") for words, form in DAILY.items() if form.kept
+    }
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_a_command_in_all_its_forms(made, name):
     """One exit status, one JSON document, no colour where none is wanted, no traceback; and the words that are kept."""
-    work, ended, env = made
     form = FORMS[name]
-    said = asked(form, [*name.split(), *form.words.format(ended=ended).split()], work.root, env)
+    holds(made, f"{name} {form.words}".strip(), form, name)
+
+
+@pytest.mark.parametrize("words", DAILY)
+def test_what_is_typed_every_day(made, words):
+    """The same of what goes well."""
+    said = holds(made, words, DAILY[words], named(words))
+    assert said["a pipe"].status == 0
+
+
+def named(words):
+    """The name of its file."""
+    return "daily-" + "-".join(re.findall(r"[a-z]+", words.replace("{ended}", "")))
+
+
+def holds(made, words, form, name):
+    """A command in each of its forms, and what must be true of them together."""
+    work, ended, env = made
+    said = asked(form, words.format(ended=ended).split(), work.root, env)
     usual = said["a pipe"]
     assert {one.status for one in said.values()} == {usual.status}, said
     assert not any("Traceback" in one.out + one.err for one in said.values())
@@ -161,8 +194,9 @@ def test_a_command_in_all_its_forms(made, name):
     if form.kept:
         compare(
             KEPT / f"{name.replace(' ', '-')}.txt",
-            written(f"{name} {form.words}".strip(), said, work.root.parent),
+            written(words, said, work.root.parent),
         )
+    return said
 
 
 def asked(form, words, root, env):

@@ -1,19 +1,30 @@
-"""The manual pages are those of these commands."""
+"""The manual pages and the page of commands are those of these commands."""
 
 from __future__ import annotations
 
 import re
 
 from hub.cli.group import COMMANDS
-from hub.cli.manual import pages
+from hub.cli.manual import pages, reference
 from tests.hub.cli.command import ROOT
+from tests.hub.cli.test_group import ALL
 
 FOLDER = ROOT / "docs/man"
 
 
 def test_the_pages_are_drawn_from_the_commands():
-    """`python -m hub.cli.manual docs/man` draws them anew."""
+    """`python -m hub.cli.manual docs` draws them anew."""
     assert {path.name: path.read_text() for path in FOLDER.iterdir()} == pages()
+
+
+def test_the_page_of_commands_is_drawn_from_them():
+    """Each with every option of its own; `python -m hub.cli.manual docs` draws it anew."""
+    page = (ROOT / "docs/commands.md").read_text()
+    assert page == reference()
+    for words in ALL:
+        told = page.partition(f"### `hub {' '.join(words)}`\n")[2].partition("\n### ")[0]
+        assert f"    hub {' '.join(words)}" in told
+    assert "| `--on-limit [handoff\\|wait\\|stop]` |" in page
 
 
 def test_every_command_has_a_page_with_all_its_options():

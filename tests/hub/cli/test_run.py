@@ -41,7 +41,7 @@ def test_run_with_a_daemon_of_its_own(ready):
     """One command from nothing to verified work; what is shown goes to stderr, the outcome to stdout."""
     done = hub(*TASK, cwd=ready.root, env=ready.environ())
     assert done.returncode == 0, done.stderr
-    assert "done, and the acceptance commands say so" in done.stdout
+    assert "done and verified" in done.stdout
     assert "write made.txt" in done.stderr
     session = done.stdout.partition("take it:  hub take ")[2].strip()
     assert git(ready.root, "show", f"hub/{session}:made.txt") == "made"
@@ -192,7 +192,7 @@ def test_ctrl_c_once_stops_in_order(work, watched, whom):
     send(watched.child.pid, signal.SIGINT)
     status, out = watched.end()
     assert status == 130
-    assert "stopped; every byte is on the branch" in out
+    assert "stopped; the work so far is on the branch" in out
     assert "Traceback" not in watched.said
     record = work.fsm()
     assert record["sessionState"] == "stopped"

@@ -60,6 +60,15 @@ def test_install_writes_starts_and_remove_takes_it_out(repo, manager):
         assert hub("service", verb, cwd=repo, env=manager).returncode == 3
 
 
+def test_where_no_service_manager_answers_the_service_is_taken_out_all_the_same(repo, manager):
+    """As in a container: it could be written down there, and never be removed again."""
+    mute = {**manager, "SAYS": "1"}
+    assert hub("service", "install", cwd=repo, env=mute).returncode == 1
+    done = hub("service", "remove", cwd=repo, env=mute)
+    assert (done.returncode, "could not be asked" in done.stdout) == (0, True)
+    assert hub("service", "status", cwd=repo, env=mute).returncode == 3
+
+
 async def test_what_the_unit_starts_is_the_daemon_of_the_project(repo, manager, tmp_path):
     """In an empty environment but for the unit's own, from a folder with another `hub` in it."""
     (tmp_path / "hub.py").write_text("raise SystemExit('not this one')\n")

@@ -40,7 +40,7 @@ def test_the_order_is_by_need_and_then_by_age():
     ]  # fmt: skip
     groups = [line for line in lines[1:] if not line.startswith("s-")]
     assert groups == ["Needs you", "Working", "Waiting for a reset", "Waiting for its turn", "Done"]
-    assert "needs your word" in lines[2]
+    assert "needs approval" in lines[2]
     assert "claude/work" in lines[2]
     assert "number 1" in lines[8]
     assert "60 s ago" in lines[10]

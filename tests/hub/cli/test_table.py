@@ -44,3 +44,7 @@ def test_the_last_column_may_be_broken():
     drawn = click.unstyle(table(("KEY", "VALUE"), rows, width=40, folds=True)).splitlines()
     assert drawn == ["KEY  VALUE", "a    one", "b    " + "word " * 6 + "word", "     word word word end"]
     assert "\n\n" in table(("KEY", "VALUE"), rows, width=20, folds=True)
+    long = table(("KEY", "VALUE"), [("key", "[" + "x" * 36 + "]"), ("b", "c")], width=40, folds=True)
+    assert click.unstyle(long).splitlines()[1:] == ["key", "    [" + "x" * 36 + "]", "b    c"], (
+        "what cannot be broken"
+    )

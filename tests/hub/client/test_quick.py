@@ -10,18 +10,24 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 
-from hub.client.quick import DEFAULT_PORT, Api, error_of, find
+from hub.api.approvals import Resolution, Resolved
+from hub.api.convert import unstructure
+from hub.api.session import Paused, Run, Started
+from hub.api.status import Status
+from hub.client.quick import DEFAULT_PORT, Api, error_of, find, typed
 from hub.errors import Code, HubError
-from hub.messages import EventsSince
+from hub.messages import EventsSince, ResolveApproval
 from hub.web.problem import problem
 from tests.hub.web.fake import Fake, running
+from tests.sample import sample
 
 
-async def asked(port: int, method: str, *args: object) -> object:
+async def asked(port: int, method: str, *args: object) -> Any:
     return await trio.to_thread.run_sync(lambda: getattr(Api(port, timeout=20), method)(*args))
 
 
@@ -32,6 +38,29 @@ async def test_get_and_post_answer_json():
         assert (await asked(server.port, "post", "/api/run", {"task": "é"}))["sessionId"] == "s-1"
         assert (await asked(server.port, "post", "/api/handoff"))["ok"] is True
         assert EventsSince(0, 3) in server.actors.calls
+
+
+async def test_read_and_order_answer_classes_of_the_api():
+    """A name in the path is that field of the body; a body has the names of the wire."""
+    async with running() as server:
+        status = await asked(server.port, "read", Status, "/api/status")
+        assert (type(status), status.role) == (Status, "idle")
+        started = await asked(server.port, "order", Started, "/api/run", Run(task="é", max_handoffs=2))
+        assert (type(started), started.session_id) == (Started, "s-1")
+        said = Resolution(id="a-1", approved=False, note="no")
+        await asked(server.port, "order", Resolved, "/api/approvals/{id}", said)
+        assert ResolveApproval("a-1", approved=False, note="no") in server.actors.calls
+
+
+def test_an_answer_of_another_version_is_read_where_it_can_be():
+    """A newer daemon may say more; one that says too little is named, with what to do."""
+    more = {**unstructure(sample(Paused, sessionId="s-1")), "since": 7}
+    assert typed(more, Paused) == sample(Paused, sessionId="s-1")
+    with pytest.raises(HubError) as error:
+        typed({"ok": True, "paused": True}, Paused)
+    assert error.value.code is Code.INTERNAL
+    assert "$.sessionId missing" in error.value.detail
+    assert "another version" in error.value.hint
 
 
 async def test_the_daemons_error_is_raised_as_it_was():

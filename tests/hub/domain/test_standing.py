@@ -28,7 +28,7 @@ def test_the_groups_of_a_board(facts, place):
 @pytest.mark.parametrize(
     ("facts", "said"),
     [
-        ({"needs": "approval", "state": "running"}, "needs your word"),
+        ({"needs": "approval", "state": "running"}, "needs approval"),
         ({"state": "queued", "position": 2}, "number 2"),
         ({"state": "completed", "verified": True}, "verified"),
         ({"state": "completed", "verified": False}, "done, not verified"),

@@ -35,7 +35,7 @@ def test_a_session_from_the_board_to_its_end(work):
         await pilot.press("n")
         await sees(app, pilot, "What is to be done?")
         await pilot.press(*"tidy up", "enter")
-        await sees(app, pilot, "Needs you (1)", "needs your word", "tidy up")
+        await sees(app, pilot, "Needs you (1)", "needs approval", "tidy up")
         await pilot.press("enter")
         await sees(app, pilot, "It waits for your word", "[red]the code[/red]", "run echo seen-below")
         assert "echo seen-below\n" not in text(app)
@@ -188,7 +188,7 @@ def test_an_approval_is_denied_with_a_note_and_one_holds_for_the_session(work):
     async def story(app, pilot):
         await sees(app, pilot, "no session yet")
         await pilot.press("n", *"build", "enter")
-        await sees(app, pilot, "needs your word")
+        await sees(app, pilot, "needs approval")
         await pilot.press("a")
         await sees(app, pilot, "target-0 ", "target-59", "t Note")
         await pilot.press("t", *"not now", "enter")

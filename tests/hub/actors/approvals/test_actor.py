@@ -8,9 +8,10 @@ import sys
 import pytest
 
 from hub.api.convert import unstructure
-from hub.domain.approval import request_id
+from hub.domain.approval import Action, PermissionRequest, request_id
 from hub.errors import Code, HubError
 from hub.messages import (
+    AskApproval,
     GetApprovals,
     GetProviders,
     RequestHandoff,
@@ -141,6 +142,38 @@ async def test_a_rule_answers_by_itself(made, monkeypatch, decision, word):
         assert said(records, "approval needed") == []
     [entry] = audited(made, "approval_resolved")
     assert entry["by"] == "policy"
+
+
+@pytest.mark.parametrize(
+    ("command", "approved"),
+    [
+        ("./clean.sh", False),
+        ("sh ./clean.sh", False),
+        ("npm run clean", False),
+        ("./build.sh", True),
+        ("npm test", True),
+    ],
+)
+async def test_a_rule_holds_for_the_lines_of_a_script_that_a_command_runs(
+    made, monkeypatch, command, approved
+):
+    """What is not plain in them is not asked about: most scripts are the user's own."""
+    made.configure('\n[[approvals]]\ncommand = "rm *"\ndecision = "deny"\n')
+    (made.root / "clean.sh").write_text("#!/bin/sh\nset -e\nrm -rf out\n")
+    (made.root / "build.sh").write_text("#!/bin/sh\npython3 -c 'print(1)'\n$CC x.c\n")
+    (made.root / "package.json").write_text('{"scripts": {"test": "jest", "clean": "./clean.sh"}}')
+    request = PermissionRequest(
+        "a-1",
+        Action.TOOL,
+        "s-1",
+        "claude",
+        tool="Bash",
+        subject=command,
+        context={"command": command},
+        folder=str(made.root),
+    )
+    async with daemon_of(made, monkeypatch) as live:
+        assert (await live.ask("approvals", AskApproval(request))).approved == approved
 
 
 async def test_nobodys_answer_in_time_is_a_no(made, monkeypatch):

@@ -110,3 +110,10 @@ def test_what_a_setup_made_before_a_crash_is_its_own_still(made):
     tree = git(made.root, "ls-tree", "-r", "--name-only", f"hub/{record['sessionId']}").split()
     assert "made.txt" in tree
     assert not [path for path in tree if path.startswith("venv")]
+
+
+def test_a_setup_command_has_the_time_its_user_gives_it(made):
+    made.configure('[worktree]\nsetup = ["sleep 60"]\nsetupTimeout = 0.3\n')
+    record = ran(made)
+    assert record["error"]["code"] == "setup_failed"
+    assert "took longer than 0.3 s" in record["error"]["detail"]

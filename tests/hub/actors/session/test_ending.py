@@ -60,7 +60,7 @@ async def test_what_they_refuse_is_given_back_to_the_same_agent_with_the_output(
         assert secret not in now.correction
         assert "$ true" not in now.correction
         assert [entry["data"]["attempt"] for entry in parts.audited("repair")] == [1]
-        assert "the acceptance commands failed; demo-first gets the work back (1 of 2)" in await parts.told()
+        assert "the acceptance commands failed; back to demo-first (try 1 of 2)" in await parts.told()
         given = parts.driver.work.builder.fresh(attrs.evolve(now, attempt=2, dispatch_id="d-2"))
         assert given.prompt.startswith(now.correction)
         assert given.resume_id == "n"

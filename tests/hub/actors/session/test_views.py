@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+import trio
 
 from hub.actors.session.store import SessionUsage
 from hub.domain.cost import Tokens
 from hub.domain.event import Record
 from hub.errors import Code, HubError
+from hub.io.runner.client import spawn_runner
 from hub.messages import (
     GetCost,
     GetProviders,
@@ -118,6 +120,29 @@ async def test_who_is_active_exhausted_and_on_standby(made, monkeypatch):
         assert await told() == {"demo-first": "exhausted", "demo-second": "standby"}
         first = next(p for p in await live.ask("sessions", GetProviders()) if p.name == "demo-first")
         assert first.resets_at > first.resets_at[:4]
+
+
+async def test_what_is_refused_is_not_on_record(made, monkeypatch):
+    """While its agent is being started nobody hears the user: what he says again afterwards he has said once."""
+    begins, go_on = trio.Event(), trio.Event()
+
+    async def slow(run_dir, launch):
+        begins.set()
+        await go_on.wait()
+        return await spawn_runner(run_dir, launch)
+
+    monkeypatch.setattr("hub.actors.adapter.actor.spawn_runner", slow)
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("sessions", StartRun("write"))
+        await begins.wait()
+        with pytest.raises(HubError) as refused:
+            await live.ask("sessions", RequestReply("blue"))
+        assert refused.value.code is Code.HANDOFF_IN_PROGRESS
+        assert [record.msg for record in await live.events() if record.msg == "blue"] == []
+        go_on.set()
+        await live.until(lambda s: s["needsInput"], "the first agent asks")
+        await live.ask("sessions", RequestReply("blue"))
+        await live.until_ended()
 
 
 async def test_a_paused_session_says_so_and_a_reply_is_on_record(made, monkeypatch):

@@ -43,6 +43,7 @@ retries = 3
 
 [worktree]
 setup = ["npm ci"]
+setupTimeout = 1800
 copy = [".env", "config/local.toml"]
 link = ["node_modules"]
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from hub.domain.approval import MAX_SUBJECT, Action, PermissionRequest, RuleVerdict, asked, own
 from hub.domain.config.model import ApprovalRule as Rule
 from hub.domain.event import Event, EventType
+from hub.domain.permission.places import Where
 from hub.domain.permission.rules import (
     MOST_NAMES,
     Named,
     SeenPath,
-    Where,
     asks,
     judge,
     may_be_path,

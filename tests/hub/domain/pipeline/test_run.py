@@ -12,9 +12,9 @@ from hub.domain.pipeline.run import (
     begin,
     finished,
     halted,
+    in_words,
     next_node,
     taken_up,
-    tally,
     under_way,
 )
 from hub.domain.session import ErrorNote
@@ -51,7 +51,7 @@ def test_nodes_run_in_dependency_order_one_at_a_time():
     assert under_way(run) == []
     done = finished(halted(run), "later")
     assert not done.active
-    assert (done.state, done.ended_at, tally(done)) == (RunState.COMPLETED, "later", "4 executed")
+    assert (done.state, done.ended_at, in_words(done)) == (RunState.COMPLETED, "later", "4 executed")
 
 
 def test_a_node_begins_at_the_work_of_what_it_depends_on():
@@ -77,7 +77,7 @@ def test_a_loss_halts_all_that_is_behind_it():
     run = halted(ended(fresh(), "a", NodeState.FAILED))
     assert {name: run.node(name).state for name in "bcd"} == dict.fromkeys("bcd", NodeState.HALTED)
     assert finished(run, "t").state is RunState.FAILED
-    assert tally(run) == "1 executed, 3 halted"
+    assert in_words(run) == "1 executed, 3 halted"
 
 
 def test_a_stop_halts_all_that_has_not_begun():
@@ -143,4 +143,4 @@ def test_where_nothing_is_taken_over_the_run_begins_anew():
 
 
 def test_the_tally_of_a_run_that_has_not_begun():
-    assert tally(fresh()) == "nothing run"
+    assert in_words(fresh()) == "nothing run"

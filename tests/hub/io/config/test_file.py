@@ -11,30 +11,6 @@ from hub.errors import Code, HubError
 from hub.io.config import file
 from hub.io.config.file import load, origins, user_config
 
-WRITTEN = """# my agents
-[server]
-port = 5 # five
-
-[providers.claude] # the good one
-model = "x"   # the big model
-
-[session]
-threshold = 0.8
-
-[providers.codex]
-enabled = true
-
-[[profiles]]
-name = "fast"
-"""
-
-
-@pytest.fixture
-def place(tmp_path):
-    path = tmp_path / "hub.toml"
-    path.write_text(WRITTEN)
-    return path
-
 
 def read(path: Path, user: Path | None = None, environ: dict[str, str] | None = None, **flags):
     return file.settings(path, user or path.parent / "none.toml", environ=environ or {}, flags=flags)

@@ -11,30 +11,7 @@ from hypothesis import strategies as st
 from hub.api.tables import parse_config, parse_toml
 from hub.errors import Code, HubError
 from hub.io.config.patch import edit, patch, patch_provider
-
-WRITTEN = """# my agents
-[server]
-port = 5 # five
-
-[providers.claude] # the good one
-model = "x"   # the big model
-
-[session]
-threshold = 0.8
-
-[providers.codex]
-enabled = true
-
-[[profiles]]
-name = "fast"
-"""
-
-
-@pytest.fixture
-def place(tmp_path):
-    path = tmp_path / "hub.toml"
-    path.write_text(WRITTEN)
-    return path
+from tests.hub.io.config.conftest import WRITTEN
 
 
 def test_a_patch_keeps_comments_and_order(place):

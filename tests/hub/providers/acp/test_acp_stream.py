@@ -202,6 +202,21 @@ def denied_turn():
     )
 
 
+def test_a_tool_of_no_kind_has_the_name_that_it_was_first_told_with():
+    """Copilot names a tool of a server in the title alone, and in its request without the server: rules go by the name."""
+    call = {"toolCallId": "c", "kind": "other", "rawInput": {"path": "x"}}
+    folded = told(
+        update("tool_call", **call, title="notes-note", status="pending"),
+        rpc(
+            id=7,
+            method="session/request_permission",
+            params={"toolCall": {**call, "title": "note"}, "options": []},
+        ),
+        assignment=PEOPLE,
+    )
+    assert [event.meta["tool"] for event in folded.of(EventType.WAITING)] == ["notes-note"]
+
+
 def test_a_reply_comes_before_hubs_own_words_after_a_denial():
     folded = told(*denied_turn(), rpc(id="k\nDo it so.", result=None), ended(), assignment=PEOPLE)
     assert texts_of(folded.writes["turn-2"]) == ["Do it so."]

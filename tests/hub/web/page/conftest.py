@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from hub.io.models.screenshot import BROWSERS
 from hub.web.page.paths import PATHS
-from tests.faults.harness import Project, git, project
+from tests.faults.harness import Project, git, project, until
 
 PROGRAM = next(filter(None, map(shutil.which, BROWSERS)), "")
 
@@ -71,7 +71,7 @@ class Busy:
 
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Busy]:
-    """A session that was handed over, one that waits for a person's word, a pipeline, and hostile words everywhere."""
+    """A session that has ended, one that was handed over, one that waits for a person's word, a pipeline, and hostile words everywhere."""
     with project(tmp_path_factory.mktemp("busy")) as work:
         nasty = work.root / "<img src=x onerror=alert(1)>.py"
         nasty.write_text(f'"""{NASTY}"""\n\n\ndef converted() -> None: ...\n' + "x" * 30_000 + "\n")
@@ -86,9 +86,14 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Busy]:
             {"quota": {"used": 0.5}},
             {"limit": {"resetsIn": 3600}},
         )
-        work.script("demo-second", {"say": "I go on."}, {"approve": f"rm -rf {NASTY}"})
+        work.script(
+            "demo-second", {"write": {"path": "before.txt", "text": "\n"}}, {"done": "An earlier session."}
+        )
         work.configure()
         api = work.start()
+        api.post("/api/run", {"task": "Something else", "provider": "demo-second"})
+        until(work.ended, "an earlier session has left a snapshot")
+        work.script("demo-second", {"say": "I go on."}, {"approve": f"rm -rf {NASTY}"})
         api.post(
             "/api/pipelines",
             [  # type: ignore[arg-type]

@@ -1,0 +1,66 @@
+"""What a name of a file or an address means: from where it is used, without what changes nothing of it.
+
+Owns: the folders in which names have a meaning, and absolute names.
+Must not: look at a file, or know a rule.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from urllib.parse import unquote, urlsplit
+
+import attrs
+
+_PROCESS = re.compile(r"^/+proc/+[^/]+/+(?:task/+[^/]+/+)?(cwd|root)(?=/|$)")
+"""A process's own name of where it works, and of the root."""
+
+
+@attrs.frozen
+class Where:
+    """The folders in which names have a meaning; absolute."""
+
+    root: str = "/"
+    """The user's project: a file of the agent's copy is also meant by its name there."""
+    home: str = "/"
+
+
+def expanded(name: str, where: Where) -> str:
+    """With the user's home in the place of `~`."""
+    for home in ("~", "$HOME", "${HOME}"):
+        if name == home or name.startswith(f"{home}/"):
+            return where.home + name[len(home) :]
+    return name
+
+
+def absolute(name: str, folder: str, where: Where) -> str:
+    """The path that a name leads to from a folder, without `.` and `..`."""
+    told = _PROCESS.sub(lambda found: folder if found[1] == "cwd" else "", name.removeprefix("file://"))
+    path = posixpath.normpath(posixpath.join("/", folder, expanded(told, where)))
+    return "/" + path.lstrip("/")  # two slashes at the beginning mean nothing here
+
+
+def inside(path: str, folder: str) -> str:
+    """The path relative to the folder; "" of one that is not below it."""
+    return path[len(folder) + 1 :] if folder and path.startswith(f"{folder.rstrip('/')}/") else ""
+
+
+def head(pattern: str) -> str:
+    """The folder, or the file, that a pattern names before its first sign; "" of none but the root."""
+    found = re.search(r"[*?]", pattern)
+    return posixpath.dirname(pattern[: found.start()] + "x").rstrip("/") if found else pattern.rstrip("/")
+
+
+def address(text: str) -> str:
+    """An address as it is dialled: its name in small letters, without a login, a usual port and needless escapes."""
+    if not re.match(r"(?i)https?://", text):
+        return ""
+    try:
+        parts = urlsplit(text)
+        port = parts.port if parts.port not in (None, {"http": 80, "https": 443}[parts.scheme]) else None
+    except ValueError:
+        return ""
+    place = (parts.hostname or "").rstrip(".") + (f":{port}" if port else "")
+    return f"{parts.scheme}://{place}{unquote(parts.path)}" + (
+        f"?{unquote(parts.query)}" if parts.query else ""
+    )

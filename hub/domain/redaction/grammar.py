@@ -1,0 +1,79 @@
+"""The grammar of what announces a secret: what may stand between a word and its value, as patterns.
+
+Owns: the parts of each way in which people and programs write a name and its value, and how a beginning of it is written.
+Must not: know a word (`words` does), or judge a value (`value` does).
+
+Every run is possessive and of a class that the part behind it does not begin with: nothing backtracks, and what a stream
+must hold back follows from the same parts (`beginning`).
+Tests: tests/hub/domain/redaction/test_assigned.py
+"""
+
+from __future__ import annotations
+
+import re
+
+TAIL = r"[\w.-]{0,40}+"
+CLOSE = r"[\"'`)\]\\ \t*]{0,24}+"
+NAMED_BEFORE = r"[<]{1,1}+[/]{1,1}+[KNaekmny]{3,4}+[>]{1,1}+\s{0,24}+[<]{1,1}+[A-Za-z]{1,12}+[>]{1,1}+"
+"""`<key>API_SECRET</key><string>...`."""
+ASSIGN = f"(?:[=:>,.?|!{{]{{1,5}}+|[or]{{2,2}}+|{NAMED_BEFORE})"
+OPEN = r"[\s(\[{]{0,24}+"
+TYPE = r"(?:[\s:,\"'{]{1,16}+[A-Za-z&*<>?\[]{1,24}+)?"
+"""What may stand between a name and its value's sign: `token string =`, `token: Final[str] =`, `name: TOKEN, value:`."""
+BLOCK = (
+    r"(?:[>|]{1,1}+[+-]{0,1}+[ \t]{0,4}+[\r\n]{1,2}+\s{0,24}+|[<!\[CDAT]{9,9}+\s{0,24}+"
+    r"|(?<=[\"']>)[<]{1,1}+[A-Za-z]{1,12}+[>]{1,1}+)?"
+)
+"""A value on lines of its own: `token: >-` of YAML, `<![CDATA[` of XML, `name="token"><value>` too."""
+SCHEME = r"(?:[\"'`]?[A-Za-z!-]{2,16}+[ ]{1,3}+)?"
+"""What a header puts before its secret, and YAML before a value: `Authorization: Token ...`, `token: !!str ...`."""
+BARE = r"[A-Za-z0-9_./+=~@%#^&*!?:-]"
+PARTS = (TAIL, TYPE, CLOSE, ASSIGN, OPEN, BLOCK, SCHEME)
+LITERAL = "[@LuUbBrR]{0,2}+"
+"""What languages put before a quote: `L"..."`, `@"..."`, `b"..."`."""
+PERL = "(?:%{0,1}+q{1,2}+[({|]{1,1}+)?"
+"""`q{...}`, `%q(...)`."""
+VALUE = rf"(?:{LITERAL}\\{{0,3}}+[\"'`]{{1,3}}+(?P<quoted>[^\s\"'`\\]{{6,512}}+)|{PERL}(?P<bare>{BARE}{{6,512}}+))"
+VALUE_BEGINS = (
+    rf"(?:{LITERAL}\\{{0,3}}+(?:[\"'`]{{1,3}}+[^\s\"'`\\]{{0,512}}+)?\Z|%?q{{0,2}}[({{|]?{BARE}{{0,512}}+\Z)"
+)
+LOGIN = r"[ =]{1,4}+"
+
+
+def beginning(parts: tuple[str, ...], value: str) -> str:
+    """The pattern of what reaches the end of the text and may become these parts and a value."""
+    for part in reversed(parts):
+        cut = re.sub(r"\{\d+,(\d+)\}", r"{0,\1}", part)
+        value = rf"(?:{cut}\Z|{part}{value})"
+    return value
+
+
+SIGNS = sum(map(int, re.findall(r"\{\d+,(\d+)\}", "".join(PARTS))))
+"""No more stands between a name and its value."""
+FULL, BEGINS = "".join(PARTS) + VALUE, beginning(PARTS, VALUE_BEGINS)
+GAP = "[ ]{1,4}+"
+OPTION, OPTION_BEGINS = TAIL + GAP + VALUE, beginning((TAIL, GAP), VALUE_BEGINS)
+USER, USER_BEGINS = LOGIN + r"(\S{1,256}+)", beginning((LOGIN,), r"\S{0,256}+\Z")
+SAYS = (TAIL, r"[ \t(]{1,4}+", "(?:[iset]{2,3}+[ ]{1,4}+(?:[to]{2,2}+[ ]{1,4}+)?)?")
+"""`password is ...`, `password set to ...`, `setPassword("...")`."""
+SAID, SAID_BEGINS = "".join(SAYS) + VALUE, beginning(SAYS, VALUE_BEGINS)
+PROSE = (TAIL, r"[ \t]{1,1}+", r"[A-Za-z@().'-][A-Za-z@().' -]{0,48}+", r"[:]{0,1}+", r"\s{0,4}+")
+PROSED, PROSED_BEGINS = "".join(PROSE) + VALUE, beginning(PROSE, VALUE_BEGINS)
+"""`A temporary password is generated for root@localhost: ...`."""
+CALL = (r"[\w.]{0,24}+", "[(]{1,1}+")
+ARGUMENTS, ARGUMENTS_BEGIN = "".join(CALL) + r"([^\r\n]{0,256}+)", beginning(CALL, r"[^\r\n]{0,256}+\Z")
+ALONE = (CLOSE, "[:=]{1,2}+", OPEN)
+PASS, PASS_BEGINS = "".join(ALONE) + VALUE, beginning(ALONE, VALUE_BEGINS)
+WHO = (TAIL, "[=( ]{1,3}+", "[\"']{1,1}+", r"[^\"'\s]{1,64}+", "[\"']{1,1}+", "[, ]{1,3}+")
+PAIRED, PAIRED_BEGINS = "".join(WHO) + VALUE, beginning(WHO, VALUE_BEGINS)
+"""`auth=("me", "...")`."""
+PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{1,2}+", r"[\"'` \t\\]{0,4}+")
+PAIR_SET = r"[A-Za-z0-9_.-]{1,64}+=[^\s;\"'`\\,]{0,4096}+"
+PAIRS = rf"({PAIR_SET}(?>(?:;[ ]{{0,2}}+{PAIR_SET}){{0,63}}))"
+PASSWORD, PASSWORD_BEGINS = r"[ =]{0,4}+(\S{1,256}+)", beginning((r"[ =]{0,4}+",), r"\S{0,256}+\Z")
+COOKIES = "".join(PAIRS_SIGN) + PAIRS
+PAIRS_BEGIN = r"[^\r\n\"'`\\,]{0,65536}+\Z"
+COOKIES_BEGIN = beginning(PAIRS_SIGN, PAIRS_BEGIN)
+_JAR = r"[ =\"']{1,4}+"
+JARRED, JARRED_BEGINS = _JAR + PAIRS, beginning((_JAR,), PAIRS_BEGIN)
+"""`-b "name=value"`."""

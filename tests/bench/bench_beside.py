@@ -1,0 +1,195 @@
+"""Three agents at full speed in one daemon: what the two others are made to wait while one of them is handed over.
+
+Each agent is a real child process that writes lines at a set rate, each with the moment it was written. Half way the
+first meets its limit, and the next account goes on for it. Told are the lines of the two others that were written between
+the first's last line and its successor's first, on their way to ten WebSocket clients, and the longest that a client heard
+nothing of one of them. A line is an event: at a thousand lines a second the daemon takes in three thousand events and
+sends ten times as many.
+Peer: the same two, in the same run, before the limit.
+"""
+
+from __future__ import annotations
+
+import re
+import selectors
+import socket
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from hub.providers.demo.script import FAILED
+from tests.bench.bench_events import handshake
+from tests.bench.table import Row, at_least, percentile, run
+from tests.faults.harness import Project, project
+
+RATES, SECONDS, CLIENTS, SESSIONS = (100, 1000), 8.0, 10, 3
+WARM_UP = 0.25
+"""The part of a session's lines that is written before anything is counted."""
+
+AGENT = """
+import json, os, sys, time
+rate, lines, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+for number in range(9):
+    try:
+        os.mkdir(os.path.join(folder, str(number)))
+        break
+    except FileExistsError:
+        pass
+out = sys.stdout
+def say(**line):
+    out.write(json.dumps(line) + "\\n")
+say(type="start", session=f"bench-{number}", dispatchId="d", model="m", resumed=False, step=0)
+out.flush()
+while len(os.listdir(folder)) < int(sys.argv[4]):
+    time.sleep(0.01)
+lines = lines if 0 < number < int(sys.argv[4]) else lines // 2
+start = time.monotonic()
+for sent in range(lines):
+    say(type="text", text=f"at={time.monotonic_ns():,} by={number} " + "x" * 120)
+    out.flush()
+    left = start + (sent + 1) / rate - time.monotonic()
+    if left > 0:
+        time.sleep(left)
+if not number:
+    say(type="limit")
+    out.flush()
+    sys.exit(int(sys.argv[5]))
+say(type="done", text="all sent")
+"""
+"""The agents are numbered as they start and begin together; the first says half and meets its limit, the one that goes on
+for it says the other half."""
+_LINE = re.compile(rb"at=([\d,]+) by=(\d+) ")
+"""Thousands stand apart: eight digits in a row may by chance be a piece of one of the daemon's own keys, and are hidden."""
+
+
+@attrs.define
+class Client:
+    """What one client has heard: by agent, when each of its lines was written and when it came."""
+
+    heard: dict[int, list[tuple[int, int]]] = attrs.field(factory=lambda: defaultdict(list))
+    _rest: bytes = b""
+
+    def take(self, data: bytes) -> int:
+        """How many lines were in it."""
+        now = time.monotonic_ns()
+        data = self._rest + data
+        whole = data.rfind(b"}") + 1  # a number cut in two stays for the next read
+        data, self._rest = data[:whole], data[whole:]
+        found = _LINE.findall(data)
+        for at, by in found:
+            self.heard[int(by)].append((int(at.replace(b",", b"")), now))
+        return len(found)
+
+
+def hear(socks: list[socket.socket], each: int, patience: float) -> list[Client]:
+    """What the clients hear, until each has heard so many lines.
+
+    Raises:
+        AssertionError: One was sent away before, or it takes longer than `patience`.
+    """
+    clients = [Client() for _ in socks]
+    missing = [each] * len(socks)
+    late = time.monotonic() + patience
+    with selectors.DefaultSelector() as ready:
+        for number, sock in enumerate(socks):
+            ready.register(sock, selectors.EVENT_READ, number)
+        while any(left > 0 for left in missing):
+            assert time.monotonic() < late, f"lines were lost: {missing}"
+            for key, _ in ready.select(1.0):
+                data = socks[key.data].recv(1 << 18)
+                assert data, "a client was sent away"
+                missing[key.data] -= clients[key.data].take(data)
+    return clients
+
+
+def configure(made: Project, rate: int, lines: int) -> None:
+    """As many accounts as sessions, and one more to go on with."""
+    folder = made.root.parent
+    (folder / "starts").mkdir()
+    (folder / "agent.py").write_text(AGENT)
+    words = f"{folder}/agent.py {rate} {lines} {folder}/starts {SESSIONS} {FAILED}"
+    program = folder / "agent"
+    program.write_text(f"#!/bin/sh\nexec {sys.executable} -S -E {words}\n")
+    program.chmod(0o755)
+    accounts = "".join(
+        f'[[providers.demo-first.accounts]]\nlabel = "a{number}"\n' for number in range(SESSIONS + 1)
+    )
+    (made.root / "hub.toml").write_text(
+        f'[providers.demo-first]\nenabled = true\nprogram = "{program}"\n{accounts}'
+        f'[session]\nchain = ["demo-first"]\nconcurrent = {SESSIONS}\n'
+    )
+
+
+def delays(clients: list[Client], begun: int, over: int) -> list[float]:
+    """Milliseconds from the agent's write to each client's read, of the others' lines written within these moments."""
+    return [
+        (came - at) / 1e6
+        for client in clients
+        for by in range(1, SESSIONS)
+        for at, came in client.heard[by]
+        if begun <= at < over
+    ]
+
+
+def gap(clients: list[Client], begun: int, over: int) -> float:
+    """The most milliseconds in which a client heard nothing of one of the others, within these moments."""
+    return max(
+        (after - before) / 1e6
+        for client in clients
+        for by in range(1, SESSIONS)
+        for (_, before), (_, after) in pairwise(client.heard[by])
+        if begun <= after and before < over
+    )
+
+
+def measure(folder: Path, rate: int, lines: int) -> dict[str, Any]:
+    """Milliseconds: the handoff, and the others' p50, p99 and longest gap, before it and during it."""
+    folder.mkdir()
+    with project(folder) as made:
+        configure(made, rate, lines)
+        api = made.start()
+        socks = [socket.create_connection(("127.0.0.1", made.port)) for _ in range(CLIENTS)]
+        for sock in socks:
+            sock.sendall(handshake(made.port, batch=True))
+        time.sleep(0.5)
+        for number in range(SESSIONS):
+            api.post("/api/run", {"task": f"emit {number}"})
+        clients = hear(socks, SESSIONS * lines, 120 + 4 * lines / rate)
+        for sock in socks:
+            sock.close()
+        assert sum(row["handoffsDone"] for row in api.get("/api/sessions")["sessions"]) == 1
+    first = clients[0].heard
+    limit, onward = first[0][-1][0], first[SESSIONS][0][0]
+    calm = first[0][int(len(first[0]) * WARM_UP)][0]
+    found: dict[str, Any] = {"handoff": (onward - limit) / 1e6}
+    for name, begun, over in (("before", calm, limit), ("during", limit, onward)):
+        taken = delays(clients, begun, over)
+        found[name] = {
+            "p50": percentile(taken, 0.5),
+            "p99": percentile(taken, 0.99),
+            "gap": gap(clients, begun, over),
+        }
+    return found
+
+
+def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
+    """The handoff, and what it does to the others, at each rate."""
+    for rate in RATES:
+        found = measure(folder / str(rate), rate, at_least(rate, round(rate * SECONDS), scale))
+        before, during = found["before"], found["during"]
+        what = f"one of {SESSIONS} sessions, {rate} lines/s each, is handed over"
+        yield Row(f"{what}: limit to its successor's first line", found["handoff"], "ms")
+        others = "the others' lines to ten clients meanwhile"
+        yield Row(f"- {others}: p50", during["p50"], "ms", "", "before it", before["p50"])
+        yield Row(f"- {others}: p99", during["p99"], "ms", "<= 20", "before it", before["p99"])
+        yield Row("- longest silence of one of them", during["gap"], "ms", "", "before it", before["gap"])
+
+
+if __name__ == "__main__":
+    run(rows)
