@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from hub.domain.session import SessionRecord
 from hub.domain.text.safe import clean, decode
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
-from hub.io.git.aside import note_left, note_made, note_yours, read
+from hub.io.git.aside import LEFT, note_left, note_made, note_yours, read
 from hub.io.git.since import changed_since_start
 from hub.io.git.snapshot import committed_tops, new_files
 from hub.io.processes.commands import CommandResult, base_env, run_command
@@ -39,6 +40,8 @@ _PACE = 0.5
 """Seconds between two looks at its output."""
 _SHOWN = 8000
 """Characters of an acceptance command's output that are kept."""
+_NAMED = 5
+"""Files left behind that are named."""
 
 
 @attrs.frozen
@@ -278,3 +281,12 @@ class Acceptance:
         """What the command is made of and the session has changed: it judges all the same, and that is said beside it."""
         root, worktree = self.context.places.root, Path(record.worktree)
         return await changed_since_start(root, worktree, record.session_id, record.base, orders_of(command))
+
+
+async def publish_left(context: SessionContext, paths: Sequence[str]) -> None:
+    """What acceptance commands left behind is told in one line, once."""
+    if paths:
+        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+        key = f"left:{context.store.now.session_id}:{len(paths)}:{paths[0]}"
+        words = f"not in the snapshot: {', '.join(paths[:_NAMED])}{more} ({LEFT})"
+        await context.store.say(Tag.SYSTEM, words, source=key)

@@ -113,6 +113,11 @@ class SharedState:
     """What keeps the session from going on at this moment; it may be a disk too full to write that down."""
     _changed: trio.Event = attrs.field(factory=trio.Event)
 
+    @property
+    def stopping(self) -> bool:
+        """Whether the user wants the session to end."""
+        return self.pending is PendingCommand.STOP
+
     def touch(self) -> None:
         """Wake whoever waits."""
         self._changed.set()
@@ -120,7 +125,7 @@ class SharedState:
 
     def ask(self, pending: PendingCommand) -> None:
         """Record a wish. Stop wins over handoff."""
-        if self.pending is not PendingCommand.STOP:
+        if not self.stopping:
             self.pending, self.denied = pending, None
         self.touch()
 
@@ -140,7 +145,7 @@ class SharedState:
         failed: list[HubError] = []
 
         async def watch(scope: trio.CancelScope) -> None:
-            await self.until(lambda: self.pending is PendingCommand.STOP)
+            await self.until(lambda: self.stopping)
             scope.cancel(reason="the session is to stop")
 
         async with trio.open_nursery() as nursery:

@@ -120,7 +120,7 @@ class Driver:
             if not record.previous:
                 await self.starting.publish(record)
             return
-        if self.context.shared.pending is PendingCommand.STOP:
+        if self.context.shared.stopping:
             await self.ending.stopped(record, "user")
             self.context.shared.pending = None
         elif record.error is not None and record.error.code in _NEEDS_DECISION:
@@ -163,7 +163,7 @@ class Driver:
             )
 
     async def _trouble(self, record: SessionRecord, error: HubError) -> None:
-        if error.code is Code.INTERRUPTED and self.context.shared.pending is PendingCommand.STOP:
+        if error.code is Code.INTERRUPTED and self.context.shared.stopping:
             return  # the next step stops
         if passes(error):
             await self._wait_for_better(error)

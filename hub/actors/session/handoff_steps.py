@@ -8,7 +8,6 @@ Must not: start a handoff, or decide what a failure means.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -22,8 +21,8 @@ from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import tell_wait
 from hub.actors.session.assignment_builder import AssignmentBuilder
 from hub.actors.session.chronicle import Amending, Scores
-from hub.actors.session.commands import Acceptance, GateResult
-from hub.actors.session.context import LiveAgent, PendingCommand, SessionContext, owner, unknown_agent
+from hub.actors.session.commands import Acceptance, GateResult, publish_left
+from hub.actors.session.context import LiveAgent, SessionContext, owner, unknown_agent
 from hub.actors.session.contract import Drafting, Signed, contract_id, refuse_known_secrets, warn_of_secrets
 from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
@@ -55,7 +54,6 @@ from hub.io.git.own_folder import NEVER
 from hub.io.git.watch import WorktreeWatch
 from hub.messages import BreakerFailure, GetAuditHead
 
-_NAMED = 5
 _PASSES = frozenset({None, FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
 """Why an agent was left that may have the work again later."""
 
@@ -130,7 +128,7 @@ class HandoffSteps:
             *(f"not in the snapshot: {s.path} ({s.reason})" for s in snapshot.skipped if s.reason != LEFT),
         ):
             await self.context.store.say(Tag.SYSTEM, note)
-        await self._publish_left([s.path for s in snapshot.skipped if s.reason == LEFT])
+        await publish_left(self.context, [s.path for s in snapshot.skipped if s.reason == LEFT])
         # One that was staged is untracked, and mostly ignored, from this snapshot on: it is not found a second time.
         known = self.context.store.now.withheld
         withheld = dict.fromkeys((*known, *(s.path for s in snapshot.skipped if s.reason == NEVER)))
@@ -144,14 +142,6 @@ class HandoffSteps:
                 tree=snapshot.tree,
             )
         return snapshot
-
-    async def _publish_left(self, paths: Sequence[str]) -> None:
-        """What acceptance commands left behind is told in one line, once."""
-        if paths:
-            more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-            key = f"left:{self.context.store.now.session_id}:{len(paths)}:{paths[0]}"
-            words = f"not in the snapshot: {', '.join(paths[:_NAMED])}{more} ({LEFT})"
-            await self.context.store.say(Tag.SYSTEM, words, source=key)
 
     async def _snapshotted(self, record: SessionRecord) -> None:
         gate = await self.acceptance.gate(record, f"gate:{record.handoff_id}") if record.verify else None
@@ -319,7 +309,7 @@ class HandoffSteps:
         effect(State.RESUMING, "mid")
         await self._first_sign(live)
         if not live.answered:
-            if not live.adapter_up or self._stopping():
+            if not live.adapter_up or self.context.shared.stopping:
                 return
             self.control.insist_known(record)
             await self._no_heartbeat(record, live)
@@ -355,13 +345,16 @@ class HandoffSteps:
         patience = self.context.config.session.resume_timeout
         while (left := patience if live.paused else live.heard_at + patience - trio.current_time()) > 0:
             if await self.context.shared.until(
-                lambda: live.answered or live.outcome or live.exit or not live.adapter_up or self._stopping(),
+                lambda: (
+                    live.answered
+                    or live.outcome
+                    or live.exit
+                    or not live.adapter_up
+                    or self.context.shared.stopping
+                ),
                 left,
             ):
                 return
-
-    def _stopping(self) -> bool:
-        return self.context.shared.pending is PendingCommand.STOP
 
     async def _no_heartbeat(self, record: SessionRecord, live: LiveAgent) -> None:
         """The receiver ended, or said nothing, before its first sign of life: it is stopped and the next one tried."""

@@ -130,7 +130,7 @@ class SessionWork:
             if early := await self._free_now(record, wait):
                 break
         await self.unpaused()
-        if self.context.shared.pending is PendingCommand.STOP or self.context.shared.detached:
+        if self.context.shared.stopping or self.context.shared.detached:
             return
         asked = self.context.shared.pending is PendingCommand.HANDOFF
         over: dict[str, Any] = {"wait": None, "error": None, "dispatch_id": ""}
@@ -200,7 +200,7 @@ class SessionWork:
                 ),
                 silent_after,
             )
-            if shared.pending is PendingCommand.STOP:
+            if shared.stopping:
                 return
             if live.outcome is not None:
                 if live.exit is not None and not live.alive:
@@ -307,7 +307,7 @@ class SessionWork:
                 Tag.ERROR, f"{record.provider}: {failure.text}", failure=str(failure.kind)
             )
         await self.unpaused()
-        if self.context.shared.pending is PendingCommand.STOP or self.context.shared.detached:
+        if self.context.shared.stopping or self.context.shared.detached:
             return  # what the failure leads to is decided anew, or never
         record = self.context.store.now
         if worked:
