@@ -148,7 +148,8 @@ class HandoffSteps:
         found = await self._somebody(record)
         if found is None:
             return
-        (target, passed), digest = found, ""
+        target, passed = found
+        handoff, digest = attrs.evolve(record.handoff, receiver=target, passed=passed), ""
 
         async def write() -> None:
             nonlocal digest
@@ -164,13 +165,7 @@ class HandoffSteps:
         effect(State.SNAPSHOTTED, "done")
         await self.context.store.advance(
             Trigger.SNAPSHOT_DONE,
-            handoff=attrs.evolve(
-                record.handoff,
-                contract_id=contract_id(record),
-                contract_sha256=digest,
-                receiver=target,
-                passed=passed,
-            ),
+            handoff=attrs.evolve(handoff, contract_id=contract_id(record), contract_sha256=digest),
         )
 
     async def _write_contract(self, record: SessionRecord, target: Target, gate: GateResult | None) -> str:

@@ -14,9 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from hub.tui.daemon import LocalDaemon
 from hub.tui.look import ASCII
+from hub.tui.page import PAGES as EVERY
 from tests.faults.harness import project, until
 from tests.hub.tui.kit import cells, drawn, masked, sees, shows, text
+from tests.hub.tui.test_pages import detected
 from tests.waiting import Gate
 
 HERE = Path(__file__).parent / "screens"
@@ -58,6 +61,7 @@ PAGES = (
     ("2", "quota", "100 % used"),
     ("3", "pipelines", "completed"),
     ("4", "history", "hub: snapshot"),
+    ("5", "agents", "2 running"),
     ("6", "providers", "Demo agent 2"),
     ("7", "log", "newest"),
     ("8", "find", "ready"),
@@ -113,6 +117,27 @@ def lived(tmp_path_factory):
         api.post("/api/pipelines/run", {"name": "feature"})
         until(lambda: api.get("/api/pipelines/run")["state"] == "completed", "the pipeline is over")
         yield work
+
+
+@pytest.fixture
+def seen_agents(monkeypatch):
+    """What the daemon finds on a machine with these agents: the tests' own has others each time."""
+    found = [
+        detected(lastActive=int(time.time()) - 330),
+        detected(id="codex:pid:7", displayName="Codex", running=True, pid=7, session=None, lastActive=0),
+        detected(id="claude:pid:8", running=True, pid=8, lastActive=int(time.time()) - 330),
+        detected(id="z", displayName="Goose", alarm="too large", lastActive=int(time.time()) - 330),
+    ]
+    get = LocalDaemon.get
+
+    async def answered(self, shape, path, *more, **named):
+        return found if path == "/api/detect" else await get(self, shape, path, *more, **named)
+
+    monkeypatch.setattr(LocalDaemon, "get", answered)
+
+
+def test_every_page_is_kept():
+    assert {name for _, name, _ in EVERY} == {"board", *(name for _, name, _ in PAGES)}
 
 
 def still(shown):
@@ -176,7 +201,7 @@ async def walk(taken, app, pilot):
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def test_every_page_at_this_size(lived, size):
+def test_every_page_at_this_size(lived, seen_agents, size):
     """Its letters, and how it looks dark and light."""
     taken = Taken(size, "dark", "light")
     shows(lived.root, partial(walk, taken), size=size)
@@ -186,7 +211,7 @@ def test_every_page_at_this_size(lived, size):
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def test_every_page_in_plain_ascii(lived, size):
+def test_every_page_in_plain_ascii(lived, seen_agents, size):
     taken = Taken(size, "ascii")
     shows(lived.root, partial(walk, taken), size=size, look=ASCII)
     for name, shown in taken.texts.items():
@@ -271,7 +296,7 @@ def _contrast(one, other):
 
 
 @pytest.mark.parametrize("theme", ["textual-dark", "textual-light"])
-def test_every_letter_can_be_read_on_its_ground(lived, theme):
+def test_every_letter_can_be_read_on_its_ground(lived, seen_agents, theme):
     """Muted words were white on a light ground: a colour that Textual works out has no meaning in a part of a line."""
 
     async def story(app, pilot):
