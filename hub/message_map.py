@@ -72,7 +72,6 @@ def _edges() -> tuple[Edge, ...]:  # noqa: PLR0915  # a table, a row a line
     blocking("front", "pipelines", *get_args(m.PipelinesInbox))
     blocking("front", "models", *get_args(m.ModelsInbox))
     blocking("front", "detector", *get_args(m.DetectorInbox))
-    blocking("front", "claims", m.ListClaims)
     blocking("front", "outcomes", m.GetCosts, m.GetOutcomes)
     blocking("front", "knowledge", m.GetGraph, m.GetGraphNodes, m.GetGraphDetail, m.Retrieve, m.IndexCode)
     blocking("models", "settings", m.GetConfig)

@@ -15,20 +15,11 @@ from typing import assert_never
 
 import attrs
 
-from hub.api.accounts import AccountInUse
 from hub.domain.routing import Target
 from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore
-from hub.messages import (
-    AccountFreed,
-    ClaimAccount,
-    ClaimsInbox,
-    GetClaims,
-    ListClaims,
-    ReleaseAccount,
-    RetainClaims,
-)
+from hub.messages import AccountFreed, ClaimAccount, ClaimsInbox, GetClaims, ReleaseAccount, RetainClaims
 from supervisors import Actor, Answer, Ref
 
 
@@ -78,18 +69,6 @@ class Claims(Actor[ClaimsInbox]):
             case GetClaims(but=but):
                 others = (claim.target for one, claim in self._held.items() if one != but)
                 return message.answer(Counter(others))
-            case ListClaims():
-                return message.answer(
-                    [
-                        AccountInUse(
-                            provider=claim.target.provider,
-                            account=claim.target.account,
-                            session_id=one,
-                            dispatch_id=claim.dispatch_id,
-                        )
-                        for one, claim in self._held.items()
-                    ]
-                )
             case _:
                 assert_never(message)
         return None

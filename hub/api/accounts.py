@@ -56,13 +56,3 @@ class AccountGone(Done):
     label: str
     config_dir: str
     active_account: str
-
-
-@attrs.frozen(kw_only=True)
-class AccountInUse:
-    """An account that a session's agent has; as many sessions may have it at once as its `concurrency` says."""
-
-    provider: str
-    account: str
-    session_id: str
-    dispatch_id: str

@@ -51,7 +51,6 @@ from hub.messages.claims import (
     ClaimAccount,
     ClaimsInbox,
     GetClaims,
-    ListClaims,
     ReleaseAccount,
     RetainClaims,
 )

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from hub.api.accounts import AccountInUse
 from hub.domain.routing import Target
 from supervisors import Call
 
@@ -52,13 +51,8 @@ class GetClaims(Call[Mapping[Target, int]]):
 
 
 @attrs.frozen
-class ListClaims(Call[list[AccountInUse]]):
-    """Answers which session has which account."""
-
-
-@attrs.frozen
 class AccountFreed:
     """An account that was in use is free. Whoever waits for one looks again; it is repeated with the next."""
 
 
-ClaimsInbox = ClaimAccount | GetClaims | ListClaims | ReleaseAccount | RetainClaims
+ClaimsInbox = ClaimAccount | GetClaims | ReleaseAccount | RetainClaims

@@ -6,12 +6,12 @@ Must not: decide what a label or a directory may be.
 
 from __future__ import annotations
 
-from hub.api.accounts import AccountGone, AccountInUse, AccountNow, NewAccount, WhichAccount
+from hub.api.accounts import AccountGone, AccountNow, NewAccount, WhichAccount
 from hub.domain.routing import Target
 from hub.errors import Code, HubError
-from hub.messages import AddAccount, GetInUse, ListClaims, RemoveAccount, SwitchAccount
+from hub.messages import AddAccount, GetInUse, RemoveAccount, SwitchAccount
 from hub.web.context import WRITE, Context, call
-from hub.web.route import get, post
+from hub.web.route import post
 
 
 async def remove(context: Context, body: WhichAccount) -> AccountGone:
@@ -26,12 +26,6 @@ async def remove(context: Context, body: WhichAccount) -> AccountGone:
 
 _CODES = frozenset({Code.NOT_FOUND, Code.CONFIG_INVALID, Code.NO_PERMISSION})
 ROUTES = (
-    get(
-        "/api/accounts/use",
-        "Which session has which account at this moment.",
-        call(ListClaims),
-        answer=list[AccountInUse],
-    ),
     post(
         "/api/providers/account",
         "Make an account the active one; the next session or handoff uses it.",
