@@ -350,7 +350,7 @@ async def test_no_answer_has_a_cors_or_server_header_and_all_have_the_others(ser
 async def test_gets_change_nothing(server: Server):
     """G12: a GET asks the actors for something that is only read."""
     reading = {
-        "AuditHead", "AuditHistory", "BreakerSnapshots", "Detect", "EventsSince", "GetApprovals", "GetConfig",
+        "GetAuditHead", "AuditHistory", "BreakerSnapshots", "Detect", "EventsSince", "GetApprovals", "GetConfig",
         "GetContract", "GetCost", "GetCosts", "GetGraph", "GetGraphDetail", "GetGraphNodes", "GetOutcomes", "GetPipelineRun",
         "GetPipelines", "GetProfiles", "GetProviders", "GetRedactions", "GetSessionFacts", "GetSessions", "GetStatus", "GetVision",
         "GetWallet", "ListModels", "ProvidersConfigured", "Retrieve", "Subscribe",
