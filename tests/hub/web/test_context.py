@@ -166,10 +166,11 @@ async def test_the_logs_take_the_beginning_of_an_id(made, monkeypatch):
         session_id = (await live.post("/api/run", RUN))["sessionId"]
         await live.until(lambda s: s["needsInput"], "the second agent asks")
         of_it = await live.get("/api/events", {"sessionId": session_id})
-        assert of_it
-        assert await live.get("/api/events", {"sessionId": session_id[:6]}) == of_it
-        nodes = await live.get("/api/graph/detail", {"sessionId": session_id[:6]})
-        assert nodes["nodes"] == (await live.get("/api/graph/detail", {"sessionId": session_id}))["nodes"]
+        asked = {"sessionId": session_id[:6], "until": of_it[-1]["id"]}
+        assert of_it == await live.get("/api/events", asked) != []
+        some = await live.get("/api/graph/detail", {"sessionId": session_id[:6]})
+        more = await live.get("/api/graph/detail", {"sessionId": session_id})  # the graph is still learning
+        assert {node["id"] for node in some["nodes"]} <= {node["id"] for node in more["nodes"]}
         assert await live.get("/api/events", {"sessionId": "s-00000000-0000"}) == []
         await live.post("/api/session/stop")
 
