@@ -104,11 +104,14 @@ class CodexStream(Fold):
         return [self._peer.request(key, "turn/steer", params)]
 
     def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
-        """Allows or declines; () when nothing of that id waits. The protocol's answer has no words: they steer."""
+        """Allows or declines; () when nothing of that id waits.
+
+        The protocol's answer has no words. They steer, and go first: behind the answer the turn may be over before them.
+        """
         write = self._asks.answer(approval_id, approved=approved)
         if write is None:
             return ()
-        return [write, *(self.reply(note, f"note-{approval_id}") if note else ())]
+        return [*(self.reply(note, f"note-{approval_id}") if note else ()), write]
 
     def interrupt(self) -> Sequence[Write]:
         """Ends the running turn; the process stays."""

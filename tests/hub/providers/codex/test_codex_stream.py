@@ -337,12 +337,12 @@ def test_a_permission_tells_the_command_as_the_model_wrote_it(command):
     assert waiting.meta["command"] == "rm x"
 
 
-def test_a_note_steers_the_turn_behind_the_answer():
-    """The answer of the protocol has no room for words; without a note there is no second write."""
+def test_a_note_steers_the_turn_before_the_answer():
+    """The answer of the protocol has no room for words; behind it the turn was over before them, now and then."""
     assignment = attrs.evolve(ASSIGNMENT, asks=True)
     ask = rpc(id=4, method="execCommandApproval", params={"command": ["rm", "x"]})
     begun = rpc(method="turn/started", params={"threadId": THREAD, "turn": {"id": "t"}})
-    answer, note = told(begun, ask, assignment=assignment).stream.answer("4", False, "not that one")
+    note, answer = told(begun, ask, assignment=assignment).stream.answer("4", False, "not that one")
     assert (answer.key, note.key) == ("answer-4", "note-4")
     steer = json.loads(note.data)
     assert steer["method"] == "turn/steer"
