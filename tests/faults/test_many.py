@@ -13,6 +13,7 @@ import pytest
 from tests.faults.harness import project, try_post, until
 from tests.faults.invariants import check_many
 from tests.faults.test_daemon_killed import write
+from tests.waiting import Gate
 
 LABELS = ("a", "b", "c")
 FAULTS = {
@@ -32,7 +33,10 @@ def work(tmp_path):
         steps = [write(oracle, f"{{name}}{n}.txt", f"text {n}") for n in range(3)]
         first = json.loads(json.dumps(steps).replace("{name}", "a"))
         second = json.loads(json.dumps(steps).replace("{name}", "b"))
-        made.script("demo-first", {"say": "working"}, *first, {"limit": {"resetsIn": 3600}})
+        gate = Gate(tmp_path / "gate")
+        made.script(
+            "demo-first", {"say": "working"}, *first, {"run": gate.command}, {"limit": {"resetsIn": 3600}}
+        )
         made.script("demo-second", {"say": "going on"}, *second, {"done": "finished"})
         accounts = "".join(
             f'\n[[providers.{name}.accounts]]\nlabel = "{label}"\n'
@@ -40,7 +44,8 @@ def work(tmp_path):
             for label in LABELS
         )
         made.configure(accounts, session="concurrent = 3\n")
-        yield made, oracle
+        with gate:
+            yield made, gate
 
 
 def _sessions(api) -> list[dict[str, object]]:
@@ -50,8 +55,8 @@ def _sessions(api) -> list[dict[str, object]]:
 @pytest.mark.parametrize("faults", FAULTS.values(), ids=FAULTS)
 def test_three_are_handed_over_whatever_dies(work, faults):
     """Each session ends by itself, on an account that no other had, with every byte on its own branch."""
-    made, _ = work
-    begun = 0
+    made, gate = work
+    begun, waiting = 0, 3  # at the gate: no login is used up before each session has one
     for failpoints in (*faults, ""):
         with contextlib.suppress(
             AssertionError
@@ -59,6 +64,9 @@ def test_three_are_handed_over_whatever_dies(work, faults):
             api = made.start(**({"HUB_FAILPOINTS": failpoints} if failpoints else {}))
             while begun < 3 and try_post(api, "/api/run", {"task": f"task {begun}"}) is not None:
                 begun += 1
+        while begun == 3 and waiting:
+            gate.open()
+            waiting -= 1
         if failpoints:
             assert made.wait_dead() == -9
     assert begun == 3
