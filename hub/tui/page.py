@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
 from textual.events import Click
 from textual.screen import Screen
 from textual.widgets import Footer, Static
@@ -204,6 +205,8 @@ class Page(Screen[None]):
         except HubError as error:
             self.stale = True
             self.failed(error.detail, error.hint)
+        except NoMatches:  # its parts are taken down from the leaves upwards: it is being left
+            self.stale = True
         finally:
             self._loading = False
         if self._again:

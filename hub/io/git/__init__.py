@@ -182,9 +182,7 @@ async def snapshots(root: Path, session_id: str | None = None) -> list[Commit]:
     if session_id is not None:
         kept_ref(session_id, BASE)
     fields = "%(refname)%00%(objectname)%00%(contents:subject)%00%(committerdate:iso-strict)"
-    done = await git(
-        "for-each-ref", "--sort=-refname", "--sort=-committerdate", f"--format={fields}", under, cwd=root
-    )
+    done = await git("for-each-ref", f"--format={fields}", under, cwd=root)
     found: list[Commit] = []
     for line in filter(None, done.text.split("\n")):  # a subject may hold what else ends a line
         ref, sha, subject, when = line.split("\0")
@@ -200,6 +198,8 @@ async def snapshots(root: Path, session_id: str | None = None) -> list[Commit]:
                     handoff_id=name,
                 )
             )
+    # git knows whole seconds: the last snapshot of a session comes behind a handoff of the same one.
+    found.sort(key=lambda one: (one.when, one.handoff_id.startswith("end-"), one.handoff_id), reverse=True)
     return found
 
 

@@ -101,7 +101,7 @@ async def test_files_that_do_not_hold_still_are_looked_at_again_and_then_given_u
         tries.append(args)
         raise MovingError
 
-    monkeypatch.setattr(hub.io.git, "store", moving)
+    monkeypatch.setattr(hub.io.git, "store_commit", moving)
     with pytest.raises(HubError) as caught:
         await api.session_diff(root, "main", "hub/s1", wt.path)
     assert (caught.value.code, len(tries)) == (Code.GIT_FAILED, 3)
@@ -142,3 +142,10 @@ async def test_the_snapshot_that_is_kept_of_a_handoff(root):
     assert await api.kept_snapshot(root, "s1", "h1") == taken.sha
     assert await api.kept_snapshot(root, "s1", "h2") == ""
     assert await api.kept_snapshot(root, "../s1", "h1") == ""
+
+
+async def test_the_end_of_a_session_is_newer_than_its_handoff_of_the_same_second(root):
+    """git keeps whole seconds; the list was the wrong way round now and then."""
+    for name in ("end-t1", "h-6b01-0a", "h-6b00-ff"):
+        sh(root, "update-ref", f"refs/hub/s1/{name}", "HEAD")
+    assert [one.handoff_id for one in await api.snapshots(root, "s1")] == ["end-t1", "h-6b01-0a", "h-6b00-ff"]
