@@ -16,6 +16,7 @@ from pathlib import Path
 
 from hub.errors import HubError
 from hub.io.files.atomic import write_atomic
+from hub.io.project.places import make_private_dir
 from hub.userdirs import state_dir
 
 _SUFFIX = ".project"
@@ -33,7 +34,9 @@ def note(root: Path, where: Path | None = None) -> Path | None:
     where = folder() if where is None else where
     path = where / f"{_name(root)}{_SUFFIX}"
     with contextlib.suppress(OSError, HubError):
-        where.mkdir(mode=0o700, parents=True, exist_ok=True)
+        where.parent.parent.mkdir(parents=True, exist_ok=True)
+        make_private_dir(where.parent)
+        where.mkdir(mode=0o700, exist_ok=True)
         if _own(where):
             write_atomic(path, os.fsencode(root) + b"\n")
             return path

@@ -1,6 +1,7 @@
 """The notes by which the daemons of all projects are found."""
 
 import os
+import stat
 
 import pytest
 
@@ -45,3 +46,14 @@ def test_a_folder_that_cannot_be_made_keeps_nobody_from_working(tmp_path):
 def test_where_it_is(tmp_path):
     """Not in a runtime directory: root in a container has none, and a service another than a login by ssh."""
     assert daemons.folder({"HUB_STATE_DIR": str(tmp_path)}) == tmp_path / "running"
+
+
+def test_whoever_makes_the_folder_first_makes_it_private(tmp_path):
+    """A note is often the first thing that hub writes for a user; with an open mask its parent was open to all."""
+    where = tmp_path / "state" / "hub" / "running"
+    before = os.umask(0)
+    try:
+        assert daemons.note(tmp_path, where) is not None
+    finally:
+        os.umask(before)
+    assert [stat.S_IMODE(place.stat().st_mode) for place in (where.parent, where)] == [0o700, 0o700]
