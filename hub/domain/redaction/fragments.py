@@ -31,7 +31,7 @@ WORDS_SIZE = 16
 """The same where a person may have written them all: words, and numbers beside them."""
 _DRAWN = 3
 """So many letters that no person writes tell something of a value."""
-_BLOCK, _STRETCH = 4, 16_384
+_BLOCK, _STRETCH = 4, 1024
 _DISTINCT = 4
 _DENSE = 4096
 """Forms up to this long are found in pieces; of longer ones (certificates, whole files) only lines are."""
@@ -116,7 +116,7 @@ class Fragments:
     def _places(self, blocks: memoryview, lo: int) -> Iterator[int]:
         """Where the blocks stand that are of some form."""
         for first in range(0, len(blocks), _STRETCH):
-            stretch = blocks[first : first + _STRETCH]
+            stretch = blocks[first : first + _STRETCH].tolist()
             if not self._blocks.isdisjoint(stretch):
                 places = count(lo + _BLOCK * first, _BLOCK)
                 yield from compress(places, map(self._blocks.__contains__, stretch))
