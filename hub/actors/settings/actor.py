@@ -51,7 +51,7 @@ from hub.messages import (
     SettingsInbox,
     SwitchAccount,
 )
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 from supervisors import Actor, Answer, Ref
 
 Order = TypeVar("Order")
