@@ -7,6 +7,7 @@ Must not: compute anything the daemon has not said.
 from __future__ import annotations
 
 import os
+import sys
 from datetime import UTC, datetime
 
 import click
@@ -18,6 +19,7 @@ from hub.cli.records import Records
 from hub.cli.screen import gauge, window_name
 from hub.cli.sessions import everywhere
 from hub.cli.table import table as table_of
+from hub.cli.width import columns, hung
 from hub.client.place import root_of
 from hub.domain.quota.spoken import OUTLOOKS
 from hub.domain.text.figures import MINUTE, span
@@ -65,14 +67,22 @@ def table(entries: list[Entry], *, windows: bool = False, now: datetime | None =
     """The wallet for people: a bar, what is left, the pace, the wall, the reset, and where it all comes from."""
     now = now or datetime.now(UTC)
     clock = Clock(now.timestamp())
+    known = [entry for entry in entries if entry.fraction_used is not None or entry.tokens_elsewhere]
     rows = [
-        (f"{entry.provider}/{entry.account}", *_cells(window, now, clock), _elsewhere(entry))
-        for entry in entries
+        (_name(entry), *_cells(window, now, clock), _elsewhere(entry))
+        for entry in known
         for window in (entry.windows if windows and entry.windows else [entry])
     ]
-    if not rows:
+    if not entries:
         return "no quota is known: no agent is installed, or none has worked yet - see: hub providers"
-    return table_of(_HEADINGS, rows)
+    shown = [table_of(_HEADINGS, rows)] if rows else []
+    if unknown := [_name(entry) for entry in entries if entry not in known]:
+        shown.append(hung(f"unknown: {', '.join(unknown)}", columns(sys.stdout), 2))
+    return "\n\n".join(shown)
+
+
+def _name(entry: Entry) -> str:
+    return f"{entry.provider}/{entry.account}"
 
 
 def _cells(window: Window, now: datetime, clock: Clock) -> tuple[str, ...]:
