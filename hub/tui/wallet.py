@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from hub.domain.quota.spoken import OUTLOOKS, SOURCES, WINDOWS
-from hub.tui.look import Look, moment, seconds_until, span
+from hub.domain.text.figures import span
+from hub.tui.look import Look, moment, seconds_until
 from hub.tui.page import Page
 from hub.tui.rows import Row, Rows, row
 

@@ -12,6 +12,7 @@ import pytest
 import trio
 
 from supervisors import Actor, ActorDied, Answer, Call, Ref, Slot, SupervisorSpec, actor_spec, run_root
+from supervisors.testing import ROOMY
 
 
 @attrs.frozen
@@ -41,7 +42,7 @@ class Texts(Actor[Length | Halves]):
 
 async def test_each_message_says_what_its_answer_is() -> None:
     """`assert_type` is for the type checker: it refuses this file where the answer would be of another type."""
-    slot: Slot[Length | Halves] = Slot("texts")
+    slot: Slot[Length | Halves] = Slot("texts", ROOMY)
     spec = SupervisorSpec(children=[actor_spec("texts", Texts, slot)])
     async with trio.open_nursery() as nursery:
         root = await nursery.start(run_root, spec)
@@ -54,7 +55,7 @@ async def test_each_message_says_what_its_answer_is() -> None:
 
 
 async def test_a_ref_takes_the_messages_of_its_inbox_alone() -> None:
-    slot: Slot[Length] = Slot("lengths")
+    slot: Slot[Length] = Slot("lengths", ROOMY)
     some: Ref[Length] = slot.ref
     wide: Ref[Length | Halves] = some  # type: ignore[assignment]  # it would take what its actor does not
     assert not some.try_cast(Halves("ab"))  # type: ignore[arg-type]

@@ -16,8 +16,9 @@ from hub.domain.audit import ChainState
 from hub.errors import Code, HubError
 from hub.io.audit.journal import MAX_GROUP, verify_file
 from hub.io.project.places import Places
+from hub.message_map import slot_of
 from hub.messages import AuditAppend, AuditEntry, AuditHistory, AuditLastEvent, GetAuditHead
-from supervisors import Slot, SupervisorSpec, actor_spec
+from supervisors import SupervisorSpec, actor_spec
 from supervisors.testing import running
 
 KEY = b"k" * 32
@@ -35,7 +36,7 @@ def places(tmp_path):
 @asynccontextmanager
 async def writer(places):
     """The running actor's way to be asked."""
-    slot = Slot("audit")
+    slot = slot_of("audit")
     async with running(
         SupervisorSpec(children=[actor_spec("audit", lambda: AuditWriter(places, KEY), slot)])
     ):

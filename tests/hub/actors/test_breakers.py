@@ -20,6 +20,7 @@ from hub.io.files.seal import split
 from hub.io.files.sealed import write_sealed
 from hub.io.project.places import Places
 from hub.io.records.breakers import breaker_store
+from hub.message_map import slot_of
 from hub.messages import (
     BreakerClosed,
     BreakerFailure,
@@ -79,7 +80,7 @@ def places(tmp_path):
 
 @asynccontextmanager
 async def bench_of(places, clock=None):
-    audit, log, breakers, clock = Slot("audit"), Slot("events"), Slot("breakers"), clock or Clock()
+    audit, log, breakers, clock = slot_of("audit"), slot_of("events"), slot_of("breakers"), clock or Clock()
     spec = SupervisorSpec(
         children=[
             actor_spec("audit", lambda: AuditWriter(places, b"k" * 32), audit),

@@ -16,8 +16,9 @@ from hub.domain.event import Tag
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.io.project.places import Places
+from hub.message_map import slot_of
 from hub.messages import EventAppend
-from supervisors import Slot, SupervisorSpec, actor_spec, faults
+from supervisors import SupervisorSpec, actor_spec, faults
 from supervisors.testing import running
 
 CALL = 20.0
@@ -56,7 +57,7 @@ def places(tmp_path):
 
 @asynccontextmanager
 async def following(places):
-    audit, log, reader = Slot("audit"), Slot("events"), Reader()
+    audit, log, reader = slot_of("audit"), slot_of("events"), Reader()
     spec = SupervisorSpec(
         children=[
             actor_spec("audit", lambda: AuditWriter(places, b"k" * 32), audit),
