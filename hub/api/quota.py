@@ -53,7 +53,7 @@ class Window:
 
 
 @attrs.frozen(kw_only=True)
-class Rise:
+class MeterReading:
     """A moment at which a meter rose, and what it showed from then on."""
 
     at: Timestamp
@@ -65,7 +65,7 @@ class MeteredWindow(Window):
     """One quota window, and how it was used up so far."""
 
     rises: Annotated[
-        list[Rise],
+        list[MeterReading],
         Meta(description="Since the window began, or hub first heard of it; the newest 64, oldest first."),
     ]
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import attrs
 
 from hub.actors.quota.store import Owner, QuotaStore
-from hub.api.quota import Entry, MeteredWindow, Rise, Window
+from hub.api.quota import Entry, MeteredWindow, MeterReading, Window
 from hub.domain.config.reader import Config
 from hub.domain.quota.burn import begin
 from hub.domain.quota.forecast import Outlook
@@ -158,7 +158,7 @@ def window(p: Prospect, now: float) -> Window:
 
 def _metered(p: Prospect, now: float) -> MeteredWindow:
     """The same with how the meter came to stand there."""
-    rises = [Rise(at=iso(one.at), fraction_used=one.used / FULL) for one in p.course[-_RISES:]]
+    rises = [MeterReading(at=iso(one.at), fraction_used=one.used / FULL) for one in p.course[-_RISES:]]
     return MeteredWindow(**attrs.asdict(window(p, now), recurse=False), rises=rises)
 
 
