@@ -67,7 +67,7 @@ from hub.io.secrets.kingfisher import Detection
 from hub.mcp.http import ToolsApp
 from hub.message_map import Slots, slot_of
 from hub.messages import AdapterInbox, AgentBatch, Dispatch, SessionInbox
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 from hub.providers.registry import load_all, quota_client
 from hub.web.context import Context
 from hub.web.server import Bound, serve

@@ -57,8 +57,9 @@ from hub.messages import (
     AgentEvent,
     Dispatch,
 )
-from hub.providers.base import Outcome, Provider, Step
+from hub.providers.base import Outcome, Step
 from hub.providers.base import ProcessExit as AgentExit
+from hub.providers.provider import Provider
 from supervisors import Actor, Ref, Shutdown
 
 _BACKLOG = 512

@@ -29,7 +29,7 @@ from hub.io.secrets.kingfisher import Detection
 if TYPE_CHECKING:
     from hub.domain.redaction.events import EventRedactor
     from hub.domain.redaction.redactor import KnownSecrets, Redactor
-    from hub.providers.base import Provider
+    from hub.providers.provider import Provider
 
 _SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 """Names in a user's own `env` tables whose values nobody may see."""

@@ -30,7 +30,7 @@ from hub.io.models.ollama import base_of, installed, pulling, reachable
 from hub.io.processes.probe import which
 from hub.io.project.places import Places
 from hub.messages import CancelPull, GetConfig, LaunchModel, ListModels, LookAtImage, ModelsInbox, PullModel
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 from supervisors import Actor, ActorDied, Answer, Ref
 
 CURATED: tuple[CuratedModel, ...] = (

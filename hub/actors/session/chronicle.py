@@ -44,7 +44,7 @@ from hub.io.git.proving import proofs
 from hub.messages import AuditIntact, EventsHead, EventsOfDispatch, EventsOfSession
 
 if TYPE_CHECKING:
-    from hub.providers.base import Provider
+    from hub.providers.provider import Provider
 
 _PAGE = 200
 """Records that are read at once: a millisecond's work of the event loop's, and some of a thread's."""

@@ -44,7 +44,8 @@ from supervisors import Ref
 
 if TYPE_CHECKING:
     from hub.domain.redaction.redactor import KnownSecrets
-    from hub.providers.base import Outcome, ProcessExit, Provider
+    from hub.providers.base import Outcome, ProcessExit
+    from hub.providers.provider import Provider
 
 T = TypeVar("T")
 

@@ -147,6 +147,8 @@ class SessionEnding:
 
     async def _close(self, record: SessionRecord, changes: dict[str, object]) -> None:
         await self.control.drop_ready()
+        used = self.context.store.usage.tokens()
+        changes["tokens_used"] = used.tokens_in + used.tokens_out
         if record.state is State.RUNNING:
             await self.context.store.update(**changes)
             await self.context.store.publish()

@@ -33,7 +33,8 @@ from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.git.env import together
 from hub.messages import BreakerFailure, BreakerSuccess
-from hub.providers.base import Ending, Outcome, refused_login_hint
+from hub.providers.base import Ending, Outcome
+from hub.providers.provider import refused_login_hint
 
 _LOOK = 10.0
 """Seconds between two looks of a session that waits at who is free: a login may be made beside hub, untold."""

@@ -52,7 +52,7 @@ from hub.messages import (
     SettingsInbox,
     SwitchAccount,
 )
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 from supervisors import Actor, Answer, Ref
 
 Order = TypeVar("Order")
@@ -66,8 +66,8 @@ _NEW_RULES = (
     "[[approvals]] has changed. The new rules judge what an agent asks from now on, and hold whoever is started from then "
     "on. An agent that runs asks as it was told to at its start; to hand its work to one that is held: hub handoff"
 )
-_PATIENCE = 5.0
-"""Seconds a question waits for programs that have not told their version yet: some take two."""
+_PATIENCE = 1.4
+"""Seconds a question waits for programs that have never told their version: some take two."""
 
 
 class Settings(Actor[SettingsInbox]):

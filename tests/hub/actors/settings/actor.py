@@ -25,8 +25,8 @@ from hub.io.config.file import load
 from hub.io.project.places import Places
 from hub.message_map import slot_of
 from hub.messages import AuditHistory, EventsSince
-from hub.providers.base import Provider
 from hub.providers.demo.agent import FIRST, SECOND
+from hub.providers.provider import Provider
 from supervisors import ChildSpec, DynamicHandle, Restart, Slot, SupervisorSpec, actor_spec, dynamic_spec
 from supervisors.testing import running
 
