@@ -38,9 +38,11 @@ _HEADS = frozenset(word[:size] for word in (*WORDS, *OPTIONS) for size in range(
 _LONGEST = max(map(len, _HEADS))
 _SIZES = sizes_by_end(_HEADS)
 _QUOTES = "\"'\\`,;)"
+_OPENED = b"\"'`\\ brfun"
+"""Between a call's bracket and what it is called with."""
 _GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
 """Behind a value without quotes: it is called, indexed or put together, so it is a name."""
-_SHORT, _LONG, _ALONE_LEAST = 10, 24, 32
+_SHORT, _LONG, _ALONE_LEAST = 10, 16, 32
 _MANY = 64
 """Words in a row that say nothing, from which on it is worth a look whether the text repeats itself."""
 _PERIOD = 32_768
@@ -74,7 +76,7 @@ _SESSION = 16
 _CURL = late(rb"\bcurl\b(?:[^\n]|(?<=\\)\n)*\Z")
 _PROGRAM = late(
     rb"\b(?:sshpass|mysql[a-z]{0,8}|mongo[a-z]{0,8}|mariadb|(?:docker|podman|nerdctl|registry|az) login"
-    rb"|twine|(?:redis|valkey)-cli)\b"
+    rb"|twine|(?:redis|valkey)-cli|ldap[a-z]{0,8}|snowsql|7z[a-z]?|(?:un)?zip|openssl|https?(?!:))\b"
     rb"(?:[^\n;|&]|(?<=\\)\n)*\Z"
 )
 LOOK_BACK = 160
@@ -241,7 +243,8 @@ def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span |
     start, value = found.start(group), found[group]
     if not quoted and view[found.end() : found.end() + 1] in _GOES_ON:
         return None
-    if word in SHORT:
+    called = view[found.start() : start].rstrip(_OPENED).endswith(b"(")
+    if word in SHORT or (called and word in PASSWORDS):
         secret = said_password(value)
     elif word in PASSWORDS:
         listed = _LISTED().fullmatch(view, found.start(), start) is not None
@@ -257,8 +260,8 @@ def _told(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | Non
     """The same for what a sentence tells, or a call is given: then quoted, and nothing else stands between."""
     quoted = found["quoted"] is not None
     start, value = found.span("quoted" if quoted else "bare")[0], found["quoted"] or found["bare"]
-    between = view[found.start() : start].rstrip()
-    if not quoted and not between.endswith((b"is", b"set to", b":")):
+    between = view[found.start() : start].rstrip(b" \t\r\n'")
+    if not quoted and not between.endswith((b" is", b" to", b":")):
         return None
     if _OTHER_MATTER().search(between) or view.endswith(b"public ", 0, at):
         return None
@@ -294,7 +297,7 @@ def _names_none(view: bytes, at: int, word: bytes, found: re.Match[str]) -> bool
     if (word == b"_pass" and end > tail) or names_no_secret(view, low, end):
         return True
     name = _NAME_BEGIN.search(view, low, at)
-    return name is not None and machine_made(found.string[name.start() : end])
+    return name is not None and machine_made(found.string[name.start() : at] + found.string[tail:end])
 
 
 def _password(value: str, *, quoted: bool) -> bool:
@@ -373,7 +376,11 @@ class _Reading:
         self.reach = sum(map(int, re.findall(r"\{\d+,(\d+)\}", begins)))
 
 
-_NAMES = (_Reading(grammar.FULL, grammar.BEGINS, _assigned),)
+_NAMES = (
+    _Reading(grammar.FULL, grammar.BEGINS, _assigned),
+    _Reading(grammar.ELEMENTS, grammar.ELEMENT_BEGINS, _assigned),
+    _Reading(grammar.DEFAULTS, grammar.DEFAULT_BEGINS, _assigned),
+)
 _SPACED_NAMES = (*_NAMES, _Reading(grammar.OPTION, grammar.OPTION_BEGINS, _assigned))
 _SENTENCE = _Reading(grammar.SAID, grammar.SAID_BEGINS, _told)
 _STATEMENT = _Reading(grammar.PROSED, grammar.PROSED_BEGINS, _told)

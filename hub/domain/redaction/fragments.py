@@ -5,7 +5,9 @@ Must not: look for whole values (`known` does), or know where a text was cut.
 
 Agents cut their own output, and so do the programs they run: in the middle, at a width, after so many bytes. So each
 eight letters of a form are a find wherever they stand, if a few of them are what no person writes. Of words it takes
-sixteen: `sk-opencode-test-1234` is a key, and neither `opencode` nor `test-1234` may be hidden wherever they stand. No
+sixteen: `sk-opencode-test-1234` is a key, and neither `opencode` nor `test-1234` may be hidden wherever they stand. So it
+does of digits: a long key in hex has some 25 places with eight of them in a row, twenty keys 500, and of the 100,000 long
+numbers that agents print in a day (times, ids) a few would hold one by chance; sixteen in a row none in a lifetime. No
 finds are what every key of a vendor begins with, and the words of a value that is a sentence, a path or an address.
 
 The search asks of every fourth place in the text whether its four letters are of some form: eight letters in a row hold
@@ -78,7 +80,10 @@ class Fragments:
         drawn = _drawn_before(form)
         grams = [form[at : at + SIZE] for at in range(start, len(form) - SIZE + 1)]
         telling = [
-            drawn[at + SIZE] - drawn[at] >= _DRAWN and _may_tell(gram) and gram not in unseen
+            drawn[at + SIZE] - drawn[at] >= _DRAWN
+            and _may_tell(gram)
+            and not gram.isdigit()
+            and gram not in unseen
             for at, gram in enumerate(grams, start)
         ]
         for gram in compress(grams, telling):

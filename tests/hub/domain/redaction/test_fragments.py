@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.redaction.fragments import SIZE, Fragments, Piece, tells
+from hub.domain.redaction.fragments import SIZE, WORDS_SIZE, Fragments, Piece, tells
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 
 KEY = "sk-ant-api03-tR8vQ2mX4kLpW9zN-Yb6Jc1_Hd5Gf3Sa7Ue0"
@@ -136,9 +136,20 @@ def test_of_keys_that_were_drawn_no_eight_letters_look_like_words(draw):
         key = draw(rng)
         red = redactor(key)
         pieces = [key[at : at + SIZE] for at in range(len(key) - SIZE + 1)]
+        pieces = [piece for piece in pieces if not piece.isdigit()]
         seen += sum(piece in red.text(f"a {piece}! b") for piece in pieces)
         all_of_them += len(pieces)
     assert seen <= all_of_them / 100
+
+
+def test_a_number_is_hidden_where_sixteen_digits_in_a_row_are_of_a_key():
+    """Of fewer there are so many in keys and in the numbers of a day that some are alike by chance."""
+    key = "9f" + "1734625089" * 2 + "c41d7be08a3f5629"
+    red = redactor(key)
+    for digits in range(SIZE, WORDS_SIZE):
+        number = f"at 88{key[3 : 3 + digits]}88 ns"
+        assert red.text(number) == number
+    assert key[3 : 3 + WORDS_SIZE] not in red.text(f"at {key[3 : 3 + WORDS_SIZE]} ns")
 
 
 @pytest.mark.parametrize(
