@@ -32,7 +32,7 @@ from hub.io.processes.commands import base_env
 from hub.io.processes.probe import ProgramProbe, which
 from hub.io.project.places import Places, find_project
 from hub.io.secrets.agent_keys import keys_of
-from hub.providers.base import Provider, install_hint, login_hint
+from hub.providers.provider import Provider, install_hint, login_hint
 from hub.providers.registry import load_all
 
 _HANG, _NARROW, _NARROW_HANG = 22, 60, 5

@@ -39,7 +39,7 @@ from hub.io.project.lock import project_lock
 from hub.io.project.places import Places, find_project, make_private_dir
 from hub.io.project.trust import Gate
 from hub.io.records.breakers import KeptBreakers, breaker_store
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 from hub.providers.registry import load_all
 
 if TYPE_CHECKING:

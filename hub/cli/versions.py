@@ -21,7 +21,7 @@ import trio
 from hub.cli.width import columns
 from hub.domain.config.reader import Config
 from hub.io.processes.probe import ProgramProbe, probe
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 
 _GRACE = 0.3
 """Seconds that the end of a program may take once it is over its time."""

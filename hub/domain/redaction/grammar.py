@@ -16,28 +16,29 @@ TAIL = r"[\w.-]{0,40}+"
 CLOSE = r"[\"'`)\]\\ \t*]{0,24}+"
 NAMED_BEFORE = r"[<]{1,1}+[/]{1,1}+[KNaekmny]{3,4}+[>]{1,1}+\s{0,24}+[<]{1,1}+[A-Za-z]{1,12}+[>]{1,1}+"
 """`<key>API_SECRET</key><string>...`."""
-ASSIGN = f"(?:[=:>,.?|!{{]{{1,5}}+|[or]{{2,2}}+|{NAMED_BEFORE})"
+ASSIGN = f"(?:[=:>,.?|!{{]{{1,5}}+|[<]{{1,1}}+[-]{{1,2}}+|[or]{{2,2}}+|{NAMED_BEFORE})"
 OPEN = r"[\s(\[{]{0,24}+"
-TYPE = r"(?:[\s:,\"'{]{1,16}+[A-Za-z&*<>?\[]{1,24}+)?"
+TYPE = r"(?:[\s:,\"'{]{1,16}+[A-Za-z&*<>?\[]{1,24}+(?!:\w))?"
 """What may stand between a name and its value's sign: `token string =`, `token: Final[str] =`, `name: TOKEN, value:`."""
 BLOCK = (
-    r"(?:[>|]{1,1}+[+-]{0,1}+[ \t]{0,4}+[\r\n]{1,2}+\s{0,24}+|[<!\[CDAT]{9,9}+\s{0,24}+"
+    r"(?:[>|]{1,1}+[+-]{0,1}+[ \t]{0,4}+[\r\n]{1,2}+\s{0,24}+|[<]{1,1}+[!\[CDAT]{8,8}+\s{0,24}+"
     r"|(?<=[\"']>)[<]{1,1}+[A-Za-z]{1,12}+[>]{1,1}+)?"
 )
 """A value on lines of its own: `token: >-` of YAML, `<![CDATA[` of XML, `name="token"><value>` too."""
-SCHEME = r"(?:[\"'`]?[A-Za-z!-]{2,16}+[ ]{1,3}+)?"
-"""What a header puts before its secret, and YAML before a value: `Authorization: Token ...`, `token: !!str ...`."""
-BARE = r"[A-Za-z0-9_./+=~@%#^&*!?:-]"
+SCHEME = r"(?:[\"'`]?[A-Za-z!-]{2,16}+\\{0,2}+[ ]{1,3}+|[A-Za-z_.:\[\]]{1,32}+[(]{1,1}+)?"
+"""What a header puts before its secret, YAML before a value, and a program around one: `Authorization: Token ...`,
+`token: !!str ...`, `String::from("...")`."""
+BARE = r"[A-Za-z0-9_./+=~@%#^&*!?:|$-]"
 PARTS = (TAIL, TYPE, CLOSE, ASSIGN, OPEN, BLOCK, SCHEME)
-LITERAL = "[@LuUbBrR]{0,2}+"
-"""What languages put before a quote: `L"..."`, `@"..."`, `b"..."`."""
+LITERAL = "[@LuUbBrRfFN]{0,2}+"
+"""What languages put before a quote: `L"..."`, `@"..."`, `b"..."`, `N'...'`."""
 PERL = "(?:%{0,1}+q{1,2}+[({|]{1,1}+)?"
 """`q{...}`, `%q(...)`."""
-VALUE = rf"(?:{LITERAL}\\{{0,3}}+[\"'`]{{1,3}}+(?P<quoted>[^\s\"'`\\]{{6,512}}+)|{PERL}(?P<bare>{BARE}{{6,512}}+))"
+VALUE = rf"(?:{LITERAL}\\{{0,7}}+[\"'`]{{1,3}}+(?P<quoted>[^\s\"'`\\]{{6,512}}+)|{PERL}(?P<bare>{BARE}{{6,512}}+))"
 VALUE_BEGINS = (
-    rf"(?:{LITERAL}\\{{0,3}}+(?:[\"'`]{{1,3}}+[^\s\"'`\\]{{0,512}}+)?\Z|%?q{{0,2}}[({{|]?{BARE}{{0,512}}+\Z)"
+    rf"(?:{LITERAL}\\{{0,7}}+(?:[\"'`]{{1,3}}+[^\s\"'`\\]{{0,512}}+)?\Z|%?q{{0,2}}[({{|]?{BARE}{{0,512}}+\Z)"
 )
-LOGIN = r"[ =]{1,4}+"
+LOGIN = r"[ =]{0,4}+"
 
 
 def beginning(parts: tuple[str, ...], value: str) -> str:
@@ -51,10 +52,23 @@ def beginning(parts: tuple[str, ...], value: str) -> str:
 SIGNS = sum(map(int, re.findall(r"\{\d+,(\d+)\}", "".join(PARTS))))
 """No more stands between a name and its value."""
 FULL, BEGINS = "".join(PARTS) + VALUE, beginning(PARTS, VALUE_BEGINS)
+_ATTRIBUTE = r"\s{1,8}+[\w:.-]{1,40}+[=]{1,1}+[\"']{1,1}+[^\"'<>]{0,80}+[\"']{1,1}+"
+ELEMENT = (TAIL, _ATTRIBUTE, f"(?:{_ATTRIBUTE})?", r"\s{0,4}+", "[>]{1,1}+", r"\s{0,24}+")
+ELEMENTS, ELEMENT_BEGINS = "".join(ELEMENT) + VALUE, beginning(ELEMENT, VALUE_BEGINS)
+"""`<password type="text">...`."""
+DEFAULT = (
+    TAIL,
+    "[\"']{1,1}+[ ]{0,4}+[{]{1,1}+",
+    r"(?:(?!default)[^{}]){0,400}+",
+    "[default]{7,7}+",
+    r"[ \t]{0,24}+[=]{1,1}+[ ]{0,4}+",
+)
+DEFAULTS, DEFAULT_BEGINS = "".join(DEFAULT) + VALUE, beginning(DEFAULT, VALUE_BEGINS)
+"""`variable "api_token" { type = string, default = "..." }`."""
 GAP = "[ ]{1,4}+"
 OPTION, OPTION_BEGINS = TAIL + GAP + VALUE, beginning((TAIL, GAP), VALUE_BEGINS)
 USER, USER_BEGINS = LOGIN + r"(\S{1,256}+)", beginning((LOGIN,), r"\S{0,256}+\Z")
-SAYS = (TAIL, r"[ \t(]{1,4}+", "(?:[iset]{2,3}+[ ]{1,4}+(?:[to]{2,2}+[ ]{1,4}+)?)?")
+SAYS = (TAIL, r"[ \t(]{1,4}+", "(?:[iset]{2,3}+[ ]{1,4}+)?(?:[to]{2,2}+[ ]{1,4}+)?")
 """`password is ...`, `password set to ...`, `setPassword("...")`."""
 SAID, SAID_BEGINS = "".join(SAYS) + VALUE, beginning(SAYS, VALUE_BEGINS)
 PROSE = (TAIL, r"[ \t]{1,1}+", r"[A-Za-z@().'-][A-Za-z@().' -]{0,48}+", r"[:]{0,1}+", r"\s{0,4}+")

@@ -17,7 +17,7 @@ _MEANT_FOR_NONE = (
 )
 _PUBLIC_KEYS = (
     rb"(?:public|publishable|pub|primary|foreign|cache|cursor|partition|sort|row|idempotency|object|dedup[a-z]*|(?<!bit)bucket"
-    rb"|hot|natural|schema|sequence|idx|index|hash|lookup|i18n|translation|site)[_.-]?keys?(?:[_.-]?(?:token|pem|jwk))?\Z"
+    rb"|hot|natural|schema|sequence|idx|index|hash|restore|websocket|lookup|i18n|translation|site)[_.-]?keys?(?:[_.-]?(?:token|pem|jwk))?\Z"
 )
 _PLACES_IN_A_LIST = (
     rb"(?:next|prev(?:ious)?|start|pagination|continuation|(?<![a-z])(?:page|sync|resume|cancel(?:lation)?))[_-]?"
@@ -31,7 +31,7 @@ _ABOUT_SECRETS = (
     rb"|md5|sha[0-9]{1,3}(?:sum)?)\Z"
 )
 _OTHER_WORDS = (
-    rb"author(?!i[sz])[a-z0-9_-]*+\Z|authentication-results\Z|tokeni[sz]ers?[a-z0-9_-]*+\Z|\bwithcredentials\Z"
+    rb"author(?!i[sz])[a-z0-9_-]*+\Z|authentication-results\Z|tokeni[sz]ers?[a-z0-9_-]*+\Z|\b(?:withcredentials|auth0)\Z"
     rb"|(?:mon|tur|don|hoc|joc|whis|mic)key[a-z0-9_-]*+\Z"
 )
 """A writer, a mail's origin, a cutter of text, a choice, and animals, people and drinks: each holds a word by chance."""

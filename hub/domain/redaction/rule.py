@@ -13,6 +13,7 @@ Tests: tests/hub/domain/redaction/test_rules.py, tests/hub/domain/redaction/test
 
 from __future__ import annotations
 
+import operator
 import re
 from functools import cache
 from typing import AnyStr
@@ -27,7 +28,7 @@ _WORDS_LETTERS = (ALNUM, UPPER)
 """Classes without a sign that may end a word."""
 _LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
 _BLANK, _SAMPLE = 2, 32
-"""A form filled in with no more different characters than this is a placeholder: `xxxx-xxxx`."""
+"""A form filled in with no more different characters is a placeholder, and how many letters mostly tell."""
 _READ = 512
 _HEAD_AND_RUN = 2
 """The parts of most forms."""
@@ -219,7 +220,7 @@ class Rule:
         # Heads upon heads are one region, or each would be looked at.
         if not self.chosen and self._is_drawn and self.literal not in drawn and worded(drawn[:_READ]):
             return False
-        return len(set(drawn[:_SAMPLE].lower())) > _BLANK or len(set(drawn.lower())) > _BLANK
+        return any(map(_is_varied, (drawn[:_SAMPLE].lower(), drawn.lower())))
 
     def _before(self) -> str:
         if not self.boundary:
@@ -227,6 +228,12 @@ class Rule:
         # An escaped line end is a boundary too. A marker is none: else hiding one secret would uncover a form
         # that was none before, and redacting twice were more than redacting once.
         return rf"(?<!:[0-9a-f]{{8}}\])(?:(?<![{ALNUM}])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{{2}}))"
+
+
+def _is_varied(letters: str) -> bool:
+    """Whether it is no form filled in with a few letters over and over: `xxxx-xxxx`, `aaaaaa111111`."""
+    again = sum(map(operator.eq, letters, letters[1:]))
+    return len(set(letters)) > _BLANK and 2 * again < len(letters)
 
 
 def _likely(parts: tuple[Part, ...]) -> str:

@@ -26,7 +26,7 @@ _ENTRA = ".~" + _URLSAFE
 _ENTRA_HEAD = rf"(?<=[{_ENTRA}]{{3}})(?<![{_ENTRA}]{{4}})(?<!:[0-9a-f]{{8}}\][{_ENTRA}]{{3}})"
 """Three letters stand before the version of a secret of Microsoft Entra; more, and it is part of something else."""
 
-_HEX = "a-f0-9"
+_HEX, _HEX_ANY = "a-f0-9", "A-Fa-f0-9"
 _LOGINS = "A-Za-z0-9._~%^#+=!$&*,;()-"
 
 _BROKERED: tuple[Rule, ...] = (
@@ -71,16 +71,15 @@ _BROKERED: tuple[Rule, ...] = (
 _SERVICES: tuple[Rule, ...] = (
     *(
         _key("gitlab", f"gl{kind}-", 18, 255)
-        for kind in ("pat", "dt", "ft", "imt", "oas", "ptt", "rt", "soat", "agent")
+        for kind in ("pat", "dt", "ft", "imt", "oas", "ptt", "rt", "soat", "agent", "cbt", "ffct")
     ),
-    _key("gitlab", "glcbt-", 18, 255),
     *(
         Rule(
             "slack",
             (f"xox{kind}-", LetterRun("0-9", 9, 16), "-", LetterRun(ALNUM + "-", 16, 255)),
             mixed=True,
         )
-        for kind in "abcdoprs"
+        for kind in "abcdeoprs"
     ),
     *(
         _key("slack", prefix, 40, 255, ALNUM + "-", mixed=True)
@@ -148,7 +147,10 @@ _SERVICES: tuple[Rule, ...] = (
             ("databricks", "dapi", 32, _HEX),
             ("notion", "secret_", 43, ALNUM),
             ("tencent", "AKID", 32, ALNUM),
-            ("sourcegraph", "sgp_", 40, _HEX),
+            ("sourcegraph", "sgp_", 40, _HEX_ANY),
+            ("easypost", "EZAK", 54, ALNUM),
+            ("easypost", "EZTK", 54, ALNUM),
+            ("openshift", "sha256~", 43, _URLSAFE),
         )
     ),
     Rule("facebook", ("EAA", LetterRun(ALNUM, 100, 512)), boundary=True),
@@ -164,12 +166,16 @@ _SERVICES: tuple[Rule, ...] = (
     ),
     Rule(
         "sourcegraph",
-        ("sgp_", LetterRun(_HEX, 16, 16), "_", LetterRun(_HEX, 40, 40)),
+        ("sgp_", LetterRun(_HEX_ANY, 16, 16), "_", LetterRun(_HEX_ANY, 40, 40)),
         boundary=True,
         exact=True,
     ),
-    Rule("sourcegraph", ("sgp_local_", LetterRun(_HEX, 40, 40)), boundary=True, exact=True),
-    Rule("fly", ("fm2_", LetterRun(_BASE64 + ",", 80, 1024)), boundary=True),
+    Rule("sourcegraph", ("sgp_local_", LetterRun(_HEX_ANY, 40, 40)), boundary=True, exact=True),
+    *(
+        Rule("fly", (f"fm{kind}_", LetterRun(_BASE64 + ",", 80, 1024)), boundary=True)
+        for kind in ("1r", "1a", "2")
+    ),
+    _key("fly", "fo1_", 40, 64, mixed=True),
     Rule("age", ("AGE-SECRET-KEY-1", LetterRun(UPPER, 40, 58))),
 )
 """Keys of other services, as far as they are common; a detection engine knows hundreds."""
@@ -220,31 +226,45 @@ _STRUCTURES: tuple[Rule, ...] = (
             "password-hash",
             (f"${kind}$", LetterRun("A-Za-z0-9./", 1, 16), "$", LetterRun("A-Za-z0-9./", 22, 86)),
         )
-        for kind in "156"
+        for kind in ("1", "5", "6", "apr1")
+    ),
+    *(
+        Rule(
+            "pgpass",
+            (
+                port,
+                LetterRun("A-Za-z0-9_*.-", 1, 64),
+                ":",
+                LetterRun("A-Za-z0-9_.-", 1, 64),
+                ":",
+                LetterRun(_LOGINS, 6, 256, secret=True),
+            ),
+            chosen=True,
+        )
+        for port in (":5432:", "*:*:")
+    ),
+    *(
+        Rule(
+            "oracle-login",
+            (begin, LetterRun("A-Za-z0-9_", 1, 64), "/", LetterRun(_LOGINS, 6, 256, secret=True), "@"),
+            chosen=True,
+        )
+        for begin in ("jdbc:oracle:thin:", "sqlplus ")
     ),
     Rule(
-        "pgpass",
+        "standard-input",
         (
-            ":5432:",
-            LetterRun("A-Za-z0-9_*.-", 1, 64),
-            ":",
-            LetterRun("A-Za-z0-9_.-", 1, 64),
-            ":",
-            LetterRun(_LOGINS, 6, 256, secret=True),
+            "echo ",
+            LetterRun("\"'", 0, 1),
+            LetterRun(_LOGINS + "/", 12, 512, secret=True),
+            LetterRun("\"' ", 1, 3),
+            "| ",
+            LetterRun("A-Za-z0-9 ._/:@-", 1, 160, stop="-stdin"),
+            "-stdin",
         ),
-        chosen=True,
+        mixed=True,
     ),
-    Rule(
-        "oracle-login",
-        (
-            "jdbc:oracle:thin:",
-            LetterRun("A-Za-z0-9_", 1, 64),
-            "/",
-            LetterRun(_LOGINS, 6, 256, secret=True),
-            "@",
-        ),
-        chosen=True,
-    ),
+    Rule("masked", ("::add-mask::", LetterRun(_LOGINS + "/:@", 6, 512, secret=True)), chosen=True),
     Rule("jwk", ('"d"', _SEPARATOR, LetterRun(_URLSAFE, 43, 1024, secret=True)), mixed=True),
     Rule(
         "oauth-code",

@@ -20,7 +20,7 @@ _SEGMENT = late("(?<![A-Za-z0-9])(?!(?:[a-z]+|[A-Z]+|[0-9]+)(?![A-Za-z0-9]))[A-Z
 _PLAIN_SEGMENT = late("[A-Za-z0-9]+")
 _LONG_NUMBER = late("(?<![A-Za-z0-9])[0-9]{15,}(?![A-Za-z0-9])")
 _UUID = late("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_COMPUTED = late(r"[<>{}\[\]]|\$(?:\(|[A-Z_]{3}|[a-z_]{3})|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
+_COMPUTED = late(r"[<>{}\[\]]|\$\(|(?<![a-z0-9])\$(?:[A-Z_]{3}|[a-z_]{3})|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
 _MEANT = (
     *(
         "example",
@@ -58,8 +58,8 @@ _COMMON = late(
 )
 _NUMBERS = late("[0-9]+")
 _BETWEEN = late("[_.]+")
-_PARTS, _WORD = 4, 3
-"""Parts that a name of several words has at least, more than half of them words, and the letters of one of these."""
+_PARTS, _WORD, _LONGEST_PART = 4, 3, 20
+"""Parts that a name of several words has at least, more than half of them words, the letters of one of these, and of any."""
 _LETTERS = late("[A-Za-z]+")
 _HUMPS = late("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _HUMP_MIXED = 3.0
@@ -128,8 +128,8 @@ def machine_made(value: str, mass: int = _MASS) -> bool:
 def _name(value: str) -> bool:
     """Whether the value is a name of several words, some with numbers: `crypto_stream_xchacha20_init`."""
     parts = _BETWEEN().split(value)
-    words = sum(len(part) >= _WORD and part.isalpha() for part in parts)
-    return len(parts) >= _PARTS and words * 2 > len(parts)
+    words = sum(len(part) >= _WORD and part.isalpha() and not drawn(part) for part in parts)
+    return len(parts) >= _PARTS and words * 2 > len(parts) and max(map(len, parts)) <= _LONGEST_PART
 
 
 def _varied(number: str) -> bool:

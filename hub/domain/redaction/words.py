@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 _ABROAD = (
     *(b"contrase", b"senha", b"wachtwoord", b"haslo", b"heslo"),
-    *(b"kennwort", b"mot_de_passe", b"motdepasse"),
+    *(b"kennwort", b"mot_de_passe", b"mot de passe", b"motdepasse", b"has?o"),
 )
 """A password in Spanish (up to the letter that is not ASCII), Portuguese, Dutch, Polish, Czech, German and French."""
 PASSWORDS = frozenset(
@@ -27,6 +27,7 @@ PASSWORDS = frozenset(
             b"psk",
             b"_pw",
             b"masterauth",
+            b"keymaterial",
             b"securestring",
             b"identified by",
         ),
@@ -65,7 +66,9 @@ OPTIONS: Mapping[bytes, tuple[bytes, ...]] = {
     b" -u": (b"curl",),
     b"--user": (b"curl",),
     b" -b": (b"curl",),
-    b" -p": (b"sshpass", b"mysql", b"mariadb", b" login", b"twine", b"mongo"),
-    b" -a": (b"redis-cli", b"valkey-cli"),
+    b" -p": (b"sshpass", b"mysql", b"mariadb", b" login", b"twine", b"mongo", b"snowsql", b"7z", b"zip"),
+    b" -w": (b"ldap",),
+    b" -a": (b"redis-cli", b"valkey-cli", b"http"),
+    b" -k": (b"openssl enc",),
 }
 """Options that a secret follows, and of which programs."""

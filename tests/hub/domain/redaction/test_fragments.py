@@ -8,10 +8,10 @@ import uuid
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hub.domain.redaction.fragments import SIZE, Fragments, Piece, tells
+from hub.domain.redaction.fragments import SIZE, WORDS_SIZE, Fragments, Piece, tells
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 
 KEY = "sk-ant-api03-tR8vQ2mX4kLpW9zN-Yb6Jc1_Hd5Gf3Sa7Ue0"
@@ -136,9 +136,20 @@ def test_of_keys_that_were_drawn_no_eight_letters_look_like_words(draw):
         key = draw(rng)
         red = redactor(key)
         pieces = [key[at : at + SIZE] for at in range(len(key) - SIZE + 1)]
+        pieces = [piece for piece in pieces if not piece.isdigit()]
         seen += sum(piece in red.text(f"a {piece}! b") for piece in pieces)
         all_of_them += len(pieces)
     assert seen <= all_of_them / 100
+
+
+def test_a_number_is_hidden_where_sixteen_digits_in_a_row_are_of_a_key():
+    """Of fewer there are so many in keys and in the numbers of a day that some are alike by chance."""
+    key = "9f" + "1734625089" * 2 + "c41d7be08a3f5629"
+    red = redactor(key)
+    for digits in range(SIZE, WORDS_SIZE):
+        number = f"at 88{key[3 : 3 + digits]}88 ns"
+        assert red.text(number) == number
+    assert key[3 : 3 + WORDS_SIZE] not in red.text(f"at {key[3 : 3 + WORDS_SIZE]} ns")
 
 
 @pytest.mark.parametrize(
@@ -175,6 +186,15 @@ def test_of_huge_values_and_of_none_there_are_no_pieces():
 KNOWN_WHOLE = "".join(random.Random(1).choices("abcdef0123456789", k=5000))[:20]
 
 
+@pytest.fixture(params=["as it is", "more pieces than RE2 looks for"])
+def many(request, monkeypatch):
+    """A form in pieces, found by both searches."""
+    if request.param != "as it is":
+        monkeypatch.setattr("hub.domain.redaction.fragments._MOST", 0)
+
+
+@pytest.mark.usefixtures("many")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 40), st.integers(8, 40), st.integers(0, 9), st.integers(0, 9))
 def test_a_piece_is_one_find_from_its_first_letter_to_its_last_at_every_place(at, size, before, after):
     piece = KEY[8 + at % 20 :][:size]
@@ -182,10 +202,13 @@ def test_a_piece_is_one_find_from_its_first_letter_to_its_last_at_every_place(at
     view = b"." * before + piece.encode() + b"." * after
     places = [(span.start, span.end) for span in found.find(view, 0, 0)]
     assert places == ([(before, before + len(piece))] if len(piece) >= SIZE else [])
+    assert [span.start for span in found.find(view, before + 1, 0)] == [before + 1] * (len(piece) > SIZE)
 
 
+@pytest.mark.usefixtures("many")
 def test_the_places_of_a_long_text_are_found_in_every_stretch():
     view = (b"." * 70_001 + KEY[10:30].encode()) * 3
+    assert list(Fragments([(KEY, PIECE)]).find(b"." * 70_001, 0, 0)) == []
     assert [span.end - span.start for span in Fragments([(KEY, PIECE)]).find(view, 0, 0)] == [20, 20, 20]
 
 
