@@ -365,7 +365,7 @@ class App:
             self.places, self.slots.of_front, self._snapshot, self.secrets.file, self.insist_on_trust
         )
 
-    def _front(self) -> FrontEnd:
+    def _front(self) -> FrontEnd[Bound]:
         port = self.bound.port if self.bound is not None else self.port
         server = self.config.server
         door = partial(

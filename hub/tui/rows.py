@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
+import attrs
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
@@ -31,7 +32,8 @@ LOOKS = ("dim", "bold", "good", "bad", "warn", "info", "mine", "head")
 _TAB = "    "
 
 
-class Row(NamedTuple):
+@attrs.frozen
+class Row:
     """One line."""
 
     pieces: tuple[Piece, ...]

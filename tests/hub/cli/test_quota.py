@@ -18,7 +18,7 @@ WINDOW = {
 
 def entry(windows=(), **figures):
     given = {"provider": "claude", "account": "work", **WINDOW, **figures}
-    return sample(Entry, **given, windows=list(windows) or [WINDOW])
+    return sample(Entry, **given, windows=[{**one, "rises": []} for one in windows or [WINDOW]])
 
 
 def test_a_line_tells_it_all():

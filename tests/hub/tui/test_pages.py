@@ -36,6 +36,7 @@ def entry(**more):
         "etaMinutes": 12.0, "etaLowMinutes": 8.0, "etaHighMinutes": 20.0, "forecast": "forecast", **more,
     }  # fmt: skip
     window["forecast"] = more.get("forecast", "accumulating")
+    rises = [{"at": "2026-01-01T11:00:00Z", "fractionUsed": used} for used in (0.1, 0.3, 0.35)]
     return structure(
         {
             **window,
@@ -43,25 +44,14 @@ def entry(**more):
             "account": "work",
             "tokensToday": 1200,
             "tokensElsewhere": 0,
-            "windows": [window],
+            "windows": [{**window, "rises": rises}],
         },
         Entry,
     )
 
 
 def test_the_wallet_says_when_the_wall_comes_and_when_it_resets():
-    readings = wallet.Readings()
-    readings.take(
-        {
-            "id": at,
-            "tag": "quota",
-            "msg": "",
-            "meta": {"used": used, "provider": "claude", "account": "work", "window": "five_hour"},
-        }
-        for at, used in enumerate((100, 300, 350, 20), 1)
-    )
-    assert readings.burn(("claude", "work", "five_hour")) == [200, 50, 0]
-    shown = text(wallet.rows_of([entry()], readings, NOW, ASCII))
+    shown = text(wallet.rows_of([entry()], NOW, ASCII))
     assert shown[0] == "claude/work   1,200 tokens today"
     assert "5-hour   ###################. " in shown[1]
     assert "93 % used" in shown[1]
@@ -72,7 +62,7 @@ def test_the_wallet_says_when_the_wall_comes_and_when_it_resets():
 
 def test_the_nearest_wall_is_first_and_what_nobody_told_is_last():
     far, unknown = entry(etaMinutes=None), entry(fractionUsed=None)
-    shown = text(wallet.rows_of([unknown, far, entry()], wallet.Readings(), NOW, ASCII))
+    shown = text(wallet.rows_of([unknown, far, entry()], NOW, ASCII))
     assert [("wall" in line) for line in shown if "resets" in line] == [True, False]
     assert shown[-2:] == ["Nothing told yet", "  claude/work   1,200 tokens today"]
 
