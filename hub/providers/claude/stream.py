@@ -164,7 +164,6 @@ class ClaudeStream(Stream):
         said = next((found for field in fields if (found := jsonline.text(message.get(field)))), subtype)
         meta: dict[str, object] = {"subtype": subtype}
         if subtype not in _NOTED:
-            self._unknown_lines += 1
             meta["unknown"] = True
         return Step([Event(EventType.SYSTEM, said, meta)])
 
@@ -239,7 +238,6 @@ class ClaudeStream(Stream):
                 said = found.get("command") or found.get("path") or ""
                 return Event(EventType.TOOL_USE, f"{found['tool']} {said}".strip(), {**found, **meta})
             case other:
-                self._unknown_lines += 1
                 return Event(
                     EventType.SYSTEM, f"content block {jsonline.text(other)}", {**meta, "unknown": True}
                 )

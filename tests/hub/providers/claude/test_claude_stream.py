@@ -12,39 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.event import Event, EventType
+from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
 from hub.io.runner.framing import LineFramer
-from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Write
+from hub.providers.base import Assignment, Ending, ProcessExit
 from hub.providers.claude.stream import ClaudeStream
+from tests.hub.providers.captured import CAPTURES, Folded
 
-CAPTURES = Path(__file__).resolve().parents[3] / "captures"
 NOW = 1_795_229_000.0
 RUNS = sorted(str(path.parent.relative_to(CAPTURES)) for path in CAPTURES.glob("claude*/*/stdout.jsonl"))
 ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
-
-
-@attrs.define
-class Folded:
-    """Everything a stream made of its lines."""
-
-    stream: ClaudeStream
-    steps: list[Step]
-
-    @property
-    def events(self) -> list[Event]:
-        return [event for step in self.steps for event in step.events]
-
-    @property
-    def writes(self) -> list[Write]:
-        return [write for step in self.steps for write in step.writes]
-
-    @property
-    def outcome(self) -> Outcome:
-        return next(step.outcome for step in self.steps if step.outcome is not None)
-
-    def of(self, kind: EventType) -> list[Event]:
-        return [event for event in self.events if event.type is kind]
 
 
 def lines_of(run: str) -> list[bytes]:
@@ -167,7 +144,7 @@ class TestCaptures:
     @pytest.mark.parametrize("run", RUNS)
     def test_every_line_is_understood_and_no_tool_stays_in_flight(self, run):
         folded = fold_run(run)
-        assert folded.stream.unknown_lines == 0
+        assert folded.unknown == 0
         assert folded.stream.tools_in_flight == 0
 
     @pytest.mark.parametrize("run", RUNS)
@@ -317,7 +294,7 @@ class TestTraps:
         )
         folded = fold([assistant(tool_use(command="true")), whole[:2000]])
         assert folded.stream.tools_in_flight == 0
-        assert folded.stream.unknown_lines == 1
+        assert folded.unknown == 1
         assert folded.events[-1].type is EventType.TOOL_RESULT
 
     def test_partial_text_is_kept_when_the_process_is_killed(self):
@@ -345,7 +322,7 @@ class TestTraps:
 
     def test_an_unknown_type_is_kept_and_counted(self):
         folded = fold([line(type="martian", x=1), line(type="system", subtype="martian", content="hi")])
-        assert folded.stream.unknown_lines == 2
+        assert folded.unknown == 2
         assert [event.meta["unknown"] for event in folded.events] == [True, True]
 
     def test_an_echo_of_our_own_words_is_no_event(self):
