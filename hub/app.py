@@ -65,9 +65,9 @@ from hub.io.project.trust import Gate
 from hub.io.records.pipelines import run_store
 from hub.io.secrets.kingfisher import Detection
 from hub.mcp.http import ToolsApp
-from hub.message_map import Slots
+from hub.message_map import Slots, slot_of
 from hub.messages import AdapterInbox, AgentBatch, Dispatch, SessionInbox
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 from hub.providers.registry import load_all, quota_client
 from hub.web.context import Context
 from hub.web.server import Bound, serve
@@ -258,8 +258,18 @@ class App:
         return Outbox(self.slots.events.ref, time.time, self.slots.audit.ref, self.secrets.value)
 
     def _errands(self) -> Jobs:
-        spec = partial(job_spec, self.slots.events.ref, self.slots.settings.ref, time.time)
-        return Jobs(self._jobs, spec, new_id)
+        return Jobs(
+            self._jobs,
+            lambda job, work: job_spec(
+                job,
+                work,
+                slot_of("job", job),
+                events=self.slots.events.ref,
+                settings=self.slots.settings.ref,
+                clock=time.time,
+            ),
+            new_id,
+        )
 
     def _read_config(self) -> Config:
         self.config = self.load_config()
@@ -278,7 +288,7 @@ class App:
         """One child a session; it is started again where it falls, and let go of when it has ended."""
         found = self._sessions.get(session_id)
         if found is None:
-            slot: Slot[SessionInbox] = Slot(f"session {session_id}")
+            slot: Slot[SessionInbox] = slot_of("session", session_id)
             crash_loop = CrashLoopGuard()
 
             def make() -> SessionActor:
@@ -324,7 +334,7 @@ class App:
         self, context: SessionContext, session: Ref[AgentBatch], dispatch: Dispatch
     ) -> tuple[ChildSpec, Ref[AdapterInbox]]:
         """One temporary child a dispatch: an agent's end is news for the session, never a restart."""
-        slot: Slot[AdapterInbox] = Slot(f"adapter {dispatch.assignment.dispatch_id}")
+        slot: Slot[AdapterInbox] = slot_of("adapter", dispatch.assignment.dispatch_id)
         provider = self.providers[dispatch.provider]
 
         def make() -> Adapter:
@@ -355,7 +365,7 @@ class App:
             self.places, self.slots.of_front, self._snapshot, self.secrets.file, self.insist_on_trust
         )
 
-    def _front(self) -> FrontEnd:
+    def _front(self) -> FrontEnd[Bound]:
         port = self.bound.port if self.bound is not None else self.port
         server = self.config.server
         door = partial(

@@ -1,24 +1,26 @@
-"""The table of who may send what to whom.
+"""The table of who may send what to whom, and how much may wait for each.
 
-Owns: `EDGES`, and the picture of it in `design/message-map.md`.
+Owns: `EDGES`, `INBOXES`, and the picture of both in `design/message-map.md`.
 Must not: hold behaviour; actors send, this only says what they may.
 
 Rules:
  1. A message reaches an actor only along a row of `EDGES`.
  2. Blocking rows (calls, and casts that may wait for room) form a directed graph without cycles; a test proves it.
  3. A row that runs against that order never blocks, and says what happens when there is no room.
+ 4. Every actor's inbox has its bound in `INBOXES`. One that a blocking row leads to makes its senders wait.
 
 Tests: tests/hub/test_messages.py
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Never, TypeVar, get_args
 
 import attrs
 
 from hub import messages as m
-from supervisors import Ref, Slot
+from supervisors import MailboxSpec, Overflow, Ref, Slot
 
 M = TypeVar("M")
 
@@ -130,24 +132,73 @@ EDGES: tuple[Edge, ...] = _edges()
 
 
 @attrs.frozen
-class Slots:
-    """The actors that have a name, each with its inbox. Those of a session, an agent or a job are made with it."""
+class InboxRule:
+    """How much may wait for an actor."""
 
-    audit: Slot[m.AuditInbox] = attrs.Factory(lambda: Slot("audit"))
-    events: Slot[m.EventsInbox] = attrs.Factory(lambda: Slot("events"))
-    settings: Slot[m.SettingsInbox] = attrs.Factory(lambda: Slot("settings"))
-    knowledge: Slot[m.KnowledgeInbox] = attrs.Factory(lambda: Slot("knowledge"))
-    breakers: Slot[m.BreakersInbox] = attrs.Factory(lambda: Slot("breakers"))
-    claims: Slot[m.ClaimsInbox] = attrs.Factory(lambda: Slot("claims"))
-    quota: Slot[m.QuotaInbox] = attrs.Factory(lambda: Slot("quota"))
-    outcomes: Slot[m.OutcomesInbox] = attrs.Factory(lambda: Slot("outcomes"))
-    notices: Slot[Never] = attrs.Factory(lambda: Slot("notices"))
-    detector: Slot[m.DetectorInbox] = attrs.Factory(lambda: Slot("detector"))
-    approvals: Slot[m.ApprovalsInbox] = attrs.Factory(lambda: Slot("approvals"))
-    sessions: Slot[m.SessionsInbox] = attrs.Factory(lambda: Slot("sessions"))
-    pipelines: Slot[m.PipelinesInbox] = attrs.Factory(lambda: Slot("pipelines"))
-    models: Slot[m.ModelsInbox] = attrs.Factory(lambda: Slot("models"))
-    front: Slot[Never] = attrs.Factory(lambda: Slot("front"))
+    mailbox: MailboxSpec
+    when_full: str
+    """What that means for who sends."""
+
+
+def _waits(capacity: int, when_full: str) -> InboxRule:
+    return InboxRule(MailboxSpec(capacity, Overflow.BLOCK), when_full)
+
+
+def _refuses(capacity: int, when_full: str) -> InboxRule:
+    return InboxRule(MailboxSpec(capacity, Overflow.FAIL), when_full)
+
+
+INBOXES: Mapping[str, InboxRule] = {
+    "audit": _waits(256, "nobody goes on before what he did is on record"),
+    "events": _waits(256, "agents are read no further; their output waits in the spool"),
+    "settings": _waits(64, "a change waits its turn, none is lost"),
+    "knowledge": _waits(64, "who asks waits; what agents did is read from the event log when there is time"),
+    "breakers": _waits(64, "no agent is started on a guess whether its breaker is open"),
+    "claims": _waits(64, "no account is used before it is claimed"),
+    "quota": _waits(64, "who asks who is next waits"),
+    "outcomes": _waits(
+        64, "who asks waits; what sessions came to is read from the event log when there is time"
+    ),
+    "notices": _refuses(1, "takes no message"),
+    "detector": _waits(16, "who asks for a scan waits for one that began before"),
+    "approvals": _waits(
+        64, "the session asks again until there is room; its agent waits for the answer anyway"
+    ),
+    "sessions": _waits(256, "an order waits; news is dropped, and comes again"),
+    "session": _waits(64, "its agent is read no further; news is dropped, and comes again"),
+    "adapter": _refuses(64, "the session is told that its agent did not get it"),
+    "pipelines": _waits(64, "an order waits"),
+    "job": _refuses(1, "takes no message"),
+    "models": _waits(16, "who asks waits"),
+    "front": _refuses(1, "takes no message"),
+}
+"""Of each actor of the tree. Who sends along a blocking row waits for room, as long as his call has time."""
+
+
+def slot_of(actor: str, which: str = "") -> Slot[M]:
+    """A slot for an actor of this name; `which` tells apart those that there are several of."""
+    return Slot(f"{actor} {which}" if which else actor, INBOXES[actor].mailbox)
+
+
+@attrs.frozen
+class Slots:
+    """The actors that there is one of, each with its inbox. Those of a session, an agent or a job are made with it."""
+
+    audit: Slot[m.AuditInbox] = attrs.Factory(lambda: slot_of("audit"))
+    events: Slot[m.EventsInbox] = attrs.Factory(lambda: slot_of("events"))
+    settings: Slot[m.SettingsInbox] = attrs.Factory(lambda: slot_of("settings"))
+    knowledge: Slot[m.KnowledgeInbox] = attrs.Factory(lambda: slot_of("knowledge"))
+    breakers: Slot[m.BreakersInbox] = attrs.Factory(lambda: slot_of("breakers"))
+    claims: Slot[m.ClaimsInbox] = attrs.Factory(lambda: slot_of("claims"))
+    quota: Slot[m.QuotaInbox] = attrs.Factory(lambda: slot_of("quota"))
+    outcomes: Slot[m.OutcomesInbox] = attrs.Factory(lambda: slot_of("outcomes"))
+    notices: Slot[Never] = attrs.Factory(lambda: slot_of("notices"))
+    detector: Slot[m.DetectorInbox] = attrs.Factory(lambda: slot_of("detector"))
+    approvals: Slot[m.ApprovalsInbox] = attrs.Factory(lambda: slot_of("approvals"))
+    sessions: Slot[m.SessionsInbox] = attrs.Factory(lambda: slot_of("sessions"))
+    pipelines: Slot[m.PipelinesInbox] = attrs.Factory(lambda: slot_of("pipelines"))
+    models: Slot[m.ModelsInbox] = attrs.Factory(lambda: slot_of("models"))
+    front: Slot[Never] = attrs.Factory(lambda: slot_of("front"))
 
     def of_front(self, message: type[M]) -> Ref[M]:
         """Whose inbox a message of the front end goes to. Raises KeyError where it has no row."""
@@ -164,7 +215,11 @@ def document() -> str:
         f"| {e.sender} | {e.receiver} | `{e.message.__name__}` | {'yes' if e.blocking else 'no'} | {e.overflow} |"
         for e in EDGES
     )
-    return _DOCUMENT.format(rows=rows)
+    inboxes = "\n".join(
+        f"| {name} | {one.mailbox.capacity} | {one.mailbox.overflow.rule.value} | {one.when_full} |"
+        for name, one in INBOXES.items()
+    )
+    return _DOCUMENT.format(rows=rows, inboxes=inboxes)
 
 
 _DOCUMENT = """\
@@ -180,4 +235,13 @@ what happens when the receiver's mailbox is full: `refuse` tells the sender, `dr
 | From | To | Message | Waits | When full |
 |---|---|---|---|---|
 {rows}
+
+# How much may wait
+
+An inbox is bounded. `block`: who sends along a row that waits does so until there is room, or his time is over; a row
+that does not wait is as above. `fail`: who sends is refused at once.
+
+| Inbox | Messages | When full | Which means |
+|---|---|---|---|
+{inboxes}
 """

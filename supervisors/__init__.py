@@ -7,7 +7,8 @@ starts its children in order, stops them in reverse, and restarts the ones that 
 
     import attrs
     import trio
-    from supervisors import Actor, ActorDied, Answer, Call, Slot, SupervisorSpec, actor_spec, run_root
+    from supervisors import Actor, ActorDied, Answer, Call, MailboxSpec, Overflow, Slot
+    from supervisors import SupervisorSpec, actor_spec, run_root
 
     @attrs.frozen
     class Add(Call[int]):  # answered with the total
@@ -33,7 +34,7 @@ starts its children in order, stops them in reverse, and restarts the ones that 
                     raise RuntimeError("a bug")
 
     async def main() -> None:
-        counter: Slot[Add | Fail] = Slot("counter")
+        counter: Slot[Add | Fail] = Slot("counter", MailboxSpec(8, Overflow.BLOCK))
         spec = SupervisorSpec(children=[actor_spec("counter", Counter, counter)])
         async with trio.open_nursery() as nursery:
             root = await nursery.start(run_root, spec)

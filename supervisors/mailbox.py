@@ -69,7 +69,7 @@ Overflow.FAIL = Overflow(OverflowRule.FAIL)
 Overflow.DROP_OLDEST = Overflow(OverflowRule.DROP_OLDEST)
 
 
-def _check_capacity(_: object, __: object, value: object) -> None:
+def _check_capacity(_: object, __: object, value: float) -> None:
     if isinstance(value, bool) or not (value == math.inf or (isinstance(value, int) and value >= 1)):
         raise ValueError(f"capacity must be a whole number from 1, not {value!r}")
 
@@ -78,8 +78,8 @@ def _check_capacity(_: object, __: object, value: object) -> None:
 class MailboxSpec:
     """How much may wait, and what happens to what does not fit."""
 
-    capacity: int = attrs.field(default=256, validator=_check_capacity)
-    overflow: Overflow = attrs.field(default=Overflow.BLOCK, validator=attrs.validators.instance_of(Overflow))
+    capacity: float = attrs.field(validator=_check_capacity)
+    overflow: Overflow = attrs.field(validator=attrs.validators.instance_of(Overflow))
 
 
 class Envelope:

@@ -63,9 +63,9 @@ class Slot(Generic[M]):
         "life", "mailbox", "name", "ref", "task", "watchers",
     )  # fmt: skip
 
-    def __init__(self, name: str, mailbox: MailboxSpec | None = None) -> None:
+    def __init__(self, name: str, mailbox: MailboxSpec) -> None:
         self.name = name
-        self.mailbox = mailbox or MailboxSpec()
+        self.mailbox = mailbox
         self.ref: Ref[M] = Ref(self)
         self.box: Mailbox | None = None
         self.life: Life | None = None

@@ -24,7 +24,7 @@ class Registry:
     def __init__(self) -> None:
         self._slots: dict[str, Slot[Any]] = {}
 
-    def slot(self, name: str, mailbox: MailboxSpec | None = None) -> Slot[Any]:
+    def slot(self, name: str, mailbox: MailboxSpec) -> Slot[Any]:
         """Make the slot of this name.
 
         Raises:

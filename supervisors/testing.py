@@ -8,16 +8,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Never
+from typing import Any, Final, Never
 
 import trio
 
 from supervisors.events import EventKind, SupEvent
 from supervisors.exits import Exit, ExitKind
 from supervisors.life import Life
+from supervisors.mailbox import MailboxSpec, Overflow
 from supervisors.ref import Ref
 from supervisors.root import Root, run_root
 from supervisors.spec import ChildSpec, SupervisorSpec
+
+ROOMY: Final = MailboxSpec(256, Overflow.BLOCK)
+"""For a test that is not about mailboxes."""
 
 
 class Recorder:

@@ -18,7 +18,7 @@ class Gauge:
     """Messages waiting."""
     peak: int = 0
     """The most that ever waited in this incarnation."""
-    capacity: int = 0
+    capacity: float = 0
     """How many may wait; 0 for a child without a mailbox."""
     dead_letters: int = 0
     """Casts lost, over all incarnations."""
@@ -46,7 +46,7 @@ class NodeInfo:
     """Seconds since this incarnation became ready; 0 when it is not."""
     depth: int = 0
     peak: int = 0
-    capacity: int = 0
+    capacity: float = 0
     dead_letters: int = 0
     current: str | None = None
     blocked_in: str | None = None

@@ -175,14 +175,14 @@ def program_path(name: str) -> Path:
     """Path of an agent's executable; installs it on first use, skips the test where that is impossible."""
     program = (PROGRAMS | CHECKERS)[name]
     if program.node and (found := _node()) < program.node:
-        _give_up(
+        give_up(
             f"{program.spec} wants Node {program.node}, here is {found or 'none'}; `nox -s e2e` brings one"
         )
     prefix = cache_dir() / name
     if not _installed(prefix, program):
         installer = shutil.which(program.installer)
         if installer is None:
-            _give_up(f"{program.installer} is not installed, so {program.spec} cannot be tested")
+            give_up(f"{program.installer} is not installed, so {program.spec} cannot be tested")
         prefix.mkdir(parents=True, exist_ok=True)
         with (prefix / ".lock").open("w") as lock:
             # Two test runs at once: the second one finds what the first one installed.
@@ -208,7 +208,7 @@ def _install(installer: str, prefix: Path, program: Program) -> None:
     for command in program.commands(installer, prefix):
         done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
         if done.returncode:
-            _give_up(f"{' '.join(command)} failed: {done.stderr[-500:]}")
+            give_up(f"{' '.join(command)} failed: {done.stderr[-500:]}")
     # Written last: what was broken off halfway is installed anew.
     (prefix / STAMP).write_text(program.spec)
 
@@ -218,7 +218,8 @@ def _installed(prefix: Path, program: Program) -> bool:
     return stamp.is_file() and stamp.read_text() == program.spec and program.path(prefix).exists()
 
 
-def _give_up(reason: str) -> NoReturn:
+def give_up(reason: str) -> NoReturn:
+    """Skip the test, loudly; fail it in CI."""
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)

@@ -18,7 +18,8 @@ from typing import IO
 import attrs
 
 from hub.domain.event import Event, EventType
-from hub.providers.base import Assignment, Launch, Outcome, ProcessExit, Provider, Stdin, Step, Stream, Write
+from hub.providers.base import Assignment, Launch, Outcome, ProcessExit, Stdin, Step, Stream, Write
+from hub.providers.provider import Provider
 
 OnEvent = Callable[[Event, "Run"], None]
 OnLine = Callable[[bytes, "Run"], None]

@@ -8,7 +8,7 @@ Tests with real agent programs are left out unless `-m agents` asks for them.
 1. A file of its name in the mirrored place: `hub/domain/retry.py` -> `tests/hub/domain/test_retry.py`. An agent's files bear
    its name too: `hub/providers/claude/stream.py` -> `tests/hub/providers/claude/test_claude_stream.py`.
 2. What its head names: `Tests: tests/hub/domain/test_brief.py`, with commas between several; else what its package's does.
-3. Else the mirrored folder: `hub/mcp/words.py` -> `tests/hub/mcp`.
+3. Else the mirrored folder: `hub/tui/page.py` -> `tests/hub/tui`.
 """
 
 from __future__ import annotations

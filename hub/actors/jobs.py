@@ -79,11 +79,13 @@ class JobActor(Actor[Never]):
 
 
 def job_spec(
+    job: str,
+    work: Job,
+    slot: Slot[Never],
+    *,
     events: Ref[EventAppend],
     settings: Ref[ProviderChanged],
     clock: Callable[[], float],
-    job: str,
-    work: Job,
 ) -> ChildSpec:
     """One temporary child a job: who wants it done once more asks once more."""
     redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
@@ -91,4 +93,4 @@ def job_spec(
     def make() -> JobActor:
         return JobActor(job, work, events=events, settings=settings, scrub=redactor.text, clock=clock)
 
-    return actor_spec(job, make, Slot(f"job {job}"), restart=Restart.TEMPORARY)
+    return actor_spec(job, make, slot, restart=Restart.TEMPORARY)

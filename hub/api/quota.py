@@ -53,6 +53,24 @@ class Window:
 
 
 @attrs.frozen(kw_only=True)
+class MeterReading:
+    """A moment at which a meter rose, and what it showed from then on."""
+
+    at: Timestamp
+    fraction_used: float
+
+
+@attrs.frozen(kw_only=True)
+class MeteredWindow(Window):
+    """One quota window, and how it was used up so far."""
+
+    rises: Annotated[
+        list[MeterReading],
+        Meta(description="Since the window began, or hub first heard of it; the newest 64, oldest first."),
+    ]
+
+
+@attrs.frozen(kw_only=True)
 class Entry(Window):
     """One account's wall: the window that will end its work first; and every window it has."""
 
@@ -65,4 +83,4 @@ class Entry(Window):
         int,
         Meta(description="Those of them that agents spent which hub did not start; read from their files."),
     ]
-    windows: list[Window]
+    windows: list[MeteredWindow]

@@ -40,7 +40,7 @@ class Session:
         ),
     ]
     tokens_used: Annotated[
-        int | None, Meta(description="In and out; null: of one that is not up, it is not counted.")
+        int | None, Meta(description="In and out; null: it has not begun, or an older version ended it.")
     ]
     started_at: Timestamp | None
     ended_at: Timestamp | None

@@ -33,7 +33,7 @@ from hub.io.project.trust import Gate
 from hub.io.records.pipelines import read_stored as stored_pipelines
 from hub.io.records.pipelines import run_store
 from hub.io.records.store import RecordCorrupt
-from hub.providers.base import INSTALL_ANY, install_hint
+from hub.providers.provider import INSTALL_ANY, install_hint
 from hub.providers.registry import load_all, names
 
 

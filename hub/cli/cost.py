@@ -15,6 +15,7 @@ from hub.api.costs import Costs, Spent
 from hub.cli.context import json_option, show
 from hub.cli.records import Records
 from hub.cli.table import table
+from hub.domain.text.figures import cost as cost_in_words
 
 _KEYS: dict[str, tuple[str, Callable[[Spent], str]]] = {
     "day": ("DAY", lambda row: row.day),
@@ -56,11 +57,9 @@ def summed(rows: Iterable[Spent], by: str) -> str:
 
 def _cells(rows: list[Spent]) -> tuple[str, ...]:
     known = [row.usd for row in rows if row.usd is not None]
-    more = "" if all(row.priced for row in rows) else " or more"
-    money = f"${sum(known):.2f}{more}" if known else "not known"
     sessions = len({row.session_id for row in rows})
     return (
-        money,
+        cost_in_words(sum(known) if known else None, whole=all(row.priced for row in rows)),
         f"{sum(r.tokens_in for r in rows):,}",
         f"{sum(r.tokens_out for r in rows):,}",
         str(sessions),

@@ -18,10 +18,10 @@ import click
 from hub.api.detect import Adopted, AdoptOrder, Detected
 from hub.cli.background import at_hand
 from hub.cli.context import client, document, json_option, project_dir, show, trust_option
-from hub.cli.table import ago, counted
 from hub.cli.width import columns, hung
 from hub.client.place import root_of
 from hub.client.quick import ABSENT
+from hub.domain.text.figures import counted, span
 from hub.errors import Code, HubError
 
 _LOOK = 1.5
@@ -189,7 +189,7 @@ def _heading(one: Detected) -> str:
     mine = ", hub's own" if one.owner == "hub" else ""
     if one.running:
         return f"{name}  {click.style('runs', fg='green')}, pid {one.pid}{mine}"
-    return f"{name}  left {ago(time.time() - one.last_active)} ago{mine}"
+    return f"{name}  left {span(time.time() - one.last_active)} ago{mine}"
 
 
 def _known(one: Detected) -> Iterator[tuple[str, str]]:

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import attrs
@@ -21,8 +19,9 @@ import click
 
 from hub.actors.settings.entries import Entries
 from hub.cli import checks
-from hub.cli.checks import Finding, output
+from hub.cli.checks import Finding
 from hub.cli.context import json_option, project_dir
+from hub.cli.versions import Versions
 from hub.cli.width import columns, hung
 from hub.domain.config.reader import Config
 from hub.domain.permission.rules import asks
@@ -30,13 +29,16 @@ from hub.domain.text.safe import clean
 from hub.errors import HubError
 from hub.io.config.file import load
 from hub.io.processes.commands import base_env
+from hub.io.processes.probe import ProgramProbe, which
 from hub.io.project.places import Places, find_project
 from hub.io.secrets.agent_keys import keys_of
-from hub.providers.base import Provider, install_hint, login_hint
+from hub.providers.provider import Provider, install_hint, login_hint
 from hub.providers.registry import load_all
 
 _HANG, _NARROW, _NARROW_HANG = 22, 60, 5
 """Where the words of a finding begin, and the columns below which what follows them does not."""
+_LIMIT = 2.2
+"""Seconds for the versions of all agents: the whole is over within three."""
 
 
 @click.command()
@@ -72,7 +74,6 @@ def _mended(found: Finding) -> Finding:
 
 
 def _show(found: Finding) -> None:
-    """As soon as it is known: agents take seconds to tell their version."""
     word, colour = ("ok", "green") if found.ok else ("note", "yellow") if found.warning else ("no", "red")
     plus = "+" if found.mend and not found.ok else " "
     width = columns(sys.stdout)
@@ -84,17 +85,17 @@ def _show(found: Finding) -> None:
 
 
 def _all(folder: Path) -> Iterator[Finding]:
-    yield from checks.machine()
     try:
         places = Places(find_project(folder))
     except HubError as error:
+        yield from checks.machine()
         yield Finding("project", ok=False, detail=error.detail, hint=error.hint)
         return
+    agents = _Agents.asked(places, _read_config(places))  # the slowest first: the rest is looked at meanwhile
+    yield from checks.machine()
     yield Finding("project", ok=True, detail=str(places.root))
-    with ThreadPoolExecutor() as pool:  # some agents take seconds to tell their version
-        agents = _Agents.asked(places, _read_config(places), pool)
-        yield from checks.project(places)
-        yield from agents.findings()
+    yield from checks.project(places)
+    yield from agents.findings()
 
 
 def _read_config(places: Places) -> Config:
@@ -112,34 +113,26 @@ class _Agents:
     places: Places
     config: Config
     providers: list[Provider]
-    versions: Mapping[str, Future[str]]
-    """Of those that are installed."""
+    versions: Versions
 
     @classmethod
-    def asked(cls, places: Places, config: Config, pool: Executor) -> _Agents:
+    def asked(cls, places: Places, config: Config) -> _Agents:
         """Begin to ask; nothing waits for it yet."""
         providers = [p for p in load_all(lambda: config).values() if not p.name.startswith("demo")]
-        found = {p.name: shutil.which(config.provider(p.name).program or p.program) for p in providers}
-        versions = {
-            p.name: pool.submit(output, [path, *p.version_args])
-            for p in providers
-            if (path := found[p.name]) is not None
-        }
-        return cls(places, config, providers, versions)
+        return cls(places, config, providers, Versions.asked(config, providers, _LIMIT))
 
     def findings(self) -> Iterator[Finding]:
         """Each agent: one that is not installed or not logged in is a note, none that can work a fault."""
         known = load_all(lambda: self.config)
-        installed = [p for p in self.providers if p.name in self.versions]
+        installed = [p for p in self.providers if which(self.config.provider(p.name).program or p.program)]
         logins = Entries(self.places.dotenv, Path.home(), known).logins(self.config, installed, time.time())
         logged_out = {key for key, login in logins.items() if login is False}
         for provider in self.providers:
-            if provider.name not in self.versions:
+            if provider not in installed:
                 hint = install_hint(provider)
                 yield Finding(provider.name, ok=False, detail="not installed", hint=hint, warning=True)
             else:
-                version = self.versions[provider.name].result() or "installed, version unknown"
-                yield _agent(provider, version, self.config, logged_out)
+                yield _agent(provider, self.versions.of(provider.name), self.config, logged_out)
                 yield from _refusal(self.places, provider, self.config)
         if not installed:
             yield Finding(
@@ -167,11 +160,14 @@ def _refusal(places: Places, provider: Provider, config: Config) -> Iterator[Fin
 
 
 def _agent(
-    provider: Provider, version: str, config: Config, logged_out: Collection[tuple[str, str]]
+    provider: Provider, found: ProgramProbe | None, config: Config, logged_out: Collection[tuple[str, str]]
 ) -> Finding:
     """An agent that is installed."""
-    if not _is_out(provider, config, logged_out):
-        return Finding(provider.name, ok=True, detail=version)
-    said = "not logged in" if config.session.chain else "not logged in: left out of the default chain"
-    detail = f"{version}, {said}"
-    return Finding(provider.name, ok=False, detail=detail, hint=login_hint(provider), warning=True)
+    detail = found.detail if found is not None else f"did not answer within {_LIMIT:g} s"
+    silent = found is None or not found.ok
+    hints = [f"See what it says: {provider.program} {' '.join(provider.version_args)}"] if silent else []
+    if _is_out(provider, config, logged_out):
+        said = "not logged in" if config.session.chain else "not logged in: left out of the default chain"
+        detail = f"{detail}, {said}"
+        hints.append(login_hint(provider))
+    return Finding(provider.name, ok=not hints, detail=detail, hint="\n".join(hints), warning=True)

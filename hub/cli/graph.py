@@ -16,8 +16,9 @@ from hub.api.meta import UNSET, Unset
 from hub.cli.background import at_hand
 from hub.cli.base import Group
 from hub.cli.context import json_option, show
-from hub.cli.table import counted, instant
+from hub.cli.table import instant
 from hub.client.quick import Api, Query
+from hub.domain.text.figures import counted
 from hub.errors import Code, HubError
 
 _POLL = 0.25

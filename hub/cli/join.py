@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ from hub.api.status import Status
 from hub.cli.keys import restore
 from hub.cli.report import report_failures
 from hub.cli.serve import order_for
+from hub.cli.width import columns, hung
 from hub.client.place import root_of, told_by
 from hub.client.quick import ABSENT, Api, find
 from hub.daemon import Daemon, Order, run_daemon
@@ -197,7 +199,7 @@ async def _serving(
         for warning in daemon.warnings:
             click.echo(f"hub: {warning.detail}\n     {warning.hint}", err=True)
         if not quiet:
-            click.echo(f"hub serves this session on {daemon.url}", err=True)
+            click.echo(hung(f"hub serves this session on {daemon.url}", columns(sys.stderr), 2), err=True)
         try:
             yield daemon
         finally:

@@ -9,23 +9,22 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 import click
-import trio
 
 from hub.actors.common.clock import iso
 from hub.actors.common.secrets import redactor_of
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.keys import KeyFile
-from hub.actors.settings.probes import Probes, VersionQuestion
 from hub.api.providers import AccountStatus, ProviderConfig, ProviderStatus
 from hub.cli.context import client, note_left_out, project_dir
+from hub.cli.versions import Versions
 from hub.client.quick import ABSENT
 from hub.domain.accounts.account import Account
 from hub.domain.breaker import ready_at
@@ -35,13 +34,12 @@ from hub.domain.routing import WORDS, Availability, Exclusion
 from hub.errors import Code, HubError
 from hub.io.config.accounts import read_added
 from hub.io.config.file import load
-from hub.io.processes.probe import ProgramProbe
 from hub.io.project.hub_dir import claim, insist_usable
 from hub.io.project.lock import project_lock
 from hub.io.project.places import Places, find_project, make_private_dir
 from hub.io.project.trust import Gate
 from hub.io.records.breakers import KeptBreakers, breaker_store
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 from hub.providers.registry import load_all
 
 if TYPE_CHECKING:
@@ -49,7 +47,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_PATIENCE = 20.0
+_LIMIT = 1.4
+"""Seconds for the versions of all: `hub providers` is there within two."""
 
 
 @attrs.frozen
@@ -99,14 +98,10 @@ class OfflineProject:
 
     def described(self, *, versions: bool) -> list[ProviderConfig]:
         """What `GET /api/config/providers` would answer; without asking every program for its version, some seconds less."""
-        config, providers = self.config(), load_all(self.config)
-        questions = {
-            name: VersionQuestion(config.provider(name).program or provider.program, provider.version_args)
-            for name, provider in providers.items()
-        }
+        config, providers = self.config(), load_all(self.config).values()
         note_left_out(self.gate)
-        found = trio.run(_asked, questions) if versions else {}
-        return [self.entries.entry(config, p, found.get(p.name), time.time()) for p in providers.values()]
+        found = Versions.asked(config, providers if versions else (), _LIMIT)
+        return [self.entries.entry(config, p, found.of(p.name), time.time()) for p in providers]
 
     def redactor(self) -> Redactor:
         """Hides what looks like a secret, and every value that hub holds for this project."""
@@ -116,13 +111,6 @@ class OfflineProject:
     def account(self, provider: Provider, label: str) -> Account:
         """The account of that label; the active one for ""."""
         return self.accounts.find(provider, label)
-
-
-async def _asked(questions: dict[str, VersionQuestion]) -> Mapping[str, ProgramProbe]:
-    async with trio.open_nursery() as nursery:
-        found = await Probes(time.time).answers(nursery, questions, _PATIENCE)
-        nursery.cancel_scope.cancel(reason="the patience is over")
-    return found
 
 
 def project(ctx: click.Context) -> OfflineProject:

@@ -14,6 +14,7 @@ import attrs
 import click
 
 from hub.api.status import Status
+from hub.cli.clock import local, span
 from hub.cli.context import document
 from hub.cli.items import FIDELITY
 from hub.client.place import root_of
@@ -67,7 +68,7 @@ def ending(status: Status, *, seen: bool = False) -> list[str]:
         "failed": ("failed; the work so far is on the branch", "red"),
         "stopped": ("stopped; the work so far is on the branch", "yellow"),
     }[state]
-    lines = ["", click.style(words, fg=colour, bold=True)]
+    lines = ["", click.style(words, fg=colour, bold=True) + click.style(_spent(status), dim=True)]
     if handoffs := status.handoffs_done:
         scores = ", ".join(f"{score:g}" for score in status.hfs_history)
         told = f"{handoffs} handoff{'s' if handoffs > 1 else ''}, fidelity {scores} of 100"
@@ -79,3 +80,11 @@ def ending(status: Status, *, seen: bool = False) -> list[str]:
     if state is SessionState.COMPLETED and not verified:
         lines.append('no acceptance command is configured: hub run --verify "make test" "..."')
     return lines
+
+
+def _spent(status: Status) -> str:
+    """How long it took, waits included, and what it used."""
+    if not status.started_at or not status.ended_at:
+        return ""
+    took = (local(status.ended_at) - local(status.started_at)).total_seconds()
+    return f" ({span(took)}, {status.tokens_used:,} tokens)"

@@ -19,11 +19,11 @@ from hub.api.pipelines import Node, NodeStatus, RunOrder, RunStarted, RunStatus
 from hub.cli.base import Group
 from hub.cli.context import client, document, json_option, project_dir, show, trust_option
 from hub.cli.screen import Record
-from hub.cli.table import counted
 from hub.cli.trusting import insist_on_trust
 from hub.client.quick import ABSENT, Api
 from hub.domain.config.model import PipelineSettings
 from hub.domain.pipeline.run import NodeOutcome, NodeState, RunState
+from hub.domain.text.figures import counted
 from hub.errors import RULES, Code, HubError
 from hub.io.project.trust import Gate
 

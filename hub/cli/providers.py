@@ -47,7 +47,13 @@ def _table(entries: list[ProviderRow]) -> str:
         (entry.name, state, _version(entry), entry.active_account, step)
         for entry, (state, _, step) in zip(entries, states, strict=True)
     ]
-    return table(("AGENT", "STATE", "VERSION", "ACCOUNT", "NEXT"), rows, [colour for _, colour, _ in states])
+    shown = table(("AGENT", "STATE", "VERSION", "ACCOUNT", "NEXT"), rows, [colour for _, colour, _ in states])
+    silent = [
+        entry.probe.detail if entry.probe is not None else f"{entry.name} has not told its version yet"
+        for entry in entries
+        if entry.install.installed and not entry.install.version
+    ]
+    return "\n".join([shown, *silent])
 
 
 def _version(entry: ProviderRow) -> str:

@@ -7,6 +7,7 @@ Must not: compute anything the daemon has not said.
 from __future__ import annotations
 
 import os
+import sys
 from datetime import UTC, datetime
 
 import click
@@ -18,10 +19,11 @@ from hub.cli.records import Records
 from hub.cli.screen import gauge, window_name
 from hub.cli.sessions import everywhere
 from hub.cli.table import table as table_of
+from hub.cli.width import columns, hung
 from hub.client.place import root_of
 from hub.domain.quota.spoken import OUTLOOKS
+from hub.domain.text.figures import MINUTE, span
 
-_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _HEADINGS = ("ACCOUNT", "WINDOW", "", "USED", "LEFT", "PACE", "RESET", "SOURCE", "WITHOUT HUB")
 
 
@@ -65,14 +67,22 @@ def table(entries: list[Entry], *, windows: bool = False, now: datetime | None =
     """The wallet for people: a bar, what is left, the pace, the wall, the reset, and where it all comes from."""
     now = now or datetime.now(UTC)
     clock = Clock(now.timestamp())
+    known = [entry for entry in entries if entry.fraction_used is not None or entry.tokens_elsewhere]
     rows = [
-        (f"{entry.provider}/{entry.account}", *_cells(window, now, clock), _elsewhere(entry))
-        for entry in entries
+        (_name(entry), *_cells(window, now, clock), _elsewhere(entry))
+        for entry in known
         for window in (entry.windows if windows and entry.windows else [entry])
     ]
-    if not rows:
+    if not entries:
         return "no quota is known: no agent is installed, or none has worked yet - see: hub providers"
-    return table_of(_HEADINGS, rows)
+    shown = [table_of(_HEADINGS, rows)] if rows else []
+    if unknown := [_name(entry) for entry in entries if entry not in known]:
+        shown.append(hung(f"unknown: {', '.join(unknown)}", columns(sys.stdout), 2))
+    return "\n\n".join(shown)
+
+
+def _name(entry: Entry) -> str:
+    return f"{entry.provider}/{entry.account}"
 
 
 def _cells(window: Window, now: datetime, clock: Clock) -> tuple[str, ...]:
@@ -88,7 +98,7 @@ def _cells(window: Window, now: datetime, clock: Clock) -> tuple[str, ...]:
         left,
         _pace(window),
         _reset(window.resets_at, now, clock),
-        f"{window.source}, {_ago(window.age_seconds or 0)}",
+        f"{window.source}, {span(window.age_seconds or 0)} old",
     )
 
 
@@ -106,28 +116,18 @@ def _pace(window: Window) -> str:
     if eta is None or low is None or high is None:
         return "nothing is used"
     unit = "%" if window.unit == "percent" else " tokens"
-    span = f"{_long(low)} to {_long(high)}"
-    return f"{rate:.2g}{unit}/min, wall in {_long(eta)} ({span})"
+    return f"{rate:.2g}{unit}/min, wall in {_span(eta)} ({_span(low)} to {_span(high)})"
 
 
 def _reset(at: str | None, now: datetime, clock: Clock) -> str:
     """In how long, and when; a reset that lies behind us has been, whatever the provider has not told since."""
     if not at:
         return "not known"
-    minutes = (datetime.fromisoformat(at) - now).total_seconds() / _MINUTE
+    minutes = (datetime.fromisoformat(at) - now).total_seconds() / MINUTE
     if minutes <= 0:
         return f"was {clock.at(at)}"
-    return f"in {_long(minutes)} ({clock.at(at)})"
+    return f"in {_span(minutes)} ({clock.at(at)})"
 
 
-def _long(minutes: float) -> str:
-    seconds = minutes * _MINUTE
-    if seconds >= 2 * _DAY:
-        return f"{seconds / _DAY:.0f} d"
-    if seconds >= 2 * _HOUR:
-        return f"{seconds / _HOUR:.0f} h"
-    return f"{minutes:.0f} min"
-
-
-def _ago(seconds: int) -> str:
-    return f"{seconds} s old" if seconds < 2 * _MINUTE else f"{_long(seconds / _MINUTE)} old"
+def _span(minutes: float) -> str:
+    return span(minutes * MINUTE)

@@ -16,7 +16,7 @@ import click
 
 from hub.api.results import Clean, Cleaned, Discard, Discarded, How, Take, Taken
 from hub.cli.context import json_option, session_argument, show
-from hub.cli.table import counted
+from hub.domain.text.figures import counted
 from hub.errors import Code, HubError
 
 T = TypeVar("T")

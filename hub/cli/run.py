@@ -6,6 +6,7 @@ Must not: carry the session itself.
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from hub.api.session import Run, Started
 from hub.cli.context import document, json_option, project_dir, trust_option
 from hub.cli.task import task_of
 from hub.cli.trusting import insist_on_trust
+from hub.cli.width import columns, hung
 from hub.domain.session import OnLimit
 from hub.io.project.trust import Gate
 
@@ -99,7 +101,7 @@ def _leave(project: Path, port: int | None, body: Run, gate: Gate, *, as_json: b
         return 0
     if fresh:
         background.announce(project, api)
-    click.echo(_begun(started), err=True)
+    click.echo(hung(_begun(started), columns(sys.stderr), 2), err=True)
     click.echo("\n".join(next_commands(started.session_id)))
     return 0
 
@@ -170,7 +172,7 @@ async def _run(
         started = await joined.start_session(body)
         session_id = started.session_id
         if not quiet:
-            click.echo(_begun(started), err=True)
+            click.echo(hung(_begun(started), columns(sys.stderr), 2), err=True)
         status = await watch(joined.api, session_id, since, quiet=quiet, verbose=verbose, keys=not as_json)
         joined.left = status is None
     if status is None:

@@ -23,10 +23,11 @@ from hub.api.quota import Entry
 from hub.api.sessions import Session, Sessions
 from hub.cli.clock import Clock
 from hub.cli.context import client, document, json_option, show
-from hub.cli.table import ago, table
+from hub.cli.table import table
 from hub.cli.width import columns
 from hub.client.quick import Api, find
 from hub.domain.standing import ENDED, GROUPS, WAITS, group, words
+from hub.domain.text.figures import agent_name, span
 from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
 
@@ -212,13 +213,12 @@ def _colour(row: SessionRow) -> str | None:
 
 
 def _cells(row: SessionRow, names: list[str], now: datetime, clock: Clock, letters: int) -> tuple[str, ...]:
-    account = "" if row.account in ("", "default") else f"/{row.account}"
     used, usual = row.quota_used, f"hub/{row.session_id}"
     return (
         short(row.session_id, names),
         "" if row.project is UNSET else Path(row.project).name,
         _state(row, clock),
-        f"{row.active_provider}{account}",
+        agent_name(row.active_provider, row.account),
         _time(row, now),
         f"{used:.0%}" if used is not None else "",
         clip(row.last_action, letters),
@@ -244,5 +244,5 @@ def _time(row: SessionRow, now: datetime) -> str:
     since = row.ended_at or row.started_at
     if not since:
         return ""
-    past = ago((now - datetime.fromisoformat(since)).total_seconds())
+    past = span((now - datetime.fromisoformat(since)).total_seconds())
     return f"{past} ago" if row.ended_at else past

@@ -25,6 +25,8 @@ from hub.client.quick import Api
 from hub.domain.handoff import State
 from hub.domain.pipeline.run import NodeState
 from hub.domain.session import SessionState
+from hub.domain.text.figures import agent_name
+from hub.domain.text.figures import cost as cost_in_words
 from hub.errors import Code, HubError
 
 
@@ -78,9 +80,8 @@ def picture(state: WholeStatus) -> str:
     audit = [f"audit     {state.audit['detail']} {state.audit['hint']}"] if state.audit else []
     if not state.session_id:
         return "\n".join(['idle - start a session: hub run "task"', *audit])
-    account = f"/{state.account}" if state.account not in ("", "default") else ""
     lines = [
-        f"{state.session_state}  {state.active_provider}{account}{_handing_over(state.fsm_state)}"
+        f"{state.session_state}  {agent_name(state.active_provider, state.account)}{_handing_over(state.fsm_state)}"
         + ("  stopping" if state.stopping else ""),
         f"task      {state.task_goal.splitlines()[0][:100]}",
         f"session   {state.session_id}  on {state.branch}",
@@ -120,12 +121,11 @@ def _handing_over(fsm: State) -> str:
 
 def _cost(cost: Cost) -> str:
     """The sum, and what is not in it."""
-    usd = cost.session_usd
-    known = "not known" if usd is None else f"${usd:.4f}"
+    known = cost_in_words(cost.session_usd, whole=cost.priced)
     if cost.priced:
         return known
     models = ", ".join(name or "a model nobody named" for name in cost.unpriced_models)
-    return f"{'more than ' if usd is not None else ''}{known}: no price for {models}"
+    return f"{known}: no price for {models}"
 
 
 def _pipeline(run: RunStatus) -> str:

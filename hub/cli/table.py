@@ -1,6 +1,6 @@
-"""Lists for people: rows under headings, counted things, and instants.
+"""Lists for people: rows under headings, and instants.
 
-Owns: the widths of columns, the look of headings, plurals, and how long ago something was.
+Owns: the widths of columns, the look of headings, and the form of an instant.
 Must not: know what is listed.
 """
 
@@ -15,7 +15,6 @@ from hub.cli.clock import local, zone
 from hub.cli.width import columns, hung
 from hub.domain.text.safe import clip
 
-_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _GAP = "  "
 _ROOM = 24
 """Columns that a cell has at least where it is broken."""
@@ -97,21 +96,6 @@ def _paragraph(cells: Sequence[tuple[str, str]], tint: str | None, width: int) -
         if text
     )
     return "\n".join([click.style(first, fg=tint, bold=True), *lines])
-
-
-def counted(number: int, what: str) -> str:
-    """`1 file`, `2 files`, `1,000 files`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def ago(seconds: float) -> str:
-    """How long something lies behind: `40 s`, `12 min`, `3 h`, `2 d`."""
-    seconds = max(0, int(seconds))
-    if seconds < 2 * _MINUTE:
-        return f"{seconds} s"
-    if seconds < 2 * _HOUR:
-        return f"{seconds // _MINUTE} min"
-    return f"{seconds // _HOUR} h" if seconds < 2 * _DAY else f"{seconds // _DAY} d"
 
 
 def instant(stamp: str, *, named: bool = False) -> str:

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 from hub.cli.clock import Clock, local
 from hub.cli.screen import Record, for_people
+from hub.domain.text.figures import agent_name
 
 
 def label(meta: Record) -> str:
     """`claude/work`; of an account without a name of its own `claude`."""
-    provider, account = str(meta.get("provider", "")), str(meta.get("account", ""))
-    return f"{provider}/{account}" if account not in ("", "default") and provider else provider
+    return agent_name(str(meta.get("provider", "")), str(meta.get("account", "")))
 
 
 def full(label: str) -> str:

@@ -256,6 +256,8 @@ class SessionRecord:
     error: ErrorNote | None = None
     started_at: str = ""
     ended_at: str = ""
+    tokens_used: int | None = None
+    """In and out, counted when the session ended; None before, and of those that older versions ended."""
 
     @property
     def hfs(self) -> float:

@@ -1,8 +1,8 @@
 """The shape every agent folder has.
 
-Owns: the contract of an adapter's pure half: `Assignment` -> `Launch`, and `Stream`, the fold over what the
-agent writes.
-Must not: open files, processes or sockets, read a clock, or know any one agent.
+Owns: the values of an adapter's pure half, and `Stream`, the fold over what the agent writes: the frame around one
+line, what is kept of a line nobody can read, and the one outcome of a run. `provider.py` has the other half.
+Must not: open files, processes or sockets, read a clock, or know any one agent or protocol.
 
 Theory of operation. A `Stream` is a *deterministic fold*: given the same assignment and the same lines it makes
 the same events and the same writes. The daemon may die at any moment; the agent lives on under its runner,
@@ -13,24 +13,23 @@ once, by its `key`. So nothing is lost and nothing is done twice. Hence the rule
  2. A write caused by a line has a key derived from the protocol (`init`, `turn-1`, `answer-<request id>`).
  3. A line that cannot be read becomes one `system` event with `meta.unknown`, is counted, and never raises.
 
-Tests: tests/hub/providers/test_registry.py
+Tests: tests/hub/providers/test_stream.py
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import attrs
 
-from hub.domain.accounts.account import DEFAULT_ACCOUNT
 from hub.domain.accounts.account import Account as Account  # noqa: PLC0414  # part of the contract
-from hub.domain.accounts.login import LoginStore as LoginStore  # noqa: PLC0414  # part of the contract
-from hub.domain.event import Event
+from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
-from hub.domain.intent.amendment import Untold
+from hub.providers import jsonline
 
 
 @attrs.frozen
@@ -162,158 +161,128 @@ class ProcessExit:
     """The last 64 KiB of standard error, decoded."""
 
 
-@runtime_checkable
-class Stream(Protocol):
-    """The fold over an agent's native stream. One per dispatch; see the module's rules."""
+class Stream(ABC):
+    """The fold over an agent's native stream. One per dispatch; see the module's rules.
+
+    An agent's own says what its lines mean (`_line`), what is left half said when the process has gone (`_left_over`),
+    and why it ended without an outcome (`_why`). What it does not override it does not have: replies, approvals, an
+    interrupt.
+    """
+
+    def __init__(self) -> None:
+        self._session = ""
+        self._alive = False
+        self._last_text = ""
+        self._failure: Failure | None = None
+        """What was told last of why the run may fail."""
+        self._doomed: Failure | None = None
+        """Why the run is being ended: its failure, whoever ends the process."""
+        self._outcome: Outcome | None = None
+        self._unknown_lines = 0
 
     @property
     def native_session(self) -> str:
         """The agent's own session id as soon as it is known, else ""."""
+        return self._session
 
     @property
+    @abstractmethod
     def tools_in_flight(self) -> int:
         """Tool calls started and not ended: 0 is a safe point."""
 
     @property
     def alive(self) -> bool:
         """Whether the agent's program has shown that it runs (its first own event)."""
+        return self._alive
 
     @property
     def unknown_lines(self) -> int:
-        """How many lines could not be read."""
+        """How many lines were of no known form."""
+        return self._unknown_lines
 
     def open(self) -> Step:
-        """What to write at the very start."""
+        """What to write at the very start: nothing, where the prompt comes another way."""
+        return Step()
 
     def feed(self, line: bytes, now: float) -> Step:
         """One line of standard output without its newline; `now` is the spool's time, epoch seconds."""
+        return self._line(line, now) if line.strip() else Step()
 
     def feed_stderr(self, line: bytes, now: float) -> Step:
-        """One line of standard error. Most agents ignore it; some tell their retries only there."""
+        """One line of standard error. For most a log; some tell their retries only there."""
+        return Step()
 
     def reply(self, text: str, key: str) -> Sequence[Write]:
         """Writes for a user's reply; () when replies are not supported or not possible at this moment."""
+        return ()
 
     def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Writes for the answer to a permission request."""
+        return ()
 
     def interrupt(self) -> Sequence[Write]:
         """Writes of the protocol's own interrupt; () when it has none (signals are used then)."""
+        return ()
 
     def finish(self, end: ProcessExit, now: float) -> Step:
-        """The process has ended and all its lines were fed: the final events and, always, an outcome."""
+        """The process has ended and all its lines were fed: what was left half said and, always, an outcome."""
+        events = self._left_over()
+        if end.asked and not self._over():
+            self._outcome = Outcome(Ending.INTERRUPTED, text=self._last_text)
+        if self._outcome is None:
+            failure = self._why(end, now)
+            events += self._tell(failure)
+            self._outcome = Outcome(Ending.FAILED, failure, failure.text)
+        return Step(events, outcome=self._outcome)
+
+    @abstractmethod
+    def _line(self, line: bytes, now: float) -> Step:
+        """One line that is not empty."""
+
+    @abstractmethod
+    def _left_over(self) -> list[Event]:
+        """Forget what is in flight; the events of what was left half said."""
+
+    @abstractmethod
+    def _why(self, end: ProcessExit, now: float) -> Failure:
+        """The failure of a process that left in the middle of its turn."""
+
+    def _over(self) -> bool:
+        """Whether it is settled how the run ends: nothing more may be asked of the agent."""
+        return self._outcome is not None or self._doomed is not None
+
+    def _unknown(self, line: bytes) -> Step:
+        self._unknown_lines += 1
+        return Step([jsonline.unknown(line)])
+
+    def _tell(self, failure: Failure) -> list[Event]:
+        """The event of a failure, which may turn out to be the run's; one that was just told is not told again."""
+        repeated = self._failure is not None and self._failure.text == failure.text
+        self._failure = failure
+        return [] if repeated else [failure_event(failure)]
+
+    def _fail(self, events: Sequence[Event], failure: Failure) -> Step:
+        """The run has failed, and that is told."""
+        return self._end([*events, *self._tell(failure)], Outcome(Ending.FAILED, failure, failure.text))
+
+    def _end(self, events: Sequence[Event], outcome: Outcome) -> Step:
+        """The first outcome holds."""
+        if self._outcome is not None:
+            return Step(events, close_stdin=True)
+        self._outcome = outcome
+        return Step(events, outcome=outcome, close_stdin=True)
 
 
-Texts = Callable[[str], Sequence[str]]
-"""A pattern of absolute paths -> the texts of the files that fit it; nothing where there is none."""
+def how_it_ended(end: ProcessExit) -> str:
+    """The end of a process in words: "signal 9", "exit code 1"."""
+    return f"signal {end.signal}" if end.signal is not None else f"exit code {end.code}"
 
 
-class Provider(Protocol):
-    """One agent. A folder's `agent.py` has one instance of it, named `PROVIDER`."""
-
-    @property
-    def name(self) -> str:
-        """Name in hub.toml and in the API: `claude`, `codex`, `gemini`, `demo-first`..."""
-
-    @property
-    def display_name(self) -> str:
-        """Name for people."""
-
-    @property
-    def program(self) -> str:
-        """The executable's usual name on PATH."""
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What the adapter can do."""
-
-    @property
-    def install_command(self) -> Sequence[str]:
-        """The argument list of the documented install."""
-
-    @property
-    def login_command(self) -> Sequence[str]:
-        """The argument list of the agent's own login."""
-
-    @property
-    def login_stores(self) -> Sequence[LoginStore]:
-        """Where the agent keeps its login; () = hub cannot know whether it has one."""
-
-    @property
-    def version_args(self) -> Sequence[str]:
-        """Arguments that print the version."""
-
-    @property
-    def key_names(self) -> Sequence[str]:
-        """Environment names that hold this agent's credentials (allow-listed in `.hub/.env`)."""
-
-    @property
-    def silent_after(self) -> float:
-        """Seconds without any event after which the agent counts as silent."""
-
-    @property
-    def untold(self) -> Collection[Untold]:
-        """What the stream leaves out and the agent's own store (`store.py`) has: read there once the agent is stopped."""
-
-    def unasked(self, options: Mapping[str, object]) -> Mapping[str, str]:
-        """What the agent does without asking although it is told to ask: a pattern of its tools' names -> why.
-
-        It is not started under a rule that is about one of them. `options` is the provider's table in `hub.toml`.
-        """
-
-    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> Mapping[str, str]:
-        """What its user's own settings let it do without asking although it is told to ask: as `unasked`.
-
-        Args:
-            assignment: What it is to do.
-            env: Its whole environment.
-            texts: Reads the files of a pattern.
-        """
-
-    def account_env(self, account: Account) -> Mapping[str, str]:
-        """Environment that points the agent at the account's isolated directory."""
-
-    def refuses_root(
-        self, options: Mapping[str, object], env: Mapping[str, str], *, asks: bool
-    ) -> tuple[str, str]:
-        """Why it would not start for the user root, in a user's words, and what helps; ("", "") = it would.
-
-        Args:
-            options: Its table in `hub.toml`.
-            env: The environment it would have.
-            asks: Whether a rule wants it to ask before it acts.
-        """
-
-    def launch(self, assignment: Assignment) -> Launch:
-        """How to start it."""
-
-    def stream(self, assignment: Assignment) -> Stream:
-        """A fresh fold for this dispatch."""
-
-
-def install_hint(provider: Provider) -> str:
-    """What to do when the provider's program is not there."""
-    if provider.install_command:
-        return "Install it: " + " ".join(provider.install_command)
-    return f"Install {provider.program}, or correct providers.{provider.name}.command in hub.toml."
-
-
-INSTALL_ANY = "Install one, for example: hub install claude (all there are: hub providers). See hub at work first: hub demo"
-"""What to do where no agent's program is there at all."""
-
-
-def login_hint(provider: Provider) -> str:
-    """What brings an agent without a login into the default chain."""
-    ways = [f"Log in: {' '.join(provider.login_command)}"] if provider.login_command else []
-    if provider.key_names:
-        ways.append(f"{'or give' if ways else 'Give'} it a key: hub key set {provider.name}")
-    return "; ".join([*ways, "or name it in [session] chain"])
-
-
-def refused_login_hint(provider: Provider, account: str) -> str:
-    """What to do when its maker does not take the login or the key it has; "" = hub knows of no way."""
-    who = provider.name if account == DEFAULT_ACCOUNT else f"{provider.name} {account}"
-    ways = [f"Log in again: hub account login {who}"] if provider.login_command else []
-    if provider.key_names:
-        ways.append(f"{'or give' if ways else 'Give'} it another key: hub key set {provider.name}")
-    return "; ".join(ways)
+def failure_event(failure: Failure) -> Event:
+    """The error event of a failure."""
+    meta: dict[str, str | int] = {"failure": failure.kind.value}
+    if failure.resets_at is not None:
+        meta["resetsAt"] = int(failure.resets_at)
+    if failure.window:
+        meta["window"] = failure.window
+    return Event(EventType.ERROR, failure.text, meta)

@@ -15,7 +15,7 @@ from hub.domain.config.model import ProviderSettings
 from hub.domain.config.reader import Config
 from hub.domain.detection.processes import Signature
 from hub.domain.missing import no_such
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 from hub.providers.quota import QuotaClient
 from hub.providers.spent import SpentStore
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from hub.domain.text.figures import counted, span
 from hub.tui.dialogs import Choose, Confirm, Read
-from hub.tui.look import counted, span
 from hub.tui.page import Page, cut
 from hub.tui.rows import Row, Rows, row, wrapped
 

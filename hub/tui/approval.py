@@ -20,6 +20,7 @@ from textual.containers import Vertical
 from textual.widgets import Footer, Input, Static
 
 from hub.domain.approval import CUT
+from hub.domain.text.figures import agent_name
 from hub.tui.dialogs import Dialog
 from hub.tui.diffs import colour_of
 from hub.tui.look import clock
@@ -128,7 +129,7 @@ class ApprovalBox(Dialog[Answer | None]):
 
 def request_rows(one: Approval, note: str = "") -> Iterator[Row]:
     """Everything that is known of a request, nothing cut."""
-    who = f"{one.provider}/{one.account}" if one.account not in ("", "default") else one.provider
+    who = agent_name(one.provider, one.account)
     until = f"  denied at {clock(one.expires_at)} unless it is answered" if one.expires_at else ""
     if "\n" in one.action or len(one.action) > _TITLE:
         for line in one.action.split("\n"):

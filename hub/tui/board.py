@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from hub.domain.standing import ENDED, GROUPS, NEEDED, QUEUED, WAITS, WORKS, group, words
+from hub.domain.text.figures import agent_name
 from hub.tui.daemon import off_loop
 from hub.tui.look import moment
 from hub.tui.orders import OrdersPage
@@ -80,19 +81,14 @@ def state_of(session: Session, now: float) -> Piece:
     return told, "dim" if place == QUEUED else _LOOKS.get(session.session_state, "info")
 
 
-def agent_of(session: Session) -> str:
-    """Who works, with the account where it has a name."""
-    account = "" if session.account in ("", "default") else f"/{session.account}"
-    return f"{session.active_provider}{account}"
-
-
 def _line(session: Session, now: float, width: int, project: str) -> Row:
     """What it does, and its task; who works at it where there is room, and since when."""
     told, look = state_of(session, now)
     since = session.ended_at or session.started_at
     when = moment(since, now) if since else ""
     moved = f"{session.handoffs_done}x" if session.handoffs_done else ""
-    beside = (f"{cut(agent_of(session), 16):<17}", (f"{moved:<4}", "warn")) if width >= _WIDE else ()
+    who = cut(agent_name(session.active_provider, session.account), 16)
+    beside = (f"{who:<17}", (f"{moved:<4}", "warn")) if width >= _WIDE else ()
     room = width - (60 if beside else 37)
     title = cut(f"{project}: {session.title}" if project else session.title, room)
     return row(
@@ -106,7 +102,7 @@ def _line(session: Session, now: float, width: int, project: str) -> Row:
 
 def _below(session: Session, width: int) -> Row:
     """What its agent did last, and who that is where it is not beside the task."""
-    who = "" if width >= _WIDE else f"{agent_of(session)}  "
+    who = "" if width >= _WIDE else f"{agent_name(session.active_provider, session.account)}  "
     return row((f"    {cut(who + session.last_action, width - 8)}", "dim"))
 
 

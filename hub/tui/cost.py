@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from hub.domain.text.figures import cost as cost_in_words
+from hub.domain.text.figures import money
 from hub.tui.look import moment
 from hub.tui.page import Page, cut
 from hub.tui.rows import Row, Rows, row
@@ -22,16 +24,9 @@ _SHOWN = 40
 """Sessions whose cost is asked for: the newest."""
 
 
-def money(cost: Cost) -> str:
-    """The sum, and whether there is more."""
-    if cost.session_usd is None:
-        return "not known"
-    return f"{'' if cost.priced else 'more than '}${cost.session_usd:.4f}"
-
-
 def cost_rows(cost: Cost) -> Iterator[Row]:
     """One session's, in full."""
-    yield row(("Cost       ", "dim"), (money(cost), "bold"))
+    yield row(("Cost       ", "dim"), (cost_in_words(cost.session_usd, whole=cost.priced), "bold"))
     yield row(("Tokens     ", "dim"), f"{cost.tokens_in:,} in, {cost.tokens_out:,} out")
     yield row(("Cache      ", "dim"), f"{cost.cached_in:,} read, {cost.cache_write_in:,} written")
     yield row(("Figures    ", "dim"), ", ".join(cost.sources) or "none")
@@ -79,12 +74,12 @@ def _table(costs: list[tuple[Session, Cost]], now: float, width: int) -> Iterato
         yield row(("By agent that worked last", "head"))
     for name, (usd, tokens_in, tokens_out, whole) in sorted(sums.items()):
         more = "" if whole else "  and what has no price"
-        yield row(f" {name:<18} ${usd:>9.4f}", (f"  {tokens_in:,} in, {tokens_out:,} out{more}", "dim"))
+        yield row(f" {name:<18} {money(usd):>10}", (f"  {tokens_in:,} in, {tokens_out:,} out{more}", "dim"))
     yield row(("By session", "head"))
     for session, cost in costs:
         when = moment(session.started_at, now) if session.started_at else ""
         yield row(
-            f" {money(cost):<19}",
+            f" {cost_in_words(cost.session_usd, whole=cost.priced):<19}",
             (f"{cost.tokens_in + cost.tokens_out:>12,} tokens  ", "dim"),
             (f"{when:<13}", "dim"),
             cut(session.title, max(20, width - 50)),

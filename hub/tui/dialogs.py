@@ -39,10 +39,14 @@ class Dialog(ModalScreen[R]):
         self.dismiss(None)
 
 
+class AnswerLine(Input):
+    """A line to write in; what sends it is among the keys below."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "Send")]
+
+
 class AskText(Dialog[str | None]):
     """A line of text; an empty one is no answer."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "Send", show=True)]
 
     def __init__(self, title: str, about: str = "", value: str = "", *, needed: bool = True) -> None:
         super().__init__()
@@ -57,7 +61,7 @@ class AskText(Dialog[str | None]):
             yield Static(plain(title), classes="title", markup=False)
             if about:
                 yield Static("\n".join(plain(line) for line in about.split("\n")[:12]), markup=False)
-            yield Input(self.value)
+            yield AnswerLine(self.value)
         yield Footer(show_command_palette=False, compact=True)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -65,9 +69,6 @@ class AskText(Dialog[str | None]):
         text = event.value.strip()
         if text or not self.needed:
             self.dismiss(text)
-
-    def action_submit(self) -> None:
-        """What the key below says; the line itself takes Enter first."""
 
 
 class Confirm(Dialog[bool | None]):

@@ -11,8 +11,6 @@ from datetime import datetime
 
 import attrs
 
-_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
-
 
 @attrs.frozen
 class Look:
@@ -94,23 +92,6 @@ def moment(stamp: str, now: float) -> str:
     return f"{then:%H:%M}" if then.date() == today.date() else f"{then:%d %b %H:%M}"
 
 
-def span(seconds: float) -> str:
-    """How long: `40 s`, `12 min`, `3 h 5 min`, `2 d 4 h`."""
-    whole = max(0, int(seconds))
-    if whole < 2 * _MINUTE:
-        return f"{whole} s"
-    if whole < _HOUR:
-        return f"{whole // _MINUTE} min"
-    if whole < _DAY:
-        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
-    return f"{whole // _DAY} d {whole % _DAY // _HOUR} h"
-
-
 def seconds_until(stamp: str, now: float) -> float:
     """From now to an ISO instant."""
     return datetime.fromisoformat(stamp).timestamp() - now
-
-
-def counted(number: int, what: str) -> str:
-    """`1 file`, `2 files`, `1,000 files`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
+from hub.domain.text.figures import counted
 from hub.tui.dialogs import AskText, Choose, Confirm
-from hub.tui.look import counted
 from hub.tui.page import Page
 
 STOP_PATIENCE = 310.0

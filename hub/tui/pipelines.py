@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from hub.domain.text.figures import span
 from hub.tui.dialogs import Confirm
-from hub.tui.look import Look, span
+from hub.tui.look import Look
 from hub.tui.page import Page, cut
 from hub.tui.rows import Row, Rows, row
 

@@ -16,7 +16,7 @@ import attrs
 from hub.domain.jsonvalue import JsonObject
 from hub.tui.look import Look
 from hub.tui.rows import Row, row, wrapped
-from hub.tui.words import for_people, time_of
+from hub.tui.words import for_people, named, time_of
 
 _HOME = "RUNNING"
 _CELLS = 30
@@ -61,12 +61,12 @@ class Ribbon:
         if "to" in meta and meta.get("at"):
             ride.moves.append((meta["to"], datetime.fromisoformat(meta["at"])))
             if meta.get("from") == _HOME:
-                ride.giver, ride.reason, ride.began = _who(meta), meta.get("reason", ""), time_of(record)
+                ride.giver, ride.reason, ride.began = named(meta), meta.get("reason", ""), time_of(record)
             if meta["to"] == _HOME:
-                ride.receiver, ride.over = _who(meta), True
+                ride.receiver, ride.over = named(meta), True
                 ride.score = "pending"
         if meta.get("passedBy"):
-            ride.passed = [f"{_who(one)}: {one['reason']}" for one in meta["passedBy"]]
+            ride.passed = [f"{named(one)}: {one['reason']}" for one in meta["passedBy"]]
         if isinstance(meta.get("hfs"), int | float):
             ride.score = f"{meta['hfs']:g} of 100"
             ride.missing = [str(one) for one in meta.get("missing", [])]
@@ -124,12 +124,3 @@ def _states(ride: Ride, cells: int, look: Look) -> Iterator[Row]:
 
 def _ms(start: datetime, end: datetime) -> int:
     return round((end - start).total_seconds() * 1000)
-
-
-def _who(meta: JsonObject) -> str:
-    account = meta.get("account", "")
-    return (
-        f"{meta.get('provider', '')}/{account}"
-        if account not in ("", "default")
-        else str(meta.get("provider", ""))
-    )

@@ -16,8 +16,9 @@ from textual.events import Resize
 from textual.widgets import ContentSwitcher, Static
 
 from hub.domain.jsonvalue import JsonObject
+from hub.domain.text.figures import agent_name, counted
 from hub.tui.diffs import rows_of as diff_rows
-from hub.tui.look import counted, moment
+from hub.tui.look import moment
 from hub.tui.orders import OrdersPage
 from hub.tui.page import cut
 from hub.tui.ribbon import Ribbon
@@ -186,8 +187,7 @@ class SessionPage(OrdersPage):
         state = self.status
         if state is None:
             return
-        account = "" if state.account in ("", "default") else f"/{state.account}"
-        who = f"{state.active_provider}{account}"
+        who = agent_name(state.active_provider, state.account)
         self.heading(f"{cut(state.task_goal, self.size.width - 4)}")
         words = [f"{_state_words(state)}  {who}  {state.tokens_used:,} tokens"]
         if state.handoffs_done:

@@ -1,65 +1,32 @@
 """The quota page: what each account has left, how fast it goes, when the wall comes, and when it resets.
 
-Owns: the lines of an account's windows, and the readings that the sparkline is drawn from.
+Owns: the lines of an account's windows.
 Must not: forecast; the daemon does.
 Tests: tests/hub/tui/test_pages.py
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from hub.domain.jsonvalue import JsonObject
 from hub.domain.quota.spoken import OUTLOOKS, SOURCES, WINDOWS
-from hub.tui.look import Look, moment, seconds_until, span
+from hub.domain.text.figures import span
+from hub.tui.look import Look, moment, seconds_until
 from hub.tui.page import Page
 from hub.tui.rows import Row, Rows, row
 
 if TYPE_CHECKING:
-    from hub.api.quota import Entry, Window
+    from hub.api.quota import Entry, MeteredWindow, Window
 
 
 _CELLS = 20
 _SPARK = 16
 _SOON = 30.0
 """Minutes to the wall that are shown as a warning."""
-_KEPT = 64
-"""Readings that are kept of each window."""
 _AGAIN = 60.0
 """Seconds after which the page in sight asks again: its forecast moves with the clock."""
-
-Key = tuple[str, str, str]
-
-
-class Readings:
-    """How full each window was, as the events told it."""
-
-    def __init__(self) -> None:
-        self._used: dict[Key, list[float]] = {}
-        self._last = 0
-
-    def take(self, records: Iterable[JsonObject]) -> None:
-        """What was told since."""
-        for record in records:
-            meta = record.get("meta", {})
-            if (
-                record["id"] <= self._last
-                or record["tag"] != "quota"
-                or not isinstance(meta.get("used"), int)
-            ):
-                continue
-            key = (str(meta.get("provider", "")), str(meta.get("account", "")), str(meta.get("window", "")))
-            kept = self._used.setdefault(key, [])
-            kept.append(meta["used"])
-            del kept[:-_KEPT]
-            self._last = record["id"]
-
-    def burn(self, key: Key) -> list[float]:
-        """What each reading was more than the one before; a reset is no burn."""
-        used = self._used.get(key, [])
-        return [max(0.0, after - before) for before, after in pairwise(used)]
 
 
 class QuotaPage(Page):
@@ -67,10 +34,6 @@ class QuotaPage(Page):
 
     NAME = "quota"
     ON = frozenset({"quota", "system", "handoff"})
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.readings = Readings()
 
     def on_mount(self) -> None:
         """A forecast moves with the clock; a page that nobody sees asks for nothing."""
@@ -86,20 +49,19 @@ class QuotaPage(Page):
         from hub.api.quota import Entry
 
         found = await self.hub.daemon.get(list[Entry], "/api/quota/wallet")
-        self.readings.take(self.hub.events)
         self.heading(f"Quota  times are {self.hub.zone}")
-        self.query_one(Rows).show(rows_of(found, self.readings, self.now, self.look))
+        self.query_one(Rows).show(rows_of(found, self.now, self.look))
 
 
-def rows_of(entries: Sequence[Entry], readings: Readings, now: float, look: Look) -> Iterator[Row]:
+def rows_of(entries: Sequence[Entry], now: float, look: Look) -> Iterator[Row]:
     """Every account whose figures are known, the nearest wall first; the others by name."""
     known = [one for one in entries if one.fraction_used is not None]
     for one in sorted(known, key=_urgency):
         name = f"{one.provider}/{one.account}"
         today = f"   {one.tokens_today:,} tokens today" if one.tokens_today else ""
-        yield row((name, "bold"), (today, "dim"), key=name)
-        for window in one.windows or [one]:
-            yield from _window(window, readings.burn((one.provider, one.account, window.window)), now, look)
+        yield row((name, "bold"), (today, "dim"))
+        for window in one.windows:
+            yield from _window(window, now, look)
         yield row("")
     rest = [one for one in entries if one.fraction_used is None]
     if rest:
@@ -113,14 +75,15 @@ def _urgency(one: Entry) -> tuple[float, float]:
     return one.eta_minutes if one.eta_minutes is not None else float("inf"), -(one.fraction_used or 0)
 
 
-def _window(window: Window, burn: Sequence[float], now: float, look: Look) -> Iterator[Row]:
+def _window(window: MeteredWindow, now: float, look: Look) -> Iterator[Row]:
     name = WINDOWS.get(window.window, window.window) or "quota"
     if window.fraction_used is None:
         yield row(f"  {name:<9}", ("nothing told", "dim"))
         return
     used = window.fraction_used
     style = "bad" if used >= 0.9 else "warn" if used >= 0.7 else "good"  # noqa: PLR2004  # as a traffic light
-    spark = look.sparkline(burn, _SPARK)
+    burned = [after.fraction_used - before.fraction_used for before, after in pairwise(window.rises)]
+    spark = look.sparkline(burned, _SPARK)
     yield row(
         f"  {name:<9}",
         (look.bar(used, _CELLS), style),

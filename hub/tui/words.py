@@ -14,6 +14,7 @@ import attrs
 
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.quota.spoken import spoken
+from hub.domain.text.figures import agent_name
 from hub.domain.wallclock import respoken
 from hub.tui.look import Look
 from hub.tui.rows import Piece, Row, row, wrapped
@@ -201,7 +202,7 @@ def _block(record: JsonObject, meta: JsonObject) -> Block:
         case "handoff" if meta.get("from") == _HOME:
             block.text = f"handing the work over: {for_people(str(meta.get('reason', '')))}"
         case "handoff" if meta.get("to") == _HOME:
-            block.text = f"{_named(meta)} goes on with the work"
+            block.text = f"{named(meta)} goes on with the work"
         case "error":
             first, _, rest = text.partition("\n")
             block.body = [(line, "bad") for line in rest.split("\n") if line.strip()]
@@ -223,13 +224,12 @@ def _details(meta: JsonObject) -> Iterator[str]:
 
 def _who(meta: JsonObject) -> str:
     """The agent, with its account where that has a name; "" for what hub itself says."""
-    return _named(meta) if "dispatchId" in meta and meta.get("provider") else ""
+    return named(meta) if "dispatchId" in meta and meta.get("provider") else ""
 
 
-def _named(meta: JsonObject) -> str:
-    account = meta.get("account", "")
-    name = str(meta.get("provider", ""))
-    return f"{name}/{account}" if account not in ("", "default") else name
+def named(meta: JsonObject) -> str:
+    """The agent of a record, with its account where that has a name."""
+    return agent_name(str(meta.get("provider", "")), str(meta.get("account", "")))
 
 
 def time_of(record: JsonObject) -> str:

@@ -14,7 +14,7 @@ import attrs
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.providers import stores
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 
 
 @attrs.frozen

@@ -27,7 +27,7 @@ from typing import Any
 import trio
 
 from supervisors import Actor, Exit, Root, Slot, SupervisorSpec, actor_spec, run_root
-from supervisors.testing import Recorder, restarted
+from supervisors.testing import ROOMY, Recorder, restarted
 from tests.bench.table import Row, at_least, percentile, run
 
 ROUNDS = 5
@@ -216,8 +216,8 @@ def erlang(folder: Path, count: int) -> dict[str, Any] | None:
 async def measure(count: int) -> tuple[dict[str, list[float]], dict[str, float]]:
     """Seconds of each kind of restart and messages a second: the best of some rounds in turns."""
     recorder, came, processes = Recorder(), [], []
-    echo: Slot[Any] = Slot("echo")
-    process: Slot[Any] = Slot("process")
+    echo: Slot[Any] = Slot("echo", ROOMY)
+    process: Slot[Any] = Slot("process", ROOMY)
     specs = [
         actor_spec("echo", lambda: Echo(came), echo),
         actor_spec("process", lambda: Process(processes), process),

@@ -9,7 +9,8 @@ import attrs
 import pytest
 
 from hub import messages
-from hub.message_map import EDGES, Edge, Slots, document
+from hub.message_map import EDGES, INBOXES, Edge, Slots, document
+from supervisors import Overflow
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("settings", "approvals", "adapter", "pipelines", "session", "sessions")
@@ -58,22 +59,22 @@ def _names_used(files):
     return used
 
 
-INBOXES = {name: get_args(slot)[0] for name, slot in get_type_hints(Slots).items()} | {
+TAKEN = {name: get_args(slot)[0] for name, slot in get_type_hints(Slots).items()} | {
     "session": messages.SessionInbox,
     "adapter": messages.AdapterInbox,
 }
 
 
-@pytest.mark.parametrize("actor", INBOXES)
+@pytest.mark.parametrize("actor", TAKEN)
 def test_an_inbox_is_what_the_rows_of_its_actor_say(actor):
     """Rule 1, seen from the receiver. That an actor handles all of its inbox, and a ref takes no more, mypy proves."""
-    inbox = INBOXES[actor]
+    inbox = TAKEN[actor]
     taken = set() if inbox is Never else set(get_args(inbox) or [inbox])
     assert {edge.message for edge in EDGES if edge.receiver == actor} == taken
 
 
 def test_every_receiver_has_an_inbox():
-    assert {edge.receiver for edge in EDGES} <= set(INBOXES)
+    assert {edge.receiver for edge in EDGES} <= set(TAKEN)
 
 
 @pytest.mark.parametrize("actor", ACTOR_FILES)
@@ -88,6 +89,25 @@ def test_an_actor_sends_only_along_its_rows(actor):
     }
     allowed = {edge.message.__name__ for edge in EDGES if actor in (edge.sender, edge.receiver)}
     assert (_names_used(ACTOR_FILES[actor]) & values) <= allowed
+
+
+def test_every_actor_says_how_much_may_wait_for_it():
+    """Rule 4, of whoever has a slot: `Slots`, and the children of the dynamic supervisors."""
+    assert set(INBOXES) == {*TAKEN, "job"}
+    assert all(one.when_full for one in INBOXES.values())
+
+
+@pytest.mark.parametrize("actor", INBOXES)
+def test_an_inbox_that_a_blocking_row_leads_to_makes_its_senders_wait(actor):
+    """What a row promises to its sender, its inbox keeps."""
+    waits = any(edge.blocking for edge in EDGES if edge.receiver == actor)
+    assert INBOXES[actor].mailbox.overflow == (Overflow.BLOCK if waits else Overflow.FAIL)
+
+
+def test_the_map_alone_makes_slots():
+    """An inbox without a bound of its own cannot come to be elsewhere."""
+    makers = [path for path in (ROOT / "hub").rglob("*.py") if "Slot(" in path.read_text()]
+    assert [path.name for path in makers] == ["message_map.py"]
 
 
 def test_an_edge_is_plain_data():

@@ -19,6 +19,7 @@ from supervisors import (
     Ignore,
     IntensityReached,
     MailboxSpec,
+    Overflow,
     Ref,
     Restart,
     Shutdown,
@@ -30,7 +31,7 @@ from supervisors import (
     run_root,
 )
 from supervisors.reply import DEFER
-from supervisors.testing import Recorder, restarted, running
+from supervisors.testing import ROOMY, Recorder, restarted, running
 
 
 class DomainError(Exception):
@@ -93,9 +94,7 @@ def log() -> list[Any]:
     return []
 
 
-def tree(
-    log: list[Any], actor: type[Probe] = Probe, mailbox: MailboxSpec | None = None, **options: Any
-) -> Any:
+def tree(log: list[Any], actor: type[Probe] = Probe, mailbox: MailboxSpec = ROOMY, **options: Any) -> Any:
     slot: Slot[Any] = Slot("probe", mailbox)
     return SupervisorSpec(
         intensity=9, children=[actor_spec("probe", lambda: actor(log), slot, **options)]
@@ -223,7 +222,7 @@ async def test_inflight_and_queued_calls_fail(log) -> None:
 
 async def test_blocked_senders_fail_too(log) -> None:
     """Row 27: those who wait for room, calls and casts alike."""
-    spec, slot = tree(log, mailbox=MailboxSpec(1))
+    spec, slot = tree(log, mailbox=MailboxSpec(1, Overflow.BLOCK))
     told: list[BaseException] = []
 
     async def cast(message: str) -> None:
@@ -272,7 +271,7 @@ async def test_a_late_reply_is_harmless(log, autojump_clock) -> None:
 
 async def test_the_timeout_covers_the_wait_for_room(log, autojump_clock) -> None:
     """Row 26: enqueue and reply."""
-    spec, slot = tree(log, mailbox=MailboxSpec(1))
+    spec, slot = tree(log, mailbox=MailboxSpec(1, Overflow.BLOCK))
     async with running(spec), trio.open_nursery() as nursery:
         told: list[BaseException] = []
         nursery.start_soon(fails, slot.ref, "wait", told)
@@ -486,7 +485,7 @@ async def test_tasks_outlive_the_handlers_in_an_orderly_stop_only(
     log, orderly: bool, alive: list[bool]
 ) -> None:
     """So that `stopped` can end them politely."""
-    slot: Slot[Any] = Slot("host")
+    slot: Slot[Any] = Slot("host", ROOMY)
     seen: list[bool] = []
 
     class Host(Actor[Any]):
@@ -512,14 +511,14 @@ async def test_tasks_outlive_the_handlers_in_an_orderly_stop_only(
 
 
 async def test_an_actor_that_handles_nothing_says_so() -> None:
-    slot: Slot[Any] = Slot("mute")
+    slot: Slot[Any] = Slot("mute", ROOMY)
     async with running(SupervisorSpec(children=[actor_spec("mute", Actor, slot)])):
         with pytest.raises(ActorDied, match="is not for"):
             await slot.ref.call("hello", 5)
 
 
 async def test_started_may_decline(log) -> None:
-    slot: Slot[Any] = Slot("shy")
+    slot: Slot[Any] = Slot("shy", ROOMY)
 
     class Shy(Probe):
         async def started(self) -> None:
@@ -534,7 +533,7 @@ async def test_started_may_decline(log) -> None:
 
 async def test_messages_sent_during_init_wait(log) -> None:
     """Its own tasks may cast to it from the start."""
-    slot: Slot[Any] = Slot("eager")
+    slot: Slot[Any] = Slot("eager", ROOMY)
 
     class Eager(Probe):
         async def started(self) -> None:
@@ -548,7 +547,7 @@ async def test_messages_sent_during_init_wait(log) -> None:
 
 
 async def test_messages_sent_during_a_failing_init_are_answered(log) -> None:
-    slot: Slot[Any] = Slot("probe")
+    slot: Slot[Any] = Slot("probe", ROOMY)
     gate, told = trio.Event(), []
 
     class Failing(Probe):
@@ -576,7 +575,7 @@ async def test_callers_are_told_when_an_init_is_broken_off(
     log, autojump_clock, how: str, kind: ExitKind
 ) -> None:
     """By a stop, or by its start_timeout; what never started has nothing to clean up."""
-    slot: Slot[Any] = Slot("probe")
+    slot: Slot[Any] = Slot("probe", ROOMY)
     told: list[BaseException] = []
 
     class Hung(Probe):
@@ -616,7 +615,7 @@ async def test_an_old_life_cannot_harm_the_next_one(log) -> None:
 @pytest.mark.parametrize("error", [ValueError("error"), Shutdown("error")])
 async def test_a_failure_in_each_hook(log, hook: str, error: Exception) -> None:
     """ractor test_supervision_{panic,error}_in_{post_startup,handle,post_stop}: each reaches the supervisor."""
-    slot: Slot[Any] = Slot("probe")
+    slot: Slot[Any] = Slot("probe", ROOMY)
     recorder = Recorder()
     kind = ExitKind.ERROR if isinstance(error, ValueError) else ExitKind.SHUTDOWN
 
@@ -650,7 +649,7 @@ async def test_a_failure_in_each_hook(log, hook: str, error: Exception) -> None:
 
 async def test_a_failure_in_the_cleanup_after_a_failure_is_reported_beside_it(log) -> None:
     """The first error is the one that counts."""
-    slot: Slot[Any] = Slot("probe")
+    slot: Slot[Any] = Slot("probe", ROOMY)
     recorder = Recorder()
 
     class Failing(Probe):
@@ -667,7 +666,7 @@ async def test_a_failure_in_the_cleanup_after_a_failure_is_reported_beside_it(lo
 
 async def test_the_cleanup_is_shielded_and_bounded(log, autojump_clock) -> None:
     """Trap T4: a kill does not interrupt it, its own bound does; and that is reported."""
-    slot: Slot[Any] = Slot("probe")
+    slot: Slot[Any] = Slot("probe", ROOMY)
     recorder = Recorder()
 
     class Slow(Probe):
@@ -718,7 +717,7 @@ class Forward(Actor[Any]):
 
 
 def forwards(*names: str) -> tuple[SupervisorSpec, list[Slot[Any]]]:
-    slots: list[Slot[Any]] = [Slot(name, MailboxSpec(1)) for name in names]
+    slots: list[Slot[Any]] = [Slot(name, MailboxSpec(1, Overflow.BLOCK)) for name in names]
     specs = [actor_spec(slot.name, Forward, slot, restart=Restart.TEMPORARY) for slot in slots]
     return SupervisorSpec(children=specs), slots
 
@@ -771,8 +770,8 @@ async def test_a_cast_that_waits_for_its_own_caller_fails_at_once() -> None:
 
 async def test_an_actor_may_wait_for_room_in_another(log) -> None:
     """BLOCK is back-pressure, and the tree shows who waits for whom."""
-    _, b = tree(log, mailbox=MailboxSpec(1))
-    a: Slot[Any] = Slot("a")
+    _, b = tree(log, mailbox=MailboxSpec(1, Overflow.BLOCK))
+    a: Slot[Any] = Slot("a", ROOMY)
     probe = Probe(log)
     specs = [actor_spec("b", lambda: probe, b), actor_spec("a", Forward, a)]
     async with running(SupervisorSpec(children=specs)) as root:
@@ -790,7 +789,7 @@ async def test_an_actor_may_wait_for_room_in_another(log) -> None:
 
 
 def test_slots_and_refs_say_their_names() -> None:
-    slot: Slot[Any] = Slot("x")
+    slot: Slot[Any] = Slot("x", ROOMY)
     assert (repr(slot), repr(slot.ref)) == ("Slot('x')", "Ref('x')")
 
 
@@ -819,7 +818,7 @@ def gate(monkeypatch) -> trio.Event:
 async def test_the_tree_goes_on_starting_while_an_actor_continues(log, gate) -> None:
     """Row 3, OTP's `handle_continue`: ready after `started`; what is sent meanwhile waits, in order."""
     spec, slot = tree(log, Continuing)
-    after: Slot[Any] = Slot("after")
+    after: Slot[Any] = Slot("after", ROOMY)
     spec = SupervisorSpec(children=[*spec.children, actor_spec("after", lambda: Probe([]), after)])
     async with running(spec):
         assert slot.ref.alive

@@ -12,6 +12,7 @@ import pytest
 import trio
 
 from supervisors import Actor, ActorDied, Answer, Call, Ref, Slot, SupervisorSpec, actor_spec, run_root
+from supervisors.testing import ROOMY, running
 
 
 @attrs.frozen
@@ -41,7 +42,7 @@ class Texts(Actor[Length | Halves]):
 
 async def test_each_message_says_what_its_answer_is() -> None:
     """`assert_type` is for the type checker: it refuses this file where the answer would be of another type."""
-    slot: Slot[Length | Halves] = Slot("texts")
+    slot: Slot[Length | Halves] = Slot("texts", ROOMY)
     spec = SupervisorSpec(children=[actor_spec("texts", Texts, slot)])
     async with trio.open_nursery() as nursery:
         root = await nursery.start(run_root, spec)
@@ -54,7 +55,7 @@ async def test_each_message_says_what_its_answer_is() -> None:
 
 
 async def test_a_ref_takes_the_messages_of_its_inbox_alone() -> None:
-    slot: Slot[Length] = Slot("lengths")
+    slot: Slot[Length] = Slot("lengths", ROOMY)
     some: Ref[Length] = slot.ref
     wide: Ref[Length | Halves] = some  # type: ignore[assignment]  # it would take what its actor does not
     assert not some.try_cast(Halves("ab"))  # type: ignore[arg-type]
@@ -62,6 +63,58 @@ async def test_a_ref_takes_the_messages_of_its_inbox_alone() -> None:
         await wide.call(Halves("ab"))
     with pytest.raises(ActorDied):
         await some.call(Halves("ab"))  # type: ignore[arg-type]
+
+
+class Front(Actor[Length | Halves]):
+    """Has another one answer."""
+
+    def __init__(self, to: Ref[Length | Halves]) -> None:
+        self.to = to
+
+    async def handle(self, message: Length | Halves) -> Answer:
+        async def whom() -> Ref[Length | Halves]:
+            return self.to
+
+        return self.forward(message, whom())
+
+
+async def test_a_call_that_is_forwarded_is_answered_with_what_the_other_one_answers() -> None:
+    front: Slot[Length | Halves] = Slot("front", ROOMY)
+    texts: Slot[Length | Halves] = Slot("texts", ROOMY)
+    children = [
+        actor_spec("texts", Texts, texts),
+        actor_spec("front", lambda: Front(texts.ref), front),
+    ]
+    async with running(SupervisorSpec(children=children)):
+        assert await front.ref.call(Length("four")) == 4
+        assert await front.ref.call(Halves("four")) == ("fo", "ur")
+
+
+class Say(Call[str | None]):
+    """May be answered with None."""
+
+
+class Forgetful(Actor[Say | Length]):
+    """Forgets to answer."""
+
+    async def handle(self, message: Say | Length) -> Answer | None:
+        return message.answer(None) if isinstance(message, Say) else None
+
+
+async def test_none_is_an_answer_and_no_answer_is_an_error_of_the_actor() -> None:
+    slot: Slot[Say | Length] = Slot("forgetful", ROOMY)
+    async with running(SupervisorSpec(children=[actor_spec("forgetful", Forgetful, slot)])):
+        assert await slot.ref.call(Say()) is None
+        with pytest.raises(ActorDied, match="Length was left without an answer"):
+            await slot.ref.call(Length("four"))
+        await slot.ref.wait_alive(1)
+
+
+class Sure(Actor[Length]):
+    """Takes no cast, and says so: then the type checker knows that nothing is left without an answer."""
+
+    async def handle(self, message: Length) -> Answer:
+        return None  # type: ignore[return-value]
 
 
 def test_a_message_is_answered_with_what_it_promises() -> None:

@@ -20,7 +20,7 @@ from supervisors import (
     actor_spec,
     faults,
 )
-from supervisors.testing import Recorder, restarted, running
+from supervisors.testing import ROOMY, Recorder, restarted, running
 
 
 class BoomError(Exception):
@@ -36,7 +36,7 @@ class Echo(Actor[Any]):
 
 
 def echo(actor: type[Actor[Any]] = Echo) -> tuple[SupervisorSpec, Slot[Any]]:
-    slot: Slot[Any] = Slot("echo")
+    slot: Slot[Any] = Slot("echo", ROOMY)
     return SupervisorSpec(intensity=9, children=[actor_spec("echo", actor, slot)]), slot
 
 
@@ -123,7 +123,7 @@ async def test_drop(autojump_clock) -> None:
 
 async def test_a_planted_fault_waits_for_its_own_actor() -> None:
     spec, slot = echo()
-    other: Slot[Any] = Slot("other")
+    other: Slot[Any] = Slot("other", ROOMY)
     spec = SupervisorSpec(children=[*spec.children, actor_spec("other", Echo, other)])
     async with running(spec) as root:
         faults.crash(root, "other", BoomError("planted"))

@@ -16,6 +16,7 @@ from supervisors import (
     EventKind,
     MailboxSpec,
     NodeInfo,
+    Overflow,
     Restart,
     Slot,
     SupervisorSpec,
@@ -24,7 +25,7 @@ from supervisors import (
     dynamic_spec,
     supervisor_spec,
 )
-from supervisors.testing import Recorder, Scripted, restarted, running
+from supervisors.testing import ROOMY, Recorder, Scripted, restarted, running
 
 
 class Pause(Actor[Any]):
@@ -34,7 +35,7 @@ class Pause(Actor[Any]):
 
 async def test_the_tree_is_plain_data(autojump_clock) -> None:
     """Row 30: every field, on a tree of three levels."""
-    slot: Slot[Any] = Slot("pause", MailboxSpec(7))
+    slot: Slot[Any] = Slot("pause", MailboxSpec(7, Overflow.BLOCK))
     handle = DynamicHandle("jobs")
     inner = SupervisorSpec(
         intensity=5, children=[actor_spec("pause", Pause, slot), dynamic_spec("jobs", handle)]
@@ -133,7 +134,7 @@ async def test_a_hook_that_raises_is_counted(supervise) -> None:
 
 
 async def test_a_tree_without_a_hook_tells_nobody() -> None:
-    slot: Slot[Any] = Slot("pause")
+    slot: Slot[Any] = Slot("pause", ROOMY)
     async with running(SupervisorSpec(children=[actor_spec("pause", Pause, slot)])) as root:
         await restarted(slot.ref, slot.life.kill)
         assert root.system.hook_errors == 0
@@ -141,7 +142,7 @@ async def test_a_tree_without_a_hook_tells_nobody() -> None:
 
 async def test_events_of_lost_messages_name_their_type() -> None:
     """Row 31: dead_letter and mailbox_full are those of the incarnation; after its end they are only counted."""
-    slot: Slot[Any] = Slot("pause", MailboxSpec(1))
+    slot: Slot[Any] = Slot("pause", MailboxSpec(1, Overflow.BLOCK))
     recorder = Recorder()
     async with running(SupervisorSpec(children=[actor_spec("pause", Pause, slot)]), on_event=recorder):
         gate = trio.Event()

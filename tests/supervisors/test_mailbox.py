@@ -52,13 +52,13 @@ def drained(mailbox: Mailbox) -> list[object]:
 @pytest.mark.parametrize("capacity", [0, -1, 1.5, True, "many"])
 def test_capacity_is_checked(capacity: object) -> None:
     with pytest.raises(ValueError, match="capacity"):
-        MailboxSpec(capacity)
+        MailboxSpec(capacity, Overflow.BLOCK)
 
 
 def test_overflow_is_checked() -> None:
     with pytest.raises(TypeError):
-        MailboxSpec(overflow="block")
-    assert MailboxSpec(math.inf).capacity == math.inf
+        MailboxSpec(1, "block")
+    assert MailboxSpec(math.inf, Overflow.BLOCK).capacity == math.inf
 
 
 async def full_actor(overflow: Overflow, gate: Gate, capacity: int = 2) -> tuple[SupervisorSpec, Slot]:

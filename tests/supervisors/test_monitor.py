@@ -14,6 +14,7 @@ from supervisors import (
     ExitKind,
     MailboxSpec,
     NameTaken,
+    Overflow,
     Registry,
     Restart,
     Slot,
@@ -23,7 +24,7 @@ from supervisors import (
     actor_spec,
     supervisor_spec,
 )
-from supervisors.testing import Recorder, restarted, running
+from supervisors.testing import ROOMY, Recorder, restarted, running
 
 
 class Server(Actor[Any]):
@@ -39,7 +40,7 @@ def one(slot: Slot[Any], **options: Any) -> SupervisorSpec:
 
 async def test_down_comes_exactly_once() -> None:
     """Row 29: for the incarnation that was watched, not for those after it."""
-    slot: Slot[Any] = Slot("server")
+    slot: Slot[Any] = Slot("server", ROOMY)
     downs: list[Down] = []
     async with running(one(slot)):
         slot.ref.monitor(downs.append)
@@ -50,7 +51,7 @@ async def test_down_comes_exactly_once() -> None:
 
 async def test_down_comes_at_once_when_there_is_nobody() -> None:
     """Row 29: before the first start there is no exit to tell; after the last one there is."""
-    slot: Slot[Any] = Slot("server")
+    slot: Slot[Any] = Slot("server", ROOMY)
     downs: list[Down] = []
     slot.ref.monitor(downs.append)
     assert downs == [Down("server", 0, None)]
@@ -63,7 +64,7 @@ async def test_down_comes_at_once_when_there_is_nobody() -> None:
 
 async def test_a_cancelled_monitor_is_silent() -> None:
     """Row 29: demonitor flushes. Twice is once."""
-    slot: Slot[Any] = Slot("server")
+    slot: Slot[Any] = Slot("server", ROOMY)
     downs: list[Down] = []
     async with running(one(slot)):
         monitor = slot.ref.monitor(downs.append)
@@ -76,7 +77,7 @@ async def test_a_cancelled_monitor_is_silent() -> None:
 
 async def test_a_monitor_that_raises_harms_nobody() -> None:
     """It is counted; the other watchers are told all the same."""
-    slot: Slot[Any] = Slot("server")
+    slot: Slot[Any] = Slot("server", ROOMY)
     downs: list[Down] = []
     async with running(one(slot)) as root:
         slot.ref.monitor(lambda _: 1 / 0)
@@ -86,8 +87,8 @@ async def test_a_monitor_that_raises_harms_nobody() -> None:
 
 async def test_a_monitor_tells_an_actor_by_a_cast() -> None:
     """Row 29: it cannot block the one that ended."""
-    watched: Slot[Any] = Slot("watched")
-    watcher: Slot[Any] = Slot("watcher")
+    watched: Slot[Any] = Slot("watched", ROOMY)
+    watcher: Slot[Any] = Slot("watcher", ROOMY)
     seen: list[Any] = []
 
     class Watcher(Actor[Any]):
@@ -106,7 +107,7 @@ async def test_a_monitor_tells_an_actor_by_a_cast() -> None:
 
 def nine_thousand(registry: Registry, handle: SupervisorHandle) -> SupervisorSpec:
     """The tree of OTP-9212: top (one_for_all) -> middle (one_for_all) -> server."""
-    server = actor_spec("child", Server, registry.slot("server"), shutdown=2)
+    server = actor_spec("child", Server, registry.slot("server", ROOMY), shutdown=2)
     middle = SupervisorSpec(Strategy.ONE_FOR_ALL, intensity=3, period=60, children=[server])
     spec = supervisor_spec("middle", middle, shutdown=2, handle=handle)
     return SupervisorSpec(Strategy.ONE_FOR_ALL, intensity=3, period=60, children=[spec])
@@ -140,7 +141,7 @@ async def test_simple_global_supervisor(how: str) -> None:
 async def test_a_name_is_free_while_nobody_runs() -> None:
     """Row 23."""
     registry = Registry()
-    slot = registry.slot("server", MailboxSpec(3))
+    slot = registry.slot("server", MailboxSpec(3, Overflow.BLOCK))
     assert registry.whereis("server") is None
     async with running(one(slot, restart=Restart.TEMPORARY)):
         assert registry.whereis("server") is slot.ref
@@ -151,9 +152,9 @@ async def test_a_name_is_free_while_nobody_runs() -> None:
 def test_a_name_is_given_once() -> None:
     """Row 23: a registry is a value; two of them know nothing of each other."""
     registry = Registry()
-    slot = registry.slot("server")
+    slot = registry.slot("server", ROOMY)
     with pytest.raises(NameTaken):
-        registry.slot("server")
+        registry.slot("server", ROOMY)
     assert Registry().add(slot) is slot
     assert (list(registry), "server" in registry, "other" in registry) == (["server"], True, False)
     assert registry.whereis("other") is None
@@ -162,7 +163,7 @@ def test_a_name_is_given_once() -> None:
 
 
 async def test_wait_alive_waits_through_a_restart() -> None:
-    slot: Slot[Any] = Slot("server")
+    slot: Slot[Any] = Slot("server", ROOMY)
     async with running(one(slot)), trio.open_nursery() as nursery:
         generations: list[int] = []
 

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from supervisors import Actor, EventKind, Slot, SupervisorSpec, actor_spec
-from supervisors.testing import Recorder, Scripted, restarted, running
+from supervisors.testing import ROOMY, Recorder, Scripted, restarted, running
 
 
 async def test_the_recorder_finds_events_by_kind_name_and_path() -> None:
@@ -40,7 +40,7 @@ async def test_the_recorder_waits_for_what_has_not_happened_yet() -> None:
 
 
 async def test_restarted_gives_up_in_time(autojump_clock) -> None:
-    slot: Slot[object] = Slot("a")
+    slot: Slot[object] = Slot("a", ROOMY)
     async with running(SupervisorSpec(children=[actor_spec("a", Actor, slot)])):
         with pytest.raises(trio.TooSlowError):
             await restarted(slot.ref, lambda: None, timeout=1)

@@ -15,7 +15,8 @@ from hub.errors import Code, HubError
 from hub.io.files.named import texts
 from hub.io.processes.commands import base_env
 from hub.io.runner.client import AgentLaunch, StdinMode
-from hub.providers.base import Assignment, Launch, Provider, Stdin, install_hint
+from hub.providers.base import Assignment, Launch, Stdin
+from hub.providers.provider import Provider, install_hint
 
 _SPOOL = 2 * 1024**3
 """Bytes of one run that are kept: more than any task needs, and a runaway agent does not fill the disk."""

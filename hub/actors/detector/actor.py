@@ -214,7 +214,7 @@ class Detector(Actor[DetectorInbox]):
         """Begin to look."""
         self.ctx.nursery.start_soon(self._watch)
 
-    async def handle(self, message: DetectorInbox) -> Answer | None:
+    async def handle(self, message: DetectorInbox) -> Answer:
         """Look now, and answer."""
         match message:
             case Adopt():

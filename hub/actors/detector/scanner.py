@@ -32,7 +32,7 @@ from hub.io.processes.table import ProcessTable
 from hub.io.runner.proc import boot_id
 from hub.io.stores import StoreFiles
 from hub.providers import stores
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 from hub.providers.registry import signatures
 
 _WALK = 30.0

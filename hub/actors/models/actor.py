@@ -30,7 +30,7 @@ from hub.io.models.ollama import base_of, installed, pulling, reachable
 from hub.io.processes.probe import which
 from hub.io.project.places import Places
 from hub.messages import CancelPull, GetConfig, LaunchModel, ListModels, LookAtImage, ModelsInbox, PullModel
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 from supervisors import Actor, ActorDied, Answer, Ref
 
 CURATED: tuple[CuratedModel, ...] = (
@@ -71,7 +71,7 @@ class Models(Actor[ModelsInbox]):
         self._jobs = jobs
         self._vision = VisionCalls(places.dotenv, providers, clock)
 
-    async def handle(self, message: ModelsInbox) -> Answer | None:
+    async def handle(self, message: ModelsInbox) -> Answer:
         """Begin what is asked; the answer comes when it is done, or under way."""
         match message:
             case ListModels(base_url=base_url):

@@ -23,7 +23,7 @@ from hub.io.models.screenshot import screenshot
 from hub.io.models.vision import VisionServer, look
 from hub.io.secrets.agent_keys import keys_of
 from hub.messages import LookAtImage
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 
 AT_A_TIME = 2
 """A browser and an image each take their memory."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import attrs
 
 from hub.actors.quota.store import Owner, QuotaStore
-from hub.api.quota import Entry, Window
+from hub.api.quota import Entry, MeteredWindow, MeterReading, Window
 from hub.domain.config.reader import Config
 from hub.domain.quota.burn import begin
 from hub.domain.quota.forecast import Outlook
@@ -21,6 +21,8 @@ from hub.domain.quota.window import DECLARED, FULL, Standing, newest, standing
 from hub.domain.wallclock import iso
 
 PERCENT = 100
+_RISES = 64
+"""Moments of a window that are told."""
 _FORGOTTEN = 86_400.0
 """Seconds after which a figure without a reset says nothing any more."""
 _UNKNOWN = Window(
@@ -126,7 +128,7 @@ def entry(
         account=account,
         tokens_today=tokens,
         tokens_elsewhere=elsewhere,
-        windows=[window(each, now) for each in sorted(prospects, key=lambda p: p.reading.window)],
+        windows=[_metered(each, now) for each in sorted(prospects, key=lambda p: p.reading.window)],
         **attrs.asdict(wall, recurse=False),
     )
 
@@ -152,6 +154,12 @@ def window(p: Prospect, now: float) -> Window:
         eta_high_minutes=_minutes(found.high),
         forecast=found.outlook,
     )
+
+
+def _metered(p: Prospect, now: float) -> MeteredWindow:
+    """The same with how the meter came to stand there."""
+    rises = [MeterReading(at=iso(one.at), fraction_used=one.used / FULL) for one in p.course[-_RISES:]]
+    return MeteredWindow(**attrs.asdict(window(p, now), recurse=False), rises=rises)
 
 
 def _minutes(value: float | None) -> float | None:

@@ -147,6 +147,8 @@ class SessionEnding:
 
     async def _close(self, record: SessionRecord, changes: dict[str, object]) -> None:
         await self.control.drop_ready()
+        used = self.context.store.usage.tokens()
+        changes["tokens_used"] = used.tokens_in + used.tokens_out
         if record.state is State.RUNNING:
             await self.context.store.update(**changes)
             await self.context.store.publish()
@@ -185,7 +187,7 @@ async def ended(context: SessionContext, session_id: str) -> messages.Ended:
     record = context.store.record
     if record is None or record.session_id != session_id:
         raise HubError(Code.NOT_FOUND, f"Session {session_id} is not on record.")
-    await context.shared.until(lambda: _over(context))
+    await context.shared.wait_for(lambda: _over(context))
     return views.ended(context.store.now)
 
 
@@ -196,7 +198,7 @@ async def stopped(context: SessionContext) -> Stopped:
         HubError: What keeps it from ending, while a disk does; the wish stays.
     """
     shared = context.shared
-    while not await shared.until(lambda: _over(context), _STOP_PATIENCE):
+    while not await shared.wait_for(lambda: _over(context), _STOP_PATIENCE):
         if shared.trouble is not None and shared.trouble.code in TRANSIENT:
             raise views.unended(shared.trouble)
     now = context.store.now

@@ -344,7 +344,7 @@ class HandoffSteps:
         """
         patience = self.context.config.session.resume_timeout
         while (left := patience if live.paused else live.heard_at + patience - trio.current_time()) > 0:
-            if await self.context.shared.until(
+            if await self.context.shared.wait_for(
                 lambda: (
                     live.answered
                     or live.outcome

@@ -51,7 +51,7 @@ from hub.messages import (
     ReleaseAccount,
     Shut,
 )
-from hub.providers.base import install_hint, login_hint
+from hub.providers.provider import install_hint, login_hint
 from supervisors import ActorDied, Sent
 
 _PATIENCE = 5.0

@@ -31,7 +31,7 @@ from hub.domain.session import LeftOut, OnLimit, SessionRecord, SessionState, le
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.messages import AuditAppend, StartRun
-from hub.providers.base import INSTALL_ANY
+from hub.providers.provider import INSTALL_ANY
 
 T = TypeVar("T")
 

@@ -65,7 +65,7 @@ def of_record(record: SessionRecord, hide: Callable[[str], str]) -> Session:
         wait_until=iso(record.wait.until) if record.wait else None,
         wait_reason="",
         last_action="",
-        tokens_used=None,
+        tokens_used=record.tokens_used,
         started_at=record.started_at or None,
         ended_at=record.ended_at or None,
         error=ReportedFailure(code=error.code, detail=hide(error.detail), hint=error.hint) if error else None,

@@ -25,7 +25,7 @@ from hub.io.config.file import text_of
 from hub.io.config.patch import Watch, edit, unwatched
 from hub.io.project.places import Places
 from hub.messages import AddAccount, RemoveAccount, SwitchAccount
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 
 
 @attrs.frozen

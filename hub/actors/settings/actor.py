@@ -28,6 +28,7 @@ from hub.domain.config.model import ProfileSettings
 from hub.domain.config.reader import Config
 from hub.errors import HubError
 from hub.io.config.patch import unwatched
+from hub.io.files.atomic import stamp_of
 from hub.io.project.places import Places
 from hub.io.project.trust import Gate
 from hub.messages import (
@@ -51,7 +52,7 @@ from hub.messages import (
     SettingsInbox,
     SwitchAccount,
 )
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 from supervisors import Actor, Answer, Ref
 
 Order = TypeVar("Order")
@@ -65,8 +66,8 @@ _NEW_RULES = (
     "[[approvals]] has changed. The new rules judge what an agent asks from now on, and hold whoever is started from then "
     "on. An agent that runs asks as it was told to at its start; to hand its work to one that is held: hub handoff"
 )
-_PATIENCE = 5.0
-"""Seconds a question waits for programs that have not told their version yet: some take two."""
+_PATIENCE = 1.4
+"""Seconds a question waits for programs that have never told their version: some take two."""
 
 
 class Settings(Actor[SettingsInbox]):
@@ -158,7 +159,7 @@ class Settings(Actor[SettingsInbox]):
                 assert_never(message)
 
     def _current(self) -> Config:
-        stamp = (*map(_stamp, self._files), self._gate and self._gate.stamp)
+        stamp = (*map(stamp_of, self._files), self._gate and self._gate.stamp)
         if self._config is None or stamp != self._seen:
             loaded = self._load()
             if self._config is not None and loaded.approvals != self._loaded.approvals:
@@ -204,12 +205,3 @@ class Settings(Actor[SettingsInbox]):
         return await trio.to_thread.run_sync(
             lambda: [self._entries.entry(config, p, found.get(p.name), now) for p in providers]
         )
-
-
-def _stamp(file: Path) -> object:
-    """Changes whenever the file does."""
-    try:
-        found = file.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -20,7 +20,7 @@ from hub.domain.accounts.login import FoundLogin
 from hub.domain.config.reader import Config
 from hub.io.processes.probe import ProgramProbe, which
 from hub.io.secrets.agent_keys import find_login, keys_of
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 from hub.providers.registry import load_all
 
 KEY = FoundLogin("key")

@@ -14,7 +14,7 @@ import trio
 from hub.io.processes.probe import ProgramProbe, probe
 
 FRESH = 60.0
-"""Seconds for which the answer of a program is good."""
+"""Seconds after which a program is asked again."""
 
 
 @attrs.frozen
@@ -38,24 +38,32 @@ class Probes:
     ) -> Mapping[str, ProgramProbe]:
         """What is known within `patience` seconds; a program that takes longer is in a later answer.
 
+        One that has told its version before is asked again beside, where that was long ago: nobody waits for it.
+
         Args:
             nursery: Where programs go on being asked when this has returned.
             questions: By the provider's name.
             patience: Seconds.
         """
-        waiting = [self._ask(nursery, name, it) for name, it in questions.items() if not self._good(name, it)]
+        asked = {
+            name: self._ask(nursery, name, it) for name, it in questions.items() if not self._good(name, it)
+        }
         with trio.move_on_after(patience):
-            for event in waiting:
-                await event.wait()
-        return {name: found for name, (asked, found) in self._found.items() if questions.get(name) == asked}
+            for name, event in asked.items():
+                if not self._known(name, questions[name]):
+                    await event.wait()
+        return {name: self._found[name][1] for name, it in questions.items() if self._known(name, it)}
 
     def forget(self, name: str) -> None:
         """Its answer is good no longer: it was installed, or logged in."""
         self._found.pop(name, None)
 
     def _good(self, name: str, question: VersionQuestion) -> bool:
-        known = self._found.get(name)
-        return known is not None and known[0] == question and self.clock() - known[1].checked_at <= FRESH
+        return self._known(name, question) and self.clock() - self._found[name][1].checked_at <= FRESH
+
+    def _known(self, name: str, question: VersionQuestion) -> bool:
+        """Whether it has ever told."""
+        return name in self._found and self._found[name][0] == question
 
     def _ask(self, nursery: trio.Nursery, name: str, question: VersionQuestion) -> trio.Event:
         event = self._asked.get(name)

@@ -22,7 +22,7 @@ from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
 from hub.io.config.accounts import make_home
 from hub.io.processes.probe import probe, which
-from hub.providers.base import Provider, install_hint
+from hub.providers.provider import Provider, install_hint
 
 INSTALLERS = frozenset({"npm", "pip", "pipx", "uv"})
 """The programs an install may be run by; each gets the fixed arguments of an adapter."""

@@ -40,7 +40,7 @@ from hub.messages import (
     SetKey,
     SwitchAccount,
 )
-from hub.providers.base import Provider
+from hub.providers.provider import Provider
 
 
 @attrs.frozen

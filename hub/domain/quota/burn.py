@@ -44,17 +44,24 @@ class Burn:
         since: When this stretch without a fall began, epoch seconds.
         edges: The rises since then, oldest first.
         step: The meter's resolution, per mille: 10 until a figure shows that it is finer.
+        first: What the meter showed when this stretch began, per mille; None in a ledger that did not note it.
     """
 
     last: QuotaReading
     since: float
     edges: tuple[Rise, ...] = ()
     step: int = PERCENT
+    first: int | None = None
+
+    @property
+    def course(self) -> tuple[Rise, ...]:
+        """Where this stretch began, as far as that is known, and each rise since."""
+        return self.edges if self.first is None else (Rise(self.since, self.first), *self.edges)
 
 
 def begin(reading: QuotaReading) -> Burn:
     """The ledger with its first reading."""
-    return Burn(reading, reading.at, step=_step(PERCENT, reading))
+    return Burn(reading, reading.at, step=_step(PERCENT, reading), first=reading.used_permille)
 
 
 def observe(burn: Burn, reading: QuotaReading) -> Burn:
@@ -79,7 +86,7 @@ def observe(burn: Burn, reading: QuotaReading) -> Burn:
     edges = burn.edges
     if reading.used_permille > before.used_permille:
         edges = (*edges, Rise((before.at + reading.at) / 2, reading.used_permille))[-MAX_EDGES:]
-    return Burn(reading, burn.since, edges, _step(burn.step, reading))
+    return Burn(reading, burn.since, edges, _step(burn.step, reading), burn.first)
 
 
 def _step(known: int, reading: QuotaReading) -> int:

@@ -13,7 +13,7 @@ from enum import IntEnum
 import attrs
 
 from hub.domain.quota import forecast
-from hub.domain.quota.burn import Burn
+from hub.domain.quota.burn import Burn, Rise
 from hub.domain.quota.forecast import Forecast, Outlook
 from hub.domain.quota.window import FULL, QuotaReading
 from hub.domain.wallclock import iso
@@ -41,11 +41,13 @@ class Prospect:
         reading: The newest reading.
         forecast: When it will be used up.
         cap: Tokens in the whole window; None where the meter tells shares only.
+        course: How the meter came to stand there, oldest first.
     """
 
     reading: QuotaReading
     forecast: Forecast
     cap: int | None = None
+    course: Sequence[Rise] = ()
 
     def minutes_left(self, now: float) -> float | None:
         """Minutes until the window begins anew; None when nobody told."""
@@ -61,7 +63,7 @@ class Prospect:
 
 def prospect(burn: Burn, now: float, cap: int | None = None) -> Prospect:
     """The window of a ledger, at the moment `now`."""
-    return Prospect(burn.last, forecast.forecast(burn, now), cap)
+    return Prospect(burn.last, forecast.forecast(burn, now), cap, burn.course)
 
 
 def wall(prospects: Sequence[Prospect], threshold: float, now: float) -> QuotaReading | None:

@@ -12,6 +12,7 @@ backtracks, and what a stream must hold back follows from the same parts.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 
 from hub.domain.redaction import grammar
@@ -44,6 +45,9 @@ _GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
 _SHORT, _LONG, _UNSAID, _ALONE_LEAST = 10, 16, 20, 32
 _TELLING = (b" is", b" was", b" to", b" by", b":")
 """What stands before a value that a sentence tells."""
+_MANY = 64
+"""Words in a row that say nothing, from which on it is worth a look whether the text repeats itself."""
+_PERIOD = 32_768
 _NAME = 32
 _NAME_BEGIN = re.compile(rb"[a-z0-9]++\Z")
 _WORD_END = re.compile(rb"[a-z0-9_-]*+")
@@ -56,9 +60,9 @@ _OTHER_KEY = late(rb"[a-z0-9][_-]\Z|[a-z]\Z")
 _LISTED = late(rb"[^=:>]*,[^=:>]*")
 """A comma and no sign of assignment: the next of a list, which a word before it does not name for sure."""
 _DASHED = late(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
-_SET = late(rb"(?:\A|\n)[ \t]*(?:env|setenv|setx|set)[ \t]+(?:-[a-z]{1,8}[ \t]+){0,3}[a-z0-9_.-]*\Z")
+_SET = late(rb"[ \t]*(?:env|setenv|setx|set)[ \t]+(?:-[a-z]{1,8}[ \t]+){0,3}[a-z0-9_.-]*\Z")
 """`ENV NAME value` of a Dockerfile, and the like of shells and programs."""
-_DIRECTIVE = late(rb"(?:\A|\n)[ \t]*[a-z0-9_.-]*\Z")
+_DIRECTIVE = late(rb"[ \t]*[a-z0-9_.-]*\Z")
 """A line that begins with the name, as `requirepass ...` in the configuration of a server."""
 _ARGUMENT = late(r"[\"'`]([^\s\"'`\\]{8,200})[\"'`]")
 _OTHER_MATTER = late(
@@ -93,7 +97,7 @@ class Assignments:
         """All such values whose word begins at `lo` or later, and where one that is not whole may begin."""
         view = text.encode("ascii", "replace").lower()
         looks = _Looks(text, view, final=final)
-        for at, end, word in self._worthwhile(text, view, lo, final=final):
+        for at, end, word in self._worthwhile(text, view, lo, looks, final=final):
             if at > looks.hold:
                 break  # behind what may go on all is looked at again when there is more text
             looks.at(at, end, word)
@@ -105,19 +109,25 @@ class Assignments:
         return spans, hold
 
     def _worthwhile(
-        self, text: str, view: bytes, lo: int, *, final: bool
+        self, text: str, view: bytes, lo: int, looks: _Looks, *, final: bool
     ) -> Iterator[tuple[int, int, bytes]]:
-        """The words that a secret may follow: a letter that none is without is in reach, or a text's end that may go on."""
+        """The words that a secret may follow: a letter that none is without is in reach, or a text's end that may go on.
+
+        What repeats what said nothing is passed over.
+        """
         runs, place = Runs(text), lo
         while True:
             for at, end, word in self._literals.hits(view, place):
+                if at < looks.repeated:
+                    place = looks.repeated
+                    break
                 if word in OPTIONS:
                     if any(view.rfind(name, max(0, at - LOOK_BACK), at) >= 0 for name in OPTIONS[word]):
                         yield at, end, word
                     continue
                 if word in SHORT and _within(view, at, end):
                     continue
-                ahead = max(runs.end(letters, end) for letters in _PLAIN)
+                ahead = max(runs.end(_PLAIN[0], end), runs.end(_PLAIN[1], end))
                 if ahead == len(text) and final:
                     ahead += 2 * _FAR
                 if ahead - end <= (_FAR if word == b"cookie" else _NEAR):
@@ -133,27 +143,44 @@ class Assignments:
 
 
 class _Looks:
-    """What is known of one text while it is read: a text may be full of words."""
+    """What is known of one text while it is read: a text may be full of words, and repeat itself."""
 
     def __init__(self, text: str, view: bytes, *, final: bool) -> None:
         self._text, self._view, self._final = text, view, final
         self._hidden = 0
         """Before which place a value stands that is hidden."""
-        self._silent: set[int] = set()
-        """Where a word says nothing: hashes of what stands within its reach, not the text, which may hold a secret."""
+        self._silent, self._since, self._reach = 0, 0, _NEAR
+        """How many words in a row said nothing, behind which place they stand, and how far they may reach."""
+        self.repeated = 0
+        """Before which place the text repeats what said nothing."""
         self.spans: list[Span] = []
         self.hold = len(text)
 
     def at(self, at: int, end: int, word: bytes) -> None:
-        """Look at a word, unless its value would begin within a hidden one, or the text repeats itself."""
-        if word in _FAR_READING:
-            self._look(at, end, word)
+        """Look at a word, unless its value would begin within a hidden one."""
+        far = word in _FAR_READING
+        hidden = not far and end + grammar.SIGNS < self._hidden and word not in OPTIONS
+        if hidden or self._look(at, end, word):
+            self._silent, self._since, self._reach = 0, end, _NEAR
             return
-        if end + grammar.SIGNS < self._hidden and word not in OPTIONS:
-            return
-        around = hash((min(at, LOOK_BACK), self._text[max(0, at - LOOK_BACK) : end + _NEAR]))
-        if around not in self._silent and not self._look(at, end, word):
-            self._silent.add(around)
+        self._silent += 1
+        self._reach = _FAR if far else self._reach
+        if self._silent >= _MANY and self._silent.bit_count() == 1:
+            self.repeated = self._repetition(at, end) - self._reach - _LONGEST
+
+    def _repetition(self, at: int, end: int) -> int:
+        """Where the text ends to repeat what stood around a word since all have said nothing; 0 where it does not."""
+        text, begin, size = self._text, at - LOOK_BACK, end + self._reach - at + LOOK_BACK
+        first = max(self._since + 1, begin - _PERIOD)
+        before = text.find(text[begin : begin + size], first, begin + size - 1) if begin > first else -1
+        if before < 0 or begin + size > len(text):
+            return 0
+        while begin + size < len(text) and text.startswith(text[begin : begin + size], before):
+            size *= 2
+        sizes = range(min(size, len(text) - begin))
+        return begin + bisect_left(
+            sizes, True, key=lambda same: not text.startswith(text[begin : begin + same + 1], before)
+        )
 
     def _look(self, at: int, end: int, word: bytes) -> bool:
         """Whether the word says anything, or may when there is more text."""
@@ -198,14 +225,16 @@ def _within(view: bytes, at: int, end: int) -> bool:
 
 def _spaced(view: bytes, at: int, word: bytes) -> bool:
     """Whether a value may stand behind a blank: that of a program's option, and the password of a `.netrc`."""
-    low = max(0, at - _NAME)
+    low, far = max(0, at - _NAME), max(0, at - LOOK_BACK)
     if not view[at - 1 : at].isspace() and view.rfind(b"-", low, at) >= 0 and _DASHED().search(view, low, at):
         return True
-    if _SET().search(view, max(0, at - LOOK_BACK), at) is not None:
+    line = view.rfind(b"\n", far, at) + 1
+    begins = line > 0 or far == 0
+    if begins and _SET().match(view, line, at) is not None:
         return True
     return word in PASSWORDS and (
-        _DIRECTIVE().search(view, low, at) is not None
-        or _LOGGED_IN().search(view, max(0, at - LOOK_BACK), at) is not None
+        (begins and line >= low and _DIRECTIVE().match(view, line, at) is not None)
+        or (view.rfind(b"login", far, at) >= 0 and _LOGGED_IN().search(view, far, at) is not None)
     )
 
 

@@ -53,8 +53,8 @@ class Literals(Generic[T]):
             return
         inner = self._inner
         for found in finditer(view, lo):
-            begin = found.start()
-            for offset in inner[found[0]]:
+            begin, end = found.span()
+            for offset in inner[view[begin:end]]:
                 start = begin + offset
                 for literal, meaning in table.get(view[start : start + size], ()):
                     if view.startswith(literal, start):

@@ -112,10 +112,10 @@ def walk(root: Path, over: Callable[[], bool] = lambda: False) -> Iterator[bytes
         root: The folder.
         over: Whether to end; asked for each entry, of whatever kind, when it is listed and when it is looked at.
     """
-    stack = [b""]
+    top, stack = os.path.join(os.fsencode(root), b""), [b""]
     while stack:
         folder = stack.pop()
-        with contextlib.suppress(OSError), os.scandir(os.path.join(os.fsencode(root), folder)) as entries:
+        with contextlib.suppress(OSError), os.scandir(top + folder) as entries:
             for entry in sorted(takewhile(lambda _: not over(), entries), key=_NAME):
                 if over():
                     return
@@ -175,8 +175,9 @@ def _look(parents: Parents, path: bytes, known: tuple[int, int] | None) -> _Read
         if not stat.S_ISREG(found.st_mode):
             return None
         # By its size: a buffer is made for as much as is asked for.
-        body = os.read(fd, min(found.st_size, MAX_BYTES) + 1)
-        while len(body) <= MAX_BYTES and (part := os.read(fd, _BLOCK)):
+        body = part = os.read(fd, min(found.st_size, MAX_BYTES) + 1)
+        while found.st_size < len(body) <= MAX_BYTES and part:
+            part = os.read(fd, _BLOCK)
             body += part
     finally:
         os.close(fd)

@@ -4,24 +4,74 @@ Owns: how much goes into one transaction, that the next files are read meanwhile
 files are in, and that nothing new is taken once the database is full.
 Must not: know when it is done, or how fast.
 
+A name may mean another file as soon as one comes or goes, so all imports are looked at again after a change of the files,
+and what differs is written.
+
 Blocking; for a worker thread. Imported when code is read for the first time: with it come seven languages' patterns.
+Tests: tests/hub/io/graph/test_links.py
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import attrs
+import msgspec
 
+from hub.domain.code import language_of
+from hub.domain.code.resolve import project
+from hub.domain.graph.vocabulary import OUTSIDE, EdgeType, GraphPart, import_part, module_id
 from hub.io.graph.code_scan import Gone, Scanned, go_modules, scan
-from hub.io.graph.files import is_full, known, take, unused
-from hub.io.graph.links import is_linked, link
+from hub.io.graph.facts import note, put, set_note
+from hub.io.graph.files import LINKED, is_full, known, take, unused
 from hub.io.graph.rows import TableRows, rows
 from hub.io.graph.store import GraphStore
+
+_NAMES = "SELECT name FROM imports WHERE number = ?"
+_BEFORE = "SELECT to_id FROM edges WHERE from_id = ? AND edge_type = ?"
+_UNLINK = "DELETE FROM edges WHERE from_id = ? AND edge_type = ? AND to_id = ?"
+_OUTSIDE = "SELECT id FROM nodes WHERE id >= ? AND id < ?"
+
+
+def is_linked(db: sqlite3.Connection, go_modules: Mapping[str, str]) -> bool:
+    """Whether the edges hold for the files as they are."""
+    return note(db, LINKED) == _mark(go_modules)
+
+
+def link(db: sqlite3.Connection, go_modules: Mapping[str, str], at: str) -> None:
+    """Brings the edges up to date.
+
+    Args:
+        db: The database.
+        go_modules: The name of each folder that is a Go module.
+        at: The time that new nodes get.
+    """
+    files = db.execute("SELECT number, path FROM files").fetchall()
+    there = project((path for _, path in files), go_modules)
+    known = {row[0] for row in db.execute(_OUTSIDE, (OUTSIDE, OUTSIDE[:-1] + chr(ord(OUTSIDE[-1]) + 1)))}
+    named: set[str] = set()
+    for number, path in files:
+        names = [row[0] for row in db.execute(_NAMES, (number,))]
+        wanted = import_part(path, language_of(path) or "", names, there)
+        ids = (module_id(path), EdgeType.IMPORTS.value)
+        before = {row[0] for row in db.execute(_BEFORE, ids)}
+        gone = before - {edge.to_id for edge in wanted.edges}
+        db.executemany(_UNLINK, ((*ids, target) for target in gone))
+        nodes = tuple(node for node in wanted.nodes if node.id not in known and node.id not in named)
+        put(db, GraphPart(nodes, tuple(edge for edge in wanted.edges if edge.to_id not in before)), at)
+        named |= {node.id for node in wanted.nodes}
+    db.executemany("DELETE FROM nodes WHERE id = ?", ((number,) for number in known - named))
+    set_note(db, LINKED, _mark(go_modules))
+
+
+def _mark(go_modules: Mapping[str, str]) -> str:
+    return msgspec.json.encode(dict(sorted(go_modules.items()))).decode("utf-8", "replace")
+
 
 BATCH = 2 << 20
 """Bytes of code that go into one transaction: about a tenth of a second."""

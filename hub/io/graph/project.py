@@ -93,7 +93,7 @@ def _named(files: Iterable[Scanned], hide: Callable[[str], str]) -> list[Scanned
     names = dict.fromkeys(name for file in found for name in _names_of(file))  # many files import the same
     told = {name: text.replace("\n", " ") for name, text in zip(names, _shown(names, hide), strict=True)}
     changed = {name for name, text in told.items() if name != text}
-    return [file if changed.isdisjoint(_names_of(file)) else _renamed(file, told) for file in found]
+    return [_renamed(file, told) for file in found] if changed else found
 
 
 def _names_of(file: Scanned) -> Iterator[str]:
@@ -120,7 +120,7 @@ def _renamed(file: Scanned, told: Mapping[str, str]) -> Scanned:
     return attrs.evolve(
         file,
         path=told[file.path],
-        symbols=[symbol._replace(name=told[symbol.name]) for symbol in file.symbols],
+        symbols=[attrs.evolve(symbol, name=told[symbol.name]) for symbol in file.symbols],
         imports=[told[name] for name in file.imports],
     )
 

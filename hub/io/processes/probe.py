@@ -14,13 +14,15 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import attrs
 import trio
 
 from hub.io.processes.commands import base_env
 
-_TIMEOUT = 20.0
+TIMEOUT = 20.0
+"""Seconds that a program has where nobody waits for it."""
 _CAP = 200
 
 
@@ -42,8 +44,14 @@ def which(program: str) -> str:
     return shutil.which(program) or ""
 
 
-async def probe(program: str, version_args: Sequence[str]) -> ProgramProbe:
-    """Ask a program for its version; a program that is missing, hangs or fails is a result, not an error."""
+async def probe(program: str, version_args: Sequence[str], limit: float = TIMEOUT) -> ProgramProbe:
+    """Ask a program for its version; a program that is missing, hangs or fails is a result, not an error.
+
+    Args:
+        program: A path, or a name on PATH.
+        version_args: What makes it tell.
+        limit: Seconds after which it is ended.
+    """
     started = time.time()
     path = which(program)
     if not path:
@@ -51,8 +59,8 @@ async def probe(program: str, version_args: Sequence[str]) -> ProgramProbe:
             ok=False, detail="not installed", path="", version="", latency_ms=0, checked_at=started
         )
     words = ""
-    detail = f"{program} did not answer within {_TIMEOUT:g} s"
-    with trio.move_on_after(_TIMEOUT):
+    detail = f"{Path(program).name} did not answer within {limit:g} s"
+    with trio.move_on_after(limit):
         try:
             done = await trio.run_process(
                 [path, *version_args],

@@ -30,7 +30,7 @@ from hub.providers import jsonline
 from hub.providers.acp.setup import Wishes
 from hub.providers.acp.stream import AcpStream
 from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
-from hub.providers.program import Program
+from hub.providers.provider import Provider
 
 _UNKNOWN = (
     "may act without asking, for all that hub knows. If it asks before everything it does, in the mode you run it in, "
@@ -40,7 +40,7 @@ CAPABILITIES = Capabilities(replies=True, interrupt=True, resume=True, approvals
 
 
 @attrs.frozen
-class AcpAgent(Program):
+class AcpAgent(Provider):
     """A provider that a table in `hub.toml` describes."""
 
     arguments: Sequence[str] = ()

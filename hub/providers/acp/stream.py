@@ -32,8 +32,7 @@ from hub.providers.acp import failures, setup
 from hub.providers.acp.tools import AcpToolCalls, asked_about, choice, content_text, plan_event
 from hub.providers.acp.usage import usage_events
 from hub.providers.acp.words import RunWords
-from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Write
-from hub.providers.fold import Fold, how_it_ended
+from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Stream, Write, how_it_ended
 from hub.providers.rpc import Peer, RpcError, RpcNotification, RpcRequest, RpcResponse
 
 _NOTHING = "_hub/nothing"
@@ -60,7 +59,7 @@ _QUIET = frozenset({
 _Handler = Callable[[Mapping[str, Any]], Step]
 
 
-class AcpStream(Fold):
+class AcpStream(Stream):
     """The fold over one dispatch of an agent that speaks ACP.
 
     Args:

@@ -29,7 +29,7 @@ from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
 from hub.providers.aider.stream import AiderStream
 from hub.providers.base import Account, Assignment, Capabilities, Launch, Stream
-from hub.providers.program import Program
+from hub.providers.provider import Provider
 
 PROMPT_FILE = "prompt.md"
 CHAT_FILE = "aider.chat.md"
@@ -62,7 +62,7 @@ OPENING = Opening(("--read", "{brief}"))
 
 
 @attrs.frozen
-class Aider(Program):
+class Aider(Provider):
     """The provider `aider`."""
 
     name: str = "aider"

@@ -25,8 +25,7 @@ from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.aider import checks, failures
 from hub.providers.aider.failures import Trouble
-from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step
-from hub.providers.fold import Fold, how_it_ended
+from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Stream, how_it_ended
 
 _FLUSH = 8_192
 _HEAD_LINES = 40
@@ -49,7 +48,7 @@ _COUNT = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)([kM]?)")
 _UNITS = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
-class AiderStream(Fold):
+class AiderStream(Stream):
     """The fold over one dispatch."""
 
     def __init__(self, assignment: Assignment) -> None:

@@ -22,11 +22,12 @@ from uuid import UUID
 
 import attrs
 
+from hub.domain.accounts.login import LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.claude.stream import ClaudeStream
-from hub.providers.program import Program
+from hub.providers.provider import Provider
 
 BYPASS = "bypassPermissions"
 ASKS = "default"
@@ -64,7 +65,7 @@ OPENING = Opening(("{prompt}",), resume=("--resume", "{session}", "{prompt}"))
 
 
 @attrs.frozen
-class Claude(Program):
+class Claude(Provider):
     """The provider `claude`."""
 
     name: str = "claude"

@@ -29,13 +29,12 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Write
+from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Stream, Write, how_it_ended
 from hub.providers.claude import failures
 from hub.providers.claude.asks import ClaudeRequests, every_tool
 from hub.providers.claude.inbox import ClaudeInput
 from hub.providers.claude.tools import ClaudeToolCalls, block_text
 from hub.providers.claude.usage import ClaudeUsage, quota_events
-from hub.providers.fold import Fold, how_it_ended
 
 _SYNTHETIC = "<synthetic>"
 _AUTH_PATIENCE = 2
@@ -59,7 +58,7 @@ _NOTED = frozenset({
 _Handler = Callable[[Mapping[str, Any]], Step]
 
 
-class ClaudeStream(Fold):
+class ClaudeStream(Stream):
     """The fold over one dispatch of Claude Code."""
 
     def __init__(self, assignment: Assignment) -> None:

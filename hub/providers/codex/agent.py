@@ -28,12 +28,13 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from hub.domain.accounts.login import LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream, Texts
+from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.codex.exec_stream import ExecStream
 from hub.providers.codex.stream import CodexStream
-from hub.providers.program import Program
+from hub.providers.provider import Provider, Texts
 
 EXEC = "exec"
 _PROMPT = "prompt"
@@ -51,7 +52,7 @@ OPENING = Opening(("{prompt}",), resume=("resume", "{session}", "{prompt}"), roa
 
 
 @attrs.frozen
-class Codex(Program):
+class Codex(Provider):
     """The provider `codex`."""
 
     name: str = "codex"

@@ -16,17 +16,16 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step
+from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Stream, how_it_ended
 from hub.providers.codex import failures
 from hub.providers.codex.items import TEXT_CAP, ItemBook
 from hub.providers.codex.windows import usage_event
-from hub.providers.fold import Fold, how_it_ended
 
 _RETRY = ("reconnecting", "retrying")
 _Handler = Callable[[Mapping[str, Any], float], Step]
 
 
-class ExecStream(Fold):
+class ExecStream(Stream):
     """The fold over one dispatch of `codex exec --json`."""
 
     def __init__(self, assignment: Assignment) -> None:

@@ -26,12 +26,21 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Write
+from hub.providers.base import (
+    Assignment,
+    Ending,
+    Outcome,
+    ProcessExit,
+    Step,
+    Stream,
+    Write,
+    failure_event,
+    how_it_ended,
+)
 from hub.providers.codex import failures
 from hub.providers.codex.asks import CodexRequests
 from hub.providers.codex.items import TEXT_CAP, ItemBook, plan_event
 from hub.providers.codex.windows import Windows, usage_event
-from hub.providers.fold import Fold, failure_event, how_it_ended
 from hub.providers.rpc import Peer, RpcNotification, RpcRequest, RpcResponse
 
 NEVER = "never"
@@ -49,7 +58,7 @@ _KNOWN = (
 _Handler = Callable[[Mapping[str, Any], float], Step]
 
 
-class CodexStream(Fold):
+class CodexStream(Stream):
     """The fold over one dispatch of `codex app-server`."""
 
     def __init__(self, assignment: Assignment) -> None:

@@ -26,7 +26,7 @@ from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.copilot.stream import ALLOW_ALL, CopilotStream, approval_mode
-from hub.providers.program import Program
+from hub.providers.provider import Provider
 
 _UNASKED = ("view", "rg", "grep", "glob", "task", "web_fetch", "web_search", "read_agent", "write_agent")
 """Tools for which it never asks: under rules it has the shell in their place, for which it does."""
@@ -35,7 +35,7 @@ OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
 
 
 @attrs.frozen
-class Copilot(Program):
+class Copilot(Provider):
     """The provider `copilot`."""
 
     name: str = "copilot"

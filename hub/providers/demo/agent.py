@@ -14,15 +14,15 @@ import json
 import os
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
-from hub.domain.intent.amendment import Untold
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream, Texts
+from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.demo.stream import DemoStream
+from hub.providers.provider import Provider
 
 JOB_FILE = "job.json"
 ENVELOPE_FILE = "envelope.md"
@@ -35,48 +35,19 @@ _COMMAND = (sys.executable, "-I", "-S", str(Path(__file__).resolve().parent))
 
 
 @attrs.frozen
-class Demo:
+class Demo(Provider):
     """A provider of the demo pair."""
 
-    name: str
-    display_name: str
-    environ: Mapping[str, str] = attrs.field(default=os.environ, repr=False)
-    """Where `HUB_DEMO_*` is looked up."""
     program: str = sys.executable
     capabilities: Capabilities = attrs.field(
         default=Capabilities(
             replies=True, interrupt=True, resume=True, accounts=True, approvals=True, quota=True
         )
     )
-    install_command: Sequence[str] = ()
-    login_command: Sequence[str] = ()
-    login_stores: Sequence[LoginStore] = ()
     version_args: Sequence[str] = (*_COMMAND[1:], "--version")
-    key_names: Sequence[str] = ()
     silent_after: float = 60.0
-    untold: Collection[Untold] = ()
-
-    def unasked(self, options: Mapping[str, object]) -> Mapping[str, str]:
-        """Nothing: it asks for each step that does something."""
-        return {}
-
-    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> Mapping[str, str]:
-        """It has no settings."""
-        return {}
-
-    def account_env(self, account: Account) -> Mapping[str, str]:
-        """Only what the account itself brings: the store's place is in the job."""
-        return dict(account.env)
-
-    def refuses_root(
-        self,
-        options: Mapping[str, object],
-        env: Mapping[str, str],
-        *,
-        asks: bool,
-    ) -> tuple[str, str]:
-        """It works for anybody."""
-        return "", ""
+    environ: Mapping[str, str] = attrs.field(default=os.environ, repr=False)
+    """Where `HUB_DEMO_*` is looked up."""
 
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; what it is to do stands in a file."""

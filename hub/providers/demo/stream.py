@@ -13,14 +13,13 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Write
+from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Stream, Write, how_it_ended
 from hub.providers.demo import failures
-from hub.providers.fold import Fold, how_it_ended
 
 _Handler = Callable[[Mapping[str, Any]], Step]
 
 
-class DemoStream(Fold):
+class DemoStream(Stream):
     """The fold over one dispatch of a demo agent."""
 
     def __init__(self, assignment: Assignment) -> None:

@@ -25,12 +25,13 @@ from collections.abc import Collection, Mapping, Sequence
 
 import attrs
 
+from hub.domain.accounts.login import LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.domain.intent.amendment import Untold
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream, Texts
+from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.gemini.stream import GeminiStream, approval_mode
-from hub.providers.program import Program
+from hub.providers.provider import Provider, Texts
 
 LOGIN = (
     LoginStore(
@@ -65,7 +66,7 @@ OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
 
 
 @attrs.frozen
-class Gemini(Program):
+class Gemini(Provider):
     """The provider `gemini`."""
 
     name: str = "gemini"

@@ -29,13 +29,13 @@ from typing import Any
 
 import attrs
 
-from hub.domain.accounts.login import ANY
+from hub.domain.accounts.login import ANY, LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.opencode.asks import permission
 from hub.providers.opencode.stream import OpenCodeStream, model_of
-from hub.providers.program import Program
+from hub.providers.provider import Provider
 
 _BRIDGE = (sys.executable, "-I", "-S", str(Path(__file__).resolve().parent))
 """Isolated and without site-packages: it starts in 0.1 s and no user's Python setting reaches it."""
@@ -54,7 +54,7 @@ OPENING = Opening(("--prompt", "{prompt}"), resume=("--session", "{session}"))
 
 
 @attrs.frozen
-class OpenCode(Program):
+class OpenCode(Provider):
     """The provider `opencode`."""
 
     name: str = "opencode"

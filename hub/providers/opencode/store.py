@@ -1,6 +1,6 @@
 """OpenCode: the sessions it keeps.
 
-Owns: where they lie, and the reading of the database they are in.
+Owns: where they lie, and their reading, of both of its forms.
 Must not: open a file.
 
 One SQLite database for all sessions, `<data>/opencode/opencode.db`; before that a tree of JSON files: the session's
@@ -24,11 +24,72 @@ import attrs
 from hub.domain.detection.intel import Limits, Place, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
+from hub.domain.text.patterns import late
 from hub.providers import records
-from hub.providers.jsonline import count, integer, mapping, text
-from hub.providers.opencode.messages import message
+from hub.providers.jsonline import count, integer, items, mapping, text
 from hub.providers.places import named
 from hub.providers.store import Database, DatabaseStore, DocumentStore, Files, KindStore, document, stem
+
+_LEFT_BEHIND = late(r"(?:^|/)__pycache__/|\.py[co]$")
+_QUIET = frozenset(
+    {"step-start", "step-finish", "reasoning", "snapshot", "file", "agent", "subtask", "retry", "compaction"}
+)
+
+
+def message(draft: IntelDraft, name: str, value: Mapping[str, object], parts: Sequence[object]) -> None:
+    """One message and its parts; each is a record."""
+    role = text(value.get("role"))
+    if role not in ("user", "assistant"):
+        draft.unknown(f"message/{role}")
+        return
+    used, cache = mapping(value.get("tokens")), mapping(mapping(value.get("tokens")).get("cache"))
+    if role == "assistant":
+        draft.model = text(value.get("modelID")) or draft.model
+        fresh = count(used.get("input")) + count(cache.get("read")) + count(cache.get("write"))
+        draft.used(name, fresh, count(used.get("output")) + count(used.get("reasoning")))
+    draft.took()
+    words = [_part(draft, mapping(part)) for part in parts]
+    said = "\n\n".join(word for word in words if word.strip())
+    draft.said(role, _unquoted(said) if role == "user" else said, key=name)
+
+
+def _part(draft: IntelDraft, part: Mapping[str, object]) -> str:
+    """What a part of a message tells; its words, if it has some."""
+    kind = text(part.get("type"))
+    if kind == "text" and part.get("synthetic") is not True:
+        draft.took()
+        return text(part.get("text"))
+    if kind == "tool":
+        state = mapping(part.get("state"))
+        _tool(draft, part, state)
+        if text(state.get("status")) != "error":
+            records.called(draft, text(part.get("tool")), state.get("input"))
+        draft.took()
+    elif kind == "patch":
+        # A snapshot lists every file that is another one, also what an interpreter left behind when it ran.
+        for path in items(part.get("files")):
+            if not _LEFT_BEHIND().search(text(path)):
+                draft.touched(text(path))
+        draft.took()
+    elif kind == "text" or kind in _QUIET:
+        draft.ignored()
+    else:
+        draft.unknown(f"part/{kind}")
+    return ""
+
+
+def _tool(draft: IntelDraft, part: Mapping[str, object], state: Mapping[str, object]) -> None:
+    key, status = text(part.get("callID")), text(state.get("status"))
+    records.began(draft, key, part.get("tool"), state.get("input"))
+    if status in ("completed", "error"):
+        code = integer(mapping(state.get("metadata")).get("exit"))
+        words = text(state.get("output")) or text(state.get("error"))
+        draft.ended(key, words, exit_code=code, failed=status == "error")
+
+
+def _unquoted(words: str) -> str:
+    inner = words[1:-1]
+    return inner if len(words) > 1 and words[0] == words[-1] == '"' and '"' not in inner else words
 
 
 def _fold_tree(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:  # one shape

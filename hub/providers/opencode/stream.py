@@ -25,8 +25,7 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Write
-from hub.providers.fold import Fold, how_it_ended
+from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Stream, Write, how_it_ended
 from hub.providers.opencode import failures, rest
 from hub.providers.opencode.asks import ALLOW, OpenCodeRequests, permission, rules
 from hub.providers.opencode.parts import PartBook, plan_event
@@ -47,7 +46,7 @@ _Properties = Mapping[str, Any]
 _Handler = Callable[[_Properties, bool, float], Step]
 
 
-class OpenCodeStream(Fold):
+class OpenCodeStream(Stream):
     """The fold over one dispatch."""
 
     def __init__(self, assignment: Assignment) -> None:

@@ -30,10 +30,11 @@ from collections.abc import Sequence
 
 import attrs
 
+from hub.domain.accounts.login import LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
-from hub.providers.program import Program
+from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.provider import Provider
 from hub.providers.qwen.stream import QwenStream, approval_mode
 
 DEFAULTS_FILE = "qwen-defaults.json"
@@ -77,7 +78,7 @@ OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
 
 
 @attrs.frozen
-class Qwen(Program):
+class Qwen(Provider):
     """The provider `qwen`."""
 
     name: str = "qwen"

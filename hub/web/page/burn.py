@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import attrs
 from markupsafe import Markup
 
-from hub.api.quota import Window
+from hub.api.quota import MeteredWindow, Window
 from hub.web.page.picture import number, svg
 from hub.web.page.words import clock, instant, minutes, percent
 
@@ -45,17 +45,18 @@ class _Scale:
         return _TOP + (1 - share) * (_HEIGHT - _TOP - 20)
 
 
-def burn(window: Window, points: Sequence[Point], now: float) -> tuple[Markup, ...]:
+def burn(window: MeteredWindow, now: float) -> tuple[Markup, ...]:
     """The picture for a wide and for a narrow screen; nothing where nobody has told how much is used."""
     if window.fraction_used is None:
         return tuple(Markup("") for _ in _SIZES)
-    return tuple(_drawn(window, points, now, kind, width) for kind, width in _SIZES)
+    return tuple(_drawn(window, now, kind, width) for kind, width in _SIZES)
 
 
-def _drawn(window: Window, points: Sequence[Point], now: float, kind: str, width: float) -> Markup:
+def _drawn(window: MeteredWindow, now: float, kind: str, width: float) -> Markup:
     used = min(1.0, max(0.0, window.fraction_used or 0.0))
     read = instant(window.read_at).timestamp() if window.read_at else now
-    told = [*(point for point in points if point.at < read), Point(read, used), Point(now, used)]
+    rises = (Point(instant(one.at).timestamp(), min(1.0, one.fraction_used)) for one in window.rises)
+    told = [*(point for point in rises if point.at < read), Point(read, used), Point(now, used)]
     reset = instant(window.resets_at).timestamp() if window.resets_at else None
     walls = [
         now + eta * _MINUTE

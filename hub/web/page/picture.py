@@ -11,8 +11,9 @@ from collections.abc import Iterable
 
 from markupsafe import Markup
 
+from hub.domain.text.figures import span
 from hub.web.page.walks import Walk
-from hub.web.page.words import percent, span
+from hub.web.page.words import percent
 
 _WIDTH = 100.0
 

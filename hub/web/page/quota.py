@@ -1,6 +1,6 @@
 """The quota wallet: what each account has left, how fast it goes, when the wall comes, and who burned it.
 
-Owns: which events are a window's line, and who is counted as having burned what.
+Owns: who is counted as having burned what.
 Must not: forecast; the wallet's own figures are drawn.
 """
 
@@ -20,12 +20,10 @@ from hub.api.sessions import Sessions
 from hub.domain.event import Tag
 from hub.web.page.ask import Ask, together
 from hub.web.page.board import told
-from hub.web.page.burn import Point, burn
+from hub.web.page.burn import burn
 from hub.web.page.view import View
-from hub.web.page.words import instant
 
 _EVENTS = 2000
-_PER_MILLE = 1000
 
 
 @attrs.frozen
@@ -47,38 +45,13 @@ async def show(ask: Ask, _: Nothing) -> dict[str, object]:
         listed=partial(ask.part, Sessions, "/api/sessions"),
     )
     events = [event for event in found["events"] or () if event.tag == Tag.QUOTA]
-    lines, now = readings(events), time.time()
-    entries = told(found["wallet"])
+    entries, now = told(found["wallet"]), time.time()
     return {
-        "entries": [
-            (
-                entry,
-                [
-                    (one, *burn(one, lines.get((entry.provider, entry.account, one.window), []), now))
-                    for one in entry.windows
-                ],
-            )
-            for entry in entries
-        ],
+        "entries": [(entry, [(one, *burn(one, now)) for one in entry.windows]) for entry in entries],
         "silent": [entry for entry in found["wallet"] if entry not in entries],
         "spent": spent(events),
         "titles": {one.session_id: one.title for one in found["listed"].sessions} if found["listed"] else {},
     }
-
-
-def readings(events: Iterable[EventRecord]) -> dict[tuple[str, str, str], list[Point]]:
-    """What was used of each window of each account, and when that was told."""
-    lines: dict[tuple[str, str, str], list[Point]] = defaultdict(list)
-    for event in events:
-        meta, used = event.meta, event.meta.get("used")
-        if not isinstance(used, int) or not isinstance(meta.get("at"), str):
-            continue
-        key = (str(meta.get("provider")), str(meta.get("account", "default")), str(meta.get("window", "")))
-        try:
-            lines[key].append(Point(instant(meta["at"]).timestamp(), min(1.0, max(0.0, used / _PER_MILLE))))
-        except ValueError:
-            continue
-    return lines
 
 
 def spent(events: Iterable[EventRecord]) -> list[SessionSpent]:

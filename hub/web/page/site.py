@@ -18,6 +18,7 @@ import hub
 from hub.api.approvals import Approval
 from hub.api.events import EventRecord
 from hub.domain import standing
+from hub.domain.text.figures import agent_name
 from hub.errors import HubError
 from hub.web.codec import decode_query
 from hub.web.page import (
@@ -84,6 +85,7 @@ def environment() -> Environment:
         "picture": picture,
         "gantt": gantt,
         "words_of_state": standing.words,
+        "agent_name": agent_name,
         "navigation": NAVIGATION,
         "paths": PATHS,
         "version": hub.__version__,

@@ -16,6 +16,7 @@ from hub.api.events import EventRecord
 from hub.domain.event import Tag
 from hub.domain.handoff import State
 from hub.domain.quota.spoken import spoken
+from hub.domain.text.figures import agent_name
 
 
 @attrs.define
@@ -202,8 +203,9 @@ def _call(event: EventRecord) -> str:
 
 def _name(meta: dict[str, object]) -> str:
     account = meta.get("account")
-    named = isinstance(account, str) and account not in ("", "default")
-    return f"{meta.get('provider') or 'the next agent'}" + (f"/{account}" if named else "")
+    return agent_name(
+        str(meta.get("provider") or "the next agent"), account if isinstance(account, str) else ""
+    )
 
 
 def _who(meta: dict[str, object]) -> str:

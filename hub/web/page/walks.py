@@ -14,6 +14,7 @@ import attrs
 from hub.api.history import HistoryEntry
 from hub.domain.handoff import ABANDONED, State
 from hub.domain.session import LeftOut
+from hub.domain.text.figures import agent_name
 from hub.web.page.words import instant
 
 
@@ -74,11 +75,6 @@ def walks(history: Iterable[HistoryEntry]) -> list[Walk]:
     return [_walk(moves) for moves in found]
 
 
-def _who(entry: HistoryEntry) -> str:
-    """The agent, with its account where that has a name."""
-    return f"{entry.provider}/{entry.account}" if entry.account not in ("", "default") else entry.provider
-
-
 def _walk(moves: list[_Move]) -> Walk:
     first, last = moves[0], moves[-1]
     over = last.target == State.RUNNING
@@ -90,8 +86,8 @@ def _walk(moves: list[_Move]) -> Walk:
         stays.append(Stay(last.target, 0.0))
     return Walk(
         session_id=first.entry.session_id,
-        giver=_who(first.entry),
-        taker=_who(last.entry) if over else "",
+        giver=agent_name(first.entry.provider, first.entry.account),
+        taker=agent_name(last.entry.provider, last.entry.account) if over else "",
         reason=first.reason,
         began=first.entry.ts,
         ended=last.entry.ts if over else "",

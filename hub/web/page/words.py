@@ -12,12 +12,11 @@ from datetime import UTC, datetime
 from markupsafe import Markup
 
 from hub.domain.quota import spoken as windows
+from hub.domain.text.figures import MINUTE, money, span
 from hub.domain.text.safe import clean
 from hub.domain.wallclock import respoken
 
-_MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _THOUSAND = 1000
-_HALF_DAY = 12 * _HOUR
 _NO_INSTANT = (ValueError, TypeError, OverflowError, OSError)
 """What a field that an agent has filled may be in the place of a time."""
 
@@ -67,7 +66,7 @@ def ago(stamp: str | float | None) -> str:
     if not stamp:
         return ""
     try:
-        return span(max(0.0, time.time() - instant(stamp).timestamp()))
+        return span(time.time() - instant(stamp).timestamp())
     except _NO_INSTANT:
         return ""
 
@@ -83,24 +82,9 @@ def until(stamp: str | float | None) -> str:
     return f"in {span(left)}" if left > 0 else "now"
 
 
-def span(length: float | None) -> str:
-    """Seconds as `40 s`, `12 min`, `3 h 20 min`, `2 d`."""
-    if length is None:
-        return ""
-    whole = int(length)
-    if whole < 2 * _MINUTE:
-        return f"{whole} s"
-    if whole < 2 * _HOUR:
-        return f"{whole // _MINUTE} min"
-    if whole < _HALF_DAY:
-        minutes = whole % _HOUR // _MINUTE
-        return f"{whole // _HOUR} h" + (f" {minutes} min" if minutes else "")
-    return f"{whole // _HOUR} h" if whole < 2 * _DAY else f"{whole // _DAY} d"
-
-
 def minutes(length: float | None) -> str:
     """Minutes as a span."""
-    return "" if length is None else span(length * _MINUTE)
+    return "" if length is None else span(length * MINUTE)
 
 
 def count(number: float | None) -> str:
@@ -119,15 +103,6 @@ def percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.0f} %"
 
 
-def money(usd: float | None) -> str:
-    """`$0.0123`: four digits below a dollar; `?` where nothing has a price."""
-    if usd is None:
-        return "?"
-    if not usd:
-        return "$0"
-    return f"${usd:,.2f}" if usd >= 1 else f"${usd:.4f}"
-
-
 def spoken(word: str) -> str:
     """A word of the API as people write it: `handing_off` is `handing off`."""
     return windows.WINDOWS.get(str(word), str(word).replace("_", " ").lower())
@@ -144,11 +119,11 @@ FILTERS = {
     "when": when,
     "ago": ago,
     "until": until,
-    "span": span,
+    "span": lambda length: "" if length is None else span(length),
     "minutes": minutes,
     "count": count,
     "percent": percent,
-    "money": money,
+    "money": lambda usd: "?" if usd is None else money(usd),
     "spoken": spoken,
     "told": told,
     "outlook": lambda word: windows.OUTLOOKS.get(str(word), str(word)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from contextlib import asynccontextmanager
 
 import attrs
@@ -18,8 +17,8 @@ from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.files.seal import split
 from hub.io.files.sealed import write_sealed
-from hub.io.project.places import Places
 from hub.io.records.breakers import breaker_store
+from hub.message_map import slot_of
 from hub.messages import (
     BreakerClosed,
     BreakerFailure,
@@ -69,17 +68,9 @@ class Bench:
         return [(r.tag, r.meta["breaker"]) for r in found]
 
 
-@pytest.fixture
-def places(tmp_path):
-    subprocess.run(["git", "init", "-q", tmp_path], check=True)
-    found = Places(tmp_path)
-    found.ensure()
-    return found
-
-
 @asynccontextmanager
 async def bench_of(places, clock=None):
-    audit, log, breakers, clock = Slot("audit"), Slot("events"), Slot("breakers"), clock or Clock()
+    audit, log, breakers, clock = slot_of("audit"), slot_of("events"), slot_of("breakers"), clock or Clock()
     spec = SupervisorSpec(
         children=[
             actor_spec("audit", lambda: AuditWriter(places, b"k" * 32), audit),

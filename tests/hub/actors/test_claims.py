@@ -12,8 +12,9 @@ from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.files.sealed import write_sealed
 from hub.io.project.places import Places
+from hub.message_map import slot_of
 from hub.messages import AccountFreed, ClaimAccount, GetClaims, ReleaseAccount, RetainClaims
-from supervisors import Actor, Slot, SupervisorSpec, actor_spec
+from supervisors import Actor, SupervisorSpec, actor_spec
 from supervisors.testing import running
 
 WORK, HOME = Target("claude", "work"), Target("claude", "home")
@@ -41,7 +42,7 @@ def places(tmp_path, monkeypatch):
 @asynccontextmanager
 async def claims(places, said=None):
     """The actor on its own, and whoever hears of accounts that come free."""
-    slot, sessions = Slot("claims"), Slot("sessions")
+    slot, sessions = slot_of("claims"), slot_of("sessions")
     heard = [] if said is None else said
     specs = [
         actor_spec("sessions", lambda: Heard(heard), sessions),

@@ -16,6 +16,7 @@ from hub.actors.events import EventLog
 from hub.io import failpoints
 from hub.io.events.store import EventStore, NewEvent
 from hub.io.project.places import Places
+from hub.message_map import slot_of
 from hub.messages import (
     AuditHistory,
     EventAppend,
@@ -75,7 +76,7 @@ def _disarmed():
 async def logs_of(folder):
     places = Places(folder)
     places.ensure()
-    audit, log = Slot("audit"), Slot("events")
+    audit, log = slot_of("audit"), slot_of("events")
     spec = SupervisorSpec(
         intensity=100,
         children=[

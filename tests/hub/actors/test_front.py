@@ -10,6 +10,7 @@ import pytest
 import trio
 
 from hub.actors.front import FrontEnd
+from hub.message_map import slot_of
 from hub.web.server import serve
 from supervisors import Restart, Slot, SupervisorSpec, actor_spec, faults
 from supervisors.testing import Recorder, restarted, running
@@ -33,7 +34,7 @@ class House:
 
 @asynccontextmanager
 async def house():
-    bound, slot, seen = [], Slot("front"), Recorder()
+    bound, slot, seen = [], slot_of("front"), Recorder()
 
     def make():
         port = bound[-1].port if bound else 0
@@ -84,7 +85,7 @@ async def test_a_port_that_cannot_be_had_is_a_start_that_failed():
     """Not a front end that is up and unreachable."""
     async with house() as made:
         taken = made.port
-        slot = Slot("second")
+        slot = slot_of("front", "second")
         second = actor_spec(
             "second", lambda: FrontEnd(partial(serve, Fake().context(), port=taken), print), slot
         )

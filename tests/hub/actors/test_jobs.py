@@ -13,6 +13,7 @@ from hub.actors.events import EventLog
 from hub.actors.jobs import JobActor
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
+from hub.message_map import slot_of
 from hub.messages import EventsSince, ProviderChanged
 from supervisors import (
     Actor,
@@ -20,7 +21,6 @@ from supervisors import (
     AdminError,
     DynamicHandle,
     Restart,
-    Slot,
     SupervisorSpec,
     actor_spec,
     dynamic_spec,
@@ -68,7 +68,7 @@ class Listener(Actor[object]):
 async def jobs(tmp_path):
     (tmp_path / ".hub").mkdir(mode=0o700)
     places = Places(tmp_path, tmp_path / "state")
-    audit, events, settings = Slot("audit"), Slot("events"), Slot("settings")
+    audit, events, settings = slot_of("audit"), slot_of("events"), slot_of("settings")
     handle = DynamicHandle("jobs")
     Listener.heard = ()
 
@@ -79,7 +79,7 @@ async def jobs(tmp_path):
                 "job-1", work, **refs, scrub=lambda t: t.replace("wonderful", "*"), clock=lambda: 1.0
             )
 
-        slot = Slot("job")
+        slot = slot_of("job")
         await handle.start_child(actor_spec("job-1", make, slot, restart=Restart.TEMPORARY))
         gone = trio.Event()
         slot.ref.monitor(lambda _: gone.set())

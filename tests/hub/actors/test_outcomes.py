@@ -13,6 +13,7 @@ from hub.api.convert import unstructure
 from hub.domain.event import EventType, Tag
 from hub.io.events.store import NewEvent
 from hub.io.project.places import Places
+from hub.message_map import slot_of
 from hub.messages import EventAppend, GetCosts, GetOutcomes
 from supervisors import Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running
@@ -55,7 +56,7 @@ class Bench:
 async def bench(tmp_path):
     places = Places(tmp_path / "repo", tmp_path / "state")
     places.hub_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    audit, events, outcomes = Slot("audit"), Slot("events"), Slot("outcomes")
+    audit, events, outcomes = slot_of("audit"), slot_of("events"), slot_of("outcomes")
     children = [
         actor_spec("audit", lambda: AuditWriter(places, b"k" * 32, print), audit),
         actor_spec("events", lambda: EventLog(places, audit.ref, lambda: 1.0), events),

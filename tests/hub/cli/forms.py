@@ -29,8 +29,6 @@ ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _COLUMNS = re.compile(r"(?<=\S) {2,}")
 _NUMBERS = re.compile(r"(\b(?:port|process|kill) |127\.0\.0\.1:)\d+")
 """Of a process and a port."""
-_TOKENS = re.compile(r'("tokensUsed": )(?:null|\d+)')
-"""Those of a session that is over are known while its actor is there, as it is after somebody asked for it."""
 
 
 @attrs.frozen
@@ -90,8 +88,7 @@ def settled(text: str, folder: Path) -> str:
 def settled_json(text: str, folder: Path) -> str:
     """The same of a JSON document, a member a line."""
     value = said.settled(documents(text)[0], folder)
-    words = _TOKENS.sub(r"\1<tokens>", json.dumps(value, indent=1, ensure_ascii=False))
-    return _NUMBERS.sub(r"\1<number>", words)
+    return _NUMBERS.sub(r"\1<number>", json.dumps(value, indent=1, ensure_ascii=False))
 
 
 def too_wide(text: str, columns: int) -> list[str]:

@@ -54,7 +54,7 @@ def test_a_session_from_question_to_rewind(work, say):
     assert (ended["sessionState"], ended["verified"]) == ("completed", True)
     assert ended["cost"] == api.get("/api/session/cost")
     assert ended["pipeline"] is None
-    assert "cost      $0.0000" in hub("status", cwd=work.root, env=work.environ()).stdout
+    assert "cost      $0\n" in hub("status", cwd=work.root, env=work.environ()).stdout
 
     records = say("logs")
     assert [record["id"] for record in records] == list(range(1, len(records) + 1))

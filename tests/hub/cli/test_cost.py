@@ -32,9 +32,9 @@ ROWS = [
 @pytest.mark.parametrize(
     ("by", "lines"),
     [
-        ("day", ["2026-01-01  $1.75", "2026-01-02  not known", "all         $1.75 or more"]),
-        ("agent", ["claude  $1.50 or more", "codex   $0.25", "all     $1.75 or more"]),
-        ("session", ["s-1      $1.75", "s-2      not known", "all      $1.75 or more"]),
+        ("day", ["2026-01-01  $1.75", "2026-01-02  not known", "all         more than $1.75"]),
+        ("agent", ["claude  more than $1.50", "codex   $0.2500", "all     more than $1.75"]),
+        ("session", ["s-1      $1.75", "s-2      not known", "all      more than $1.75"]),
     ],
 )
 def test_it_is_summed_up_by_what_is_asked_for(by, lines):

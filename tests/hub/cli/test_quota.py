@@ -18,14 +18,14 @@ WINDOW = {
 
 def entry(windows=(), **figures):
     given = {"provider": "claude", "account": "work", **WINDOW, **figures}
-    return sample(Entry, **given, windows=list(windows) or [WINDOW])
+    return sample(Entry, **given, windows=[{**one, "rises": []} for one in windows or [WINDOW]])
 
 
 def test_a_line_tells_it_all():
     now = datetime(2026, 1, 1, 2, 30, tzinfo=UTC)
     assert table([entry()], now=now).splitlines()[1] == (
         "claude/work  5-hour  [####------]  42%   58 %  "
-        "0.5%/min, wall in 116 min (80 min to 4 h)  in 2 h (05:00 UTC)  stream, 5 s old"
+        "0.5%/min, wall in 116 min (80 min to 4 h 10 min)  in 2 h 30 min (05:00 UTC)  stream, 5 s old"
     )
     later = datetime(2026, 1, 2, tzinfo=UTC)
     assert "  was Jan 01 05:00 UTC  " in table([entry()], now=later), "no reset is announced that has been"
@@ -42,8 +42,8 @@ def test_what_is_not_known_is_said_so():
 def test_tokens_and_long_times():
     line = table([entry(unit="tokens", remaining=1_500_000, etaHighMinutes=10_000.0, ageSeconds=9000)])
     assert "  1,500,000 tokens  " in line
-    assert "to 7 d)" in line
-    assert "2 h old" in line
+    assert "to 6 d)" in line
+    assert "2 h 30 min old" in line
 
 
 def test_what_was_spent_without_hub_is_told_apart():

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import tomllib
 
 import pytest
@@ -14,6 +15,7 @@ from hub.cli import checks as looked
 from hub.cli.group import cli
 from tests.faults.harness import git
 from tests.hub.cli.command import environ, hub
+from tests.waiting import ended
 
 
 def findings(repo, **more):
@@ -191,6 +193,22 @@ def test_a_missing_agent_is_a_note_and_none_at_all_a_fault(repo, tmp_path):
     assert (checks["codex"]["ok"], checks["codex"]["warning"]) == (False, True)
     assert "npm install" in checks["codex"]["hint"]
     assert "agents" not in checks
+
+
+@pytest.mark.parametrize("command", ["doctor", "providers"])
+def test_an_agent_that_hangs_is_not_waited_for(repo, tmp_path, command):
+    """It is named, the others are told, and neither it nor what it began goes on."""
+    path = agent(tmp_path / "one")
+    pids = tmp_path / "pids"
+    agent(tmp_path / "one", "gemini")
+    (tmp_path / "one/gemini").write_text(f"#!/bin/sh\nsleep 300 &\necho $$ $! > {pids}\nwait\n")
+    began = time.monotonic()
+    done = hub(command, cwd=repo, env=environ(repo.parent, PATH=path, HOME=logged_in_home(tmp_path)))
+    took = time.monotonic() - began
+    assert took < 12, "three and two seconds are promised; a busy machine starts Python slowly"
+    assert "gemini did not answer within" in done.stdout
+    assert "2.0.0" in done.stdout
+    assert all(ended(int(pid)) for pid in pids.read_text().split())
 
 
 def test_an_agent_without_a_login_is_told_with_the_way_to_one(repo, tmp_path):

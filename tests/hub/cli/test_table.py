@@ -1,9 +1,8 @@
-"""Lists for people: columns, plurals and how long ago."""
+"""Lists for people: columns and instants."""
 
 import click
-import pytest
 
-from hub.cli.table import ago, counted, instant, table
+from hub.cli.table import instant, table
 
 
 def test_columns_stand_below_their_headings():
@@ -16,20 +15,6 @@ def test_columns_stand_below_their_headings():
 def test_a_column_without_content_is_left_out():
     """Headings over nothing tell nothing; with no rows there is a line of headings all the same."""
     assert click.unstyle(table(("A", "EMPTY", "B"), [("1", "", "2")])).splitlines() == ["A  B", "1  2"]
-
-
-def test_one_is_no_plural():
-    """It said `1 files`."""
-    assert [counted(n, "file") for n in (0, 1, 2, 1000)] == ["0 files", "1 file", "2 files", "1,000 files"]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(-5, "0 s"), (119, "119 s"), (120, "2 min"), (7199, "119 min"), (7200, "2 h"), (172_800, "2 d")],
-)
-def test_how_long_ago(seconds, words):
-    """In the unit people would choose; a clock that was set back is now."""
-    assert ago(seconds) == words
 
 
 def test_an_instant_is_for_people():

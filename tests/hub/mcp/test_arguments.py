@@ -7,7 +7,7 @@ import math
 import pytest
 
 from hub.errors import Code, HubError
-from hub.mcp.arguments import checked
+from hub.mcp.calling import checked
 from hub.mcp.tools import BY_NAME
 
 RUN, EVENTS, PAUSE = BY_NAME["hub_run_task"], BY_NAME["hub_events"], BY_NAME["hub_pause"]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hub.mcp.calling import words
 from hub.mcp.pages import PAGE, page, size
 from hub.mcp.tools import BY_NAME
-from hub.mcp.words import words
 
 DIFF, EVENTS, PROVIDERS = BY_NAME["hub_diff"], BY_NAME["hub_events"], BY_NAME["hub_providers"]
 SLACK = 1000

@@ -14,7 +14,8 @@ from typing import Any
 import attrs
 
 from hub.domain.event import Event, EventType
-from hub.providers.base import Assignment, Outcome, ProcessExit, Provider, Step, Stream
+from hub.providers.base import Assignment, Outcome, ProcessExit, Step, Stream
+from hub.providers.provider import Provider
 
 CAPTURES = Path(__file__).resolve().parents[2] / "captures"
 NOW = 1_795_241_600.0

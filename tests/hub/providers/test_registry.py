@@ -12,7 +12,8 @@ from hub.api.tables import parse_config
 from hub.domain.config.reader import AGENTS, Config
 from hub.errors import Code, HubError
 from hub.providers import registry
-from hub.providers.base import Account, Assignment, Provider, Stdin, Stream, install_hint, refused_login_hint
+from hub.providers.base import Account, Assignment, Stdin, Stream
+from hub.providers.provider import Provider, install_hint, refused_login_hint
 
 _MEMBERS = [member for member in vars(Provider) if not member.startswith("_")]
 """All that hub asks of an adapter; the registry imports by name, so no type checker sees one that is missing."""

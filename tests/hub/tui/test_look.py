@@ -8,7 +8,7 @@ import time
 import attrs
 import pytest
 
-from hub.tui.look import ASCII, UNICODE, clock, counted, moment, seconds_until, span
+from hub.tui.look import ASCII, UNICODE, clock, moment, seconds_until
 
 STAMP = "2026-11-23T17:39:41.624Z"
 
@@ -49,10 +49,3 @@ def test_times_are_local(oslo):
     assert clock(STAMP, seconds=True) == "18:39:41"
     assert moment(STAMP, now) == "18:39"
     assert moment(STAMP, now + 86_400) == "23 Nov 18:39"
-
-
-def test_spans_and_counts_are_words():
-    assert [span(seconds) for seconds in (-5, 0, 119, 120, 3900, 90_000)] == [
-        "0 s", "0 s", "119 s", "2 min", "1 h 5 min", "1 d 1 h"
-    ]  # fmt: skip
-    assert (counted(1, "file"), counted(2000, "file")) == ("1 file", "2,000 files")

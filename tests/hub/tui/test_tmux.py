@@ -18,18 +18,17 @@ from tests.waiting import until
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
 _COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:[34][0-8]|9[0-7]|10[0-7])[;m]")
 """A colour of the foreground or the background that is not the terminal's own."""
-
-
 _NUMBERS = count()
+HUB_TUI = (sys.executable, "-m", "hub", "tui")
 
 
 class Terminal:
     """A tmux server of the test's own, with one window."""
 
-    def __init__(self, work, *options, size=(80, 24), **env):
+    def __init__(self, work, *options, size=(80, 24), program=HUB_TUI, **env):
         self.socket = work.root.parent / f"tmux-{next(_NUMBERS)}"  # the last one's server may still be ending
         more = {"LANG": "C.UTF-8", "TERM": "xterm-256color", **env}
-        command = shlex.join([sys.executable, "-m", "hub", "tui", *options])
+        command = shlex.join([*program, *options])
         self.env = {**work.environ(), **more}
         self.tmux(
             "-f",

@@ -150,9 +150,13 @@ WINDOW = {
     "ageSeconds": 5, "burnPerMin": 0.5, "etaMinutes": 116.0, "etaLowMinutes": 80.0, "etaHighMinutes": 150.0,
     "forecast": "ready",
 }  # fmt: skip
+RISES = [
+    {"at": "2025-12-31T23:30:00.000Z", "fractionUsed": 0.1},
+    {"at": "2025-12-31T23:59:00.000Z", "fractionUsed": 0.4},
+]
 WALLET = {
     "provider": "claude", "account": "default", "tokensToday": 1200, "tokensElsewhere": 200, **WINDOW,
-    "windows": [WINDOW],
+    "windows": [{**WINDOW, "rises": RISES}],
 }  # fmt: skip
 DETAIL = {
     "nodes": [

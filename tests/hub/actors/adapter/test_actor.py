@@ -23,6 +23,7 @@ from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.io.processes import control
 from hub.io.runner.client import AgentLaunch, StdinMode
 from hub.io.runner.framing import MAX_LINE
+from hub.message_map import slot_of
 from hub.messages import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, AgentBatch, Dispatch
 from hub.providers.base import Assignment, Ending
 from hub.providers.codex.agent import PROVIDER as CODEX
@@ -56,6 +57,7 @@ class Keeper(Actor):
         self.kept.append(message)
         self.more[0].set()
         self.more[0] = trio.Event()
+        return message.answer(None)
 
 
 @attrs.define
@@ -105,8 +107,8 @@ async def bench_of(run_dir, launch, *, attach=False, provider=CODEX, kept=None):
         options={"partial": True},
     )
     session, adapter, kept, more = (
-        Slot("session"),
-        Slot("adapter"),
+        slot_of("session"),
+        slot_of("adapter"),
         [] if kept is None else kept,
         [trio.Event()],
     )

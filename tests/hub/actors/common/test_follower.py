@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from contextlib import asynccontextmanager
 
 import attrs
@@ -15,9 +14,9 @@ from hub.actors.events import EventLog
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
-from hub.io.project.places import Places
+from hub.message_map import slot_of
 from hub.messages import EventAppend
-from supervisors import Slot, SupervisorSpec, actor_spec, faults
+from supervisors import SupervisorSpec, actor_spec, faults
 from supervisors.testing import running
 
 CALL = 20.0
@@ -46,17 +45,9 @@ class Reader:
             self.log.moved(self.cursor)
 
 
-@pytest.fixture
-def places(tmp_path):
-    subprocess.run(["git", "init", "-q", tmp_path], check=True)
-    found = Places(tmp_path)
-    found.ensure()
-    return found
-
-
 @asynccontextmanager
 async def following(places):
-    audit, log, reader = Slot("audit"), Slot("events"), Reader()
+    audit, log, reader = slot_of("audit"), slot_of("events"), Reader()
     spec = SupervisorSpec(
         children=[
             actor_spec("audit", lambda: AuditWriter(places, b"k" * 32), audit),

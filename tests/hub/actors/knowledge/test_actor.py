@@ -20,6 +20,7 @@ from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.io.graph.store import GraphStore
 from hub.io.project.places import Places
+from hub.message_map import slot_of
 from hub.messages import (
     DrawIntent,
     EventAppend,
@@ -101,7 +102,7 @@ async def bench(tmp_path, scrub=str, known=None):
     if not places.root.exists():
         repository(places.root)
     places.hub_dir.mkdir(exist_ok=True, mode=0o700)
-    audit, events, knowledge = Slot("audit"), Slot("events"), Slot("knowledge")
+    audit, events, knowledge = slot_of("audit"), slot_of("events"), slot_of("knowledge")
     children = [
         actor_spec("audit", lambda: AuditWriter(places, b"k" * 32, print), audit),
         actor_spec("events", lambda: EventLog(places, audit.ref, lambda: 1.0), events),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -23,7 +22,6 @@ from hub.domain.quota.elsewhere import UNSEEN, Growth, Used
 from hub.domain.quota.forecast import Outlook
 from hub.domain.quota.window import QuotaReading
 from hub.io.events.store import NewEvent
-from hub.io.project.places import Places
 from hub.io.records.store import RecordStore
 from hub.messages import EventAppend, EventsSince, GetProspects, GetWallet, SpentElsewhere
 from supervisors import DynamicHandle, Slot, SupervisorSpec, actor_spec
@@ -100,14 +98,6 @@ class Bench:
     async def warnings(self):
         found = await self.events.ref.call(EventsSince(0), timeout=CALL)
         return [record.msg for record in found if "forecast" in record.meta]
-
-
-@pytest.fixture
-def places(tmp_path):
-    subprocess.run(["git", "init", "-q", tmp_path], check=True)
-    found = Places(tmp_path)
-    found.ensure()
-    return found
 
 
 @asynccontextmanager

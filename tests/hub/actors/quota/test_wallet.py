@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from hub.actors.quota import wallet
 from hub.api.convert import unstructure
+from hub.domain.quota.burn import begin, observe
 from hub.domain.quota.spending import DAY, NOTHING, Spending
+from hub.domain.quota.wallet import prospect
+from hub.domain.quota.window import QuotaReading
 from tests.hub.domain.quota.test_wallet import NOW, seen, soon
 
 
@@ -16,7 +19,9 @@ def test_an_entry_tells_every_figure_with_its_source_and_age():
     """Spec: remaining, total, fractionUsed, resetsAt, source, burnPerMin, etaMinutes."""
     found = entry("claude", "work", [seen(425, found=soon(115))], NOW)
     owner = ("provider", "account", "tokensToday", "tokensElsewhere")
-    assert found.pop("windows") == [{k: v for k, v in found.items() if k not in owner}]
+    [window] = found.pop("windows")
+    assert window.pop("rises") == []
+    assert window == {k: v for k, v in found.items() if k not in owner}
     assert found == {
         "provider": "claude", "account": "work", "tokensToday": 0, "tokensElsewhere": 0,
         "window": "five_hour", "remaining": 57, "total": 100,
@@ -55,3 +60,18 @@ def test_todays_tokens_are_told_and_how_many_of_them_were_spent_without_hub():
         assert (found["tokensToday"], found["tokensElsewhere"]) == (1200, 200)
         later = entry("claude", "work", prospects, NOW + DAY, spending)
         assert (later["tokensToday"], later["tokensElsewhere"]) == (0, 0)
+
+
+def test_a_window_tells_how_its_meter_came_to_stand_there():
+    """From the first reading on; of many rises the newest."""
+    burn = begin(QuotaReading("claude", "work", "five_hour", 100, None, "stream", NOW - 900))
+    for at, used in enumerate(range(110, 900, 10)):
+        burn = observe(
+            burn, QuotaReading("claude", "work", "five_hour", used, None, "stream", NOW - 800 + at)
+        )
+        if used == 120:
+            [window] = entry("claude", "work", [prospect(burn, NOW)], NOW)["windows"]
+            assert [rise["fractionUsed"] for rise in window["rises"]] == [0.1, 0.11, 0.12]
+            assert window["rises"][0]["at"] == "2026-11-18T10:51:40.000Z"
+    [window] = entry("claude", "work", [prospect(burn, NOW)], NOW)["windows"]
+    assert (len(window["rises"]), window["rises"][-1]["fractionUsed"]) == (64, 0.89)

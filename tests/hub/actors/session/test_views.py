@@ -15,6 +15,7 @@ from hub.messages import (
     GetProviders,
     GetRedactions,
     GetSessionFacts,
+    GetSessions,
     RequestPause,
     RequestReply,
     StartRun,
@@ -91,9 +92,11 @@ async def test_counts_are_the_same_whatever_died(made, monkeypatch):
         cost = await live.ask("sessions", GetCost())
         assert (cost.tokens_in, cost.tokens_out, cost.provider) == (300, 21, "demo-second")
     async with daemon_of(made, monkeypatch) as live:
+        assert [one.tokens_used for one in (await live.ask("sessions", GetSessions())).sessions] == [321]
         assert await live.status() == ended
         assert await live.ask("sessions", GetCost()) == cost
         assert await live.ask("sessions", GetRedactions()) == redacted
+        assert [one.tokens_used for one in (await live.ask("sessions", GetSessions())).sessions] == [321]
         assert (ended["role"], ended["sessionState"], ended["tokensUsed"]) == ("receiver", "completed", 321)
         assert ended["verified"] is False
         assert (ended["reason"], ended["waitReason"]) == ("", ""), "those of a handoff that is over"

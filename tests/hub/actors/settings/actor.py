@@ -23,9 +23,10 @@ from hub.domain.event import Record
 from hub.io.config.accounts import read_added
 from hub.io.config.file import load
 from hub.io.project.places import Places
+from hub.message_map import slot_of
 from hub.messages import AuditHistory, EventsSince
-from hub.providers.base import Provider
 from hub.providers.demo.agent import FIRST, SECOND
+from hub.providers.provider import Provider
 from supervisors import ChildSpec, DynamicHandle, Restart, Slot, SupervisorSpec, actor_spec, dynamic_spec
 from supervisors.testing import running
 
@@ -60,7 +61,7 @@ async def settings(
     places: Places, clock: list[float], providers: Mapping[str, Provider] = DEMO
 ) -> AsyncIterator[Asked]:
     """The actor for the length of the block."""
-    audit, events, slot = Slot[Any]("audit"), Slot[Any]("events"), Slot[Any]("settings")
+    audit, events, slot = slot_of("audit"), slot_of("events"), slot_of("settings")
     jobs = DynamicHandle("jobs")
 
     def made() -> Settings:
@@ -78,7 +79,7 @@ async def settings(
             refs = {"events": events.ref, "settings": slot.ref}
             return JobActor(name, work, **refs, scrub=str, clock=lambda: clock[0])
 
-        return actor_spec(name, carried, Slot(name), restart=Restart.TEMPORARY)
+        return actor_spec(name, carried, slot_of("job", name), restart=Restart.TEMPORARY)
 
     children = [
         actor_spec("audit", lambda: AuditWriter(places, b"k" * 32, print), audit),

@@ -93,3 +93,10 @@ def test_a_meter_that_lags_behind_a_limit_is_not_believed():
     assert observe(met, topped_up).last == topped_up
     begun_anew = attrs.evolve(lagging, at=5001.0)
     assert observe(met, begun_anew).last == begun_anew
+
+
+def test_the_course_begins_with_what_the_meter_showed_first():
+    burn = fed(reading(100, 0), reading(120, 100))
+    assert burn.course == (Rise(0, 100), Rise(50, 120))
+    assert attrs.evolve(burn, first=None).course == (Rise(50, 120),)
+    assert observe(burn, reading(20, 200)).course == (Rise(200, 20),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hub.domain.quota.burn import begin
+from hub.domain.quota.burn import Rise, begin
 from hub.domain.quota.forecast import Forecast, Outlook
 from hub.domain.quota.wallet import Alarm, Prospect, alarm, binding, prospect, said, wall
 from hub.domain.quota.window import QuotaReading
@@ -90,4 +90,4 @@ def test_a_line_for_people():
 
 def test_a_prospect_is_of_one_moment():
     reading = seen(100).reading
-    assert prospect(begin(reading), NOW, 5) == Prospect(reading, UNKNOWN, 5)
+    assert prospect(begin(reading), NOW, 5) == Prospect(reading, UNKNOWN, 5, (Rise(reading.at, 100),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 
 import pytest
 from hypothesis import given
@@ -41,7 +42,7 @@ def test_repeated_words_that_no_secret_follows_are_passed_over(word, final):
     """No text is slow because it is full of words that announce secrets (security row 45), at its end or not."""
     layer, text = Assignments(), f"{word} " * (80_000 // len(word))
     view = text.encode()
-    words = list(layer._worthwhile(text, view, 0, final=final))
+    words = list(layer._worthwhile(text, view, 0, _Looks(text, view, final=final), final=final))
     reach = 0 if final else 2_400
     near = [at for at, _, found in words if at < len(text) - reach and found not in (b"cookie", b" -u")]
     assert near == []
@@ -61,6 +62,24 @@ def test_of_a_text_that_repeats_itself_little_is_looked_at(monkeypatch, word, fi
     assert secret in {span.secret for span in found}
     reached = max((span.end for span in spans), default=0)
     assert reached == 0 or reached > len(text) - 2 * 512
+
+
+@pytest.mark.parametrize("unit", ["pwd1 ", "key 1", "q{key{1", "key key1 ", "hmac(1 ", "login 1 pwd 1 "])
+@pytest.mark.parametrize("final", [True, False])
+def test_what_repeats_itself_is_passed_over_up_to_where_it_does_not(monkeypatch, unit, final):
+    """What is found is what would be if each word were looked at, wherever something else stands in between."""
+    looked, look = [0], _Looks._look
+    monkeypatch.setattr(_Looks, "_look", lambda self, *where: looked.append(1) or look(self, *where))
+    noise, secret = unit * (20_000 // len(unit)), "x7Qm2Lr9Tb4Vn8Kd3Wp6"
+    for cut in (0, 1, 2_001, 9_998):
+        text = f'{noise[cut:]}\ntoken="{secret}"\n{noise}{noise[:cut]}\npassword="{secret}"\n{noise}'
+        found, few = Assignments().scan(text, 0, final=final), len(looked)
+        with monkeypatch.context() as patched:
+            patched.setattr("hub.domain.redaction.assigned._MANY", len(text))
+            assert Assignments().scan(text, 0, final=final) == found
+        assert {span.start for span in found[0]} == {place.start() for place in re.finditer(secret, text)}
+        assert few * 2 < len(looked) - few
+        looked.clear()
 
 
 def test_a_word_far_from_the_next_digit_is_passed_over_and_one_near_it_is_not():

@@ -19,7 +19,8 @@ import pytest
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
 from hub.providers import registry
-from hub.providers.base import Ending, Provider
+from hub.providers.base import Ending
+from hub.providers.provider import Provider
 from tests.agents import Program
 from tests.drive import Run, at_line, drive
 from tests.hub.providers.stores import kept

@@ -5,17 +5,19 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from hub.api.convert import structure
-from hub.api.quota import Window
-from hub.web.page.burn import Point, burn, words_of
-from hub.web.page.quota import readings, spent
-from tests.hub.web.fake import WINDOW
+from hub.api.quota import MeteredWindow
+from hub.web.page.burn import burn, words_of
+from hub.web.page.quota import spent
+from tests.hub.web.fake import RISES, WINDOW
 from tests.hub.web.page.test_gantt import event
 
 NOW = 1_767_225_600.0
 
 
 def window(**more):
-    return structure({**WINDOW, "resetsAt": "2026-01-01T02:00:00.000Z", **more}, Window)
+    return structure(
+        {**WINDOW, "resetsAt": "2026-01-01T02:00:00.000Z", "rises": RISES, **more}, MeteredWindow
+    )
 
 
 def test_a_sum_that_is_told_anew_is_counted_once():
@@ -36,26 +38,14 @@ def test_a_sum_that_is_told_anew_is_counted_once():
     ]
 
 
-def test_readings_are_those_of_one_account_and_window():
-    lines = readings(
-        [
-            event(1, "quota", used=100, provider="a", account="x", window="w"),
-            event(2, "quota", used=9999, provider="a", account="x", window="w"),
-            event(3, "quota", used=100, provider="a", account="x", window="w", at="soon"),
-            event(4, "quota", used="10"),
-        ]
-    )
-    assert {key: [point.share for point in points] for key, points in lines.items()} == {
-        ("a", "x", "w"): [0.1, 1.0]
-    }
-
-
 @pytest.mark.parametrize(("screen", "width"), [(0, 760), (1, 300)])
 def test_the_line_the_crossing_and_the_reset_are_within_the_picture(screen, width):
     """On a wide screen and on a phone: each has a picture of its own, so that letters are the same size."""
-    drawn = ET.fromstring(burn(window(), [Point(NOW - 1800, 0.1), Point(NOW - 60, 0.4)], NOW)[screen])
+    drawn = ET.fromstring(burn(window(), NOW)[screen])
     kinds = [part.get("class") for part in drawn]
     assert {"burn", "projected", "band", "wall", "now", "reset"} <= set(kinds)
+    line = next(part for part in drawn if part.get("class") == "burn")
+    assert len(line.get("points").split()) == len(RISES) + 2
     for part in drawn.iter("polyline"):
         for point in part.get("points").split():
             x, y = map(float, point.split(","))
@@ -65,7 +55,7 @@ def test_the_line_the_crossing_and_the_reset_are_within_the_picture(screen, widt
 
 
 def test_what_nobody_told_has_no_picture():
-    assert set(burn(window(fractionUsed=None), [], NOW)) == {""}
+    assert set(burn(window(fractionUsed=None), NOW)) == {""}
     plain = window(etaMinutes=None, etaLowMinutes=None, etaHighMinutes=None, resetsAt=None, readAt=None)
-    assert not any("projected" in drawn for drawn in burn(plain, [], NOW))
+    assert not any("projected" in drawn for drawn in burn(plain, NOW))
     assert words_of(plain) == "five hour: 42 % used"

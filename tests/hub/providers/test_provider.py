@@ -7,10 +7,17 @@ from pathlib import Path
 import pytest
 
 from hub.providers.base import Account, Assignment, Capabilities
-from hub.providers.program import Program
+from hub.providers.provider import Provider
 
-PROGRAM = Program("one", "One", "one", Capabilities(), home_env="ONE_HOME", base_url_env="ONE_URL")
-BARE = Program("two", "Two", "two", Capabilities())
+
+class One(Provider):
+    """The facts alone."""
+
+    launch = stream = None
+
+
+PROGRAM = One("one", "One", "one", Capabilities(), home_env="ONE_HOME", base_url_env="ONE_URL")
+BARE = One("two", "Two", "two", Capabilities())
 
 
 def assignment(**fields):

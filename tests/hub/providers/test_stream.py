@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from hub.domain.event import EventType
 from hub.domain.failure import Failure, FailureClass
-from hub.providers.base import Ending, Outcome, ProcessExit, Step, Stream
-from hub.providers.fold import Fold, failure_event
+from hub.providers.base import Ending, Outcome, ProcessExit, Step, Stream, failure_event
 
 LIMIT = Failure(FailureClass.USAGE_LIMIT, "used up", 1000.5, "day")
 
 
-class Words(Fold):
+class Words(Stream):
     """A fold over lines that are words: `limit` fails, `done` ends, the rest is unknown."""
 
     @property

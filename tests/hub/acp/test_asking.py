@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 import pytest
 
-from hub.acp.permissions import chosen, question
+from hub.acp.asking import chosen, question
 from hub.api.approvals import Approval
 from hub.domain.approval import CUT
 from tests.sample import sample

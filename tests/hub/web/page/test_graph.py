@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 from hub.api.convert import structure
 from hub.api.graph import Detail
-from hub.web.page.net import label, net
+from hub.web.page.graph import label, net
 from tests.hub.web.fake import DETAIL
 
 

@@ -1,0 +1,44 @@
+"""Figures as a person reads them, the same in a terminal, on a page and in a table.
+
+Owns: the words for a span of time, a number of things, money, and whose work something is.
+Must not: read a clock, or know where something is shown.
+"""
+
+from __future__ import annotations
+
+from hub.domain.accounts.account import DEFAULT_ACCOUNT
+
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+
+
+def span(seconds: float) -> str:
+    """How long something takes or lies behind: `40 s`, `12 min`, `3 h 20 min`, `25 h`, `2 d`; nothing is below zero."""
+    whole = max(0, int(seconds))
+    if whole < 2 * MINUTE:
+        return f"{whole} s"
+    if whole < 2 * HOUR:
+        return f"{whole // MINUTE} min"
+    if whole >= 2 * DAY:
+        return f"{whole // DAY} d"
+    minutes = whole % HOUR // MINUTE if whole < DAY // 2 else 0
+    return f"{whole // HOUR} h" + (f" {minutes} min" if minutes else "")
+
+
+def counted(number: int, what: str) -> str:
+    """`1 file`, `2 files`, `1,000 files`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def money(usd: float) -> str:
+    """`$12.30`, below a dollar `$0.0123`."""
+    return "$0" if not usd else f"${usd:,.2f}" if usd >= 1 else f"${usd:.4f}"
+
+
+def cost(usd: float | None, *, whole: bool) -> str:
+    """What is known of a cost, and whether there is more that has no price."""
+    return "not known" if usd is None else money(usd) if whole else f"more than {money(usd)}"
+
+
+def agent_name(provider: str, account: str) -> str:
+    """An agent with its account, where that has a name of its own: `claude/work`, `claude`."""
+    return f"{provider}/{account}" if account not in ("", DEFAULT_ACCOUNT) and provider else provider
