@@ -219,3 +219,13 @@ def test_touching_pieces_are_two_and_what_may_go_on_is_held():
     assert found.begun("see " + KEY[20:25], 0) == 4
     assert found.begun("see " + KEY[20:25], 6) == 6
     assert found.begun(KEY[20:40], 0) == 13
+
+
+def test_re2_is_asked_for_no_more_pieces_than_its_memory_holds():
+    """Beyond that it goes on without its table, 500 times as slow."""
+    pytest.importorskip("re2")
+    rng = random.Random("many")
+    few, many = ([letters(ALNUM, 90)(rng) for _ in range(count)] for count in (1, 8))
+    assert KnownSecrets(few)._fragments._first is not None
+    assert KnownSecrets(many)._fragments._first is None
+    assert many[3][20:40] not in redactor(*many).text(f"cut: {many[3][20:40]} off")
