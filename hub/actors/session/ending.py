@@ -186,7 +186,7 @@ async def ended(context: SessionContext, session_id: str) -> messages.Ended:
     """
     record = context.store.record
     if record is None or record.session_id != session_id:
-        raise HubError(Code.NOT_FOUND, f"Session {session_id} is not on record.")
+        raise HubError(Code.NOT_FOUND, f"Session {session_id} is not known here.")
     await context.shared.wait_for(lambda: _over(context))
     return views.ended(context.store.now)
 

@@ -362,7 +362,7 @@ class HandoffSteps:
         outcome = live.outcome
         failure = outcome.failure if outcome is not None else None
         if failure is None:
-            failure = Failure(FailureClass.SILENT, "The receiver gave no sign of life.")
+            failure = Failure(FailureClass.SILENT, "The next agent gave no sign of life.")
         await self.control.release()
         told = BreakerFailure(*owner(record), failure, record.dispatch_id)
         await call_until_answered(self.context.breakers, told)

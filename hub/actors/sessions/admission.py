@@ -67,7 +67,7 @@ class Admission:
             trouble = await self._refreshed()
             full = self._full(await self.roster.facts(), order.run_id)
             if full is None and self.queue.waiting and not order.run_id:
-                full = HubError(Code.SESSION_ALREADY_RUNNING, "Others wait for their turn, and come first.")
+                full = HubError(Code.SESSION_ALREADY_RUNNING, "Other sessions are waiting and come first.")
             if full is not None and not order.queue:
                 raise full
             if trouble is not None:

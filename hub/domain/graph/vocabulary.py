@@ -58,7 +58,7 @@ class EdgeType(StrEnum):
 class NewNode(NamedTuple):
     """One node. Told again it keeps its id: payloads are merged, weights add up.
 
-    Code has many: a class of `attrs` takes twice as long to make, as does `NewEdge`.
+    Code has many: a frozen class of `attrs` takes up to half as long again to make, as does `NewEdge`.
     """
 
     id: str

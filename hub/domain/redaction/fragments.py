@@ -10,9 +10,8 @@ does of digits: a long key in hex has some 25 places with eight of them in a row
 numbers that agents print in a day (times, ids) a few would hold one by chance; sixteen in a row none in a lifetime. No
 finds are what every key of a vendor begins with, and the words of a value that is a sentence, a path or an address.
 
-Where RE2 is, it tells where the first piece stands, if any does. From there on the search asks of every fourth place in
-the text whether its four letters are of some form: eight letters in a row hold four that begin at such a place. That is
-one pass in C too, five times as slow; only where the answer is yes a closer look is taken.
+The search asks of every fourth place in the text whether its four letters are of some form: eight letters in a row hold
+four that begin at such a place. That is one pass in C; only where the answer is yes a closer look is taken.
 """
 
 from __future__ import annotations
@@ -20,12 +19,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import accumulate, compress, count
 
 import attrs
 
-from hub.domain.redaction.literals import Search, pattern
 from hub.domain.redaction.rule import matched_end
 from hub.domain.redaction.span import Span
 from hub.domain.redaction.value import by_hand
@@ -37,8 +34,6 @@ WORDS_SIZE = 16
 _DRAWN = 3
 """So many letters that no person writes tell something of a value."""
 _BLOCK, _STRETCH = 4, 1024
-_MOST = 16_384
-"""Letters of pieces that RE2 looks for. With twice as many it runs out of its memory, and is 500 times as slow."""
 _DISTINCT = 4
 _DENSE = 4096
 """Forms up to this long are found in pieces; of longer ones (certificates, whole files) only lines are."""
@@ -113,11 +108,6 @@ class Fragments:
         """Every piece that begins in the ASCII view of a text at `lo` or later, pieces that overlap as one."""
         if not self._blocks:
             return
-        if self._first is not None:
-            first = self._first(view, lo)
-            if first is None:
-                return
-            lo = first.start()
         size = (len(view) - lo) // _BLOCK * _BLOCK
         looked = lo
         for place in self._places(memoryview(view)[lo : lo + size].cast("I"), lo):
@@ -127,12 +117,6 @@ class Fragments:
                     looked = self._end(view, start)
                     yield Span(start, rank, looked, start, found[1].rule, found[1].secret)
                     break
-
-    @cached_property
-    def _first(self) -> Search | None:
-        """The search for the first piece; none without RE2, or with too many pieces."""
-        pieces = [re.escape(piece.decode()) for piece in (*self._pieces, *self._words)]
-        return pattern("|".join(pieces)) if sum(map(len, pieces)) <= _MOST else None
 
     def _places(self, blocks: memoryview, lo: int) -> Iterator[int]:
         """Where the blocks stand that are of some form."""

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+SPACE = "\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+"""What is white, within brackets: written out, a run of all else is read five times as fast."""
 TAIL = r"[\w.-]{0,40}+"
 CLOSE = r"[\"'`)\]\\ \t*]{0,24}+"
 NAMED_BEFORE = (
@@ -43,10 +45,8 @@ LITERAL = "[@LuUbBrRfFN]{0,2}+"
 """What languages put before a quote: `L"..."`, `@"..."`, `b"..."`, `N'...'`."""
 PERL = "(?:%{0,1}+q{1,2}+[({|]{1,1}+)?"
 """`q{...}`, `%q(...)`."""
-VALUE = rf"(?:{LITERAL}\\{{0,7}}+[\"'`]{{1,3}}+(?P<quoted>[^\s\"'`\\]{{6,512}}+)|{PERL}(?P<bare>{BARE}{{6,512}}+))"
-VALUE_BEGINS = (
-    rf"(?:{LITERAL}\\{{0,7}}+(?:[\"'`]{{1,3}}+[^\s\"'`\\]{{0,512}}+)?\Z|%?q{{0,2}}[({{|]?{BARE}{{0,512}}+\Z)"
-)
+VALUE = rf"(?:{LITERAL}\\{{0,7}}+[\"'`]{{1,3}}+(?P<quoted>[^{SPACE}\"'`\\]{{6,512}}+)|{PERL}(?P<bare>{BARE}{{6,512}}+))"
+VALUE_BEGINS = rf"(?:{LITERAL}\\{{0,7}}+(?:[\"'`]{{1,3}}+[^{SPACE}\"'`\\]{{0,512}}+)?\Z|%?q{{0,2}}[({{|]?{BARE}{{0,512}}+\Z)"
 LOGIN = r"[ =]{0,4}+"
 
 
@@ -105,7 +105,7 @@ WHO = (TAIL, "[=( ]{1,3}+", "[\"']{1,1}+", r"[^\"'\s]{1,64}+", "[\"']{1,1}+", "[
 PAIRED, PAIRED_BEGINS = "".join(WHO) + VALUE, beginning(WHO, VALUE_BEGINS)
 """`auth=("me", "...")`."""
 PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{0,2}+", r"[\"'` \t\\]{0,4}+")
-PAIR_SET = r"[A-Za-z0-9_.-]{1,64}+=[^\s;\"'`\\,]{0,4096}+"
+PAIR_SET = rf"[A-Za-z0-9_.-]{{1,64}}+=[^{SPACE};\"'`\\,]{{0,4096}}+"
 PAIRS = rf"({PAIR_SET}(?>(?:;[ ]{{0,2}}+{PAIR_SET}){{0,63}}))"
 PASSWORD, PASSWORD_BEGINS = r"[ =]{0,4}+(\S{1,256}+)", beginning((r"[ =]{0,4}+",), r"\S{0,256}+\Z")
 COOKIES = "".join(PAIRS_SIGN) + PAIRS

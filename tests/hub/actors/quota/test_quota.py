@@ -23,6 +23,7 @@ from hub.domain.quota.forecast import Outlook
 from hub.domain.quota.window import QuotaReading
 from hub.io.events.store import NewEvent
 from hub.io.records.store import RecordStore
+from hub.message_map import slot_of
 from hub.messages import EventAppend, EventsSince, GetProspects, GetWallet, SpentElsewhere
 from supervisors import DynamicHandle, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running
@@ -102,7 +103,7 @@ class Bench:
 
 @asynccontextmanager
 async def bench_of(places, clock=None, config=TOML):
-    audit, log, settings, session, quota = map(Slot, ("audit", "events", "settings", "session", "quota"))
+    audit, log, settings, session, quota = map(slot_of, ("audit", "events", "settings", "session", "quota"))
     clock = clock or Clock()
     providers = ("claude", "codex", "gemini")
 
