@@ -15,29 +15,26 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 
-from hub.domain.redaction import grammar
+from hub.domain.redaction import grammar, words
+from hub.domain.redaction.given import LOOK_BACK, RANK, cookies, cookies_given, given, login
 from hub.domain.redaction.literals import Literals, sizes_by_end
 from hub.domain.redaction.names import names_no_secret
 from hub.domain.redaction.rule import Runs, matched_end
 from hub.domain.redaction.span import Span
 from hub.domain.redaction.value import (
-    drawn,
     hidden_password,
     machine_made,
     mixed_password,
-    placeholder,
     said_password,
 )
-from hub.domain.redaction.words import CALLED, ENDING_IN_PASS, KEYED, LOGINS, OPTIONS, PASSWORDS, SHORT, WORDS
 from hub.domain.text.patterns import late
 
 _PLAIN = ("^0-9A-Z!@#$%^&*", "^0-9a-z!@#$%^&*")
 """No secret that a name announces has letters of one of these classes only."""
 _ANCHOR = 3
-_HEADS = frozenset(word[:size] for word in (*WORDS, *OPTIONS) for size in range(1, len(word)))
+_HEADS = frozenset(word[:size] for word in (*words.WORDS, *words.OPTIONS) for size in range(1, len(word)))
 _LONGEST = max(map(len, _HEADS))
 _SIZES = sizes_by_end(_HEADS)
-_QUOTES = "\"'\\`,;)"
 _OPENED = b"\"'`\\ brfun"
 """Between a call's bracket and what it is called with."""
 _GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
@@ -51,12 +48,6 @@ _PERIOD = 32_768
 _NAME = 32
 _NAME_BEGIN = re.compile(rb"[a-z0-9]++\Z")
 _WORD_END = re.compile(rb"[a-z0-9_-]*+")
-_STRONG_KEY = late(
-    rb"(?:api|access|secret|private|account|crypt|cryption|signing|sign|licen[sc]e|auth|master|app|client|deploy"
-    rb"|shared|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac"
-    rb"|session|tls|ssl|hook)[_. -]?\Z"
-)
-_OTHER_KEY = late(rb"[a-z0-9][_-]\Z|[a-z]\Z")
 _LISTED = late(rb"[^=:>]*,[^=:>]*")
 """A comma and no sign of assignment: the next of a list, which a word before it does not name for sure."""
 _DASHED = late(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
@@ -73,25 +64,15 @@ _LOGGED_IN = late(rb"\blogin[ \t]+[^\s\[\]]{1,64}+\s{1,8}\Z")
 _SIGN = late(grammar.TAIL + r"(?:[^\w-]|\Z)")
 """What every reading of a name asks for: that it ends."""
 _BLANK = late(grammar.TAIL + r"(?:[ ]|\Z)")
-_PAIR = late("=([^;]+)")
-_SESSION = 16
-_CURL = late(rb"\bcurl\b(?:[^\n]|(?<=\\)\n)*\Z")
-_PROGRAM = late(
-    rb"\b(?:sshpass|mysql[a-z]{0,8}|mongo[a-z]{0,8}|mariadb|(?:docker|podman|nerdctl|registry|az) login"
-    rb"|twine|(?:redis|valkey)-cli|ldap[a-z]{0,8}|snowsql|poetry|ipmitool|7z[a-z]?|(?:un)?zip|openssl|https?(?!:))\b"
-    rb"(?:[^\n;|&]|(?<=\\)\n)*\Z"
-)
-LOOK_BACK = 160
-"""How far before a word the layer looks: whether `-u` is an option of `curl`."""
 
 
 class Assignments:
     """The layer that finds values by the words they are assigned to."""
 
-    rank = 500
+    rank = RANK
 
     def __init__(self) -> None:
-        self._literals = Literals([(word.decode(), word) for word in (*WORDS, *OPTIONS)], _ANCHOR)
+        self._literals = Literals([(word.decode(), word) for word in (*words.WORDS, *words.OPTIONS)], _ANCHOR)
 
     def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
         """All such values whose word begins at `lo` or later, and where one that is not whole may begin."""
@@ -121,11 +102,11 @@ class Assignments:
                 if at < looks.repeated:
                     place = looks.repeated
                     break
-                if word in OPTIONS:
-                    if any(view.rfind(name, max(0, at - LOOK_BACK), at) >= 0 for name in OPTIONS[word]):
+                if word in words.OPTIONS:
+                    if any(view.rfind(name, max(0, at - LOOK_BACK), at) >= 0 for name in words.OPTIONS[word]):
                         yield at, end, word
                     continue
-                if word in SHORT and _within(view, at, end):
+                if word in words.SHORT and _within(view, at, end):
                     continue
                 ahead = max(runs.end(_PLAIN[0], end), runs.end(_PLAIN[1], end))
                 if ahead == len(text) and final:
@@ -135,7 +116,7 @@ class Assignments:
                 elif ahead - end > 2 * _NEAR:
                     place = min(ahead - _NEAR - _LONGEST, len(text))
                     others = [view.find(b"cookie", max(at + 1, ahead - _FAR - _LONGEST), place)]
-                    others += [view.find(option, at + 1, place) for option in OPTIONS]
+                    others += [view.find(option, at + 1, place) for option in words.OPTIONS]
                     place = min([other for other in others if other >= 0], default=place)
                     break
             else:
@@ -159,7 +140,7 @@ class _Looks:
     def at(self, at: int, end: int, word: bytes) -> None:
         """Look at a word, unless its value would begin within a hidden one."""
         far = word in _FAR_READING
-        hidden = not far and end + grammar.SIGNS < self._hidden and word not in OPTIONS
+        hidden = not far and end + grammar.SIGNS < self._hidden and word not in words.OPTIONS
         if hidden or self._look(at, end, word):
             self._silent, self._since, self._reach = 0, end, _NEAR
             return
@@ -203,23 +184,31 @@ def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_
     """How a word at a place may announce a secret."""
     if word in _OF_THEIR_OWN:
         return _OF_THEIR_OWN[word]
-    if word in OPTIONS:
-        return _COOKIES_GIVEN if word == b" -b" else _LOGINS if b"curl" in OPTIONS[word] else _PASSWORDS_GIVEN
-    if word in SHORT:
+    if word in words.OPTIONS:
+        return (
+            _COOKIES_GIVEN
+            if word == b" -b"
+            else _LOGINS
+            if b"curl" in words.OPTIONS[word]
+            else _PASSWORDS_GIVEN
+        )
+    if word in words.SHORT:
         return _SPACED_PASSES if _spaced(view, at, word) else _PASSES
     if _SIGN().match(text, end) is None:
         return ()
     names = _SPACED_NAMES if _BLANK().match(text, end) and _spaced(view, at, word) else _NAMES
-    if word in CALLED:
+    if word in words.CALLED:
         return (*names, _SENTENCE, _STATEMENT)
-    return (*names, _PAIR_OF_LOGIN, *_KEYED) if word in LOGINS else names
+    return (*names, _PAIR_OF_LOGIN, *_KEYED) if word in words.LOGINS else names
 
 
 def _within(view: bytes, at: int, end: int) -> bool:
     """Whether the word is a part of another: `bypass`, `passed`; `dbpass` is none."""
     behind = view[end : end + 1]
     return (
-        behind.isalnum() or behind in (b"_", b"-") or view[max(0, at - _NAME) : at].endswith(ENDING_IN_PASS)
+        behind.isalnum()
+        or behind in (b"_", b"-")
+        or view[max(0, at - _NAME) : at].endswith(words.ENDING_IN_PASS)
     )
 
 
@@ -232,7 +221,7 @@ def _spaced(view: bytes, at: int, word: bytes) -> bool:
     begins = line > 0 or far == 0
     if begins and _SET().match(view, line, at) is not None:
         return True
-    return word in PASSWORDS and (
+    return word in words.PASSWORDS and (
         (begins and line >= low and _DIRECTIVE().match(view, line, at) is not None)
         or (view.rfind(b"login", far, at) >= 0 and _LOGGED_IN().search(view, far, at) is not None)
     )
@@ -246,16 +235,16 @@ def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span |
     if not quoted and view[found.end() : found.end() + 1] in _GOES_ON:
         return None
     called = view[found.start() : start].rstrip(_OPENED).endswith(b"(")
-    if word in SHORT or (called and word in PASSWORDS):
+    if word in words.SHORT or (called and word in words.PASSWORDS):
         secret = said_password(value)
-    elif word in PASSWORDS:
+    elif word in words.PASSWORDS:
         listed = _LISTED().fullmatch(view, found.start(), start) is not None
         secret = _password(value, quoted=quoted and not listed)
     else:
         secret = _drawn(word, view[max(0, at - _NAME) : at], value)
     if not secret or _names_none(view, at, word, found):
         return None
-    return Span(start, Assignments.rank, start + len(value), at, "generic", value)
+    return Span(start, RANK, start + len(value), at, "generic", value)
 
 
 def _told(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
@@ -268,15 +257,19 @@ def _told(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | Non
     if _OTHER_MATTER().search(between) or view.endswith(b"public ", 0, at):
         return None
     value = value.rstrip(".,;:!?") if not quoted else value
-    secret = said_password(value) if word in PASSWORDS else _drawn(word, view[max(0, at - _NAME) : at], value)
+    secret = (
+        said_password(value)
+        if word in words.PASSWORDS
+        else _drawn(word, view[max(0, at - _NAME) : at], value)
+    )
     if not secret or _names_none(view, at, word, found):
         return None
-    return Span(start, Assignments.rank, start + len(value), at, "generic", value)
+    return Span(start, RANK, start + len(value), at, "generic", value)
 
 
 def _unsaid(word: bytes, value: str) -> bool:
     """Whether a value is none that a sentence goes on with behind the bare name: `a login with token ...`."""
-    return "---" not in value and machine_made(value, _SHORT if word in PASSWORDS else _UNSAID)
+    return "---" not in value and machine_made(value, _SHORT if word in words.PASSWORDS else _UNSAID)
 
 
 def _paired(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
@@ -285,7 +278,7 @@ def _paired(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span |
     if value is None or not said_password(value):
         return None
     start = found.start("quoted")
-    return Span(start, Assignments.rank, start + len(value), at, "generic", value)
+    return Span(start, RANK, start + len(value), at, "generic", value)
 
 
 def _argument(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
@@ -293,7 +286,7 @@ def _argument(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span
     for quoted in _ARGUMENT().finditer(found[1]):
         if said_password(quoted[1]):
             start = found.start(1) + quoted.start(1)
-            return Span(start, Assignments.rank, start + len(quoted[1]), at, "generic", quoted[1])
+            return Span(start, RANK, start + len(quoted[1]), at, "generic", quoted[1])
     return None
 
 
@@ -313,54 +306,11 @@ def _password(value: str, *, quoted: bool) -> bool:
 
 def _drawn(word: bytes, before: bytes, value: str) -> bool:
     """Whether the value is as random as a value of such a name has to be."""
-    if word == b"key" and not _STRONG_KEY().search(before):
+    if word == b"key" and not words.STRONG_KEY().search(before):
         if not before[-1:].isalnum() and before[-1:] not in (b"_", b"-"):
             return machine_made(value, _ALONE_LEAST) and not value.islower() and not value.isupper()
-        return bool(_OTHER_KEY().search(before)) and machine_made(value, _LONG)
+        return bool(words.OTHER_KEY().search(before)) and machine_made(value, _LONG)
     return machine_made(value)
-
-
-def _login_secret(value: str) -> bool:
-    return hidden_password(value) or (len(value) >= _SHORT and not placeholder(value) and drawn(value))
-
-
-def _login(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
-    """The password of `curl -u name:password`, or the name where it stands alone: then that is the key."""
-    if _CURL().search(view, max(0, at - LOOK_BACK), at) is None:
-        return None
-    user, colon, password = found[1].partition(":")
-    alone = not password.strip(_QUOTES)
-    value = user if alone else password
-    bare = value.strip(_QUOTES)
-    if not colon or not _login_secret(bare):
-        return None
-    start = found.start(1) + (0 if alone else len(user) + 1) + len(value) - len(value.lstrip(_QUOTES))
-    return Span(start, Assignments.rank, start + len(bare), at, "curl-login", bare)
-
-
-def _given(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
-    """The password of `sshpass -p ...`, `mysql -p...`."""
-    bare = found[1].strip(_QUOTES)
-    if _PROGRAM().search(view, max(0, at - LOOK_BACK), at) is None or not said_password(bare):
-        return None
-    start = found.start(1) + len(found[1]) - len(found[1].lstrip(_QUOTES))
-    return Span(start, Assignments.rank, start + len(bare), at, "login", bare)
-
-
-def _cookies_given(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
-    """Those of `curl -b name=value`."""
-    return _cookies(view, at, word, found) if _CURL().search(view, max(0, at - LOOK_BACK), at) else None
-
-
-def _cookies(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
-    """Of `name=value; name=value` all from the first value that is as random as a session's to the last."""
-    drawn_values = [pair.span(1) for pair in _PAIR().finditer(found[1]) if machine_made(pair[1], _SESSION)]
-    if not drawn_values:
-        return None
-    first, last = drawn_values[0][0], drawn_values[-1][1]
-    return Span(
-        found.start(1) + first, Assignments.rank, found.start(1) + last, at, "cookie", found[1][first:last]
-    )
 
 
 _Judge = Callable[[bytes, int, bytes, re.Match[str]], Span | None]
@@ -395,11 +345,11 @@ _PASSES = (_Reading(grammar.PASS, grammar.PASS_BEGINS, _assigned),)
 _SPACED_PASSES = (*_PASSES, _Reading(grammar.OPTION, grammar.OPTION_BEGINS, _assigned))
 _KEYED = (_Reading(grammar.ARGUMENTS, grammar.ARGUMENTS_BEGIN, _argument),)
 _PAIR_OF_LOGIN = _Reading(grammar.PAIRED, grammar.PAIRED_BEGINS, _paired)
-_COOKIE = (_Reading(grammar.COOKIES, grammar.COOKIES_BEGIN, _cookies),)
-_OF_THEIR_OWN: dict[bytes, tuple[_Reading, ...]] = {b"cookie": _COOKIE, **dict.fromkeys(KEYED, _KEYED)}
-_COOKIES_GIVEN = (_Reading(grammar.JARRED, grammar.JARRED_BEGINS, _cookies_given),)
-_PASSWORDS_GIVEN = (_Reading(grammar.PASSWORD, grammar.PASSWORD_BEGINS, _given),)
-_LOGINS = (_Reading(grammar.USER, grammar.USER_BEGINS, _login),)
+_COOKIE = (_Reading(grammar.COOKIES, grammar.COOKIES_BEGIN, cookies),)
+_OF_THEIR_OWN: dict[bytes, tuple[_Reading, ...]] = {b"cookie": _COOKIE, **dict.fromkeys(words.KEYED, _KEYED)}
+_COOKIES_GIVEN = (_Reading(grammar.JARRED, grammar.JARRED_BEGINS, cookies_given),)
+_PASSWORDS_GIVEN = (_Reading(grammar.PASSWORD, grammar.PASSWORD_BEGINS, given),)
+_LOGINS = (_Reading(grammar.USER, grammar.USER_BEGINS, login),)
 _NEAR = max(
     reading.reach
     for reading in (*_SPACED_NAMES, *_SPACED_PASSES, *_KEYED, _SENTENCE, _STATEMENT, _PAIR_OF_LOGIN)

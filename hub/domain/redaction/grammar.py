@@ -76,7 +76,7 @@ ELEMENTS, ELEMENT_BEGINS = "".join(ELEMENT) + VALUE, beginning(ELEMENT, VALUE_BE
 DEFAULT = (
     TAIL,
     "[\"']{1,1}+[ ]{0,4}+[{]{1,1}+",
-    r"(?:(?!default)[^{}]){0,400}+",
+    r"(?>(?:(?!default)[^{}]){0,400})",
     "[default]{7,7}+",
     r"[ \t]{0,24}+[=]{1,1}+[ ]{0,4}+",
 )

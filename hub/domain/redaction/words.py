@@ -1,6 +1,7 @@
 """The words that announce a secret.
 
-Owns: which these are, those that announce a password, and the options of programs that a password follows.
+Owns: which these are, those that announce a password, what a key is of, and the options of programs that a password
+follows.
 Must not: judge what follows (`assigned` does), or know which names with such a word are of no secret (`names` does).
 
 All stand in lower-case ASCII; three letters at least, by which they are looked up.
@@ -10,6 +11,8 @@ Tests: tests/hub/domain/redaction/test_assigned.py
 from __future__ import annotations
 
 from collections.abc import Mapping
+
+from hub.domain.text.patterns import late
 
 _ABROAD = (
     *(b"contrase", b"senha", b"wachtwoord", b"haslo", b"heslo"),
@@ -97,3 +100,17 @@ OPTIONS: Mapping[bytes, tuple[bytes, ...]] = {
     b" -k": (b"openssl enc",),
 }
 """Options that a secret follows, and of which programs."""
+STRONG_KEY = late(
+    rb"(?:api|access|secret|private|account|crypt|cryption|signing|sign|licen[sc]e|auth|master|app|client|deploy"
+    rb"|shared|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac"
+    rb"|session|tls|ssl|hook)[_. -]?\Z"
+)
+OTHER_KEY = late(rb"[a-z0-9][_-]\Z|[a-z]\Z")
+"""What makes a key of something a secret: `api_key`; and what may, if its value looks like one."""
+CURL = late(rb"\bcurl\b(?:[^\n]|(?<=\\)\n)*\Z")
+PROGRAM = late(
+    rb"\b(?:sshpass|mysql[a-z]{0,8}|mongo[a-z]{0,8}|mariadb|(?:docker|podman|nerdctl|registry|az) login"
+    rb"|twine|(?:redis|valkey)-cli|ldap[a-z]{0,8}|snowsql|poetry|ipmitool|7z[a-z]?|(?:un)?zip|openssl|https?(?!:))\b"
+    rb"(?:[^\n;|&]|(?<=\\)\n)*\Z"
+)
+"""A line of these programs, up to its option."""

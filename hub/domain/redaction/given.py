@@ -1,0 +1,65 @@
+"""Secrets that a program is given on its line, and cookies: `curl -u me:...`, `mysql -p...`, `Cookie: session=...`.
+
+Owns: which part of what follows is the secret.
+Must not: know the options and programs (`words` does), or what else announces a secret (`assigned` does).
+Tests: tests/hub/domain/redaction/test_assigned.py
+"""
+
+from __future__ import annotations
+
+import re
+
+from hub.domain.redaction import words
+from hub.domain.redaction.span import Span
+from hub.domain.redaction.value import drawn, hidden_password, machine_made, placeholder, said_password
+from hub.domain.text.patterns import late
+
+RANK = 500
+"""Of all that is found by the word before it."""
+LOOK_BACK = 160
+"""How far before a word one looks: whether `-u` is an option of `curl`."""
+QUOTES = "\"'\\`,;)"
+_LOGIN = 10
+_PAIR = late("=([^;]+)")
+_SESSION = 16
+
+
+def _login_secret(value: str) -> bool:
+    return hidden_password(value) or (len(value) >= _LOGIN and not placeholder(value) and drawn(value))
+
+
+def login(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """The password of `curl -u name:password`, or the name where it stands alone: then that is the key."""
+    if words.CURL().search(view, max(0, at - LOOK_BACK), at) is None:
+        return None
+    user, colon, password = found[1].partition(":")
+    alone = not password.strip(QUOTES)
+    value = user if alone else password
+    bare = value.strip(QUOTES)
+    if not colon or not _login_secret(bare):
+        return None
+    start = found.start(1) + (0 if alone else len(user) + 1) + len(value) - len(value.lstrip(QUOTES))
+    return Span(start, RANK, start + len(bare), at, "curl-login", bare)
+
+
+def given(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """The password of `sshpass -p ...`, `mysql -p...`."""
+    bare = found[1].strip(QUOTES)
+    if words.PROGRAM().search(view, max(0, at - LOOK_BACK), at) is None or not said_password(bare):
+        return None
+    start = found.start(1) + len(found[1]) - len(found[1].lstrip(QUOTES))
+    return Span(start, RANK, start + len(bare), at, "login", bare)
+
+
+def cookies_given(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
+    """Those of `curl -b name=value`."""
+    return cookies(view, at, word, found) if words.CURL().search(view, max(0, at - LOOK_BACK), at) else None
+
+
+def cookies(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """Of `name=value; name=value` all from the first value that is as random as a session's to the last."""
+    drawn_values = [pair.span(1) for pair in _PAIR().finditer(found[1]) if machine_made(pair[1], _SESSION)]
+    if not drawn_values:
+        return None
+    first, last = drawn_values[0][0], drawn_values[-1][1]
+    return Span(found.start(1) + first, RANK, found.start(1) + last, at, "cookie", found[1][first:last])
