@@ -4,7 +4,7 @@ import attrs
 
 from hub.api.convert import structure
 from hub.api.graph import Graph
-from hub.api.observability import AuditHead, Breaker
+from hub.api.observability import AuditHead, Breaker, TreeNode
 from hub.api.providers import ProviderConfig
 from hub.api.trust import Trusted
 from hub.domain.breaker import BreakerState
@@ -12,14 +12,33 @@ from hub.web.page.ask import Failed
 from hub.web.page.doctor import findings
 from tests.hub.web.fake import CONFIGURED, GRAPH
 
-NODE = {"path": "root", "restarts": 0, "children": [{"path": "root/quota", "restarts": 0, "children": []}]}
+
+def node(path: str, restarts: int = 0, *below: TreeNode) -> TreeNode:
+    return TreeNode(
+        name=path.rpartition("/")[2],
+        path=path,
+        kind="supervisor" if below else "worker",
+        state="running",
+        generation=restarts,
+        restarts=restarts,
+        uptime=1.0,
+        depth=0,
+        peak=0,
+        capacity=1,
+        dead_letters=0,
+        current=None,
+        blocked_in=None,
+        children=list(below),
+    )
+
+
 WELL = {
     "trust": Trusted(project="/w", state="trusted", trusted=True, digest="", items=[], gone=[]),
     "audit": AuditHead(seq=9, hash="0", bytes=1),
     "providers": structure([CONFIGURED], list[ProviderConfig]),
     "breakers": [Breaker(name="a", state=BreakerState.CLOSED, failures=0)],
     "index": structure(GRAPH, Graph),
-    "tree": NODE,
+    "tree": node("root", 0, node("root/quota")),
 }
 
 
@@ -34,7 +53,7 @@ def test_each_trouble_is_found_and_has_a_next_step():
         "providers": [],
         "breakers": [Breaker(name="a", state=BreakerState.OPEN, failures=3)],
         "index": structure({**GRAPH, "scan": {"files": 0, "bytes": 0, "error": "no space"}}, Graph),
-        "tree": {**NODE, "children": [{"path": "root/quota", "restarts": 2, "children": []}]},
+        "tree": node("root", 0, node("root/quota", 2)),
     }
     found = list(findings(ill))
     assert not any(one.ok for one in found)
