@@ -26,7 +26,7 @@ from hub.io.events.store import NewEvent
 from hub.io.project.places import Places
 from hub.io.records.store import RecordStore
 from hub.messages import EventAppend, EventsSince, GetProspects, GetWallet, SpentElsewhere
-from supervisors import DynamicHandle, Slot, SupervisorSpec, actor_spec
+from supervisors import DynamicHandle, MailboxSpec, Overflow, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running
 from tests.waiting import answered, changed
 
@@ -112,7 +112,8 @@ def places(tmp_path):
 
 @asynccontextmanager
 async def bench_of(places, clock=None, config=TOML):
-    audit, log, settings, session, quota = map(Slot, ("audit", "events", "settings", "session", "quota"))
+    names = ("audit", "events", "settings", "session", "quota")
+    audit, log, settings, session, quota = (Slot(name, MailboxSpec(64, Overflow.BLOCK)) for name in names)
     clock = clock or Clock()
     providers = ("claude", "codex", "gemini")
 
