@@ -30,7 +30,7 @@ from hub.actors.common.job import Jobs
 from hub.actors.common.launch import agent_launch
 from hub.actors.common.outbox import Outbox
 from hub.actors.common.secrets import Secrets, own_keys
-from hub.actors.detector.actor import Detector, assembled
+from hub.actors.detector.actor import Detector
 from hub.actors.detector.scanner import Scanner
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
@@ -223,7 +223,7 @@ class App:
         )
 
     def _detector(self) -> Detector:
-        return assembled(
+        return Detector(
             Scanner(self.places.root, self.providers, self.config),
             self.places,
             self._errands(),
@@ -365,7 +365,7 @@ class App:
             self.places, self.slots.of_front, self._snapshot, self.secrets.file, self.insist_on_trust
         )
 
-    def _front(self) -> FrontEnd:
+    def _front(self) -> FrontEnd[Bound]:
         port = self.bound.port if self.bound is not None else self.port
         server = self.config.server
         door = partial(

@@ -118,11 +118,11 @@ RULES: dict[Code, Fault] = {
     Code.OTHER_USER: Fault(
         403,
         4,
-        "The other end is another user's",
-        "Be the user who runs hub, or send its token: set [server] token, and HUB_TOKEN where you call from.",
+        "The connection belongs to another user",
+        "Call as the user who runs hub, or send its token: set [server] token, and HUB_TOKEN where you call from.",
     ),
     Code.FOREIGN_ORIGIN: Fault(
-        403, 1, "The request came from a foreign origin", "Call hub from its own page or a local program."
+        403, 1, "The request came from another website", "Call hub from its own page or a local program."
     ),
     Code.NOT_FOUND: Fault(
         404, 3, "There is no such thing here", "See /openapi.json for the paths that exist."
@@ -148,7 +148,7 @@ RULES: dict[Code, Fault] = {
         "Wait for it, stop it: hub stop, or let yours wait for its turn: hub run --queue",
     ),
     Code.WHICH_SESSION: Fault(
-        409, 1, "More than one session is meant", "Say which: add its id, or the beginning of it"
+        409, 1, "That could mean more than one session", "Say which: add its id, or the start of it"
     ),
     Code.NO_ACTIVE_SESSION: Fault(409, 1, "No session is active", 'Start one: hub run "task"'),
     Code.HANDOFF_IN_PROGRESS: Fault(409, 1, "A handoff is under way", "Watch it: hub logs -f"),
@@ -156,13 +156,13 @@ RULES: dict[Code, Fault] = {
         409, 1, "The active agent takes no replies", "Hand over instead: hub handoff"
     ),
     Code.APPROVAL_RESOLVED: Fault(
-        409, 1, "The request has its answer already", "See what waits: hub approvals"
+        409, 1, "The request was already answered", "See what waits: hub approvals"
     ),
     Code.APPROVAL_DENIED: Fault(
         409, 1, "It was not approved", "Change the rule in hub.toml, or run the task again: hub run"
     ),
     Code.NO_FALLBACK: Fault(
-        409, 6, "There is nobody to hand the work to", "Enable another provider in hub.toml."
+        409, 6, "No agent is left to hand the work to", "Enable another provider in hub.toml."
     ),
     Code.NO_TERMINAL: Fault(409, 1, "No terminal could be opened", "Run the command in the detail by hand."),
     Code.UNAVAILABLE: Fault(503, 1, "A part of the daemon is restarting", "Try again in a second."),
@@ -176,7 +176,7 @@ RULES: dict[Code, Fault] = {
     Code.READ_ONLY: Fault(
         507,
         1,
-        "The disk cannot be written",
+        "The file system is read-only",
         "Remount it writable, then try again; a session that waits for it goes on by itself.",
     ),
     Code.DISK_FAILED: Fault(
@@ -193,7 +193,7 @@ RULES: dict[Code, Fault] = {
         422, 2, "hub.toml does not parse or validate", "Correct the place named in the detail."
     ),
     Code.CONFIG_CHANGED: Fault(
-        409, 1, "The file was changed by somebody else meanwhile", "Try again when nobody writes it."
+        409, 1, "Something else changed the file in the meantime", "Try again once nothing else writes to it."
     ),
     Code.ACCOUNT_IN_USE: Fault(
         409, 1, "The session that runs uses this account", "Hand over first, or stop it: hub stop"
@@ -205,8 +205,8 @@ RULES: dict[Code, Fault] = {
     Code.UPSTREAM_FAILED: Fault(
         424,
         1,
-        "The model server did not do as it should",
-        "See that it runs and what it says, then try again.",
+        "The model server failed",
+        "Check that it runs and what it says, then try again.",
     ),
     Code.VISION_OFF: Fault(
         409, 1, "No vision model is configured", "Set enabled and model in [vision] of hub.toml."
@@ -246,7 +246,7 @@ RULES: dict[Code, Fault] = {
         409, 1, "There is nothing to take", "See what the session has changed: hub diff"
     ),
     Code.NOT_TAKEN: Fault(
-        409, 1, "Its result was not taken yet", "Take it first: hub take   Or let it go: --force"
+        409, 1, "Its result has not been taken yet", "Take it first: hub take   Or let it go: --force"
     ),
     Code.AGENT_MISSING: Fault(
         409, 1, "The agent's program is not installed", "Run hub doctor for the install command."
@@ -270,11 +270,11 @@ RULES: dict[Code, Fault] = {
     Code.DISPATCH_AMBIGUOUS: Fault(
         409,
         1,
-        "It cannot be known whether the receiver started",
+        "It is not known whether the next agent started",
         "Look at the worktree, then decide: hub handoff, or hub stop",
     ),
     Code.DISPATCH_FAILED: Fault(409, 1, "The agent could not be started", "Run hub doctor."),
-    Code.RESUME_TIMEOUT: Fault(409, 1, "The receiver gave no sign of life", "Hand over: hub handoff"),
+    Code.RESUME_TIMEOUT: Fault(409, 1, "The next agent gave no sign of life", "Hand over: hub handoff"),
     Code.VERIFY_FAILED: Fault(409, 1, "The acceptance commands failed", "Read their output: hub logs --full"),
     Code.SETUP_FAILED: Fault(
         409,
@@ -286,7 +286,7 @@ RULES: dict[Code, Fault] = {
         409, 1, "The contract's signature does not verify", "It was not given to the agent; see hub history"
     ),
     Code.STATE_CORRUPT: Fault(
-        409, 1, "A state file is damaged; it was kept aside", "Start anew: hub run; the branch is intact."
+        409, 1, "A state file is damaged; it was set aside", "Start anew: hub run; the branch is intact."
     ),
     Code.NOT_SEALED: Fault(
         409,
@@ -320,7 +320,7 @@ RULES: dict[Code, Fault] = {
     Code.TRUST_NEEDED: Fault(
         409,
         5,
-        "You have not said yet that you trust this project",
+        "You have not trusted this project yet",
         "See what it would do, and say yes: hub trust   Or for this time: --trust",
     ),
     Code.USAGE: Fault(422, 2, "The command was not understood", "See --help."),

@@ -132,7 +132,7 @@ EDGES: tuple[Edge, ...] = _edges()
 
 
 @attrs.frozen
-class Inbox:
+class InboxRule:
     """How much may wait for an actor."""
 
     mailbox: MailboxSpec
@@ -140,15 +140,15 @@ class Inbox:
     """What that means for who sends."""
 
 
-def _waits(capacity: int, when_full: str) -> Inbox:
-    return Inbox(MailboxSpec(capacity, Overflow.BLOCK), when_full)
+def _waits(capacity: int, when_full: str) -> InboxRule:
+    return InboxRule(MailboxSpec(capacity, Overflow.BLOCK), when_full)
 
 
-def _refuses(capacity: int, when_full: str) -> Inbox:
-    return Inbox(MailboxSpec(capacity, Overflow.FAIL), when_full)
+def _refuses(capacity: int, when_full: str) -> InboxRule:
+    return InboxRule(MailboxSpec(capacity, Overflow.FAIL), when_full)
 
 
-INBOXES: Mapping[str, Inbox] = {
+INBOXES: Mapping[str, InboxRule] = {
     "audit": _waits(256, "nobody goes on before what he did is on record"),
     "events": _waits(256, "agents are read no further; their output waits in the spool"),
     "settings": _waits(64, "a change waits its turn, none is lost"),

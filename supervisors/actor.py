@@ -6,14 +6,15 @@ Must not: know supervisors' rules; keep anything for the next incarnation.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Hashable
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import trio
 
 from supervisors import exits
 from supervisors.backoff import Backoff
-from supervisors.call import Answer, Call
+from supervisors.call import NOTHING, Answer, Call, Sent
 from supervisors.events import At, EventKind
 from supervisors.exits import Exit
 from supervisors.life import Life
@@ -24,6 +25,7 @@ from supervisors.spec import Brutal, ChildSpec, Restart
 
 A = TypeVar("A")
 M = TypeVar("M")
+N = TypeVar("N")
 
 
 class ActorContext(Generic[M]):
@@ -106,9 +108,10 @@ class Actor(Generic[M]):
         """
 
     async def handle(self, message: M) -> Answer | None:
-        """Handle one message: a call is answered by `message.answer` or `answer_later`, a cast and a `Call[None]` by None.
+        """Handle one message: a call is answered by `message.answer` or `answer_later`, a cast by None.
 
-        An `Actor[Never]` takes none, and leaves this.
+        A call left without an answer is an error of the actor's. One that takes no cast says `-> Answer`, and the type
+        checker finds it. An `Actor[Never]` takes no message, and leaves this.
         """
         raise TypeError(f"{type(message).__name__} is not for {self.ctx.name}")
 
@@ -126,6 +129,16 @@ class Actor(Generic[M]):
         `return self.answer_later(message, self._look())` in `handle`. Its errors count as if `handle` had raised them.
         """
         self.ctx.nursery.start_soon(_answer, work, self.ctx.current_reply, self.answers)
+        return Answer(DEFER)
+
+    def forward(self, message: N, to: Awaitable[Ref[N]]) -> Answer:
+        """Answer the call at hand, whichever it is, with what another actor answers to it, however long that takes."""
+        call = cast("Sent[N, object]", message)  # of a union of calls a type checker infers no inbox
+
+        async def passed_on() -> object:
+            return await (await to).call(call, math.inf)
+
+        self.ctx.nursery.start_soon(_answer, passed_on(), self.ctx.current_reply, self.answers)
         return Answer(DEFER)
 
 
@@ -222,6 +235,8 @@ class _Runner(Generic[M]):
                 self.slot.current = None
                 return  # dropped
             result = await self.actor.handle(envelope.message)
+            if result is None and reply is not None:
+                _insist_on_no_call(envelope.message)
         except Exception as error:
             if not _told(reply, error, self.actor.answers):
                 self.slot.refuse(self.box, exits.from_error(error))
@@ -231,7 +246,7 @@ class _Runner(Generic[M]):
                 if result is DEFER:
                     reply.defer(self.slot.deferred)
                 else:
-                    reply.answer(result)
+                    reply.answer(None if result is NOTHING else result)
         self.slot.current = None
 
     async def _stopped(self, end: Exit) -> None:
@@ -258,6 +273,11 @@ class _Runner(Generic[M]):
                 EventKind.CLEANUP_FAILED, self.life.path, self.life.generation, detail=detail
             )
         return end
+
+
+def _insist_on_no_call(message: object) -> None:
+    if isinstance(message, Call):
+        raise TypeError(f"{type(message).__name__} was left without an answer")
 
 
 async def _answer(work: Awaitable[Any], reply: Reply | None, answers: tuple[type[Exception], ...]) -> None:

@@ -5,7 +5,7 @@ Owns: the type of the answer. Must not: hold a message, or send one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, NewType, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, NewType, Protocol, Self, TypeVar
 
 A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
@@ -13,6 +13,8 @@ M_co = TypeVar("M_co", covariant=True)
 
 Answer = NewType("Answer", object)
 """What `Actor.handle` returns for a call: made by the message itself, so that it is what was promised."""
+NOTHING: Final = Answer(object())
+"""The answer None, told apart from no answer."""
 
 
 class Call(Generic[A]):
@@ -22,7 +24,7 @@ class Call(Generic[A]):
 
     def answer(self, value: A) -> Answer:
         """The value, as what answers this message and no other."""
-        return Answer(value)
+        return NOTHING if value is None else Answer(value)
 
     if TYPE_CHECKING:
 

@@ -43,6 +43,11 @@ class Run:
         """How it ended; the first outcome counts."""
         return self.outcomes[0]
 
+    @property
+    def unknown(self) -> int:
+        """How many lines were of no known form."""
+        return sum(bool(event.meta.get("unknown")) for event in self.events)
+
     def of(self, kind: EventType) -> list[Event]:
         """The events of one type."""
         return [event for event in self.events if event.type is kind]

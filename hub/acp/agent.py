@@ -6,8 +6,8 @@ Must not: know what a prompt leads to (`conversation` does), or a transport.
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -99,7 +99,7 @@ class EditorAgent:
         daemon = self.daemon_of(_folder(params))
         await daemon.ensure()
         # As the daemon's own: in the order of time, and never twice.
-        session_id = f"s-{int(time.time()):x}-{secrets.token_hex(4)}"
+        session_id = f"s-{int(time.time()):x}-{os.urandom(4).hex()}"
         made = await self._opened(session_id, daemon)
         return {"sessionId": session_id, **_offered(made)}
 

@@ -70,7 +70,7 @@ class AuditWriter(Actor[AuditInbox]):
         if hasattr(self, "_journal"):
             self._journal.close()
 
-    async def handle(self, message: AuditInbox) -> Answer | None:
+    async def handle(self, message: AuditInbox) -> Answer:
         """Append, or tell."""
         match message:
             case AuditAppend(entries=entries):

@@ -77,7 +77,7 @@ class Breakers(Actor[BreakersInbox]):
             if damage is not None:
                 self.ctx.nursery.start_soon(self._outbox.trouble, damage)
 
-    async def handle(self, message: BreakersInbox) -> Answer | None:
+    async def handle(self, message: BreakersInbox) -> Answer:
         """Count, or tell."""
         await self._look_at_quotas()
         now = self._clock()
@@ -88,9 +88,11 @@ class Breakers(Actor[BreakersInbox]):
                 if message.worked:
                     old = breaker.on_work(old, dispatch)
                 await self._keep(breaker.on_failure(old, failure.kind, now, failure.resets_at, dispatch))
+                return message.answer(None)
             case BreakerSuccess(provider=provider, account=account, dispatch_id=dispatch):
                 old = breaker.at(self._of(provider, account), now)
                 await self._keep(breaker.on_success(old, now, dispatch))
+                return message.answer(None)
             case BreakerAttempt(provider=provider, account=account, dispatch_id=dispatch):
                 known = self._of(provider, account)
                 new, allowed = breaker.allow(known, now, dispatch, insisted=message.insisted)
@@ -98,6 +100,7 @@ class Breakers(Actor[BreakersInbox]):
                 return message.answer(allowed)
             case BreakerWithdrawn(provider=provider, account=account, dispatch_id=dispatch):
                 await self._keep(breaker.on_withdrawal(self._of(provider, account), dispatch))
+                return message.answer(None)
             case BreakerClosed():
                 waits = {key: _shut(b, now) for key, b in self._breakers.items()}
                 return message.answer({key: shut for key, shut in waits.items() if shut.until > now})
@@ -105,7 +108,6 @@ class Breakers(Actor[BreakersInbox]):
                 return message.answer([_shown(breaker.at(b, now)) for _, b in sorted(self._breakers.items())])
             case _:
                 assert_never(message)
-        return None
 
     async def _look_at_quotas(self) -> None:
         """Take over what the wallet knows; a wallet that does not answer costs nothing but that."""

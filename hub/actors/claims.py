@@ -54,7 +54,7 @@ class Claims(Actor[ClaimsInbox]):
         found, _ = self._store.load()
         self._held = (found or KeptClaims()).held
 
-    async def handle(self, message: ClaimsInbox) -> Answer | None:
+    async def handle(self, message: ClaimsInbox) -> Answer:
         """Take, give back, count."""
         match message:
             case ClaimAccount():
@@ -63,15 +63,16 @@ class Claims(Actor[ClaimsInbox]):
                 held = self._held.get(session_id)
                 if held is not None and dispatch_id in ("", held.dispatch_id):
                     self._write({one: claim for one, claim in self._held.items() if one != session_id})
+                return message.answer(None)
             case RetainClaims(sessions=sessions):
                 if set(self._held) - set(sessions):
                     self._write({one: claim for one, claim in self._held.items() if one in sessions})
+                return message.answer(None)
             case GetClaims(but=but):
                 others = (claim.target for one, claim in self._held.items() if one != but)
                 return message.answer(Counter(others))
             case _:
                 assert_never(message)
-        return None
 
     def _claim(self, asked: ClaimAccount) -> bool:
         others = sum(c.target == asked.target for one, c in self._held.items() if one != asked.session_id)

@@ -7,26 +7,29 @@ Must not: know a route, or hold any state a client could miss after a restart.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Never, Protocol
+from typing import Generic, Never, Protocol, TypeVar
 
 import trio
 
 from supervisors import Actor, Exit, ExitKind
 
+B = TypeVar("B")
+B_co = TypeVar("B_co", covariant=True)
 
-class Serve(Protocol):
+
+class Serve(Protocol[B_co]):
     """Runs the server until `stop` is set; reports where it is bound through `task_status`."""
 
-    def __call__(self, stop: trio.Event, *, task_status: trio.TaskStatus[Any]) -> Awaitable[None]:
+    def __call__(self, stop: trio.Event, *, task_status: trio.TaskStatus[B_co]) -> Awaitable[None]:
         """Serve."""
 
 
-class FrontEnd(Actor[Never]):
+class FrontEnd(Actor[Never], Generic[B]):
     """Starts the server with itself and takes it down with itself."""
 
     cleanup_timeout = 6.0
 
-    def __init__(self, serve: Serve, bound: Callable[[Any], None]) -> None:
+    def __init__(self, serve: Serve[B], bound: Callable[[B], None]) -> None:
         self._serve = serve
         self._bound = bound
         self._stop = trio.Event()
@@ -34,10 +37,9 @@ class FrontEnd(Actor[Never]):
 
     async def started(self) -> None:
         """Ready when the socket listens."""
-        port = await self.ctx.nursery.start(self._run)
-        self._bound(port)
+        self._bound(await self.ctx.nursery.start(self._run))
 
-    async def _run(self, *, task_status: trio.TaskStatus[int]) -> None:
+    async def _run(self, *, task_status: trio.TaskStatus[B]) -> None:
         try:
             await self._serve(self._stop, task_status=task_status)
         finally:

@@ -8,6 +8,7 @@ It begins at the newest event: what happened before the daemon is no news.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -22,14 +23,14 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.follower import LogFollower, Records
+from hub.actors.common.outbox import Outbox
 from hub.domain.config.model import Notify
 from hub.domain.event import Tag
 from hub.domain.notice import Notice, notice_of
 from hub.errors import HubError
-from hub.io.events.store import NewEvent
 from hub.io.processes.commands import base_env
-from hub.messages import EventAppend, EventsInbox, GetConfig
-from supervisors import Actor, Answer, Exit, Ref
+from hub.messages import EventsInbox, GetConfig
+from supervisors import Actor, Exit, Ref
 
 TIMEOUT = 30.0
 """Seconds that the user's program may take."""
@@ -43,7 +44,7 @@ class Notices(Actor[Never]):
     """Asked by nobody."""
 
     def __init__(self, events: Ref[EventsInbox], settings: Ref[GetConfig]) -> None:
-        self._events = events
+        self._outbox = Outbox(events, time.time)
         self._settings = settings
         self._follower = LogFollower(events, self._place, self._read)
         self._upto = -1
@@ -57,10 +58,6 @@ class Notices(Actor[Never]):
     async def stopped(self, exit: Exit) -> None:
         """Leave the log."""
         self._follower.leave()
-
-    async def handle(self, message: Never) -> Answer | None:
-        """There is nothing to ask."""
-        raise NotImplementedError(message)
 
     async def _place(self, head: int) -> int:
         return head if self._upto < 0 or self._upto > head else self._upto
@@ -90,13 +87,8 @@ class Notices(Actor[Never]):
         name = "apprise" if "hub.io.apprise" in argv else argv[0]
         if why and name not in self._said:
             self._said.add(name)
-            event = NewEvent(
-                str(Tag.ERROR), f"news could not be told: {name} {why}", {}, int(time.time() * 1000)
-            )
-            try:
-                await call_until_answered(self._events, EventAppend([event]))
-            except HubError:
-                return
+            with contextlib.suppress(HubError):
+                await self._outbox.publish(Tag.ERROR, f"news could not be told: {name} {why}", {})
 
 
 def ring(notice: Notice) -> None:

@@ -73,7 +73,7 @@ class Outcomes(Actor[OutcomesInbox]):
         """Leave the log."""
         self._follower.leave()
 
-    async def handle(self, message: OutcomesInbox) -> Answer | None:
+    async def handle(self, message: OutcomesInbox) -> Answer:
         """Answer with the tally."""
         match message:
             case GetOutcomes():

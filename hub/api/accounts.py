@@ -11,10 +11,9 @@ from typing import Annotated, Literal
 import attrs
 
 from hub.api.base import Done
-from hub.api.meta import Meta, ProviderName
+from hub.api.meta import Label, Meta, ProviderName
 from hub.api.providers import ProviderAccount
 
-Label = Annotated[str, Meta(min_length=1, max_length=64, description="Printable, no space at an end.")]
 Folder = Annotated[
     str,
     Meta(

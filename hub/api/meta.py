@@ -61,6 +61,7 @@ Name = Annotated[
 ProviderName = Annotated[
     str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9._-]+$(?!\n)", description="As in hub.toml.")
 ]
+Label = Annotated[str, Meta(min_length=1, max_length=64, description="Printable, no space at an end.")]
 Trust = Annotated[
     str,
     Meta(

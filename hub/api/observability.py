@@ -10,7 +10,7 @@ from typing import Annotated
 
 import attrs
 
-from hub.api.meta import UNSET, Meta, Timestamp, Unset
+from hub.api.meta import UNSET, AsNamed, Meta, Timestamp, Unset
 from hub.domain.breaker import BreakerState
 
 
@@ -38,3 +38,34 @@ class AuditHead:
     seq: int
     hash: str
     bytes: int
+
+
+@attrs.frozen(kw_only=True)
+class TreeNode(AsNamed):
+    """An actor or a supervisor, with what is below it.
+
+    Attributes:
+        path: Ids from the root down, joined by slashes.
+        kind: `worker` or `supervisor`.
+        state: `starting`, `running`, `stopping`, `stuck`, `restarting` or `stopped`.
+        uptime: Seconds since this incarnation became ready.
+        depth: Messages waiting; `peak` is the most that ever did, `capacity` how many may.
+        dead_letters: Casts lost.
+        current: The message being handled.
+        blocked_in: The actor it waits for.
+    """
+
+    name: str
+    path: str
+    kind: str
+    state: str
+    generation: int
+    restarts: int
+    uptime: float
+    depth: int
+    peak: int
+    capacity: int
+    dead_letters: int
+    current: str | None
+    blocked_in: str | None
+    children: list[TreeNode]

@@ -11,13 +11,12 @@ from typing import Annotated, Literal
 import attrs
 
 from hub.api.base import Done, ReportedFailure
-from hub.api.meta import Meta, Timestamp, Trust
+from hub.api.meta import Label, Meta, Timestamp, Trust
 from hub.api.session import MAX_COMMANDS, MAX_TASK, Command
 from hub.domain.pipeline.run import NodeOutcome, NodeState, RunState
 
 MAX_PIPELINES = 200
 MAX_NAMES = 200
-Label = Annotated[str, Meta(min_length=1, max_length=64, description="Printable, no space at an end.")]
 Labels = Annotated[list[Label], Meta(max_length=MAX_NAMES)]
 
 

@@ -11,8 +11,7 @@ from typing import Annotated
 import attrs
 
 from hub.api.base import Done
-from hub.api.meta import UNSET, Meta, ProviderName, Timestamp, Unset
-from hub.api.pipelines import Label
+from hub.api.meta import UNSET, Label, Meta, ProviderName, Timestamp, Unset
 
 MAX_NAMES = 64
 MAX_HINT = 10_000

@@ -82,5 +82,5 @@ def completion(ctx: click.Context, shell: str, *, as_json: bool) -> None:
 def _script(ctx: click.Context, shell: str) -> str:
     kind = get_completion_class(shell)
     if kind is None:  # pragma: no cover  # click has all three
-        raise HubError(Code.USAGE, f"hub cannot complete in {shell!r}.")
+        raise HubError(Code.USAGE, f"hub has no completion for {shell!r}.")
     return kind(ctx.find_root().command, {}, "hub", "_HUB_COMPLETE").source()

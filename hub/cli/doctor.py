@@ -22,7 +22,7 @@ from hub.cli import checks
 from hub.cli.checks import Finding
 from hub.cli.context import json_option, project_dir
 from hub.cli.versions import Versions
-from hub.cli.width import columns, hung
+from hub.cli.width import advice, columns, hung
 from hub.domain.config.reader import Config
 from hub.domain.permission.rules import asks
 from hub.domain.text.safe import clean
@@ -81,7 +81,7 @@ def _show(found: Finding) -> None:
     line = f"{click.style(f'{word:<4}', fg=colour)}{plus}{found.check:<16} {clean(found.detail)}"
     click.echo(hung(line, width, hang))
     for line in found.hint.splitlines() if not found.ok else ():
-        click.echo(f"{'':<{hang}}{clean(line)}")  # it has a command that is to be copied
+        click.echo(advice(clean(line), width, hang))
 
 
 def _all(folder: Path) -> Iterator[Finding]:

@@ -15,8 +15,11 @@ from pathlib import Path
 
 import click
 
+from hub.cli.width import advice, columns, hung
 from hub.errors import Code, HubError, install_broken
 
+_INDENT = 5
+"""Columns before what is below `hub: `."""
 _INTERNAL = "Run it again with HUB_DEBUG=1, and report that with the output of: hub doctor"
 
 
@@ -104,9 +107,11 @@ def _fail(error: HubError, *, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({"error": error.problem()}))
     else:
-        click.echo(f"hub: {clean(error.detail)}", err=True)
+        width = columns(sys.stderr)
+        for line in f"hub: {clean(error.detail)}".splitlines():
+            click.echo(hung(line, width, _INDENT), err=True)
         for line in filter(None, (*several(error), error.hint)):
-            click.echo(f"     {clean(line)}", err=True)
+            click.echo(advice(clean(line), width, _INDENT), err=True)
     return error.exit_status
 
 

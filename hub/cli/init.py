@@ -74,7 +74,7 @@ def init(ctx: click.Context, *, yes: bool, as_json: bool) -> None:
     insist_usable(places.root)
     places.ensure()
     if os.path.lexists(places.config):  # a link that leads nowhere too: it would be written where it leads
-        raise HubError(Code.USAGE, f"{places.config} is there already.", hint="Look at it: hub doctor")
+        raise HubError(Code.USAGE, f"{places.config} already exists.", hint="Look at it: hub doctor")
     agents = [name for name in names() if not name.startswith("demo")]
     found = [name for name in agents if shutil.which(name)]
     proposal = propose(_look(places.root))

@@ -13,19 +13,19 @@ from pathlib import Path
 from hub.actors.detector.scanner import Scanner
 from hub.api.convert import structure, unstructure
 from hub.api.detect import Detected
+from hub.client.place import root_of
 from hub.domain.config.reader import Config
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.domain.text.plain import plain_value
-from hub.errors import Code, HubError
 from hub.io.config.accounts import read_added
 from hub.io.config.file import load
-from hub.io.project.places import Places, find_project, load_or_create_key
+from hub.io.project.places import Places, load_or_create_key
 from hub.io.project.trust import Gate
 from hub.providers.registry import load_all
 
 
 def looked(folder: Path, hours: int) -> list[Detected]:
-    """What `GET /api/detect` would answer in the project of this folder; without one, there are no settings of its own.
+    """What `GET /api/detect` would answer in the project of this folder; without one, the user's own settings hold.
 
     Raises:
         HubError: Its settings cannot be read.
@@ -39,12 +39,7 @@ def looked(folder: Path, hours: int) -> list[Detected]:
 
 def _project(folder: Path) -> tuple[Path, Config]:
     """The project's root and settings; the folder itself where it is in none: agents run elsewhere, too."""
-    try:
-        places = Places(find_project(folder))
-    except HubError as error:
-        if error.code is not Code.NOT_A_REPOSITORY:
-            raise
-        return folder, Config()
+    places = Places(root_of(folder) or folder)
     gate = Gate.of(places.root, os.environ)
     config = load(places.config, environ=os.environ, added_accounts=read_added(places.accounts), gate=gate)
     return places.root, config

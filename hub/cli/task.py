@@ -33,7 +33,7 @@ def task_of(words: str, file: str) -> str:
     if file:
         text = _read(file)
     elif words == _STDIN:
-        text = sys.stdin.read(MAX_TASK + 1)
+        text = _piped()
     elif words:
         text = words
     else:
@@ -47,9 +47,15 @@ def task_of(words: str, file: str) -> str:
     return text
 
 
+def _piped() -> str:
+    if sys.stdin.isatty():
+        click.echo("write the task; Ctrl-D on a line of its own ends it", err=True)
+    return sys.stdin.read(MAX_TASK + 1)
+
+
 def _read(file: str) -> str:
     if file == _STDIN:
-        return sys.stdin.read(MAX_TASK + 1)
+        return _piped()
     try:
         with Path(file).open(encoding="utf-8-sig") as opened:
             return opened.read(MAX_TASK + 1)

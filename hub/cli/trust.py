@@ -45,7 +45,11 @@ def trust(ctx: click.Context, *, yes: bool, revoke: bool, status: bool, as_json:
     elif not (status or as_json or standing.trusted):
         if not on_terminal():
             click.echo("\n".join(shown(standing)), err=True)
-            raise HubError(Code.TRUST_NEEDED, "Nobody is there to be asked.", hint="Say yes: hub trust --yes")
+            raise HubError(
+                Code.TRUST_NEEDED,
+                "There is nobody to ask here: it needs a terminal.",
+                hint="Say yes: hub trust --yes",
+            )
         ask(gate, standing)
         click.echo("trusted; what changes is asked for again")
         return

@@ -41,9 +41,18 @@ def hung(text: str, width: int, hang: int) -> str:
     for token in _TOKEN.findall(text):
         if token.isspace():
             gap = token
-        elif line.strip() and visible(line) + len(gap) + visible(token) > width:
+        elif visible(line) + len(gap) > hang and visible(line) + len(gap) + visible(token) > width:
             lines.append(line)
             line, gap = " " * hang + token, ""
         else:
             line, gap = line + gap + token, ""
     return "\n".join([*lines, line])
+
+
+def advice(text: str, width: int, indent: int) -> str:
+    """A next step below what it is for; where it is too wide its command has a line of its own, to be copied."""
+    before = " " * indent
+    words, colon, command = text.rpartition(": ")
+    if not colon or command.endswith(".") or not width or indent + visible(text) <= width:
+        return hung(before + text, width, indent)
+    return f"{hung(f'{before}{words}:', width, indent)}\n{before}  {command}"

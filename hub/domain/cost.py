@@ -16,7 +16,8 @@ import attrs
 
 _BUCKET = 100_000
 """Requests whose input is of one such size are priced together: some makers charge more for a long context."""
-_SUM = -1
+_SUM, _BOUND = -1, -2
+"""In place of a size: the sum of many requests, and what was told while a turn is under way."""
 MICROS = 1_000_000
 
 
@@ -78,9 +79,12 @@ class Meter:
         if "costUsdMicros" in meta:
             self.told = True
             self.told_micros += _count(meta["costUsdMicros"])
+            self._open = {key: open_ for key, open_ in self._open.items() if key[2] != _BOUND}
             return
         # The sum of many requests says nothing of how long each was: it is no long context.
         size = found.tokens_in // _BUCKET if meta.get("request") else _SUM
+        if meta.get("lowerBound"):  # the end of the turn tells the rest, and the cost of all
+            size = _BOUND
         key = (str(meta.get("provider", "")), str(meta.get("model", "")), size)
         before, requests = self._open.get(key, (Tokens(), 0))
         self._open[key] = (before + found, requests + 1)
@@ -92,7 +96,7 @@ class Meter:
                 provider,
                 model,
                 tokens,
-                max(requests, tokens.tokens_in // _BUCKET + 1) if size == _SUM else requests,
+                max(requests, tokens.tokens_in // _BUCKET + 1) if size < 0 else requests,
             )
             for (provider, model, size), (tokens, requests) in self._open.items()
             if tokens != Tokens()

@@ -34,7 +34,7 @@ def not_on_record(given: str, known: Sequence[str]) -> HubError:
     """There is no session whose id begins so; the one that was probably meant is in the hint."""
     close = difflib.get_close_matches(given, known, 1, _ALIKE)
     hint = f"Did you mean {close[0]}? See all: hub ls" if close else "See which there are: hub ls"
-    return HubError(Code.NOT_FOUND, f"Session {given} is not on record.", hint=hint)
+    return HubError(Code.NOT_FOUND, f"Session {given} is not known here.", hint=hint)
 
 
 def several_meant(found: Sequence[str]) -> HubError:

@@ -11,7 +11,7 @@ events whose offsets are already in the event log, and sends every write again; 
 once, by its `key`. So nothing is lost and nothing is done twice. Hence the rules:
  1. `feed` and friends use only their arguments and the state they built before. No clock, no random.
  2. A write caused by a line has a key derived from the protocol (`init`, `turn-1`, `answer-<request id>`).
- 3. A line that cannot be read becomes one `system` event with `meta.unknown`, is counted, and never raises.
+ 3. A line that cannot be read becomes one `system` event with `meta.unknown`, and never raises.
 
 Tests: tests/hub/providers/test_stream.py
 """
@@ -178,7 +178,6 @@ class Stream(ABC):
         self._doomed: Failure | None = None
         """Why the run is being ended: its failure, whoever ends the process."""
         self._outcome: Outcome | None = None
-        self._unknown_lines = 0
 
     @property
     def native_session(self) -> str:
@@ -194,11 +193,6 @@ class Stream(ABC):
     def alive(self) -> bool:
         """Whether the agent's program has shown that it runs (its first own event)."""
         return self._alive
-
-    @property
-    def unknown_lines(self) -> int:
-        """How many lines were of no known form."""
-        return self._unknown_lines
 
     def open(self) -> Step:
         """What to write at the very start: nothing, where the prompt comes another way."""
@@ -252,7 +246,6 @@ class Stream(ABC):
         return self._outcome is not None or self._doomed is not None
 
     def _unknown(self, line: bytes) -> Step:
-        self._unknown_lines += 1
         return Step([jsonline.unknown(line)])
 
     def _tell(self, failure: Failure) -> list[Event]:

@@ -33,15 +33,19 @@ _REFUSED = (ValueError, RecursionError)
 """What is no JSON; msgspec's own error and that of a text which is no UTF-8 are values' errors too."""
 
 
-class Bytes(Protocol):
-    """What is read from."""
+class Source(Protocol):
+    """An open file."""
 
     @property
     def size(self) -> int:
-        """All bytes there are."""
+        """Its bytes at the time it was opened."""
 
     def at(self, offset: int, count: int) -> bytes:
-        """At most `count` bytes from there."""
+        """At most `count` bytes from there; fewer only at its end.
+
+        Raises:
+            Unreadable: It cannot be read, or the time is up.
+        """
 
 
 class RecordFold(Protocol):
@@ -56,7 +60,7 @@ class RecordFold(Protocol):
         """Records were left out here."""
 
 
-def feed(source: Bytes, limits: Limits, fold: RecordFold) -> None:
+def feed(source: Source, limits: Limits, fold: RecordFold) -> None:
     """Gives the fold the records of the file, as many as the limits allow, in their order."""
     taker = _Taker(fold, limits.record)
     if source.size <= (limits.most if limits.whole else limits.head + limits.tail):
@@ -121,7 +125,7 @@ class _Taker:
             self.fold.draft.damaged()
 
 
-def _head(source: Bytes, limits: Limits, taker: _Taker) -> int:
+def _head(source: Source, limits: Limits, taker: _Taker) -> int:
     """Reads from the beginning up to the first prompt; where the first line that was not read begins."""
     at, window = 0, limits.head
     while at < _MAX_HEAD and not (at and taker.fold.draft.prompt):
@@ -138,7 +142,7 @@ def _head(source: Bytes, limits: Limits, taker: _Taker) -> int:
     return at
 
 
-def _tail(source: Bytes, begun: int, limits: Limits) -> int:
+def _tail(source: Source, begun: int, limits: Limits) -> int:
     """Where the first line of the tail begins; the end of the file when its last line is too long to be read."""
     window, known = limits.tail, 0
     while True:
@@ -155,7 +159,7 @@ def _tail(source: Bytes, begun: int, limits: Limits) -> int:
         window, known = window * 2, window
 
 
-def _span(source: Bytes, at: int, taker: _Taker) -> None:
+def _span(source: Source, at: int, taker: _Taker) -> None:
     """Every line from there on, with never more of the file in memory than the longest record."""
     rest: list[bytes] = []
     buffered = 0

@@ -26,27 +26,12 @@ import attrs
 from hub.domain.detection.intel import FoundFile, Limits, Place, SessionIntel, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.providers import lines
-from hub.providers.lines import RecordFold
+from hub.providers.lines import RecordFold, Source
 
 _LIST = Limits(seconds=1.0)
 """For the list of sessions in a database."""
 MAX_DOCUMENT = 32 * 1024 * 1024
 """Bytes of the largest document that is read as one: JSON of this size takes a few hundred MB while it is read."""
-
-
-class Source(Protocol):
-    """An open file."""
-
-    @property
-    def size(self) -> int:
-        """Its bytes at the time it was opened."""
-
-    def at(self, offset: int, count: int) -> bytes:
-        """At most `count` bytes from there; fewer only at its end.
-
-        Raises:
-            Unreadable: It cannot be read, or the time is up.
-        """
 
 
 class Database(Protocol):
@@ -129,23 +114,24 @@ Name = Callable[[FoundFile, Place], StoreHit | None]
 
 
 @attrs.frozen(kw_only=True)
-class _FileStore:
-    """A store with one file for each session."""
+class _HomeStore:
+    """A store at places of the user's, whatever folder is worked in."""
 
     name: str
     where: Where
+
+    def locations(self, home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
+        """Where sessions may lie."""
+        return self.where(home, env)
+
+
+@attrs.frozen(kw_only=True)
+class _FileStore(_HomeStore):
+    """A store with one file for each session."""
+
     named: Name
     after: Callable[[StoreHit, IntelDraft, Files, Limits], None] | None = None
     """Reads what lies beside the session's file."""
-
-    def locations(
-        self,
-        home: str,
-        env: Mapping[str, str],
-        folders: Sequence[str] = (),
-    ) -> Sequence[Place]:
-        """Where sessions may lie."""
-        return self.where(home, env)
 
     def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
         """One hit a file."""
@@ -233,21 +219,10 @@ class DatabaseStore:
 
 
 @attrs.frozen(kw_only=True)
-class KindStore:
+class KindStore(_HomeStore):
     """A store whose format changed: each place says in which one its sessions are."""
 
-    name: str
-    where: Where
     kinds: Mapping[str, Store]
-
-    def locations(
-        self,
-        home: str,
-        env: Mapping[str, str],
-        folders: Sequence[str] = (),
-    ) -> Sequence[Place]:
-        """Where sessions may lie, in each format."""
-        return self.where(home, env)
 
     def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
         """As that format finds them."""

@@ -171,6 +171,7 @@ PHRASES: Phrases = (
             rf"(?:has been |is |was )?(?:(?:reached|exceeded|hit){_ON}"
             r"|reached for \S{1,60} (?:in organization|on (?:requests|tokens)))"
             r"|you have exceeded a secondary rate limit\b|api rate limit exceeded for (?:user|installation|site) id\b"
+            r"|(?:sorry, )?you(?:'ve| have)? hit a rate limit\b"
             rf"|(?:sorry, )?you(?:'ve| have)? (?:been|are|were) (?:being )?rate[- ]limited|too many requests{END}"
             r"|resource has been exhausted \(e\.g\. check quota\)"
         ),
@@ -231,7 +232,7 @@ PHRASES: Phrases = (
         OVERLOAD,
         (
             rf"{_MODEL}(?:unavailable|under high load|experiencing high demand){_ON}"
-            r"|we(?:'re| are) currently experiencing high demand"
+            r"|we(?:'re| are) currently experiencing high demand|\w{1,24} API returned a server error"
         ),
     ),
 )
@@ -250,6 +251,7 @@ GENERAL: Phrases = (
         ),
     ),
     (USAGE_LIMIT, rf"{_FIRST}(?:you (?:are|were) )?rate[- ]limited{END}"),
+    (AUTH, r"code = (?:Unauthenticated|PermissionDenied) desc = "),
     (
         OVERLOAD,
         (
@@ -259,13 +261,15 @@ GENERAL: Phrases = (
             r"|connection (?:refused|reset|failed|closed)(?: by peer| mid-response)?"
             r"|(?:\[Errno \d+\] )connection refused|(?:connect|headers|body) timeout error|the read operation timed out"
             r"|network error|tls handshake timeout|upstream request timeout|no healthy upstream|other side closed"
-            r"|timeout of \d+ms exceeded|(?:server|provider) (?:is )?busy"
+            r"|premature close|context deadline exceeded|timeout of \d+ms exceeded|(?:server|provider) (?:is )?busy"
             r"|the socket connection was closed unexpectedly|an internal error has occurred|internal error encountered"
             r"|deadline expired before operation could complete"
             rf"|(?:the )?service (?:is )?(?:temporarily |currently )?unavailable){_ON}|fetch failed\b"
             r"|socket hang up\b|upstream (?:connect error|overloaded)\b|peer closed connection\b|write EPIPE\b"
             r"|client network socket disconnected\b|could not connect to \w+ app\b"
-            r"|dial tcp\b|https?ConnectionPool\(host='api\."
+            r"|dial tcp\b|https?ConnectionPool\(host='api\.|code = (?:Unavailable|DeadlineExceeded) desc = "
+            r"|(?:httpx|httpcore|aiohttp|requests|urllib3)\.(?:[a-z_]+\.)?\w*(?:Connect|Connection|Connector|Read|Write|Pool"
+            rf"|Protocol)(?:Error|Timeout){END}"
             r"|the server had an error (?:while )?processing|net::ERR_\w+"
             r"|connect (?:ECONNREFUSED|ETIMEDOUT)\b|read ECONNRESET\b|getaddrinfo E[A-Z_]+\b"
         ),

@@ -24,6 +24,7 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeGuard
 
 from hub.domain.failure import FailureClass
 from hub.providers import jsonline
@@ -33,7 +34,7 @@ _MOST = 8_192
 """Characters that are read of a text: its end, for there the cause stands."""
 _DEPTH = 3
 """How deep a message may hold another body."""
-_FIELDS = ("type", "code", "status", "reason")
+_FIELDS = ("type", "code", "status", "statusCode", "reason")
 _NAME = "|".join(TYPES)
 _WHO = r"(?:(?:the )?(?:api|server|upstream|provider|endpoint|requested url) (?:returned|re(?:sponded|plied) with) )?"
 _STATUS_WORD = (
@@ -62,7 +63,7 @@ _CALL = r"when calling the (?:invoke|converse)\w* operation"
 _LEAD = (
     r"(?:(?:(?!assertion)\w*(?:error|exception|timeout)|(?:request|attempt \d+) failed"
     r"|(?:authentication|login) (?:failed|required)|cause|reason|message|post \"?https?://\S{1,200}?): "
-    rf"|an error occurred \((?=\w+\) {_CALL})|\w+\) {_CALL}(?: \(.{{1,40}}?\))?: )"
+    rf"|curl: \(22\) |code = \w{{1,24}} desc = |an error occurred \((?=\w+\) {_CALL})|\w+\) {_CALL}(?: \(.{{1,40}}?\))?: )"
 )
 _HEAD = (
     r"\[?\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\]?\s+|\[?(?:ERROR|FATAL)\]?:?\s+"
@@ -72,7 +73,10 @@ _HEAD = (
     rf"|{_PACKAGE}\w{{1,60}}Error: "
     rf"|(?:{_PACKAGE})?(?:_?APIError|{'|'.join(name for name in TYPES if name.endswith('Error'))}): "
 )
-_OPENING = r"[\s\[(>*'-]*"
+_OPENING = r"[\s\[(>*'\u2500-\u27bf-]*"
+"""What may stand before a statement, the marks and frames of a screen too."""
+_FETCHED = re.compile(r"\s*(?:[\d-]{10} [\d:]{8} )?ERROR [45]\d\d: [A-Z]")
+"""A line of wget's: a program that an agent ran, and its own server."""
 
 _Said = tuple[int, FailureClass]
 """How much it counts, the least the most, and what it says."""
@@ -108,7 +112,11 @@ class Wording:
         """The class that standard error tells; None when none of its lines does."""
         lines = _plain(text).splitlines()
         return _weighed(
-            said for line in lines for at in self._heads(line) for said in self._at(line, at, self._told, 0)
+            said
+            for line in lines
+            if not _FETCHED.match(line)
+            for at in self._heads(line)
+            for said in self._at(line, at, self._told, 0)
         )
 
     def begins(self, text: str, pattern: re.Pattern[str]) -> bool:
@@ -152,12 +160,11 @@ class Wording:
         inner = jsonline.mapping(whole.get("error"))
         if depth and (named := jsonline.text(whole.get("error"))):  # as OAuth says it
             inner = {"type": named, "message": jsonline.text(whole.get("error_description")) or named}
-        if not inner and (not depth or "message" not in whole):
-            return None
         error = inner or whole
-        message = (
-            self._of_error(_plain(jsonline.text(error.get("message"))), depth - 1) if depth >= 0 else None
-        )
+        told = error.get("message", error.get("detail"))
+        if not inner and (not depth or told is None):
+            return None
+        message = self._of_error(_plain(jsonline.text(told)), depth - 1) if depth >= 0 else None
         return message or _of_fields(error)
 
 
@@ -178,7 +185,13 @@ def _of_fields(error: Mapping[str, object]) -> FailureClass | None:
     bodies = [error, *map(jsonline.mapping, jsonline.items(error.get("details")))]
     values = [body.get(name) for body in bodies for name in _FIELDS]
     named = next((TYPES[value] for value in values if isinstance(value, str) and value in TYPES), None)
-    return named or next(filter(None, (of_status(value) for value in values if isinstance(value, int))), None)
+    numbers = (int(value) for value in values if isinstance(value, int) or _is_status(value))
+    return named or next(filter(None, map(of_status, numbers)), None)
+
+
+def _is_status(value: object) -> TypeGuard[str]:
+    """Whether it is a status that was written as a text."""
+    return isinstance(value, str) and value.isdecimal() and len(value) == len("503")
 
 
 def _rank(kind: FailureClass, rank: int) -> int:

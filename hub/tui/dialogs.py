@@ -39,7 +39,7 @@ class Dialog(ModalScreen[R]):
         self.dismiss(None)
 
 
-class Line(Input):
+class AnswerLine(Input):
     """A line to write in; what sends it is among the keys below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "Send")]
@@ -61,7 +61,7 @@ class AskText(Dialog[str | None]):
             yield Static(plain(title), classes="title", markup=False)
             if about:
                 yield Static("\n".join(plain(line) for line in about.split("\n")[:12]), markup=False)
-            yield Line(self.value)
+            yield AnswerLine(self.value)
         yield Footer(show_command_palette=False, compact=True)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

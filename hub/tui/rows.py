@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
+import attrs
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
@@ -31,7 +32,8 @@ LOOKS = ("dim", "bold", "good", "bad", "warn", "info", "mine", "head")
 _TAB = "    "
 
 
-class Row(NamedTuple):
+@attrs.frozen
+class Row:
     """One line."""
 
     pieces: tuple[Piece, ...]
@@ -116,19 +118,6 @@ class Rows(ScrollView, can_focus=True):
             """The list that it stands in."""
             return self.rows
 
-    class Moved(Message):
-        """The cursor stands at another row."""
-
-        def __init__(self, rows: Rows, key: str) -> None:
-            super().__init__()
-            self.rows = rows
-            self.key = key
-
-        @property
-        def control(self) -> Rows:
-            """The list that it stands in."""
-            return self.rows
-
     def __init__(self, *, sticky: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
         self.lines: Sequence[Row] = ()
@@ -155,8 +144,6 @@ class Rows(ScrollView, can_focus=True):
         if self.sticky and self.at_end:
             self._to_end()
         self.refresh()
-        if self.key != key:
-            self.post_message(self.Moved(self, self.key))
 
     def _place_of(self, key: str, before: int) -> int:
         """Where the key is now; else the nearest row that can be chosen."""
@@ -237,7 +224,6 @@ class Rows(ScrollView, can_focus=True):
         if at != self.cursor:
             self.cursor = at
             self.refresh()
-            self.post_message(self.Moved(self, self.key))
         self.scroll_to_region(Region(0, at, 1, 1), animate=False, force=True)
         last = max((place for place, line in enumerate(self.lines) if line.key), default=-1)
         self.at_end = self.sticky and at >= last

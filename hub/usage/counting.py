@@ -41,7 +41,8 @@ class File:
     size: int
 
 
-class _Answer(msgspec.Struct, array_like=True):
+@attrs.define
+class _Answer:
     """What one process says: its totals' answer, and why something may be missing."""
 
     told: bytes

@@ -70,7 +70,8 @@ class Usage:
     gaps: tuple[str, ...] = ()
 
 
-class _Told(msgspec.Struct, array_like=True):
+@attrs.define
+class _Told:
     """What one process has found, for another."""
 
     sums: list[tuple[str, str, int, int, bool]]

@@ -128,7 +128,7 @@ def _check_framing(scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError
         return None
     if scope["http_version"] == "1.1" and not _all(headers, b"content-length"):
         return None
-    return HubError(Code.MALFORMED, "Where a request ends is said twice.", hint="Send a length, or chunks.")
+    return HubError(Code.MALFORMED, "The request states its length twice.", hint="Send a length, or chunks.")
 
 
 def _check_host(policy: Policy, hosts: list[bytes]) -> HubError | None:

@@ -71,7 +71,9 @@ def _clear(path: Path) -> None:
         except OSError:
             path.unlink()
             return
-    raise HubError(Code.PORT_IN_USE, f"Somebody answers on {path}.", hint="Choose another: [server] socket")
+    raise HubError(
+        Code.PORT_IN_USE, f"Something already answers on {path}.", hint="Choose another: [server] socket"
+    )
 
 
 def _refused(path: Path, why: str) -> HubError:

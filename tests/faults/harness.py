@@ -30,7 +30,7 @@ from tests.forks import Forked, fork
 from tests.settings import lay_out
 from tests.waiting import PATIENCE, ended, until
 
-__all__ = ["HUB", "PATIENCE", "Project", "git", "project", "try_post", "until"]
+__all__ = ["HUB", "PATIENCE", "Project", "git", "project", "try_post", "until", "write"]
 
 HUB = [sys.executable, "-m", "hub"]
 
@@ -243,6 +243,15 @@ def project(tmp: Path) -> Iterator[Project]:
             except AssertionError:
                 made.kill()
                 raise
+
+
+def write(oracle: Path, name: str, text: str) -> dict[str, str]:
+    """A step that writes a file and puts its hash on the outside record."""
+    command = (
+        f"printf '%s\\n' '{text}' > {name} && printf '%s %s\\n' {name} "
+        f"$(sha256sum < {name} | cut -d' ' -f1) >> {oracle}"
+    )
+    return {"run": command}
 
 
 def try_post(api: Api, path: str, body: Mapping[str, Any]) -> Any:

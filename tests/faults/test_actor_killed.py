@@ -22,11 +22,9 @@ from hub.daemon import run_daemon
 from hub.errors import Code, HubError
 from hub.message_map import Slots
 from tests.faults.invariants import check_invariants
-from tests.faults.test_daemon_killed import STATES, TASK, work
+from tests.faults.test_daemon_killed import STATES, TASK
 from tests.hub.actors.daemon import kill
 from tests.waiting import eventually
-
-__all__ = ["work"]
 
 ACTORS = (
     *(

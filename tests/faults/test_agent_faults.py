@@ -9,33 +9,10 @@ import signal
 import pytest
 
 from hub.errors import Code, HubError
-from tests.faults.harness import Project, project, until
+from tests.faults.harness import Project, until, write
 from tests.faults.invariants import check_invariants
-from tests.faults.test_daemon_killed import write
-from tests.waiting import Gate
 
 TASK = {"task": "write the files", "verify": ["test -f b.txt"]}
-
-
-@pytest.fixture
-def made(tmp_path):
-    """A project; its outside record is `tmp_path / "oracle"`."""
-    (tmp_path / "oracle").touch()
-    with project(tmp_path) as found:
-        yield found
-
-
-@pytest.fixture
-def oracle(tmp_path):
-    """The outside record."""
-    return tmp_path / "oracle"
-
-
-@pytest.fixture
-def gate(tmp_path):
-    """Where an agent waits until the test lets it go on."""
-    with Gate(tmp_path / "gate") as found:
-        yield found
 
 
 def process(made: Project, which: str, member: str) -> int:

@@ -13,9 +13,7 @@ import pytest
 from hub.errors import HubError
 from tests.faults.harness import Project, until
 from tests.faults.invariants import check_invariants
-from tests.faults.test_agent_faults import errors, made, oracle, process
-
-__all__ = ["made", "oracle"]
+from tests.faults.test_agent_faults import errors, process
 
 OWN = """
 import json, pathlib, sys

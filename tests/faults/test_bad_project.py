@@ -10,12 +10,8 @@ from pathlib import Path
 import pytest
 
 from hub.errors import Code, HubError
-from tests.faults.harness import HUB, Project, git, until
+from tests.faults.harness import HUB, Project, git, until, write
 from tests.faults.invariants import check_invariants
-from tests.faults.test_agent_faults import gate, made, oracle
-from tests.faults.test_daemon_killed import write
-
-__all__ = ["gate", "made", "oracle"]
 
 
 def simple(made: Project, oracle: Path) -> None:

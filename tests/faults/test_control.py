@@ -11,12 +11,9 @@ from pathlib import Path
 import pytest
 
 from hub.errors import Code, HubError
-from tests.faults.harness import Project, until
+from tests.faults.harness import Project, until, write
 from tests.faults.invariants import check_invariants
-from tests.faults.test_agent_faults import made, oracle, process
-from tests.faults.test_daemon_killed import write
-
-__all__ = ["made", "oracle"]
+from tests.faults.test_agent_faults import process
 
 STOP_LIMIT = 10.0
 TICKS = [{"say": "tick"}, {"sleep": 0.02}] * 2000

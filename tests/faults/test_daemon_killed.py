@@ -8,7 +8,7 @@ import contextlib
 
 import pytest
 
-from tests.faults.harness import Project, project, try_post, until
+from tests.faults.harness import Project, try_post, until
 from tests.faults.invariants import check_invariants
 
 STATES = ("RUNNING", "PAUSING", "SNAPSHOTTED", "ENVELOPE_BUILT", "DISPATCHED", "RESUMING")
@@ -20,29 +20,6 @@ POINTS = {
     "after_effect": "act.{}.done",
 }
 RECOVERY = ("recover.record", "recover.told", "recover.sweep")
-
-
-def write(oracle, name, text):
-    """A step that writes a file and puts its hash on the outside record."""
-    command = (
-        f"printf '%s\\n' '{text}' > {name} && printf '%s %s\\n' {name} "
-        f"$(sha256sum < {name} | cut -d' ' -f1) >> {oracle}"
-    )
-    return {"run": command}
-
-
-@pytest.fixture
-def work(tmp_path):
-    """A project whose first agent hits its limit and whose second finishes; both on the outside record."""
-    with project(tmp_path) as made:
-        oracle = tmp_path / "oracle"
-        oracle.touch()
-        first = [write(oracle, f"a{n}.txt", f"first {n}") for n in range(4)]
-        second = [write(oracle, f"b{n}.txt", f"second {n}") for n in range(3)]
-        made.script("demo-first", {"say": "working"}, *first, {"sleep": 0.1}, {"limit": {"resetsIn": 3600}})
-        made.script("demo-second", {"say": "going on"}, *second, {"done": "finished"})
-        made.configure()
-        yield made, oracle
 
 
 TASK = {"task": "write the files", "verify": ["test -f a3.txt && test -f b2.txt"]}

@@ -9,12 +9,10 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from hub.errors import Code, HubError
-from tests.faults.harness import HUB, Project, project, until
+from tests.faults.harness import HUB, Project, project, until, write
 from tests.faults.invariants import check_invariants
-from tests.faults.test_daemon_killed import STATES, TASK, work, write
+from tests.faults.test_daemon_killed import STATES, TASK
 from tests.waiting import Gate
-
-__all__ = ["work"]
 
 CODES = {"enospc": "no_space", "erofs": "read_only", "eio": "read_only"}
 

@@ -12,12 +12,8 @@ import pytest
 
 from hub.client.quick import Api
 from hub.errors import HubError
-from tests.faults.harness import until
+from tests.faults.harness import until, write
 from tests.faults.invariants import check_invariants
-from tests.faults.test_agent_faults import made, oracle
-from tests.faults.test_daemon_killed import write
-
-__all__ = ["made", "oracle"]
 
 
 @contextmanager

@@ -8,11 +8,8 @@ import sys
 import pytest
 
 from tests.faults import harness
-from tests.faults.harness import Project, until
-from tests.faults.test_agent_faults import errors, made, oracle
-from tests.faults.test_daemon_killed import write
-
-__all__ = ["made", "oracle"]
+from tests.faults.harness import Project, until, write
+from tests.faults.test_agent_faults import errors
 
 IMPATIENT = "from hub.cli.main import main; from hub.io.git import progress; progress.STILL = 2; main()"
 PIPE = {"run": "mkdir -p folder && touch folder/file && mkfifo folder/.gitignore"}

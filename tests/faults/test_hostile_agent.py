@@ -11,9 +11,6 @@ from pathlib import Path
 
 from tests.faults.harness import Project, until
 from tests.faults.invariants import check_invariants
-from tests.faults.test_agent_faults import made, oracle
-
-__all__ = ["made", "oracle"]
 
 LINE_MIB = int(os.environ.get("HUB_TEST_LINE_MIB", "200"))
 FLOOD = int(os.environ.get("HUB_TEST_FLOOD_LINES", "40000"))

@@ -10,9 +10,8 @@ import json
 
 import pytest
 
-from tests.faults.harness import project, try_post, until
+from tests.faults.harness import project, try_post, until, write
 from tests.faults.invariants import check_many
-from tests.faults.test_daemon_killed import write
 from tests.waiting import Gate
 
 LABELS = ("a", "b", "c")

@@ -11,9 +11,8 @@ from collections import Counter
 import pytest
 
 from hub.errors import Code, HubError
-from tests.faults.harness import git, project, try_post
+from tests.faults.harness import git, project, try_post, write
 from tests.faults.invariants import check_invariants
-from tests.faults.test_daemon_killed import write
 from tests.waiting import PATIENCE, until
 
 WRITES = ("pre_write", "pre_rename", "post_rename")

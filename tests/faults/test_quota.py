@@ -9,13 +9,9 @@ import pytest
 
 from hub.actors.quota.store import FORM, QuotaStore
 from hub.domain.quota.window import QuotaReading
-from tests.faults.harness import Project, until
+from tests.faults.harness import Project, until, write
 from tests.faults.invariants import check_invariants
-from tests.faults.test_agent_faults import made, oracle
-from tests.faults.test_daemon_killed import write
 from tests.hub.cli.command import hub
-
-__all__ = ["made", "oracle"]
 
 HOUR = 3600
 RUN = {"task": "write the files", "verify": ["test -f b.txt"]}

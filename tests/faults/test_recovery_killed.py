@@ -12,9 +12,7 @@ from hub.client.quick import Api
 from hub.errors import Code, HubError
 from tests.faults.harness import project, try_post, until
 from tests.faults.invariants import check_invariants
-from tests.faults.test_daemon_killed import STATES, TASK, dies_while_it_goes_on, run_with_fault, work
-
-__all__ = ["work"]
+from tests.faults.test_daemon_killed import STATES, TASK, dies_while_it_goes_on, run_with_fault
 
 RECOVERY = ("recover.lock", "recover.sweep", "recover.record", "recover.told")
 STEPS = 60

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from tests.faults.harness import project, until
+from tests.faults.harness import project, until, write
 from tests.faults.invariants import check_invariants
-from tests.faults.test_daemon_killed import run_with_fault, write
+from tests.faults.test_daemon_killed import run_with_fault
 
 TASK = {"task": "write the files", "verify": ["test -f a2.txt"]}
 

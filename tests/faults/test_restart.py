@@ -18,12 +18,10 @@ import pytest
 
 from hub.errors import Code, HubError
 from hub.io.records.store import _crc
-from tests.faults.harness import HUB, Project, git, try_post, until
+from tests.faults.harness import HUB, Project, git, try_post, until, write
 from tests.faults.invariants import check_invariants
-from tests.faults.test_agent_faults import gate, made, oracle, process
-from tests.faults.test_daemon_killed import STATES, TASK, run_with_fault, work, write
-
-__all__ = ["gate", "made", "oracle", "work"]
+from tests.faults.test_agent_faults import process
+from tests.faults.test_daemon_killed import STATES, TASK, run_with_fault
 
 STOP_LIMIT = 10.0
 

@@ -7,12 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.faults.agreement import agree
-from tests.faults.harness import Project, try_post, until
+from tests.faults.harness import Project, try_post, until, write
 from tests.faults.invariants import check_invariants
-from tests.faults.test_agent_faults import made, oracle
-from tests.faults.test_daemon_killed import write
-
-__all__ = ["made", "oracle"]
 
 LONG = 3600
 

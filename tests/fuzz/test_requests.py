@@ -35,8 +35,12 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_no_generated_request_meets_a_mistake(tmp_path):
-    """No 5xx, no status or body that is not described, no invalid request accepted; and all records are whole."""
+@pytest.mark.parametrize("places", [1, 3])
+def test_no_generated_request_meets_a_mistake(tmp_path, places):
+    """No 5xx, no status or body that is not described, no invalid request accepted; and all records are whole.
+
+    Where there are several places, each has a session at work before the first request.
+    """
     (tmp_path / "bin").mkdir()
     for name in PROGRAMS:
         (tmp_path / "bin" / name).symlink_to(str(shutil.which(name)))
@@ -45,8 +49,16 @@ def test_no_generated_request_meets_a_mistake(tmp_path):
             "demo-first", {"write": {"path": "a.txt", "text": "x\n"}}, {"ask": "go on?"}, {"done": "ok"}
         )
         made.script("demo-second", {"write": {"path": "b.txt", "text": "y\n"}}, {"done": "ok"})
-        made.configure()
+        accounts = "".join(
+            f'\n[[providers.{name}.accounts]]\nlabel = "{label}"\n'
+            for name in ("demo-first", "demo-second")
+            for label in "abc"[:places]
+        )
+        made.configure(accounts, session=f"concurrent = {places}\n")
         api = made.start(PATH=str(tmp_path / "bin"))
+        if places > 1:
+            for number in range(places):
+                api.post("/api/run", {"task": f"task {number}"})
         calls = tmp_path / "calls"
         done = generated(made.port, calls)
         statuses = Counter(json.loads(line)[2] for line in calls.read_text().splitlines())

@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from supervisors import Actor, ActorDied, Answer, Call, Ref, Slot, SupervisorSpec, actor_spec, run_root
-from supervisors.testing import ROOMY
+from supervisors.testing import ROOMY, running
 
 
 @attrs.frozen
@@ -63,6 +63,58 @@ async def test_a_ref_takes_the_messages_of_its_inbox_alone() -> None:
         await wide.call(Halves("ab"))
     with pytest.raises(ActorDied):
         await some.call(Halves("ab"))  # type: ignore[arg-type]
+
+
+class Front(Actor[Length | Halves]):
+    """Has another one answer."""
+
+    def __init__(self, to: Ref[Length | Halves]) -> None:
+        self.to = to
+
+    async def handle(self, message: Length | Halves) -> Answer:
+        async def whom() -> Ref[Length | Halves]:
+            return self.to
+
+        return self.forward(message, whom())
+
+
+async def test_a_call_that_is_forwarded_is_answered_with_what_the_other_one_answers() -> None:
+    front: Slot[Length | Halves] = Slot("front", ROOMY)
+    texts: Slot[Length | Halves] = Slot("texts", ROOMY)
+    children = [
+        actor_spec("texts", Texts, texts),
+        actor_spec("front", lambda: Front(texts.ref), front),
+    ]
+    async with running(SupervisorSpec(children=children)):
+        assert await front.ref.call(Length("four")) == 4
+        assert await front.ref.call(Halves("four")) == ("fo", "ur")
+
+
+class Say(Call[str | None]):
+    """May be answered with None."""
+
+
+class Forgetful(Actor[Say | Length]):
+    """Forgets to answer."""
+
+    async def handle(self, message: Say | Length) -> Answer | None:
+        return message.answer(None) if isinstance(message, Say) else None
+
+
+async def test_none_is_an_answer_and_no_answer_is_an_error_of_the_actor() -> None:
+    slot: Slot[Say | Length] = Slot("forgetful", ROOMY)
+    async with running(SupervisorSpec(children=[actor_spec("forgetful", Forgetful, slot)])):
+        assert await slot.ref.call(Say()) is None
+        with pytest.raises(ActorDied, match="Length was left without an answer"):
+            await slot.ref.call(Length("four"))
+        await slot.ref.wait_alive(1)
+
+
+class Sure(Actor[Length]):
+    """Takes no cast, and says so: then the type checker knows that nothing is left without an answer."""
+
+    async def handle(self, message: Length) -> Answer:
+        return None  # type: ignore[return-value]
 
 
 def test_a_message_is_answered_with_what_it_promises() -> None:

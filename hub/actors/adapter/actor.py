@@ -19,6 +19,7 @@ import attrs
 import trio
 
 from hub.actors.adapter.input import AgentInput
+from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import TRANSIENT
 from hub.domain.event import Event, EventType
 from hub.domain.redaction.events import EventRedactor
@@ -59,7 +60,7 @@ from hub.messages import (
 from hub.providers.base import Outcome, Step
 from hub.providers.base import ProcessExit as AgentExit
 from hub.providers.provider import Provider
-from supervisors import Actor, ActorDied, Ref, Shutdown
+from supervisors import Actor, Ref, Shutdown
 
 _BACKLOG = 512
 """Events that may wait for the session to take those before; then the agent's output waits too, in its spool."""
@@ -336,9 +337,7 @@ class Adapter(Actor[AdapterInbox]):
         )
         while True:
             try:
-                await self._session.call(batch, timeout=_CALL_TIMEOUT)
-            except (ActorDied, trio.TooSlowError):
-                await self._session.wait_alive(math.inf)
+                await call_until_answered(self._session, batch, _CALL_TIMEOUT)
             except HubError as error:
                 if error.code not in TRANSIENT:
                     raise

@@ -139,7 +139,7 @@ class Approvals(Actor[ApprovalsInbox]):
         self.ctx.nursery.start_soon(self._publish)
         self.ctx.nursery.start_soon(self._expire)
 
-    async def handle(self, message: ApprovalsInbox) -> Answer | None:
+    async def handle(self, message: ApprovalsInbox) -> Answer:
         """Ask, answer, withdraw, list."""
         match message:
             case AskApproval():
@@ -148,7 +148,7 @@ class Approvals(Actor[ApprovalsInbox]):
                 return self._resolve(message)
             case WithdrawApprovals():
                 self._withdraw(message)
-                return None
+                return message.answer(None)
             case GetApprovals():
                 return message.answer([shown(one) for one in self._shelf.all() if one.pending])
             case _:

@@ -63,7 +63,11 @@ class InTerminal:
         finally:
             self.opened.clear()
         if code is None:
-            raise HubError(Code.TIMEOUT, "The terminal told no end.", hint="Look at it, then ask again.")
+            raise HubError(
+                Code.TIMEOUT,
+                "The terminal did not report the end of the command.",
+                hint="Look at it, then ask again.",
+            )
         return await self.ended(code)
 
     async def _follow(self, say: Say) -> None:

@@ -73,7 +73,7 @@ class Jobs:
             await self.handle.terminate_child(job)
         except AdminError as error:
             if error.code is not AdminCode.NOT_FOUND:
-                raise HubError(Code.TIMEOUT, "The job does not end.") from error
+                raise HubError(Code.TIMEOUT, "The job has not ended in time.") from error
             return False
         return True
 
@@ -82,7 +82,7 @@ def _coded(error: AdminError, work: Job) -> HubError:
     if error.code in {AdminCode.ALREADY_STARTED, AdminCode.ALREADY_PRESENT}:
         return HubError(Code.JOB_RUNNING, f"{work.title} is under way already.")
     if error.code is AdminCode.MAX_CHILDREN:
-        return HubError(Code.JOB_RUNNING, "As many jobs run as hub carries at once.")
+        return HubError(Code.JOB_RUNNING, "Too many jobs are already running.")
     if error.exit is None or error.exit.kind is ExitKind.SHUTDOWN:
         return HubError(Code.INTERRUPTED, f"{work.title} was cut off before it began.", hint="Ask again.")
     return coded_cause(error) or HubError(Code.INTERNAL, f"{work.title} could not be begun.")

@@ -21,6 +21,7 @@ from hub.domain.config.reader import Config
 from hub.domain.text.plain import plain_value
 from hub.domain.text.safe import clean
 from hub.io import gc_policy
+from hub.io.files.atomic import stamp_of
 from hub.io.project.places import load_or_create_key
 from hub.io.secrets.agent_keys import keys_of
 from hub.io.secrets.kingfisher import Detection
@@ -161,7 +162,7 @@ class Secrets:
         """
         from hub.domain.redaction.redactor import KnownSecrets  # noqa: PLC0415  # as above
 
-        config, stamp = self.config(), _stamp(self.dotenv)
+        config, stamp = self.config(), stamp_of(self.dotenv)
         if self._known is None or self._known[0] is not config or self._known[1] != stamp:
             self._known = (config, stamp, KnownSecrets(*self._held().named_values()))
         return self._known[2]
@@ -173,14 +174,6 @@ class Secrets:
 
     def _held(self) -> Held:
         return Held(self.keys, self.config(), self.providers, self.dotenv)
-
-
-def _stamp(path: Path) -> object:
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def own_keys() -> Keys:

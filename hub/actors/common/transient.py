@@ -9,10 +9,10 @@ Tests: tests/hub/actors/session/test_driver.py, tests/hub/actors/session/test_ag
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
 
 from hub.errors import Code, HubError
 from supervisors import AdminError
+from supervisors.exits import leaves
 
 TRANSIENT = frozenset({Code.NO_SPACE, Code.READ_ONLY, Code.UNAVAILABLE, Code.DISK_FAILED})
 """What failed is tried again until it works; after `disk_failed` by the next daemon, for this one is about to end."""
@@ -39,12 +39,5 @@ def shortage(error: BaseException) -> HubError | None:
 def coded_cause(error: AdminError) -> HubError | None:
     """The coded error with which the child ended before it was ready; None when it was another."""
     cause = error.exit.error if error.exit is not None else None
-    return next((leaf for leaf in _leaves(cause) if isinstance(leaf, HubError)), None)
-
-
-def _leaves(error: BaseException | None) -> Iterator[BaseException]:
-    if isinstance(error, BaseExceptionGroup):
-        for part in error.exceptions:
-            yield from _leaves(part)
-    elif error is not None:
-        yield error
+    found = leaves(cause) if cause is not None else ()
+    return next((leaf for leaf in found if isinstance(leaf, HubError)), None)

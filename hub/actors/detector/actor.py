@@ -185,27 +185,44 @@ class Detector(Actor[DetectorInbox]):
     def __init__(
         self,
         scanner: Scanner,
-        adopting: Adopting,
+        places: Places,
+        jobs: Jobs,
         *,
-        meter: SessionMeter,
+        audit: Ref[AuditAppend],
         events: Ref[EventAppend | EventsSince],
+        sessions: Ref[GetInUse | StartRun | WhoBegins],
         quota: Ref[SpentElsewhere],
         settings: Ref[GetConfig],
+        arm: Callable[[], Awaitable[None]],
         scrub: Callable[[Any], Any],
-        clock: Callable[[], float],
+        new_id: Callable[[str], str],
+        insist_orders: Callable[[Path], None],
     ) -> None:
+        """Over the other actors; what the rest is for stands with `Adopting`."""
         self._scanner = scanner
-        self._adopting = adopting
+        self._adopting = Adopting(
+            scanner=scanner,
+            places=places,
+            audit=audit,
+            events=events,
+            session=sessions,
+            carrying=Carrying(scanner, places, sessions, jobs),
+            key=load_or_create_key("contract"),
+            arm=arm,
+            scrub=scrub,
+            new_id=new_id,
+            clock=time.time,
+            insist_orders=insist_orders,
+        )
         self._adoption = trio.Lock()
-        self._meter = meter
+        self._meter = SessionMeter(spent, scanner.files)
         self._events = events
         self._quota = quota
         self._settings = settings
-        self._clock = clock
         self._looking = trio.Lock()
         self._hours = _WINDOW
         self._news = DetectorNews(
-            lambda found: scrub(unstructure(scanner.shown(found))), clock, scanner.concerns
+            lambda found: scrub(unstructure(scanner.shown(found))), time.time, scanner.concerns
         )
         self._unpublished = True
         """Whether a scan has found what is not announced: one made for a client leaves nothing new for a glance."""
@@ -214,7 +231,7 @@ class Detector(Actor[DetectorInbox]):
         """Begin to look."""
         self.ctx.nursery.start_soon(self._watch)
 
-    async def handle(self, message: DetectorInbox) -> Answer | None:
+    async def handle(self, message: DetectorInbox) -> Answer:
         """Look now, and answer."""
         match message:
             case Adopt():
@@ -246,7 +263,7 @@ class Detector(Actor[DetectorInbox]):
         raise HubError(Code.NOT_FOUND, f"No agent {number!r} was detected.", hint="See: hub detect")
 
     async def _scan(self, hours: int) -> tuple[DetectedAgent, ...]:
-        since = self._clock() - hours * _HOUR
+        since = time.time() - hours * _HOUR
         async with self._looking:
             await self._refresh_config()
             found = await trio.to_thread.run_sync(self._scanner.scan, since)
@@ -266,7 +283,7 @@ class Detector(Actor[DetectorInbox]):
 
     async def _look(self) -> None:
         """Announce what is new since the look before."""
-        began = self._clock()
+        began = time.time()
         if not (await self._glance() or self._unpublished):
             self._news.quiet(began)
             return
@@ -313,48 +330,3 @@ class Detector(Actor[DetectorInbox]):
         with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):  # the last valid one stays in use
             self._scanner.config = await self._settings.call(GetConfig(), timeout=_TIMEOUT)
         return self._scanner.config
-
-
-def assembled(
-    scanner: Scanner,
-    places: Places,
-    jobs: Jobs,
-    *,
-    audit: Ref[AuditAppend],
-    events: Ref[EventAppend | EventsSince],
-    sessions: Ref[GetInUse | StartRun | WhoBegins],
-    quota: Ref[SpentElsewhere],
-    settings: Ref[GetConfig],
-    arm: Callable[[], Awaitable[None]],
-    scrub: Callable[[Any], Any],
-    new_id: Callable[[str], str],
-    insist_orders: Callable[[Path], None],
-) -> Detector:
-    """A detector of this scanner's, over the other actors; what the rest is for stands with `Adopting` and `Detector`.
-
-    `new_id("s")` gives an id that is never given twice; `arm` makes the engine of `scrub` ready.
-    """
-    adopting = Adopting(
-        scanner=scanner,
-        places=places,
-        audit=audit,
-        events=events,
-        session=sessions,
-        carrying=Carrying(scanner, places, sessions, jobs),
-        key=load_or_create_key("contract"),
-        arm=arm,
-        scrub=scrub,
-        new_id=new_id,
-        clock=time.time,
-        insist_orders=insist_orders,
-    )
-    return Detector(
-        scanner,
-        adopting,
-        meter=SessionMeter(spent, scanner.files),
-        events=events,
-        quota=quota,
-        settings=settings,
-        scrub=scrub,
-        clock=time.time,
-    )

@@ -161,7 +161,7 @@ class Adopting:
         ):
             raise HubError(Code.SESSION_ALREADY_RUNNING)
         if (order.start or order.interactive) and not order.stop and found.agent is not None:
-            raise HubError(Code.AGENT_RUNNING, f"It still runs, as process {found.pids[0]}.")
+            raise HubError(Code.AGENT_RUNNING, f"It is still running, as process {found.pids[0]}.")
         if (order.start or order.interactive) and found.contenders:
             pids = ", ".join(str(agent.pids[0]) for agent in found.contenders)
             raise HubError(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import Any, assert_never
+from typing import TypeVar, assert_never
 
 import attrs
 import trio
@@ -42,6 +42,7 @@ from hub.messages import (
 )
 from supervisors import Actor, Answer, Exit, Ref
 
+T = TypeVar("T")
 _SAY_TIMEOUT = 10.0
 _OPEN_PATIENCE = 5.0
 """Seconds that a question waits for the database to be opened."""
@@ -93,7 +94,7 @@ class Knowledge(Actor[KnowledgeInbox]):
         if self._work is not None:
             self._work.cancel_scope.cancel(reason="the actor stops")
 
-    async def handle(self, message: KnowledgeInbox) -> Answer | None:
+    async def handle(self, message: KnowledgeInbox) -> Answer:
         """Answer from the database."""
         match message:
             case GetGraphNodes():
@@ -102,9 +103,9 @@ class Knowledge(Actor[KnowledgeInbox]):
             case GetGraph():
                 return message.answer(await self._summary())
             case GetGraphDetail(limit=limit, node_type=node_type, session_id=session_id):
-                return message.answer(await self._read(detail, limit, node_type, session_id))
+                return message.answer(await self._read(lambda db: detail(db, limit, node_type, session_id)))
             case Retrieve(question=question, limit=limit):
-                return message.answer(await self._read(self._retrieved, question, limit))
+                return message.answer(await self._read(lambda db: self._retrieved(db, question, limit)))
             case DrawIntent():
                 return self.answer_later(message, self._draw(message))
             case IndexCode():
@@ -176,14 +177,14 @@ class Knowledge(Actor[KnowledgeInbox]):
             raise self._trouble or HubError(Code.UNAVAILABLE, "The knowledge graph is just being opened.")
         return self._store
 
-    async def _read(self, work: Callable[..., Any], *args: object) -> Any:
+    async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         store = await self._open_store()
         try:
-            return await trio.to_thread.run_sync(store.read, work, *args)
+            return await trio.to_thread.run_sync(store.read, work)
         finally:
             self._attend(store)
 
-    def _retrieved(self, db: Any, question: str, limit: int) -> list[Chunk]:
+    def _retrieved(self, db: sqlite3.Connection, question: str, limit: int) -> list[Chunk]:
         """What was no known secret when it was indexed may be one now; all else was hidden then, if by today's rules."""
         found = search(db, self._places.root, question, limit)
         rules = self._indexer.rules
@@ -196,8 +197,7 @@ class Knowledge(Actor[KnowledgeInbox]):
         with trio.move_on_after(_DRAW_PATIENCE):
             await self._open_store()
             await self._follower.reach(message.upto)
-            found: Intent | None = await self._read(_drawn, message)
-            return found
+            return await self._read(lambda db: _drawn(db, message))
         return None
 
     async def _summary(self) -> Graph:

@@ -71,7 +71,7 @@ class Models(Actor[ModelsInbox]):
         self._jobs = jobs
         self._vision = VisionCalls(places.dotenv, providers, clock)
 
-    async def handle(self, message: ModelsInbox) -> Answer | None:
+    async def handle(self, message: ModelsInbox) -> Answer:
         """Begin what is asked; the answer comes when it is done, or under way."""
         match message:
             case ListModels(base_url=base_url):

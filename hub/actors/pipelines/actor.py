@@ -69,7 +69,7 @@ class Pipelines(Actor[PipelinesInbox]):
             self._run_store.write(taken_up(self._run_store.now))
         self.ctx.nursery.start_soon(self._conductor.run)
 
-    async def handle(self, message: PipelinesInbox) -> Answer | None:
+    async def handle(self, message: PipelinesInbox) -> Answer:
         """Each message is a question, a new list, or a wish for a run."""
         match message:
             case GetPipelines():
@@ -131,7 +131,7 @@ class Pipelines(Actor[PipelinesInbox]):
         if self._unwanted:
             raise HubError(Code.INTERRUPTED, "The run was stopped before it began.")
         self._run_store.write(run, "begun")
-        await self._run_store.until(self._settled)
+        await self._run_store.wait_for(self._settled)
         refused = next((n.error for n in self._run_store.now.nodes if n.error is not None), None)
         if refused is not None and refused.code is Code.SESSION_ALREADY_RUNNING:
             raise HubError(refused.code, refused.detail)
@@ -164,7 +164,7 @@ class Pipelines(Actor[PipelinesInbox]):
     async def _stopped(self) -> RunStatus:
         """Once the run has ended; what keeps it from ending, while a disk does."""
         conductor = self._conductor
-        await self._run_store.until(lambda: conductor.over or conductor.unstopped)
+        await self._run_store.wait_for(lambda: conductor.over or conductor.unstopped)
         if conductor.unstopped is not None and not conductor.over:
             raise conductor.unstopped
         return run_status(self._run_store.now)

@@ -88,7 +88,7 @@ class Conductor:
     async def run(self) -> None:
         """Go on for ever."""
         while True:
-            await self.run_store.until(lambda: not self.over)
+            await self.run_store.wait_for(lambda: not self.over)
             run_id = self.run_store.now.run_id
             async with trio.open_nursery() as nodes:
                 carried: set[str] = set()
@@ -149,7 +149,7 @@ class Conductor:
         await self.run_store.publish()
         if not run.active:
             self._closed, self.unstopped = run.run_id, None
-            self.run_store.touch()
+            self.run_store.notify_all()
             return
         run = self.run_store.now  # a node may have ended meanwhile
         stood = halted(run)
@@ -160,7 +160,7 @@ class Conductor:
         if following is not None and len(going) < await self._room():
             await self._prepare(self.run_store.now, following)
         elif going:
-            await self.run_store.until(lambda: self.run_store.now.seq != run.seq)
+            await self.run_store.wait_for(lambda: self.run_store.now.seq != run.seq)
         else:
             await self._end(run)
 
@@ -271,12 +271,12 @@ class Conductor:
         failed: list[HubError] = []
 
         async def stop_when_asked() -> None:
-            await self.run_store.until(lambda: self.run_store.now.stopping)
+            await self.run_store.wait_for(lambda: self.run_store.now.stopping)
             try:
                 await call_until_answered(self.session, RequestStop("pipeline", node.session_id), math.inf)
             except HubError as error:  # it has just ended, or a disk keeps it from ending: the wish stays
                 self.unstopped = error if error.code in TRANSIENT else None
-                self.run_store.touch()
+                self.run_store.notify_all()
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(stop_when_asked)

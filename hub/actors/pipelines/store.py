@@ -9,11 +9,7 @@ tells everything again, and only what was missing is added.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
 import attrs
-import trio
 
 from hub.actors.common.clock import iso
 from hub.actors.common.condition import Condition
@@ -30,7 +26,7 @@ _SILENT = (NodeState.PENDING, NodeState.STARTING)
 
 
 @attrs.define
-class PipelineRunStore:
+class PipelineRunStore(Condition):
     """One owner: the pipelines actor."""
 
     store: RecordStore[PipelineRun]
@@ -38,7 +34,6 @@ class PipelineRunStore:
     """Hides secrets; every text passes it that did not come from a session's own record."""
     run: PipelineRun | None = None
     _told: set[str] = attrs.field(factory=set)
-    _changed: Condition = attrs.field(factory=Condition)
 
     @property
     def now(self) -> PipelineRun:
@@ -71,18 +66,8 @@ class PipelineRunStore:
         """
         self.store.save(run, f"pipeline.{point}")
         self.run = run
-        self.touch()
+        self.notify_all()
         return run
-
-    def touch(self) -> None:
-        """Wake whoever waits."""
-        self._changed.notify_all()
-
-    async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:
-        """Wait until the predicate holds, at most `timeout` seconds; returns whether it does."""
-        with trio.move_on_after(timeout):
-            await self._changed.wait_for(predicate)
-        return bool(predicate())
 
     async def publish(self) -> None:
         """Tell both logs what the record says and they do not have yet. Idempotent."""

@@ -104,7 +104,7 @@ class Quota(Actor[QuotaInbox]):
         if self._dirty.is_set():
             await self._save()
 
-    async def handle(self, message: QuotaInbox) -> Answer | None:
+    async def handle(self, message: QuotaInbox) -> Answer:
         """Answer with the wallet, or with the prospects of every window."""
         match message:
             case GetWallet():

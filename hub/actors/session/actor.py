@@ -108,7 +108,7 @@ class SessionActor(Actor[SessionInbox]):
         match message:
             case AgentBatch():
                 await self._batch(message)
-                return None
+                return message.answer(None)
             case QuotaSeen(readings=readings):
                 await self._quota_seen(readings)
                 return None
@@ -138,14 +138,14 @@ class SessionActor(Actor[SessionInbox]):
                 return self.answer_later(message, ended(self._context, session_id))
             case ReleaseRun(run_id=run_id):
                 await self._release(run_id)
-                return None
+                return message.answer(None)
             case AccountFreed():
                 self._context.shared.freed = True
-                self._context.shared.touch()
+                self._context.shared.notify_all()
                 return None
             case Detach():
                 self._context.shared.detached = True
-                self._context.shared.touch()
+                self._context.shared.notify_all()
                 return None
             case _:
                 assert_never(message)
@@ -176,7 +176,7 @@ class SessionActor(Actor[SessionInbox]):
     async def _taken_up(self) -> HandingOver:
         """Once the driver has taken up the wish for a handoff, or refused it."""
         shared = self._context.shared
-        await shared.until(lambda: shared.pending is not PendingCommand.HANDOFF)
+        await shared.wait_for(lambda: shared.pending is not PendingCommand.HANDOFF)
         record = self._context.store.now
         if shared.denied is not None:
             raise shared.denied
@@ -194,12 +194,12 @@ class SessionActor(Actor[SessionInbox]):
         elif live is not None:
             self.ctx.nursery.start_soon(self._pause_soon, live, live.batches)
         await self._context.store.say(Tag.WAITING if on else Tag.SYSTEM, "paused" if on else "resumed")
-        self._context.shared.touch()
+        self._context.shared.notify_all()
         return Paused(session_id=record.session_id, paused=on)
 
     async def _pause_soon(self, live: LiveAgent, batches: int) -> None:
         """At the next event boundary; an agent that says nothing is at one already."""
-        await self._context.shared.until(lambda: live.batches != batches, _EVENT_PAUSE_PATIENCE)
+        await self._context.shared.wait_for(lambda: live.batches != batches, _EVENT_PAUSE_PATIENCE)
         if self._context.store.now.paused and not live.paused and self._driver.control.pause(on=True):
             live.paused = True
 
@@ -280,7 +280,7 @@ class SessionActor(Actor[SessionInbox]):
         live.batches += 1
         for request in requests:
             self.ctx.nursery.start_soon(self._driver.broker.see_through, live, request)
-        self._context.shared.touch()
+        self._context.shared.notify_all()
 
     def _logged(self, record: SessionRecord, batch: AgentBatch, item: AgentEvent) -> NewEvent:
         event = item.event
@@ -326,7 +326,7 @@ class SessionActor(Actor[SessionInbox]):
         for reading in readings:
             if (reading.provider, reading.account) == owner(record):
                 await self._watch_quota(record, live, reading)
-        self._context.shared.touch()
+        self._context.shared.notify_all()
 
     async def _watch_quota(
         self, record: SessionRecord, live: LiveAgent, reading: QuotaReading | None

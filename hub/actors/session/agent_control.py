@@ -165,7 +165,7 @@ class AgentControl:
         if end is not None and end.kind is ExitKind.ERROR and not (end.error and shortage(end.error)):
             fallen = 1 if self._fallen[0] != live.dispatch_id else self._fallen[1] + 1
             self._fallen = (live.dispatch_id, fallen)
-        self.context.shared.touch()
+        self.context.shared.notify_all()
 
     async def kill(self, record: SessionRecord) -> None:
         """End every process of the record's dispatch, without a word to any; for when nothing else works."""
@@ -254,11 +254,11 @@ class AgentControl:
             return "turn_over"
         if live.paused:
             self.pause(on=False)
-        settled = await self.context.shared.until(lambda: self._settled(live), grace)
+        settled = await self.context.shared.wait_for(lambda: self._settled(live), grace)
         if live.exit or live.outcome:
             return "turn_over"
         self._send(AdapterInterrupt(f"interrupt-{live.dispatch_id}"))
-        await self.context.shared.until(
+        await self.context.shared.wait_for(
             lambda: live.exit or live.outcome or not live.adapter_up,
             _INTERRUPT_GRACE if self._interrupts(live) else 0,
         )
@@ -284,7 +284,7 @@ class AgentControl:
                 live = await self.hold()
                 continue
             self._send(AdapterStop(reason, hard=hard))
-            await self.context.shared.until(partial(_gone_or_full, live), _LEAVE_GRACE)
+            await self.context.shared.wait_for(partial(_gone_or_full, live), _LEAVE_GRACE)
             if live.no_space and not _gone(live):
                 raise HubError(Code.NO_SPACE, "The disk is full: how the agent ended cannot be kept.")
 

@@ -66,7 +66,7 @@ class Chronicler:
         """Keep up with the session's log, for ever; between sessions nothing is kept."""
         shared, store = self.context.shared, self.context.store
         while True:
-            await shared.until(lambda: self._is_behind() or (self._chronicle and not store.active))
+            await shared.wait_for(lambda: self._is_behind() or (self._chronicle and not store.active))
             if not store.active:
                 self._chronicle = None
                 continue
@@ -134,12 +134,12 @@ class Scores:
         """Whenever a score is owed, for ever."""
         store = self.context.store
         while True:
-            await self.context.shared.until(lambda: store.active and store.now.unscored)
+            await self.context.shared.wait_for(lambda: store.active and store.now.unscored)
             try:
                 await self.settle()
             except HubError:
                 await trio.sleep(_AGAIN)  # a full disk: it is owed until it can be told
-            self.context.shared.touch()
+            self.context.shared.notify_all()
 
     async def settle(self) -> None:
         """Compute and tell what is owed; nothing is, when this returns.

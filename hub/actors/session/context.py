@@ -7,7 +7,6 @@ Must not: hold anything a restart would need; that is the store's.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -17,6 +16,7 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
+from hub.actors.common.condition import Condition
 from hub.actors.common.crash_loop import CrashLoopGuard
 from hub.actors.common.secrets import Keys, Secrets
 from hub.actors.session.store import SessionStore
@@ -96,7 +96,7 @@ class LiveAgent:
 
 
 @attrs.define
-class SharedState:
+class SharedState(Condition):
     """Shared by the session's inbox and its driver; both run in one thread, so a change is never half seen."""
 
     agent: LiveAgent | None = None
@@ -112,29 +112,23 @@ class SharedState:
     """What the agent said or did last, in one line."""
     trouble: ErrorNote | None = None
     """What keeps the session from going on at this moment; it may be a disk too full to write that down."""
-    _changed: trio.Event = attrs.field(factory=trio.Event)
 
     @property
     def stopping(self) -> bool:
         """Whether the user wants the session to end."""
         return self.pending is PendingCommand.STOP
 
-    def touch(self) -> None:
-        """Wake whoever waits."""
-        self._changed.set()
-        self._changed = trio.Event()
-
     def ask(self, pending: PendingCommand) -> None:
         """Record a wish. Stop wins over handoff."""
         if not self.stopping:
             self.pending, self.denied = pending, None
-        self.touch()
+        self.notify_all()
 
     def settle(self, denied: HubError | None = None) -> None:
         """The wish for a handoff is taken up, or refused; one for a stop stays until the session has ended."""
         if self.pending is PendingCommand.HANDOFF:
             self.pending, self.denied = None, denied
-        self.touch()
+        self.notify_all()
 
     async def unless_stopped(self, work: Callable[[], Awaitable[T]]) -> T:
         """Do something long; when the user asks for a stop it is cancelled.
@@ -146,7 +140,7 @@ class SharedState:
         failed: list[HubError] = []
 
         async def watch(scope: trio.CancelScope) -> None:
-            await self.until(lambda: self.stopping)
+            await self.wait_for(lambda: self.stopping)
             scope.cancel(reason="the session is to stop")
 
         async with trio.open_nursery() as nursery:
@@ -161,13 +155,6 @@ class SharedState:
         if not done:
             raise HubError(Code.INTERRUPTED, "The session is being stopped.")
         return done[0]
-
-    async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:
-        """Wait until the predicate holds, at most `timeout` seconds; returns whether it does."""
-        with trio.move_on_after(timeout):
-            while not predicate():
-                await self._changed.wait()
-        return bool(predicate())
 
 
 @attrs.define

@@ -72,10 +72,10 @@ class Driver:
         while not shared.detached:
             record = self.context.store.record
             if record is None or not (record.session_state.active or self.context.store.pending):
-                await shared.until(lambda: shared.detached)
+                await shared.wait_for(lambda: shared.detached)
                 break
             await self._try_step(record)
-            shared.touch()
+            shared.notify_all()
         await self.control.release()
 
     async def _try_step(self, record: SessionRecord) -> None:
@@ -145,7 +145,7 @@ class Driver:
     async def _await_decision(self) -> None:
         """The user says what an unknowable dispatch is to be: a handoff request starts the next one."""
         shared = self.context.shared
-        await shared.until(lambda: shared.pending or shared.detached)
+        await shared.wait_for(lambda: shared.pending or shared.detached)
         if shared.pending is not PendingCommand.HANDOFF:
             return
         shared.pending = None
@@ -187,7 +187,7 @@ class Driver:
                 await self.context.store.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
                 self._told = error.code
         before = self.context.shared.pending
-        await self.context.shared.until(
+        await self.context.shared.wait_for(
             lambda: self.context.shared.pending not in (before, None), _TROUBLE_PAUSE
         )
 

@@ -186,8 +186,8 @@ async def ended(context: SessionContext, session_id: str) -> messages.Ended:
     """
     record = context.store.record
     if record is None or record.session_id != session_id:
-        raise HubError(Code.NOT_FOUND, f"Session {session_id} is not on record.")
-    await context.shared.until(lambda: _over(context))
+        raise HubError(Code.NOT_FOUND, f"Session {session_id} is not known here.")
+    await context.shared.wait_for(lambda: _over(context))
     return views.ended(context.store.now)
 
 
@@ -198,7 +198,7 @@ async def stopped(context: SessionContext) -> Stopped:
         HubError: What keeps it from ending, while a disk does; the wish stays.
     """
     shared = context.shared
-    while not await shared.until(lambda: _over(context), _STOP_PATIENCE):
+    while not await shared.wait_for(lambda: _over(context), _STOP_PATIENCE):
         if shared.trouble is not None and shared.trouble.code in TRANSIENT:
             raise views.unended(shared.trouble)
     now = context.store.now

@@ -344,7 +344,7 @@ class HandoffSteps:
         """
         patience = self.context.config.session.resume_timeout
         while (left := patience if live.paused else live.heard_at + patience - trio.current_time()) > 0:
-            if await self.context.shared.until(
+            if await self.context.shared.wait_for(
                 lambda: (
                     live.answered
                     or live.outcome
@@ -362,7 +362,7 @@ class HandoffSteps:
         outcome = live.outcome
         failure = outcome.failure if outcome is not None else None
         if failure is None:
-            failure = Failure(FailureClass.SILENT, "The receiver gave no sign of life.")
+            failure = Failure(FailureClass.SILENT, "The next agent gave no sign of life.")
         await self.control.release()
         told = BreakerFailure(*owner(record), failure, record.dispatch_id)
         await call_until_answered(self.context.breakers, told)

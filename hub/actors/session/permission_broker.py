@@ -85,7 +85,7 @@ class PermissionBroker:
             return
         live.asks.discard(request.id)
         live.heard_at = trio.current_time()  # its silence so far was ours
-        self.context.shared.touch()
+        self.context.shared.notify_all()
         if self._up(live) and not live.needs_input:
             with contextlib.suppress(HubError):  # what is told next writes it too
                 await self.context.store.update(needs_input=False)

@@ -123,7 +123,7 @@ class SessionWork:
         shared, early = self.context.shared, False
         while (left := wait.until - self.context.clock()) > 0:
             pause = min(left, _LOOK) if wait.ender else left
-            heard = await shared.until(lambda: shared.pending or shared.detached or shared.freed, pause)
+            heard = await shared.wait_for(lambda: shared.pending or shared.detached or shared.freed, pause)
             through = not heard and pause == left
             shared.freed = False
             if shared.pending or shared.detached or through:
@@ -190,7 +190,7 @@ class SessionWork:
         silent_after = self.context.config.silent_after(record.provider, self.context.providers)
         while True:
             heard = live.heard_at
-            spoke = await shared.until(
+            spoke = await shared.wait_for(
                 lambda: (
                     live.outcome
                     or live.exit
@@ -239,7 +239,7 @@ class SessionWork:
     async def unpaused(self) -> None:
         """Wait until the user lets the session go on; a stop ends the wait, and so does a wish for a handoff."""
         shared, store = self.context.shared, self.context.store
-        await shared.until(lambda: not store.now.paused or shared.pending or shared.detached)
+        await shared.wait_for(lambda: not store.now.paused or shared.pending or shared.detached)
         if store.now.paused and shared.pending is PendingCommand.HANDOFF:
             await store.update(paused=False)
             await store.say(Tag.SYSTEM, "resumed: a handoff was asked for")
@@ -292,7 +292,7 @@ class SessionWork:
         live = self.context.shared.agent
         if live is None or record.failing >= self.context.config.session.retries:
             return False
-        await self.context.shared.until(
+        await self.context.shared.wait_for(
             lambda: live.exit or not live.adapter_up or self.context.shared.pending, _LEAVES
         )
         return live.exit is not None and live.exit.asked

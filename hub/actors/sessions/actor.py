@@ -10,8 +10,8 @@ has ended long ago. What has ended is let go of when another one begins.
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Sequence
-from typing import assert_never, cast
+from collections.abc import Sequence
+from typing import assert_never
 
 import attrs
 import trio
@@ -55,15 +55,15 @@ from hub.messages import (
     RetainClaims,
     SessionEnd,
     SessionFacts,
+    SessionInbox,
     SessionNews,
-    SessionOrder,
     SessionQuestion,
     SessionsInbox,
     StartRun,
     StopAll,
     WhoBegins,
 )
-from supervisors import Actor, ActorDied, Answer, Call
+from supervisors import Actor, ActorDied, Answer, Ref
 
 _BREATH = 2.0
 """Seconds until the end of a session is asked for again, where its actor cannot answer."""
@@ -132,11 +132,9 @@ class Register(Actor[SessionsInbox]):
             case GetStatus() | GetCost() | GetRedactions() | GetContract() | GetSessionFacts():
                 if not (message.session_id or self.roster.homes.newest):
                     return self._of_nobody(message)
-                return self._relay(
-                    message, self.roster.pass_on(message, self.roster.meant(message.session_id))
-                )
+                return self.forward(message, self.roster.up(self.roster.meant(message.session_id)))
             case RequestHandoff() | RequestPause() | RequestReply() | RequestStop():
-                return self._relay(message, self._order(message))
+                return self.forward(message, self._ordered(message.session_id))
             case WhoBegins():
                 return self.answer_later(message, self._who_begins(message))
             case GetSessions():
@@ -168,7 +166,9 @@ class Register(Actor[SessionsInbox]):
 
     async def _withdraw(self, order: RequestStop) -> Stopped:
         answer = await self.admission.withdraw(order.session_id)
-        return answer if answer is not None else await self.roster.pass_on(order, await self._ordered(order))
+        if answer is not None:
+            return answer
+        return await (await self._ordered(order.session_id)).call(order, math.inf)
 
     async def _in_use(self) -> Sequence[SessionFacts]:
         return [facts for facts in await self.roster.facts() if facts.active]
@@ -194,23 +194,14 @@ class Register(Actor[SessionsInbox]):
 
     # --- which session ----------------------------------------------------------------------------------
 
-    def _relay(self, message: SessionQuestion | SessionOrder, work: Awaitable[object]) -> Answer:
-        """What the session answers to the very message that was passed on to it."""
-        return self.answer_later(cast("Call[object]", message), work)
-
-    async def _order(self, order: SessionOrder) -> object:
-        """Do as an order says, with the session it means."""
-        return await self.roster.pass_on(order, await self._ordered(order))
-
-    async def _ordered(self, order: SessionOrder) -> str:
-        """Which session an order means."""
-        given = order.session_id
+    async def _ordered(self, given: str) -> Ref[SessionInbox]:
+        """Whom an order means that names this session, or none."""
         if not given and len(self.roster.active) > 1:
             active = [facts.session_id for facts in await self.roster.facts() if facts.active]
             if len(active) > 1:
                 raise several_meant(active)
             given = active[0] if active else ""
-        return self.roster.meant(given)
+        return await self.roster.up(self.roster.meant(given))
 
     def _of_nobody(self, message: SessionQuestion) -> Answer:
         """The answers of a daemon that never had a session."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import attrs
 import trio
@@ -52,7 +51,7 @@ class Admission:
     """Set when a place has come free."""
     _beginning: trio.Lock = attrs.field(factory=trio.Lock)
 
-    async def begin(self, order: StartRun) -> Any:
+    async def begin(self, order: StartRun) -> Started:
         """Beside the inbox, one at a time. The same id is begun once, however often it is asked for."""
         async with self._beginning:
             if self.closed:
@@ -68,7 +67,7 @@ class Admission:
             trouble = await self._refreshed()
             full = self._full(await self.roster.facts(), order.run_id)
             if full is None and self.queue.waiting and not order.run_id:
-                full = HubError(Code.SESSION_ALREADY_RUNNING, "Others wait for their turn, and come first.")
+                full = HubError(Code.SESSION_ALREADY_RUNNING, "Other sessions are waiting and come first.")
             if full is not None and not order.queue:
                 raise full
             if trouble is not None:

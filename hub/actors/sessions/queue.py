@@ -72,7 +72,7 @@ class Queue:
         """
         if len(self.waiting) >= _MOST:
             hint = "Stop one of them: hub stop ID"
-            raise HubError(Code.INVALID, f"{_MOST} sessions wait for their turn already.", hint=hint)
+            raise HubError(Code.INVALID, f"{_MOST} sessions are already waiting for their turn.", hint=hint)
         self._write((*self.waiting, queued))
 
     def remove(self, session_id: str) -> None:

@@ -28,6 +28,7 @@ from hub.domain.config.model import ProfileSettings
 from hub.domain.config.reader import Config
 from hub.errors import HubError
 from hub.io.config.patch import unwatched
+from hub.io.files.atomic import stamp_of
 from hub.io.project.places import Places
 from hub.io.project.trust import Gate
 from hub.messages import (
@@ -158,7 +159,7 @@ class Settings(Actor[SettingsInbox]):
                 assert_never(message)
 
     def _current(self) -> Config:
-        stamp = (*map(_stamp, self._files), self._gate and self._gate.stamp)
+        stamp = (*map(stamp_of, self._files), self._gate and self._gate.stamp)
         if self._config is None or stamp != self._seen:
             loaded = self._load()
             if self._config is not None and loaded.approvals != self._loaded.approvals:
@@ -204,12 +205,3 @@ class Settings(Actor[SettingsInbox]):
         return await trio.to_thread.run_sync(
             lambda: [self._entries.entry(config, p, found.get(p.name), now) for p in providers]
         )
-
-
-def _stamp(file: Path) -> object:
-    """Changes whenever the file does."""
-    try:
-        found = file.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino

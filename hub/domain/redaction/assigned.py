@@ -42,7 +42,9 @@ _OPENED = b"\"'`\\ brfun"
 """Between a call's bracket and what it is called with."""
 _GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
 """Behind a value without quotes: it is called, indexed or put together, so it is a name."""
-_SHORT, _LONG, _ALONE_LEAST = 10, 16, 32
+_SHORT, _LONG, _UNSAID, _ALONE_LEAST = 10, 16, 20, 32
+_TELLING = (b" is", b" was", b" to", b" by", b":")
+"""What stands before a value that a sentence tells."""
 _MANY = 64
 """Words in a row that say nothing, from which on it is worth a look whether the text repeats itself."""
 _PERIOD = 32_768
@@ -76,7 +78,7 @@ _SESSION = 16
 _CURL = late(rb"\bcurl\b(?:[^\n]|(?<=\\)\n)*\Z")
 _PROGRAM = late(
     rb"\b(?:sshpass|mysql[a-z]{0,8}|mongo[a-z]{0,8}|mariadb|(?:docker|podman|nerdctl|registry|az) login"
-    rb"|twine|(?:redis|valkey)-cli|ldap[a-z]{0,8}|snowsql|7z[a-z]?|(?:un)?zip|openssl|https?(?!:))\b"
+    rb"|twine|(?:redis|valkey)-cli|ldap[a-z]{0,8}|snowsql|poetry|ipmitool|7z[a-z]?|(?:un)?zip|openssl|https?(?!:))\b"
     rb"(?:[^\n;|&]|(?<=\\)\n)*\Z"
 )
 LOOK_BACK = 160
@@ -260,8 +262,8 @@ def _told(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | Non
     """The same for what a sentence tells, or a call is given: then quoted, and nothing else stands between."""
     quoted = found["quoted"] is not None
     start, value = found.span("quoted" if quoted else "bare")[0], found["quoted"] or found["bare"]
-    between = view[found.start() : start].rstrip(b" \t\r\n'")
-    if not quoted and not between.endswith((b" is", b" to", b":")):
+    between = view[matched_end(_WORD_END, view, found.start()) : start].rstrip(b" \t\r\n'")
+    if not quoted and not between.endswith(_TELLING) and (between.strip(b" -") or not _unsaid(word, value)):
         return None
     if _OTHER_MATTER().search(between) or view.endswith(b"public ", 0, at):
         return None
@@ -270,6 +272,11 @@ def _told(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | Non
     if not secret or _names_none(view, at, word, found):
         return None
     return Span(start, Assignments.rank, start + len(value), at, "generic", value)
+
+
+def _unsaid(word: bytes, value: str) -> bool:
+    """Whether a value is none that a sentence goes on with behind the bare name: `a login with token ...`."""
+    return "---" not in value and machine_made(value, _SHORT if word in PASSWORDS else _UNSAID)
 
 
 def _paired(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:

@@ -15,6 +15,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
+import attrs
+
 from hub.domain.redaction.fragments import WORDS_SIZE, Fragments, Piece, tells
 from hub.domain.redaction.literals import Literals
 from hub.domain.redaction.span import Anchors, Span, trie
@@ -149,8 +151,11 @@ class KnownSecrets:
             index = _Origin(text)
             low = index.view(lo) if lo else 0
             spans += [
-                span._replace(
-                    start=index.text(span.start), end=index.text(span.end - 1) + 1, at=index.text(span.at)
+                attrs.evolve(
+                    span,
+                    start=index.text(span.start),
+                    end=index.text(span.end - 1) + 1,
+                    at=index.text(span.at),
                 )
                 for span in (self._find(joined, low) if whole else ())
             ]

@@ -17,14 +17,14 @@ _MEANT_FOR_NONE = (
 )
 _PUBLIC_KEYS = (
     rb"(?:public|publishable|pub|primary|foreign|cache|cursor|partition|sort|row|idempotency|object|dedup[a-z]*|(?<!bit)bucket"
-    rb"|hot|natural|schema|sequence|idx|index|hash|restore|websocket|lookup|i18n|translation|site)[_.-]?keys?(?:[_.-]?(?:token|pem|jwk))?\Z"
+    rb"|hot|natural|schema|sequence|idx|index|hash|restore|shard|surrogate|websocket|lookup|i18n|translation|site)[_.-]?keys?(?:[_.-]?(?:token|pem|jwk|base64|hex))?\Z"
 )
 _PLACES_IN_A_LIST = (
     rb"(?:next|prev(?:ious)?|start|pagination|continuation|(?<![a-z])(?:page|sync|resume|cancel(?:lation)?))[_-]?"
     rb"(?:page[_-]?|sync[_-]?)?token\Z"
     rb"|public[_.-]?token\Z"
 )
-_IDS_OF_SECRETS = rb"(?:key|token|credential)s?[_.-]?(?:ids?|hash|digest|checksum|ref)\Z|\busersecretsid\Z"
+_IDS_OF_SECRETS = rb"(?:auth[_.-]ids?|(?:key|token|credential)s?[_.-]?(?:ids?|hash|digest|checksum|ref))\Z|\busersecretsid\Z"
 _ABOUT_SECRETS = (
     rb"(?:key|token|secret|password|credential|auth)s?[_.-]?(?:(?:file_?)?names?|paths?|files?|ur[il]s?|endpoint|types?"
     rb"|arn|fingerprint|thumbprint|version|count|size|length|ttl|expir[a-z_]*|latency[a-z_]*|time|source|address|alias"

@@ -132,6 +132,7 @@ _SERVICES: tuple[Rule, ...] = (
             ("shopify", "shpss_", 32, ALNUM),
             ("shopify", "shpca_", 32, ALNUM),
             ("shopify", "shppa_", 32, ALNUM),
+            *(("sonar", f"sq{kind}_", 40, _HEX) for kind in "apu"),
             ("square", "sq0csp-", 40, _URLSAFE),
             ("square", "sq0atp-", 22, _URLSAFE),
             ("tailscale", "tskey-auth-", 20, ALNUM + "-"),
@@ -251,6 +252,8 @@ _STRUCTURES: tuple[Rule, ...] = (
         )
         for begin in ("jdbc:oracle:thin:", "sqlplus ")
     ),
+    Rule("password-hash", ("{SSHA", LetterRun("0-9", 0, 3), "}", LetterRun(_BASE64, 28, 256))),
+    Rule("docker", ("eyJhdXRocyI6", LetterRun(_BASE64, 40, 32_768)), boundary=True),  # `{"auths":`
     Rule(
         "standard-input",
         (

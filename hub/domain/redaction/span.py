@@ -16,7 +16,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
+
+import attrs
 
 T = TypeVar("T")
 
@@ -24,7 +26,8 @@ _FREQUENT = " etaoinsrlhdcumpfgy.bw_v-/0,1k\"2=x'3)(4:5j6;8q7z9"
 """Letters from frequent to rare, in source code and in prose; all others are rarer."""
 
 
-class Span(NamedTuple):
+@attrs.frozen(order=True, repr=False)
+class Span:
     """A secret in a text: `text[start:end]`. Spans sort by place, then by rank.
 
     Attributes:

@@ -54,7 +54,7 @@ _HEX = late("[0-9A-Fa-f]{32,}")
 _ODD = late("[0-9!@#$%^&*]")
 _COMMON = late(
     r"(?i)(?:(?:my|your|the|some)?[_-]?(?:password|passwd|passphrase|pass|pw|pwd|secret|token|test|user|username)"
-    r"|(?:postgres|anonymous|admin|root|guest)|@[\w.-]+|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%|#(?:[0-9a-f]{3,4}){1,2}"
+    r"|(?:postgres|anonymous|admin|root|guest)|@[\w./-]+|[a-z_]+(?:\|[a-z_]+(?::[\w,]+)?)+|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%|#(?:[0-9a-f]{3,4}){1,2}"
 )
 _NUMBERS = late("[0-9]+")
 _BETWEEN = late("[_.]+")

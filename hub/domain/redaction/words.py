@@ -29,7 +29,7 @@ PASSWORDS = frozenset(
             b"masterauth",
             b"keymaterial",
             b"securestring",
-            b"identified by",
+            b"identified",
         ),
         *_ABROAD,
     )
@@ -43,7 +43,19 @@ SHORT = (b"pass", b"psk")
 """What is a part of many other words, so that it has to stand for itself and an assignment behind it."""
 ENDING_IN_PASS = (b"by", b"com", b"tres", b"sur", b"over", b"under", b"encom")
 """What words begin with that end in `pass` and are no password's: `dbpass` is one."""
-KEYED = (b"jwt", b"hmac", b"login", b"basicauth", b"getconnection", b"securitykey")
+KEYED = (
+    *(
+        b"jwt",
+        b"hmac",
+        b"login",
+        b"basicauth",
+        b"getconnection",
+        b"mysqli_connect",
+        b"pdo",
+        b"securitykey",
+        b"fernet",
+    ),
+)
 """What is called with a secret among its arguments: `jwt.sign(claims, "...")`, `server.login("me", "...")`."""
 WORDS = (
     *KEYED,
@@ -65,8 +77,21 @@ WORDS = (
 OPTIONS: Mapping[bytes, tuple[bytes, ...]] = {
     b" -u": (b"curl",),
     b"--user": (b"curl",),
+    b"--proxy-user": (b"curl",),
     b" -b": (b"curl",),
-    b" -p": (b"sshpass", b"mysql", b"mariadb", b" login", b"twine", b"mongo", b"snowsql", b"7z", b"zip"),
+    b" -p": (
+        b"sshpass",
+        b"mysql",
+        b"mariadb",
+        b" login",
+        b"twine",
+        b"mongo",
+        b"snowsql",
+        b"poetry",
+        b"ipmitool",
+        b"7z",
+        b"zip",
+    ),
     b" -w": (b"ldap",),
     b" -a": (b"redis-cli", b"valkey-cli", b"http"),
     b" -k": (b"openssl enc",),

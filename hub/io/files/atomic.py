@@ -166,6 +166,15 @@ def read_bounded(path: Path, limit: int) -> bytes:
     return b"".join(parts)
 
 
+def stamp_of(path: Path) -> object:
+    """What changes whenever the file does; None where it is not there."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
 def sweep_temps(directory: Path) -> list[str]:
     """Removes temporary files of processes that are gone; returns their names. Living writers are left alone."""
     swept: list[str] = []

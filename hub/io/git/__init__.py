@@ -305,7 +305,7 @@ async def live_tree(worktree: Path, root: Path) -> AsyncIterator[tuple[str, Mapp
                 )
                 yield made.tree, {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(aside.objects)}
                 return
-    raise HubError(Code.GIT_FAILED, f"{worktree} does not hold still long enough to be looked at.")
+    raise HubError(Code.GIT_FAILED, f"{worktree} keeps changing while it is being read.")
 
 
 def _aside(shadow: Shadow, directory: Path) -> Shadow:

@@ -94,7 +94,7 @@ async def bring(root: Path, here: UserStanding, new: str, why: str) -> None:
     except HubError as error:
         if error.code is not Code.GIT_FAILED:
             raise
-        raise HubError(Code.UNCOMMITTED, f"Something of yours is in the way: {error.detail}") from error
+        raise HubError(Code.UNCOMMITTED, f"Your own files are in the way: {error.detail}") from error
     failpoints.hit("take.index")
     if not await move_refs([(f"refs/heads/{here.branch}", new, here.head)], why, cwd=root, where={}):
         detail = f"{here.branch} moved while the result was taken; its files are staged and not committed."

@@ -161,7 +161,9 @@ async def _mark(root: Path, session_id: str, tip: str) -> None:
     if old is None or old.sha != tip:
         move = (ref, tip, old.sha if old else "0" * len(tip))
         if not await move_refs([move], "hub: discard", cwd=root, where={}):
-            raise HubError(Code.GIT_FAILED, "Another one lets this session go just now.", hint="Try again.")
+            raise HubError(
+                Code.GIT_FAILED, "Another command is discarding this session right now.", hint="Try again."
+            )
 
 
 async def _insist_nowhere_else(root: Path, worktree: Path, branch: str) -> None:

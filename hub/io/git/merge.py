@@ -83,7 +83,7 @@ async def applied(root: Path, base: str, ours: str, theirs: str) -> str:
     where = {"GIT_DIR": str(directory), "GIT_OBJECT_DIRECTORY": str(common_dir(root) / "objects")}
     stand, mine = await read_commits([base, ours], cwd=directory, where=where)
     if stand is None or mine is None:
-        raise HubError(Code.BRANCH_MISSING, "A commit that the work is put on is gone.")
+        raise HubError(Code.BRANCH_MISSING, "A commit that the work builds on is gone.")
     # `merge-tree` finds the base by itself: each side is a commit on top of it.
     sides = [
         await commit_tree(tree, (stand.sha,), "side\n", stand.when, cwd=directory, where=where)

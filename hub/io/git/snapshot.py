@@ -187,7 +187,7 @@ async def _take(ground: Ground, plan: _Plan) -> Snapshot:
             if not done.made.moved:
                 note_diff(ground.shadow, seen.base, done.made.tree, _against_base(seen, work))
             return await _report(ground, seen, work, done)
-    raise HubError(Code.GIT_FAILED, f"{ground.link.worktree} does not hold still long enough to be stored.")
+    raise HubError(Code.GIT_FAILED, f"{ground.link.worktree} keeps changing while it is being stored.")
 
 
 @attrs.frozen

@@ -169,7 +169,9 @@ async def _point(root: Path, work: BranchChange, name: str, sha: str) -> None:
     if old is None or old.sha != sha:
         move = (ref, sha, old.sha if old else "0" * len(sha))
         if not await move_refs([move], f"hub: {name}", cwd=root, where={}):
-            raise HubError(Code.GIT_FAILED, "Another one takes this result just now.", hint="Try again.")
+            raise HubError(
+                Code.GIT_FAILED, "Another command is taking this result right now.", hint="Try again."
+            )
 
 
 async def _insist_own(root: Path, work: BranchChange, head: str) -> None:

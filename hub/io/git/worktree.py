@@ -180,7 +180,7 @@ async def carry(root: Path, base: str, project: Path | None = None, apart: Seque
                 draft = CommitDraft(tree, (base,), "work in progress\n", when, who)
                 made = await store_commit(shadow, draft, work, settle=attempt == _ATTEMPTS - 1)
                 return base if made.tree == commit.tree else made.commit
-    raise HubError(Code.GIT_FAILED, f"{root} does not hold still long enough to be carried over.")
+    raise HubError(Code.GIT_FAILED, f"{root} keeps changing while it is being copied.")
 
 
 async def _settle_conflicts(shadow: Shadow) -> None:

@@ -120,7 +120,7 @@ def _renamed(file: Scanned, told: Mapping[str, str]) -> Scanned:
     return attrs.evolve(
         file,
         path=told[file.path],
-        symbols=[symbol._replace(name=told[symbol.name]) for symbol in file.symbols],
+        symbols=[attrs.evolve(symbol, name=told[symbol.name]) for symbol in file.symbols],
         imports=[told[name] for name in file.imports],
     )
 

@@ -81,7 +81,7 @@ def prepare(run_dir: Path, launch: AgentLaunch) -> bool:
         OSError: Something could not be written.
     """
     if not _RUN_ID.fullmatch(run_dir.name):
-        raise HubError(Code.INVALID, f"{run_dir.name!r} is no run id.")
+        raise HubError(Code.INVALID, f"{run_dir.name!r} is not a run id.")
     bad = [name for name in launch.files if not _FILE_NAME.fullmatch(name) or name in runner_files.RESERVED]
     if bad:
         raise HubError(Code.INVALID, f"{bad[0]!r} may not be the name of a file in a run directory.")

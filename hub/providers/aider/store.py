@@ -23,7 +23,8 @@ from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.domain.text.patterns import late
 from hub.providers.aider import checks
-from hub.providers.store import Files, Source, guarded
+from hub.providers.lines import Source
+from hub.providers.store import Files, guarded
 
 SIGNATURE = Signature(
     program="aider",

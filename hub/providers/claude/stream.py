@@ -7,7 +7,7 @@ Traps this fold knows, each with a test:
  1. `result.subtype` says "success" also for a limit, an overload, a refusal or a bad login: `is_error` does.
  2. A message of the model `<synthetic>` holds the program's own words, not the model's.
  3. A bad API key is retried for three minutes; the second 401 ends the run here.
- 4. `usage` of assistant lines is the start value, and one message comes in several lines; `modelUsage` and
+ 4. `usage` of assistant lines is the start value, a lower bound, and one message comes in several lines; `modelUsage` and
     `total_cost_usd` of a resumed session begin with what was spent before. Only
     `model_usage_since_last_result` is this turn's.
  5. The process outlives its result and waits for more; `queued_turn_count` is 0 even when one is queued.
@@ -164,7 +164,6 @@ class ClaudeStream(Stream):
         said = next((found for field in fields if (found := jsonline.text(message.get(field)))), subtype)
         meta: dict[str, object] = {"subtype": subtype}
         if subtype not in _NOTED:
-            self._unknown_lines += 1
             meta["unknown"] = True
         return Step([Event(EventType.SYSTEM, said, meta)])
 
@@ -213,7 +212,7 @@ class ClaudeStream(Stream):
         inner = jsonline.mapping(message.get("message"))
         if message.get("is_api_error_message") is True or inner.get("model") == _SYNTHETIC:
             return self._own_words(message, inner)
-        self._usage.message(inner)
+        used = self._usage.message(inner)
         meta: dict[str, object] = {}
         if message.get("aborted") is True:
             meta["partial"] = True
@@ -222,7 +221,7 @@ class ClaudeStream(Stream):
         else:
             self._partial.clear()
         blocks = (jsonline.mapping(block) for block in jsonline.items(inner.get("content")))
-        return Step([event for block in blocks if (event := self._block(block, meta))])
+        return Step([*(event for block in blocks if (event := self._block(block, meta))), *used])
 
     def _block(self, block: Mapping[str, object], meta: Mapping[str, object]) -> Event | None:
         match block.get("type"):
@@ -239,7 +238,6 @@ class ClaudeStream(Stream):
                 said = found.get("command") or found.get("path") or ""
                 return Event(EventType.TOOL_USE, f"{found['tool']} {said}".strip(), {**found, **meta})
             case other:
-                self._unknown_lines += 1
                 return Event(
                     EventType.SYSTEM, f"content block {jsonline.text(other)}", {**meta, "unknown": True}
                 )
@@ -359,7 +357,7 @@ class ClaudeStream(Stream):
 
     def _left_over(self) -> list[Event]:
         self._tools.clear()
-        return [*self._unpublished(), *self._usage.unfinished()]
+        return self._unpublished()
 
     def _unpublished(self) -> list[Event]:
         """Text that was streamed and never came as a whole."""

@@ -19,6 +19,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
 
+import attrs
 import msgspec
 
 from hub.providers.homes import home_of
@@ -36,20 +37,23 @@ _DEEP = 5
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
-class _Usage(msgspec.Struct, gc=False):
+@attrs.define
+class _Usage:
     input_tokens: _Count = 0
     output_tokens: _Count = 0
     cache_creation_input_tokens: _Count = 0
     cache_read_input_tokens: _Count = 0
 
 
-class _Message(msgspec.Struct, gc=False):
+@attrs.define
+class _Message:
     usage: _Usage | None = None
     id: str = ""
     model: str = ""
 
 
-class _Record(msgspec.Struct, gc=False):
+@attrs.define
+class _Record:
     message: _Message | None = None
     requestId: str | None = None  # noqa: N815  # Claude's own name
     type: str = ""
@@ -63,7 +67,8 @@ _Sums = dict[str, list[int]]
 """The same by model."""
 
 
-class _Told(msgspec.Struct, array_like=True):
+@attrs.define
+class _Told:
     """What one process has counted.
 
     Attributes:

@@ -19,34 +19,48 @@ class ClaudeUsage:
     """Tokens and cost, turn by turn."""
 
     def __init__(self) -> None:
-        self._open: dict[str, dict[str, int]] = {}
+        self._seen: set[str] = set()
+        self._told = dict.fromkeys(_FIGURES, 0)
+        """Of the turn under way."""
         self._model = ""
 
-    def message(self, inner: Mapping[str, object]) -> None:
-        """Notes the start values of an assistant message, which comes in several lines with one id."""
-        self._open[jsonline.text(inner.get("id"))] = _tokens(jsonline.mapping(inner.get("usage")), _SNAKE)
+    def message(self, inner: Mapping[str, object]) -> list[Event]:
+        """The start values of an assistant message, which comes in several lines with one id: what the turn used so far.
+
+        A lower bound: the turn's result tells the rest, or nothing does where the run was killed.
+        """
         self._model = jsonline.text(inner.get("model")) or self._model
+        name = jsonline.text(inner.get("id"))
+        found = _tokens(jsonline.mapping(inner.get("usage")), _SNAKE)
+        if name in self._seen or not any(found.values()):
+            return []
+        self._seen.add(name)
+        self._told = {figure: count + found[figure] for figure, count in self._told.items()}
+        return [_event({**found, "model": jsonline.clean(self._model), "lowerBound": True})]
 
     def turn(self, result: Mapping[str, object]) -> list[Event]:
-        """The usage event of a finished turn; none where nothing was used."""
-        self._open.clear()
+        """What a finished turn used beyond what was told of it, and what it cost in all; none where that is nothing."""
         models = jsonline.mapping(result.get("model_usage_since_last_result"))
-        if models:
-            return [_of_model(model, jsonline.mapping(figures)) for model, figures in models.items()]
-        meta = _tokens(jsonline.mapping(result.get("usage")), _SNAKE)
-        return [_event({**meta, "model": self._model})] if meta["tokensIn"] + meta["tokensOut"] else []
+        told = {model: _of_model(jsonline.mapping(figures)) for model, figures in models.items()}
+        if not told:
+            told = {self._model: _tokens(jsonline.mapping(result.get("usage")), _SNAKE)}
+        events = [
+            _event({**figures, **self._rest(figures), "model": jsonline.clean(model)})
+            for model, figures in told.items()
+            if any(figures.values())
+        ]
+        self._seen.clear()
+        self._told = dict.fromkeys(_FIGURES, 0)
+        return events
 
-    def unfinished(self) -> list[Event]:
-        """Usage of messages that no result told of: a lower bound, for a run that was killed."""
-        if not self._open:
-            return []
-        counts = {
-            name: sum(one[name] for one in self._open.values()) for name in next(iter(self._open.values()))
-        }
-        self._open.clear()
-        return [_event({**counts, "model": self._model, "lowerBound": True})]
+    def _rest(self, figures: Mapping[str, int]) -> dict[str, int]:
+        """The figures without what was told already, by whatever name of the model."""
+        rest = {name: max(0, figures[name] - self._told[name]) for name in _FIGURES}
+        self._told = {name: self._told[name] - (figures[name] - rest[name]) for name in _FIGURES}
+        return rest
 
 
+_FIGURES = ("tokensIn", "tokensOut", "cachedIn", "cacheWriteIn")
 _SNAKE = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _CAMEL = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 
@@ -56,12 +70,11 @@ def _tokens(usage: Mapping[str, object], names: tuple[str, str, str, str]) -> di
     return {"tokensIn": fresh + read + written, "tokensOut": out, "cachedIn": read, "cacheWriteIn": written}
 
 
-def _of_model(model: str, used: Mapping[str, object]) -> Event:
-    meta: dict[str, object] = {**_tokens(used, _CAMEL), "model": jsonline.clean(model)}
+def _of_model(used: Mapping[str, object]) -> dict[str, int]:
+    found = _tokens(used, _CAMEL)
     # A model the program has no price for costs 0 there: that is no figure.
-    if micros := round((jsonline.number(used.get("costUSD")) or 0.0) * 1_000_000):
-        meta["costUsdMicros"] = max(0, micros)
-    return _event(meta)
+    micros = round((jsonline.number(used.get("costUSD")) or 0.0) * 1_000_000)
+    return {**found, "costUsdMicros": micros} if micros > 0 else found
 
 
 def _event(meta: Mapping[str, object]) -> Event:

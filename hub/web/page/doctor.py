@@ -17,7 +17,7 @@ from hub.api.base import Nothing
 from hub.api.graph import Graph
 from hub.api.health import Health
 from hub.api.instructions import Instruction
-from hub.api.observability import AuditHead, Breaker
+from hub.api.observability import AuditHead, Breaker, TreeNode
 from hub.api.providers import ProviderConfig
 from hub.api.trust import Trusted
 from hub.domain.breaker import BreakerState
@@ -44,7 +44,7 @@ async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
         providers=partial(ask.part, list[ProviderConfig], "/api/config/providers"),
         breakers=partial(ask.part, list[Breaker], "/api/circuit"),
         index=partial(ask.part, Graph, "/api/graph"),
-        tree=partial(ask.part, dict[str, Any], "/api/system/tree"),
+        tree=partial(ask.part, TreeNode, "/api/system/tree"),
         instructions=partial(ask.part, list[Instruction], "/api/instructions"),
     )
     return {
@@ -86,15 +86,15 @@ def _index(what: str, part: Graph) -> DoctorFinding:
     return DoctorFinding(what, not part.scan.error, detail, "Bring it up to date on the page Graph.")
 
 
-def _tree(what: str, part: Mapping[str, object]) -> DoctorFinding:
-    again = [node["path"] for node in _nodes(part) if node["restarts"]]
+def _tree(what: str, part: TreeNode) -> DoctorFinding:
+    again = [node.path for node in _nodes(part) if node.restarts]
     detail = f"restarted: {', '.join(again)}" if again else "none was restarted"
     return DoctorFinding(what, not again, detail, "Why is in the daemon's log: hub logs")
 
 
-def _nodes(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _nodes(node: TreeNode) -> Iterator[TreeNode]:
     yield node
-    for child in node["children"]:
+    for child in node.children:
         yield from _nodes(child)
 
 

@@ -7,9 +7,8 @@ Tests: tests/hub/web/page/test_pages.py, tests/hub/web/page/test_browsed.py
 
 from __future__ import annotations
 
-from typing import Any
-
 from hub.api.base import Nothing
+from hub.api.observability import TreeNode
 from hub.web.page.ask import Ask
 from hub.web.page.view import ALL, View
 
@@ -18,7 +17,7 @@ _SECONDS = 2
 
 async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
-    return {"root": await ask(dict[str, Any], "/api/system/tree")}
+    return {"root": await ask(TreeNode, "/api/system/tree")}
 
 
 VIEW = View(title="Tree", show=show, tags=ALL, every=_SECONDS)

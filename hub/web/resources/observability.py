@@ -13,18 +13,23 @@ import attrs
 from hub import messages
 from hub.api.base import Nothing
 from hub.api.costs import Costs
-from hub.api.observability import AuditHead, Breaker, Redactions
+from hub.api.observability import AuditHead, Breaker, Redactions, TreeNode
 from hub.api.session import Which
-from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code
 from hub.messages import BreakerSnapshots, GetContract, GetCosts, GetRedactions
 from hub.web.context import WRITE, Context, call
 from hub.web.route import get
+from supervisors import NodeInfo
 
 
-async def tree(context: Context, _: Nothing) -> JsonObject:
+async def tree(context: Context, _: Nothing) -> TreeNode:
     """As it is at this moment."""
-    return attrs.asdict(context.snapshot())
+    return _node(context.snapshot())
+
+
+def _node(found: NodeInfo) -> TreeNode:
+    own = attrs.asdict(found, recurse=False)
+    return TreeNode(**{**own, "children": [_node(child) for child in found.children]})
 
 
 _WHICH = frozenset({Code.NOT_FOUND, Code.WHICH_SESSION})
@@ -54,5 +59,5 @@ ROUTES = (
         answer=Costs,
     ),
     get("/api/audit/head", "The head of the audit chain.", call(messages.GetAuditHead), answer=AuditHead),
-    get("/api/system/tree", "The supervision tree.", tree, answer=dict[str, Any]),
+    get("/api/system/tree", "The supervision tree.", tree, answer=TreeNode),
 )

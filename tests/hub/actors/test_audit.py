@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from contextlib import asynccontextmanager
 
 import pytest
@@ -15,7 +14,6 @@ from hub.actors.audit import AuditWriter
 from hub.domain.audit import ChainState
 from hub.errors import Code, HubError
 from hub.io.audit.journal import MAX_GROUP, verify_file
-from hub.io.project.places import Places
 from hub.message_map import slot_of
 from hub.messages import AuditAppend, AuditEntry, AuditHistory, AuditLastEvent, GetAuditHead
 from supervisors import SupervisorSpec, actor_spec
@@ -23,14 +21,6 @@ from supervisors.testing import running
 
 KEY = b"k" * 32
 CALL = 20.0
-
-
-@pytest.fixture
-def places(tmp_path):
-    subprocess.run(["git", "init", "-q", tmp_path], check=True)
-    found = Places(tmp_path)
-    found.ensure()
-    return found
 
 
 @asynccontextmanager

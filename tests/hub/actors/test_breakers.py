@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from contextlib import asynccontextmanager
 
 import attrs
@@ -18,7 +17,6 @@ from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.files.seal import split
 from hub.io.files.sealed import write_sealed
-from hub.io.project.places import Places
 from hub.io.records.breakers import breaker_store
 from hub.message_map import slot_of
 from hub.messages import (
@@ -68,14 +66,6 @@ class Bench:
     async def told(self):
         found = await self.events.ref.call(EventsSince(0), timeout=CALL)
         return [(r.tag, r.meta["breaker"]) for r in found]
-
-
-@pytest.fixture
-def places(tmp_path):
-    subprocess.run(["git", "init", "-q", tmp_path], check=True)
-    found = Places(tmp_path)
-    found.ensure()
-    return found
 
 
 @asynccontextmanager

@@ -27,7 +27,7 @@ WIDTHS = (40, 80, 120)
 LIMIT = 60.0
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _COLUMNS = re.compile(r"(?<=\S) {2,}")
-_NUMBERS = re.compile(r"(\b(?:port|process|kill) |127\.0\.0\.1:)\d+")
+_NUMBERS = re.compile(r"(\b(?:port|process|kill)\s+|127\.0\.0\.1:)\d+")
 """Of a process and a port."""
 
 
@@ -82,7 +82,7 @@ def cut_off(words: Sequence[str], cwd: Path, env: Mapping[str, str], how: str) -
 def settled(text: str, folder: Path) -> str:
     """The words without what is of the moment; what a terminal acts on is taken out, and columns are as wide as they are."""
     lines = [plain(line, folder).rstrip() for line in ESCAPE.sub("", text).split("\n")]
-    return "\n".join(_COLUMNS.sub("  ", _NUMBERS.sub(r"\1<number>", line)) for line in lines).strip("\n")
+    return _NUMBERS.sub(r"\1<number>", "\n".join(_COLUMNS.sub("  ", line) for line in lines)).strip("\n")
 
 
 def settled_json(text: str, folder: Path) -> str:

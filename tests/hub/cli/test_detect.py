@@ -61,7 +61,7 @@ def test_it_needs_no_daemon_and_tells_the_same_with_one(made, env, tmp_path):
         both = hub("adopt", "x", "--for", "y", "--start", "--interactive", cwd=made.root, env=env)
     assert brief.stdout.startswith(f"brief: {made.hub}/adopted/s-")
     assert (running_on.returncode, both.returncode) == (1, 2)
-    assert f"It still runs, as process {pid}." in running_on.stderr
+    assert f"It is still running, as process {pid}." in running_on.stderr
     assert [one["id"] for one in alone] == [f"claude:{SESSION}"]
     assert alone == again == served
     assert elsewhere == [{**alone[0], "adoptable": False}], "agents run outside of every project, too"

@@ -112,3 +112,14 @@ def test_without_a_project_it_looks_as_well(tmp_path):
         "detect", "--json", "--since-hours", "0", cwd=tmp_path, env=environ(tmp_path, HOME=str(tmp_path))
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_outside_of_all_projects_the_users_own_accounts_are_looked_into(root):
+    """They were known to `hub usage` and `hub quota` there, and not to this."""
+    elsewhere = root.parent / "elsewhere"
+    transcript(elsewhere, OTHER, root, "Write c.py")
+    (root.parent / "config.toml").write_text(
+        f'[[providers.claude.accounts]]\nlabel = "mine"\nconfigDir = "{elsewhere}"\n'
+    )
+    there = [one for one in looked(root.parent, 24) if one.work_dir.startswith(str(root))]
+    assert "mine" in {one.account for one in there}

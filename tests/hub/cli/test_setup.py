@@ -128,7 +128,7 @@ def test_init_writes_through_no_link(repo, tmp_path):
     """A clone may bring one that leads out of it, to a place where nothing is yet."""
     (repo / "hub.toml").symlink_to(tmp_path / "planted")
     done = hub("init", "--yes", cwd=repo)
-    assert (done.returncode, "is there already" in done.stderr) == (2, True)
+    assert (done.returncode, "already exists" in done.stderr) == (2, True)
     assert not (tmp_path / "planted").exists()
 
 

@@ -41,3 +41,12 @@ def test_before_anything_is_started(repo):
     done = hub("run", cwd=repo)
     assert (done.returncode, "There is no task." in done.stderr) == (2, True)
     assert not (repo / ".hub").exists()
+
+
+def test_who_types_the_task_is_told_how_to_end_it(monkeypatch, capsys):
+    """`hub run -` on a terminal stood still without a word."""
+    typed = io.StringIO("the docs\n")
+    monkeypatch.setattr(typed, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdin", typed)
+    assert task_of("-", "") == "the docs"
+    assert "Ctrl-D" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hub.api.history import HistoryEntry
 from hub.cli.table import table
 from hub.cli.timeline import handoffs
-from hub.cli.width import columns, hung, visible
+from hub.cli.width import advice, columns, hung, visible
 from tests.sample import sample
 
 
@@ -71,3 +71,19 @@ def test_a_handoffs_picture_fits(width):
     bars = [line for line in map(click.unstyle, handoffs(rows, width)) if "|" in line]
     assert len(bars) == 5
     assert {len(bar) for bar in bars} == {min(width, 66)}
+
+
+def test_the_command_of_a_next_step_is_never_broken():
+    """It is to be copied; what is not a command is broken at its words."""
+    step = "Commit it, then try again; or keep the result apart: hub take --branch <name>"
+    assert advice(step, 120, 5) == f"     {step}"
+    assert advice(step, 0, 5) == f"     {step}"
+    assert advice(step, 40, 5).splitlines() == [
+        "     Commit it, then try again; or keep",
+        "     the result apart:",
+        "       hub take --branch <name>",
+    ]
+    assert advice("Correct the owner or mode of it.", 30, 5).splitlines() == [
+        "     Correct the owner or mode",
+        "     of it.",
+    ]

@@ -48,6 +48,14 @@ def test_nothing_used_costs_nothing():
     assert (found.usd, found.unpriced) == (0, ())
 
 
+def test_the_cost_of_a_turn_is_that_of_what_was_told_of_it_while_it_went_on():
+    under_way = {"tokensIn": 10, "model": "good", "lowerBound": True}
+    assert bill([metered(under_way)], price).micros == 50, "it was killed: nothing tells more"
+    meter = metered(under_way, {"tokensIn": 2, "tokensOut": 4, "model": "good", "costUsdMicros": 70})
+    assert meter.tokens == Tokens(12, 4)
+    assert bill([meter], price).micros == 70
+
+
 def test_a_cumulative_figure_replaces_all_before_it():
     meter = metered(
         {"tokensIn": 10, "model": "good"},

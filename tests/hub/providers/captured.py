@@ -34,6 +34,11 @@ class Folded:
         return [event for step in self.steps for event in step.events]
 
     @property
+    def unknown(self) -> int:
+        """How many lines were of no known form."""
+        return sum(bool(event.meta.get("unknown")) for event in self.events)
+
+    @property
     def writes(self) -> dict[str, Any]:
         """What was written, by its key, decoded."""
         return {write.key: json.loads(write.data) for step in self.steps for write in step.writes}

@@ -57,6 +57,7 @@ class Keeper(Actor):
         self.kept.append(message)
         self.more[0].set()
         self.more[0] = trio.Event()
+        return message.answer(None)
 
 
 @attrs.define

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from contextlib import asynccontextmanager
 
 import attrs
@@ -15,7 +14,6 @@ from hub.actors.events import EventLog
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
-from hub.io.project.places import Places
 from hub.message_map import slot_of
 from hub.messages import EventAppend
 from supervisors import SupervisorSpec, actor_spec, faults
@@ -45,14 +43,6 @@ class Reader:
             self.seen += [record.msg for record in records]
             self.cursor = records[-1].id
             self.log.moved(self.cursor)
-
-
-@pytest.fixture
-def places(tmp_path):
-    subprocess.run(["git", "init", "-q", tmp_path], check=True)
-    found = Places(tmp_path)
-    found.ensure()
-    return found
 
 
 @asynccontextmanager

@@ -221,7 +221,7 @@ async def test_a_run_that_begins_while_the_last_ones_end_is_told_goes_on(made, m
     async def once(run_store, run, what, *words, **meta):
         await plain(run_store, run, what, *words, **meta)
         if what == "ended" and not slow:
-            slow.append(await run_store.until(lambda: run_store.now.run_id != run.run_id, PATIENCE))
+            slow.append(await run_store.wait_for(lambda: run_store.now.run_id != run.run_id, PATIENCE))
 
     monkeypatch.setattr(PipelineRunStore, "_once", once)
     async with daemon_of(made, monkeypatch) as live:

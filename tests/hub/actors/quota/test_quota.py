@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -23,10 +22,10 @@ from hub.domain.quota.elsewhere import UNSEEN, Growth, Used
 from hub.domain.quota.forecast import Outlook
 from hub.domain.quota.window import QuotaReading
 from hub.io.events.store import NewEvent
-from hub.io.project.places import Places
 from hub.io.records.store import RecordStore
+from hub.message_map import slot_of
 from hub.messages import EventAppend, EventsSince, GetProspects, GetWallet, SpentElsewhere
-from supervisors import DynamicHandle, MailboxSpec, Overflow, Slot, SupervisorSpec, actor_spec
+from supervisors import DynamicHandle, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running
 from tests.waiting import answered, changed
 
@@ -102,18 +101,9 @@ class Bench:
         return [record.msg for record in found if "forecast" in record.meta]
 
 
-@pytest.fixture
-def places(tmp_path):
-    subprocess.run(["git", "init", "-q", tmp_path], check=True)
-    found = Places(tmp_path)
-    found.ensure()
-    return found
-
-
 @asynccontextmanager
 async def bench_of(places, clock=None, config=TOML):
-    names = ("audit", "events", "settings", "session", "quota")
-    audit, log, settings, session, quota = (Slot(name, MailboxSpec(64, Overflow.BLOCK)) for name in names)
+    audit, log, settings, session, quota = map(slot_of, ("audit", "events", "settings", "session", "quota"))
     clock = clock or Clock()
     providers = ("claude", "codex", "gemini")
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from hub.io import failpoints
 from tests.faults.harness import project
 
 
@@ -14,10 +13,3 @@ def two(tmp_path):
         found.script("demo-second", {"done": "finished"})
         found.configure()
         yield found
-
-
-@pytest.fixture
-def arm():
-    """Plants faults in this process; they are gone after the test."""
-    yield failpoints.arm
-    failpoints.disarm()

@@ -38,11 +38,11 @@ async def test_it_keeps_up_behind_everybodys_back_and_is_let_go_with_the_session
             nursery.start_soon(reader.run)
             for number in range(3):
                 at = await parts.store.say(Tag.TEXT, f"Decision: {number}", type="text")
-                parts.context.shared.touch()
+                parts.context.shared.notify_all()
                 await seen(lambda at=at: reader._chronicle is not None and reader._chronicle.last_id >= at)
             await trio.testing.wait_all_tasks_blocked(0.1)
             await parts.store.update(session_state=SessionState.STOPPED)
-            parts.context.shared.touch()
+            parts.context.shared.notify_all()
             await seen(lambda: reader._chronicle is None)
             nursery.cancel_scope.cancel()
 

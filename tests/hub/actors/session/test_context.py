@@ -42,28 +42,28 @@ async def test_everybody_who_waits_is_woken_by_one_change(autojump_clock):
     shared, seen = SharedState(), []
 
     async def wait(name):
-        seen.append((name, await shared.until(lambda: shared.detached, 60)))
+        seen.append((name, await shared.wait_for(lambda: shared.detached, 60)))
 
     async with trio.open_nursery() as nursery:
         for name in "ab":
             nursery.start_soon(wait, name)
         await wait_all_tasks_blocked()
-        shared.touch()
+        shared.notify_all()
         await wait_all_tasks_blocked()
         assert seen == [], "a change that does not fit wakes nobody for good"
         shared.detached = True
-        shared.touch()
+        shared.notify_all()
     assert sorted(seen) == [("a", True), ("b", True)]
 
 
 async def test_a_wait_that_is_over_says_so(autojump_clock):
     began = trio.current_time()
-    assert await SharedState().until(lambda: False, 5) is False
+    assert await SharedState().wait_for(lambda: False, 5) is False
     assert trio.current_time() - began == 5
 
 
 async def test_a_fact_that_holds_is_not_waited_for(autojump_clock):
-    assert await SharedState().until(lambda: "yes", 0) is True
+    assert await SharedState().wait_for(lambda: "yes", 0) is True
 
 
 async def test_long_work_is_cut_short_by_a_stop(autojump_clock):

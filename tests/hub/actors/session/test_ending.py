@@ -49,7 +49,7 @@ async def test_without_commands_nobodys_word_makes_it_verified(two, monkeypatch)
 
 async def test_what_they_refuse_is_given_back_to_the_same_agent_with_the_output(two, monkeypatch):
     """A failing verify ended everything, or cost a handoff, where the agent could have mended it."""
-    secret = "sk-ant-api03-" + "a" * 80
+    secret = "sk-ant-api03-" + "aB3dE5fG7h" * 8
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(verify=(f"echo broken {secret}; false", "true"), native_id="n")
         await parts.driver.ending.judge(record)

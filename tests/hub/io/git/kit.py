@@ -3,6 +3,9 @@
 # ruff: noqa: PTH114, PTH115, PTH118, PTH123  # paths of bytes
 from __future__ import annotations
 
+import atexit
+import functools
+import json
 import os
 import stat
 import subprocess
@@ -116,18 +119,21 @@ def untouched(root: Path) -> dict[str, object]:
     }
 
 
-_KILLED = """
-import os, sys, trio
+_STEM = """
+import json, os, sys, trio
 from pathlib import Path
 import hub.io.git.env as env
+import hub.io.git.taking
 from hub.io import git
 
-root, what, spot, when = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
-count = 0
+def act(root, what, spot, when, environ, errors):
+    os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+    os.environ.clear()
+    os.environ.update(environ)
+    real, count = env._run, 0
 
-def wrap(real):
     async def run(*args, **more):
-        global count
+        nonlocal count
         count += 1
         mine = count
         if mine == spot and when == "before":
@@ -136,16 +142,36 @@ def wrap(real):
         if mine == spot and when == "after":
             os.kill(os.getpid(), 9)
         return done
-    return run
 
-env._run = wrap(env._run)
-exec(what)
+    env._run = run
+    exec(what, {**globals(), "root": Path(root)})
+
+for line in sys.stdin:
+    pid = os.fork()
+    if not pid:
+        act(**json.loads(line))
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
+
+
+@functools.cache
+def _stem() -> subprocess.Popen[str]:
+    """A process that has imported what is killed, and forks for each death: a test has dozens. It ends with the tests."""
+    stem = subprocess.Popen(
+        [sys.executable, "-c", _STEM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    atexit.register(stem.communicate)
+    return stem
 
 
 def killed_at(root: Path, what: str, spot: int, when: str) -> bool:
     """Runs code in a process that is killed -9 just before or after its `spot`-th git; False when it has fewer."""
-    argv = [sys.executable, "-c", _KILLED, str(root), what, str(spot), when]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    assert done.returncode in {0, -9}, done.stderr
-    return done.returncode == -9
+    errors = root.with_name(f"{root.name}.errors")
+    given = {"root": str(root), "what": what, "spot": spot, "when": when, "errors": str(errors)}
+    stem = _stem()
+    stem.stdin.write(json.dumps({**given, "environ": dict(os.environ)}) + "\n")
+    stem.stdin.flush()
+    status = int(stem.stdout.readline())
+    assert status in {0, -9}, errors.read_text()
+    return status == -9

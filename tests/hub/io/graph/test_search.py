@@ -17,44 +17,14 @@ from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.io.graph import intake
 from hub.io.graph.facts import counts, put
 from hub.io.graph.files import is_full
-from hub.io.graph.intake import Intake
 from hub.io.graph.search import FEW, search
-from hub.io.graph.store import GraphStore
 
 AT = "2026-01-01T00:00:00.000Z"
 LONG_AGO = 1_500_000_000
 
 
-@attrs.define
-class Project:
-    """A folder of code and its index."""
-
-    root: os.PathLike
-    store: GraphStore
-
-    def write(self, path: str, text: str, at: int = LONG_AGO):
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-        os.utime(file, (at, at))
-
-    def index(self, scrub=str) -> int:
-        paths = sorted(os.fsencode(p.relative_to(self.root)) for p in self.root.rglob("*") if p.is_file())
-        intake = Intake(self.store, self.root, paths, scrub, AT)
-        while intake.batch():
-            pass
-        return intake.files
-
-    def paths(self, question: str, limit: int = 10) -> list[str]:
-        return [chunk.path for chunk in self.store.read(search, self.root, question, limit)]
-
-
-@pytest.fixture
-def project(tmp_path):
-    (tmp_path / "code").mkdir()
-    store = GraphStore.open(tmp_path / "graph.db")
-    yield Project(tmp_path / "code", store)
-    store.close()
+def paths(project, question: str, limit: int = 10) -> list[str]:
+    return [chunk.path for chunk in project.store.read(search, project.root, question, limit)]
 
 
 def test_a_chunk_is_told_with_the_fields_of_the_specification(project):
@@ -76,7 +46,7 @@ def test_an_identifier_is_found_however_it_is_written(project, question):
     project.write("b.ts", "export function retryDelay() {}\n")
     project.write("c.py", "x = 1\n")
     project.index()
-    assert set(project.paths(question)) == {"a.py", "b.ts"}
+    assert set(paths(project, question)) == {"a.py", "b.ts"}
 
 
 def test_what_holds_all_words_comes_first_then_what_holds_some(project):
@@ -84,8 +54,8 @@ def test_what_holds_all_words_comes_first_then_what_holds_some(project):
     project.write("one.py", "# header header header\n")
     project.write("none.py", "y = 2\n")
     project.index()
-    assert project.paths("parse header frame") == ["both.py", "one.py"]
-    assert project.paths("parse header frame", 1) == ["both.py"]
+    assert paths(project, "parse header frame") == ["both.py", "one.py"]
+    assert paths(project, "parse header frame", 1) == ["both.py"]
 
 
 def test_a_definition_comes_before_its_uses_and_the_path_counts(project):
@@ -95,8 +65,8 @@ def test_a_definition_comes_before_its_uses_and_the_path_counts(project):
     project.write("defines.py", "def load():\n    pass\n" + "x = 1\n" * 20)
     project.write("wire/loader.py", "x = 1\n")
     project.index()
-    assert project.paths("load")[0] == "defines.py"
-    assert project.paths("wire") == ["wire/loader.py"]
+    assert paths(project, "load")[0] == "defines.py"
+    assert paths(project, "wire") == ["wire/loader.py"]
 
 
 def test_what_others_wrote_comes_later(project):
@@ -116,9 +86,9 @@ def test_equal_ranks_are_told_apart_by_touches_then_by_age(project):
     for name, at in (("a.py", LONG_AGO), ("b.py", LONG_AGO + 10), ("c.py", LONG_AGO + 5)):
         project.write(name, "def same(): ...\n", at)
     project.index()
-    assert project.paths("same") == ["b.py", "c.py", "a.py"]
+    assert paths(project, "same") == ["b.py", "c.py", "a.py"]
     project.store.write(put, GraphPart((NewNode("file:a.py", NodeType.FILE, {}, "s", 2.0),)), AT)
-    assert project.paths("same") == ["a.py", "b.py", "c.py"]
+    assert paths(project, "same") == ["a.py", "b.py", "c.py"]
 
 
 def test_a_common_word_alone_makes_no_chunk_an_answer(project):
@@ -126,8 +96,8 @@ def test_a_common_word_alone_makes_no_chunk_an_answer(project):
         project.write(f"m{number}.py", f"value = common({number})\n")
     project.write("rare.py", "quokka = 1\n")
     project.index()
-    assert project.paths("quokka common wombat", 5) == ["rare.py"]
-    assert len(project.paths("common", 5)) == 5, "asked for by itself it is found"
+    assert paths(project, "quokka common wombat", 5) == ["rare.py"]
+    assert len(paths(project, "common", 5)) == 5, "asked for by itself it is found"
 
 
 @pytest.mark.parametrize("question", ["parser return", "return parser"])
@@ -139,7 +109,7 @@ def test_the_order_of_the_words_is_no_part_of_the_question(project, monkeypatch,
     for name in ("r.py", "s.py"):
         project.write(name, "def f():\n    return 1\n")
     project.index()
-    assert project.paths(question) == ["q.py", "p.py"]
+    assert paths(project, question) == ["q.py", "p.py"]
 
 
 def test_some_of_the_words_are_looked_for_within_bounds_the_rarest_first(project, monkeypatch):
@@ -155,8 +125,8 @@ def test_some_of_the_words_are_looked_for_within_bounds_the_rarest_first(project
     ):
         project.write(f"{name}.py", f"{word} = 1\n")
     project.index()
-    assert set(project.paths("often seldom once never")) == {"d.py", "e.py", "f.py"}
-    assert len(project.paths("often never")) == 3
+    assert set(paths(project, "often seldom once never")) == {"d.py", "e.py", "f.py"}
+    assert len(paths(project, "often never")) == 3
 
 
 def test_in_a_crowd_what_defines_it_comes_first(project, monkeypatch):
@@ -167,7 +137,7 @@ def test_in_a_crowd_what_defines_it_comes_first(project, monkeypatch):
     project.write("y.py", "def load(): ...\n" + "x = 1\n" * 20)
     project.write("z/load.py", "x = load()\n" * 20)
     project.index()
-    found = project.paths("load", 4)
+    found = paths(project, "load", 4)
     assert set(found[:2]) == {"y.py", "z/load.py"}
     assert len(found) == len(set(found)) == 4
     assert set(found[2:]) < {"a.py", "b.py", "c.py"}
@@ -177,7 +147,7 @@ def test_in_a_crowd_what_defines_it_comes_first(project, monkeypatch):
 def test_no_question_is_a_mistake(project, question):
     project.write("a.py", "near = 1\n")
     project.index()
-    assert isinstance(project.paths(question), list)
+    assert isinstance(paths(project, question), list)
 
 
 def test_only_what_changed_is_read_again_and_what_is_gone_leaves_nothing(project):
@@ -189,8 +159,8 @@ def test_only_what_changed_is_read_again_and_what_is_gone_leaves_nothing(project
     project.write("a.py", "def gamma(): ...\n", LONG_AGO + 1)
     (project.root / "b.py").unlink()
     assert project.index() == 1
-    assert project.paths("gamma") == ["a.py"]
-    assert project.paths("alpha beta") == []
+    assert paths(project, "gamma") == ["a.py"]
+    assert paths(project, "alpha beta") == []
     found = project.store.read(counts)
     assert (found.files, found.chunks, found.nodes, found.edges) == (1, 1, empty.nodes - 2, empty.edges - 1)
     (project.root / "a.py").unlink()
@@ -209,7 +179,7 @@ def test_a_file_in_many_chunks_changes_whole(project):
     project.write("a.py", "def f1(): ...\n", LONG_AGO + 1)
     project.index()
     assert project.store.read(counts).chunks == 1
-    assert project.paths("f150") == []
+    assert paths(project, "f150") == []
 
 
 def test_a_stale_chunk_says_so(project):
@@ -232,7 +202,7 @@ def test_what_was_changed_just_now_is_the_newest(project):
     project.write("old.py", "def same(): ...\n")
     project.write("young.py", "def same(): ...\n", int(time.time()))
     project.index()
-    assert project.paths("same") == ["young.py", "old.py"]
+    assert paths(project, "same") == ["young.py", "old.py"]
 
 
 def test_a_full_index_takes_no_new_file_but_follows_the_others(project, monkeypatch):
@@ -242,11 +212,11 @@ def test_a_full_index_takes_no_new_file_but_follows_the_others(project, monkeypa
     for name in ("a.py", "b.py", "c.py", "d.py"):
         project.write(name, f"def {name[0] * 3}(): ...\n")
     assert [project.index(), project.index()] == [2, 0]
-    assert project.paths("aaa bbb ccc ddd") == ["a.py", "b.py"]
+    assert paths(project, "aaa bbb ccc ddd") == ["a.py", "b.py"]
     project.write("a.py", "def changed(): ...\n", LONG_AGO + 1)
     (project.root / "b.py").unlink()
     assert project.index() == 1
-    assert project.paths("changed aaa bbb ccc") == ["a.py"]
+    assert paths(project, "changed aaa bbb ccc") == ["a.py"]
     assert project.index() == 1, "there is room again"
     assert project.store.read(counts).files == 2
 
@@ -278,4 +248,4 @@ def test_a_name_of_any_language_is_indexed_and_one_that_is_no_line_of_text_is_no
     for name in (*names, "line\nbreak.py", "escape\x1b[0m.py", "csi\x9b.py", os.fsdecode(b"latin-\xe9.py")):
         project.write(name, "def same(): ...\n")
     assert project.index() == len(names)
-    assert set(project.paths("same")) == set(names)
+    assert set(paths(project, "same")) == set(names)

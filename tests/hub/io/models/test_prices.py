@@ -65,18 +65,19 @@ def test_the_file_is_made_from_the_list_that_is_installed():
 NOON, NIGHT = datetime(2026, 11, 1, 12, tzinfo=UTC), datetime(2026, 1, 31, 20, tzinfo=UTC)
 
 
-def names():
-    """Every model of the whole list, and every name that its maker says it may have."""
-    found = {model.id for provider in genai_prices.data.providers for model in provider.models}
+def names(now):
+    """Every model of the whole list, and every name that its maker says it may have; at night those with hours of their own."""
+    models = [model for provider in genai_prices.data.providers for model in provider.models]
+    models = [model for model in models if now is NOON or isinstance(model.prices, list)]
+    found = {model.id for model in models}
 
     def of(clause):
         for part in (*getattr(clause, "or_", ()), *getattr(clause, "and_", ())):
             of(part)
         found.update(text for text in vars(clause).values() if isinstance(text, str))
 
-    for provider in genai_prices.data.providers:
-        for model in provider.models:
-            of(model.match)
+    for model in models:
+        of(model.match)
     return sorted(found | {f"{name}-20251211" for name in found})
 
 
@@ -88,7 +89,7 @@ def names():
 def test_it_says_what_the_list_says(provider, maker, now):
     """For every name there is, some with a long context and some at night: genai-prices is the judge."""
     priced = 0
-    for number, name in enumerate(names()):
+    for number, name in enumerate(names(now)):
         tokens = Tokens(1000 * (1 + number % 400), 100, 10 * (number % 7), 10 * (number % 3))
         found = price(UnpricedTokens(provider, name, tokens), now)
         usage = genai_prices.Usage(
@@ -107,4 +108,4 @@ def test_it_says_what_the_list_says(provider, maker, now):
             break
         assert found == wanted or abs(found - wanted) <= 1, (name, found, wanted)
         priced += found is not None
-    assert priced > 500
+    assert priced > (500 if now is NOON else 50)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import attrs
-import pytest
 import trio
 
 from hub.io.processes import control
@@ -143,12 +141,3 @@ def claim_of(run_dir: Path) -> dict[str, int]:
 def gone(*pids: int) -> bool:
     """Whether none of them runs."""
     return all(control.identity_of(pid) is None for pid in pids)
-
-
-@pytest.fixture
-async def run_dir(tmp_path: Path) -> AsyncIterator[Path]:
-    """A run directory of its own; whatever is left of the run is ended with the test."""
-    path = tmp_path / f"t-{uuid.uuid4().hex[:12]}"
-    yield path
-    with trio.CancelScope(shield=True):
-        await control.sweep({path.name})

@@ -38,14 +38,11 @@ from tests.hub.io.runner.kit import (
     gone,
     lines,
     listen,
-    run_dir,
     run_to_end,
     script,
     verdict_written,
 )
 from tests.waiting import changed, ends, eventually
-
-__all__ = ["run_dir"]
 
 ECHO = "import sys\nprint('up')\nfor line in sys.stdin: print('got ' + line, end='')"
 """Answers every line; leaves at the end of its input."""

@@ -8,9 +8,7 @@ from pathlib import Path
 
 from hub.io.runner.client import Output, RunnerClient, spawn_runner
 from hub.io.runner.framing import HEAD, LineFramer
-from tests.hub.io.runner.kit import claim_of, run_dir, script
-
-__all__ = ["run_dir"]
+from tests.hub.io.runner.kit import claim_of, script
 
 SIZE = int(os.environ.get("HUB_TEST_LINE_MIB", "200")) << 20
 """The gigabyte of the requirement with HUB_TEST_LINE_MIB=1024; less in a normal run, for the time."""

@@ -32,14 +32,11 @@ from tests.hub.io.runner.kit import (
     gone,
     lines,
     listen,
-    run_dir,
     run_to_end,
     script,
     verdict_written,
 )
 from tests.waiting import ends
-
-__all__ = ["run_dir"]
 
 FAMILY = DAEMON + (
     "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"

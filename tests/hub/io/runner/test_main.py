@@ -31,13 +31,10 @@ from tests.hub.io.runner.kit import (
     gone,
     lines,
     listen,
-    run_dir,
     run_to_end,
     script,
 )
 from tests.waiting import ends
-
-__all__ = ["run_dir"]
 
 
 async def test_a_run_to_its_end_gives_every_byte_and_the_verdict_last(run_dir):

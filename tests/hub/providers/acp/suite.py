@@ -73,7 +73,7 @@ class AcpSuite:
         assert (repo / "a" / "hello.txt").read_text() == "hi\n"
         assert run.exit is not None
         assert run.exit.code == 0
-        assert (run.stream.unknown_lines, run.stream.tools_in_flight) == (0, 0)
+        assert (run.unknown, run.stream.tools_in_flight) == (0, 0)
         write, shell = run.of(EventType.TOOL_USE)
         assert repo / write.meta["path"] == repo / "a" / "hello.txt"
         assert shell.meta["command"] == "cat a/hello.txt; exit 3"

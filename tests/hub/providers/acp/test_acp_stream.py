@@ -91,7 +91,7 @@ def test_a_whole_run_is_told_in_order(agent, provider):
     assert folded.of(EventType.TOOL_USE)[1].meta["command"] == "cat hello.txt; exit 3"
     assert folded.said(EventType.THINKING) == ["First the file."]
     assert (folded.outcome.ending, folded.outcome.text) == (Ending.DONE, "All done.")
-    assert (folded.stream.unknown_lines, folded.stream.tools_in_flight) == (0, 0)
+    assert (folded.unknown, folded.stream.tools_in_flight) == (0, 0)
     assert folded.stream.native_session
 
 
@@ -312,13 +312,13 @@ def test_a_process_that_leaves_in_its_turn_has_crashed_unless_hub_asked():
 @pytest.mark.parametrize("line", [b"oops", b"{}", update("brand_new"), rpc(method="brand/new")])
 def test_a_line_nobody_can_read_is_kept_and_counted(line):
     folded = told(line)
-    assert folded.stream.unknown_lines == 1
+    assert folded.unknown == 1
     assert folded.events[-1].meta["unknown"] is True
 
 
 def test_an_extensions_notification_is_not_for_hub():
     """ACP leaves methods with an underscore to extensions, and tells clients to ignore what they do not know."""
-    assert told(rpc(method="_vendor/news", params={})).stream.unknown_lines == 0
+    assert told(rpc(method="_vendor/news", params={})).unknown == 0
 
 
 @pytest.mark.parametrize(("agent", "name"), RUNS)
@@ -328,7 +328,7 @@ def test_the_same_lines_make_the_same_events_and_writes(agent, name):
     assert first.events == second.events
     assert [step.writes for step in first.steps] == [step.writes for step in second.steps]
     assert first.ended[0] == first.ended[-1]
-    assert first.stream.unknown_lines == 0
+    assert first.unknown == 0
 
 
 ANY_JSON = st.recursive(

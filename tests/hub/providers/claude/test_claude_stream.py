@@ -12,39 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.event import Event, EventType
+from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
 from hub.io.runner.framing import LineFramer
-from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Write
+from hub.providers.base import Assignment, Ending, ProcessExit
 from hub.providers.claude.stream import ClaudeStream
+from tests.hub.providers.captured import CAPTURES, Folded
 
-CAPTURES = Path(__file__).resolve().parents[3] / "captures"
 NOW = 1_795_229_000.0
 RUNS = sorted(str(path.parent.relative_to(CAPTURES)) for path in CAPTURES.glob("claude*/*/stdout.jsonl"))
 ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
-
-
-@attrs.define
-class Folded:
-    """Everything a stream made of its lines."""
-
-    stream: ClaudeStream
-    steps: list[Step]
-
-    @property
-    def events(self) -> list[Event]:
-        return [event for step in self.steps for event in step.events]
-
-    @property
-    def writes(self) -> list[Write]:
-        return [write for step in self.steps for write in step.writes]
-
-    @property
-    def outcome(self) -> Outcome:
-        return next(step.outcome for step in self.steps if step.outcome is not None)
-
-    def of(self, kind: EventType) -> list[Event]:
-        return [event for event in self.events if event.type is kind]
 
 
 def lines_of(run: str) -> list[bytes]:
@@ -167,7 +144,7 @@ class TestCaptures:
     @pytest.mark.parametrize("run", RUNS)
     def test_every_line_is_understood_and_no_tool_stays_in_flight(self, run):
         folded = fold_run(run)
-        assert folded.stream.unknown_lines == 0
+        assert folded.unknown == 0
         assert folded.stream.tools_in_flight == 0
 
     @pytest.mark.parametrize("run", RUNS)
@@ -253,25 +230,28 @@ class TestTraps:
         assert found == [("five_hour", 930), ("seven_day", 130)]
 
     def test_usage_comes_from_the_result_and_not_from_the_start_values_of_messages(self):
-        [usage] = fold_run("claude-oauth/rich").of(EventType.USAGE)
-        assert (usage.meta["tokensIn"], usage.meta["tokensOut"], usage.meta["cachedIn"]) == (402, 99, 66)
+        *before, usage = fold_run("claude-oauth/rich").of(EventType.USAGE)
+        assert all(event.meta["lowerBound"] for event in before)
+        assert len(before) > 1, "it is told while the turn goes on"
+        names = ("tokensIn", "tokensOut", "cachedIn")
+        assert [sum(event.meta[name] for event in (*before, usage)) for name in names] == [402, 99, 66]
         assert usage.meta["costUsdMicros"] == 1685
 
     def test_two_turns_of_one_process_are_counted_once_each(self):
         """`modelUsage` and `total_cost_usd` add up over the process and over resumed sessions."""
         usage = fold(lines_of("claude-stdin/reply_in_text")).of(EventType.USAGE)
-        assert [event.meta["tokensOut"] for event in usage] == [33, 33]
-        assert [event.meta["costUsdMicros"] for event in usage] == [1123, 1123]
+        assert [event.meta["tokensOut"] for event in usage] == [1, 32, 1, 32]
+        assert [event.meta.get("costUsdMicros") for event in usage] == [None, 1123, None, 1123]
 
     def test_an_interrupted_turn_costs_what_it_cost_though_its_usage_is_zero(self):
-        [usage] = fold(lines_of("claude-stdin/control_interrupt")).of(EventType.USAGE)
-        assert usage.meta["tokensOut"] == 45
+        usage = fold(lines_of("claude-stdin/control_interrupt")).of(EventType.USAGE)
+        assert sum(event.meta["tokensOut"] for event in usage) == 45
 
     def test_a_killed_run_tells_a_lower_bound_of_its_usage(self):
         lines = [raw for raw in lines_of("claude-oauth/rich") if b'"type": "result"' not in raw]
-        [usage] = fold(lines, ProcessExit(None, 15)).of(EventType.USAGE)
-        assert usage.meta["lowerBound"] is True
-        assert usage.meta["tokensIn"] == 402
+        usage = fold(lines, ProcessExit(None, 15)).of(EventType.USAGE)
+        assert all(event.meta["lowerBound"] is True for event in usage)
+        assert sum(event.meta["tokensIn"] for event in usage) == 402
 
     def test_an_older_programs_result_is_counted_by_its_usage(self):
         usage = {"input_tokens": 5, "output_tokens": 7, "cache_read_input_tokens": 2}
@@ -317,7 +297,7 @@ class TestTraps:
         )
         folded = fold([assistant(tool_use(command="true")), whole[:2000]])
         assert folded.stream.tools_in_flight == 0
-        assert folded.stream.unknown_lines == 1
+        assert folded.unknown == 1
         assert folded.events[-1].type is EventType.TOOL_RESULT
 
     def test_partial_text_is_kept_when_the_process_is_killed(self):
@@ -345,7 +325,7 @@ class TestTraps:
 
     def test_an_unknown_type_is_kept_and_counted(self):
         folded = fold([line(type="martian", x=1), line(type="system", subtype="martian", content="hi")])
-        assert folded.stream.unknown_lines == 2
+        assert folded.unknown == 2
         assert [event.meta["unknown"] for event in folded.events] == [True, True]
 
     def test_an_echo_of_our_own_words_is_no_event(self):

@@ -43,7 +43,7 @@ def test_a_task_is_done_and_the_process_leaves_by_itself(models, repo, assign, e
     [usage] = run.of(EventType.USAGE)
     assert (usage.meta["tokensIn"], usage.meta["tokensOut"], usage.meta["cachedIn"]) == (3 * 134, 99, 66)
     assert usage.meta["costUsdMicros"] > 0
-    assert run.stream.unknown_lines == 0
+    assert run.unknown == 0
     assert run.exit is not None
     assert run.exit.code == 0
     intel = kept(run, "claude")

@@ -90,7 +90,7 @@ def test_a_whole_run_is_told_in_order():
     assert folded.said(EventType.TEXT)[-1] == "All done."
     assert folded.outcome.ending is Ending.DONE
     assert folded.outcome.text == "All done."
-    assert folded.stream.unknown_lines == 0
+    assert folded.unknown == 0
 
 
 def test_the_first_outcome_comes_with_the_turn_and_closes_the_input():
@@ -408,7 +408,7 @@ def test_an_error_before_the_death_is_its_cause():
 @pytest.mark.parametrize("line", [b"panic!", b"{}", b'{"method":"brand/new"}', b"[1]"])
 def test_a_line_nobody_can_read_is_kept_and_counted(line):
     folded = told(line)
-    assert folded.stream.unknown_lines == 1
+    assert folded.unknown == 1
     assert folded.events[-1].meta["unknown"] is True
 
 

@@ -42,7 +42,7 @@ def test_a_task_is_done_and_the_process_leaves(mode, models, repo, assign, env):
     assert run.exit is not None
     assert run.exit.code == 0
     assert run.stream.native_session
-    assert run.stream.unknown_lines == 0
+    assert run.unknown == 0
     assert run.stream.tools_in_flight == 0
     write, shell = run.of(EventType.TOOL_USE)
     assert write.meta["path"] == str(repo / "a" / "hello.txt")

@@ -140,7 +140,7 @@ class TestSteps:
         run = play(
             [{"raw": "not json"}, {"raw": '{"type": "martian"}'}, {"raw": "x" * 100_000}, {"done": "ready"}]
         )
-        assert run.stream.unknown_lines == 3
+        assert run.unknown == 3
         assert run.outcome.ending is Ending.DONE
 
     def test_times_repeats_a_step(self, play):

@@ -382,7 +382,7 @@ def test_a_plan_is_told_with_what_remains():
 @pytest.mark.parametrize("line", [b"oops", b"{}", update("brand_new"), rpc(method="brand/new")])
 def test_a_line_nobody_can_read_is_kept_and_counted(line):
     folded = told(line)
-    assert folded.stream.unknown_lines == 1
+    assert folded.unknown == 1
     assert folded.events[-1].meta["unknown"] is True
 
 

@@ -143,7 +143,7 @@ def test_how_each_captured_run_ended(name, ending, kind):
     assert (folded.outcome.failure.kind if folded.outcome.failure else None) is kind
     assert len(folded.of(EventType.ERROR)) == (1 if kind else 0)
     assert folded.stream.tools_in_flight == 0
-    assert folded.stream.unknown_lines == 0
+    assert folded.unknown == 0
 
 
 def test_a_far_retry_is_the_limit_and_is_cut_short():

@@ -38,7 +38,7 @@ def test_a_task_is_done_and_the_server_leaves(models, repo, assign, env):
     assert (repo / "a" / "hello.txt").read_text() == "hi\n"
     assert run.exit is not None
     assert run.exit.code == 0
-    assert run.stream.unknown_lines == 0
+    assert run.unknown == 0
     assert run.stream.tools_in_flight == 0
     todo, write, shell = run.of(EventType.TOOL_USE)
     assert todo.meta["tool"] == "todowrite"
