@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 40
 """Sessions whose cost is asked for: the newest."""
+_WHEN = 13
+_BESIDE = 20 + 20 + _WHEN
+"""Columns before a title."""
 
 
 def cost_rows(cost: Cost) -> Iterator[Row]:
@@ -53,7 +56,7 @@ class CostPage(Page):
             for one in newest
         ]
         self.heading(f"Cost of the newest {len(costs)} sessions")
-        self.query_one(Rows).show(_table(costs, self.now, self.size.width))
+        self.query_one(Rows).show(_table(costs, self.now, self.size.width - 2))
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
         """Look at that session."""
@@ -71,7 +74,7 @@ def _table(costs: list[tuple[Session, Cost]], now: float, width: int) -> Iterato
             whole and cost.priced,
         )
     if sums:
-        yield row(("By agent that worked last", "head"))
+        yield row(("By the agent that worked last", "head"))
     for name, (usd, tokens_in, tokens_out, whole) in sorted(sums.items()):
         more = "" if whole else "  and what has no price"
         yield row(f" {name:<18} {money(usd):>10}", (f"  {tokens_in:,} in, {tokens_out:,} out{more}", "dim"))
@@ -80,9 +83,8 @@ def _table(costs: list[tuple[Session, Cost]], now: float, width: int) -> Iterato
         when = moment(session.started_at, now) if session.started_at else ""
         yield row(
             f" {cost_in_words(cost.session_usd, whole=cost.priced):<19}",
-            (f"{cost.tokens_in + cost.tokens_out:>12,} tokens  ", "dim"),
-            (f"{when:<13}", "dim"),
-            cut(session.title, max(20, width - 50)),
+            (f"{cost.tokens_in + cost.tokens_out:>11,} tokens  {when:<{_WHEN}}", "dim"),
+            cut(session.title, width - _BESIDE),
             key=session.session_id,
         )
     if not costs:

@@ -14,6 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from hub.domain.text.figures import counted
 from hub.tui.dialogs import Read
 from hub.tui.look import moment
 from hub.tui.page import Page
@@ -127,4 +128,5 @@ def rows_of(found: list[Chunk]) -> Iterator[Row]:
 
 def _size(graph: Graph, now: float) -> str:
     as_of = f"as of {moment(graph.scanned_at, now)}" if graph.scanned_at else "never indexed: i does it"
-    return f"Find  {graph.files:,} files in {graph.chunks:,} chunks, {graph.nodes:,} nodes; {graph.state}, {as_of}"
+    code = f"{counted(graph.files, 'file')} in {counted(graph.chunks, 'chunk')}"
+    return f"Find  {code}, {graph.nodes:,} nodes; {graph.state}, {as_of}"

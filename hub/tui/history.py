@@ -7,11 +7,12 @@ Tests: tests/hub/tui/test_pages.py
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from hub.domain.standing import occasion
 from hub.tui.dialogs import Confirm, Read
 from hub.tui.diffs import rows_of as diff_rows
 from hub.tui.look import moment
@@ -50,6 +51,7 @@ class HistoryPage(Page):
     async def load(self) -> None:
         """One of the two lists."""
         from hub.api.history import Commit, HistoryEntry
+        from hub.api.sessions import Sessions
 
         rows = self.query_one(Rows)
         if self.timeline:
@@ -59,7 +61,9 @@ class HistoryPage(Page):
         else:
             self.commits = await self.hub.daemon.get(list[Commit], "/api/history/commits")
             self.heading("Snapshots, the newest first; t shows the timeline")
-            rows.show(commit_rows(self.commits, self.now))
+            listed = await self.hub.daemon.get(Sessions, "/api/sessions")
+            titles = {one.session_id: one.title for one in listed.sessions}
+            rows.show(commit_rows(self.commits, titles, self.now))
 
     def action_other(self) -> None:
         """The other list."""
@@ -111,17 +115,17 @@ class HistoryPage(Page):
         self.reload()
 
 
-def commit_rows(found: list[Commit], now: float) -> Iterator[Row]:
+def commit_rows(found: list[Commit], titles: Mapping[str, str], now: float) -> Iterator[Row]:
     """A line for each snapshot, under its session."""
     session = ""
     for one in found:
         if one.session_id != session:
             session = one.session_id
-            yield row((session, "head"))
+            yield row((titles.get(session) or session, "head"))
         yield row(
             (f" {moment(one.when, now):<13}", "dim"),
             (f"{one.short[:10]:<11}", "info"),
-            one.subject,
+            occasion(one.handoff_id) if one.handoff_id else one.subject,
             key=one.sha,
         )
     if not found:

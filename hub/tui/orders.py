@@ -26,7 +26,7 @@ ORDERS: tuple[tuple[str, str, str, str], ...] = (
     ("h", "handoff", "Handoff", "Hand the work to the next agent now"),
     ("x", "stop", "Stop", "End the session in order, snapshot included"),
     ("n", "run", "New", "Start a session"),
-    ("t", "take", "Take", "Bring the result to your branch as one commit of yours"),
+    ("t", "take", "Take", "Bring the result to your branch as one commit"),
     ("D", "discard", "Discard", "Take worktree and branch of a session away"),
 )
 """Key, action, word and sentence of each."""

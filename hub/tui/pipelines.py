@@ -65,7 +65,9 @@ class PipelinesPage(Page):
             if session:
                 self.hub.open_session(session)
                 return
-        self.say("No session has worked on this yet.")
+        self.say(
+            "No session has worked on this yet." if node else "n runs it; enter on a node shows its session."
+        )
 
     def action_go(self) -> None:
         """Run the pipeline that the cursor is in."""

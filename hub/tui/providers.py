@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from hub.domain.text.figures import counted
 from hub.tui.dialogs import Read
 from hub.tui.look import clock, moment
 from hub.tui.page import Page
@@ -66,8 +67,8 @@ def rows_of(found: list[ProviderStatus], circuits: list[Breaker], now: float) ->
         look = _LOOKS.get(str(one.status), "")
         yield row(
             (f"{one.display_name[:20]:<21}", "bold" if look != "dim" else "dim"),
-            (f"{one.status}{until}", look),
-            (f"  {one.reason}{model}", "dim"),
+            (f"{one.status}{until}  " if look != "dim" else "", look),
+            (f"{one.reason}{model}", "dim"),
             key=one.name,
         )
         several = len(one.accounts) > 1
@@ -78,7 +79,7 @@ def rows_of(found: list[ProviderStatus], circuits: list[Breaker], now: float) ->
             until = f" until {moment(account.resets_at, now)}" if account.resets_at else ""
             yield row(
                 (f"  {account.label[:18]:<19}", "dim"),
-                (f"{account.status}{until}", _LOOKS.get(str(account.status), "")),
+                (f"{account.status}{until}" if several else "", _LOOKS.get(str(account.status), "")),
                 *_circuit(circuit),
                 (f"  {account.reason}" if several else "", "dim"),
             )
@@ -88,7 +89,7 @@ def _circuit(circuit: Breaker | None) -> Iterator[tuple[str, str]]:
     if circuit is None:
         return
     opened = f" since {clock(circuit.opened_at)}" if isinstance(circuit.opened_at, str) else ""
-    failures = f", {circuit.failures} failures" if circuit.failures else ""
+    failures = f", {counted(circuit.failures, 'failure')}" if circuit.failures else ""
     yield f"  circuit {circuit.state}{opened}{failures}", _CIRCUITS.get(str(circuit.state), "")
 
 

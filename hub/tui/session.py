@@ -16,6 +16,7 @@ from textual.events import Resize
 from textual.widgets import ContentSwitcher, Static
 
 from hub.domain.jsonvalue import JsonObject
+from hub.domain.standing import words
 from hub.domain.text.figures import agent_name, counted
 from hub.tui.diffs import rows_of as diff_rows
 from hub.tui.look import moment
@@ -189,13 +190,13 @@ class SessionPage(OrdersPage):
             return
         who = agent_name(state.active_provider, state.account)
         self.heading(f"{cut(state.task_goal, self.size.width - 4)}")
-        words = [f"{_state_words(state)}  {who}  {state.tokens_used:,} tokens"]
+        told = [f"{_state_words(state)}  {who}  {state.tokens_used:,} tokens"]
         if state.handoffs_done:
             score = "pending" if state.hfs_pending else f"{state.hfs_score:g}"
-            words.append(f"{counted(state.handoffs_done, 'handoff')}, hfs {score}")
+            told.append(f"{counted(state.handoffs_done, 'handoff')}, hfs {score}")
         if state.wait_until:
-            words.append(f"waits until {moment(state.wait_until, self.now)}: {state.wait_reason}")
-        lines = ["  ".join(words)]
+            told.append(f"waits until {moment(state.wait_until, self.now)}: {state.wait_reason}")
+        lines = ["  ".join(told)]
         if state.needs_approval:
             lines.append("It waits for your word: a shows what it asks for.")
         elif state.needs_input:
@@ -242,6 +243,5 @@ def _state_words(state: Status) -> str:
         return "stopping"
     if state.paused:
         return "paused"
-    if state.session_state == "completed":
-        return "done" if state.verified else "done, not verified"
-    return str(state.session_state).replace("_", " ")
+    needs = "approval" if state.needs_approval else "input" if state.needs_input else "none"
+    return words(needs=needs, state=state.session_state, position=0, verified=state.verified)

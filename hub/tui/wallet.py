@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from textual.app import ComposeResult
+
 from hub.domain.quota.spoken import OUTLOOKS, SOURCES, WINDOWS
 from hub.domain.text.figures import span
 from hub.tui.look import Look, moment, seconds_until
@@ -43,6 +45,10 @@ class QuotaPage(Page):
     def _again_in_sight(self) -> None:
         if self.is_current:
             self.reload()
+
+    def body(self) -> ComposeResult:
+        """Nothing of it opens."""
+        yield Rows(id="rows")
 
     async def load(self) -> None:
         """The wallet as it is."""

@@ -60,7 +60,7 @@ SECOND = (
 PAGES = (
     ("2", "quota", "100 % used"),
     ("3", "pipelines", "completed"),
-    ("4", "history", "hub: snapshot"),
+    ("4", "history", "at the end"),
     ("5", "agents", "2 running"),
     ("6", "providers", "Demo agent 2"),
     ("7", "log", "newest"),
@@ -267,7 +267,7 @@ def test_a_branch_at_a_snapshot_and_code_that_is_found(lived):
     async def story(app, pilot):
         await sees(app, pilot, "Done (4)")
         await pilot.press("4")
-        await sees(app, pilot, "hub: snapshot")
+        await sees(app, pilot, "at the end")
         await pilot.press("b")
         await sees(app, pilot, "Make a branch here?", "nothing else moves")
         await pilot.press("y")
