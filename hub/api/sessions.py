@@ -36,7 +36,7 @@ class Session:
     last_action: Annotated[
         str,
         Meta(
-            description='What its agent said or did last, in one line; "" = nothing since the daemon began.'
+            description='What its agent said, did or asked last, in one line; "" = nothing since the daemon began.'
         ),
     ]
     tokens_used: Annotated[

@@ -59,7 +59,7 @@ class Status:
     last_action: Annotated[
         str,
         Meta(
-            description='What its agent said or did last, in one line; "" = nothing since the daemon began.'
+            description='What its agent said, did or asked last, in one line; "" = nothing since the daemon began.'
         ),
     ]
     started_at: Timestamp | None

@@ -304,8 +304,8 @@ class SessionActor(Actor[SessionInbox]):
                 await self._watch_quota(record, live, reading)
             if not item.event.meta.get("delta"):
                 live.question = bool(item.event.meta.get("needsInput"))
-            if item.event.type in _ACTIONS and not item.event.meta.get("delta"):
-                self._context.shared.last_action = headline(item.event.content, _ACTION)
+                if live.question or item.event.type in _ACTIONS:
+                    self._context.shared.last_action = headline(item.event.content, _ACTION)
         changes: dict[str, object] = {}
         if (
             batch.native_session

@@ -109,7 +109,7 @@ class SharedState(Condition):
     freed: bool = False
     """Whether an account that was in use has come free since this was last looked at."""
     last_action: str = ""
-    """What the agent said or did last, in one line."""
+    """What the agent said, did or asked last, in one line."""
     trouble: ErrorNote | None = None
     """What keeps the session from going on at this moment; it may be a disk too full to write that down."""
 

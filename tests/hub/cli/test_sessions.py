@@ -96,7 +96,7 @@ def test_it_is_asked_of_the_daemon_and_without_one_of_the_records(tmp_path):
         assert "Needs you" in here
         assert "write it" in here
         (row,) = json.loads(hub("ls", "--json", cwd=work.root, env=env).stdout)["sessions"]
-        assert (row["sessionId"], row["needs"], row["lastAction"]) == (begun, "input", "I begin.")
+        assert (row["sessionId"], row["needs"], row["lastAction"]) == (begun, "input", "Which colour?")
         (far,) = json.loads(hub("ls", "-A", "--json", cwd=tmp_path, env=env).stdout)["sessions"]
         assert (far["sessionId"], far["project"]) == (begun, str(work.root))
         shown = hub("status", begun[:-2], "--json", cwd=work.root, env=env)
