@@ -139,9 +139,9 @@ def _found(ctx: click.Context, hours: int) -> list[Detected]:
         except HubError as error:
             if error.code not in ABSENT:
                 raise
-    from hub.cli.looking import looked  # a daemon has it all loaded
+    from hub.cli.detect_offline import detected_here  # a daemon has it all loaded
 
-    return looked(project_dir(ctx), hours)
+    return detected_here(project_dir(ctx), hours)
 
 
 def _names(one: Detected) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from hub.cli.looking import looked
+from hub.cli.detect_offline import detected_here
 from hub.errors import HubError
 from tests.hub.cli.command import environ, hub
 from tests.hub.io.agents import new_session, register, running, transcript
@@ -33,7 +33,7 @@ def root(tmp_path, monkeypatch):
 
 def found(root):
     """What is there; other tests may run agents beside."""
-    return [one for one in looked(root, 24) if one.work_dir.startswith(str(root.parent))]
+    return [one for one in detected_here(root, 24) if one.work_dir.startswith(str(root.parent))]
 
 
 def grown(root, _):
@@ -121,5 +121,5 @@ def test_outside_of_all_projects_the_users_own_accounts_are_looked_into(root):
     (root.parent / "config.toml").write_text(
         f'[[providers.claude.accounts]]\nlabel = "mine"\nconfigDir = "{elsewhere}"\n'
     )
-    there = [one for one in looked(root.parent, 24) if one.work_dir.startswith(str(root))]
+    there = [one for one in detected_here(root.parent, 24) if one.work_dir.startswith(str(root))]
     assert "mine" in {one.account for one in there}

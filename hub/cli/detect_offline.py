@@ -24,7 +24,7 @@ from hub.io.project.trust import Gate
 from hub.providers.registry import load_all
 
 
-def looked(folder: Path, hours: int) -> list[Detected]:
+def detected_here(folder: Path, hours: int) -> list[Detected]:
     """What `GET /api/detect` would answer in the project of this folder; without one, the user's own settings hold.
 
     Raises:
