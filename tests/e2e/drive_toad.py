@@ -34,6 +34,18 @@ def says(terminal: Terminal, words: str) -> None:
     until(sent, "the prompt is sent", PATIENCE)
 
 
+def chosen(terminal: Terminal) -> None:
+    """Resume the session in sight. The list takes an Enter only once it is filled."""
+
+    def left() -> bool:
+        if "Pick a session to resume" not in terminal.screen():
+            return True
+        terminal.keys("Enter")
+        return False
+
+    until(left, "the session is resumed", PATIENCE)
+
+
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
 def test_a_permission_the_wall_a_cancel_and_all_of_it_again_after_a_restart(team, tmp_path):
     """Claude asks and hits its limit, Codex goes on; the next turn is cancelled; another Toad before another daemon has it all."""
@@ -46,7 +58,14 @@ def test_a_permission_the_wall_a_cancel_and_all_of_it_again_after_a_restart(team
     api = team.start()
     home = tmp_path / "toad"
     home.mkdir()
-    env = {**base_env(home), "TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": ""}
+    env = {
+        **base_env(home),
+        "TERM": "xterm-256color",
+        "COLORTERM": "truecolor",
+        "NO_COLOR": "",
+        "COLUMNS": "120",
+        "LINES": "60",
+    }
     with Terminal(
         team.made, "acp", HUB, "--title", "hub", size=(120, 60), program=program, **env
     ) as terminal:
@@ -75,7 +94,7 @@ def test_a_permission_the_wall_a_cancel_and_all_of_it_again_after_a_restart(team
         sees(terminal, "Choose your fighter")
         terminal.keys("C-r")
         sees(terminal, "Pick a session to resume", "New Session")
-        terminal.keys("Enter")
+        chosen(terminal)
         on = "hub: codex/default goes on with the work."
         shown = sees(
             terminal, "Write the files, please", on, LAST, "hub: Stopped; every byte is on its branch."
