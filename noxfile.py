@@ -86,7 +86,7 @@ def e2e(session: nox.Session) -> None:
 
 @nox.session
 def toad(session: nox.Session) -> None:
-    """`hub acp` with real agents in Toad, a client that others made, driven by its keys. Beside other work it takes keys late."""
+    """`hub acp` with real agents in Toad, a client that others made; beside other work it takes keys late."""
     _install(session, "test", "agents")
     session.run("pytest", "tests/e2e/drive_toad.py", *session.posargs)
 
