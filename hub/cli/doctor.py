@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Collection, Iterator
@@ -165,7 +166,8 @@ def _agent(
     """An agent that is installed."""
     detail = found.detail if found is not None else f"did not answer within {_LIMIT:g} s"
     silent = found is None or not found.ok
-    hints = [f"See what it says: {provider.program} {' '.join(provider.version_args)}"] if silent else []
+    program = config.provider(provider.name).program or provider.program
+    hints = [f"See what it says: {shlex.join([program, *provider.version_args])}"] if silent else []
     if _is_out(provider, config, logged_out):
         said = "not logged in" if config.session.chain else "not logged in: left out of the default chain"
         detail = f"{detail}, {said}"

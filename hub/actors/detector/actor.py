@@ -198,7 +198,10 @@ class Detector(Actor[DetectorInbox]):
         new_id: Callable[[str], str],
         insist_orders: Callable[[Path], None],
     ) -> None:
-        """Over the other actors; what the rest is for stands with `Adopting`."""
+        """Over the other actors; what the rest is for stands with `Adopting`.
+
+        `new_id("s")` gives an id that is never given twice; `arm` makes the engine of `scrub` ready.
+        """
         self._scanner = scanner
         self._adopting = Adopting(
             scanner=scanner,

@@ -18,7 +18,7 @@ RANK = 500
 """Of all that is found by the word before it."""
 LOOK_BACK = 160
 """How far before a word one looks: whether `-u` is an option of `curl`."""
-QUOTES = "\"'\\`,;)"
+_QUOTES = "\"'\\`,;)"
 _LOGIN = 10
 _PAIR = late("=([^;]+)")
 _SESSION = 16
@@ -33,21 +33,21 @@ def login(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | No
     if words.CURL().search(view, max(0, at - LOOK_BACK), at) is None:
         return None
     user, colon, password = found[1].partition(":")
-    alone = not password.strip(QUOTES)
+    alone = not password.strip(_QUOTES)
     value = user if alone else password
-    bare = value.strip(QUOTES)
+    bare = value.strip(_QUOTES)
     if not colon or not _login_secret(bare):
         return None
-    start = found.start(1) + (0 if alone else len(user) + 1) + len(value) - len(value.lstrip(QUOTES))
+    start = found.start(1) + (0 if alone else len(user) + 1) + len(value) - len(value.lstrip(_QUOTES))
     return Span(start, RANK, start + len(bare), at, "curl-login", bare)
 
 
 def given(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
     """The password of `sshpass -p ...`, `mysql -p...`."""
-    bare = found[1].strip(QUOTES)
+    bare = found[1].strip(_QUOTES)
     if words.PROGRAM().search(view, max(0, at - LOOK_BACK), at) is None or not said_password(bare):
         return None
-    start = found.start(1) + len(found[1]) - len(found[1].lstrip(QUOTES))
+    start = found.start(1) + len(found[1]) - len(found[1].lstrip(_QUOTES))
     return Span(start, RANK, start + len(bare), at, "login", bare)
 
 

@@ -47,17 +47,15 @@ SHORT = (b"pass", b"psk")
 ENDING_IN_PASS = (b"by", b"com", b"tres", b"sur", b"over", b"under", b"encom")
 """What words begin with that end in `pass` and are no password's: `dbpass` is one."""
 KEYED = (
-    *(
-        b"jwt",
-        b"hmac",
-        b"login",
-        b"basicauth",
-        b"getconnection",
-        b"mysqli_connect",
-        b"pdo",
-        b"securitykey",
-        b"fernet",
-    ),
+    b"jwt",
+    b"hmac",
+    b"login",
+    b"basicauth",
+    b"getconnection",
+    b"mysqli_connect",
+    b"pdo",
+    b"securitykey",
+    b"fernet",
 )
 """What is called with a secret among its arguments: `jwt.sign(claims, "...")`, `server.login("me", "...")`."""
 WORDS = (
