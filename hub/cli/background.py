@@ -71,13 +71,16 @@ def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[A
 def at_hand(ctx: click.Context, project: Path | None = None, may: Callable[[], bool] = lambda: True) -> Api:
     """The project's daemon; where none runs one is started, and said so. A port that the user named is meant.
 
+    None is started where it would go on with a session that was broken off: a question about the code is no word to
+    spend on that.
+
     Args:
         ctx: The command's.
         project: A folder of the project; None = the one the user means.
         may: Asked before one is started.
 
     Raises:
-        HubError: As `daemon`; `not_a_repository`.
+        HubError: As `daemon`; `not_a_repository`, `daemon_not_running`.
     """
     project = project or project_dir(ctx)
     named = ctx.obj["port"] is not None or os.environ.get("HUB_PORT")
@@ -87,10 +90,28 @@ def at_hand(ctx: click.Context, project: Path | None = None, may: Callable[[], b
     except HubError as error:
         if error.code is not Code.DAEMON_NOT_RUNNING or named or not may():
             raise
+        _insist_at_rest(project)
         api, fresh = daemon(project, None)
         if fresh:
             announce(project, api)
     return api
+
+
+def _insist_at_rest(project: Path) -> None:
+    from hub.io.project.places import Places
+    from hub.io.records.sessions import found
+
+    open_ = [
+        record.session_id
+        for record in found(Places(root_of(project) or project))
+        if record.session_state.active
+    ]
+    if open_:
+        raise HubError(
+            Code.DAEMON_NOT_RUNNING,
+            f"No daemon runs here, and one that starts would go on with session {open_[-1]}, which is not over.",
+            hint="Let it go on: hub daemon",
+        )
 
 
 def announce(project: Path, api: Api) -> None:

@@ -67,3 +67,17 @@ def test_nobody_to_come_back_to(work):
     work.start()
     assert hub("attach", cwd=work.root, env=work.environ()).returncode == 1
     assert hub("attach", "s-9", cwd=work.root, env=work.environ()).returncode == 3
+
+
+def test_a_question_about_the_code_goes_on_with_no_session(work):
+    """Bug: `hub graph show` after a crash started a daemon, and the agent with it."""
+    work.script("demo-first", {"ask": "Which colour?"}, *DONE)
+    work.configure()
+    api = work.start()
+    api.post("/api/run", {"task": "make it"})
+    until(lambda: api.get("/api/status")["needsInput"], "the agent asks")
+    work.kill()
+    asked = hub("graph", "show", cwd=work.root, env=work.environ())
+    assert asked.returncode == 69
+    assert "would go on with session s-" in asked.stderr
+    assert not (work.state / "daemons").exists(), "no daemon was begun"

@@ -217,7 +217,7 @@ async def test_each_handoff_tells_whom_it_passed_by(made, monkeypatch):
     async with parts_of(made, monkeypatch) as parts:
         live = parts.live
         await live.ask("sessions", StartRun("write"))
-        await live.until(lambda s: s["needsInput"], "the second agent asks")
+        await live.until(lambda s: s["needsInput"] and s["handoffsDone"] == 1, "the second agent asks")
         await live.ask("sessions", RequestHandoff())
         await live.until(lambda s: s["handoffsDone"] == 2, "the third has it")
         audited = [e["data"] for e in parts.audited("handoff") if e["data"]["to"] == "ENVELOPE_BUILT"]
