@@ -22,13 +22,14 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, TextIO
 
 import attrs
 
@@ -37,6 +38,8 @@ _NOT_A_DAEMONS = ("hub.__main__", "hub.tui", "hub.evals", "hub.acp")
 _STATUS = struct.Struct("i")
 _MOST = 1 << 20
 """Bytes of a request: the environment and little else."""
+_ONE_AT_A_TIME = threading.Lock()
+"""A test may call commands from several threads; an answer is to the request before it."""
 
 
 class Forked:
@@ -91,17 +94,18 @@ def fork(
     given: bytes = b"",
 ) -> Forked:
     """`hub` with these words, which reads what is given; both outputs to `out`, unless there is a file for errors."""
-    stem = _stem()
     mine, its = os.pipe()
     read, written = os.pipe()
     request = json.dumps({"words": list(words), "cwd": str(cwd), "env": dict(env)}).encode()
     try:
         os.write(written, given)
-        socket.send_fds(stem, [request], [read, out.fileno(), (err or out).fileno(), its])
+        with _ONE_AT_A_TIME:
+            stem = _stem()
+            socket.send_fds(stem, [request], [read, out.fileno(), (err or out).fileno(), its])
+            answer = stem.recv(_STATUS.size)
     finally:
         for fd in (its, read, written):
             os.close(fd)
-    answer = stem.recv(_STATUS.size)
     if not answer:
         os.close(mine)
         raise AssertionError("the process that forks has ended")
@@ -198,12 +202,18 @@ def _become(request: _Request) -> None:
     os.environ.clear()
     os.environ.update(request.env)
     time.tzset()
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding=request.env.get("PYTHONIOENCODING", "utf-8"))
+    encoding = request.env.get("PYTHONIOENCODING", "utf-8")
+    sys.stdout = sys.__stdout__ = _writer(1, encoding, "strict")
+    sys.stderr = sys.__stderr__ = _writer(2, encoding, "backslashreplace")
     sys.argv = ["hub", *request.words]
     # Trio draws the order of tasks from its own generator, which all forks would have alike.
     _trio_run._r = random.Random()
     failpoints.arm(os.environ.get(failpoints.VARIABLE, ""))
+
+
+def _writer(number: int, encoding: str, errors: str) -> TextIO:
+    """What Python makes of an output at its start: by lines on a terminal."""
+    return open(number, "w", 1 if os.isatty(number) else -1, encoding, errors, closefd=False)
 
 
 def _import_all() -> None:

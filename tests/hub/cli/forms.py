@@ -20,6 +20,7 @@ from pathlib import Path
 
 import attrs
 
+from tests import forks
 from tests.stories import said
 from tests.stories.said import plain
 
@@ -44,11 +45,8 @@ def on_terminal(words: Sequence[str], cwd: Path, env: Mapping[str, str], columns
     """On a terminal so wide; nothing can be typed. Both outputs are one there."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hub", *words], cwd=cwd, env={**env, "TERM": "xterm-256color"},
-        stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, start_new_session=True,
-    )  # fmt: skip
-    os.close(theirs)
+    with os.fdopen(theirs, "wb", buffering=0) as screen:
+        process = forks.fork(words, cwd=cwd, env={**env, "TERM": "xterm-256color"}, out=screen)
     data = b""
     try:
         while part := os.read(ours, 65_536):
@@ -62,15 +60,12 @@ def on_terminal(words: Sequence[str], cwd: Path, env: Mapping[str, str], columns
 
 def in_pipe(words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Said:
     """Read by a program."""
-    done = subprocess.run(
-        [sys.executable, "-m", "hub", *words], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, check=False, timeout=LIMIT,
-    )  # fmt: skip
+    done = forks.run(words, cwd=cwd, env=env, timeout=LIMIT)
     return Said(done.stdout, done.stderr, done.returncode)
 
 
 def cut_off(words: Sequence[str], cwd: Path, env: Mapping[str, str], how: str) -> Said:
-    """With nobody at the other end: standard output closed (`>&-`), or a reader that has left."""
+    """With nobody at the other end: standard output closed (`>&-`), which a process must have had from its start."""
     line = f'exec "$@" {how}'
     done = subprocess.run(
         ["sh", "-c", line, "sh", sys.executable, "-m", "hub", *words], cwd=cwd, env=dict(env),
