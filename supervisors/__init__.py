@@ -7,41 +7,47 @@ starts its children in order, stops them in reverse, and restarts the ones that 
 
     import attrs
     import trio
-    from supervisors import Actor, ActorDied, Answer, Call, MailboxSpec, Overflow, Slot
+    from supervisors import Actor, ActorDied, Answer, Call, Cast, MailboxSpec, Overflow, Slot
     from supervisors import SupervisorSpec, actor_spec, run_root
 
     @attrs.frozen
     class Add(Call[int]):  # answered with the total
         number: int
 
+    class Clear(Cast):
+        pass
+
     class Fail(Call[None]):
         pass
 
-    class Counter(Actor[Add | Fail]):
+    class Counter(Actor[Add | Clear | Fail]):
         answers = (ValueError,)  # told to the caller; any other error ends the incarnation
 
         async def started(self) -> None:
             self.total = 0
 
-        async def handle(self, message: Add | Fail) -> Answer | None:
+        async def handle(self, message: Add | Clear | Fail) -> Answer:
             match message:
                 case Add(number=number) if number < 0:
                     raise ValueError(number)
                 case Add(number=number):
                     self.total += number
                     return message.answer(self.total)
+                case Clear():
+                    self.total = 0
+                    return message.handled()
                 case Fail():
                     raise RuntimeError("a bug")
 
     async def main() -> None:
-        counter: Slot[Add | Fail] = Slot("counter", MailboxSpec(8, Overflow.BLOCK))
+        counter: Slot[Add | Clear | Fail] = Slot("counter", MailboxSpec(8, Overflow.BLOCK))
         spec = SupervisorSpec(children=[actor_spec("counter", Counter, counter)])
         async with trio.open_nursery() as nursery:
             root = await nursery.start(run_root, spec)
             ref = counter.ref
 
-            await ref.cast(Add(40))  # returns as soon as there is room
-            total = await ref.call(Add(2), timeout=1)  # waits for the answer; an int, says the type checker
+            await ref.cast(Clear())  # returns as soon as there is room
+            total = await ref.call(Add(42), timeout=1)  # waits for the answer; an int, says the type checker
             assert total == 42
 
             try:
@@ -71,7 +77,7 @@ failure should end the program.
 
 from supervisors.actor import Actor, ActorContext, actor_spec
 from supervisors.backoff import Backoff
-from supervisors.call import Answer, Call, Sent
+from supervisors.call import Answer, Call, Cast, Sent
 from supervisors.child import ChildState
 from supervisors.dynamic import DynamicSupervisor, dynamic_spec
 from supervisors.events import At, EventKind, SupEvent, System
@@ -109,6 +115,7 @@ __all__ = [
     "Backoff",
     "Call",
     "CallCycle",
+    "Cast",
     "ChildInfo",
     "ChildSpec",
     "ChildState",

@@ -31,6 +31,16 @@ class Call(Generic[A]):
         def _sent(self) -> tuple[Self, A]: ...
 
 
+class Cast:
+    """A message that nobody waits for: `Ref.cast` sends it."""
+
+    __slots__ = ()
+
+    def handled(self) -> Answer:
+        """What `Actor.handle` returns for it; a call has no such thing, so the type checker finds one left unanswered."""
+        return NOTHING
+
+
 class Sent(Protocol[M_co, A_co]):
     """A call out of the inbox `M_co`, answered with an `A_co`: what a `Ref` of that inbox takes."""
 

@@ -60,7 +60,7 @@ from hub.messages import (
 from hub.providers.base import Outcome, Step
 from hub.providers.base import ProcessExit as AgentExit
 from hub.providers.provider import Provider
-from supervisors import Actor, Ref, Shutdown
+from supervisors import Actor, Answer, Ref, Shutdown
 
 _BACKLOG = 512
 """Events that may wait for the session to take those before; then the agent's output waits too, in its spool."""
@@ -134,7 +134,7 @@ class Adapter(Actor[AdapterInbox]):
         self.ctx.nursery.start_soon(self._follow)
         self.ctx.nursery.start_soon(self._deliver)
 
-    async def handle(self, message: AdapterInbox) -> None:
+    async def handle(self, message: AdapterInbox) -> Answer:
         """Pass an order on to the agent. One that has ended needs none; what is answered, the fold has read."""
         with contextlib.suppress(RunnerLost):
             match message:
@@ -150,6 +150,7 @@ class Adapter(Actor[AdapterInbox]):
                     await self._input.pause(on=pause)
                 case _:
                     assert_never(message)
+        return message.handled()
 
     # --- reading --------------------------------------------------------------------------------------
 
