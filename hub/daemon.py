@@ -23,10 +23,10 @@ import trio
 
 from hub import __version__
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.clock import iso
 from hub.actors.common.outbox import Outbox
 from hub.app import App
 from hub.domain.config.reader import Config
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError, install_broken
 from hub.io import failpoints, gc_policy
 from hub.io.files.atomic import sweep_temps, write_atomic

@@ -86,8 +86,7 @@ from supervisors.handle import AdminCode, AdminError, ChildInfo, Counts, Dynamic
 from supervisors.life import Life
 from supervisors.mailbox import MailboxFull, MailboxSpec, Overflow
 from supervisors.monitor import Down, Monitor
-from supervisors.ref import ActorDied, CallCycle, Ref, Slot, SlotInUse
-from supervisors.registry import NameTaken, Registry
+from supervisors.ref import ActorDied, CallCycle, NameTaken, Ref, Registry, Slot, SlotInUse
 from supervisors.root import Root, run_root
 from supervisors.spec import (
     BRUTAL_KILL,

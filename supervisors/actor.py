@@ -14,13 +14,12 @@ import trio
 
 from supervisors import exits
 from supervisors.backoff import Backoff
-from supervisors.call import NOTHING, Answer, Call, Sent
+from supervisors.call import DEFER, NOTHING, Answer, Call, Reply, Sent
 from supervisors.events import At, EventKind
 from supervisors.exits import Exit
 from supervisors.life import Life
 from supervisors.mailbox import Envelope, Mailbox
 from supervisors.ref import Ref, Slot
-from supervisors.reply import DEFER, Reply
 from supervisors.spec import Brutal, ChildSpec, Restart
 
 A = TypeVar("A")
