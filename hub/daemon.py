@@ -334,7 +334,7 @@ async def _end_dead_runs(run_dir: Path) -> None:
     if not runs:
         return
     from hub.io.processes.control import sweep  # noqa: PLC0415  # as above
-    from hub.io.runner.client import Dead, inspect  # noqa: PLC0415  # a project without a run starts without it
+    from hub.io.runner.view import Dead, inspect  # noqa: PLC0415  # a project without a run starts without it
 
     def dead(run: Path) -> bool:
         with contextlib.suppress(NotSealed):  # its processes are not known to be a run's

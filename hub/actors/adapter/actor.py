@@ -26,26 +26,24 @@ from hub.domain.redaction.events import EventRedactor
 from hub.domain.text.plain import plain
 from hub.domain.text.safe import clean, decode
 from hub.errors import Code, HubError
-from hub.io.runner.client import (
+from hub.io.runner.client import RunnerClient, RunnerLost, spawn_runner
+from hub.io.runner.framing import Line, LineFramer
+from hub.io.runner.launch import AgentLaunch
+from hub.io.runner.replies import untaken
+from hub.io.runner.view import (
     KILLED,
-    AgentLaunch,
     Dead,
     ErrorOutput,
     Message,
     Output,
     RunEnd,
     RunEnded,
-    RunnerClient,
-    RunnerLost,
     RunnerStatus,
     Running,
     WriteTaken,
     inspect,
     read_spool,
-    spawn_runner,
 )
-from hub.io.runner.framing import Line, LineFramer
-from hub.io.runner.replies import untaken
 from hub.messages import (
     AdapterAnswer,
     AdapterInbox,
