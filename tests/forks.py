@@ -29,17 +29,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, TextIO
+from typing import IO
 
 import attrs
 
 ROOT = Path(__file__).resolve().parent.parent
 _NOT_A_DAEMONS = ("hub.__main__", "hub.tui", "hub.evals", "hub.acp")
 _STATUS = struct.Struct("i")
+_ASKING = threading.Lock()
+"""One request at a time, and its answer."""
 _MOST = 1 << 20
 """Bytes of a request: the environment and little else."""
-_ONE_AT_A_TIME = threading.Lock()
-"""A test may call commands from several threads; an answer is to the request before it."""
 
 
 class Forked:
@@ -94,13 +94,14 @@ def fork(
     given: bytes = b"",
 ) -> Forked:
     """`hub` with these words, which reads what is given; both outputs to `out`, unless there is a file for errors."""
+    with _ASKING:
+        stem = _stem()
     mine, its = os.pipe()
     read, written = os.pipe()
     request = json.dumps({"words": list(words), "cwd": str(cwd), "env": dict(env)}).encode()
     try:
         os.write(written, given)
-        with _ONE_AT_A_TIME:
-            stem = _stem()
+        with _ASKING:
             socket.send_fds(stem, [request], [read, out.fileno(), (err or out).fileno(), its])
             answer = stem.recv(_STATUS.size)
     finally:
@@ -202,18 +203,16 @@ def _become(request: _Request) -> None:
     os.environ.clear()
     os.environ.update(request.env)
     time.tzset()
+    # Made anew: a stream remembers whether it could be sought, and whether it was a terminal.
     encoding = request.env.get("PYTHONIOENCODING", "utf-8")
-    sys.stdout = sys.__stdout__ = _writer(1, encoding, "strict")
-    sys.stderr = sys.__stderr__ = _writer(2, encoding, "backslashreplace")
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        errors, lines = getattr(sys, name).errors, os.isatty(number) or name == "stderr"
+        stream = os.fdopen(number, "w", 1 if lines else -1, encoding=encoding, errors=errors, closefd=False)
+        setattr(sys, name, stream)
     sys.argv = ["hub", *request.words]
     # Trio draws the order of tasks from its own generator, which all forks would have alike.
     _trio_run._r = random.Random()
     failpoints.arm(os.environ.get(failpoints.VARIABLE, ""))
-
-
-def _writer(number: int, encoding: str, errors: str) -> TextIO:
-    """What Python makes of an output at its start: by lines on a terminal."""
-    return open(number, "w", 1 if os.isatty(number) else -1, encoding, errors, closefd=False)
 
 
 def _import_all() -> None:

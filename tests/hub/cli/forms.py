@@ -45,8 +45,8 @@ def on_terminal(words: Sequence[str], cwd: Path, env: Mapping[str, str], columns
     """On a terminal so wide; nothing can be typed. Both outputs are one there."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    with os.fdopen(theirs, "wb", buffering=0) as screen:
-        process = forks.fork(words, cwd=cwd, env={**env, "TERM": "xterm-256color"}, out=screen)
+    with os.fdopen(theirs, "wb", buffering=0) as terminal:
+        process = forks.fork(words, cwd=cwd, env={**env, "TERM": "xterm-256color"}, out=terminal)
     data = b""
     try:
         while part := os.read(ours, 65_536):
@@ -65,7 +65,7 @@ def in_pipe(words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Said:
 
 
 def cut_off(words: Sequence[str], cwd: Path, env: Mapping[str, str], how: str) -> Said:
-    """With nobody at the other end: standard output closed (`>&-`), which a process must have had from its start."""
+    """With nobody at the other end: standard output closed (`>&-`), or a reader that has left."""
     line = f'exec "$@" {how}'
     done = subprocess.run(
         ["sh", "-c", line, "sh", sys.executable, "-m", "hub", *words], cwd=cwd, env=dict(env),
