@@ -98,7 +98,5 @@ def stacked(words: str, parts: Sequence[tuple[str, float]]) -> Markup:
 
 
 def milliseconds(seconds: float) -> str:
-    """`420 ms`, `1.2 s`, or a span."""
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    return f"{seconds:.1f} s" if seconds < 10 else span(seconds)  # noqa: PLR2004  # ten seconds
+    """`420 ms`, or a span."""
+    return f"{seconds * 1000:.0f} ms" if seconds < 10 else span(seconds)  # noqa: PLR2004  # ten seconds
