@@ -32,6 +32,8 @@ from hub.wire.frames import INVALID_REQUEST, JsonObject, RefusedError
 
 _GONE = frozenset({Code.NOT_FOUND, Code.NO_ACTIVE_SESSION})
 _NOTHING = frozenset({Code.NOT_FOUND, Code.INVALID})
+_BREATH = 0.3
+"""Seconds between two tries to be heard while the work is handed on, or a session ends."""
 _TURN = "end_turn"
 _CANCELLED = "cancelled"
 
@@ -187,8 +189,8 @@ class EditorConversation:
     # --- orders to the daemon ---------------------------------------------------------------------------
 
     async def _say(self, text: str) -> None:
-        """A reply to the agent at work; else a session begins."""
-        if self.sessions:
+        """A reply to the agent at work, once there is one that hears; else a session begins."""
+        while self.sessions:
             current = self.sessions[-1]
             try:
                 status = await self.daemon.get(Status, "/api/status", {"sessionId": current})
@@ -200,10 +202,14 @@ class EditorConversation:
                     reply = TextReply(reply=text, session_id=current)
                     await self.daemon.post(Replied, "/api/session/reply", reply)
                     return
+                break
             except HubError as error:
                 self._own = 0
-                if error.code not in _GONE:
+                if error.code in _GONE:
+                    break
+                if error.code is not Code.HANDOFF_IN_PROGRESS:
                     raise
+            await trio.sleep(_BREATH)
         await self._begin(text)
 
     async def _begin(self, text: str) -> None:
