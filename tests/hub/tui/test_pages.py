@@ -190,7 +190,7 @@ def test_who_runs_is_first_and_all_that_is_known_can_be_read():
     assert "5 min ago" in shown[1]
     assert "..somebody" not in shown[1]
     assert any("sessions may be missing: too large" in line for line in shown)
-    known = "\n".join(text(agents.details(detected(), 80)))
+    known = "\n".join(text(agents.details(detected())))
     for words in ("fix it", "one", "two", "a.py", "and the [b]tests[/b]", "claude:y"):
         assert words in known
 
