@@ -15,13 +15,13 @@ from typing import assert_never
 
 import trio
 
-from hub.actors.common.clock import iso
 from hub.actors.common.outbox import Outbox
 from hub.api import observability as api
 from hub.api.meta import UNSET
 from hub.domain import breaker
 from hub.domain.breaker import BreakerState, CircuitBreaker
 from hub.domain.event import Tag
+from hub.domain.wallclock import iso
 from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.breakers import KeptBreakers, breaker_store
