@@ -150,8 +150,8 @@ class Breakers(Actor[BreakersInbox]):
 
 
 def _shown(b: CircuitBreaker) -> api.Breaker:
-    opened_at = iso(b.opened_at) if b.opened_at is not None else UNSET
-    return api.Breaker(name=b.name, state=b.state, failures=b.failures, opened_at=opened_at)
+    opened_at, until = (UNSET if at is None else iso(at) for at in (b.opened_at, b.until))
+    return api.Breaker(name=b.name, state=b.state, failures=b.failures, opened_at=opened_at, until=until)
 
 
 def _shut(b: CircuitBreaker, now: float) -> Shut:
