@@ -21,7 +21,7 @@ from hub.acp.changes import changes_of
 from hub.acp.choices import SessionChoices
 from hub.acp.daemon import END, ProjectDaemon, Records
 from hub.acp.prompts import text_of
-from hub.acp.telling import Teller, Update, content
+from hub.acp.telling import USER, Teller, Update, content
 from hub.api.approvals import Approval
 from hub.api.history import Diff
 from hub.api.session import Cost, Pause, Paused, Replied, Run, Started, Stopped, TextReply, Which
@@ -86,7 +86,7 @@ class EditorConversation:
 
     def __attrs_post_init__(self) -> None:
         self._teller = Teller(self.tree_of(self.id))
-        self._asking = Asking(self.id, self.daemon, self.editor, self.tree_of)
+        self._asking = Asking(self.id, self.daemon, self.editor, self.tree_of, self._teller.call_of)
 
     def tree_of(self, session_id: str) -> PurePath:
         """Where the agents of a session work."""
@@ -145,9 +145,9 @@ class EditorConversation:
             raise HubError(Code.NOT_FOUND, f"There is no session {self.id}.", hint="See them all: hub ls")
         self.sessions = [row.session_id for row in mine]
         self._since = await self.daemon.newest()
+        for session_id in self.sessions:
+            await self._replay(session_id, told=replay)
         if replay:
-            for session_id in self.sessions:
-                await self._replay(session_id)
             await self._show_changes()
         if not mine[-1].ended_at:
             await self._be_followed()
@@ -155,13 +155,13 @@ class EditorConversation:
                 if approval.session_id in self.sessions:
                     self.nursery.start_soon(self._asking.ask, approval.id)
 
-    async def _replay(self, session_id: str) -> None:
-        """All that was told of a session, up to where it is followed from."""
+    async def _replay(self, session_id: str, *, told: bool) -> None:
+        """All that happened in a session, up to where it is followed from: what comes then is told with that in mind."""
         since = 0
         while page := await self.daemon.page(session_id, since):
             for record in page:
-                if record["id"] <= self._since:
-                    await self.update(*self._tell(record))
+                updates = self._tell(record) if record["id"] <= self._since else ()
+                await self.update(*(updates if told else ()))
             since = page[-1]["id"]
 
     # --- orders to the daemon ---------------------------------------------------------------------------
@@ -294,9 +294,9 @@ class EditorConversation:
     async def _happened(self, record: JsonObject) -> None:
         meta = record["meta"]
         updates = self._tell(record)
-        if self._own and any(update["sessionUpdate"] == "user_message_chunk" for update in updates):
+        if self._own and any(update["sessionUpdate"] == USER for update in updates):
             self._own -= 1
-            updates = []
+            updates = [update for update in updates if update["sessionUpdate"] != USER]
         if record["tag"] == "tool_result" and updates and not meta.get("isError"):
             updates[-1]["content"] += await self._changed(meta, updates[-1])
         await self.update(*updates)

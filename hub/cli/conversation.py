@@ -19,6 +19,7 @@ from hub.cli.clock import Clock
 from hub.cli.items import FIDELITY, AskItem, Heading, Item, PlanItem, Said, ToldItem, ToolItem
 from hub.cli.screen import WORKTREE, Record, for_people, window_name
 from hub.cli.words import call_id, full, label, one_line, told_line, why_waits
+from hub.domain.text.result import bare
 from hub.domain.text.safe import clean
 
 _OUTPUT = 12
@@ -184,13 +185,16 @@ class Conversation:
             if call
             else one_line(str(meta.get("command") or meta.get("path") or meta.get("tool") or "a tool"))
         )
-        lines = [line.strip() for line in WORKTREE.sub("", text).splitlines() if line.strip()]
+        lines = [line.strip() for line in WORKTREE.sub("", bare(text)).splitlines() if line.strip()]
         exit_code = meta.get("exitCode")
         failed = bool(meta.get("isError")) or exit_code not in (None, 0)
         first = told_line(lines, last=failed or bool(meta.get("command")))
         if failed and exit_code:
             first = f"exit {exit_code}: {first}" if first else f"exit {exit_code}"
         self.doing = next(reversed(self._calls.values())).what if self._calls else ""
+        if "plan" in meta:  # who keeps its list by a tool has said all with the list
+            yield from self._planned(meta, agent)
+            return
         yield from self._under(
             agent, ToolItem(clean(what), first, folded=max(0, len(lines) - 1), failed=failed)
         )

@@ -15,6 +15,7 @@ import click
 from hub.cli.clock import local
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.quota.spoken import WINDOWS, spoken
+from hub.domain.text.result import bare
 from hub.domain.wallclock import respoken
 
 Record = JsonObject
@@ -136,7 +137,7 @@ def _words(record: Record, meta: Record, *, whole: bool = False) -> str:
         case "handoff":
             return for_people(text)
         case "tool_use" | "tool_result":
-            return WORKTREE.sub("", text)
+            return WORKTREE.sub("", text if whole or tag == "tool_use" else bare(text))
         case "error" if meta.get("hint") and not whole:
             return text.partition("\n")[
                 0

@@ -86,6 +86,28 @@ def test_a_plan_fills(told):
     assert take(told, record("system", "Plan", tasksRemaining=["b"], **plan)) == []
 
 
+def test_a_plan_that_is_kept_by_a_tool_fills_as_well(told):
+    """Claude Code's: the list comes with the tool's result, and the call is no news beside it."""
+    made = record("tool_use", "TaskUpdate", tool="TaskUpdate", toolId="1")
+    done = record("tool_result", "Updated task #1 status", toolId="1", plan=["a", "b"], tasksRemaining=["b"])
+    assert take(told, made, done) == [
+        Heading("claude/work"),
+        PlanItem((("a", True), ("b", False)), ("a",)),
+    ]
+    assert told.rest() == []
+
+
+def test_what_is_for_the_model_alone_is_not_shown(told):
+    take(told, record("tool_use", "Read x", toolId="1"), record("tool_use", "Bash true", toolId="2"))
+    said = "<tool_use_error>File does not exist.</tool_use_error>"
+    assert take(told, record("tool_result", said, toolId="1", isError=True))[-1] == ToolItem(
+        "Read x", "File does not exist.", failed=True
+    )
+    assert take(told, record("tool_result", "(Bash completed with no output)", toolId="2", exitCode=0)) == [
+        ToolItem("Bash true")
+    ]
+
+
 def test_quota_and_tokens_are_no_news(told):
     """They stand in the bottom line."""
     assert (

@@ -44,7 +44,7 @@ def entry(**more):
             "account": "work",
             "tokensToday": 1200,
             "tokensElsewhere": 0,
-            "windows": [{**window, "rises": rises}],
+            "windows": [{**window, "rises": rises, "burned": [], "burnedSince": rises[0]["at"]}],
         },
         Entry,
     )

@@ -166,7 +166,7 @@ function follow() {
   socket.addEventListener("message", ({ data }) => {
     for (const event of JSON.parse(data)) {
       last = Math.max(last, event.id);
-      if (tags.size === 0 || tags.has(event.tag)) stale = true;
+      if (tags.has(event.tag)) stale = true;
     }
     if (stale) soon();
   });

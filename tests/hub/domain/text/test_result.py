@@ -1,0 +1,27 @@
+"""What an agent's program writes round a result for its model is not shown to people."""
+
+import pytest
+
+from hub.domain.text.result import bare
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (
+            "<tool_use_error>File does not exist.\nLook again.</tool_use_error>",
+            "File does not exist.\nLook again.",
+        ),
+        ("(Bash completed with no output)", ""),
+        ("1\tone\n\n<system-reminder>\nMind the rest.\n</system-reminder>\n", "1\tone"),
+        ("3 passed", "3 passed"),
+        ("", ""),
+        # a file or a command that has such words itself
+        ("grep: <tool_use_error>", "grep: <tool_use_error>"),
+        ("a\n<tool_use_error>b</tool_use_error>\nc", "a\n<tool_use_error>b</tool_use_error>\nc"),
+        ("it said (Bash completed with no output)", "it said (Bash completed with no output)"),
+        ("<system-reminder>a</system-reminder> b", "<system-reminder>a</system-reminder> b"),
+    ],
+)
+def test_only_the_wrapping_goes(given, shown):
+    assert bare(given) == shown
