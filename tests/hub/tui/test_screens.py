@@ -82,6 +82,7 @@ _MOVING = (
     (re.compile(r"snapshot (end-t|h)-"), "snapshot of-"),
     (re.compile(r"read _ < \S*"), "read _ < gate"),
     (re.compile(r"-[0-9a-f]{4}$", re.MULTILINE), "-0000"),
+    (re.compile(r"-[0-9a-f]{2}\.\."), "-00.."),
     (re.compile(r"in \d+ h \d+ min|in \d+ min"), "in 0 min"),
     (re.compile(r"\d+ nodes"), "0 nodes"),
     (re.compile(r"\d[\d,]* of the newest [\d,]+"), "0 of the newest 0"),
@@ -200,8 +201,6 @@ async def walk(taken, app, pilot):
         await taken.take(name, app, pilot, word, "? Help")
     await pilot.press("question_mark")
     await taken.take("help", app, pilot, "Everywhere" if taken.size == "140x40" else "On this page")
-    await pilot.press("escape", "ctrl+p")
-    await taken.take("palette", app, pilot, "Search for an order", "What it has cost")
     await pilot.press("escape")
     await app.push_screen(ApprovalBox([request("Bash: make clean", command="make clean", folder="src")]))
     await taken.take("approval", app, pilot, "make clean", "y Allow once")
