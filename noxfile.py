@@ -84,13 +84,6 @@ def e2e(session: nox.Session) -> None:
     session.run("pytest", *PARALLEL, "-m", "agents", *(session.posargs or _marked("agents")))
 
 
-@nox.session
-def toad(session: nox.Session) -> None:
-    """`hub acp` with real agents in Toad, a client that others made; beside other work it takes keys late."""
-    _install(session, "test", "agents")
-    session.run("pytest", "tests/e2e/drive_toad.py", *session.posargs)
-
-
 def _marked(name: str) -> list[str]:
     """The files in which a mark stands: to collect all tests for two hundred of them takes each worker half a minute."""
     return [

@@ -23,10 +23,10 @@ import trio
 
 from hub import __version__
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.clock import iso
 from hub.actors.common.outbox import Outbox
 from hub.app import App
 from hub.domain.config.reader import Config
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError, install_broken
 from hub.io import failpoints, gc_policy
 from hub.io.files.atomic import sweep_temps, write_atomic
@@ -334,7 +334,7 @@ async def _end_dead_runs(run_dir: Path) -> None:
     if not runs:
         return
     from hub.io.processes.control import sweep  # noqa: PLC0415  # as above
-    from hub.io.runner.client import Dead, inspect  # noqa: PLC0415  # a project without a run starts without it
+    from hub.io.runner.view import Dead, inspect  # noqa: PLC0415  # a project without a run starts without it
 
     def dead(run: Path) -> bool:
         with contextlib.suppress(NotSealed):  # its processes are not known to be a run's

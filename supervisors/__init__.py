@@ -7,41 +7,47 @@ starts its children in order, stops them in reverse, and restarts the ones that 
 
     import attrs
     import trio
-    from supervisors import Actor, ActorDied, Answer, Call, MailboxSpec, Overflow, Slot
+    from supervisors import Actor, ActorDied, Answer, Call, Cast, MailboxSpec, Overflow, Slot
     from supervisors import SupervisorSpec, actor_spec, run_root
 
     @attrs.frozen
     class Add(Call[int]):  # answered with the total
         number: int
 
+    class Clear(Cast):
+        pass
+
     class Fail(Call[None]):
         pass
 
-    class Counter(Actor[Add | Fail]):
+    class Counter(Actor[Add | Clear | Fail]):
         answers = (ValueError,)  # told to the caller; any other error ends the incarnation
 
         async def started(self) -> None:
             self.total = 0
 
-        async def handle(self, message: Add | Fail) -> Answer | None:
+        async def handle(self, message: Add | Clear | Fail) -> Answer:
             match message:
                 case Add(number=number) if number < 0:
                     raise ValueError(number)
                 case Add(number=number):
                     self.total += number
                     return message.answer(self.total)
+                case Clear():
+                    self.total = 0
+                    return message.handled()
                 case Fail():
                     raise RuntimeError("a bug")
 
     async def main() -> None:
-        counter: Slot[Add | Fail] = Slot("counter", MailboxSpec(8, Overflow.BLOCK))
+        counter: Slot[Add | Clear | Fail] = Slot("counter", MailboxSpec(8, Overflow.BLOCK))
         spec = SupervisorSpec(children=[actor_spec("counter", Counter, counter)])
         async with trio.open_nursery() as nursery:
             root = await nursery.start(run_root, spec)
             ref = counter.ref
 
-            await ref.cast(Add(40))  # returns as soon as there is room
-            total = await ref.call(Add(2), timeout=1)  # waits for the answer; an int, says the type checker
+            await ref.cast(Clear())  # returns as soon as there is room
+            total = await ref.call(Add(42), timeout=1)  # waits for the answer; an int, says the type checker
             assert total == 42
 
             try:
@@ -71,7 +77,7 @@ failure should end the program.
 
 from supervisors.actor import Actor, ActorContext, actor_spec
 from supervisors.backoff import Backoff
-from supervisors.call import Answer, Call, Sent
+from supervisors.call import Answer, Call, Cast, Sent
 from supervisors.child import ChildState
 from supervisors.dynamic import DynamicSupervisor, dynamic_spec
 from supervisors.events import At, EventKind, SupEvent, System
@@ -80,8 +86,7 @@ from supervisors.handle import AdminCode, AdminError, ChildInfo, Counts, Dynamic
 from supervisors.life import Life
 from supervisors.mailbox import MailboxFull, MailboxSpec, Overflow
 from supervisors.monitor import Down, Monitor
-from supervisors.ref import ActorDied, CallCycle, Ref, Slot, SlotInUse
-from supervisors.registry import NameTaken, Registry
+from supervisors.ref import ActorDied, CallCycle, NameTaken, Ref, Registry, Slot, SlotInUse
 from supervisors.root import Root, run_root
 from supervisors.spec import (
     BRUTAL_KILL,
@@ -95,59 +100,3 @@ from supervisors.spec import (
 )
 from supervisors.supervisor import Supervisor, supervisor_spec
 from supervisors.tree import NodeInfo
-
-__all__ = [
-    "BRUTAL_KILL",
-    "Actor",
-    "ActorContext",
-    "ActorDied",
-    "AdminCode",
-    "AdminError",
-    "Answer",
-    "At",
-    "AutoShutdown",
-    "Backoff",
-    "Call",
-    "CallCycle",
-    "ChildInfo",
-    "ChildSpec",
-    "ChildState",
-    "Counts",
-    "Down",
-    "DynamicHandle",
-    "DynamicSupervisor",
-    "EventKind",
-    "Exit",
-    "ExitKind",
-    "Ignore",
-    "IntensityReached",
-    "Kind",
-    "Life",
-    "MailboxFull",
-    "MailboxSpec",
-    "Monitor",
-    "NameTaken",
-    "NodeInfo",
-    "Overflow",
-    "Ref",
-    "Registry",
-    "Restart",
-    "Root",
-    "Sent",
-    "Shutdown",
-    "Slot",
-    "SlotInUse",
-    "SpecError",
-    "StartFailed",
-    "StartTimeout",
-    "Strategy",
-    "SupEvent",
-    "Supervisor",
-    "SupervisorHandle",
-    "SupervisorSpec",
-    "System",
-    "actor_spec",
-    "dynamic_spec",
-    "run_root",
-    "supervisor_spec",
-]

@@ -14,13 +14,12 @@ import trio
 
 from supervisors import exits
 from supervisors.backoff import Backoff
-from supervisors.call import NOTHING, Answer, Call, Sent
+from supervisors.call import DEFER, NOTHING, Answer, Call, Reply, Sent
 from supervisors.events import At, EventKind
 from supervisors.exits import Exit
 from supervisors.life import Life
 from supervisors.mailbox import Envelope, Mailbox
 from supervisors.ref import Ref, Slot
-from supervisors.reply import DEFER, Reply
 from supervisors.spec import Brutal, ChildSpec, Restart
 
 A = TypeVar("A")
@@ -107,11 +106,11 @@ class Actor(Generic[M]):
         actor's error.
         """
 
-    async def handle(self, message: M) -> Answer | None:
-        """Handle one message: a call is answered by `message.answer` or `answer_later`, a cast by None.
+    async def handle(self, message: M) -> Answer:
+        """Handle one message: a call is answered by `message.answer` or `answer_later`, a cast by `message.handled`.
 
-        A call left without an answer is an error of the actor's. One that takes no cast says `-> Answer`, and the type
-        checker finds it. An `Actor[Never]` takes no message, and leaves this.
+        A call left without an answer is an error of the actor's, for the type checker too. An `Actor[Never]` takes no
+        message, and leaves this.
         """
         raise TypeError(f"{type(message).__name__} is not for {self.ctx.name}")
 
@@ -235,8 +234,8 @@ class _Runner(Generic[M]):
                 self.slot.current = None
                 return  # dropped
             result = await self.actor.handle(envelope.message)
-            if result is None and reply is not None:
-                _insist_on_no_call(envelope.message)
+            if reply is not None:
+                _insist_on_an_answer(envelope.message, result)
         except Exception as error:
             if not _told(reply, error, self.actor.answers):
                 self.slot.refuse(self.box, exits.from_error(error))
@@ -275,8 +274,8 @@ class _Runner(Generic[M]):
         return end
 
 
-def _insist_on_no_call(message: object) -> None:
-    if isinstance(message, Call):
+def _insist_on_an_answer(message: object, result: object) -> None:
+    if result is None and isinstance(message, Call):
         raise TypeError(f"{type(message).__name__} was left without an answer")
 
 

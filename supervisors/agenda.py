@@ -10,9 +10,9 @@ from typing import Any
 
 import attrs
 
+from supervisors.call import Reply
 from supervisors.child import Child
 from supervisors.handle import Op
-from supervisors.reply import Reply
 
 
 @attrs.frozen(eq=False)

@@ -13,7 +13,7 @@ import math
 
 import trio
 
-from supervisors.reply import Reply
+from supervisors.call import Reply
 
 PER_SECOND = 1000
 """How finely deadlines are told apart: a call ends at most a millisecond late, never early."""

@@ -13,11 +13,11 @@ from typing import assert_never
 import trio
 
 from supervisors.agenda import Again, Due, Event, Request
+from supervisors.call import Reply
 from supervisors.child import Child
 from supervisors.engine import SupervisorEngine, SupervisorLimits
 from supervisors.handle import AdminCode, AdminError, DynamicHandle, Op
 from supervisors.life import Life
-from supervisors.reply import Reply
 from supervisors.spec import (
     AutoShutdown,
     Brutal,

@@ -22,15 +22,14 @@ import trio
 
 from supervisors import plan
 from supervisors.agenda import Again, Due, Event, Request
+from supervisors.call import Reply
 from supervisors.child import Child, ChildState, run_life
 from supervisors.events import EventKind
 from supervisors.exits import Exit, IntensityReached, Shutdown
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Counts, Handle, Op
-from supervisors.intensity import Intensity
 from supervisors.life import Life
-from supervisors.plan import ChildView, RestartVerdict
+from supervisors.plan import ChildView, Intensity, RestartVerdict
 from supervisors.ref import ActorDied
-from supervisors.reply import Reply
 from supervisors.spec import AutoShutdown, Brutal, ChildSpec, Kind, Restart
 
 

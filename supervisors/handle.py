@@ -11,9 +11,9 @@ from typing import Protocol
 
 import attrs
 
+from supervisors.call import Reply
 from supervisors.exits import Exit
 from supervisors.ref import ActorDied
-from supervisors.reply import Reply
 from supervisors.spec import ChildSpec, Kind, Restart
 
 

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Final
 import attrs
 import trio
 
+from supervisors.call import Reply
 from supervisors.deadlines import Deadlines
-from supervisors.reply import Reply
 
 
 class MailboxFull(Exception):

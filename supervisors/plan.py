@@ -1,11 +1,13 @@
 """What a supervisor does about a child that ended: pure functions from values to steps.
 
-Owns: OTP's rules (restart types, strategies, bystanders, auto_shutdown). Must not: import trio, keep state,
-read a clock.
+Owns: OTP's rules (restart types, strategies, bystanders, auto_shutdown), and the count of restarts within a window.
+Must not: import trio, read a clock (times come in as values).
+Tests: tests/supervisors/test_plan.py, tests/supervisors/test_intensity.py
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Sequence
 from enum import Enum, auto
 
@@ -115,3 +117,33 @@ def ends_supervisor(auto_shutdown: AutoShutdown, ended: ChildView, siblings: Seq
     if auto_shutdown is AutoShutdown.ANY_SIGNIFICANT:
         return True
     return not any(child.significant and child.active for child in siblings)
+
+
+class Intensity:
+    """Allows `limit` restarts within any `period` seconds; the next one is refused.
+
+    Args:
+        limit: Restarts allowed within the window; 0 allows none.
+        period: Length of the window in seconds; both ends belong to it, as in OTP.
+    """
+
+    __slots__ = ("_times", "limit", "period")
+
+    def __init__(self, limit: int, period: float) -> None:
+        self.limit = limit
+        self.period = period
+        self._times: deque[float] = deque()
+
+    def allow(self, now: float) -> bool:
+        """Count one restart; whether the window still allows it. Times must not go backwards."""
+        times = self._times
+        threshold = now - self.period
+        while times and times[0] < threshold:
+            times.popleft()
+        times.append(now)
+        return len(times) <= self.limit
+
+    @property
+    def recent(self) -> int:
+        """Restarts in the window at the time of the last count."""
+        return len(self._times)

@@ -1,26 +1,26 @@
 """How actors are named and spoken to: a `Slot` outlives incarnations, a `Ref` points to a slot.
 
-Owns: the binding of a name to the incarnation of the moment, call and cast, ActorDied.
+Owns: the binding of a name to the incarnation of the moment, call and cast, ActorDied; a registry of names, as a value
+that is passed in.
 Must not: hold a message across incarnations; let a caller wait for an actor that is gone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, Generic, TypeVar
 
 import trio
 
-from supervisors.call import Sent
+from supervisors.call import Reply, Sent
 from supervisors.events import EventKind
 from supervisors.exits import Exit
 from supervisors.life import Life
 from supervisors.mailbox import Envelope, Mailbox, MailboxFull, MailboxSpec, OverflowRule
 from supervisors.monitor import Down, Monitor
-from supervisors.reply import Reply
 from supervisors.tree import Gauge
 
 A = TypeVar("A")
@@ -329,3 +329,50 @@ def _enter(caller: Slot[Any], target: Slot[Any]) -> None:
             raise CallCycle(" -> ".join(names))
         waits = waits.blocked_in
     caller.blocked_in = target
+
+
+class NameTaken(ValueError):
+    """A name was given twice."""
+
+
+class Registry:
+    """Slots by name: registered while an incarnation runs, free when none does, the same after a restart."""
+
+    __slots__ = ("_slots",)
+
+    def __init__(self) -> None:
+        self._slots: dict[str, Slot[Any]] = {}
+
+    def slot(self, name: str, mailbox: MailboxSpec) -> Slot[Any]:
+        """Make the slot of this name.
+
+        Raises:
+            NameTaken: The name has one already.
+        """
+        return self.add(Slot(name, mailbox))
+
+    def add(self, slot: Slot[Any]) -> Slot[Any]:
+        """Enter a slot made elsewhere.
+
+        Raises:
+            NameTaken: The name has one already.
+        """
+        if slot.name in self._slots:
+            raise NameTaken(f"there is already a slot named {slot.name!r}")
+        self._slots[slot.name] = slot
+        return slot
+
+    def ref(self, name: str) -> Ref[Any]:
+        """The ref of this name, whether it runs or not. Raises KeyError for a name nobody gave."""
+        return self._slots[name].ref
+
+    def whereis(self, name: str) -> Ref[Any] | None:
+        """The ref of this name if an incarnation runs."""
+        slot = self._slots.get(name)
+        return slot.ref if slot is not None and slot.alive else None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._slots)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._slots

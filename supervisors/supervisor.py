@@ -11,12 +11,12 @@ from typing import assert_never
 
 from supervisors import plan
 from supervisors.agenda import Again, Due, Event, Request
+from supervisors.call import Reply
 from supervisors.child import Child, ChildState
 from supervisors.engine import SupervisorEngine, SupervisorLimits
 from supervisors.exits import Exit, StartFailed
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Op, SupervisorHandle
 from supervisors.life import Life
-from supervisors.reply import Reply
 from supervisors.spec import (
     Brutal,
     ChildSpec,

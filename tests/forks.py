@@ -22,6 +22,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -35,6 +36,8 @@ import attrs
 ROOT = Path(__file__).resolve().parent.parent
 _NOT_A_DAEMONS = ("hub.__main__", "hub.tui", "hub.evals", "hub.acp")
 _STATUS = struct.Struct("i")
+_ASKING = threading.Lock()
+"""One request at a time, and its answer."""
 _MOST = 1 << 20
 """Bytes of a request: the environment and little else."""
 
@@ -91,17 +94,19 @@ def fork(
     given: bytes = b"",
 ) -> Forked:
     """`hub` with these words, which reads what is given; both outputs to `out`, unless there is a file for errors."""
-    stem = _stem()
+    with _ASKING:
+        stem = _stem()
     mine, its = os.pipe()
     read, written = os.pipe()
     request = json.dumps({"words": list(words), "cwd": str(cwd), "env": dict(env)}).encode()
     try:
         os.write(written, given)
-        socket.send_fds(stem, [request], [read, out.fileno(), (err or out).fileno(), its])
+        with _ASKING:
+            socket.send_fds(stem, [request], [read, out.fileno(), (err or out).fileno(), its])
+            answer = stem.recv(_STATUS.size)
     finally:
         for fd in (its, read, written):
             os.close(fd)
-    answer = stem.recv(_STATUS.size)
     if not answer:
         os.close(mine)
         raise AssertionError("the process that forks has ended")
@@ -198,8 +203,12 @@ def _become(request: _Request) -> None:
     os.environ.clear()
     os.environ.update(request.env)
     time.tzset()
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding=request.env.get("PYTHONIOENCODING", "utf-8"))
+    # Made anew: a stream remembers whether it could be sought, and whether it was a terminal.
+    encoding = request.env.get("PYTHONIOENCODING", "utf-8")
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        errors, lines = getattr(sys, name).errors, os.isatty(number) or name == "stderr"
+        stream = os.fdopen(number, "w", 1 if lines else -1, encoding=encoding, errors=errors, closefd=False)
+        setattr(sys, name, stream)
     sys.argv = ["hub", *request.words]
     # Trio draws the order of tasks from its own generator, which all forks would have alike.
     _trio_run._r = random.Random()

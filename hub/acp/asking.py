@@ -16,7 +16,7 @@ import trio
 
 from hub.acp.daemon import ProjectDaemon
 from hub.acp.prompts import fenced
-from hub.acp.telling import content, kind_of
+from hub.acp.telling import content, kind_of, line
 from hub.api.approvals import Approval, Resolution, Resolved
 from hub.domain.approval import CUT, Action
 from hub.domain.text.change import change
@@ -31,18 +31,19 @@ _OPTIONS = (
 )
 
 
-def question(approval: Approval, tree: PurePath) -> JsonObject:
+def question(approval: Approval, call_id: str, tree: PurePath) -> JsonObject:
     """The parameters of `session/request_permission`, but for the session.
 
     Args:
         approval: What is asked.
+        call_id: The tool call that it is about: editors show the question at that.
         tree: Where the agent works.
     """
     context = approval.context
     given = {name: context[name] for name in ("command", "path", "paths", "input") if context.get(name)}
     call: JsonObject = {
-        "toolCallId": approval.id,
-        "title": " ".join(clean(approval.action).split()),
+        "toolCallId": call_id,
+        "title": line(clean(approval.action), tree),
         "kind": kind_of(approval.tool, context) if approval.kind is Action.TOOL else "other",
         "status": "pending",
         "content": [content(_words(approval, context))],
@@ -99,12 +100,14 @@ class Asking:
         daemon: The project's.
         editor: Who is asked.
         tree_of: Where the agents of a session work.
+        call_of: The tool call that a request is about.
     """
 
     conversation: str
     daemon: ProjectDaemon
     editor: EditorSide
     tree_of: Callable[[str], PurePath]
+    call_of: Callable[[str], str]
     _shown: dict[str, trio.CancelScope] = attrs.field(factory=dict)
     """By approval."""
 
@@ -136,7 +139,7 @@ class Asking:
         found = next((one for one in waiting if one.id == number), None)
         if found is None:
             return
-        asked = question(found, self.tree_of(found.session_id))
+        asked = question(found, self.call_of(number), self.tree_of(found.session_id))
         said = await self.editor.ask("session/request_permission", {"sessionId": self.conversation, **asked})
         if option := chosen(said):
             answer = Resolution(id=number, approved=option != REJECT, always=option == ALWAYS)

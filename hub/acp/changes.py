@@ -47,12 +47,11 @@ class FileEdit:
 
     def block(self, tree: PurePath) -> JsonObject:
         """As the content of a tool call; paths of the protocol are absolute."""
-        old = None if self.fresh else "".join(self.old)
         return {
             "type": "diff",
             "path": str(tree / self.path),
+            "oldText": None if self.fresh else "".join(self.old),  # Toad shows no diff that is without it
             "newText": "".join(self.new),
-            **({} if old is None else {"oldText": old}),
         }
 
 

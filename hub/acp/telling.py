@@ -14,8 +14,9 @@ from pathlib import PurePath
 
 import attrs
 
+from hub.acp.prompts import fenced
 from hub.domain.quota.spoken import spoken
-from hub.domain.text.safe import clean
+from hub.domain.text.safe import clean, headline
 from hub.wire.frames import JsonObject
 
 MESSAGE, THOUGHT, USER = "agent_message_chunk", "agent_thought_chunk", "user_message_chunk"
@@ -97,6 +98,7 @@ _KINDS = {
 }
 """Kind of the protocol -> parts of the names that agents give such tools."""
 _SPOKEN = (MESSAGE, THOUGHT)
+_OPEN = ("pending", "in_progress")
 _LATER = ("usage", "quota", "retry")
 _ENDED = {
     ("completed", True): "Done, and the acceptance commands say so.",
@@ -117,12 +119,18 @@ class Teller:
 
     tree: PurePath
     _speech: Speech = attrs.field(factory=Speech)
+    _titled: bool = False
+    """Whether the conversation has its title: its first task."""
     _verifying: str = ""
     _who: str = ""
     """The agent whose run began last."""
     _dispatches: set[str] = attrs.field(factory=set)
+    _calls: dict[str, str] = attrs.field(factory=dict)
+    """The tool calls that were told, and how each stands."""
     _paths: dict[str, str] = attrs.field(factory=dict)
     """The file that each tool call is about."""
+    _asked: dict[str, str] = attrs.field(factory=dict)
+    """The tool call that each request for permission is about."""
 
     def tell(self, record: Record) -> list[Update]:
         """The updates of a record; [] = it is nothing for an editor."""
@@ -135,6 +143,10 @@ class Teller:
     def note(self, words: str) -> Update:
         """Hub's own words."""
         return self._speech.note(words)
+
+    def call_of(self, approval: str) -> str:
+        """The tool call that a request for permission is about; one of its own where its agent named none."""
+        return self._asked.get(approval, approval)
 
     def _updates(self, record: Record, meta: JsonObject) -> Iterator[Update]:
         words = clean(str(record.get("msg", "")))
@@ -173,47 +185,52 @@ class Teller:
             yield from self._speech.whole(kind, words, goes_on=bool(meta.get("more")))
 
     def _tool_call(self, words: str, meta: JsonObject) -> Update:
-        tool = str(meta.get("tool", ""))
-        call: Update = {
-            "sessionUpdate": "tool_call",
-            "toolCallId": _call_id(meta),
-            "title": self._line(words) or tool or "tool",
-            "kind": kind_of(tool, meta),
-            "status": "in_progress",
-        }
+        tool, number = str(meta.get("tool", "")), _call_id(meta)
+        status = "pending" if self._calls.get(number) == "pending" else "in_progress"
+        call = self._call(number, status, line(words, self.tree) or tool, kind=kind_of(tool, meta))
         if given := raw_input(meta):
             call["rawInput"] = given
-        if isinstance(meta.get("path"), str):
-            self._paths[call["toolCallId"]] = meta["path"]
-        return call | self._locations(call["toolCallId"])
+        return call | self._locations(number, meta)
 
     def _tool_result(self, words: str, meta: JsonObject) -> Update:
-        update: Update = {
-            "sessionUpdate": "tool_call_update",
-            "toolCallId": _call_id(meta),
-            "status": "failed" if meta.get("isError") else "completed",
-            "content": [content(words)] if words.strip() else [],
-        }
+        number, ran = _call_id(meta), "command" in meta or "exitCode" in meta
+        told = [content(fenced(words) if ran else words)] if words.strip() else []
+        update = self._call(number, "failed" if meta.get("isError") else "completed", content=told)
         if "exitCode" in meta:
             update["rawOutput"] = {"exitCode": meta["exitCode"]}
-        if isinstance(meta.get("path"), str):
-            self._paths[update["toolCallId"]] = meta["path"]
-        return update | self._locations(update["toolCallId"])
+        return update | self._locations(number, meta)
 
-    def _locations(self, call: str) -> Update:
+    def _call(self, number: str, status: str, title: str = "", **more: object) -> Update:
+        """How a tool call stands; the first word of it is what makes it."""
+        known = number in self._calls
+        self._calls[number] = status
+        return {
+            "sessionUpdate": "tool_call_update" if known else "tool_call",
+            "toolCallId": number,
+            **({} if known and not title else {"title": title or "tool"}),
+            "status": status,
+            **more,
+        }
+
+    def _unfinished(self) -> Iterator[Update]:
+        """Of the runs that were told, which are over, nothing goes on."""
+        for number, status in self._calls.items():
+            if status in _OPEN and number.partition(":")[0] in self._dispatches:
+                yield self._call(number, "failed")
+
+    def _locations(self, call: str, meta: JsonObject) -> Update:
         """Most agents name the file when they begin, and not again."""
+        if isinstance(meta.get("path"), str):
+            self._paths[call] = meta["path"]
         path = self._paths.get(call)
         return {"locations": [{"path": str(self.tree / path)}]} if path else {}
-
-    def _line(self, words: str) -> str:
-        """In one line, with the agent's files named from their root."""
-        return _line(words.replace(f"{self.tree}/", ""))
 
     def _taken_over(self, meta: JsonObject) -> Iterator[Update]:
         """Before the first word of an agent that goes on with another one's work."""
         dispatch = meta.get("dispatchId") if meta.get("type") else ""
         if not dispatch or dispatch in self._dispatches:
             return
+        yield from self._unfinished()
         self._dispatches.add(str(dispatch))
         who, before = _who(meta), self._who
         self._who = who
@@ -229,31 +246,29 @@ class Teller:
         if meta.get("needsInput"):
             if not self._speech.repeats(words):
                 yield from self._speech.whole(MESSAGE, words)
-        elif "approvalId" in meta and not meta.get("type"):
+        elif "approvalId" in meta and not meta.get(
+            "type"
+        ):  # else an agent's own, which hub asks in its stead
             yield self._approval(words, meta)
         elif not meta.get("type"):
             until = f" (until {meta['until']})" if meta.get("until") else ""
             yield self.note(f"**hub:** {words}{until}")
 
     def _approval(self, words: str, meta: JsonObject) -> Update:
-        number = str(meta["approvalId"])
+        number, title = str(meta["approvalId"]), line(str(meta.get("action", words)), self.tree)
+        call = self._asked[number] = str(meta.get("callId", number))
         if meta.get("needsApproval"):
-            return {
-                "sessionUpdate": "tool_call",
-                "toolCallId": number,
-                "title": self._line(str(meta.get("action", words))),
-                "kind": "other",
-                "status": "pending",
-            }
-        return {
-            "sessionUpdate": "tool_call_update",
-            "toolCallId": number,
-            "status": "completed" if meta.get("approved") else "failed",
-            "content": [content(words)],
-        }
+            return self._call(call, "pending", title)
+        if meta.get("approved") and call != number:
+            return self._call(
+                call, "in_progress", title, content=[]
+            )  # the question's words have had their time
+        status = "completed" if meta.get("approved") else "failed"
+        return self._call(call, status, title, content=[content(words)])
 
     def _system(self, words: str, meta: JsonObject) -> Iterator[Update]:
         if "ended" in meta:
+            yield from self._unfinished()
             yield self.note(f"**hub:** {ended_words(meta)}")
         elif "plan" in meta:
             yield _plan(meta)
@@ -263,7 +278,11 @@ class Teller:
         elif meta.get("type"):
             return  # an agent's program speaks of itself
         elif "task" in meta:
-            yield chunk(USER, clean(str(meta["task"])))
+            task = clean(str(meta["task"]))
+            yield chunk(USER, task)
+            if not self._titled:
+                self._titled = True
+                yield {"sessionUpdate": "session_info_update", "title": headline(task)}
         elif _is_verify(meta, words):
             yield self._verify(words, meta)
         else:
@@ -273,21 +292,12 @@ class Teller:
         """An acceptance command is a tool call of hub's own."""
         if words.startswith("verify: "):
             self._verifying = f"verify {meta.get('at', '')} {meta['command']}"
-            return {
-                "sessionUpdate": "tool_call",
-                "toolCallId": self._verifying,
-                "title": _line(words),
-                "kind": "execute",
-                "status": "in_progress",
-                "rawInput": {"command": meta["command"]},
-            }
-        output = clean(str(meta.get("output", "")))
-        return {
-            "sessionUpdate": "tool_call_update",
-            "toolCallId": self._verifying,
-            "status": "completed" if meta.get("exitCode") == 0 else "failed",
-            "content": [content("\n".join(filter(None, (words, output))))],
-        }
+            given = {"command": meta["command"]}
+            return self._call(self._verifying, "in_progress", _line(words), kind="execute", rawInput=given)
+        output = clean(str(meta.get("output", ""))).rstrip()
+        status = "completed" if meta.get("exitCode") == 0 else "failed"
+        told = "\n\n".join(filter(None, (words, fenced(output) if output else "")))
+        return self._call(self._verifying, status, content=[content(told)])
 
 
 def _is_verify(meta: JsonObject, words: str) -> bool:
@@ -343,6 +353,11 @@ def _call_id(meta: JsonObject) -> str:
 def _who(meta: JsonObject) -> str:
     account = meta.get("account")
     return f"{meta.get('provider')}/{account}" if account else str(meta.get("provider"))
+
+
+def line(words: str, tree: PurePath) -> str:
+    """In one line, with the agent's files named from their root."""
+    return _line(words.replace(f"{tree}/", ""))
 
 
 def _line(words: str) -> str:

@@ -15,13 +15,13 @@ from typing import assert_never
 
 import trio
 
-from hub.actors.common.clock import iso
 from hub.actors.common.outbox import Outbox
 from hub.api import observability as api
 from hub.api.meta import UNSET
 from hub.domain import breaker
 from hub.domain.breaker import BreakerState, CircuitBreaker
 from hub.domain.event import Tag
+from hub.domain.wallclock import iso
 from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.breakers import KeptBreakers, breaker_store
@@ -150,8 +150,8 @@ class Breakers(Actor[BreakersInbox]):
 
 
 def _shown(b: CircuitBreaker) -> api.Breaker:
-    opened_at = iso(b.opened_at) if b.opened_at is not None else UNSET
-    return api.Breaker(name=b.name, state=b.state, failures=b.failures, opened_at=opened_at)
+    opened_at, until = (UNSET if at is None else iso(at) for at in (b.opened_at, b.until))
+    return api.Breaker(name=b.name, state=b.state, failures=b.failures, opened_at=opened_at, until=until)
 
 
 def _shut(b: CircuitBreaker, now: float) -> Shut:

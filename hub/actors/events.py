@@ -97,7 +97,7 @@ class EventLog(Actor[EventsInbox]):
         if hasattr(self, "_store"):
             self._store.close()
 
-    async def handle(self, message: EventsInbox) -> Answer | None:
+    async def handle(self, message: EventsInbox) -> Answer:
         """Append, replay, subscribe."""
         match message:
             case EventAppend(events=events, spooled=spooled):
@@ -120,7 +120,7 @@ class EventLog(Actor[EventsInbox]):
                 return message.answer(self._subscribe(since))
             case Unsubscribe(token=token):
                 self._drop(token)
-                return None
+                return message.handled()
             case _:
                 assert_never(message)
 

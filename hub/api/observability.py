@@ -22,6 +22,9 @@ class Breaker:
     state: BreakerState
     failures: int
     opened_at: Annotated[Timestamp, Meta(description="Left out while it is closed.")] | Unset = UNSET
+    until: (
+        Annotated[Timestamp, Meta(description="When it is tried again; left out while it is closed.")] | Unset
+    ) = UNSET
 
 
 @attrs.frozen(kw_only=True)

@@ -61,12 +61,31 @@ class MeterReading:
 
 
 @attrs.frozen(kw_only=True)
+class Burned:
+    """What one session has spent with one model."""
+
+    session_id: Annotated[str, Meta(description='"" = agents that hub did not start.')]
+    model: Annotated[str, Meta(description='"" = its agent has not said.')]
+    tokens: Annotated[int, Meta(description="In and out, cached ones included.")]
+
+
+@attrs.frozen(kw_only=True)
 class MeteredWindow(Window):
-    """One quota window, and how it was used up so far."""
+    """One quota window, how it was used up so far, and by whom."""
 
     rises: Annotated[
         list[MeterReading],
         Meta(description="Since the window began, or hub first heard of it; the newest 64, oldest first."),
+    ]
+    burned: Annotated[
+        list[Burned],
+        Meta(description="Everything that the account spent since `burnedSince`, by whom; the most first."),
+    ]
+    burned_since: Annotated[
+        Timestamp,
+        Meta(
+            description="When the window began, or hub first heard of it; later where hub no longer knows who spent what."
+        ),
     ]
 
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, TypeVar
 import attrs
 import click
 
-from hub.actors.common.clock import iso
 from hub.actors.common.secrets import redactor_of
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
@@ -31,6 +30,7 @@ from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
 from hub.domain.missing import no_such
 from hub.domain.routing import WORDS, Availability, Exclusion
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io.config.accounts import read_added
 from hub.io.config.file import load

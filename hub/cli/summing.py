@@ -19,8 +19,7 @@ from hub.io.config.file import load
 from hub.io.project.places import Places, load_or_create_key, state_dir
 from hub.providers.registry import load_all
 from hub.usage.counting import Count
-from hub.usage.homes import Moved, moved
-from hub.usage.machine import used
+from hub.usage.machine import Moved, moved, used
 
 
 def told(counts: Sequence[Count], home: str, since: int, folder: Path) -> dict[str, object]:

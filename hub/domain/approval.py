@@ -16,12 +16,13 @@ from typing import Any, Literal
 
 import attrs
 
-from hub.domain.config.model import Severity
 from hub.domain.event import Event, EventType
 from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
 
 _ACTION = 4_096
+Severity = Literal["info", "warn", "danger"]
+"""How grave a request for a person's word is shown to be."""
 MAX_SUBJECT = 65_536
 """Longer ones were cut on their way, and what is not seen is not allowed."""
 
@@ -80,7 +81,7 @@ class PermissionRequest:
     """The agent's own words."""
     context: Mapping[str, Any] = attrs.field(factory=dict)
     """What else is known: `input`, `path`, `paths` of a change to several files, `command`; JSON values.
-    `cut`: not all of that is there.
+    `cut`: not all of that is there. `toolId`: the tool call that it is about.
 
     For the rules alone: `cwd`, where the command runs; `texts`, what else the tool is given; `within`, folders whose files
     it reads; `unseen`, that there is more which is not told; `named`, the members of `input` that tell two uses of the tool
@@ -145,7 +146,7 @@ class ApprovalRecord:
         return self.state is ApprovalState.PENDING
 
 
-_GIVEN = ("command", "path", "paths", "input", "cwd", "texts", "within", "unseen", "named", "cut")
+_GIVEN = ("command", "path", "paths", "input", "cwd", "texts", "within", "unseen", "named", "cut", "toolId")
 _SHOWN = ("command", "path", "paths", "input", "cut")
 CUT = "Not all of it is shown: what the tool is given is longer than hub keeps."
 """What every face says of a request with `cut`."""

@@ -70,8 +70,10 @@ class Event:
     `nativeSession`, `plan` (list of str), `tasksRemaining` (list of str), `skills`, `mcps` (lists of str),
     `failure` (a failure class), `delta` (true for a piece of streamed text, told again as a whole), `more` (true when
     the text goes on in the next event of the type), `needsInput` (true when the agent
-    waits for an answer), `interrupted` (true of a result when somebody ended the turn), `approvalId`, `unknown` (true for
-    a line nobody could read), `amends` (the id of the event of which this one tells more, and nothing that happened since).
+    waits for an answer), `interrupted` (true of a result when somebody ended the turn), `approvalId`, `callId` (in hub's own
+    record of a request: the `dispatchId` and the `toolId` of the call that it is about, a colon between), `unknown` (true
+    for a line nobody could read), `amends` (the id of the event of which this one tells more, and nothing that happened
+    since).
     """
 
     type: EventType

@@ -8,7 +8,6 @@ The record alone, with the event log, the audit log and the worktree, is enough 
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Sequence
@@ -32,6 +31,8 @@ _ALIKE = 0.7
 
 def not_on_record(given: str, known: Sequence[str]) -> HubError:
     """There is no session whose id begins so; the one that was probably meant is in the hint."""
+    import difflib  # noqa: PLC0415  # only for a mistake
+
     close = difflib.get_close_matches(given, known, 1, _ALIKE)
     hint = f"Did you mean {close[0]}? See all: hub ls" if close else "See which there are: hub ls"
     return HubError(Code.NOT_FOUND, f"Session {given} is not known here.", hint=hint)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from hub.domain.event import Event
-from supervisors import Call
+from supervisors import Call, Cast
 
 if TYPE_CHECKING:
     from hub.providers.base import Assignment, Outcome, ProcessExit
@@ -45,7 +45,7 @@ class AgentBatch(Call[None]):
 
 
 @attrs.frozen
-class AdapterReply:
+class AdapterReply(Cast):
     """Pass a user's reply on."""
 
     text: str
@@ -53,7 +53,7 @@ class AdapterReply:
 
 
 @attrs.frozen
-class AdapterAnswer:
+class AdapterAnswer(Cast):
     """Answer the agent's request for permission."""
 
     native_id: str
@@ -62,14 +62,14 @@ class AdapterAnswer:
 
 
 @attrs.frozen
-class AdapterInterrupt:
+class AdapterInterrupt(Cast):
     """Use the agent's own interrupt."""
 
     key: str
 
 
 @attrs.frozen
-class AdapterStop:
+class AdapterStop(Cast):
     """Stop the agent in order: close its input, then the ladder."""
 
     reason: str
@@ -77,7 +77,7 @@ class AdapterStop:
 
 
 @attrs.frozen
-class AdapterPause:
+class AdapterPause(Cast):
     """SIGSTOP or SIGCONT for the agent's process group."""
 
     pause: bool

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from hub.domain.routing import Target
-from supervisors import Call
+from supervisors import Call, Cast
 
 
 @attrs.frozen
@@ -51,7 +51,7 @@ class GetClaims(Call[Mapping[Target, int]]):
 
 
 @attrs.frozen
-class AccountFreed:
+class AccountFreed(Cast):
     """An account that was in use is free. Whoever waits for one looks again; it is repeated with the next."""
 
 

@@ -14,7 +14,7 @@ import trio
 
 from hub.domain.event import Record
 from hub.io.events.store import NewEvent
-from supervisors import Call
+from supervisors import Call, Cast
 
 
 @attrs.frozen
@@ -78,7 +78,7 @@ class Subscribe(Call["Subscription"]):
 
 
 @attrs.frozen
-class Unsubscribe:
+class Unsubscribe(Cast):
     """Ends a subscription."""
 
     token: int

@@ -14,7 +14,7 @@ from hub.api.quota import Entry
 from hub.domain.quota.elsewhere import Growth
 from hub.domain.quota.wallet import Prospect
 from hub.domain.quota.window import QuotaReading, Standing
-from supervisors import Call
+from supervisors import Call, Cast
 
 
 @attrs.frozen
@@ -48,7 +48,7 @@ class SpentElsewhere(Call[Mapping[str, int]]):
 
 
 @attrs.frozen
-class QuotaSeen:
+class QuotaSeen(Cast):
     """A poll found these windows changed. Repeated with the next change."""
 
     readings: Sequence[QuotaReading]

@@ -24,7 +24,7 @@ from hub.domain.session import ErrorNote, SessionState
 from hub.messages.agent import AgentBatch
 from hub.messages.claims import AccountFreed
 from hub.messages.quota import QuotaSeen
-from supervisors import Call
+from supervisors import Call, Cast
 
 
 @attrs.frozen
@@ -141,7 +141,7 @@ class ReleaseRun(Call[None]):
 
 
 @attrs.frozen
-class Detach:
+class Detach(Cast):
     """The daemon goes down and the agents stay: let go of them without stopping them."""
 
 

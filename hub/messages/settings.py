@@ -17,7 +17,7 @@ from hub.api.profiles import Profile, ProfileDone
 from hub.api.providers import Chosen, KeySet, ProviderConfig
 from hub.api.vision import VisionConfig, VisionDone
 from hub.domain.config.reader import Config
-from supervisors import Call
+from supervisors import Call, Cast
 
 
 @attrs.frozen
@@ -135,7 +135,7 @@ class LogIn(Call[Begun]):
 
 
 @attrs.frozen
-class ProviderChanged:
+class ProviderChanged(Cast):
     """It was installed or logged in: what is known of its program is known no longer. Lost, it is known in a minute."""
 
     name: str

@@ -26,7 +26,7 @@ from typing import Any
 
 import attrs
 
-from hub.domain.accounts.account import Account as Account  # noqa: PLC0414  # part of the contract
+from hub.domain.accounts.account import Account
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
 from hub.providers import jsonline

@@ -35,39 +35,24 @@ _WHERE: Mapping[str, tuple[str, str]] = {
 }
 
 
-_QUOTA: Mapping[str, str] = {
-    "claude": "hub.providers.claude.quota",
-    "codex": "hub.providers.codex.quota",
-    "gemini": "hub.providers.gemini.quota",
-    "opencode": "hub.providers.opencode.quota",
-    "aider": "hub.providers.aider.quota",
-}
-
-
-_SPENT: Mapping[str, str] = {
-    "claude": "hub.providers.claude.quota",
-    "codex": "hub.providers.codex.quota",
-    "gemini": "hub.providers.gemini.quota",
-    "opencode": "hub.providers.opencode.spent",
-    "qwen": "hub.providers.qwen.spent",
-}
+_QUOTA = ("claude", "codex", "gemini", "opencode", "qwen", "aider")
+"""Whose quota, or spending, can be read besides the stream: each has a `quota.py`, imported when it is asked for."""
 
 
 def spent(name: str) -> SpentStore | None:
-    """What the agent's own sessions tell of its spending; None where nothing. Imported when asked for."""
-    found: SpentStore | None = _found(_SPENT, name, "SPENT")
+    """What the agent's own sessions tell of its spending; None where nothing."""
+    found: SpentStore | None = _found(name, "SPENT")
     return found
 
 
 def quota_client(name: str) -> QuotaClient | None:
-    """Where the provider's quota can be read besides its stream; None where nowhere. Imported when asked for."""
-    found: QuotaClient | None = _found(_QUOTA, name, "CLIENT")
+    """Where the provider's quota can be read besides its stream; None where nowhere."""
+    found: QuotaClient | None = _found(name, "CLIENT")
     return found
 
 
-def _found(modules: Mapping[str, str], name: str, what: str) -> Any:
-    module = modules.get(name)
-    return None if module is None else getattr(import_module(module), what)
+def _found(name: str, what: str) -> Any:
+    return getattr(import_module(f"hub.providers.{name}.quota"), what, None) if name in _QUOTA else None
 
 
 def signatures() -> Mapping[str, Signature]:

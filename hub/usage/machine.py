@@ -1,6 +1,6 @@
 """What all sessions on this machine have used, whoever started them.
 
-Owns: which sessions are counted, how exactly, and the sum.
+Owns: where accounts keep sessions, which of these are counted, how exactly, and the sum.
 Must not: price anything, or be used where threads run (see `hub.io.processes.workers`).
 
 Where sessions hold copies of each other's answers every byte of them is read (`hub.usage.counting`); elsewhere
@@ -11,19 +11,56 @@ processors.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import attrs
 import msgspec
 
+from hub.domain.accounts.account import Account
+from hub.domain.config.reader import Config
 from hub.domain.cost import Tokens
 from hub.domain.detection.intel import StoreHit
 from hub.io.processes.workers import Crew, processors
 from hub.io.stores import StoreFiles
 from hub.providers import stores, summed
+from hub.providers.provider import Provider
 from hub.providers.summed import Sum
 from hub.usage.counting import PROCESSES, Count
-from hub.usage.homes import Moved
+
+
+@attrs.frozen
+class Moved:
+    """An agent, and an environment in which it keeps its sessions elsewhere."""
+
+    provider: str
+    env: Mapping[str, str]
+
+
+def moved(
+    config: Config,
+    providers: Mapping[str, Provider],
+    env: Mapping[str, str],
+    made: Mapping[str, Iterable[Path]],
+) -> Iterator[Moved]:
+    """Each account's environment. Imports the agents that have such an account, and no other.
+
+    Args:
+        config: Names accounts.
+        providers: The agents, by name.
+        env: The user's own environment.
+        made: Folders that hub made for accounts, by the agent's name; their accounts may stand in another project.
+    """
+    for name in stores.names():
+        if name not in providers:
+            continue
+        named = (
+            Path(account.config_dir).expanduser() for account in config.accounts(name) if account.config_dir
+        )
+        for folder in dict.fromkeys((*named, *made.get(name, ()))):
+            account = Account(folder.name, str(folder))
+            yield Moved(name, {**env, **providers[name].account_env(account)})
+
 
 _WALK = 60.0
 """Seconds for one place: whoever asks for everything can wait."""

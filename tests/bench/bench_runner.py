@@ -17,7 +17,9 @@ import trio
 
 from hub.io.processes import control
 from hub.io.processes.commands import run_command
-from hub.io.runner.client import Output, RunnerClient, StdinMode, spawn_runner
+from hub.io.runner.client import RunnerClient, spawn_runner
+from hub.io.runner.launch import StdinMode
+from hub.io.runner.view import Output
 from tests.bench.table import Row, at_least, run
 from tests.hub.io.runner.kit import DAEMON, claim_of, lines, script
 from tests.waiting import changed, ends

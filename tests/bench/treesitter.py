@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
-from hub.domain.code import LANGUAGES
+from hub.domain.code.table import LANGUAGES
 
 _NAMES = {
     *("identifier", "type_identifier", "property_identifier", "field_identifier", "nested_identifier"),

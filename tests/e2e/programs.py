@@ -16,7 +16,7 @@ from pathlib import Path
 
 import attrs
 
-from hub.providers.base import Account
+from hub.domain.accounts.account import Account
 from hub.providers.registry import load
 from tests.agents import PROGRAMS, base_env, program_path
 from tests.model_server import ModelServer

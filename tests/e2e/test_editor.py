@@ -31,6 +31,8 @@ def test_a_permission_and_the_wall_in_one_conversation(team):
         assert ed.prompt("Write the files.")["result"]["stopReason"] == "end_turn"
         [asked] = [one["params"]["toolCall"] for one in ed.asked]
         assert "touch asked.txt" in asked["rawInput"]["command"]
+        [touch] = [call for call in ed.calls().values() if "touch asked.txt" in str(call.get("rawInput"))]
+        assert touch["toolCallId"] == asked["toolCallId"], "what is asked and what is done are one"
         said = ed.words()
         wall = said.index("claude/default stops here")
         assert (
@@ -42,7 +44,7 @@ def test_a_permission_and_the_wall_in_one_conversation(team):
         edits = [
             part["path"]
             for call in ed.calls().values()
-            if call["kind"] == "edit" and not call["title"].startswith("Changes")
+            if call.get("kind") == "edit" and not call["title"].startswith("Changes")
             for part in call.get("content", ())
             if part["type"] == "diff"
         ]

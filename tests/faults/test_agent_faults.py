@@ -142,19 +142,6 @@ def test_a_receiver_that_exits_at_once_is_not_asked_again(made, oracle):
     check_invariants(made, oracle)
 
 
-def test_a_receiver_that_is_not_logged_in_is_told_as_that(made, oracle):
-    """F7 in RESUMING: its own words reach the user, and nobody tries it again."""
-    made.script("demo-first", write(oracle, "a.txt", "one"), {"limit": {"resetsIn": 3600}})
-    made.script("demo-second", {"auth": {}})
-    made.configure()
-    made.start().post("/api/run", TASK)
-    record = waits(made)
-    made.stop()
-    assert "demo-second/default: its login was not accepted" in record["wait"]["reason"]
-    assert len(made.starts()) == 2
-    check_invariants(made, oracle)
-
-
 def test_a_receiver_that_says_nothing_is_given_up(made, oracle, tmp_path):
     """F7 in RESUMING: after `resumeTimeout` it is killed, the session says so and waits for the first one's reset."""
     silent = tmp_path / "silent"

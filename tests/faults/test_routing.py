@@ -126,7 +126,7 @@ def test_a_receiver_without_a_login_takes_nothing_over(made):
     api = begin(made, SAID, {"limit": {"resetsIn": HOUR}}, second=({"auth": {}},))
     api.post("/api/run", {"task": "write"})
     status = waiting(api)
-    assert (status["handoffsDone"], status["fsmState"]) == (0, "RUNNING")
+    assert (status["handoffsDone"], status["fsmState"], len(made.starts())) == (0, "RUNNING", 2)
     for words in (
         "demo-first/default: its usage limit is reached until",
         "demo-second/default: its login was not accepted",

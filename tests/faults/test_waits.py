@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 import pytest
 
@@ -65,27 +65,20 @@ def test_overloads_are_backed_off_and_then_handed_over(made, oracle):
 
 
 def test_a_short_reset_is_waited_for(made, oracle):
-    """No handoff for a limit that is over in a moment: the same agent goes on in its own session."""
-    agents(made, oracle, {"limit": {"resetsIn": 2}})
-    api = made.start()
-    api.post("/api/run", task())
-    status = waiting(api)
-    assert status["waitUntil"]
-    assert status["waitReason"]
-    record = ended(made, oracle, starts=2, handoffs=0)
-    assert record["provider"] == "demo-first"
+    """No handoff for a limit that is over in a moment: the same agent goes on in its own session.
 
-
-def test_a_wait_survives_the_daemon(made, oracle):
-    """The instant is absolute: a daemon that was dead meanwhile neither shortens nor prolongs it."""
+    The instant is absolute: a daemon that was dead meanwhile neither shortens nor prolongs it.
+    """
     agents(made, oracle, {"limit": {"resetsIn": 3}})
     api = made.start()
     api.post("/api/run", task())
-    before = waiting(api)["waitUntil"]
+    status = waiting(api)
+    assert status["waitReason"]
     made.kill()
     api = made.start()
-    assert api.get("/api/status")["waitUntil"] in (before, None)
-    ended(made, oracle, starts=2, handoffs=0)
+    assert api.get("/api/status")["waitUntil"] in (status["waitUntil"], None)
+    record = ended(made, oracle, starts=2, handoffs=0)
+    assert record["provider"] == "demo-first"
 
 
 def test_a_handoff_request_ends_a_wait(made, oracle):
@@ -169,31 +162,20 @@ def test_the_forecast_hands_over_before_the_wall(made, oracle, used, handoffs):
 
 
 def test_when_nobody_has_quota_the_earliest_reset_is_waited_for(made, oracle):
-    """Both walls: the wait is on record and told; who met its limit at once has taken nothing over."""
-    made.script("demo-first", write(oracle, "a.txt", "one"), {"limit": {"resetsIn": LONG}})
-    made.script("demo-second", {"limit": {"resetsIn": 100}}, write(oracle, "b.txt", "two"), {"done": ""})
-    made.configure()
-    api = made.start()
-    api.post("/api/run", task())
-    status = waiting(api)
-    (wait,) = until(lambda: waits(made), "the wait is told: it is on record before that")
-    assert 90 < wait <= 101
-    assert "demo-second/default is free first, at" in status["waitReason"]
-    assert (status["activeProvider"], status["handoffsDone"]) == ("demo-first", 0)
-    left = datetime.fromisoformat(status["waitUntil"]) - datetime.now(UTC)
-    assert 60 < left.total_seconds() <= 101
-    api.post("/api/session/stop")
-    ended(made, oracle, starts=2, handoffs=0, state="stopped")
+    """Both walls: the wait is on record and told; who met its limit at once has taken nothing over.
 
-
-def test_after_the_earliest_reset_its_account_goes_on(made, oracle):
-    """The first account to come back gets the work, with its contract."""
+    The first account to come back gets the work, with its contract.
+    """
     made.script("demo-first", write(oracle, "a.txt", "one"), {"limit": {"resetsIn": LONG}})
     made.script("demo-second", {"limit": {"resetsIn": 12}})
     made.configure()
     api = made.start()
     api.post("/api/run", task())
-    waiting(api)
+    status = waiting(api)
+    (wait,) = until(lambda: waits(made), "the wait is told: it is on record before that")
+    assert 0 < wait <= 13
+    assert "demo-second/default is free first, at" in status["waitReason"]
+    assert (status["activeProvider"], status["handoffsDone"]) == ("demo-first", 0)
     made.script("demo-second", write(oracle, "b.txt", "two"), {"done": ""})
     record = ended(made, oracle, starts=3, handoffs=1)
     assert record["provider"] == "demo-second"

@@ -23,9 +23,10 @@ from typing import Any
 
 import attrs
 
+from hub.domain.accounts.account import Account
 from hub.domain.event import EventType
 from hub.providers import registry
-from hub.providers.base import Account, Assignment
+from hub.providers.base import Assignment
 from tests.agents import PROGRAMS, base_env, cache_dir, program_path
 from tests.drive import Run, drive
 from tests.golden.kept import Keeper

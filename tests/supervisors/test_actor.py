@@ -30,7 +30,7 @@ from supervisors import (
     actor_spec,
     run_root,
 )
-from supervisors.reply import DEFER
+from supervisors.call import DEFER
 from supervisors.testing import ROOMY, Recorder, restarted, running
 
 

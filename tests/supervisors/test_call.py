@@ -11,7 +11,8 @@ import attrs
 import pytest
 import trio
 
-from supervisors import Actor, ActorDied, Answer, Call, Ref, Slot, SupervisorSpec, actor_spec, run_root
+from supervisors import Actor, ActorDied, Answer, Call, Cast, Ref, Slot, SupervisorSpec, actor_spec, run_root
+from supervisors.call import NOTHING
 from supervisors.testing import ROOMY, running
 
 
@@ -32,7 +33,7 @@ class Halves(Call[tuple[str, str]]):
 class Texts(Actor[Length | Halves]):
     """Answers both."""
 
-    async def handle(self, message: Length | Halves) -> Answer | None:
+    async def handle(self, message: Length | Halves) -> Answer:
         match message:
             case Length(text=text):
                 return message.answer(len(text))
@@ -97,8 +98,8 @@ class Say(Call[str | None]):
 class Forgetful(Actor[Say | Length]):
     """Forgets to answer."""
 
-    async def handle(self, message: Say | Length) -> Answer | None:
-        return message.answer(None) if isinstance(message, Say) else None
+    async def handle(self, message: Say | Length) -> Answer:
+        return message.answer(None) if isinstance(message, Say) else None  # type: ignore[return-value]
 
 
 async def test_none_is_an_answer_and_no_answer_is_an_error_of_the_actor() -> None:
@@ -110,11 +111,21 @@ async def test_none_is_an_answer_and_no_answer_is_an_error_of_the_actor() -> Non
         await slot.ref.wait_alive(1)
 
 
-class Sure(Actor[Length]):
-    """Takes no cast, and says so: then the type checker knows that nothing is left without an answer."""
+class Note(Cast):
+    """Is told, not asked."""
 
-    async def handle(self, message: Length) -> Answer:
-        return None  # type: ignore[return-value]
+
+class Deaf(Actor[Length | Note]):
+    """Takes a call for a cast."""
+
+    async def handle(self, message: Length | Note) -> Answer:
+        return message.handled()  # type: ignore[union-attr]
+
+
+async def test_a_cast_is_handled_and_only_a_cast() -> None:
+    assert await Deaf().handle(Note()) is NOTHING
+    with pytest.raises(AttributeError):
+        await Deaf().handle(Length("four"))
 
 
 def test_a_message_is_answered_with_what_it_promises() -> None:
@@ -125,7 +136,7 @@ def test_a_message_is_answered_with_what_it_promises() -> None:
 class Wrong(Actor[Length | Halves]):
     """Answers as no `handle` may; the marks are what is tested."""
 
-    async def handle(self, message: Length | Halves) -> Answer | None:
+    async def handle(self, message: Length | Halves) -> Answer:
         match message:
             case Length(text=text) if not text:
                 return 0  # type: ignore[return-value]  # made by nobody's promise

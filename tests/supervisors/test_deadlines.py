@@ -9,8 +9,8 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from supervisors.call import Reply
 from supervisors.deadlines import Deadlines
-from supervisors.reply import Reply
 
 
 async def given_up(deadlines: Deadlines, deadline: float) -> float:

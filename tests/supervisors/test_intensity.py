@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisors import EventKind
-from supervisors.intensity import Intensity
+from supervisors.plan import Intensity
 from supervisors.testing import Scripted
 
 times = st.lists(st.integers(0, 200), max_size=40).map(sorted)

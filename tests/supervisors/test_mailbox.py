@@ -20,9 +20,9 @@ from supervisors import (
     SupervisorSpec,
     actor_spec,
 )
+from supervisors.call import Reply
 from supervisors.deadlines import Deadlines
 from supervisors.mailbox import Envelope, Mailbox
-from supervisors.reply import Reply
 from supervisors.testing import Recorder, running
 
 

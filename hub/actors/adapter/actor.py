@@ -26,26 +26,24 @@ from hub.domain.redaction.events import EventRedactor
 from hub.domain.text.plain import plain
 from hub.domain.text.safe import clean, decode
 from hub.errors import Code, HubError
-from hub.io.runner.client import (
+from hub.io.runner.client import RunnerClient, RunnerLost, spawn_runner
+from hub.io.runner.framing import Line, LineFramer
+from hub.io.runner.launch import AgentLaunch
+from hub.io.runner.replies import untaken
+from hub.io.runner.view import (
     KILLED,
-    AgentLaunch,
     Dead,
     ErrorOutput,
     Message,
     Output,
     RunEnd,
     RunEnded,
-    RunnerClient,
-    RunnerLost,
     RunnerStatus,
     Running,
     WriteTaken,
     inspect,
     read_spool,
-    spawn_runner,
 )
-from hub.io.runner.framing import Line, LineFramer
-from hub.io.runner.replies import untaken
 from hub.messages import (
     AdapterAnswer,
     AdapterInbox,
@@ -60,7 +58,7 @@ from hub.messages import (
 from hub.providers.base import Outcome, Step
 from hub.providers.base import ProcessExit as AgentExit
 from hub.providers.provider import Provider
-from supervisors import Actor, Ref, Shutdown
+from supervisors import Actor, Answer, Ref, Shutdown
 
 _BACKLOG = 512
 """Events that may wait for the session to take those before; then the agent's output waits too, in its spool."""
@@ -134,7 +132,7 @@ class Adapter(Actor[AdapterInbox]):
         self.ctx.nursery.start_soon(self._follow)
         self.ctx.nursery.start_soon(self._deliver)
 
-    async def handle(self, message: AdapterInbox) -> None:
+    async def handle(self, message: AdapterInbox) -> Answer:
         """Pass an order on to the agent. One that has ended needs none; what is answered, the fold has read."""
         with contextlib.suppress(RunnerLost):
             match message:
@@ -150,6 +148,7 @@ class Adapter(Actor[AdapterInbox]):
                     await self._input.pause(on=pause)
                 case _:
                     assert_never(message)
+        return message.handled()
 
     # --- reading --------------------------------------------------------------------------------------
 

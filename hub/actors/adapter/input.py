@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 import trio
 
-from hub.io.runner.client import RunnerClient, RunnerLost, StopGraces, WriteTaken
+from hub.io.runner.client import RunnerClient, RunnerLost
+from hub.io.runner.launch import StopGraces
 from hub.io.runner.replies import UserReply
+from hub.io.runner.view import WriteTaken
 from hub.messages import AdapterStop
 from hub.providers.base import Stream, Write
 

@@ -82,11 +82,13 @@ async def _resolved(outbox: Outbox, approval: ApprovalRecord) -> None:
 
 def _about(approval: ApprovalRecord) -> dict[str, str]:
     request = approval.request
+    call = request.context.get("toolId")
     return known(
         approvalId=approval.id,
         sessionId=request.session_id,
         provider=request.provider,
         action=request.action,
+        callId=f"{request.dispatch_id}:{call}" if call else "",
     )
 
 

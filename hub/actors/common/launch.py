@@ -14,7 +14,7 @@ from hub.domain.permission.rules import unenforceable
 from hub.errors import Code, HubError
 from hub.io.files.named import texts
 from hub.io.processes.commands import base_env
-from hub.io.runner.client import AgentLaunch, StdinMode
+from hub.io.runner.launch import AgentLaunch, StdinMode
 from hub.providers.base import Assignment, Launch, Stdin
 from hub.providers.provider import Provider, install_hint
 

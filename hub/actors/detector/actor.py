@@ -24,7 +24,6 @@ from typing import Any, assert_never
 import attrs
 import trio
 
-from hub.actors.common.clock import iso
 from hub.actors.common.job import Jobs
 from hub.actors.detector.adopting import Adopting
 from hub.actors.detector.carrying import Carrying
@@ -38,6 +37,7 @@ from hub.domain.detection.detected import DetectedAgent
 from hub.domain.detection.matching import Agent
 from hub.domain.event import Record, Tag
 from hub.domain.text.safe import headline
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.io.project.places import Places, load_or_create_key

@@ -21,7 +21,6 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.clock import iso
 from hub.actors.detector.carrying import Carrying
 from hub.actors.detector.scanner import Scanner, told
 from hub.api.convert import unstructure
@@ -37,6 +36,7 @@ from hub.domain.intent.draft import draft
 from hub.domain.intent.fold import NO_INTENT, Intent
 from hub.domain.result.proof import Proofs
 from hub.domain.routing import Target
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.events.store import NewEvent

@@ -16,7 +16,6 @@ from typing import TypeVar, assert_never
 import attrs
 import trio
 
-from hub.actors.common.clock import iso
 from hub.actors.common.outbox import Outbox
 from hub.actors.knowledge.follower import CURSOR, Follower
 from hub.actors.knowledge.indexer import RULES, Hiding, Indexer
@@ -25,6 +24,7 @@ from hub.domain.event import Record, Tag
 from hub.domain.graph.drawn import DRAWN_FROM, drawn
 from hub.domain.intent.fold import Intent
 from hub.domain.redaction.lines import shown
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io.graph.facts import GraphCounts, counts, detail, note, of_session
 from hub.io.graph.search import search

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import attrs
 import trio
 
-from hub.actors.common.clock import iso
 from hub.api.graph import IndexState
+from hub.domain.wallclock import iso
 from hub.errors import HubError
 from hub.io.git.files import files as project_files
 from hub.io.graph.facts import note, set_note

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import attrs
 
-from hub.actors.common.clock import iso
 from hub.actors.common.condition import Condition
 from hub.actors.common.outbox import Outbox, known
 from hub.actors.common.transient import UNAUDITED
 from hub.domain.event import Tag
 from hub.domain.pipeline.run import NodeRun, NodeState, PipelineRun, in_words
 from hub.domain.text.safe import headline
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io.records.store import RecordStore
 

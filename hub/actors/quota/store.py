@@ -14,7 +14,7 @@ import attrs
 from hub.domain.event import Event, EventType, Record
 from hub.domain.quota.burn import Burn, begin, observe
 from hub.domain.quota.elsewhere import Elsewhere, Growth
-from hub.domain.quota.spending import NOTHING, Spending, spend, spend_elsewhere, spent
+from hub.domain.quota.spending import NOTHING, Spender, Spending, spend, spend_elsewhere, spent
 from hub.domain.quota.window import LIMIT, QuotaReading, limit_of, reading_of, undated_limit
 from hub.io.records.store import RecordForm, as_named
 
@@ -109,6 +109,7 @@ class QuotaStore:
             at,
             str(meta.get("dispatchId", "")),
             cumulative=bool(meta.get("cumulative")),
+            by=Spender(str(meta.get("sessionId", "")), str(meta.get("model") or "")),
         )
         return spent(found, owner, cap, at) if cap else None
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import attrs
 
 from hub.actors.quota.store import Owner, QuotaStore
-from hub.api.quota import Entry, MeteredWindow, MeterReading, Window
+from hub.api.quota import Burned, Entry, MeteredWindow, MeterReading, Window
 from hub.domain.config.reader import Config
 from hub.domain.quota.burn import begin
 from hub.domain.quota.forecast import Outlook
-from hub.domain.quota.spending import NOTHING, Spending, spent
+from hub.domain.quota.spending import DAY, NOTHING, Spending, spent
 from hub.domain.quota.wallet import Prospect, binding, prospect
 from hub.domain.quota.window import DECLARED, FULL, Standing, newest, standing
 from hub.domain.wallclock import iso
@@ -128,7 +128,7 @@ def entry(
         account=account,
         tokens_today=tokens,
         tokens_elsewhere=elsewhere,
-        windows=[_metered(each, now) for each in sorted(prospects, key=lambda p: p.reading.window)],
+        windows=[_metered(each, now, spending) for each in sorted(prospects, key=lambda p: p.reading.window)],
         **attrs.asdict(wall, recurse=False),
     )
 
@@ -156,10 +156,23 @@ def window(p: Prospect, now: float) -> Window:
     )
 
 
-def _metered(p: Prospect, now: float) -> MeteredWindow:
-    """The same with how the meter came to stand there."""
+def _metered(p: Prospect, now: float, spending: Spending) -> MeteredWindow:
+    """The same with how the meter came to stand there, and who spent what since it began."""
     rises = [MeterReading(at=iso(one.at), fraction_used=one.used / FULL) for one in p.course[-_RISES:]]
-    return MeteredWindow(**attrs.asdict(window(p, now), recurse=False), rises=rises)
+    since, spenders = spending.since(_began(p))
+    return MeteredWindow(
+        **attrs.asdict(window(p, now), recurse=False),
+        rises=rises,
+        burned=[Burned(session_id=by.session, model=by.model, tokens=tokens) for by, tokens in spenders],
+        burned_since=iso(since),
+    )
+
+
+def _began(p: Prospect) -> float:
+    """When the window began, as far as hub knows."""
+    if p.reading.source == DECLARED and p.reading.resets_at is not None:
+        return p.reading.resets_at - DAY
+    return p.course[0].at if p.course else p.reading.at
 
 
 def _minutes(value: float | None) -> float | None:

@@ -103,7 +103,7 @@ class SessionActor(Actor[SessionInbox]):
             with contextlib.suppress(HubError):
                 await self._context.each(record.session_id, self._context.store.usage.feed_all)
 
-    async def handle(self, message: SessionInbox) -> Answer | None:
+    async def handle(self, message: SessionInbox) -> Answer:
         """Each message is a question, a wish, or news of the agent."""
         match message:
             case AgentBatch():
@@ -111,7 +111,7 @@ class SessionActor(Actor[SessionInbox]):
                 return message.answer(None)
             case QuotaSeen(readings=readings):
                 await self._quota_seen(readings)
-                return None
+                return message.handled()
             case GetStatus():
                 return message.answer(views.status(self._context))
             case GetCost():
@@ -142,11 +142,11 @@ class SessionActor(Actor[SessionInbox]):
             case AccountFreed():
                 self._context.shared.freed = True
                 self._context.shared.notify_all()
-                return None
+                return message.handled()
             case Detach():
                 self._context.shared.detached = True
                 self._context.shared.notify_all()
-                return None
+                return message.handled()
             case _:
                 assert_never(message)
 

@@ -16,6 +16,7 @@ import trio
 from hub.actors.common.launch import agent_env
 from hub.actors.common.transient import coded_cause, shortage
 from hub.actors.session.context import LiveAgent, SessionContext, owner
+from hub.domain.accounts.account import Account
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.io.config.accounts import make_home
@@ -23,9 +24,11 @@ from hub.io.files.atomic import write_atomic
 from hub.io.files.sealed import NotSealed, read_sealed, write_sealed
 from hub.io.processes.control import sweep
 from hub.io.project.places import make_private_dir
-from hub.io.runner.client import ClaimedNotStarted, Dead, NeverClaimed, drop_ready, inspect, make_ready
+from hub.io.runner.launcher import drop as drop_ready
+from hub.io.runner.launcher import make_ready
 from hub.io.runner.replies import UserReply, keep
 from hub.io.runner.sweep import ASSIGNMENT, ASSIGNMENT_LIMIT
+from hub.io.runner.view import ClaimedNotStarted, Dead, NeverClaimed, inspect
 from hub.messages import (
     AdapterAnswer,
     AdapterInbox,
@@ -35,7 +38,7 @@ from hub.messages import (
     AdapterStop,
     Dispatch,
 )
-from hub.providers.base import Account, Assignment, Stdin
+from hub.providers.base import Assignment, Stdin
 from supervisors import AdminError, ChildSpec, DynamicHandle, Exit, ExitKind, Ref
 
 _INTERRUPT_GRACE = 5.0

@@ -13,7 +13,6 @@ import math
 import attrs
 import trio
 
-from hub.actors.common.clock import iso
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.context import LiveAgent, PendingCommand, SessionContext
 from hub.actors.session.permission_broker import PermissionBroker
@@ -26,6 +25,7 @@ from hub.domain.handoff import Trigger
 from hub.domain.retry import Wait
 from hub.domain.routing import Choice, Target
 from hub.domain.session import Attempt, Handoff, OnLimit, SessionRecord, SessionState
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 
 NOBODY = "No other account or provider may take the work now."

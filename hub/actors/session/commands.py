@@ -19,14 +19,13 @@ import trio
 from hub.actors.session.context import SessionContext
 from hub.domain.contract import Evidence, EvidenceKind
 from hub.domain.event import Tag
-from hub.domain.result.acceptance import orders_of
-from hub.domain.result.repair import Refused
+from hub.domain.result.acceptance import Refused, orders_of
 from hub.domain.session import SessionRecord
 from hub.domain.text.safe import clean, decode
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
 from hub.io.git.aside import LEFT, note_left, note_made, note_yours, read
-from hub.io.git.since import changed_since_start
+from hub.io.git.proving import changed_since_start
 from hub.io.git.snapshot import committed_tops, new_files
 from hub.io.processes.commands import CommandResult, base_env, run_command
 from hub.io.project.provisions import bring

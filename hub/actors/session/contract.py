@@ -22,7 +22,6 @@ import msgspec
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.clock import iso
 from hub.actors.session.chronicle import Chronicler
 from hub.actors.session.commands import GateResult
 from hub.actors.session.context import SessionContext
@@ -48,6 +47,7 @@ from hub.domain.jsonvalue import JsonObject
 from hub.domain.routing import Target
 from hub.domain.session import SessionRecord
 from hub.domain.text.safe import clip
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.files.atomic import read_bounded, write_atomic

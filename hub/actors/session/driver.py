@@ -13,7 +13,6 @@ from collections.abc import Callable
 import attrs
 import trio
 
-from hub.actors.common.clock import iso
 from hub.actors.common.transient import passes, shortage
 from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
@@ -31,6 +30,7 @@ from hub.actors.session.work import SessionWork
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io.git.watch import WorktreeWatch
 from hub.messages import AdapterInbox, Dispatch

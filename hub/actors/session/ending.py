@@ -13,7 +13,6 @@ import attrs
 
 from hub import messages
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.clock import iso
 from hub.actors.common.transient import TRANSIENT
 from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
@@ -26,8 +25,9 @@ from hub.actors.session.routing import Routing
 from hub.api.session import Stopped
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
-from hub.domain.result.repair import correction
+from hub.domain.result.acceptance import correction
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints
 

@@ -15,7 +15,6 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.clock import iso
 from hub.actors.common.transient import UNAUDITED, passes
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import tell_wait
@@ -45,6 +44,7 @@ from hub.domain.session import (
     Unscored,
     left_out,
 )
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.files.atomic import write_atomic

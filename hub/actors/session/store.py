@@ -25,13 +25,13 @@ import msgspec
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.clock import iso
 from hub.actors.common.transient import TRANSIENT, UNAUDITED
 from hub.domain.cost import Bill, Meter, Tokens, bill
 from hub.domain.event import EventType, Record, Tag
 from hub.domain.handoff import State, Trigger, advance
 from hub.domain.session import SessionRecord, SessionState
 from hub.domain.text.safe import clip, headline
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.events.store import NewEvent

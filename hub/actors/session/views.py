@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import attrs
 
-from hub.actors.common.clock import iso
 from hub.actors.session.context import SessionContext
 from hub.api.base import ReportedFailure
 from hub.api.observability import Redactions
@@ -18,6 +17,7 @@ from hub.domain.handoff import State
 from hub.domain.result.message import workers
 from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
+from hub.domain.wallclock import iso
 from hub.errors import HubError
 from hub.messages import Ended, SessionFacts
 

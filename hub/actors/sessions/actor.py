@@ -117,14 +117,14 @@ class Register(Actor[SessionsInbox]):
         self.admission.turn.set()  # a place may have come free while nobody looked
         self.ctx.nursery.start_soon(self.admission.take_turns)
 
-    async def handle(self, message: SessionsInbox) -> Answer | None:
+    async def handle(self, message: SessionsInbox) -> Answer:
         """What is for one session is passed on to it; nobody waits behind it."""
         match message:
             case StartRun():
                 return self.answer_later(message, self.admission.begin(message))
             case QuotaSeen() | Detach() | AccountFreed():
                 await self._forward(message)
-                return None
+                return message.handled()
             case SessionEnd(session_id=session_id):
                 return self.answer_later(message, self.roster.pass_on(message, self.roster.known(session_id)))
             case RequestStop(session_id=given) if given and self._waits(given):

@@ -13,7 +13,6 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.clock import iso
 from hub.actors.session.context import SessionContext
 from hub.actors.session.routing import Routing
 from hub.domain.missing import no_such
@@ -28,6 +27,7 @@ from hub.domain.routing import (
     default_order,
 )
 from hub.domain.session import LeftOut, OnLimit, SessionRecord, SessionState, left_out
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.messages import AuditAppend, StartRun

@@ -12,12 +12,12 @@ from typing import Literal
 
 import attrs
 
-from hub.actors.common.clock import iso
 from hub.api.base import ReportedFailure
 from hub.api.sessions import Session
 from hub.api.status import Status
 from hub.domain.session import SessionRecord
 from hub.domain.text.safe import headline
+from hub.domain.wallclock import iso
 
 QUEUED = "queued"
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hub.actors.common.clock import iso
 from hub.actors.session.routing import Routing
 from hub.api.providers import AccountStatus, ProviderStatus
 from hub.domain.config.reader import Config
 from hub.domain.routing import AccountFacts, Availability, Target, standing
+from hub.domain.wallclock import iso
 
 _BEST = (Availability.ACTIVE, Availability.STANDBY)
 

@@ -116,7 +116,7 @@ class Settings(Actor[SettingsInbox]):
         )
         self._writing = trio.Lock()
 
-    async def handle(self, message: SettingsInbox) -> Answer | None:
+    async def handle(self, message: SettingsInbox) -> Answer:
         """Answer with the configuration, or with what it means for each provider; or change it.
 
         What takes programs and disks is answered later: the configuration in force is asked for often.
@@ -138,7 +138,7 @@ class Settings(Actor[SettingsInbox]):
                 return self.answer_later(message, self._writer.log_in(message))
             case ProviderChanged(name=name):
                 self._probes.forget(name)
-                return None
+                return message.handled()
             case PatchProvider():
                 return self.answer_later(message, self._alone(self._writer.patch_provider, message))
             case SetKey():

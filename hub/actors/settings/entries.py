@@ -12,12 +12,12 @@ from pathlib import Path
 
 import attrs
 
-from hub.actors.common.clock import iso
 from hub.api import providers as api
 from hub.api.providers import Chosen, ProviderAccount, ProviderConfig
 from hub.domain.accounts.account import Account
 from hub.domain.accounts.login import FoundLogin
 from hub.domain.config.reader import Config
+from hub.domain.wallclock import iso
 from hub.io.processes.probe import ProgramProbe, which
 from hub.io.secrets.agent_keys import find_login, keys_of
 from hub.providers.provider import Provider

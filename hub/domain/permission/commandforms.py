@@ -11,7 +11,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 from hub.domain.permission.commandline import (
     ASSIGNED,
@@ -30,7 +30,9 @@ from hub.domain.permission.shellword import HOLE
 _SETTING = re.compile(r"-|[A-Za-z_]\w*=|\d")
 _OPTIONS = 32
 """Options before a subcommand that are looked past."""
-
+_FLAGS = re.compile(r"-[A-Za-z]{1,3}|--[a-z]+")
+"""Options of one letter, and those that a letter mostly stands for."""
+_FLAGS_MOST = 3
 
 _INSTALLED = re.compile(r"(?:/usr)?(?:/local)?/s?bin/[\w.+-]+")
 _MORE = "\N{HORIZONTAL ELLIPSIS}"
@@ -67,7 +69,11 @@ def _texts(words: tuple[str, ...]) -> Iterator[str]:
     """One command, with and without its program's folder and its options, and under its plainer name."""
     program = posixpath.basename(words[0])
     yield " ".join(words)
-    for form in ((program, *words[1:]), (*in_git(words), *words[1:]), *_past_options(words)):
+    for form in (
+        *((program, *words[1:]), (*in_git(words), *words[1:])),
+        *_past_options(words),
+        *_flagged((program, *words[1:])),
+    ):
         yield " ".join(form)
     # A program that is copied, linked or remembered may be run under that name.
     yield from (f"{posixpath.basename(word)} {_MORE}" for word in words[1:] if _INSTALLED.fullmatch(word))
@@ -80,6 +86,18 @@ def _same(program: str, words: tuple[str, ...]) -> str:
     if program in ("unlink", "shred") or (program in ("find", "fd") and "-delete" in words):
         return "rm"
     return ""
+
+
+def _flagged(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """`rm -fr x`, `rm x -r -f` and `rm --recursive --force x` are `rm -rf x`: the options of one letter, in every order."""
+    flags = [word for word in words[1:] if _FLAGS.fullmatch(word)]
+    letters = list(dict.fromkeys("".join(flag[2] if flag.startswith("--") else flag[1:] for flag in flags)))
+    if not 0 < len(letters) <= _FLAGS_MOST:
+        return
+    rest = tuple(word for word in words if word not in flags)
+    for order in permutations(letters):
+        for place in (1, 2):
+            yield (*rest[:place], f"-{''.join(order)}", *rest[place:])
 
 
 def _past_options(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

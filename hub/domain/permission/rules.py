@@ -11,7 +11,8 @@ Rules:
     whatever link, a file below a folder that is searched. `allow` matches what it certainly means: every command, and
     every file where it really lies. Rather asked too often.
  4. A pattern without a blank may mean a file: a command is also judged by the files that its words name.
- 5. A script of a shell, and one of a `package.json`, is judged by its plain lines too where no rule is about its name.
+ 5. A script of a shell, one of a `package.json`, and what a Makefile or justfile makes are judged by their plain lines too
+    where no rule is about their name.
  6. What a rule could mean and nobody can read (code in another language, the value of a variable, a patch) is asked about,
     unless an earlier rule allows it. It is not denied: it may be harmless, and a person can read it.
 """

@@ -1,6 +1,7 @@
 """Scripts of a shell that a command line runs by their names, and the lines in them.
 
-Owns: which words of a line name such a script, or an entry of a `package.json`, and what of it a shell would run.
+Owns: which words of a line name such a script, an entry of a `package.json`, or what a Makefile or justfile makes, and what
+of it a shell would run.
 Must not: run anything, look at a file, or know a rule.
 
 What is in a script in plain words is judged as if the line said it. What is not plain is let be: a script may be any
@@ -12,11 +13,13 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
 from hub.domain.permission.commandline import Command, run
+from hub.domain.permission.recipes import of_just, of_make
 
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "source", "."})
 _INLINE = re.compile(r"-[A-Za-z]*c[A-Za-z]*")
@@ -24,6 +27,15 @@ _PACKAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 _RUN = frozenset({"run", "run-script"})
 _KNOWN = frozenset({"test", "start", "stop", "restart"})
 """Entries that need no `run` before them."""
+_MAKERS: Mapping[str, tuple[tuple[str, ...], Callable[[str, Sequence[str]], str]]] = {
+    **dict.fromkeys(("make", "gmake"), (("GNUmakefile", "makefile", "Makefile"), of_make)),
+    "just": (("justfile", "Justfile", ".justfile"), of_just),
+}
+"""A program -> the files that it looks for, and what it has a shell run."""
+_FILE = re.compile(r"(?:-f|--file|--makefile|--justfile)")
+_VALUED = frozenset(
+    ["-C", "--directory", "-I", "--include-dir", "-o", "-W", "-l", "-d", "--working-directory", "--shell"]
+)
 _OF_A_SHELL = re.compile(r"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?(?:\S*/)?(?:ba|z|da|k|a)?sh\b")
 _COMMENT = re.compile(r"(?m)^\s*#.*$")
 
@@ -34,13 +46,15 @@ class Script:
 
     Attributes:
         name: Relative to where the line runs, absolute, or from `~`.
-        entry: Which script of a `package.json`; "" = the file is one of a shell.
+        entry: Which script of a `package.json`, or what a maker is told to make; "" = the file is one of a shell.
         named: Whether a shell is told to read it, whatever its first line says.
+        maker: The program that reads it: `make`, `just`; "" = none.
     """
 
     name: str
     entry: str = ""
     named: bool = False
+    maker: str = ""
 
 
 def scripts(line: str) -> list[Script]:
@@ -50,6 +64,12 @@ def scripts(line: str) -> list[Script]:
 
 def said(script: Script, text: str) -> str:
     """The command line that the file holds; "" where it holds none, or in another language."""
+    if script.maker:
+        line, folder = (
+            _MAKERS[script.maker][1](text, shlex.split(script.entry)),
+            posixpath.dirname(script.name),
+        )
+        return f"cd {shlex.quote(folder)}\n{line}" if line and folder else line
     if script.entry:
         return _of_package(text, script.entry)
     if not script.named and text.startswith("#!") and not _OF_A_SHELL.match(text):
@@ -66,8 +86,27 @@ def _of(command: Command) -> Iterator[Script]:
                 yield Script(_at(folder, given[0]), named=True)
         elif program in _PACKAGERS:
             yield from (Script(_at(folder, "package.json"), entry) for entry in _entries(program, rest))
+        elif program in _MAKERS:
+            yield from _made(program, folder, rest)
         elif "/" in command.words[0]:
             yield Script(_at(folder, command.words[0]))
+
+
+def _made(program: str, folder: str, rest: Sequence[str]) -> Iterator[Script]:
+    """What a maker reads: the file that it is given, else each that it looks for."""
+    words, given, files = iter(rest), list[str](), list[str]()
+    for word in words:
+        option, sign, value = word.partition("=")
+        if _FILE.fullmatch(option):
+            files.append(value if sign else next(words, ""))
+        elif word.startswith("-f"):
+            files.append(word.removeprefix("-f"))
+        elif word in _VALUED:
+            next(words, "")
+        elif not word.startswith("-") and not word.isdecimal():
+            given.append(word)
+    for name in files or _MAKERS[program][0]:
+        yield Script(_at(folder, name), shlex.join(given), maker=program)
 
 
 def _at(folder: str, name: str) -> str:

@@ -1,6 +1,6 @@
-"""Tokens spent in a day against a cap the user declared: the last resort where a provider tells nothing.
+"""What an account has spent: in a day, against a cap the user declared, and by whom, hour by hour.
 
-Owns: `Spending`, how usage is counted into it, and the reading that a declared cap makes of it.
+Owns: `Spending`, how usage is counted into it, who spent it since a moment, and the reading that a declared cap makes of it.
 Must not: read an event log, or know a clock.
 
 A declared cap counts the tokens hub saw, in and out, cached ones included, from midnight to midnight UTC: those of
@@ -10,6 +10,7 @@ another machine is not in it; the reading says `declared` for that reason.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 import attrs
@@ -17,9 +18,30 @@ import attrs
 from hub.domain.quota.window import DECLARED, FULL, QuotaReading
 
 DAY = 86_400
+HOUR = 3600
 WINDOW = "day"
+_HOURS = 32 * 24
+"""For how long it is known who spent what: no window is longer than a month."""
+_PARTS = 2048
 _REMEMBERED = 32
 """Dispatches whose running total is kept: only those that run can tell a greater one."""
+
+
+@attrs.frozen
+class Spender:
+    """Who spends: a session, with one model; both "" = agents that hub did not start."""
+
+    session: str = ""
+    model: str = ""
+
+
+@attrs.frozen
+class HourlySpend:
+    """What one spender spent in one hour (counted since the epoch)."""
+
+    hour: int
+    by: Spender
+    tokens: int
 
 
 @attrs.frozen
@@ -32,6 +54,7 @@ class Spending:
         at: When usage was last told, epoch seconds.
         totals: The newest running total of each dispatch that tells one.
         elsewhere: Those of `tokens` that agents spent which hub did not start.
+        parts: Who spent what, by the hour, oldest first: of a month, and no more than the newest 2048.
     """
 
     day: int = 0
@@ -39,10 +62,23 @@ class Spending:
     at: float = 0.0
     totals: Mapping[str, int] = attrs.field(factory=dict)
     elsewhere: int = 0
+    parts: tuple[HourlySpend, ...] = ()
 
     def today(self, now: float) -> tuple[int, int]:
         """Tokens of the day that `now` is in, and how many of them were spent by agents that hub did not start."""
         return (self.tokens, self.elsewhere) if self.day == int(now // DAY) else (0, 0)
+
+    def since(self, begin: float) -> tuple[float, list[tuple[Spender, int]]]:
+        """Who spent how many tokens, the most first, from the hour on in which `begin` (epoch seconds) lies.
+
+        With the moment since when that is known: later than `begin` where what was spent before is not kept.
+        """
+        found: Counter[Spender] = Counter()
+        for part in self.parts:
+            if part.hour >= begin // HOUR:
+                found[part.by] += part.tokens
+        known = float(self.parts[0].hour * HOUR) if self.parts else begin
+        return max(begin, known), found.most_common()
 
 
 NOTHING = Spending()
@@ -50,7 +86,13 @@ NOTHING = Spending()
 
 
 def spend(
-    spending: Spending, tokens: int, at: float, dispatch: str = "", *, cumulative: bool = False
+    spending: Spending,
+    tokens: int,
+    at: float,
+    dispatch: str = "",
+    *,
+    cumulative: bool = False,
+    by: Spender = Spender(),
 ) -> Spending:
     """Count one usage event of `tokens`; with `cumulative` they are the running total of the `dispatch`."""
     totals = dict(spending.totals)
@@ -60,7 +102,21 @@ def spend(
         totals[dispatch] = tokens
         totals = dict(list(totals.items())[-_REMEMBERED:])
     before, elsewhere = spending.today(at)
-    return Spending(int(at // DAY), before + fresh, at, totals, elsewhere)
+    parts = _with(spending.parts, HourlySpend(int(at // HOUR), by, fresh)) if fresh else spending.parts
+    return Spending(int(at // DAY), before + fresh, at, totals, elsewhere, parts)
+
+
+def _with(parts: tuple[HourlySpend, ...], new: HourlySpend) -> tuple[HourlySpend, ...]:
+    """The parts of a month with one more, which joins that of the same spender in the same hour."""
+    for place in range(len(parts) - 1, -1, -1):
+        old = parts[place]
+        if old.hour != new.hour:
+            break
+        if old.by == new.by:
+            joined = attrs.evolve(old, tokens=old.tokens + new.tokens)
+            return (*parts[:place], joined, *parts[place + 1 :])
+    kept = (part for part in parts if part.hour > new.hour - _HOURS)
+    return (*kept, new)[-_PARTS:]
 
 
 def spend_elsewhere(spending: Spending, tokens: int, at: float) -> Spending:

@@ -1,13 +1,20 @@
-"""Which files an acceptance command is made of.
+"""Which files an acceptance command is made of, and what an agent is told whose work the commands refused.
 
-Owns: the paths a command names, and those its tool takes its orders from.
-Must not: look at a file, or judge a command that reads others: what a test suite says is more than its settings.
+Owns: the paths a command names, and those its tool takes its orders from; those words, with how much output is in them.
+Must not: look at a file, or judge a command that reads others: what a test suite says is more than its settings; decide
+how often an agent is asked, or redact (who gives the output has done so).
+Tests: tests/hub/domain/result/test_acceptance.py, tests/hub/domain/result/test_repair.py
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
+
+import attrs
+
+from hub.domain.text.safe import clean
 
 MOST: Final = 64
 """Paths that are looked at for one command."""
@@ -60,3 +67,46 @@ def _inside(word: str) -> str:
     if word.startswith(("/", "-", "~")) or ".." in parts or "\0" in word:
         return ""
     return "/".join(parts)
+
+
+MOST_OUTPUT: Final = 8192
+"""Bytes of the commands' output, all together."""
+_HEAD = (
+    "You said that the task is done, but hub ran its acceptance commands in the working directory, and they failed. "
+    "Find the cause and correct it. Leave the commands and what they check as they are. When you are done, hub runs "
+    "them again."
+)
+_MISSING = "It ended with no output."
+
+
+@attrs.frozen
+class Refused:
+    """One command that failed."""
+
+    command: str
+    exit_code: int | None
+    """None: hub or a signal ended it."""
+    output: str
+    """Without secrets."""
+
+
+def correction(refused: Sequence[Refused]) -> str:
+    """The prompt for another try: each command, how it ended, and the end of its output."""
+    share = MOST_OUTPUT // max(1, len(refused))
+    parts = [f"$ {one.command}\n({_how(one)})\n{_end(clean(one.output), share)}" for one in refused]
+    return "\n\n".join([_HEAD, *parts])
+
+
+def _how(one: Refused) -> str:
+    return "it was ended, for it took too long" if one.exit_code is None else f"exit status {one.exit_code}"
+
+
+def _end(text: str, most: int) -> str:
+    """The last lines of a text that fit; errors tend to stand at the end."""
+    text = text.strip()
+    if not text:
+        return _MISSING
+    data = text.encode()
+    if len(data) <= most:
+        return text
+    return data[-most:].decode("utf-8", "ignore").partition("\n")[2] or data[-most:].decode("utf-8", "ignore")

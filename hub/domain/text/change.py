@@ -6,7 +6,6 @@ Must not: cut anything, or know where the lines are shown.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -29,6 +28,8 @@ def change(given: object) -> Iterator[str]:
         return
     old, new = _first(given, _OLD), _first(given, _NEW)
     if old is not None and new is not None:
+        import difflib  # noqa: PLC0415  # faces import this, and few show a change
+
         diff = difflib.unified_diff(clean(old).splitlines(), clean(new).splitlines(), lineterm="", n=2)
         yield from list(diff)[2:]
     whole = _first(given, _WHOLE)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -26,14 +25,13 @@ import msgspec
 from hub.domain.event import Record, Tag
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.events.errors import is_corrupt, raise_coded
 from hub.io.files.atomic import coded_errors
+from hub.io.files.database import is_corrupt, own_file, raise_coded, set_aside, transaction
 from hub.io.files.sealed import read_sealed, write_sealed
 from hub.io.files.sealed_db import (
     ForeignDatabaseError,
     claim,
     closed_whole,
-    insist_no_journal,
     reading,
     without_foreign_log,
 )
@@ -245,12 +243,7 @@ class EventStore:
         return self._db
 
     def _connect(self, floor: int = 0) -> None:
-        with coded_errors(self._path):
-            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            fd = os.open(self._path, flags, 0o600)
-            os.fchmod(fd, 0o600)
-            os.close(fd)
-        insist_no_journal(self._path)
+        own_file(self._path)
         aside = without_foreign_log(self._path)
         if aside is not None:
             self.damage = HubError(
@@ -275,15 +268,13 @@ class EventStore:
         self._reserve(len(events))
         last = self._last
         records: list[Record] = []
-        with _rolled_back_on_error(db):
-            db.execute("BEGIN IMMEDIATE")
+        with transaction(db):
             for event in events:
                 seen = _seen(db, event)
                 if seen is None:
                     last += 1
                     seen = _insert(db, last, event)
                 records.append(seen)
-            db.execute("COMMIT")
         self._last = last
         return records
 
@@ -319,16 +310,12 @@ class EventStore:
         told = 0 if foreign else _highest_id(self._db)
         floor = max(self._last, told) or _reserved_id(self._path)[0]
         self._let_go()
-        aside = f"{self._path}.corrupt-{time.time_ns() // 1_000_000}"
-        with coded_errors(self._path):
-            for suffix in ("", "-wal", "-shm", "-journal"):
-                with contextlib.suppress(FileNotFoundError):
-                    Path(f"{self._path}{suffix}").rename(f"{aside}{suffix}")
+        aside = set_aside(self._path)
         self._connect(floor)
         self.damage = HubError(
             Code.NOT_SEALED if foreign else Code.STATE_CORRUPT,
             f"The event log {'is not believed' if foreign else 'was damaged'} ({error}); it was"
-            f" kept as {Path(aside).name}, and goes on at {floor + 1}.",
+            f" kept as {aside.name}, and goes on at {floor + 1}.",
             hint="Earlier events are in that file; the audit log and the snapshots are not touched.",
         )
 
@@ -357,16 +344,6 @@ def _record(number: int, at_ms: int, tag: str, msg: str, meta: str) -> Record:
 def _second(at: int) -> str:
     """Many records are of one second, and this is half of what one costs."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").removesuffix("+00:00")
-
-
-@contextlib.contextmanager
-def _rolled_back_on_error(db: sqlite3.Connection) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
 
 
 def _highest_id(db: sqlite3.Connection | None) -> int:

@@ -23,8 +23,8 @@ from pathlib import Path
 import attrs
 import msgspec
 
-from hub.domain.code import language_of
 from hub.domain.code.resolve import project
+from hub.domain.code.table import language_of
 from hub.domain.graph.vocabulary import OUTSIDE, EdgeType, GraphPart, import_part, module_id
 from hub.io.graph.code_scan import Gone, Scanned, go_modules, scan
 from hub.io.graph.facts import note, put, set_note

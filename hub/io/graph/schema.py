@@ -9,14 +9,12 @@ a database that is damaged, or was written by a newer hub, is put aside instead 
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from pathlib import Path
-from typing import NoReturn
 
-from hub.errors import Code, HubError
-from hub.io.files.atomic import coded_errors
-from hub.io.files.sealed_db import ForeignDatabaseError, claim, insist_no_journal
+from hub.errors import Code
+from hub.io.files.database import is_corrupt, own_file
+from hub.io.files.sealed_db import claim
 
 _FIRST = """
 CREATE TABLE nodes (
@@ -141,16 +139,12 @@ _PRAGMAS = (
     "PRAGMA wal_autocheckpoint=4000",  # pages: a page that several batches change goes into the database once
     "PRAGMA journal_size_limit=16777216",
 )
-_CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_CODES = {
-    sqlite3.SQLITE_FULL: (Code.NO_SPACE, "the disk is full"),
+TROUBLE = {
     sqlite3.SQLITE_IOERR_SHMSIZE: (Code.NO_SPACE, "the disk is full"),
-    sqlite3.SQLITE_READONLY: (Code.READ_ONLY, "it cannot be written"),
     sqlite3.SQLITE_IOERR: (Code.DISK_FAILED, "the disk failed"),
-    sqlite3.SQLITE_CANTOPEN: (Code.NO_PERMISSION, "it cannot be opened"),
     sqlite3.SQLITE_BUSY: (Code.UNAVAILABLE, "another program has it open"),
-    sqlite3.SQLITE_PERM: (Code.NO_PERMISSION, "the system does not allow it"),
 }
+"""What SQLite's errors mean here beside those of `raise_coded`."""
 
 
 class NewerDatabaseError(sqlite3.DatabaseError):
@@ -166,14 +160,7 @@ def connect(path: Path) -> sqlite3.Connection:
         sqlite3.DatabaseError: It is damaged, newer, or cannot be used: see `is_unusable` and `raise_coded`.
         HubError: NO_PERMISSION, NO_SPACE, READ_ONLY.
     """
-    try:
-        with coded_errors(path):
-            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            os.fchmod(fd, 0o600)
-            os.close(fd)
-    except OSError as error:
-        raise HubError(Code.NO_PERMISSION, f"Cannot use {path}: {error.strerror}.") from error
-    insist_no_journal(path)
+    own_file(path)
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         claim(db, path)
@@ -197,15 +184,4 @@ def _migrate(db: sqlite3.Connection) -> None:
 
 def is_unusable(error: sqlite3.Error) -> bool:
     """Whether the database itself is the trouble, so that only a new one helps."""
-    if isinstance(error, NewerDatabaseError | ForeignDatabaseError):
-        return True
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _CORRUPT
-
-
-def raise_coded(path: Path, error: sqlite3.Error) -> NoReturn:
-    """Raises the coded form of a disk error; the error itself when it is none of a user's."""
-    number = getattr(error, "sqlite_errorcode", 0)
-    code = _CODES.get(number) or _CODES.get(number & 0xFF)
-    if code is None:
-        raise error
-    raise HubError(code[0], f"Cannot use {path}: {code[1]}.") from error
+    return isinstance(error, NewerDatabaseError) or is_corrupt(error)

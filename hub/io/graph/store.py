@@ -8,18 +8,16 @@ Every method may be called in any thread. Who writes does not hold up who reads.
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from hub.errors import Code, HubError
-from hub.io.files.atomic import coded_errors
+from hub.io.files.database import raise_coded, set_aside, transaction
 from hub.io.files.sealed_db import closed_whole, without_foreign_log
-from hub.io.graph.schema import connect, is_unusable, raise_coded
+from hub.io.graph.schema import TROUBLE, connect, is_unusable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -70,7 +68,7 @@ class GraphStore:
         with self._writing:
             db = _opened(self._writer)
             try:
-                with _transaction(db):
+                with transaction(db):
                     return work(db, *args, **kwargs)
             except sqlite3.DatabaseError as error:
                 with self._reading:
@@ -118,20 +116,16 @@ class GraphStore:
         Of those whose connections failed on one database, the first does so: the others find a new one in its place.
         """
         if not is_unusable(error):
-            raise_coded(self._path, error)
+            raise_coded(self._path, error, TROUBLE)
         if failed not in (self._writer, self._reader):
             _opened(self._writer)
             return HubError(Code.STATE_CORRUPT, "The knowledge graph was made anew meanwhile.")
         self._let_go()
-        aside = f"{self._path}.corrupt-{time.time_ns() // 1_000_000}"
-        with coded_errors(self._path):
-            for suffix in ("", "-wal", "-shm"):
-                with contextlib.suppress(FileNotFoundError):
-                    Path(f"{self._path}{suffix}").rename(f"{aside}{suffix}")
+        aside = set_aside(self._path)
         self._connect()
         self.damage = HubError(
             Code.STATE_CORRUPT,
-            f"The knowledge graph cannot be used ({error}); it was kept as {Path(aside).name}, and is made anew.",
+            f"The knowledge graph cannot be used ({error}); it was kept as {aside.name}, and is made anew.",
             hint="Nothing is lost: it comes from the code and the event log. Index the code again: hub graph scan",
         )
         return self.damage
@@ -141,15 +135,3 @@ def _opened(db: sqlite3.Connection | None) -> sqlite3.Connection:
     if db is None:
         raise HubError(Code.UNAVAILABLE, "The knowledge graph is closed.")
     return db
-
-
-@contextlib.contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise

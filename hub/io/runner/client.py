@@ -32,61 +32,21 @@ from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.runner import files as runner_files
 from hub.io.runner import wire as runner_wire
-from hub.io.runner.launch import AgentLaunch, StdinMode, StopGraces, prepare
-from hub.io.runner.launcher import drop as drop_ready
+from hub.io.runner.launch import AgentLaunch, StopGraces, prepare
 from hub.io.runner.launcher import launch as launch_runner
-from hub.io.runner.launcher import make_ready
 from hub.io.runner.view import (
-    KILLED,
     ClaimedNotStarted,
-    Dead,
     ErrorOutput,
     Hello,
     Message,
     NeverClaimed,
     Output,
     RunEnd,
-    RunEnded,
-    RunnerStatus,
-    Running,
-    RunState,
-    SpoolReader,
-    Stray,
     WriteTaken,
     inspect,
-    read_spool,
     status_from,
     verdict_from,
 )
-
-__all__ = [
-    "KILLED",
-    "AgentLaunch",
-    "ClaimedNotStarted",
-    "Dead",
-    "ErrorOutput",
-    "Hello",
-    "Message",
-    "NeverClaimed",
-    "Output",
-    "RunEnd",
-    "RunEnded",
-    "RunState",
-    "RunnerClient",
-    "RunnerLost",
-    "RunnerStatus",
-    "Running",
-    "SpoolReader",
-    "StdinMode",
-    "StopGraces",
-    "Stray",
-    "WriteTaken",
-    "drop_ready",
-    "inspect",
-    "make_ready",
-    "read_spool",
-    "spawn_runner",
-]
 
 _TAKEN = 75
 _SHORT = frozenset({errno.EMFILE, errno.ENFILE})

@@ -25,10 +25,11 @@ from pathlib import Path
 
 import attrs
 
+from hub.domain.accounts.account import Account
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
 from hub.providers.aider.stream import AiderStream
-from hub.providers.base import Account, Assignment, Capabilities, Launch, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, Stream
 from hub.providers.provider import Provider
 
 PROMPT_FILE = "prompt.md"

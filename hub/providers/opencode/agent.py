@@ -29,10 +29,11 @@ from typing import Any
 
 import attrs
 
+from hub.domain.accounts.account import Account
 from hub.domain.accounts.login import ANY, LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.opencode.asks import permission
 from hub.providers.opencode.stream import OpenCodeStream, model_of
 from hub.providers.provider import Provider

@@ -1,6 +1,6 @@
-"""Audit and redactions: the newest records of the chain, its head, and how many secrets were hidden.
+"""Audit and redactions: the newest records of the chain, its head, and how many secrets were hidden in which session.
 
-Owns: how `<kind>:<count>` pairs are read.
+Owns: how `<kind>:<count>` pairs are read, and of how many sessions they are asked for.
 Must not: check the chain; `hub audit verify` does, with the key and without the daemon.
 Tests: tests/hub/web/page/test_pages.py, tests/hub/web/page/test_browsed.py
 """
@@ -15,10 +15,13 @@ import attrs
 from hub.api.history import HistoryEntry
 from hub.api.meta import MAX_SAFE_INTEGER, Meta
 from hub.api.observability import AuditHead, Redactions
-from hub.web.page.ask import Ask, together
+from hub.api.sessions import Session, Sessions
+from hub.web.page.ask import Ask, Failed, together
 from hub.web.page.view import ALL, View
 
 SHOWN = 200
+SESSIONS = 8
+"""The newest, of which it is told what was hidden: each is asked by itself."""
 
 
 @attrs.frozen(kw_only=True)
@@ -34,18 +37,37 @@ async def show(ask: Ask, given: AuditPageQuery) -> dict[str, object]:
     before = {} if given.cursor is None else {"cursor": given.cursor}
     found = await together(
         head=partial(ask.part, AuditHead, "/api/audit/head"),
-        redactions=partial(ask.part, Redactions, "/api/redactions"),
+        hidden=partial(_hidden, ask),
         records=partial(ask, list[HistoryEntry], "/api/history", limit=SHOWN, event=given.event, **before),
     )
     records: list[HistoryEntry] = found["records"]
     return {
         "chain": found["head"],
-        "redactions": found["redactions"],
-        "kinds": pairs(found["redactions"].summary) if found["redactions"] else [],
+        "hidden": found["hidden"],
+        "sessions": SESSIONS,
         "records": records[::-1],
+        "records_kinds": sorted({one.event for one in records}),
         "earlier": records[0].seq if len(records) == SHOWN else None,
         "event": given.event,
     }
+
+
+async def _hidden(ask: Ask) -> list[tuple[Session, list[tuple[str, int]]]] | Failed | None:
+    """The newest sessions in which secrets were hidden, with how many of each kind; None where it may be left out."""
+    if ask.briefly:
+        return None
+    listed = await ask.part(Sessions, "/api/sessions")
+    if isinstance(listed, Failed):
+        return listed
+    newest = listed.sessions[: -SESSIONS - 1 : -1]
+    told = await together(
+        **{
+            one.session_id: partial(ask.maybe, Redactions, "/api/redactions", sessionId=one.session_id)
+            for one in newest
+        }
+    )
+    found = [(one, pairs(told[one.session_id].summary)) for one in newest if told[one.session_id]]
+    return [(one, kinds) for one, kinds in found if kinds]
 
 
 def pairs(summary: str) -> list[tuple[str, int]]:

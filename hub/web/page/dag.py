@@ -17,6 +17,7 @@ from hub.web.page.picture import number
 
 _WIDE, _HIGH, _ACROSS, _DOWN = 168.0, 44.0, 48.0, 16.0
 _LETTERS = 20
+_Place = tuple[float, float]
 
 
 @attrs.frozen
@@ -28,6 +29,8 @@ class Box:
     beside: str
     state: str = ""
     href: str = ""
+    unsure: bool = False
+    """Whether nothing has checked what it is said to have done."""
 
 
 def layers(boxes: Sequence[Box]) -> dict[str, int]:
@@ -44,15 +47,24 @@ def layers(boxes: Sequence[Box]) -> dict[str, int]:
 def dag(name: str, boxes: Sequence[Box]) -> Markup:
     """The picture."""
     depth = layers(boxes)
-    rows: dict[int, int] = defaultdict(int)
-    at: dict[str, tuple[float, float]] = {}
+    free: dict[int, float] = defaultdict(lambda: 2.0)
+    at: dict[str, _Place] = {}
     for box in boxes:
-        layer = depth[box.name]
-        at[box.name] = (layer * (_WIDE + _ACROSS) + 2, rows[layer] * (_HIGH + _DOWN) + 2)
-        rows[layer] += 1
-    width = (max(depth.values(), default=0) + 1) * (_WIDE + _ACROSS) - _ACROSS + 4
-    height = max(rows.values(), default=1) * (_HIGH + _DOWN) - _DOWN + 4
-    edges = [_edge(at[want], at[box.name]) for box in boxes for want in box.needs if want in at]
+        at[box.name] = _left(depth[box.name]), free[depth[box.name]]
+        free[depth[box.name]] += _HIGH + _DOWN
+    edges: list[Markup] = []
+    lanes: dict[tuple[str, int], float] = {}
+    for box in boxes:
+        for want in filter(at.__contains__, box.needs):
+            between = range(depth[want] + 1, depth[box.name])
+            for layer in between:
+                if (want, layer) not in lanes:
+                    lanes[want, layer] = free[layer]
+                    free[layer] += _DOWN
+            lane = [(_left(layer), lanes[want, layer]) for layer in between]
+            edges.append(_edge(at[want], lane, at[box.name]))
+    width = _left(max(depth.values(), default=0)) + _WIDE + 2
+    height = max(free.values(), default=2.0) - _DOWN + 2
     words = f"pipeline {name}: " + "; ".join(_words(box) for box in boxes)
     parts = Markup("").join([*edges, *(_node(box, *at[box.name]) for box in boxes)])
     # Its nodes are links, to be reached one by one: a group, and of its own size.
@@ -61,26 +73,34 @@ def dag(name: str, boxes: Sequence[Box]) -> Markup:
     ).format(words, *map(number, (width, height, width, height)), parts)
 
 
+def _left(layer: int) -> float:
+    return layer * (_WIDE + _ACROSS) + 2
+
+
 def _words(box: Box) -> str:
     waits = f" after {', '.join(box.needs)}" if box.needs else ""
     return f"{box.name}{waits}{f', {box.state}' if box.state else ''}"
 
 
-def _edge(source: tuple[float, float], target: tuple[float, float]) -> Markup:
-    x1, y1 = source[0] + _WIDE, source[1] + _HIGH / 2
-    x2, y2 = target[0], target[1] + _HIGH / 2
-    half = (x1 + x2) / 2
-    path = " ".join(["M", *map(number, (x1, y1)), "C", *map(number, (half, y1, half, y2, x2, y2))])
-    return Markup('<path class="edge" d="{}"/>').format(path)
+def _edge(source: _Place, lane: Sequence[_Place], target: _Place) -> Markup:
+    """From a box to a later one, past the boxes of the layers between them."""
+    x, y = source[0] + _WIDE, source[1] + _HIGH / 2
+    path = ["M", *map(number, (x, y))]
+    for to_x, to_y in (*lane, (target[0], target[1] + _HIGH / 2)):
+        half = (x + to_x) / 2
+        path += ["C", *map(number, (half, y, half, to_y, to_x, to_y)), "H", number(to_x + _WIDE)]
+        x, y = to_x + _WIDE, to_y
+    return Markup('<path class="edge" d="{}"/>').format(" ".join(path[:-2]))
 
 
 def _node(box: Box, x: float, y: float) -> Markup:
     beside = ", ".join(filter(None, (box.beside, box.state)))
+    state = f"{box.state} unverified" if box.unsure else box.state
     drawn = Markup(
         '<g class="node {}"><title>{}</title><rect x="{}" y="{}" width="{}" height="{}" rx="6"/>'
         '<text x="{}" y="{}" class="name">{}</text><text x="{}" y="{}">{}</text></g>'
     ).format(
-        box.state, _words(box), *map(number, (x, y, _WIDE, _HIGH, x + 8, y + 18)), clip(box.name, _LETTERS),
+        state, _words(box), *map(number, (x, y, _WIDE, _HIGH, x + 8, y + 18)), clip(box.name, _LETTERS),
         *map(number, (x + 8, y + 35)), clip(beside, _LETTERS + 6),
     )  # fmt: skip
     return Markup('<a href="{}">{}</a>').format(box.href, drawn) if box.href else drawn

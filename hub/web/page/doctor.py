@@ -33,6 +33,8 @@ class DoctorFinding:
     ok: bool
     detail: str
     hint: str = ""
+    page: str = ""
+    """Which page has more."""
 
 
 async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
@@ -74,7 +76,7 @@ def findings(found: Mapping[str, object]) -> Iterator[DoctorFinding]:
 
 def _trust(what: str, part: Trusted) -> DoctorFinding:
     hint = "See it, and say yes: hub trust"
-    return DoctorFinding(what, part.trusted, part.state.replace("_", " "), hint)
+    return DoctorFinding(what, part.trusted, part.state.replace("_", " "), hint, "trust")
 
 
 def _audit(what: str, part: AuditHead) -> DoctorFinding:
@@ -83,13 +85,13 @@ def _audit(what: str, part: AuditHead) -> DoctorFinding:
 
 def _index(what: str, part: Graph) -> DoctorFinding:
     detail = part.scan.error or f"{part.state.value}, {part.files:,} files"
-    return DoctorFinding(what, not part.scan.error, detail, "Bring it up to date on the page Graph.")
+    return DoctorFinding(what, not part.scan.error, detail, "Bring it up to date.", "graph")
 
 
 def _tree(what: str, part: TreeNode) -> DoctorFinding:
     again = [node.path for node in _nodes(part) if node.restarts]
     detail = f"restarted: {', '.join(again)}" if again else "none was restarted"
-    return DoctorFinding(what, not again, detail, "Why is in the daemon's log: hub logs")
+    return DoctorFinding(what, not again, detail, "Why is in the daemon's log: hub logs", "tree")
 
 
 def _nodes(node: TreeNode) -> Iterator[TreeNode]:
@@ -101,13 +103,13 @@ def _nodes(node: TreeNode) -> Iterator[TreeNode]:
 def _circuits(what: str, part: list[Breaker]) -> DoctorFinding:
     shut = [one.name for one in part if one.state is not BreakerState.CLOSED]
     detail = f"open: {', '.join(shut)}" if shut else "all closed"
-    return DoctorFinding(what, not shut, detail, "Each is tried again by itself; see the page Providers.")
+    return DoctorFinding(what, not shut, detail, "Each is tried again by itself.", "providers")
 
 
 def _agents(what: str, part: list[ProviderConfig]) -> DoctorFinding:
     able = [one.display_name for one in part if one.enabled and one.install.installed and one.auth.logged_in]
     detail = f"ready: {', '.join(able)}" if able else "none is installed and logged in"
-    return DoctorFinding(what, bool(able), detail, "What helps is on the page Providers.")
+    return DoctorFinding(what, bool(able), detail, "Install one, or log in.", "providers")
 
 
 VIEW = View(title="Doctor", show=show)

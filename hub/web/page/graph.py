@@ -24,7 +24,7 @@ from hub.web.page.view import View
 
 _COLUMN, _ROW, _LETTERS, _LETTER = 230.0, 22.0, 28, 6.3
 _HEAD = 24.0
-_NAMES = ("title", "goal", "path", "name", "command", "text", "item", "summary", "tool")
+_NAMES = ("title", "goal", "name", "path", "command", "text", "item", "summary", "tool")
 """Of a node's payload: what may be its name, the best first."""
 
 

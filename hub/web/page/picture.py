@@ -7,7 +7,7 @@ Tests: tests/hub/web/page/test_picture.py
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
@@ -78,15 +78,23 @@ def share(part: float) -> Markup:
 
 def ribbon(walk: Walk) -> Markup:
     """The states of a handoff, each as long as the work stood in it."""
-    total = walk.seconds or 1.0
-    at, parts = 0.0, []
-    for place, stay in enumerate(walk.stays):
-        width = max(1.0, stay.seconds / total * _WIDTH)
-        words = f"{stay.state.lower().replace('_', ' ')}: {milliseconds(stay.seconds)}"
-        parts.append(rect(at, 0, width, 6, f"state s{place % 6}", words=words))
+    stays = [
+        (f"{stay.state.lower().replace('_', ' ')}: {milliseconds(stay.seconds)}", stay.seconds)
+        for stay in walk.stays
+    ]
+    told = f"handoff from {walk.giver} to {walk.taker or 'the next agent'} in {milliseconds(walk.seconds)}"
+    return stacked(told, stays)
+
+
+def stacked(words: str, parts: Sequence[tuple[str, float]]) -> Markup:
+    """The parts of a whole, each with its words and as wide as its share; the colours are `s0` to `s6` and then again."""
+    total = sum(size for _, size in parts) or 1.0
+    at, drawn = 0.0, []
+    for place, (told, size) in enumerate(parts):
+        width = max(1.0, size / total * _WIDTH)
+        drawn.append(rect(at, 0, width, 6, f"state s{place % 7}", words=told))
         at += width
-    told = f"handoff from {walk.giver} to {walk.taker or 'the next agent'} in {milliseconds(total)}"
-    return svg(told, max(at, _WIDTH), 6, parts, "ribbon", stretched=True)
+    return svg(words, max(at, _WIDTH), 6, drawn, "ribbon", stretched=True)
 
 
 def milliseconds(seconds: float) -> str:

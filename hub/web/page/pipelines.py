@@ -47,7 +47,8 @@ async def show(ask: Ask, _: Nothing) -> dict[str, object]:
 
 def _ran(node: Any) -> Box:
     href = f"/session/{node.session_id}" if node.session_id else ""
-    return Box(node.id, tuple(node.depends_on), node.provider, node.state.value, href)
+    unsure = node.state == "completed" and not node.verified
+    return Box(node.id, tuple(node.depends_on), node.provider, node.state.value, href, unsure)
 
 
 def _planned(node: Any) -> Box:

@@ -18,6 +18,7 @@ import hub
 from hub.api.approvals import Approval
 from hub.api.events import EventRecord
 from hub.domain import standing
+from hub.domain.event import Tag
 from hub.domain.text.figures import agent_name
 from hub.errors import HubError
 from hub.web.codec import decode_query
@@ -110,7 +111,12 @@ async def page(ask: Ask, project: str, found: FoundPage, query: bytes) -> tuple[
         view = VIEWS[found.page]
         given: object = decode_query(query, view.given, found.parameters)
         shown = await view.show(ask, given)
-        shared |= {"title": view.title, "tags": " ".join(sorted(view.tags)), "every": view.every, **shown}
+        shared |= {
+            "title": view.title,
+            "tags": " ".join(sorted(view.tags | {Tag.WAITING})),
+            "every": view.every,
+            **shown,
+        }
         return 200, await _rendered(f"{found.page}.html", shared)
     except Exception as error:  # noqa: BLE001  # the edge: what is not foreseen is logged and told as a 500
         why: HubError = as_hub_error(error)

@@ -29,7 +29,7 @@ class View:
         title: In the navigation, and of the document.
         show: What its template is filled with, by what the address gives.
         given: What the address may give: parameters of the path and of the query.
-        tags: Events after which it may look otherwise.
+        tags: Events after which it may look otherwise; what waits for a word is on every page.
         every: Seconds after which it may look otherwise without one; 0: it is not looked at anew for that.
     """
 

@@ -28,7 +28,7 @@ APPROVAL = {
 
 
 def asked_of(**given):
-    return question(sample(Approval, **{**APPROVAL, **given}), PurePath("/tree"))
+    return question(sample(Approval, **{**APPROVAL, **given}), "d-1:t-1", PurePath("/tree"))
 
 
 def test_the_command_is_shown_as_it_is():

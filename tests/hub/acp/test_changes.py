@@ -43,7 +43,7 @@ def blocks(text):
 
 def test_a_new_file_has_no_words_before(repo):
     [block] = blocks(diff(repo, made=(None, "one\ntwo\n")))
-    assert block == {"type": "diff", "path": "/tree/made", "newText": "one\ntwo\n"}
+    assert block == {"type": "diff", "path": "/tree/made", "oldText": None, "newText": "one\ntwo\n"}
 
 
 def test_a_file_that_is_gone_has_none_after(repo):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.faults.harness import git, project
-from tests.hub.acp.kit import ALLOW, REJECT, editor
+from tests.hub.acp.kit import ALLOW, REJECT, editor, opened
 from tests.hub.cli.command import hub
 from tests.waiting import Gate, until
 
@@ -52,13 +52,16 @@ def test_a_prompt_is_worked_on_and_shown(work):
     assert "made it" in ed.words()
     assert "Done, and the acceptance commands say so." in ed.words()
     assert ed.words("user_message_chunk") == "", "the editor shows its own prompt"
+    assert {"sessionUpdate": "session_info_update", "title": "make it"} in ed.updates
     tree = work.hub / "worktrees" / session
     calls = list(ed.calls().values())
     by_title = {call["title"]: call for call in calls}
     wrote = by_title["write made.txt"]
     assert (wrote["kind"], wrote["status"]) == ("edit", "completed")
     assert wrote["locations"] == [{"path": str(tree / "made.txt")}]
-    assert {"type": "diff", "path": str(tree / "made.txt"), "newText": "made\n"} in wrote["content"]
+    assert {"type": "diff", "path": str(tree / "made.txt"), "oldText": None, "newText": "made\n"} in wrote[
+        "content"
+    ]
     ran = by_title["run echo out; exit 3"]
     assert (ran["kind"], ran["status"], ran["rawOutput"]) == ("execute", "failed", {"exitCode": 3})
     assert by_title["verify: test -f made.txt"]["status"] == "completed"
@@ -159,6 +162,20 @@ def test_load_comes_back_after_a_restart_of_everything(work):
     assert "Thanks." in again.words()
     assert not any(update["sessionUpdate"] == "user_message_chunk" for update in told)
     assert work.ended()["sessionState"] == "completed"
+
+
+def test_what_is_resumed_is_not_told_again_but_known(work):
+    """Who goes on with the work of whom is said in a conversation that the editor shows already."""
+    ready(work, {"say": "First."}, {"ask": "Which one?"}, LIMIT)
+    with editor(work) as ed:
+        session = ed.new()
+        ed.prompt("make it")
+    with editor(work) as again:
+        again.session = session
+        assert "result" in again.ask("session/resume", sessionId=session, cwd=str(work.root), mcpServers=[])
+        assert again.updates == []
+        assert again.prompt("that one")["result"]["stopReason"] == "end_turn"
+    assert "demo-second/default goes on with the work." in again.words()
 
 
 def test_a_daemon_killed_in_the_middle_of_a_turn_is_started_again_and_nothing_is_doubled(work, tmp_path):
@@ -370,6 +387,41 @@ def test_a_session_that_is_opened_twice_is_told_once(work):
         assert ed.ask("session/list")["result"]["sessions"], "nothing more was on its way"
     told = str(ed.updates[before:])
     assert (told.count("After."), told.count("made it")) == (1, 1)
+
+
+def test_two_editors_have_one_conversation(work):
+    """Both are asked and told; one answers, and what one goes on with the other sees, and does not begin again."""
+    ready(work, {"approve": "make"}, DONE)
+    with editor(work) as ed, opened(work.root, work.environ()) as other:
+        session = ed.new()
+        ed.permit = lambda _: None
+        turn = ed.say("make it")
+        while not ed.asked:
+            ed.take(ed.read())
+        other.hello()
+        assert "result" in other.load(session)
+        other.until(lambda update: "made it" in str(update))
+        assert ed.answer_to(turn)["result"]["stopReason"] == "end_turn"
+        [put_away] = ed.told
+        assert put_away["params"] == {"requestId": ed.asked[0]["id"]}
+        work.script("demo-first", write(), DONE)
+        assert other.prompt("and more")["result"]["stopReason"] == "end_turn"
+        work.script("demo-first", {"run": "cat made.txt"}, DONE)
+        assert ed.prompt("and a third")["result"]["stopReason"] == "end_turn"
+        assert ed.words("user_message_chunk") == "and more"
+        other.until(lambda update: "and a third" in str(update))
+    assert git(work.root, "show", f"hub/{session}-3:made.txt") == "made"
+
+
+def test_what_is_cancelled_before_its_first_word_is_cancelled(work):
+    ready(work, write(), DONE)
+    with editor(work) as ed:
+        session = ed.new()
+        turn = ed.say("make it")
+        ed.notify("session/cancel", sessionId=session)
+        assert ed.answer_to(turn)["result"]["stopReason"] == "cancelled"
+        assert ed.prompt("now")["result"]["stopReason"] == "end_turn"
+    assert "made it" in ed.words()
 
 
 def test_a_daemon_that_has_gone_between_two_prompts_is_started_for_the_next(work):

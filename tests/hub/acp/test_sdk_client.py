@@ -11,6 +11,7 @@ import pytest
 from acp.schema import AllowedOutcome
 
 from tests.faults.harness import project
+from tests.waiting import Gate
 
 
 class SdkClient(acp.Client):
@@ -19,9 +20,13 @@ class SdkClient(acp.Client):
     def __init__(self) -> None:
         self.updates: list[Any] = []
         self.asked: list[Any] = []
+        self.began = asyncio.Event()
+        """Set when a tool is at work."""
 
     async def session_update(self, session_id, update, **kwargs):
         self.updates.append(update)
+        if getattr(update, "status", "") == "in_progress":
+            self.began.set()
 
     async def request_permission(self, options, session_id, tool_call, **kwargs):
         self.asked.append(tool_call)
@@ -31,6 +36,19 @@ class SdkClient(acp.Client):
     def kinds(self):
         return [update.session_update for update in self.updates]
 
+    def calls(self):
+        """How the tool calls stand; what has changed is told anew each time."""
+        calls = {
+            update.tool_call_id: update.status for update in self.updates if "call" in update.session_update
+        }
+        return {number: status for number, status in calls.items() if not number.startswith("changes ")}
+
+    def words(self):
+        """What was said, notes of hub's among it."""
+        return "".join(
+            update.content.text for update in self.updates if update.session_update == "agent_message_chunk"
+        )
+
 
 @pytest.fixture
 def work(tmp_path):
@@ -38,7 +56,9 @@ def work(tmp_path):
         yield made
 
 
-def test_a_whole_conversation_with_the_sdk(work):
+def test_a_whole_conversation_with_the_sdk(work, tmp_path):
+    """A permission, the wall, the handoff, a cancel; and all of it again in another process."""
+    gate = Gate(tmp_path / "gate")
     work.script(
         "demo-first",
         {"say": "I write."},
@@ -62,6 +82,19 @@ def test_a_whole_conversation_with_the_sdk(work):
             made = await conn.new_session(cwd=str(work.root), mcp_servers=[])
             answer = await conn.prompt(session_id=made.session_id, prompt=[acp.text_block("make it")])
             assert answer.stop_reason == "end_turn"
+            said = client.words()
+            wall = said.index("demo-first/default stops here: the usage limit is reached.")
+            assert wall < said.index("demo-second/default goes on with the work.") < said.index("made it")
+            assert "Done, and the acceptance commands say so." in said
+
+            work.script("demo-second", {"run": gate.command}, {"done": "never"})
+            client.began.clear()
+            more = [acp.text_block("and more")]
+            turn = asyncio.create_task(conn.prompt(session_id=made.session_id, prompt=more))
+            await client.began.wait()
+            await conn.cancel(session_id=made.session_id)
+            assert (await turn).stop_reason == "cancelled"
+            assert "Stopped; every byte is on its branch." in client.words()
         assert process.returncode == 0
         assert [asked.raw_input for asked in client.asked] == [{"command": "rm -rf build"}]
         assert {"agent_message_chunk", "tool_call", "tool_call_update"} <= set(client.kinds())
@@ -77,7 +110,9 @@ def test_a_whole_conversation_with_the_sdk(work):
             with pytest.raises(acp.RequestError) as refused:
                 await conn.load_session(cwd=str(work.root), session_id="s-1-none", mcp_servers=[])
             assert refused.value.code == -32002
-        assert again.kinds()[0] == "user_message_chunk"
-        assert again.kinds()[1:] == client.kinds()
+        assert again.words() == client.words()
+        assert again.kinds().count("user_message_chunk") == 2
+        assert again.calls() == client.calls()
 
-    asyncio.run(asyncio.wait_for(drive(), 90))
+    with gate:
+        asyncio.run(asyncio.wait_for(drive(), 90))

@@ -100,11 +100,70 @@ def test_the_agents_own_request_for_permission_is_told_once(teller):
     assert (update["toolCallId"], update["status"]) == ("a-1", "failed")
 
 
+@pytest.mark.parametrize("first", ["call", "request"])
+def test_a_permission_is_asked_at_the_very_call_that_it_is_about(teller, first):
+    """One line for both, whichever of them an agent tells first; and the call goes on where it was allowed."""
+    call = {"tool": "Bash", "toolId": "t-1", "command": "rm -rf /tree/build", **AGENT}
+    began = record("tool_use", "run rm", type="tool_use", **call)
+    action = "Bash: rm -rf /tree/build"
+    about = {"approvalId": "a-1", "callId": "d-1:t-1", "action": action, "sessionId": "s-1"}
+    asked = record("waiting", "approval needed", needsApproval=True, **about)
+    if first == "call":
+        updates = teller.tell(began) + teller.tell(asked)
+        assert (updates[-1]["status"], updates[-1]["title"]) == ("pending", "Bash: rm -rf build")
+    else:
+        updates = teller.tell(asked) + teller.tell(began)
+        assert (updates[-1]["status"], updates[-1]["kind"]) == ("pending", "execute")
+    assert teller.tell(record("waiting", "Bash rm", type="waiting", approvalId="n-1", **call)) == []
+    updates += teller.tell(record("waiting", "approved", approved=True, **about))
+    assert (updates[-1]["status"], updates[-1]["content"]) == ("in_progress", [])
+    updates += teller.tell(record("tool_result", "gone", type="tool_result", **call))
+    assert updates[-1]["status"] == "completed"
+    assert {update["toolCallId"] for update in updates} == {teller.call_of("a-1")}
+    kinds = [update["sessionUpdate"] for update in updates]
+    assert kinds == ["tool_call", *["tool_call_update"] * (len(updates) - 1)]
+
+
+def test_what_the_rules_forbid_is_the_failure_of_its_call(teller):
+    call = {"tool": "Bash", "toolId": "t-1", "command": "make", **AGENT}
+    teller.tell(record("tool_use", "run make", type="tool_use", **call))
+    about = {"approvalId": "a-1", "callId": "d-1:t-1", "action": "Bash: make"}
+    [denied] = teller.tell(record("waiting", "denied: Bash: make", approved=False, **about))
+    assert (denied["toolCallId"], denied["status"]) == ("d-1:t-1", "failed")
+    assert "denied" in denied["content"][0]["content"]["text"]
+
+
+def test_what_a_command_printed_is_no_markup(teller):
+    """Editors read the content of a call as Markdown: a line of `#` is no heading."""
+    call = {"tool": "Bash", "toolId": "1", "command": "ls", **AGENT}
+    teller.tell(record("tool_use", "run ls", type="tool_use", **call))
+    [update] = teller.tell(record("tool_result", "# a\n```\n", type="tool_result", **call))
+    assert update["content"][0]["content"]["text"] == "````\n# a\n```\n````"
+
+
 def test_two_agents_may_number_their_calls_alike(teller):
     first = teller.tell(record("tool_use", "read a", type="tool_use", tool="read", toolId="1", **AGENT))
     other = {**AGENT, "dispatchId": "d-2"}
     second = teller.tell(record("tool_use", "read b", type="tool_use", tool="read", toolId="1", **other))
-    assert first[0]["toolCallId"] != second[0]["toolCallId"]
+    assert first[0]["toolCallId"] != second[-1]["toolCallId"]
+
+
+@pytest.mark.parametrize("over", ["the end", "the next agent"])
+def test_a_call_that_its_agent_left_open_goes_on_no_longer(teller, over):
+    """Else an editor shows it at work for ever."""
+    use = {"tool": "read", "type": "tool_use", **AGENT}
+    [left] = teller.tell(record("tool_use", "read a", toolId="1", **use))
+    teller.tell(record("tool_use", "read b", toolId="2", **use))
+    teller.tell(record("tool_result", "b", tool="read", type="tool_result", toolId="2", **AGENT))
+    if over == "the end":
+        [update, _] = teller.tell(record("system", "session x", ended="stopped"))
+    else:
+        [update, _] = said(teller, "Two.", dispatchId="d-2")
+    call = left["toolCallId"]
+    assert update == {"sessionUpdate": "tool_call_update", "toolCallId": call, "status": "failed"}
+    assert (
+        teller.tell(record("system", "session x", ended="stopped"))[0]["sessionUpdate"] != "tool_call_update"
+    )
 
 
 def test_who_takes_over_is_said_before_the_first_word(teller):

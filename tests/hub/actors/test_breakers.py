@@ -92,8 +92,11 @@ async def test_five_failures_open_it_and_a_restart_remembers(places):
         assert await bench.ask(BreakerClosed()) == {("demo", "default"): Shut(1030.0, limited=False)}
     async with bench_of(places, clock) as bench:
         assert unstructure(await bench.ask(BreakerSnapshots())) == [
-            {"name": "demo/default", "state": "open", "failures": 5, "openedAt": "1970-01-01T00:16:40.000Z"}
-        ]
+            {
+                "name": "demo/default", "state": "open", "failures": 5, "openedAt": "1970-01-01T00:16:40.000Z",
+                "until": "1970-01-01T00:17:10.000Z",
+            }
+        ]  # fmt: skip
         clock.now += 30
         assert await bench.ask(BreakerClosed()) == {}
         await bench.ask(BreakerSuccess("demo", "default"))

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import attrs
 
+from tests import forks
 from tests.stories import said
 from tests.stories.said import plain
 
@@ -44,11 +45,8 @@ def on_terminal(words: Sequence[str], cwd: Path, env: Mapping[str, str], columns
     """On a terminal so wide; nothing can be typed. Both outputs are one there."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hub", *words], cwd=cwd, env={**env, "TERM": "xterm-256color"},
-        stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, start_new_session=True,
-    )  # fmt: skip
-    os.close(theirs)
+    with os.fdopen(theirs, "wb", buffering=0) as terminal:
+        process = forks.fork(words, cwd=cwd, env={**env, "TERM": "xterm-256color"}, out=terminal)
     data = b""
     try:
         while part := os.read(ours, 65_536):
@@ -62,10 +60,7 @@ def on_terminal(words: Sequence[str], cwd: Path, env: Mapping[str, str], columns
 
 def in_pipe(words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Said:
     """Read by a program."""
-    done = subprocess.run(
-        [sys.executable, "-m", "hub", *words], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, check=False, timeout=LIMIT,
-    )  # fmt: skip
+    done = forks.run(words, cwd=cwd, env=env, timeout=LIMIT)
     return Said(done.stdout, done.stderr, done.returncode)
 
 

@@ -18,7 +18,8 @@ WINDOW = {
 
 def entry(windows=(), **figures):
     given = {"provider": "claude", "account": "work", **WINDOW, **figures}
-    return sample(Entry, **given, windows=[{**one, "rises": []} for one in windows or [WINDOW]])
+    more = {"rises": [], "burned": [], "burnedSince": "2026-01-01T00:00:00.000Z"}
+    return sample(Entry, **given, windows=[{**one, **more} for one in windows or [WINDOW]])
 
 
 def test_a_line_tells_it_all():

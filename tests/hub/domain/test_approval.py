@@ -60,7 +60,7 @@ def test_a_request_is_made_of_an_agents_event():
     found = asked(Event(EventType.WAITING, "Bash remove it", meta), **OF)
     assert found is not None
     assert (found.action, found.subject, found.native_id) == ("Bash: rm x", "rm x", "r1")
-    assert found.context == {"command": "rm x", "input": {"command": "rm x"}}
+    assert found.context == {"command": "rm x", "input": {"command": "rm x"}, "toolId": "t"}
     assert found.id == request_id("d-1", "r1")
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from hub.providers.base import Account, Assignment
+from hub.domain.accounts.account import Account
+from hub.providers.base import Assignment
 from tests.agents import PROGRAMS, Program, base_env, program_path
 from tests.model_server import ModelServer
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hub.providers.base import Account, Assignment, Capabilities
+from hub.domain.accounts.account import Account
+from hub.providers.base import Assignment, Capabilities
 from hub.providers.provider import Provider
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from hub.domain.accounts.account import Account
 from hub.domain.accounts.login import FoundLogin
 from hub.io.processes.probe import probe
 from hub.io.secrets.agent_keys import find_login
-from hub.providers.base import Account
 from hub.providers.registry import load
 from tests.agents import PROGRAMS, program_path
 

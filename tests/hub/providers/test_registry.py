@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from hub.api.tables import parse_config
+from hub.domain.accounts.account import Account
 from hub.domain.config.reader import AGENTS, Config
 from hub.errors import Code, HubError
 from hub.providers import registry
-from hub.providers.base import Account, Assignment, Stdin, Stream
+from hub.providers.base import Assignment, Stdin, Stream
 from hub.providers.provider import Provider, install_hint, refused_login_hint
 
 _MEMBERS = [member for member in vars(Provider) if not member.startswith("_")]

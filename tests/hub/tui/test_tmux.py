@@ -29,7 +29,9 @@ class Terminal:
         self.socket = work.root.parent / f"tmux-{next(_NUMBERS)}"  # the last one's server may still be ending
         more = {"LANG": "C.UTF-8", "TERM": "xterm-256color", **env}
         command = shlex.join([*program, *options])
-        self.env = {**work.environ(), **more}
+        # A size of the environment, as CI has one, would count for more than the window's.
+        plain = {name: value for name, value in work.environ().items() if name not in ("COLUMNS", "LINES")}
+        self.env = {**plain, **more}
         self.tmux(
             "-f",
             os.devnull,

@@ -154,9 +154,15 @@ RISES = [
     {"at": "2025-12-31T23:30:00.000Z", "fractionUsed": 0.1},
     {"at": "2025-12-31T23:59:00.000Z", "fractionUsed": 0.4},
 ]
+BURNED = [
+    {"sessionId": "s-1", "model": "m-1", "tokens": 900},
+    {"sessionId": "", "model": "", "tokens": 200},
+    {"sessionId": "s-gone", "model": "", "tokens": 100},
+]
+METERED = {**WINDOW, "rises": RISES, "burned": BURNED, "burnedSince": "2025-12-31T23:00:00.000Z"}
 WALLET = {
     "provider": "claude", "account": "default", "tokensToday": 1200, "tokensElsewhere": 200, **WINDOW,
-    "windows": [{**WINDOW, "rises": RISES}],
+    "windows": [METERED],
 }  # fmt: skip
 DETAIL = {
     "nodes": [

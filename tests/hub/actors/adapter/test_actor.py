@@ -21,8 +21,8 @@ from hub.actors.adapter.actor import Adapter
 from hub.domain.redaction.events import EventRedactor
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.io.processes import control
-from hub.io.runner.client import AgentLaunch, StdinMode
 from hub.io.runner.framing import MAX_LINE
+from hub.io.runner.launch import AgentLaunch, StdinMode
 from hub.message_map import slot_of
 from hub.messages import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, AgentBatch, Dispatch
 from hub.providers.base import Assignment, Ending

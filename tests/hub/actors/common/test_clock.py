@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.actors.common.clock import iso
+from hub.domain.wallclock import iso
 
 
 def test_iso_is_utc_with_milliseconds():

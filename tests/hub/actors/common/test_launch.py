@@ -11,12 +11,13 @@ import attrs
 import pytest
 
 from hub.actors.common.launch import agent_launch
+from hub.domain.accounts.account import Account
 from hub.domain.config.model import ApprovalRule
 from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
 from hub.io.project.places import load_or_create_key
 from hub.messages import StartRun
-from hub.providers.base import Account, Assignment
+from hub.providers.base import Assignment
 from hub.providers.demo.agent import FIRST
 from hub.providers.registry import load, load_all
 from tests.faults.harness import project

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hub.actors.quota import wallet
 from hub.api.convert import unstructure
 from hub.domain.quota.burn import begin, observe
-from hub.domain.quota.spending import DAY, NOTHING, Spending
+from hub.domain.quota.spending import DAY, NOTHING, Spender, Spending, spend
 from hub.domain.quota.wallet import prospect
 from hub.domain.quota.window import QuotaReading
 from tests.hub.domain.quota.test_wallet import NOW, seen, soon
@@ -20,7 +20,8 @@ def test_an_entry_tells_every_figure_with_its_source_and_age():
     found = entry("claude", "work", [seen(425, found=soon(115))], NOW)
     owner = ("provider", "account", "tokensToday", "tokensElsewhere")
     [window] = found.pop("windows")
-    assert window.pop("rises") == []
+    assert (window.pop("rises"), window.pop("burned")) == ([], [])
+    assert window.pop("burnedSince") == found["readAt"]
     assert window == {k: v for k, v in found.items() if k not in owner}
     assert found == {
         "provider": "claude", "account": "work", "tokensToday": 0, "tokensElsewhere": 0,
@@ -75,3 +76,17 @@ def test_a_window_tells_how_its_meter_came_to_stand_there():
             assert window["rises"][0]["at"] == "2026-11-18T10:51:40.000Z"
     [window] = entry("claude", "work", [prospect(burn, NOW)], NOW)["windows"]
     assert (len(window["rises"]), window["rises"][-1]["fractionUsed"]) == (64, 0.89)
+
+
+def test_each_window_tells_who_spent_what_since_it_began():
+    """The short window what came after its first reading, a declared day all since midnight UTC."""
+    midnight = NOW // DAY * DAY
+    spending = spend(NOTHING, 1000, midnight + 60, by=Spender("s-early", "m"))
+    spending = spend(spending, 50, NOW - 60, by=Spender("s-late"))
+    burn = begin(QuotaReading("claude", "work", "five_hour", 100, None, "stream", NOW - 900))
+    windows = [prospect(burn, NOW), seen(250, "day", midnight + DAY - NOW, cap=4000, source="declared")]
+    day, hours = entry("claude", "work", windows, NOW, spending)["windows"]
+    late = {"sessionId": "s-late", "model": "", "tokens": 50}
+    assert day["burned"] == [{"sessionId": "s-early", "model": "m", "tokens": 1000}, late]
+    assert day["burnedSince"] == "2026-11-18T00:00:00.000Z"
+    assert (hours["burned"], hours["burnedSince"]) == ([late], hours["rises"][0]["at"])

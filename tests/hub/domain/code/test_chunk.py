@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.code import CodeChunk, chunks
-from hub.domain.code.chunk import LINES, MAX_LINE
+from hub.domain.code.chunk import LINES, MAX_LINE, CodeChunk, chunks
 
 
 @given(

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.code import LANGUAGES, chunks, declared, mark
-from hub.domain.code.mark import HEAD
+from hub.domain.code.chunk import chunks
+from hub.domain.code.declared import declared
+from hub.domain.code.mark import HEAD, mark
+from hub.domain.code.table import LANGUAGES
 
 WORDS = [
     *(b'func type const var ( ) struct fn pub mod r#" "# macro_rules! class interface enum record @interface @A( @a'.split()),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hub.domain.code import mark
-from hub.domain.code.mark import HEAD
+from hub.domain.code.mark import HEAD, mark
 
 
 @pytest.mark.parametrize(

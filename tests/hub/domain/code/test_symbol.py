@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.code import LANGUAGES, Symbol, declared
-from hub.domain.code.symbol import MAX_NAME, MAX_SYMBOLS
+from hub.domain.code.declared import declared
+from hub.domain.code.symbol import MAX_NAME, MAX_SYMBOLS, Symbol
+from hub.domain.code.table import LANGUAGES
 
 SAMPLES = sorted((Path(__file__).parent / "samples").glob("*.txt"))
 _LABEL = re.compile(r"(?://|#): (\w+ [^\s,]+(?:, \w+ [^\s,]+)*)")

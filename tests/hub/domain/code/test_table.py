@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hub.domain.code import LANGUAGES, language_of
+from hub.domain.code.table import LANGUAGES, language_of
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hub.domain.code import Symbol
 from hub.domain.code.resolve import project
+from hub.domain.code.symbol import Symbol
 from hub.domain.event import Record
 from hub.domain.graph.activity import ActivityFold
 from hub.domain.graph.vocabulary import (

@@ -53,6 +53,22 @@ def denies(pattern: str, request: PermissionRequest, seen: SeenPath | None = Non
     return decision([Rule(command=pattern, decision="deny")], request, seen) == "deny"
 
 
+@pytest.mark.parametrize(
+    ("pattern", "command", "met"),
+    [
+        ("rm -rf*", "rm -fr x", True),
+        ("rm -rf*", "sudo rm -r x -f", True),
+        ("rm -rf*", "rm --recursive --force x", True),
+        ("git push -f*", "git push origin --force", True),
+        ("git push -f*", "git push --force-with-lease", False),
+        ("rm -rf*", "rm -r x", False),
+        ("tar -x*", "tar -abcdx y", False),
+    ],
+)
+def test_options_of_one_letter_are_the_same_in_every_order(pattern, command, met):
+    assert denies(pattern, shell(command)) is met
+
+
 # --- the rules --------------------------------------------------------------------------------------------
 
 

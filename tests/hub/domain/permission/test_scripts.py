@@ -11,6 +11,8 @@ from hub.domain.permission.rules import judge_script
 from hub.domain.permission.scripts import Script, said, scripts
 from tests.hub.domain.permission.test_rules import FOLDER, shell
 
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+
 
 @pytest.mark.parametrize(
     ("line", "found"),
@@ -29,7 +31,14 @@ from tests.hub.domain.permission.test_rules import FOLDER, shell
         ("npm", []),
         ("npm install x", []),
         ("ls > x", []),
-        ("make", []),
+        ("make -j 4 -n all", [Script(name, "all", maker="make") for name in MAKEFILES]),
+        ("make -fa.mk x A=1", [Script("a.mk", "x A=1", maker="make")]),
+        ("make --file=a.mk -f b.mk", [Script(name, maker="make") for name in ("a.mk", "b.mk")]),
+        (
+            "make -I more -C sub",
+            [Script(f"{at}{name}", maker="make") for at in ("", "sub/") for name in MAKEFILES],
+        ),
+        ("sudo just --justfile a d", [Script("a", "d", maker="just")]),
     ],
 )
 def test_scripts_are_known_by_their_names(line, found):
@@ -50,6 +59,10 @@ def test_scripts_are_known_by_their_names(line, found):
         (Script("p", "x"), '{"scripts": {}}', ""),
         (Script("p", "x"), "[]", ""),
         (Script("p", "x"), "not JSON", ""),
+        (Script("Makefile", "x", maker="make"), "x:\n\trm y\n", "rm y"),
+        (Script("a b/Makefile", "x", maker="make"), "x:\n\trm y\n", "cd 'a b'\nrm y"),
+        (Script("a/Makefile", "y", maker="make"), "x:\n\trm y\n", ""),
+        (Script("justfile", maker="just"), "x:\n  rm y\n", "rm y"),
     ],
 )
 def test_a_script_says_what_a_shell_would_run(script, text, line):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.quota.spending import DAY, Spending, spend, spend_elsewhere, spent
+from hub.domain.quota.spending import DAY, HOUR, Spender, Spending, spend, spend_elsewhere, spent
 from hub.domain.quota.window import QuotaReading
 
 NOON = 20_000 * DAY + DAY / 2
@@ -64,3 +64,36 @@ def test_what_was_spent_without_hub_is_in_the_sum_and_told_apart():
     assert spend(found, 1, NOON + 1).today(NOON) == (141, 40)
     assert spend_elsewhere(found, 7, NOON + DAY).today(NOON + DAY) == (7, 7)
     assert found.today(NOON + DAY) == (0, 0)
+
+
+A, B = Spender("s-a", "m"), Spender("s-b", "m")
+
+
+def test_who_spent_it_is_known_from_any_hour_on():
+    """All of it, however many events told it: hub's sessions by model, and the agents that hub did not start."""
+    found = Spending()
+    for minute in range(5 * 60):
+        found = spend(found, 10, NOON + 60 * minute, by=A if minute % 2 else B)
+    found = spend_elsewhere(found, 7, NOON + 5 * HOUR)
+    assert found.since(NOON) == (NOON, [(B, 1500), (A, 1500), (Spender(), 7)])
+    assert found.since(NOON + 4 * HOUR + 30) == (NOON + 4 * HOUR + 30, [(B, 300), (A, 300), (Spender(), 7)])
+    assert len(found.parts) == 11, "an hour of a session is one part"
+
+
+def test_a_running_total_is_its_sessions_by_what_it_rose():
+    found = spend(Spending(), 100, NOON, "d", cumulative=True, by=A)
+    found = spend(found, 100, NOON + HOUR, "d", cumulative=True, by=A)
+    found = spend(found, 150, NOON + HOUR, "d", cumulative=True, by=A)
+    assert found.since(NOON)[1] == [(A, 150)]
+    assert found.since(NOON + HOUR)[1] == [(A, 50)]
+
+
+def test_since_when_it_is_known_is_said():
+    """Nothing older than a month is kept, and no more parts than a file can bear: the figures say from when on they are."""
+    assert Spending().since(NOON) == (NOON, [])
+    found = spend(spend(Spending(), 1, NOON, by=A), 2, NOON + 40 * DAY, by=B)
+    assert found.since(NOON) == (NOON + 40 * DAY, [(B, 2)])
+    for number in range(3000):
+        found = spend(found, 1, NOON + 41 * DAY, by=Spender(f"s-{number}"))
+    assert len(found.parts) == 2048
+    assert found.since(NOON)[0] == NOON + 41 * DAY

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.result.repair import MOST, Refused, correction
+from hub.domain.result.acceptance import MOST_OUTPUT, Refused, correction
 
 
 def test_the_end_of_each_output_is_told():
@@ -17,8 +17,11 @@ def test_of_a_long_output_whole_lines_from_its_end():
     shown = text.partition("(exit status 1)\n")[2]
     assert shown.endswith("line 4999")
     assert shown.startswith("line ")
-    assert len(shown) <= MOST
-    assert len(correction([Refused("x", 1, "é" * 9000)]).partition("(exit status 1)\n")[2].encode()) <= MOST
+    assert len(shown) <= MOST_OUTPUT
+    assert (
+        len(correction([Refused("x", 1, "é" * 9000)]).partition("(exit status 1)\n")[2].encode())
+        <= MOST_OUTPUT
+    )
 
 
 @given(st.lists(st.text(max_size=6000), max_size=8))
@@ -26,5 +29,5 @@ def test_all_together_stay_within_the_bound(outputs):
     """However many commands failed, and whatever they printed."""
     base = correction([Refused("x", 1, "y") for _ in outputs])
     text = correction([Refused("x", 1, output) for output in outputs])
-    assert len(text.encode()) <= len(base.encode()) + MOST + 64 * len(outputs)
+    assert len(text.encode()) <= len(base.encode()) + MOST_OUTPUT + 64 * len(outputs)
     assert "\x1b" not in text

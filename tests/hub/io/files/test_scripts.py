@@ -32,6 +32,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "b.sh").write_text("./a.sh\ntouch done\n")
     (tmp_path / "run").write_text("#!/usr/bin/env python3\nrm = 1\n")
     (tmp_path / "home").mkdir()
+    (tmp_path / "home/Makefile").write_text("x: y\n\t./d.sh\ny:\n\trm -r z\n")
+    (tmp_path / "home/d.sh").write_text("git push\n")
     (tmp_path / "home/c").write_text("ls\n")
     (tmp_path / "package.json").write_text('{"scripts": {"pretest": "./b.sh", "test": "jest", "x": 1}}')
     return tmp_path
@@ -41,6 +43,7 @@ def test_a_script_is_read_with_those_that_it_runs_each_once(folder):
     assert lines(folder, "./a.sh") == ["./b.sh x", "./a.sh\ntouch done"]
     assert lines(folder, "bash a.sh && source ~/c") == ["./b.sh x", "ls", "./a.sh\ntouch done"]
     assert lines(folder, "./c", cwd="home") == ["ls"]
+    assert lines(folder, "make -C home x") == ["cd home\n./d.sh\nrm -r z", "git push"]
     assert lines(folder, "npm test") == ["./b.sh", "jest", "./a.sh\ntouch done", "./b.sh x"]
 
 

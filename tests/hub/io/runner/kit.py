@@ -12,19 +12,17 @@ import attrs
 import trio
 
 from hub.io.processes import control
-from hub.io.runner.client import (
-    AgentLaunch,
+from hub.io.runner.client import RunnerClient, spawn_runner
+from hub.io.runner.launch import AgentLaunch, StopGraces
+from hub.io.runner.view import (
     ErrorOutput,
     Message,
     Output,
     RunEnd,
     RunEnded,
-    RunnerClient,
     RunnerStatus,
-    StopGraces,
     WriteTaken,
     inspect,
-    spawn_runner,
 )
 from tests.waiting import changed
 

@@ -18,20 +18,9 @@ import trio.testing
 
 from hub.io.runner import client as child
 from hub.io.runner import wire as runner_wire
-from hub.io.runner.client import (
-    Dead,
-    Output,
-    RunEnd,
-    RunEnded,
-    RunnerClient,
-    RunnerLost,
-    RunnerStatus,
-    Running,
-    StdinMode,
-    StopGraces,
-    inspect,
-    spawn_runner,
-)
+from hub.io.runner.client import RunnerClient, RunnerLost, spawn_runner
+from hub.io.runner.launch import StdinMode, StopGraces
+from hub.io.runner.view import Dead, Output, RunEnd, RunEnded, RunnerStatus, Running, inspect
 from tests.hub.io.runner.kit import (
     DAEMON,
     claim_of,

@@ -6,8 +6,9 @@ import os
 import resource
 from pathlib import Path
 
-from hub.io.runner.client import Output, RunnerClient, spawn_runner
+from hub.io.runner.client import RunnerClient, spawn_runner
 from hub.io.runner.framing import HEAD, LineFramer
+from hub.io.runner.view import Output
 from tests.hub.io.runner.kit import claim_of, script
 
 SIZE = int(os.environ.get("HUB_TEST_LINE_MIB", "200")) << 20

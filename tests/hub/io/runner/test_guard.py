@@ -14,18 +14,8 @@ from hub.errors import Code, HubError
 from hub.io.files import seal
 from hub.io.files.sealed import NotSealed, run_key
 from hub.io.processes import control
-from hub.io.runner.client import (
-    ClaimedNotStarted,
-    Dead,
-    NeverClaimed,
-    RunEnded,
-    RunnerClient,
-    RunnerLost,
-    Running,
-    inspect,
-    read_spool,
-    spawn_runner,
-)
+from hub.io.runner.client import RunnerClient, RunnerLost, spawn_runner
+from hub.io.runner.view import ClaimedNotStarted, Dead, NeverClaimed, RunEnded, Running, inspect, read_spool
 from tests.hub.io.runner.kit import (
     DAEMON,
     claim_of,

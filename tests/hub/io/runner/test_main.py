@@ -14,17 +14,10 @@ import trio
 
 from hub.errors import Code, HubError
 from hub.io.runner import launcher
-from hub.io.runner.client import (
-    AgentLaunch,
-    NeverClaimed,
-    RunEnded,
-    RunnerClient,
-    StdinMode,
-    inspect,
-    make_ready,
-    read_spool,
-    spawn_runner,
-)
+from hub.io.runner.client import RunnerClient, spawn_runner
+from hub.io.runner.launch import AgentLaunch, StdinMode
+from hub.io.runner.launcher import make_ready
+from hub.io.runner.view import NeverClaimed, RunEnded, inspect, read_spool
 from tests.hub.io.runner.kit import (
     DAEMON,
     claim_of,

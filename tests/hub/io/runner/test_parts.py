@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from hub.io.runner import files as runner_files
 from hub.io.runner import wire as runner_wire
+from hub.io.runner.core import DEFAULT_GRACES, Ladder, read_graces
 from hub.io.runner.input import Input
-from hub.io.runner.ladder import DEFAULT_GRACES, Ladder, read_graces
 from hub.io.runner.loop import READ, Loop
 from hub.io.runner.pump import Pump
 

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from hub.errors import Code, HubError
-from hub.io.runner.client import NeverClaimed, RunEnded, RunnerClient, StdinMode, inspect, spawn_runner
+from hub.io.runner.client import RunnerClient, spawn_runner
+from hub.io.runner.launch import StdinMode
+from hub.io.runner.view import NeverClaimed, RunEnded, inspect
 from tests.hub.io.runner.kit import lines, listen, script, verdict_written
 
 

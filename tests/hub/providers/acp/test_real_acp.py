@@ -8,10 +8,11 @@ import attrs
 import pytest
 
 from hub.api.tables import parse_config
+from hub.domain.accounts.account import Account
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
 from hub.providers import registry
-from hub.providers.base import Account, Ending
+from hub.providers.base import Ending
 from tests.agents import PROGRAMS, program_path
 from tests.drive import drive
 from tests.model_server import Turn

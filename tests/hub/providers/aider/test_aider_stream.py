@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hub.domain.accounts.account import Account
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
 from hub.providers.aider import checks, failures
 from hub.providers.aider.agent import PROVIDER
-from hub.providers.base import Account, Assignment, Ending, ProcessExit, Stdin
+from hub.providers.base import Assignment, Ending, ProcessExit, Stdin
 from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, runs
 
 ASSIGNMENT = Assignment(

@@ -8,7 +8,8 @@ from typing import Any
 import attrs
 import pytest
 
-from hub.providers.base import Account, Assignment, Stdin
+from hub.domain.accounts.account import Account
+from hub.providers.base import Assignment, Stdin
 from hub.providers.claude.agent import PROVIDER
 
 BASE = Assignment("d-1", "s-1", "Secret plan.", Path("/repo"), Path("/run/d-1"))

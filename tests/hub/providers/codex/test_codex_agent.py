@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hub.domain.accounts.account import Account
 from hub.domain.failure import FailureClass
-from hub.providers.base import Account, Assignment, Stdin
+from hub.providers.base import Assignment, Stdin
 from hub.providers.codex import failures
 from hub.providers.codex.agent import PROVIDER
 from hub.providers.codex.items import unwrap

@@ -8,9 +8,10 @@ from pathlib import Path
 import attrs
 import pytest
 
+from hub.domain.accounts.account import Account
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Account, Assignment, Ending, Stdin
+from hub.providers.base import Assignment, Ending, Stdin
 from hub.providers.copilot import failures
 from hub.providers.copilot.agent import PROVIDER
 from tests.hub.providers.captured import fold, lines_of, rpc

@@ -14,11 +14,12 @@ from typing import Any, ClassVar
 
 import pytest
 
+from hub.domain.accounts.account import Account
 from hub.domain.brief import render_envelope
 from hub.domain.contract import Contract
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Account, Assignment, Ending
+from hub.providers.base import Assignment, Ending
 from hub.providers.demo import story
 from hub.providers.demo.agent import FIRST, SECOND, Demo
 from tests.drive import OnEvent, Run, drive

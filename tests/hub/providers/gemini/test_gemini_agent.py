@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hub.domain.accounts.account import Account
 from hub.domain.failure import FailureClass
-from hub.providers.base import Account, Assignment, Stdin
+from hub.providers.base import Assignment, Stdin
 from hub.providers.gemini import failures
 from hub.providers.gemini.agent import PROVIDER
 from tests.hub.providers.captured import NOW

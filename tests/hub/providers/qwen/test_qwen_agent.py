@@ -8,8 +8,9 @@ from pathlib import Path
 import attrs
 import pytest
 
+from hub.domain.accounts.account import Account
 from hub.domain.failure import FailureClass
-from hub.providers.base import Account, Assignment, Stdin
+from hub.providers.base import Assignment, Stdin
 from hub.providers.qwen import failures
 from hub.providers.qwen.agent import DEFAULTS_FILE, PROVIDER
 from tests.hub.providers.captured import fold, lines_of

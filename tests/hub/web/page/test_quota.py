@@ -7,35 +7,26 @@ import pytest
 from hub.api.convert import structure
 from hub.api.quota import MeteredWindow
 from hub.web.page.burn import burn, words_of
-from hub.web.page.quota import spent
-from tests.hub.web.fake import RISES, WINDOW
-from tests.hub.web.page.test_gantt import event
+from hub.web.page.quota import spenders
+from tests.hub.web.fake import METERED, RISES
 
 NOW = 1_767_225_600.0
 
 
 def window(**more):
-    return structure(
-        {**WINDOW, "resetsAt": "2026-01-01T02:00:00.000Z", "rises": RISES, **more}, MeteredWindow
-    )
+    return structure({**METERED, "resetsAt": "2026-01-01T02:00:00.000Z", **more}, MeteredWindow)
 
 
-def test_a_sum_that_is_told_anew_is_counted_once():
-    """An agent that tells the whole run's tokens with every step has not burned them each time."""
-    step = {"provider": "a", "account": "x", "model": "m", "sessionId": "s-1"}
-    found = spent(
-        [
-            event(1, "quota", tokensIn=10, tokensOut=1, **step),
-            event(2, "quota", tokensIn=10, tokensOut=1, **step),
-            event(3, "quota", tokensIn=100, cumulative=True, dispatchId="d", **{**step, "provider": "b"}),
-            event(4, "quota", tokensIn=150, cumulative=True, dispatchId="d", **{**step, "provider": "b"}),
-            event(5, "quota", tokensIn="many", used="much"),
-        ]
-    )
-    assert [(one.account, one.tokens, one.share) for one in found] == [
-        ("b/x", 150, 1.0),
-        ("a/x", 22, 22 / 150),
-    ]
+def test_all_that_was_burned_is_in_the_picture():
+    """Six are named, the others are one part; a session that is gone keeps its id."""
+    many = [{"sessionId": f"s-{n}", "model": "m", "tokens": 100 - n} for n in range(40)]
+    drawn = ET.fromstring(spenders(window(burned=many), {"s-0": "Port it"}))
+    words = [part[0].text for part in drawn.iter("rect")]
+    assert words[:2] == ["Port it: 100 tokens", "s-1: 99 tokens"]
+    assert words[6:] == ["others: 2,635 tokens"]
+    widths = [float(part.get("width")) for part in drawn.iter("rect")]
+    assert sum(widths) == pytest.approx(100, abs=0.1)
+    assert widths[6] == pytest.approx(100 * 2635 / sum(one["tokens"] for one in many), abs=0.01)
 
 
 @pytest.mark.parametrize(("screen", "width"), [(0, 760), (1, 300)])
