@@ -6,8 +6,6 @@ Must not: wait for a daemon longer than a person waits for the Tab key, or show 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 from click.shell_completion import CompletionItem
 
@@ -18,18 +16,14 @@ _PATIENCE = 1.0
 
 
 def sessions(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The sessions of the daemon that runs, the newest first, each with its title."""
+    """The project's sessions, the newest first, each with its title; without a daemon those on record."""
     from hub.api.sessions import Sessions
-    from hub.client.quick import find
+    from hub.cli.records import Records
 
-    given = ctx.find_root().params
-    project = Path(given.get("project") or ".").absolute()
+    given = ctx.find_root().params  # of the command itself nothing has been run
+    ctx.obj = {"project": given.get("project") or "", "port": given.get("port")}
     try:
-        rows = (
-            find(given.get("port") or None, project, timeout=_PATIENCE)
-            .read(Sessions, "/api/sessions")
-            .sessions
-        )
+        rows = Records(ctx, timeout=_PATIENCE).read(Sessions, "/api/sessions").sessions
     except HubError:
         return []
     return [
