@@ -58,6 +58,8 @@ TYPES: Mapping[str, FailureClass] = {
                 "ServiceQuotaExceededException",
                 "ResourceExhausted",
             ),
+            *("rate_limited", "rate_limit_reached_error", "exceeded_current_quota_error", "budget_exceeded"),
+            *("Throttling.RateQuota", "Throttling.AllocationQuota"),
         ),
         USAGE_LIMIT,
     ),
@@ -80,7 +82,12 @@ TYPES: Mapping[str, FailureClass] = {
             *("InternalServerError", "ServiceUnavailableError", "BadGatewayError", "OverloadedError"),
             *("APIConnectionError", "APIConnectionTimeoutError", "APITimeoutError", "server_error"),
             *("ServiceUnavailableException", "InternalServerException", "ModelTimeoutException"),
-            *("ModelNotReadyException", "ServiceUnavailable", "DeadlineExceeded"),
+            *(
+                "ModelNotReadyException",
+                "ServiceUnavailable",
+                "DeadlineExceeded",
+                "service_unavailable_error",
+            ),
         ),
         OVERLOAD,
     ),
@@ -127,7 +134,10 @@ TYPES: Mapping[str, FailureClass] = {
 END = r"(?=\s*(?:\Z|[\n.,;:!?|\u00b7\u2219)\[\]{}\"'`\u2026\u2013\u2014-])|\s\()"
 _ON = rf"(?:{END}|(?= (?:(?:on|for) (?:your|the|this) |because|please|try again|with other requests)))"
 _YOUR = r"(?:(?:your|the|this|an?) )?(?:[\w./-]{1,40} )?"
-_KINDS = r"(?:usage|free|rate|quota|request|token|spend(?:ing)?|session|daily|weekly|monthly|5-hour|premium request)"
+_KINDS = (
+    r"(?:usage|free(?: tier)?|rate|quota|requests?|token|spend(?:ing)?|session|daily|weekly|monthly|5-hour"
+    r"|premium request)"
+)
 _MODEL = (
     r"(?:(?:the|this|our|your|selected) )?(?:[\w./-]{1,40} )?(?:model|servers?|service|engine|provider|api)"
     r" (?:is|are) (?:currently |temporarily )?"
@@ -143,7 +153,7 @@ CAPACITY = (
 USED_UP = (
     r"you exceeded your current quota|you(?: \(\S+\))?(?:'ve| have)? "
     r"(?:hit|reached|exceeded|exhausted|used(?: up| all)?(?: of)?) your "
-    r"(?:[\w.'-]{1,24} ){0,5}?(?:limits?|quota|allowance|credits?|spend cap)\b|you have no quota\b"
+    r"(?:[\w.'-]{1,24} ){0,5}?(?:limits?|quota|allowance|credits?|spend cap|budget)\b|you have no quota\b"
     r"|you(?:'ve| have) run out of (?:\w+ ){0,2}?(?:credits?|quota|tokens|requests)\b"
     rf"|(?:you (?:don't|do not) have enough|not enough) credits\b"
     r"|your (?:\w+ ){0,2}?(?:credits?|quota|balance) (?:have|has|is|are) (?:been )?(?:used up|exhausted|depleted)\b"
@@ -153,11 +163,11 @@ USED_UP = (
     r"|(?:(?:claude|ai|codex|free|your|the|daily|weekly|monthly|5-hour|additional|account) ){0,3}usage "
     rf"(?:limit (?:has been |is |was )?(?:reached|exceeded)|exceeded){_ON}|usage limit{END}"
     r"|(?:(?:free|tier|allocated|daily|weekly|monthly|current|token|model|oauth|qwen|your|the) ){0,3}quota "
-    rf"(?:has been |is )?(?:(?:exceeded|exhausted|used up){_ON}|exceeded for (?:quota )?metric)"
+    rf"(?:has been |is )?(?:(?:exceeded|exhausted|used up){_ON}|exceeded for (?:(?:quota )?metric|\w+\.googleapis\.com/))"
     rf"|insufficient (?:quota|balance|credits?|funds){_ON}|(?:your )?(?:credit )?balance is too low"
     rf"|(?:you are |you're |your \w{{1,24}} is )?out of (?:(?:\w+ )?credits?|extra usage){_ON}"
     rf"|this request requires more credits\b|key limit exceeded{END}|payment required{END}"
-    rf"|(?:\w+ )?budget has been exceeded{_ON}"
+    rf"|(?:\w+ )?budget has been exceeded{_ON}|your free (?:trial|tier) has (?:ended|expired){END}"
 )
 """Words that say it: no short wait brings it back."""
 
@@ -169,7 +179,7 @@ PHRASES: Phrases = (
             r"this request would exceed your (?:[\w']{1,24} ){1,3}?limit"
             rf"|(?:(?:your|the|api|claude|opus|sonnet|codex|model|account|organization|{_KINDS}) )?{_KINDS}[ _]limit "
             rf"(?:has been |is |was )?(?:(?:reached|exceeded|hit){_ON}"
-            r"|reached for \S{1,60} (?:in organization|on (?:requests|tokens)))"
+            rf"|reached for requests{END}|reached for \S{{1,60}} (?:in organization|on (?:requests|tokens)))"
             r"|you have exceeded a secondary rate limit\b|api rate limit exceeded for (?:user|installation|site) id\b"
             r"|(?:sorry, )?you(?:'ve| have)? hit a rate limit\b"
             rf"|(?:sorry, )?you(?:'ve| have)? (?:been|are|were) (?:being )?rate[- ]limited|too many requests{END}"
@@ -192,7 +202,7 @@ PHRASES: Phrases = (
             rf"|please (?:run /login|(?:log ?in|sign ?in)(?: again| to continue)?){END}"
             rf"|(?:log|sign) ?in (?:is )?required{END}"
             r"|(?:your )?(?:oauth|access|refresh|auth(?:entication)?) token (?:(?:has|is|was|could) )?(?:been )?"
-            r"(?:expired|revoked|invalidated|not be refreshed)"
+            r"(?:(?:invalid or )?expired|revoked|invalidated|not be refreshed)"
             rf"|(?:the )?request had invalid authentication credentials|invalid (?:bearer token|auth method){END}"
             r"|(?:your|this) (?:organization|account) (?:has been disabled|does not have access to)"
             r"|no cookie auth credentials found|invalid access token or token expired"
@@ -232,7 +242,7 @@ PHRASES: Phrases = (
         OVERLOAD,
         (
             rf"{_MODEL}(?:unavailable|under high load|experiencing high demand){_ON}"
-            r"|we(?:'re| are) currently experiencing high demand|\w{1,24} API returned a server error"
+            r"|we(?:'re| are) (?:currently )?experiencing high demand|\w{1,24} API returned a server error"
         ),
     ),
 )
@@ -245,12 +255,13 @@ GENERAL: Phrases = (
         AUTH,
         (
             rf"{_FIRST}(?:(?:authentication (?:required|failed|fails)|invalid authentication|unauthori[sz]ed"
-            rf"|(?:invalid|missing|no|bad) credentials|invalid token|the caller does not have permission){END}"
+            rf"|(?:invalid|missing|no|bad) credentials|invalid (?:api )?token|token expired"
+            rf"|the caller does not have permission){END}"
             r"|(?:oauth )?token refresh failed\b|could not validate credentials"
             r"|permission denied on resource\b|(?:invalid_grant: )?token has been expired or revoked)"
         ),
     ),
-    (USAGE_LIMIT, rf"{_FIRST}(?:you (?:are|were) )?rate[- ]limited{END}"),
+    (USAGE_LIMIT, rf"{_FIRST}(?:(?:you (?:are|were) )?rate[- ]limited{END}|request was throttled\b)"),
     (AUTH, r"code = (?:Unauthenticated|PermissionDenied) desc = "),
     (
         OVERLOAD,
@@ -261,7 +272,8 @@ GENERAL: Phrases = (
             r"|connection (?:refused|reset|failed|closed)(?: by peer| mid-response)?"
             r"|(?:\[Errno \d+\] )connection refused|(?:connect|headers|body) timeout error|the read operation timed out"
             r"|network error|tls handshake timeout|upstream request timeout|no healthy upstream|other side closed"
-            r"|premature close|context deadline exceeded|timeout of \d+ms exceeded|(?:server|provider) (?:is )?busy"
+            r"|premature close|context deadline exceeded|timeout of \d+ms exceeded"
+            r"|(?:server|provider|service) (?:is )?(?:too )?busy"
             r"|the socket connection was closed unexpectedly|an internal error has occurred|internal error encountered"
             r"|deadline expired before operation could complete"
             rf"|(?:the )?service (?:is )?(?:temporarily |currently )?unavailable){_ON}|fetch failed\b"

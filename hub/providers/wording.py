@@ -15,7 +15,8 @@ Words win over numbers, for one status stands for several things.
 Two witnesses differ in where statements begin. What an agent told as its error (`of_error`) has one at its start, on each
 line, after each sentence, and after what leads to a cause ("... Error: ", "Last error: "). Standard error (`of_stderr`) is
 full of other programs' words: there a statement begins with a line, after time, level and the name of a vendor's error.
-What any program may say of any server (`vendors.GENERAL`) is not believed there, nor any other JSON than `{"error": ...}`.
+What any program may say of any server (`vendors.GENERAL`) is not believed there, nor any other JSON than `{"error": ...}`,
+nor a class of another program than a model's client (`openai.RateLimitError`): many have an `AuthenticationError`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _MOST = 8_192
 _DEPTH = 3
 """How deep a message may hold another body."""
 _FIELDS = ("type", "code", "status", "statusCode", "reason")
-_NAME = "|".join(TYPES)
+_NAME = "|".join(map(re.escape, TYPES))
 _WHO = r"(?:(?:the )?(?:api|server|upstream|provider|endpoint|requested url) (?:returned|re(?:sponded|plied) with) )?"
 _STATUS_WORD = (
     rf"{_WHO}(?:(?:unexpected|last|error,?|response|got|received) )*"
@@ -55,6 +56,7 @@ _FIRST = re.compile(r"\s*([45]\d\d) (?=\S)(?! ?[a-z]+(?:s|ed|ing)\b| ?(?i:[kmgt]
 """A number that begins an error and counts nothing."""
 _FRAMED = re.compile(r"(?:\A|[\s(\[.])API Error: \(?([45]\d\d)(?![\w.:,-]*\d)(?!\w)")
 """One that an agent puts before whatever a server said, a page of HTML too."""
+_CLIENTS = ("openai.", "anthropic.", "litellm.", "groq.", "mistralai.")
 _PACKAGE = r"(?:openai|anthropic|litellm|google|groq|mistralai|botocore)\.(?:[a-z_]+\.)*"
 _BESIDE = rf"[\"']?(?:got )?(?:{'|'.join(_FIELDS)}|error)[\"']?\s?[:=]\s?[\"']?"
 _TYPE = re.compile(rf"(?:{_BESIDE}|{_PACKAGE})?(?P<name>{_NAME})(?![\w-]|\.\w){END}")
@@ -67,7 +69,7 @@ _LEAD = (
 )
 _HEAD = (
     r"\[?\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\]?\s+|\[?(?:ERROR|FATAL)\]?:?\s+"
-    r"|\[?(?:(?:fatal|unexpected|stream|API) )?error:\s+|[a-z_]+(?:::[a-z_]+)+:\s+|message: ['\"]"
+    r"|\[?(?:(?:fatal|unexpected|stream|API) )?error:\s+|(?-i:[a-z_]+(?:::[a-z_]+)+):\s+|message: ['\"]"
     r"|Error when talking to \w+ API .{0,400}?(?=\b_?[A-Z]\w*Error: )"
     r"|attempt \d+ failed(?: with status \d{3})?(?:: |\. Retrying with backoff\.\.\. )"
     rf"|{_PACKAGE}\w{{1,60}}Error: "
@@ -75,8 +77,12 @@ _HEAD = (
 )
 _OPENING = r"[\s\[(>*'\u2500-\u27bf-]*"
 """What may stand before a statement, the marks and frames of a screen too."""
-_FETCHED = re.compile(r"\s*(?:[\d-]{10} [\d:]{8} )?ERROR [45]\d\d: [A-Z]")
-"""A line of wget's: a program that an agent ran, and its own server."""
+_ELSEWHERE = re.compile(
+    r"\s*(?:[\d-]{10} [\d:]{8} )?ERROR [45]\d\d: [A-Z]"
+    r"|[A-Z][A-Za-z ]+(?: \([^)]*\))?: /\S*\Z"
+    r"|HTTP [45]\d\d: [^(]*\(https?://(?![^)]*/v\d)[^)]*\)\Z"
+)
+"""A line of wget's, of a web server's about a path of its own, of GitHub's client: programs that an agent ran."""
 
 _Said = tuple[int, FailureClass]
 """How much it counts, the least the most, and what it says."""
@@ -114,7 +120,7 @@ class Wording:
         return _weighed(
             said
             for line in lines
-            if not _FETCHED.match(line)
+            if not _ELSEWHERE.match(line)
             for at in self._heads(line)
             for said in self._at(line, at, self._told, 0)
         )
@@ -149,7 +155,8 @@ class Wording:
                 yield _rank(kind, _SURE), kind
             if text.startswith("{", place) and (kind := self._of_body(text, place, depth)):
                 yield _rank(kind, _NAMED), kind
-            if named := _TYPE.match(text, place):
+            named = _TYPE.match(text, place)
+            if named and (table is self._all or _of_client(named)):
                 yield _rank(TYPES[named["name"]], _NAMED), TYPES[named["name"]]
         found = _STATUS.match(text, at)
         if found and (kind := of_status(int(found["worded"] or found["reasoned"] or found["asked"]))):
@@ -166,6 +173,12 @@ class Wording:
             return None
         message = self._of_error(_plain(jsonline.text(told)), depth - 1) if depth >= 0 else None
         return message or _of_fields(error)
+
+
+def _of_client(named: re.Match[str]) -> bool:
+    """Whether a type is a model server's own (`rate_limit_error`), or its client says it: any program has classes."""
+    name = named["name"]
+    return name.islower() or name.isupper() or named[0].startswith(_CLIENTS)
 
 
 def _mapping(text: str, at: int) -> Mapping[str, object]:

@@ -40,11 +40,13 @@ _OPENED = b"\"'`\\ brfun"
 _GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
 """Behind a value without quotes: it is called, indexed or put together, so it is a name."""
 _SHORT, _LONG, _UNSAID, _ALONE_LEAST = 10, 16, 20, 32
-_TELLING = (b" is", b" was", b" to", b" by", b":")
+_TELLING = (b" is", b" was", b" to", b" by", b":", b" --value")
 """What stands before a value that a sentence tells."""
 _MANY = 64
 """Words in a row that say nothing, from which on it is worth a look whether the text repeats itself."""
 _PERIOD = 32_768
+_NESTED = 64
+_PAIR_ENDS = late(r"[\s;\"'`\\,]")
 _NAME = 32
 _NAME_BEGIN = re.compile(rb"[a-z0-9]++\Z")
 _WORD_END = re.compile(rb"[a-z0-9_-]*+")
@@ -57,10 +59,12 @@ _DIRECTIVE = late(rb"[ \t]*[a-z0-9_.-]*\Z")
 """A line that begins with the name, as `requirepass ...` in the configuration of a server."""
 _ARGUMENT = late(r"[\"'`]([^\s\"'`\\]{8,200})[\"'`]")
 _OTHER_MATTER = late(
-    rb"\b(?:ids?|hash|digest|fingerprint|checksum|types?|names?|paths?|files?|ur[il]s?|versions?|public|length|count)\b"
+    rb"(?<![-\w])(?:ids?|hash|digest|fingerprint|checksum|types?|names?|paths?|files?|ur[il]s?|versions?|public|length|count)\b"
 )
 """What a sentence about a secret is about instead."""
 _LOGGED_IN = late(rb"\blogin[ \t]+[^\s\[\]]{1,64}+\s{1,8}\Z")
+_LABELLED = late("(?:[A-Za-z]{3,}[-_]){2}")
+"""What a key of a cache begins with: `Linux-node-...`."""
 _SIGN = late(grammar.TAIL + r"(?:[^\w-]|\Z)")
 """What every reading of a name asks for: that it ends."""
 _BLANK = late(grammar.TAIL + r"(?:[ ]|\Z)")
@@ -132,6 +136,8 @@ class _Looks:
         """Before which place a value stands that is hidden."""
         self._silent, self._since, self._reach = 0, 0, _NEAR
         """How many words in a row said nothing, behind which place they stand, and how far they may reach."""
+        self._cookie = -_NESTED
+        """Behind the last word of a header that was looked at: what stands so near in its value was judged with it."""
         self.repeated = 0
         """Before which place the text repeats what said nothing."""
         self.spans: list[Span] = []
@@ -140,6 +146,11 @@ class _Looks:
     def at(self, at: int, end: int, word: bytes) -> None:
         """Look at a word, unless its value would begin within a hidden one."""
         far = word in _FAR_READING
+        if far:
+            nested = at < self._cookie + _NESTED and _PAIR_ENDS().search(self._text, self._cookie, at) is None
+            if nested:
+                return
+            self._cookie = end
         hidden = not far and end + grammar.SIGNS < self._hidden and word not in words.OPTIONS
         if hidden or self._look(at, end, word):
             self._silent, self._since, self._reach = 0, end, _NEAR
@@ -189,7 +200,7 @@ def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_
             _COOKIES_GIVEN
             if word == b" -b"
             else _LOGINS
-            if b"curl" in words.OPTIONS[word]
+            if b"curl" in words.OPTIONS[word] or word == b"--user"
             else _PASSWORDS_GIVEN
         )
     if word in words.SHORT:
@@ -242,6 +253,9 @@ def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span |
         secret = _password(value, quoted=quoted and not listed)
     else:
         secret = _drawn(word, view[max(0, at - _NAME) : at], value)
+        user, colon, password = value.partition(":")
+        if word in words.LOGINS and not secret and colon and user.isalnum() and said_password(password):
+            secret, start, value = True, start + len(user) + 1, password
     if not secret or _names_none(view, at, word, found):
         return None
     return Span(start, RANK, start + len(value), at, "generic", value)
@@ -308,7 +322,8 @@ def _drawn(word: bytes, before: bytes, value: str) -> bool:
     """Whether the value is as random as a value of such a name has to be."""
     if word == b"key" and not words.STRONG_KEY().search(before):
         if not before[-1:].isalnum() and before[-1:] not in (b"_", b"-"):
-            return machine_made(value, _ALONE_LEAST) and not value.islower() and not value.isupper()
+            told = value.islower() or value.isupper() or _LABELLED().match(value) is not None
+            return not told and machine_made(value, _ALONE_LEAST)
         return bool(words.OTHER_KEY().search(before)) and machine_made(value, _LONG)
     return machine_made(value)
 
@@ -346,7 +361,11 @@ _SPACED_PASSES = (*_PASSES, _Reading(grammar.OPTION, grammar.OPTION_BEGINS, _ass
 _KEYED = (_Reading(grammar.ARGUMENTS, grammar.ARGUMENTS_BEGIN, _argument),)
 _PAIR_OF_LOGIN = _Reading(grammar.PAIRED, grammar.PAIRED_BEGINS, _paired)
 _COOKIE = (_Reading(grammar.COOKIES, grammar.COOKIES_BEGIN, cookies),)
-_OF_THEIR_OWN: dict[bytes, tuple[_Reading, ...]] = {b"cookie": _COOKIE, **dict.fromkeys(words.KEYED, _KEYED)}
+_OF_THEIR_OWN: dict[bytes, tuple[_Reading, ...]] = {
+    b"cookie": _COOKIE,
+    **dict.fromkeys(words.KEYED, _KEYED),
+    b"login": (*_KEYED, *_SPACED_NAMES),
+}
 _COOKIES_GIVEN = (_Reading(grammar.JARRED, grammar.JARRED_BEGINS, cookies_given),)
 _PASSWORDS_GIVEN = (_Reading(grammar.PASSWORD, grammar.PASSWORD_BEGINS, given),)
 _LOGINS = (_Reading(grammar.USER, grammar.USER_BEGINS, login),)

@@ -28,24 +28,28 @@ def _login_secret(value: str) -> bool:
     return hidden_password(value) or (len(value) >= _LOGIN and not placeholder(value) and drawn(value))
 
 
-def login(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+def login(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
     """The password of `curl -u name:password`, or the name where it stands alone: then that is the key."""
-    if words.CURL().search(view, max(0, at - LOOK_BACK), at) is None:
+    known = words.CURL().search(view, max(0, at - LOOK_BACK), at) is not None
+    if not known and word != b"--user":
         return None
     user, colon, password = found[1].partition(":")
     alone = not password.strip(_QUOTES)
     value = user if alone else password
     bare = value.strip(_QUOTES)
-    if not colon or not _login_secret(bare):
+    if not colon or not (_login_secret(bare) if known else said_password(bare) and not alone):
         return None
     start = found.start(1) + (0 if alone else len(user) + 1) + len(value) - len(value.lstrip(_QUOTES))
     return Span(start, RANK, start + len(bare), at, "curl-login", bare)
 
 
-def given(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
-    """The password of `sshpass -p ...`, `mysql -p...`."""
+def given(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
+    """The password of `sshpass -p ...`, `mysql -p...`; behind another's `-p` one that stands apart and a machine made."""
     bare = found[1].strip(_QUOTES)
-    if words.PROGRAM().search(view, max(0, at - LOOK_BACK), at) is None or not said_password(bare):
+    if not said_password(bare):
+        return None
+    apart = word == b"<<<" or (found.start() < found.start(1) and machine_made(bare, _LOGIN))
+    if not apart and words.PROGRAM().search(view, max(0, at - LOOK_BACK), at) is None:
         return None
     start = found.start(1) + len(found[1]) - len(found[1].lstrip(_QUOTES))
     return Span(start, RANK, start + len(bare), at, "login", bare)

@@ -24,25 +24,30 @@ NAMED_BEFORE = (
 _NO_SIGN = r"[?][^=:]|[.](?:[^=\w]|\w{1,24}+(?![(]|\Z))"
 """A question mark and a dot alone assign nothing, but that of a call: `password.equals("...")`."""
 ASSIGN = f"(?:(?!{_NO_SIGN})[=:>,.?|!{{]{{1,5}}+|[<]{{1,1}}+[-]{{1,2}}+|[or]{{2,2}}+|{NAMED_BEFORE})"
-OPEN = r"[\s(\[{]{0,24}+"
+OPEN = r"[\s(\[{*]{0,24}+"
+"""What may stand behind the sign, the stars of a bold name too: `**Password:** ...`."""
 TYPE = (
     r"(?:[\s:,\"'{]{1,16}+[A-Za-z&*<>?\[]{1,24}+(?!:\w)"
-    r"|[ ]{1,2}+[{]{1,1}+[a-z; ]{4,24}+[}]{1,1}+)?"
+    r"|[ ]{1,2}+[{]{1,1}+[a-z; ]{4,24}+[}]{1,1}+"
+    r"|[ #]{1,2}+[0-9]{1,3}+)?"
 )
 """What may stand between a name and its value's sign: `token string =`, `token: Final[str] =`, `name: TOKEN, value:`,
-`Token { get; } =`."""
+`Token { get; } =`, `Unseal Key 1:`."""
 BLOCK = (
     r"(?:[>|]{1,1}+[+-]{0,1}+[ \t]{0,4}+[\r\n]{1,2}+\s{0,24}+|[<]{1,1}+[!\[CDAT]{8,8}+\s{0,24}+"
-    r"|(?<=[\"']>)[<]{1,1}+[A-Za-z]{1,12}+[>]{1,1}+)?"
+    r"|(?<=[\"']>)[<]{1,1}+[A-Za-z]{1,12}+[>]{1,1}+|(?<=\s)[-]{1,1}+[ ]{1,2}+)?"
 )
-"""A value on lines of its own: `token: >-` of YAML, `<![CDATA[` of XML, `name="token"><value>` too."""
-SCHEME = r"(?:[\"'`]?[A-Za-z!-]{2,16}+\\{0,2}+[ ]{1,3}+|[A-Za-z_.:\[\]]{1,32}+[(]{1,1}+)?"
+"""A value on lines of its own: `token: >-` of YAML and the first of a list's, `<![CDATA[` of XML, `name="token"><value>`."""
+SCHEME = (
+    r"(?:[\"'`]?[A-Za-z!-]{2,16}+\\{0,2}+[ ]{1,3}+"
+    r"|[A-Za-z_.:\[\]]{1,32}+[(]{1,1}+(?:[0-9]{1,5}+[)]{1,1}+[ ]{1,2}+)?)?"
+)
 """What a header puts before its secret, YAML before a value, and a program around one: `Authorization: Token ...`,
-`token: !!str ...`, `String::from("...")`."""
+`token: !!str ...`, `String::from("...")`, `string(14) "..."`."""
 BARE = r"[A-Za-z0-9_./+=~@%#^&*!?:|$-]"
 PARTS = (TAIL, TYPE, CLOSE, ASSIGN, OPEN, BLOCK, SCHEME)
-LITERAL = "[@LuUbBrRfFN]{0,2}+"
-"""What languages put before a quote: `L"..."`, `@"..."`, `b"..."`, `N'...'`."""
+LITERAL = "[@#LuUbBrRfFN]{0,2}+"
+"""What languages put before a quote: `L"..."`, `@"..."`, `b"..."`, `N'...'`, `r#"..."#`."""
 PERL = "(?:%{0,1}+q{1,2}+[({|]{1,1}+)?"
 """`q{...}`, `%q(...)`."""
 VALUE = rf"(?:{LITERAL}\\{{0,7}}+[\"'`]{{1,3}}+(?P<quoted>[^{SPACE}\"'`\\]{{6,512}}+)|{PERL}(?P<bare>{BARE}{{6,512}}+))"

@@ -217,6 +217,10 @@ _STRUCTURES: tuple[Rule, ...] = (
             *(f"hooks.slack.com/{kind}/" for kind in ("services", "workflows", "triggers")),
         )
     ),
+    Rule(
+        "webhook",
+        ("/webhooks/", LetterRun("0-9", 15, 20), "/", LetterRun(_URLSAFE, 40, 128, secret=True)),
+    ),
     Rule("signed-url", ("Signature=", LetterRun(_BASE64 + "%_~-", 24, 1024, secret=True)), mixed=True),
     *(
         Rule("password-hash", (f"$2{kind}$", LetterRun("0-9", 2, 2), "$", LetterRun("A-Za-z0-9./", 53, 53)))
@@ -254,20 +258,46 @@ _STRUCTURES: tuple[Rule, ...] = (
     ),
     Rule("password-hash", ("{SSHA", LetterRun("0-9", 0, 3), "}", LetterRun(_BASE64, 28, 256))),
     Rule("docker", ("eyJhdXRocyI6", LetterRun(_BASE64, 40, 32_768)), boundary=True),  # `{"auths":`
+    *(
+        Rule(
+            "standard-input",
+            (
+                "echo ",
+                LetterRun("\"'", 0, 1),
+                LetterRun(_LOGINS + "/", 12, 512, secret=True),
+                LetterRun("\"' ", 1, 3),
+                "| ",
+                LetterRun("A-Za-z0-9 ._/:@-", 1, 160, stop=end),
+                end,
+            ),
+            mixed=True,
+        )
+        for end in ("-stdin", " -S")
+    ),
+    Rule("masked", ("::add-mask::", LetterRun(_LOGINS + "/:@", 6, 512, secret=True)), chosen=True),
     Rule(
-        "standard-input",
+        "login",
         (
             "echo ",
             LetterRun("\"'", 0, 1),
-            LetterRun(_LOGINS + "/", 12, 512, secret=True),
+            LetterRun("A-Za-z0-9_-", 1, 32),
+            ":",
+            LetterRun(_LOGINS + "/", 6, 256, secret=True),
             LetterRun("\"' ", 1, 3),
             "| ",
-            LetterRun("A-Za-z0-9 ._/:@-", 1, 160, stop="-stdin"),
-            "-stdin",
+            LetterRun("A-Za-z0-9 ./-", 0, 40, stop="chpasswd"),
+            "chpasswd",
         ),
+        chosen=True,
+    ),
+    Rule("digest", ('response="', LetterRun(_HEX, 32, 64, secret=True)), boundary=True, mixed=True),
+    *(Rule("wallet", (f"{version}prv", LetterRun(ALNUM, 107, 107)), boundary=True) for version in "xyz"),
+    Rule("wallet", ("nsec1", LetterRun("a-z0-9", 58, 58)), boundary=True, exact=True),
+    Rule(
+        "jwk",
+        ('"oct"', LetterRun(", \\n", 1, 8), '"k"', _SEPARATOR, LetterRun(_URLSAFE, 22, 1024, secret=True)),
         mixed=True,
     ),
-    Rule("masked", ("::add-mask::", LetterRun(_LOGINS + "/:@", 6, 512, secret=True)), chosen=True),
     Rule("jwk", ('"d"', _SEPARATOR, LetterRun(_URLSAFE, 43, 1024, secret=True)), mixed=True),
     Rule(
         "oauth-code",

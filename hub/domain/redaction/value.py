@@ -50,11 +50,12 @@ the address of an account on a chain."""
 _PATH = late(
     r"(?:~|/?\.{1,2}|/(?:bin|data|dev|etc|home|lib|mnt|opt|private|proc|root|run|srv|tmp|Users|usr|var))/"
 )
+_TIME = late("[12][0-9]{3}-[01][0-9]-[0-3][0-9](?:[T_ ][0-9:.,Z+-]*)?\\Z")
 _HEX = late("[0-9A-Fa-f]{32,}")
 _ODD = late("[0-9!@#$%^&*]")
 _COMMON = late(
     r"(?i)(?:(?:my|your|the|some)?[_-]?(?:password|passwd|passphrase|pass|pw|pwd|secret|token|test|user|username)"
-    r"|(?:postgres|anonymous|admin|root|guest)|@[\w./-]+|[a-z_]+(?:\|[a-z_]+(?::[\w,]+)?)+|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%|#(?:[0-9a-f]{3,4}){1,2}"
+    r"|(?:postgres|anonymous|admin|root|guest)|@[\w./-]+|[a-z_]+(?:\|[a-z_]+(?::[\w,]+)?)+|(?:String|Int|Float|Boolean|ID)!|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%|#(?:[0-9a-f]{3,4}){1,2}"
 )
 _NUMBERS = late("[0-9]+")
 _BETWEEN = late("[_.]+")
@@ -86,12 +87,12 @@ _KINDS_LEAST = 3
 
 
 def placeholder(value: str) -> bool:
-    """Whether the value stands for one: a variable, a blank, an example, the path to one."""
+    """Whether the value stands for one, or can be none: a variable, a blank, an example, the path to one, a time."""
     value = value[:_JUDGED]
     return (
-        _meant(value)
-        or bool(_COMPUTED().search(value) or _PATH().match(value))
+        bool(_COMPUTED().search(value) or _PATH().match(value) or _TIME().match(value))
         or len(set(value.lower())) < _VARIED
+        or _meant(value)
     )
 
 

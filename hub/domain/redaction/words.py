@@ -52,6 +52,7 @@ KEYED = (
     b"login",
     b"basicauth",
     b"getconnection",
+    b"sql.open",
     b"mysqli_connect",
     b"pdo",
     b"securitykey",
@@ -73,31 +74,22 @@ WORDS = (
         b"accessid",
         b"app_id",
         b"app-id",
+        b"appid",
     ),
 )
 OPTIONS: Mapping[bytes, tuple[bytes, ...]] = {
     b" -u": (b"curl",),
-    b"--user": (b"curl",),
+    b" -su": (b"curl",),
+    b"--user": (b"",),
     b"--proxy-user": (b"curl",),
     b" -b": (b"curl",),
-    b" -p": (
-        b"sshpass",
-        b"mysql",
-        b"mariadb",
-        b" login",
-        b"twine",
-        b"mongo",
-        b"snowsql",
-        b"poetry",
-        b"ipmitool",
-        b"7z",
-        b"zip",
-    ),
+    b" -p": (b"",),
+    b"<<<": (b"",),
     b" -w": (b"ldap",),
-    b" -a": (b"redis-cli", b"valkey-cli", b"http"),
+    b" -a": (b"redis-cli", b"valkey-cli", b"http", b"xh "),
     b" -k": (b"openssl enc",),
 }
-"""Options that a secret follows, and of which programs."""
+"""Options that a secret follows, and of which programs; `-p` of others too, if a machine made it. `<<<`: what one reads."""
 STRONG_KEY = late(
     rb"(?:api|access|secret|private|account|crypt|cryption|signing|sign|licen[sc]e|auth|master|app|client|deploy"
     rb"|shared|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac"
@@ -108,7 +100,7 @@ OTHER_KEY = late(rb"[a-z0-9][_-]\Z|[a-z]\Z")
 CURL = late(rb"\bcurl\b(?:[^\n]|(?<=\\)\n)*\Z")
 PROGRAM = late(
     rb"\b(?:sshpass|mysql[a-z]{0,8}|mongo[a-z]{0,8}|mariadb|(?:docker|podman|nerdctl|registry|az) login"
-    rb"|twine|(?:redis|valkey)-cli|ldap[a-z]{0,8}|snowsql|poetry|ipmitool|7z[a-z]?|(?:un)?zip|openssl|https?(?!:))\b"
+    rb"|twine|(?:redis|valkey)-cli|ldap[a-z]{0,8}|snowsql|poetry|ipmitool|sqlcmd|7z[a-z]?|(?:un)?zip|openssl|https?(?!:)|xhs?)\b"
     rb"(?:[^\n;|&]|(?<=\\)\n)*\Z"
 )
 """A line of these programs, up to its option."""
