@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -40,6 +40,7 @@ _CAPABILITIES = {
     "sessionCapabilities": {"list": {}, "resume": {}},
 }
 _LIST = 100
+"""Sessions of a page."""
 
 
 def run(wires: Wires, daemon_of: Callable[[Path], ProjectDaemon]) -> None:
@@ -108,7 +109,10 @@ class EditorAgent:
         if not _ID.fullmatch(session_id):
             raise RefusedError(NOT_FOUND, f"There is no session {session_id[:64]!r}.")
         await daemon.ensure()
+        before = self._conversations.get(session_id)
         made = await self._opened(session_id, daemon)
+        if before is not None and not before.sessions:
+            return _offered(made)  # made here, and nothing was said yet
         try:
             await made.load(replay=replay)
         except HubError as error:
@@ -133,11 +137,12 @@ class EditorAgent:
         daemon = self.daemon_of(_folder(params) if params.get("cwd") else Path.cwd())
         if not await daemon.runs():
             return {"sessions": []}
-        rows = (await daemon.get(Sessions, "/api/sessions")).sessions
-        known = {row.session_id for row in rows}
-        begun = [row for row in rows if not row.run_id and first_of(row.session_id) not in known]
-        newest = [_row(row, daemon.root) for row in reversed(begun)]
-        return {"sessions": newest[:_LIST]}
+        there = (await daemon.get(Sessions, "/api/sessions")).sessions
+        known = {row.session_id for row in there}
+        begun = [row for row in there if not row.run_id and first_of(row.session_id) not in known]
+        page, more = page_of(begun[::-1], params.get("cursor"))
+        rows = [_row(row, daemon.root) for row in page]
+        return {"sessions": rows, **({"nextCursor": page[-1].session_id} if more else {})}
 
     async def _prompt(self, params: JsonObject) -> JsonObject:
         return await self._meant(params).prompt(params.get("prompt"))
@@ -184,6 +189,20 @@ def _offered(made: EditorConversation) -> JsonObject:
     return {"configOptions": made.choices.options(), "modes": made.choices.modes()}
 
 
+def page_of(rows: Sequence[Session], cursor: object) -> tuple[Sequence[Session], bool]:
+    """The rows after a cursor, which is the last one's id of the page before, and whether there are more.
+
+    Raises:
+        RefusedError: No page ended there.
+    """
+    if cursor:
+        ids = [row.session_id for row in rows]
+        if cursor not in ids:
+            raise RefusedError(INVALID_PARAMS, "There is no such cursor: ask for the list anew, without one.")
+        rows = rows[ids.index(cursor) + 1 :]
+    return rows[:_LIST], len(rows) > _LIST
+
+
 def _row(row: Session, root: Path) -> JsonObject:
     when = row.ended_at or row.started_at
     return {
@@ -205,4 +224,6 @@ def _folder(params: JsonObject) -> Path:
     cwd = Path(_text(params, "cwd"))
     if not cwd.is_absolute():
         raise RefusedError(INVALID_PARAMS, "cwd is an absolute path")
+    if not os.path.isdir(cwd):  # noqa: PTH112  # as `Path.is_dir`, but of what may not be looked at, too
+        raise RefusedError(INVALID_PARAMS, f"There is no folder {cwd}: open one that is there.")
     return cwd

@@ -25,7 +25,7 @@ from hub.acp.telling import USER, Teller, Update, content
 from hub.api.approvals import Approval
 from hub.api.history import Diff
 from hub.api.session import Cost, Pause, Paused, Replied, Run, Started, Stopped, TextReply, Which
-from hub.api.sessions import Sessions
+from hub.api.sessions import Session, Sessions
 from hub.api.status import Status
 from hub.errors import Code, HubError
 from hub.wire.frames import INVALID_REQUEST, JsonObject, RefusedError
@@ -47,6 +47,8 @@ class _Turn:
     """A prompt that is worked on."""
 
     over: trio.Event = attrs.field(factory=trio.Event)
+    since: int = 0
+    """The newest event before it: what is told late ends it not."""
     reason: str = _TURN
     cancelled: bool = False
     error: HubError | None = None
@@ -109,6 +111,9 @@ class EditorConversation:
         try:
             await self.daemon.ensure()
             await self._be_followed()
+            if self.sessions:
+                await self._look()
+                turn.since = await self.daemon.newest()
             await self._say(text)
             if turn.cancelled:
                 await self._stop()
@@ -138,12 +143,9 @@ class EditorConversation:
             HubError: `not_found`.
         """
         await self.daemon.ensure()
-        rows = (await self.daemon.get(Sessions, "/api/sessions")).sessions
-        named = re.compile(rf"{re.escape(self.id)}(-[0-9]+)?")
-        mine = [row for row in rows if named.fullmatch(row.session_id)]
+        mine = await self._look()
         if not mine:
             raise HubError(Code.NOT_FOUND, f"There is no session {self.id}.", hint="See them all: hub ls")
-        self.sessions = [row.session_id for row in mine]
         self._since = await self.daemon.newest()
         for session_id in self.sessions:
             await self._replay(session_id, told=replay)
@@ -154,6 +156,24 @@ class EditorConversation:
             for approval in await self.daemon.get(list[Approval], "/api/approvals"):
                 if approval.session_id in self.sessions:
                     self.nursery.start_soon(self._asking.ask, approval.id)
+
+    async def _look(self) -> list[Session]:
+        """The sessions of the conversation that have begun, the oldest first; another editor may have begun some."""
+        rows = (await self.daemon.get(Sessions, "/api/sessions")).sessions
+        mine = [row for row in rows if self._is_mine(row.session_id)]
+        for row in mine:
+            self._learn(row.session_id)
+        return mine
+
+    def _is_mine(self, session_id: str) -> bool:
+        return bool(re.fullmatch(rf"{re.escape(self.id)}(-[0-9]+)?", session_id))
+
+    def _learn(self, session_id: str) -> None:
+        if session_id not in self.sessions:
+            self.sessions = sorted((*self.sessions, session_id), key=self._number)
+
+    def _number(self, session_id: str) -> int:
+        return int(session_id.removeprefix(self.id).lstrip("-") or 1)
 
     async def _replay(self, session_id: str, *, told: bool) -> None:
         """All that happened in a session, up to where it is followed from: what comes then is told with that in mind."""
@@ -209,10 +229,7 @@ class EditorConversation:
 
     def _next(self) -> str:
         """The id of the session that comes next."""
-        if not self.sessions:
-            return self.id
-        number = self.sessions[-1].removeprefix(self.id).lstrip("-")
-        return f"{self.id}-{int(number or 1) + 1}"
+        return f"{self.id}-{self._number(self.sessions[-1]) + 1}" if self.sessions else self.id
 
     async def _ordered(self, order: Run, before: list[str]) -> Started:
         """On the work of the newest session that left some; one that was cancelled while it waited left none."""
@@ -280,12 +297,10 @@ class EditorConversation:
 
     async def _take(self, records: Records) -> None:
         for record in records:
-            if self._is_mine(record):
+            if self._is_mine(str(record.get("meta", {}).get("sessionId"))):
+                self._learn(record["meta"]["sessionId"])
                 await self._happened(record)
             self._since = record["id"]
-
-    def _is_mine(self, record: JsonObject) -> bool:
-        return record.get("meta", {}).get("sessionId") in self.sessions
 
     def _tell(self, record: JsonObject) -> list[Update]:
         self._teller.tree = self.tree_of(record["meta"]["sessionId"])
@@ -308,13 +323,8 @@ class EditorConversation:
             return
         if "ended" in meta:
             await self._show_changes()
-            self._over(_CANCELLED if meta["ended"] == "stopped" else _TURN)
-        elif meta.get("needsInput"):
-            self._over(_TURN)
-
-    def _over(self, reason: str) -> None:
-        if self._turn is not None:
-            self._turn.end(reason)
+        if ("ended" in meta or meta.get("needsInput")) and self._turn and record["id"] > self._turn.since:
+            self._turn.end(_CANCELLED if meta.get("ended") == "stopped" else _TURN)
 
     async def update(self, *updates: Update) -> None:
         """Tell the editor."""

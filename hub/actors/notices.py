@@ -36,6 +36,9 @@ TIMEOUT = 30.0
 """Seconds that the user's program may take."""
 _MANY = 8
 """Programs at once; news beyond that wait."""
+_OWN = "hub.io.apprise"
+"""What sends to `[notify] urls`, and says who did not take it."""
+_SAID = 300
 _SESSION = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR")
 """What a program needs to reach its user's desktop."""
 
@@ -84,11 +87,14 @@ class Notices(Actor[Never]):
     async def _run(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
         async with self._limit:
             why = await _ran(argv, env)
-        name = "apprise" if "hub.io.apprise" in argv else argv[0]
+        name = "apprise" if _OWN in argv else argv[0]
         if why and name not in self._said:
             self._said.add(name)
+            hint = "Correct it: hub config set --user notify.urls VALUE" if _OWN in argv else ""
             with contextlib.suppress(HubError):
-                await self._outbox.publish(Tag.ERROR, f"news could not be told: {name} {why}", {})
+                await self._outbox.publish(
+                    Tag.ERROR, f"news could not be told: {name} {why}", {"hint": hint} if hint else {}
+                )
 
 
 def ring(notice: Notice) -> None:
@@ -122,7 +128,7 @@ def programs(notice: Notice, wanted: Notify) -> list[tuple[Sequence[str], Mappin
 def _apprise() -> Sequence[str]:
     """The extra, or the program of its name, of which is said that it is not installed."""
     there = importlib.util.find_spec("apprise") is not None
-    return (sys.executable, "-P", "-m", "hub.io.apprise") if there else ("apprise",)
+    return (sys.executable, "-P", "-m", _OWN) if there else ("apprise",)
 
 
 def _desktop(notice: Notice) -> Sequence[str]:
@@ -144,11 +150,13 @@ async def _ran(argv: Sequence[str], env: Mapping[str, str]) -> str:
                 [program, *argv[1:]],
                 env=env,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+                # What another program says may be endless.
+                **({"capture_stdout": True} if _OWN in argv else {"stdout": subprocess.DEVNULL}),
                 stderr=subprocess.DEVNULL,
                 check=False,
             )
         except OSError as error:
             return f"cannot be started: {error.strerror}"
-        return f"ended with {done.returncode}" if done.returncode else ""
+        said = (done.stdout or b"").decode("utf-8", "replace").strip()[:_SAID]
+        return (said or f"ended with {done.returncode}") if done.returncode else ""
     return f"took longer than {TIMEOUT:g} s" if scope.cancelled_caught else ""

@@ -12,8 +12,7 @@ import attrs
 
 from hub.api.base import Done
 from hub.api.meta import Meta, Timestamp
-from hub.domain.approval import Action
-from hub.domain.config.model import Severity
+from hub.domain.approval import Action, Severity
 
 MAX_NOTE = 10_000
 ApprovalId = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$(?!\n)", description="An approval's id.")]

@@ -18,24 +18,25 @@ _PATIENCE = 1.0
 
 
 def sessions(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The sessions of the daemon that runs, the newest first, each with its title."""
+    """The project's sessions, the newest first, each with its title; without a daemon those on record, by their ids."""
     from hub.api.sessions import Sessions
+    from hub.client.place import root_of
     from hub.client.quick import find
+    from hub.io.project.places import Places
+    from hub.io.records.sessions import found
 
     given = ctx.find_root().params
     project = Path(given.get("project") or ".").absolute()
     try:
-        rows = (
-            find(given.get("port") or None, project, timeout=_PATIENCE)
-            .read(Sessions, "/api/sessions")
-            .sessions
-        )
+        api = find(given.get("port") or None, project, timeout=_PATIENCE)
+        known = {row.session_id: row.title for row in api.read(Sessions, "/api/sessions").sessions}
     except HubError:
-        return []
+        root = root_of(project)
+        known = {record.session_id: "" for record in found(Places(root))} if root is not None else {}
     return [
-        CompletionItem(row.session_id, help=row.title)
-        for row in reversed(rows)
-        if row.session_id.startswith(incomplete)
+        CompletionItem(session_id, help=title)
+        for session_id, title in reversed(known.items())
+        if session_id.startswith(incomplete)
     ]
 
 

@@ -274,10 +274,11 @@ class Conversation:
                 self.paused = True
             else:
                 self.doing = "waiting"
-            until = f" until {self.clock.at(str(meta['until']))}" if meta.get("until") else ""
-            yield ToldItem(
-                f"{why_waits(text)}{until}" if until else for_people(self.clock.said(text)), "warn"
+            until = f"waiting until {self.clock.at(str(meta['until']))}: " if meta.get("until") else ""
+            words, _, step = (why_waits(text) if until else for_people(self.clock.said(text))).partition(
+                " Next: "
             )
+            yield ToldItem(f"{until}{words}", "warn", (f"next: {step}",) if step else ())
 
     def _error(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
         self.partial = ""

@@ -12,6 +12,9 @@ from collections.abc import Sequence
 
 from hub import __version__
 
+INTERRUPTED = 130
+"""The exit status of a command that Ctrl-C ended."""
+
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit status."""
@@ -26,8 +29,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         except OSError as error:
             sys.exit(None if isinstance(error, BrokenPipeError) else f"hub: {error.strerror}.")
         sys.exit(0)
-    from hub.cli.group import run
-
+    try:
+        from hub.cli.group import run
+    except KeyboardInterrupt:  # before there is anything that could say it
+        sys.exit(INTERRUPTED)
     sys.exit(run(arguments))
 
 

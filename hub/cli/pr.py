@@ -45,7 +45,9 @@ def pr(ctx: click.Context, *, session: str, branch: str, draft: bool, as_json: b
     answer = order(ctx, Taken, "/api/session/take", Take(session_id=session, how=How.BRANCH, branch=branch))
     name = answer.branch
     push = ["git", "push", "--set-upstream", remote, name]
-    if _run(push, root).returncode:
+    if _run(
+        [*push, "--quiet"], root
+    ).returncode:  # what came of it is said below; its hooks and its trouble are heard
         raise HubError(
             Code.GIT_FAILED,
             f"{name} was made, but not pushed.",

@@ -16,12 +16,13 @@ from typing import Any, Literal
 
 import attrs
 
-from hub.domain.config.model import Severity
 from hub.domain.event import Event, EventType
 from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
 
 _ACTION = 4_096
+Severity = Literal["info", "warn", "danger"]
+"""How grave a request for a person's word is shown to be."""
 MAX_SUBJECT = 65_536
 """Longer ones were cut on their way, and what is not seen is not allowed."""
 

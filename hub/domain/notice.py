@@ -12,7 +12,10 @@ import attrs
 
 from hub.domain.event import Record, Tag
 from hub.domain.handoff import State, Trigger
+from hub.domain.quota.spoken import spoken
+from hub.domain.text.figures import agent_name
 from hub.domain.text.safe import clean, clip
+from hub.domain.wallclock import respoken
 
 _TEXT = 240
 
@@ -51,8 +54,20 @@ def notice_of(record: Record) -> Notice | None:
     news = _news(record)
     if news is None:
         return None
-    text = clip(" ".join(clean(record.msg).split()), _TEXT)
+    text = respoken(spoken(_words(record)), lambda at: f"{at.astimezone():%Y-%m-%d %H:%M}")
+    text = clip(" ".join(clean(text).split()), _TEXT)
     return Notice(news, str(record.meta.get("sessionId", "")), _TITLES[news], text)
+
+
+def _words(record: Record) -> str:
+    """What happened; of a wait first until when, for little room may be left for why."""
+    meta = record.meta
+    if record.tag == Tag.HANDOFF:
+        who = agent_name(str(meta.get("provider", "")), str(meta.get("account", "")))
+        return f"{who}: {meta.get('reason', '')}; handing over"
+    if meta.get("until"):
+        return f"waiting until {meta['until']}: {record.msg.partition('; waiting ')[0]}"
+    return record.msg
 
 
 def _news(record: Record) -> News | None:

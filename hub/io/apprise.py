@@ -13,13 +13,19 @@ import sys
 
 
 def main() -> int:
-    """0 where every service took it."""
+    """0 where every service took it; else standard output has who did not, and no key of theirs."""
     import apprise  # noqa: PLC0415  # the extra `notify`
 
-    services = apprise.Apprise()
-    known = [services.add(url) for url in json.loads(os.environ["HUB_NOTIFY_URLS"])]
-    told = services.notify(title=os.environ["HUB_NOTIFY_TITLE"], body=os.environ["HUB_NOTIFY_TEXT"])
-    return 0 if told and all(known) else 1
+    troubles = []
+    for url in json.loads(os.environ["HUB_NOTIFY_URLS"]):
+        scheme = f"{url.partition(':')[0]}:..."  # what follows may be a key
+        services = apprise.Apprise()
+        if not services.add(url):
+            troubles.append(f"does not understand the address {scheme}")
+        elif not services.notify(title=os.environ["HUB_NOTIFY_TITLE"], body=os.environ["HUB_NOTIFY_TEXT"]):
+            troubles.append(f"could not deliver to {scheme}")
+    print("; ".join(troubles))  # noqa: T201  # its answer
+    return 1 if troubles else 0
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from textual.binding import Binding, BindingType
 
 from hub.domain.text.figures import counted, span
 from hub.tui.dialogs import Choose, Confirm, Read
-from hub.tui.page import Page, cut
-from hub.tui.rows import Row, Rows, row, wrapped
+from hub.tui.page import Page, cut, label
+from hub.tui.rows import Row, Rows, row
 
 if TYPE_CHECKING:
     from hub.api.detect import Detected
@@ -58,8 +58,7 @@ class AgentsPage(Page):
         """All that is known."""
         one = self._meant()
         if one is not None:
-            width = self.size.width * 9 // 10 - 6
-            self.app.push_screen(Read(one.display_name, list(details(one, width))))
+            self.app.push_screen(Read(one.display_name, list(details(one))))
 
     def action_adopt(self) -> None:
         """Go on with its work."""
@@ -120,13 +119,14 @@ def rows_of(found: list[Detected], now: float, width: int) -> Iterator[Row]:
         )
     if not found:
         yield row(("no agent runs, and none has left a session in that time", "dim"))
+        yield row(("start one in any terminal, then r looks again; o goes on with its work here", "dim"))
 
 
 def _short(path: str) -> str:
     return path if len(path) <= 22 else f"..{path[-20:]}"  # noqa: PLR2004  # the column's width
 
 
-def details(one: Detected, width: int) -> Iterator[Row]:
+def details(one: Detected) -> Iterator[Row]:
     """All that is known of an agent."""
     known = [("id", one.id), ("folder", one.work_dir), ("account", one.account), ("surface", one.surface)]
     if session := one.session:
@@ -142,5 +142,5 @@ def details(one: Detected, width: int) -> Iterator[Row]:
     if one.candidates:
         known.append(("may be", ", ".join(one.candidates)))
     for name, text in known:
-        for at, line in enumerate(wrapped(text, width - 11) if text else ()):
-            yield row((f"{name if not at else '':<11}", "dim"), line)
+        if text:
+            yield row(*label(name, text))

@@ -14,6 +14,7 @@ import importlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, SystemCommand
@@ -28,7 +29,6 @@ from hub.tui.board import BoardPage
 from hub.tui.daemon import LocalDaemon, off_loop
 from hub.tui.link import Link, LinkStanding
 from hub.tui.look import UNICODE, Look
-from hub.tui.orders import ORDERS, OrdersPage
 from hub.tui.page import PAGES, Page
 from hub.tui.projects import Project
 from hub.tui.rows import PlainBars, plain
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _KEPT = 5000
 """Events that the log page can show."""
 _NAMES = {"escape": "esc"}
+_OUTSIDE = "not_a_repository"
+"""The error of who is in no project; its list of codes is not imported before the first paint."""
 _PACE = 0.1
 """Seconds between two repaints that events ask for."""
 
@@ -77,7 +79,7 @@ class HubApp(App[None]):
         Binding("q", "quit", "Quit"),
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
         Binding("ctrl+c", "quit", "Quit", show=False, priority=True),
-        *(Binding(key, f"page('{name}')", heading, show=False) for key, name, heading in PAGES),
+        *(Binding(key, f"page('{name}')", heading, show=False) for key, name, heading, _ in PAGES),
     ]
 
     def __init__(
@@ -115,7 +117,7 @@ class HubApp(App[None]):
         self.daemon = LocalDaemon(project.find)
         self.standing = LinkStanding.LOOKING
         self._heard: LinkStanding | None = None
-        self.notice = ""
+        self.notice, self.outside = "", False
         self.events: deque[JsonObject] = deque(maxlen=_KEPT)
         inbox: deque[list[JsonObject]] = deque()
         self._inbox, self._due = inbox, False
@@ -209,6 +211,7 @@ class HubApp(App[None]):
 
     def _stands(self, standing: LinkStanding, error: HubError | None) -> None:
         before, self.standing = self.standing, standing
+        self.outside = error is not None and error.code == _OUTSIDE
         self._announce(_notice(standing, error, can_start=self.start is not None))
         self.refresh_bindings()
         for screen in self.screen_stack:
@@ -287,14 +290,14 @@ class HubApp(App[None]):
         self.push_screen(SessionPage(session_id))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """What the palette offers beside the orders: pages, light and dark, the way out."""
-        if isinstance(screen, OrdersPage):
-            for _, name, word, sentence in ORDERS:
-                yield SystemCommand(word, sentence, getattr(screen, f"action_{name}"))
-        for _, name, heading in PAGES:
-            yield SystemCommand(
-                f"Go to {heading}", f"The page {heading}", lambda name=name: self.action_page(name)
-            )
+        """What the palette offers: the page's own orders, the pages, light and dark, the way out."""
+        from hub.tui.help import orders_of
+
+        if isinstance(screen, Page):
+            for binding, sentence in orders_of(screen).items():
+                yield SystemCommand(binding.description, sentence, partial(screen.run_action, binding.action))
+        for _, name, heading, sentence in PAGES:
+            yield SystemCommand(f"Go to {heading}", sentence, lambda name=name: self.action_page(name))
         yield SystemCommand("Light", "Dark letters on a light ground", lambda: self._wear("textual-light"))
         yield SystemCommand("Dark", "Light letters on a dark ground", lambda: self._wear("textual-dark"))
         yield SystemCommand("Quit", "Leave; the sessions go on", self.exit)
@@ -334,5 +337,7 @@ def _notice(standing: LinkStanding, error: HubError | None, *, can_start: bool) 
             return f"No daemon runs for this project yet; waiting for one. {start}"
         case LinkStanding.AWAY:
             return f"The daemon is away; looking for it. Agents work on, nothing is lost. {start}"
+        case LinkStanding.REFUSED if error is not None and error.code == _OUTSIDE:
+            return f"{error.detail} The board has the sessions of all your projects; enter goes to one."
         case LinkStanding.REFUSED:
             return f"{error.detail} {error.hint}" if error is not None else "The daemon refuses."

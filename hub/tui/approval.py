@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -24,7 +23,7 @@ from hub.domain.text.figures import agent_name
 from hub.tui.dialogs import Dialog
 from hub.tui.diffs import colour_of
 from hub.tui.look import clock
-from hub.tui.rows import Row, Rows, plain, row, wrapped
+from hub.tui.rows import Row, Rows, fitted, plain, row
 
 if TYPE_CHECKING:
     from hub.api.approvals import Approval
@@ -76,6 +75,10 @@ class ApprovalBox(Dialog[Answer | None]):
         self.query_one(Rows).focus()
         self._turn(self.at)
 
+    def on_resize(self) -> None:
+        """What is asked is seen whole at any size, and to its end before a yes counts."""
+        self._draw()
+
     def _turn(self, to: int) -> None:
         """Another one, from its beginning."""
         self.at, self._since = to, self._now()
@@ -87,8 +90,7 @@ class ApprovalBox(Dialog[Answer | None]):
         many = f"  ({self.at + 1} of {len(self.waiting)}, left and right)" if len(self.waiting) > 1 else ""
         self.query_one(".title", Static).update(plain(f"{one.action.split(chr(10))[0][:_TITLE]}{many}"))
         rows = self.query_one(Rows)
-        width = max(20, min(120, self.app.size.width * 9 // 10) - 6)
-        lines = [line for line in request_rows(one, self.note) for line in _fit(line, width)]
+        lines = [part for line in request_rows(one, self.note) for part in fitted(line, self.room)]
         rows.styles.height = max(1, min(len(lines), self.app.size.height - 9))
         rows.show(lines)
 
@@ -138,7 +140,7 @@ def request_rows(one: Approval, note: str = "") -> Iterator[Row]:
     if one.reason and one.reason not in one.action:
         yield row(one.reason)
     for name, value in one.context.items():
-        if name != "cut":
+        if name != "cut" and str(value) != one.action.removeprefix(f"{one.tool}: "):
             yield from _context(name, value)
     if one.context.get("cut"):
         yield row((CUT, "bad"))
@@ -159,14 +161,3 @@ def _context(name: str, value: object) -> Iterator[Row]:
     yield row((f"{name}:", "dim"))
     for line in lines:
         yield row((f"  {line}", colour_of(line) if diff else ""))
-
-
-def _fit(line: Row, width: int) -> Iterator[Row]:
-    """The row in as many as it takes: what is asked is seen whole."""
-    text = "".join(piece for piece, _ in line.pieces)
-    if cell_len(plain(text)) <= width:
-        yield line
-        return
-    look = line.pieces[-1][1]
-    for part in wrapped(text, width):
-        yield row((part, look))

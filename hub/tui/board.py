@@ -137,11 +137,22 @@ class BoardPage(OrdersPage):
         from hub.api.sessions import Sessions
 
         daemon = self.hub.daemon
-        found = await daemon.get(Sessions, "/api/sessions")
+        own = (await daemon.get(Sessions, "/api/sessions")).sessions if self.hub.up else self.sessions
         elsewhere = await self._others() if self.everywhere else []
         if daemon is self.hub.daemon:  # else it is of a project that was left
-            self.sessions, self.elsewhere = found.sessions, elsewhere
+            self.sessions, self.elsewhere = own, elsewhere
             self.draw()
+
+    @property
+    def answered(self) -> bool:
+        """Other projects' daemons answer where this one's does not."""
+        return super().answered or self.everywhere
+
+    def told(self) -> None:
+        """Outside of all projects there is nothing to see but theirs."""
+        super().told()
+        if self.hub.outside and not self.everywhere:
+            self.action_everywhere()
 
     async def _others(self) -> list[tuple[Project, list[Session]]]:
         projects = await off_loop(self.hub.others)
@@ -171,8 +182,9 @@ class BoardPage(OrdersPage):
         where, other = (
             ("all projects", "this one alone") if self.everywhere else (self.hub.project, "all projects")
         )
+        key = f"  (A {other})" if not self.hub.outside else ""
         self.heading(
-            f"{where}  {self.hub.zone}  {waiting} need{'s' if waiting == 1 else ''} you, {working} working  (A {other})"
+            f"{where}  {self.hub.zone}  {waiting} need{'s' if waiting == 1 else ''} you, {working} working{key}"
         )
         names: dict[str, str] = {}
         if self.everywhere:
@@ -181,7 +193,12 @@ class BoardPage(OrdersPage):
             names |= {one.session_id: project.name for project, found in self.elsewhere for one in found}
         lines = list(rows_of(all_of_them, self.now, self.size.width, names))
         if not lines:
-            lines = [row("no session yet"), row(("n starts one, ? says what else there is", "dim"))]
+            next_step = (
+                "n starts one, ? says what else there is"
+                if self.hub.up
+                else "hub run in a project starts one"
+            )
+            lines = [row("no session yet"), row((next_step, "dim"))]
         rows.show(lines)
 
     def on_resize(self) -> None:
@@ -201,6 +218,10 @@ class BoardPage(OrdersPage):
     def meant(self) -> str:
         """The session that the cursor is at."""
         return self.query_one(Rows).key
+
+    def begun(self, session_id: str) -> None:
+        """Enter opens it, as soon as it is there."""
+        self.query_one(Rows).aim = session_id
 
     @property
     def foreign(self) -> str:

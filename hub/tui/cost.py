@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hub.api.session import Cost
     from hub.api.sessions import Session
 
+_SOURCES = {"agent": "the agent itself", "prices": "the list of prices"}
 _SHOWN = 40
 """Sessions whose cost is asked for: the newest."""
 _WHEN = 13
@@ -32,7 +33,9 @@ def cost_rows(cost: Cost) -> Iterator[Row]:
     yield row(("Cost       ", "dim"), (cost_in_words(cost.session_usd, whole=cost.priced), "bold"))
     yield row(("Tokens     ", "dim"), f"{cost.tokens_in:,} in, {cost.tokens_out:,} out")
     yield row(("Cache      ", "dim"), f"{cost.cached_in:,} read, {cost.cache_write_in:,} written")
-    yield row(("Figures    ", "dim"), ", ".join(cost.sources) or "none")
+    yield row(
+        ("Told by    ", "dim"), ", ".join(_SOURCES.get(one, one) for one in cost.sources) or "nobody yet"
+    )
     if cost.unpriced_models:
         names = ", ".join(name or "a model nobody named" for name in cost.unpriced_models)
         yield row(("No price   ", "dim"), (names, "warn"))
@@ -88,4 +91,4 @@ def _table(costs: list[tuple[Session, Cost]], now: float, width: int) -> Iterato
             key=session.session_id,
         )
     if not costs:
-        yield row(("no session yet", "dim"))
+        yield row(("no session yet; n on the board starts one", "dim"))

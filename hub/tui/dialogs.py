@@ -16,7 +16,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, Static
 
-from hub.tui.rows import Choices, Row, Rows, plain, row
+from hub.tui.rows import Choices, Row, Rows, fitted, plain, row
 
 R = TypeVar("R")
 
@@ -33,6 +33,11 @@ class Dialog(ModalScreen[R]):
     Dialog Rows { height: auto; max-height: 100%; background: $surface; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back")]
+
+    @property
+    def room(self) -> int:
+        """Columns for a line of text: between the frame, the cursor's column and the scrollbar."""
+        return max(20, min(120, self.app.size.width * 9 // 10) - 6)
 
     def action_leave(self) -> None:
         """No answer."""
@@ -143,8 +148,12 @@ class Read(Dialog[None]):
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """As high as the text, where there is room."""
+        """Its keys move the text."""
+        self.query_one(Rows).focus()
+
+    def on_resize(self) -> None:
+        """Every line whole; as high as the text, where there is room."""
+        lines = [part for line in self.lines_shown for part in fitted(line, self.room)]
         rows = self.query_one(Rows)
-        rows.styles.height = max(1, min(len(self.lines_shown), self.app.size.height - 8))
-        rows.show(self.lines_shown)
-        rows.focus()
+        rows.styles.height = max(1, min(len(lines), self.app.size.height - 8))
+        rows.show(lines)

@@ -34,10 +34,17 @@ def rows_of(summary: str, diff: str, *, truncated: bool = False) -> Iterator[Row
     for at, line in enumerate(lines[:MOST]):
         if line.startswith("diff --git "):
             yield row("")
-            yield row((line.removeprefix("diff --git "), "head"), key=f"file-{at}")
+            yield row((_file(line), "head"), key=f"file-{at}")
         else:
             yield row((line, colour_of(line)))
     if truncated or len(lines) > MOST:
         yield row(("there is more than is shown here: hub diff", "warn"))
     if not lines:
         yield row(("nothing has changed", "dim"))
+
+
+def _file(line: str) -> str:
+    """The file's name, once where it is the same on both sides."""
+    sides = line.removeprefix("diff --git ")
+    old, _, new = sides.partition(" b/")
+    return new if old == f"a/{new}" else sides

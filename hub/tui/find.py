@@ -37,7 +37,7 @@ class FindPage(Page):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "ask", "Ask", key_display="/", tooltip="Words, or names as code writes them"),
         Binding("i", "index", "Index", tooltip="Bring the index of the code up to date"),
-        Binding("escape", "list", "List", show=False),
+        Binding("escape", "list", "List", show=False, tooltip="To what was found"),
     ]
 
     def __init__(self) -> None:

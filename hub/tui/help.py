@@ -16,7 +16,7 @@ from hub.tui.page import PAGES, Page
 from hub.tui.rows import Row, row
 
 GENERAL: tuple[tuple[str, str], ...] = (
-    ("1 to 9", "the pages: " + ", ".join(heading for _, _, heading in PAGES)),
+    ("1 to 9", "the pages: " + ", ".join(heading for _, _, heading, _ in PAGES)),
     ("up, down, j, k", "move; page up and down, home, end too"),
     ("enter", "open, unfold, choose"),
     ("escape", "back"),
@@ -31,22 +31,26 @@ _WIDE = 16
 
 def rows_of(page: Page) -> Iterator[Row]:
     """The keys of a page, then those of every page."""
-    own = [binding for _, binding in page._bindings if _is_ours(binding)]  # noqa: SLF001  # Textual has no other way
+    own = orders_of(page)
     if own:
         yield row(("On this page", "head"))
-        for binding in dict.fromkeys(own):
-            yield _key(binding)
+        for binding, words in own.items():
+            yield row((f"{binding.key_display or binding.key:<{_WIDE}}", "mine"), words)
         yield row("")
     yield row(("Everywhere", "head"))
     for keys, words in GENERAL:
         yield row((f"{keys:<{_WIDE}}", "mine"), words)
 
 
+def orders_of(page: Page) -> dict[Binding, str]:
+    """What can be done on a page now, each with its sentence."""
+    return {
+        binding: _SENTENCES.get(binding.action, binding.tooltip or binding.description)
+        for _, binding in page._bindings  # noqa: SLF001  # Textual has no other way
+        if _is_ours(binding) and page.check_action(binding.action.partition("(")[0], ()) is not False
+    }
+
+
 def _is_ours(binding: Binding) -> bool:
     """Whether it is not Textual's own, and not among the general ones."""
     return bool(binding.description) and not binding.action.startswith(("app.", "screen.", "reload"))
-
-
-def _key(binding: Binding) -> Row:
-    words = _SENTENCES.get(binding.action, binding.tooltip or binding.description)
-    return row((f"{binding.key_display or binding.key:<{_WIDE}}", "mine"), words)

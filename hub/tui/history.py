@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from hub.api.history import Commit, CommitDiff, HistoryEntry
 
 _NEWEST = 500
+_SHORT = 12
+"""Letters of a commit's name."""
 _EVENTS = {
     "handoff": "warn",
     "verify": "info",
@@ -94,7 +96,7 @@ class HistoryPage(Page):
         found = await self._diff(sha)
         if found is not None:
             lines = list(diff_rows(found.summary, found.diff, truncated=found.truncated))
-            self.app.push_screen(Read(f"Snapshot {sha[:12]}", lines))
+            self.app.push_screen(Read(f"Snapshot {sha[:_SHORT]}", lines))
 
     async def _rewind(self, sha: str) -> None:
         from hub.api.history import Rewind, Rewound
@@ -103,7 +105,7 @@ class HistoryPage(Page):
         found = await self._diff(sha)
         if found is None:
             return
-        about = f"A new branch at {sha[:12]}; nothing else moves. The snapshot changed:\n{found.summary}"
+        about = f"A new branch at {sha[:_SHORT]}; nothing else moves. The snapshot changed:\n{found.summary}"
         if not await self.app.push_screen_wait(Confirm("Make a branch here?", about)):
             return
         try:
@@ -129,7 +131,7 @@ def commit_rows(found: list[Commit], titles: Mapping[str, str], now: float) -> I
             key=one.sha,
         )
     if not found:
-        yield row(("no snapshot yet", "dim"))
+        yield row(("no snapshot yet; every handoff and every end of a session makes one", "dim"))
 
 
 def timeline_rows(found: list[HistoryEntry], now: float) -> Iterator[Row]:
@@ -141,7 +143,7 @@ def timeline_rows(found: list[HistoryEntry], now: float) -> Iterator[Row]:
             (f"{moment(one.ts, now):<13}", "dim"),
             (f"{one.event:<18} ", _EVENTS.get(one.event, "")),
             (f"{one.provider[:12]:<13}", "dim"),
-            cut(for_people(one.summary), 400),
+            one.summary[:_SHORT] if one.event == "snapshot" else cut(for_people(one.summary), 400),
             (score + code, "good" if score else "dim"),
             key=str(one.seq),
         )

@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from hub.domain.jsonvalue import JsonObject
 from hub.tui.dialogs import AskText, Read
 from hub.tui.page import Page
-from hub.tui.rows import Choices, Row, Rows, row, wrapped
+from hub.tui.rows import Choices, Row, Rows, row
 from hub.tui.words import line_of
 
 _TAGS = ("", "text", "tool_use", "tool_result", "system", "quota", "handoff", "waiting", "error")
@@ -77,7 +77,8 @@ class LogPage(Page):
             [f"  only {self.tag}" if self.tag else "", f"  with {self.words!r}" if self.words else ""]
         )
         self.heading(f"Log  {len(self._lines):,} of the newest {len(self.hub.events):,} events{only}")
-        self.query_one(Rows).show(self._lines)
+        none = "no event passes; / and t change the filter" if only else "no event yet"
+        self.query_one(Rows).show(self._lines or [row((none, "dim"))])
 
     def action_filter(self) -> None:
         """Ask for the words; none at all shows everything."""
@@ -102,8 +103,7 @@ class LogPage(Page):
         """All there is of an event."""
         record = next((one for one in self.hub.events if str(one["id"]) == event.key), None)
         if record is not None:
-            width = self.size.width * 9 // 10 - 6
-            self.app.push_screen(Read(f"Event {event.key}", list(_whole(record, width))))
+            self.app.push_screen(Read(f"Event {event.key}", list(_whole(record))))
 
 
 def _searched(record: JsonObject) -> str:
@@ -111,14 +111,12 @@ def _searched(record: JsonObject) -> str:
     return f"{record['msg']} {meta.get('provider', '')} {meta.get('sessionId', '')}".lower()
 
 
-def _whole(record: JsonObject, width: int) -> Iterable[Row]:
+def _whole(record: JsonObject) -> Iterable[Row]:
     yield row((f"{record['tag']}  {record['ts']} UTC", "head"))
-    for line in wrapped(str(record["msg"]), width):
-        yield row(line)
+    yield row(str(record["msg"]))
     yield row("")
     for name, value in record.get("meta", {}).items():
-        for line in wrapped(f"{name}: {_plain(value)}", width):
-            yield row((line, "dim"))
+        yield row((f"{name}: ", "dim"), (_plain(value), "dim"))
 
 
 def _plain(value: object) -> str:

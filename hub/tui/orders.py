@@ -57,6 +57,9 @@ class OrdersPage(Page):
         """What a session asks, as far as it is known."""
         return ""
 
+    def begun(self, session_id: str) -> None:
+        """A session was started from here."""
+
     @property
     def foreign(self) -> str:
         """The name of another project, where the session that is meant is of one; its daemon gets no order from here."""
@@ -216,4 +219,5 @@ class OrdersPage(Page):
         order = Run(task=task, queue=True, provider=provider)
         started = await self.hub.daemon.post(Started, "/api/run", order, patience=START_PATIENCE)
         place = f", waits for its turn as number {started.position}" if started.position else ""
-        self.say(f"{started.session_id} on {started.branch}{place}")
+        self.say(f"Started on the branch {started.branch}{place}")
+        self.begun(started.session_id)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Protocol, cast
 
 from textual.app import ComposeResult
@@ -23,20 +23,20 @@ from hub.domain.jsonvalue import JsonObject
 from hub.tui.daemon import LocalDaemon
 from hub.tui.look import Look
 from hub.tui.projects import Project
-from hub.tui.rows import Choices, Piece, plain
+from hub.tui.rows import MORE, Choices, Piece, plain
 
-PAGES: tuple[tuple[str, str, str], ...] = (
-    ("1", "board", "Board"),
-    ("2", "quota", "Quota"),
-    ("3", "pipelines", "Pipelines"),
-    ("4", "history", "History"),
-    ("5", "agents", "Agents"),
-    ("6", "providers", "Providers"),
-    ("7", "log", "Log"),
-    ("8", "find", "Find"),
-    ("9", "cost", "Cost"),
+PAGES: tuple[tuple[str, str, str, str], ...] = (
+    ("1", "board", "Board", "Every session, who needs you first"),
+    ("2", "quota", "Quota", "What each account has left, and when it resets"),
+    ("3", "pipelines", "Pipelines", "Tasks that wait for each other, and the last run"),
+    ("4", "history", "History", "Snapshots to go back to, and what was recorded"),
+    ("5", "agents", "Agents", "Coding agents on this machine, and going on with their work"),
+    ("6", "providers", "Providers", "Which agents can work, their logins and failures"),
+    ("7", "log", "Log", "Every event, with a filter"),
+    ("8", "find", "Find", "The code that answers a question"),
+    ("9", "cost", "Cost", "By agent and by session"),
 )
-"""Key, name and heading of each page."""
+"""Key, name, heading and sentence of each page."""
 _ACTION = {"system", "handoff", "waiting", "error", "quota"}
 """Tags of events after which what the daemon answers may be another."""
 
@@ -52,6 +52,8 @@ class Hub(Protocol):
     root: str
     notice: str
     """How it stands with the daemon, in words; empty while all is well."""
+    outside: bool
+    """Whether there is no project here to have a daemon."""
     events: deque[JsonObject]
     """The newest ones."""
     others: Callable[[], list[Project]]
@@ -81,31 +83,47 @@ class Hub(Protocol):
 
 
 class Bar(Static):
-    """The line of pages; a click goes to one."""
+    """A line of what can be gone to, each with its key; a click goes there.
+
+    Args:
+        places: Key, name and heading of each.
+        current: The name of the one that is seen.
+        go: Takes the name of another one.
+    """
 
     DEFAULT_CSS = "Bar { height: 1; background: $panel; color: $foreground; }"
 
-    def __init__(self, current: str) -> None:
+    def __init__(
+        self, places: Sequence[tuple[str, str, str]], current: str, go: Callable[[str], object]
+    ) -> None:
         super().__init__(markup=False)
+        self.places = places
         self.current = current
+        self.go = go
+        self.hint = ""
+        """A word behind them."""
+
+    def _shown(self) -> Iterator[tuple[str, str]]:
+        for key, name, heading in self.places:
+            words = f"{key} {heading}"
+            yield name, f"[{words}]" if name == self.current else f" {words}"
 
     def render(self) -> Any:
-        """The pages, the current one marked."""
+        """The current one marked."""
         from rich.text import Text
 
         text = Text(no_wrap=True, end="")
-        for key, name, heading in PAGES:
-            here = name == self.current
-            text.append(f"[{key} {heading}]" if here else f" {key} {heading}", "bold reverse" if here else "")
-        return text
+        for name, words in self._shown():
+            text.append(words, "bold reverse" if name == self.current else "")
+        return text.append(self.hint)
 
     def on_click(self, event: Click) -> None:
-        """Go to the page under the pointer."""
+        """Go to the one under the pointer."""
         at = 0
-        for key, name, heading in PAGES:
-            at += len(key) + len(heading) + (3 if name == self.current else 2)
+        for name, words in self._shown():
+            at += len(words)
             if event.x < at:
-                cast("Hub", self.app).action_page(name)
+                self.go(name)
                 return
 
 
@@ -146,7 +164,7 @@ class Page(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """The frame, and what the page has between it."""
-        yield Bar(self.NAME)
+        yield Bar([page[:3] for page in PAGES], self.NAME, self.hub.action_page)
         yield Static(id="notice", markup=False)
         yield Static(id="heading", markup=False)
         yield from self.body()
@@ -186,13 +204,18 @@ class Page(Screen[None]):
         """Ask the daemon now."""
         self.reload()
 
+    @property
+    def answered(self) -> bool:
+        """Whether there is anybody to ask."""
+        return self.hub.up
+
     def reload(self) -> None:
         """Load, now or as soon as it is seen; while it loads, once more after that."""
         if not self.is_current:
             self.stale = True
         elif self._loading:
             self._again = True
-        elif self.hub.up:
+        elif self.answered:
             self._loading, self.stale = True, False
             self.run_worker(self._load(), group="load")
 
@@ -205,8 +228,10 @@ class Page(Screen[None]):
         except HubError as error:
             self.stale = True
             self.failed(error.detail, error.hint)
-        except NoMatches:  # its parts are taken down from the leaves upwards: it is being left
-            self.stale = True
+        except NoMatches:
+            if self.is_current and self.is_attached:
+                raise
+            self.stale = True  # its parts are taken down from the leaves upwards: it is being left
         finally:
             self._loading = False
         if self._again:
@@ -232,7 +257,7 @@ _SELDOM = 0.5
 def cut(text: str, width: int) -> str:
     """One line of at most so many letters."""
     text = " ".join(text.split())
-    return text if len(text) <= width else text[: max(0, width - 2)] + ".."
+    return text if len(text) <= width else text[: max(0, width - len(MORE))] + MORE
 
 
 def label(name: str, text: str, look: str = "", *, wide: int = 11) -> tuple[Piece, Piece]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _LOOKS = {"completed": "good", "failed": "bad", "stopped": "warn", "running": "info", "starting": "info"}
 _START = 130.0
+_AGAIN = 5.0
+"""Seconds after which a run that goes on is drawn again."""
 
 
 class PipelinesPage(Page):
@@ -39,6 +41,11 @@ class PipelinesPage(Page):
         super().__init__()
         self.run_status: RunStatus | None = None
 
+    def on_mount(self) -> None:
+        """The bars of a run that goes on grow with the clock."""
+        super().on_mount()
+        self._growing = self.set_interval(_AGAIN, self.reload, pause=True)
+
     async def load(self) -> None:
         """The list, and the run that goes on or was the last."""
         from hub.api.pipelines import Pipeline, RunStatus
@@ -52,9 +59,12 @@ class PipelinesPage(Page):
                 raise
             self.run_status = None
         state = self.run_status
+        goes_on = state is not None and state.ended_at is None
+        self._growing.resume() if goes_on and self.is_current else self._growing.pause()
         self.heading("Pipelines" if state is None else f"Pipelines  {state.name}: {state.state}")
         lines = list(rows_of(found, state, self.now, self.size.width, self.look))
-        self.query_one(Rows).show(lines or [row("no pipeline; see [[pipelines]] of hub.toml in the docs")])
+        none = "no pipeline yet; [[pipelines]] in hub.toml describes one: docs/pipelines.md"
+        self.query_one(Rows).show(lines or [row((none, "dim"))])
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
         """The session of a node."""

@@ -37,7 +37,7 @@ class ProvidersPage(Page):
 
         found = await self.hub.daemon.get(list[ProviderStatus], "/api/providers")
         circuits = await self.hub.daemon.get(list[Breaker], "/api/circuit")
-        self.heading("Providers, their accounts and circuits")
+        self.heading("Providers and their accounts  (circuit open: not asked until it has recovered)")
         self.query_one(Rows).show(rows_of(found, circuits, self.now))
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:

@@ -44,9 +44,14 @@ class Ribbon:
     """All handoffs of a session."""
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
         self.rides: dict[str, Ride] = {}
         self.passed: dict[str, str] = {}
         """Words about who was passed by at the start -> when."""
+        self._taken: list[JsonObject] = []
+        """The records of handoffs, which are few."""
 
     def take(self, records: Iterable[JsonObject]) -> None:
         """What happened next."""
@@ -56,6 +61,16 @@ class Ribbon:
                 self._move(self.rides.setdefault(meta["handoffId"], Ride(meta["handoffId"])), record, meta)
             elif meta.get("leftOut"):
                 self.passed[str(record["msg"])] = time_of(record)
+            else:
+                continue
+            self._taken.append(record)
+
+    def take_before(self, records: Iterable[JsonObject]) -> None:
+        """What happened before all that was taken."""
+        taken = self._taken
+        self._begin()
+        self.take(records)
+        self.take(taken)
 
     def _move(self, ride: Ride, record: JsonObject, meta: JsonObject) -> None:
         if "to" in meta and meta.get("at"):
@@ -83,7 +98,7 @@ class Ribbon:
                 yield row((f"{at} ", "dim"), first)
                 yield from (row(" " * 9 + line) for line in rest)
         if not self.rides:
-            yield row(("no handoff yet", "dim"))
+            yield row(("no handoff yet; at the quota wall one comes by itself, h hands over now", "dim"))
 
 
 def _drawn(ride: Ride, width: int, look: Look) -> Iterator[Row]:

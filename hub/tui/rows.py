@@ -8,7 +8,7 @@ Only the rows in sight are drawn, whatever their number, and nothing is drawn wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, ClassVar
 
@@ -29,6 +29,8 @@ from hub.domain.text.safe import clean
 Piece = tuple[str, str]
 """A text, and how it looks: one of `LOOKS`, or ""."""
 LOOKS = ("dim", "bold", "good", "bad", "warn", "info", "mine", "head")
+MORE = ".."
+"""At the end of a text that goes on."""
 _TAB = "    "
 
 
@@ -64,6 +66,21 @@ def wrapped(text: str, width: int) -> list[str]:
             rest = rest[cut:].lstrip()
         found.append(rest)
     return found
+
+
+def fitted(line: Row, width: int) -> Iterator[Row]:
+    """The row in as many as it takes to be seen whole: its last piece goes on below itself."""
+    *before, (last, look) = line.pieces
+    indent = cell_len(plain("".join(text for text, _ in before)))
+    if "\n" not in last and indent + cell_len(plain(last)) <= width:
+        yield line
+        return
+    if indent > width // 2:
+        before, indent, last = [], 0, "".join(text for text, _ in line.pieces)
+    first, *rest = wrapped(last, width - indent)
+    yield Row((*before, (first, look)), line.key)
+    for part in rest:
+        yield row(" " * indent, (part, look))
 
 
 def _fitting(text: str, width: int) -> int:
@@ -126,6 +143,8 @@ class Rows(ScrollView, can_focus=True):
         self.sticky = sticky
         """Whether it stays at the end while it grows, until somebody goes up."""
         self.at_end = sticky
+        self.aim = ""
+        """What the cursor goes to as soon as it is there."""
 
     @property
     def key(self) -> str:
@@ -139,6 +158,8 @@ class Rows(ScrollView, can_focus=True):
             return
         key, before = self.key, self.cursor
         self.lines = new
+        if any(line.key == self.aim for line in new):
+            key, self.aim = self.aim or key, ""
         self.virtual_size = Size(0, len(new))
         self.cursor = self._place_of(key, before)
         if self.sticky and self.at_end:
@@ -161,15 +182,18 @@ class Rows(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line of what is in sight."""
         at = y + round(self.scroll_offset.y)
-        base, width = self.rich_style, self.size.width
+        base, width = self.rich_style, self.scrollable_content_region.width
         if not 0 <= at < len(self.lines):
             return Strip.blank(width, base)
         line = self.lines[at]
         if at == self.cursor:
             base += self.get_component_rich_style("rows--cursor", partial=True)
-        segments = [Segment(">" if at == self.cursor else " ", base)] if self.cursor >= 0 else []
+        segments = [Segment(">" if at == self.cursor else " ", base)]
         segments += [Segment(plain(text), base + self._style(look)) for text, look in line.pieces]
-        return Strip(segments).adjust_cell_length(width, base)
+        strip = Strip(segments)
+        if cell_len(strip.text.rstrip()) > width:  # that there is more is seen
+            strip = Strip([*strip.crop(0, max(0, width - len(MORE))), Segment(MORE, base)])
+        return strip.adjust_cell_length(width, base)
 
     def _style(self, look: str) -> Style:
         return self.get_component_rich_style(f"rows--{look}", partial=True) if look else Style.null()

@@ -21,7 +21,7 @@ from hub.domain.text.figures import agent_name, counted
 from hub.tui.diffs import rows_of as diff_rows
 from hub.tui.look import moment
 from hub.tui.orders import OrdersPage
-from hub.tui.page import cut
+from hub.tui.page import Bar, cut
 from hub.tui.ribbon import Ribbon
 from hub.tui.rows import Rows, plain
 from hub.tui.words import Story
@@ -29,7 +29,13 @@ from hub.tui.words import Story
 if TYPE_CHECKING:
     from hub.api.status import Status
 
-VIEWS = (("stream", "Stream"), ("diff", "Diff"), ("handoffs", "Handoffs"), ("cost", "Cost"))
+VIEWS = (
+    ("s", "stream", "Stream"),
+    ("d", "diff", "Diff"),
+    ("w", "handoffs", "Handoffs"),
+    ("c", "cost", "Cost"),
+)
+"""Key, name and heading of each."""
 _PAST = 3000
 """Events of the session's past that are asked for."""
 
@@ -40,15 +46,18 @@ class SessionPage(OrdersPage):
     NAME = "board"
     DEFAULT_CSS = """
     SessionPage > #state { height: auto; max-height: 4; padding: 0 1; }
-    SessionPage > #views { height: 1; padding: 0 1; color: $text-muted; }
     SessionPage ContentSwitcher { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Back"),
+        Binding("escape", "leave", "Back", tooltip="To the board"),
         Binding("s", "view('stream')", "Stream", show=False, tooltip="What happened, tool calls folded"),
         Binding("d", "view('diff')", "Diff", show=False, tooltip="What it has changed"),
         Binding(
-            "w", "view('handoffs')", "Handoffs", show=False, tooltip="Who gave the work to whom, and why"
+            "w",
+            "view('handoffs')",
+            "Handoffs",
+            show=False,
+            tooltip="Who gave it to whom, why, and hfs: how much came over",
         ),
         Binding("c", "view('cost')", "Cost", show=False, tooltip="What it has cost"),
         Binding("enter", "fold", "Unfold", show=False, tooltip="Unfold a tool call, or fold it"),
@@ -63,6 +72,8 @@ class SessionPage(OrdersPage):
         self.status: Status | None = None
         self._last = 0
         """The newest event of the log that the story has; 0 = its past was not asked for yet."""
+        self._unasked = 0
+        """The newest event of before those that the story began with; 0 = it has the first, or all was asked for."""
         self.ribbon = Ribbon()
         self.asked = ""
         """The agent's newest question."""
@@ -72,10 +83,10 @@ class SessionPage(OrdersPage):
     def body(self) -> ComposeResult:
         """The state, and the stream."""
         yield Static(id="state", markup=False)
-        yield Static(id="views", markup=False)
+        yield Bar(VIEWS, "stream", self.action_view)
         with ContentSwitcher(initial="stream"):
             yield Rows(id="stream", sticky=True)
-            for name, _ in VIEWS[1:]:
+            for _, name, _ in VIEWS[1:]:
                 yield Rows(id=name)
 
     def on_mount(self) -> None:
@@ -95,6 +106,8 @@ class SessionPage(OrdersPage):
 
         if not self._last:
             await self._load_past()
+        if self._unasked and self.view == "handoffs":
+            await self._load_handoffs()
         self.status = await self.hub.daemon.get(Status, "/api/status", {"sessionId": self.session_id})
         self.draw_state()
         if self.view == "diff":
@@ -115,9 +128,24 @@ class SessionPage(OrdersPage):
         found = await self.hub.daemon.get(Cost, "/api/session/cost", {"sessionId": self.session_id})
         self.query_one("#cost", Rows).show(cost_rows(found))
 
-    async def _load_past(self) -> None:
+    async def _before(self, event: int) -> list[JsonObject]:
+        """What is newest of it before an event."""
         query: dict[str, str | int] = {"sessionId": self.session_id, "limit": _PAST, "newest": 1}
-        past = await self.hub.daemon.get(list[JsonObject], "/api/events", query)
+        until = {"until": event} if event else {}
+        return await self.hub.daemon.get(list[JsonObject], "/api/events", query | until)
+
+    async def _load_handoffs(self) -> None:
+        """Those of before what the stream has."""
+        while self._unasked:
+            page = await self._before(self._unasked)
+            self.ribbon.take_before(page)
+            self._unasked = page[0]["id"] - 1 if len(page) == _PAST else 0
+        self.draw()
+
+    async def _load_past(self) -> None:
+        past = await self._before(0)
+        if len(past) == _PAST:
+            self._unasked, self.story.cut = past[0]["id"] - 1, True
         self._tell(past)
         self._last = max(past[-1]["id"] if past else 0, 1)
         self._take_in(self._early)
@@ -164,13 +192,9 @@ class SessionPage(OrdersPage):
         """Another view of the same session."""
         self.query_one(ContentSwitcher).current = name
         self.query_one(f"#{name}", Rows).focus()
-        self.query_one("#views", Static).update(
-            "enter unfolds   " * (name == "stream")
-            + "  ".join(
-                f"[{word}]" if each == name else f"{word[0].lower() if each != 'handoffs' else 'w'} {word}"
-                for each, word in VIEWS
-            )
-        )
+        views = self.query(Bar).last()
+        views.current, views.hint = name, "   enter unfolds, f all" * (name == "stream")
+        views.refresh()
         self.draw()
         self.reload()
 
@@ -190,7 +214,9 @@ class SessionPage(OrdersPage):
             return
         who = agent_name(state.active_provider, state.account)
         self.heading(f"{cut(state.task_goal, self.size.width - 4)}")
-        told = [f"{_state_words(state)}  {who}  {state.tokens_used:,} tokens"]
+        told = [f"{_state_words(state)}  {who}"]
+        if state.tokens_used:
+            told.append(f"{state.tokens_used:,} tokens")
         if state.handoffs_done:
             score = "pending" if state.hfs_pending else f"{state.hfs_score:g}"
             told.append(f"{counted(state.handoffs_done, 'handoff')}, hfs {score}")

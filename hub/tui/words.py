@@ -107,9 +107,12 @@ class Story:
     def __init__(self, limit: int = 4000) -> None:
         self.blocks: dict[str, Block] = {}
         self._limit = limit
+        self.cut = False
+        """Whether there was more before the first block."""
         self._calls: dict[str, str] = {}
         """Tool call -> the block that it is."""
-        self._said = ""
+        self._said = "", ""
+        """The last words of an agent or of a failure, and the block that has them."""
         self._who = ""
 
     def take(self, records: Iterable[JsonObject]) -> None:
@@ -118,10 +121,12 @@ class Story:
             self._take(record, record.get("meta", {}))
         while len(self.blocks) > self._limit:
             del self.blocks[next(iter(self.blocks))]
+            self.cut = True
 
     def rows(self, width: int, look: Look) -> list[Row]:
         """All of it."""
-        return [line for block in self.blocks.values() for line in block.rows(width, look)]
+        before = [row(("What came before is in the log: hub logs", "dim"))] if self.cut else []
+        return before + [line for block in self.blocks.values() for line in block.rows(width, look)]
 
     def fold(self, key: str) -> bool:
         """Unfold a block, or fold it again; whether there was anything to fold."""
@@ -178,12 +183,14 @@ class Story:
             return False  # readings are on the page of quotas; who was passed by, with the handoffs
         if record["tag"] == "handoff" and "hfs" not in meta and "to" in meta:
             return _HOME in (meta["from"], meta["to"])  # the states between are the ribbon's
-        words = " ".join(str(record["msg"]).split())
-        if record["tag"] == "text" and kind != "thinking":
-            self._said = words
+        words, (said, block) = " ".join(str(record["msg"]).split()), self._said
+        if record["tag"] == "error" and said and (words == said or words.endswith(f": {said}")):
+            self.blocks.pop(block, None)  # told again with what to do
+        if record["tag"] in ("text", "error") and kind != "thinking":
+            self._said = words, str(record["id"])
         if kind == "system" and meta.get("role") == "user":
             return False  # the reply as the agent's echo
-        return not (kind == "result" and self._said == words)
+        return not (kind == "result" and said == words)
 
 
 def _block(record: JsonObject, meta: JsonObject) -> Block:

@@ -9,7 +9,8 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from hub.errors import Code, HubError
-from tests.faults.harness import HUB, Project, project, until, write
+from tests import forks
+from tests.faults.harness import Project, project, until, write
 from tests.faults.invariants import check_invariants
 from tests.faults.test_daemon_killed import STATES, TASK
 from tests.waiting import Gate
@@ -77,6 +78,12 @@ def test_a_log_that_cannot_be_written_holds_the_effect_back(work, log):
     check_invariants(made, oracle)
 
 
+def no_daemon(made: Project, fault: str) -> subprocess.CompletedProcess[str]:
+    """A daemon that ends at this fault of its disk."""
+    words = ("daemon", "--port", "0", "--json")
+    return forks.run(words, cwd=made.root, env=made.environ(HUB_FAILPOINTS=fault), timeout=60)
+
+
 @pytest.mark.parametrize("nth", [2, 4, 7, 11])
 def test_a_disk_that_fails_under_the_audit_log_ends_the_daemon_and_not_the_agent(work, nth):
     """F10: stop before the effect, exit 74, not tried again; the agent stays, and the next daemon goes on."""
@@ -87,16 +94,9 @@ def test_a_disk_that_fails_under_the_audit_log_ends_the_daemon_and_not_the_agent
     assert made.wait_dead() == 74
     for _ in range(2):
         begun = time.monotonic()
-        done = subprocess.run(
-            [*HUB, "daemon", "--port", "0", "--json"],
-            check=False,
-            cwd=made.root,
-            env=made.environ(HUB_FAILPOINTS="audit.append=eio"),
-            capture_output=True,
-            timeout=60,
-        )
+        done = no_daemon(made, "audit.append=eio")
         assert done.returncode == 74
-        assert b"disk_failed" in done.stdout
+        assert "disk_failed" in done.stdout
         assert time.monotonic() - begun < 30
     before = set(made.starts())
     api = made.start()
@@ -120,16 +120,9 @@ def test_a_record_that_cannot_be_read_is_neither_believed_nor_written_over(tmp_p
         until(oracle.read_text, "the agent works")
         assert made.stop() == 0
         kept = (made.hub / "fsm.json").read_bytes()
-        done = subprocess.run(
-            [*HUB, "daemon", "--port", "0", "--json"],
-            check=False,
-            cwd=made.root,
-            env=made.environ(HUB_FAILPOINTS="fsm.read=eio"),
-            capture_output=True,
-            timeout=60,
-        )
-        assert (done.returncode, b"disk_failed" in done.stdout) == (74, True), done
-        assert b"Traceback" not in done.stderr
+        done = no_daemon(made, "fsm.read=eio")
+        assert (done.returncode, "disk_failed" in done.stdout) == (74, True), done
+        assert "Traceback" not in done.stderr
         assert (made.hub / "fsm.json").read_bytes() == kept
         gate.open()
         made.start()

@@ -17,20 +17,18 @@ from tests.waiting import PATIENCE, until
 
 WRITES = ("pre_write", "pre_rename", "post_rename")
 POINTS = {
-    "run_begins": [f"pipeline.begun.{at}" for at in WRITES],
-    "first_intent": [f"pipeline.starting.{at}" for at in WRITES],
     "between_intent_and_session": ["fsm.RUNNING.pre_rename", "fsm.RUNNING.post_rename", "pipeline.launched"],
-    "node_begins": [f"pipeline.running.{at}" for at in WRITES],
     "middle_of_a_node": ["act.RUNNING.mid", "act.RUNNING.mid@2", "act.RUNNING.done@2"],
-    "between_two_nodes": [
-        "pipeline.heard",
-        *(f"pipeline.heard.{at}" for at in WRITES),
-        "pipeline.starting.pre_write@2",
-    ],
+    "between_two_nodes": ["pipeline.heard", "pipeline.starting.pre_write@2"],
     "while_merging": ["pipeline.merged", "pipeline.starting.post_rename@3", "pipeline.launched@3"],
-    "run_ends": ["pipeline.heard@3", *(f"pipeline.ended.{at}" for at in WRITES)],
+    "run_ends": ["pipeline.heard@3"],
 }
-CASES = [pytest.param(point, id=f"{name}-{point}") for name, points in POINTS.items() for point in points]
+CASES = [pytest.param([point], id=f"{name}-{point}") for name, points in POINTS.items() for point in points]
+CASES += [
+    pytest.param([f"pipeline.{step}.{at}" for at in WRITES], id=f"write_of_{step}")
+    for step in ("begun", "starting", "running", "heard", "ended")
+]
+"""A step's write fails at its beginning, the next daemon's at its middle, the third one's when it is whole."""
 
 
 def node(name, provider, *needs, verify=()):
@@ -118,14 +116,19 @@ def check_run(made, run, events):
     assert git(made.root, "status", "--porcelain") == "?? hub.toml"
 
 
-@pytest.mark.parametrize("point", CASES)
-def test_a_run_goes_on_after_a_kill(work, point):
+@pytest.mark.parametrize("points", CASES)
+def test_a_run_goes_on_after_a_kill(work, points):
     """Kill the daemon anywhere: nothing runs twice, nothing is lost."""
     made, oracle = work
-    name, _, nth = point.partition("@")
-    api = made.start(HUB_FAILPOINTS=f"{name}=kill9" + (f"@{nth}" if nth else ""))
-    order_run(made, api)
-    assert made.wait_dead() == -9
+    for point in points:
+        name, _, nth = point.partition("@")
+        with contextlib.suppress(
+            AssertionError
+        ):  # one that goes on with a run may die before it says where it listens
+            api = made.start(HUB_FAILPOINTS=f"{name}=kill9" + (f"@{nth}" if nth else ""))
+            if not record(made):
+                order_run(made, api)
+        assert made.wait_dead() == -9, point
     run, events = finish(made)
     check_run(made, run, events)
     check_invariants(made, oracle)

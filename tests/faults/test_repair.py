@@ -6,7 +6,7 @@ import pytest
 
 from tests.faults.harness import project, until, write
 from tests.faults.invariants import check_invariants
-from tests.faults.test_daemon_killed import run_with_fault
+from tests.faults.test_daemon_killed import dies_while_it_goes_on, run_with_fault
 
 TASK = {"task": "write the files", "verify": ["test -f a2.txt"]}
 
@@ -37,11 +37,17 @@ def finished(made):
     return record, told, [entry["data"]["attempt"] for entry in audited if entry["event"] == "repair"]
 
 
-@pytest.mark.parametrize("point", ["repair.told", "repair.given", "act.RUNNING.mid@2", "act.RUNNING.done@2"])
-def test_it_is_given_back_once_and_mended(work, point):
+@pytest.mark.parametrize(
+    "points",
+    [("repair.told=kill9", "repair.given"), ("act.RUNNING.mid=kill9@2",), ("act.RUNNING.done=kill9@2",)],
+    ids=["told-given", "mid", "done"],
+)
+def test_it_is_given_back_once_and_mended(work, points):
     made, oracle = work
-    name, _, nth = point.partition("@")
-    run_with_fault(made, f"{name}=kill9{'@' + nth if nth else ''}", TASK)
+    first, *others = points
+    run_with_fault(made, first, TASK)
+    for point in others:
+        dies_while_it_goes_on(made, point)
     record, told, audited = finished(made)
     assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 0)
     assert record["repairs"] == 1

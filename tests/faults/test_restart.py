@@ -112,22 +112,25 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_record_is_kept_aside_and_said(made, oracle, damage):
+def test_a_damaged_record_is_kept_aside_and_said(made, oracle):
     """X2: explicit, not repaired, not overwritten; another session can start."""
     hanging(made, oracle, done="finished")
     made.start().post("/api/run", {"task": "write"})
     until(made.ended, "the first session ends")
     made.stop()
     path = made.hub / "fsm.json"
-    bad = DAMAGE[damage](made, path.read_bytes())
-    path.write_bytes(bad)
-    api = made.start()
-    status = api.get("/api/status")
-    assert status["error"]["code"] == "state_corrupt"
-    assert status["sessionState"] == "idle"
-    assert "state_corrupt" in [e["meta"].get("code") for e in made.events()]
-    assert [p.read_bytes() for p in made.hub.glob("fsm.json.corrupt-*")] == [bad]
+    good, put_aside = path.read_bytes(), []
+    for number, damage in enumerate(DAMAGE.values(), 1):
+        made.stop()
+        path.write_bytes(damage(made, good))
+        path.chmod(0o600)
+        put_aside.append(path.read_bytes())
+        api = made.start()
+        status = api.get("/api/status")
+        assert (status["error"]["code"], status["sessionState"]) == ("state_corrupt", "idle")
+        assert [e["meta"].get("code") for e in made.events()].count("state_corrupt") == number
+        kept = [p.read_bytes() for p in made.hub.glob("fsm.json.corrupt-*")]
+        assert sorted(kept) == sorted(put_aside)
     api.post("/api/run", {"task": "again"})
     assert until(made.ended, "the second session ends")["sessionState"] == "completed"
     made.stop()

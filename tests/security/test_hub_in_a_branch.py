@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.harness import HUB, Project, git, project
+from tests import forks
+from tests.faults.harness import Project, git, project
 
 COMMIT = "git -c user.name=a -c user.email=a@x commit -q -m mine"
 WAYS = {
     "force-added": f"mkdir .hub && echo '{{}}' > .hub/fsm.json && git add -f .hub && {COMMIT}",
-    "staged": "mkdir .hub && echo '{}' > .hub/fsm.json && git add -f .hub",
     "a link": "ln -s /tmp .hub",
-    "a link, committed": f"ln -s /tmp .hub && git add -f .hub && {COMMIT}",
     "another spelling": f"mkdir .HUB && echo x > .HUB/.env && git add -f .HUB && {COMMIT}",
     "deeper down": "mkdir -p sub/.hub && echo x > sub/.hub/fsm.json",
 }
+"""Each of these by the whole way; every way and every name: `tests/hub/io/git/test_own_folder.py`."""
 
 
 @pytest.fixture
@@ -30,15 +30,7 @@ def made(tmp_path: Path) -> Iterator[Project]:
 
 
 def run(made: Project, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*HUB, *words],
-        cwd=made.root,
-        env=made.environ(),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return forks.run(words, cwd=made.root, env=made.environ(), timeout=120)
 
 
 @pytest.mark.parametrize("way", WAYS)

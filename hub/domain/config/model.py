@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import attrs
 
 from hub.domain.accounts.account import Account
+from hub.domain.approval import Severity
 from hub.domain.config.schema import SettingRule, whole
 from hub.domain.config.values import (
     ONE_OF,
@@ -44,9 +45,6 @@ from hub.domain.config.values import (
     Url,
     Variable,
 )
-
-Severity = Literal["info", "warn", "danger"]
-"""How grave a request for a person's word is shown to be."""
 
 
 @attrs.frozen

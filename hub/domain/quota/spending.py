@@ -36,7 +36,7 @@ class Spender:
 
 
 @attrs.frozen
-class Part:
+class HourlySpend:
     """What one spender spent in one hour (counted since the epoch)."""
 
     hour: int
@@ -62,7 +62,7 @@ class Spending:
     at: float = 0.0
     totals: Mapping[str, int] = attrs.field(factory=dict)
     elsewhere: int = 0
-    parts: tuple[Part, ...] = ()
+    parts: tuple[HourlySpend, ...] = ()
 
     def today(self, now: float) -> tuple[int, int]:
         """Tokens of the day that `now` is in, and how many of them were spent by agents that hub did not start."""
@@ -102,11 +102,11 @@ def spend(
         totals[dispatch] = tokens
         totals = dict(list(totals.items())[-_REMEMBERED:])
     before, elsewhere = spending.today(at)
-    parts = _with(spending.parts, Part(int(at // HOUR), by, fresh)) if fresh else spending.parts
+    parts = _with(spending.parts, HourlySpend(int(at // HOUR), by, fresh)) if fresh else spending.parts
     return Spending(int(at // DAY), before + fresh, at, totals, elsewhere, parts)
 
 
-def _with(parts: tuple[Part, ...], new: Part) -> tuple[Part, ...]:
+def _with(parts: tuple[HourlySpend, ...], new: HourlySpend) -> tuple[HourlySpend, ...]:
     """The parts of a month with one more, which joins that of the same spender in the same hour."""
     for place in range(len(parts) - 1, -1, -1):
         old = parts[place]

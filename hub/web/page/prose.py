@@ -26,6 +26,8 @@ MOST_DIFF = 200_000
 _LEXER = DiffLexer(stripnl=False)
 _HEAD = ("diff --git ", "index ", "--- ", "+++ ")
 """Lines above a file's first hunk that say what its heading says."""
+_BELOW = 3
+"""Levels of the page's own headings."""
 _FORMATTER = HtmlFormatter(nowrap=True)
 
 
@@ -34,6 +36,8 @@ def _prose() -> MarkdownIt:
     """CommonMark without HTML, pictures (they would load something) or other schemes than the web's in a link."""
     made = _Prose("commonmark", {"html": False, "linkify": False}).enable("table").disable("image")
     made.add_render_rule("link_open", _link)
+    made.add_render_rule("heading_open", _heading)
+    made.add_render_rule("heading_close", _heading)
     return made
 
 
@@ -46,6 +50,13 @@ class _Prose(MarkdownIt):
 def _link(self: RendererHTML, tokens: Any, index: int, options: OptionsDict, env: object) -> str:
     del env
     tokens[index].attrSet("rel", "noopener noreferrer nofollow")
+    return self.renderToken(tokens, index, options, {})
+
+
+def _heading(self: RendererHTML, tokens: Any, index: int, options: OptionsDict, env: object) -> str:
+    """Below the page's own, which a title of an agent's is none of."""
+    del env
+    tokens[index].tag = f"h{min(6, int(tokens[index].tag[1:]) + _BELOW)}"
     return self.renderToken(tokens, index, options, {})
 
 

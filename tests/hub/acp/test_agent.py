@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from hub.acp.agent import page_of
+from hub.api.sessions import Session
+from hub.wire.frames import RefusedError
 from tests.faults.harness import git, project
 from tests.hub.acp.kit import editor, opened
+from tests.sample import sample
 
 
 @pytest.fixture
@@ -30,6 +34,15 @@ def test_a_folder_without_a_project_is_refused_with_the_next_step(work, tmp_path
         error = ed.ask("session/new", cwd=str(tmp_path), mcpServers=[])["error"]
     assert error["data"]["code"] == "not_a_repository"
     assert f"git -C {tmp_path} init" in error["message"]
+
+
+@pytest.mark.parametrize("name", ["nowhere", "file"])
+def test_a_folder_that_is_none_is_said_to_be_none(work, name):
+    (work.root / "file").touch()
+    with editor(work) as ed:
+        error = ed.ask("session/new", cwd=str(work.root / name), mcpServers=[])["error"]
+    assert error["code"] == -32602
+    assert str(work.root / name) in error["message"]
 
 
 def test_an_agent_for_one_project_takes_no_other(work, tmp_path):
@@ -87,6 +100,18 @@ def test_agents_and_profiles_are_offered_and_chosen(work):
     assert "done by the second" in ed.words()
 
 
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+def test_what_has_not_begun_is_opened_again_with_nothing_in_it(work, method):
+    work.start()
+    with editor(work) as ed:
+        session = ed.new()
+        answer = ed.ask(method, sessionId=session, cwd=str(work.root), mcpServers=[])
+        assert answer["result"]["modes"]["currentModeId"] == "auto"
+        assert ed.updates == []
+        assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
+    assert "done" in ed.words()
+
+
 def test_sessions_are_listed_the_newest_first(work):
     work.start()
     with editor(work) as ed:
@@ -98,6 +123,22 @@ def test_sessions_are_listed_the_newest_first(work):
         rows = ed.ask("session/list", cwd=str(work.root))["result"]["sessions"]
     assert [(row["sessionId"], row["title"]) for row in rows] == [(second, "make more"), (first, "make it")]
     assert {row["cwd"] for row in rows} == {str(work.root)}
+
+
+def test_a_long_list_comes_in_pages():
+    rows = [sample(Session, sessionId=f"s-1-{n}") for n in range(250)]
+    seen, cursor = [], None
+    for size in (100, 100, 50):
+        page, more = page_of(rows, cursor)
+        assert len(page) == size
+        seen += page
+        cursor = page[-1].session_id
+    assert not more
+    assert seen == rows
+    assert page_of(rows[:100], None) == (rows[:100], False)
+    for wrong in ("s-1-none", 7, ["s-1-1"]):
+        with pytest.raises(RefusedError):
+            page_of(rows, wrong)
 
 
 def test_without_a_daemon_a_list_starts_none(work):

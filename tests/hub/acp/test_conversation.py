@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.faults.harness import git, project
-from tests.hub.acp.kit import ALLOW, REJECT, editor
+from tests.hub.acp.kit import ALLOW, REJECT, editor, opened
 from tests.hub.cli.command import hub
 from tests.waiting import Gate, until
 
@@ -387,6 +387,42 @@ def test_a_session_that_is_opened_twice_is_told_once(work):
         assert ed.ask("session/list")["result"]["sessions"], "nothing more was on its way"
     told = str(ed.updates[before:])
     assert (told.count("After."), told.count("made it")) == (1, 1)
+
+
+def test_two_editors_have_one_conversation(work):
+    """Both are asked and told; one answers, and what one goes on with the other sees, and does not begin again."""
+    ready(work, {"approve": "make"}, DONE)
+    with editor(work) as ed, opened(work.root, work.environ()) as other:
+        session = ed.new()
+        ed.permit = lambda _: None
+        turn = ed.say("make it")
+        while not ed.asked:
+            ed.take(ed.read())
+        other.hello()
+        assert "result" in other.load(session)
+        other.until(lambda update: "made it" in str(update))
+        assert ed.answer_to(turn)["result"]["stopReason"] == "end_turn"
+        [put_away] = ed.told
+        assert put_away["params"] == {"requestId": ed.asked[0]["id"]}
+        work.script("demo-first", write(), DONE)
+        assert other.prompt("and more")["result"]["stopReason"] == "end_turn"
+        work.script("demo-first", {"run": "cat made.txt"}, DONE)
+        third = ed.prompt("and a third")
+        assert third.get("result", third).get("stopReason") == "end_turn", third
+        assert ed.words("user_message_chunk") == "and more"
+        other.until(lambda update: "and a third" in str(update))
+    assert git(work.root, "show", f"hub/{session}-3:made.txt") == "made"
+
+
+def test_what_is_cancelled_before_its_first_word_is_cancelled(work):
+    ready(work, write(), DONE)
+    with editor(work) as ed:
+        session = ed.new()
+        turn = ed.say("make it")
+        ed.notify("session/cancel", sessionId=session)
+        assert ed.answer_to(turn)["result"]["stopReason"] == "cancelled"
+        assert ed.prompt("now")["result"]["stopReason"] == "end_turn"
+    assert "made it" in ed.words()
 
 
 def test_a_daemon_that_has_gone_between_two_prompts_is_started_for_the_next(work):

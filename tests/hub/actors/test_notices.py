@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from hub.actors.notices import programs, ring
+from hub.actors.notices import _ran, programs, ring
 from hub.domain.config.model import Notify
 from hub.domain.notice import News, Notice
 from tests.faults.harness import project, until
@@ -109,3 +109,10 @@ def test_without_the_extra_it_is_said_to_be_missing(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     [(argv, _)] = programs(NOTICE, Notify(urls=("json://x",)))
     assert argv == ("apprise",)
+
+
+async def test_an_address_that_takes_nothing_is_named_without_its_key():
+    wrong = ("nosuch://the-key", "json://me:the-key@127.0.0.1:1/")
+    [(argv, env)] = programs(NOTICE, Notify(urls=wrong))
+    said = await _ran(argv, env)
+    assert said == "does not understand the address nosuch:...; could not deliver to json:..."

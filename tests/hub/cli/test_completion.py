@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from hub.cli.group import COMMANDS
-from tests.faults.harness import project
+from tests.faults.harness import project, until
 from tests.hub.cli.command import environ, hub
 
 
@@ -30,12 +30,17 @@ def test_commands_and_agents_are_completed_without_a_daemon(repo):
     assert offered("hub stop ", repo, env) == [], "nobody is there to ask, and nowhere to complain"
 
 
-def test_sessions_are_completed_where_a_daemon_runs(tmp_path):
+def test_sessions_are_completed_with_and_without_a_daemon(tmp_path):
     with project(tmp_path) as work:
         work.script("demo-first", {"done": "finished"})
         work.configure()
         begun = work.start().post("/api/run", {"task": "write it"})["sessionId"]
         assert offered("hub diff s-", work.root, work.environ()) == [begun]
+        until(work.ended, "the session ends")
+        work.kill()
+        assert offered("hub take s-", work.root, work.environ()) == [begun], (
+            "its work is still there to be taken"
+        )
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -225,7 +225,7 @@ def test_a_wait_says_until_when(told):
     (item,) = take(
         told, own("waiting", "the usage limit is reached; waiting 60 s", until="2026-11-23T13:00:00.000Z")
     )
-    assert item.text == "the usage limit is reached until 13:00 UTC"
+    assert item.text == "waiting until 13:00 UTC: the usage limit is reached"
 
 
 def test_other_agents_of_the_machine_are_off(told):

@@ -117,3 +117,18 @@ def test_a_name_that_is_none_is_told_the_one_that_was_meant():
         "Did you mean 'claude'? Known: claude, codex.",
     )
     assert no_such("profile", "quick", [], hint="Describe it.").hint == "Describe it."
+
+
+def test_ctrl_c_before_the_command_is_read_shows_no_traceback():
+    """On a busy machine the imports take a second, and whoever mistyped presses it at once."""
+    early = (
+        "import sys\n"
+        "class Pressed:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'hub.cli.group': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Pressed())\n"
+        "from hub.cli.main import main\n"
+        "main(['ls'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", early], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

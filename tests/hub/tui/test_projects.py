@@ -68,3 +68,46 @@ def test_all_projects_by_need_and_over_to_another_and_back(two):
         await sees(app, pilot, "(A all projects)")
 
     shows(one.root, story, size=(100, 30), root=str(one.root), others=lambda: [*known, gone])
+
+
+def test_outside_of_all_projects_there_are_those_of_the_user(two, tmp_path):
+    """It is said where one is; enter goes to a project, and from there on all is of that one."""
+    one, other = two
+    nowhere = tmp_path / "nowhere"
+    nowhere.mkdir()
+    known = [
+        Project(name, str(work.root), partial(find, None, work.root, {}))
+        for name, work in (("shop", one), ("site", other))
+    ]
+
+    async def story(app, pilot):
+        shown = await sees(
+            app,
+            pilot,
+            "There is no project here",
+            "site: Mend the roof",
+            "shop: Paint the shed",
+            "1 needs you",
+        )
+        assert "(A " not in shown
+        assert "Handoff" not in shown
+        await pilot.press("enter")
+        shown = await sees(app, pilot, "I am on the roof.", "h Handoff")
+        assert "no project" not in shown
+        await pilot.press("escape")
+        await sees(app, pilot, "site ", "(A all projects)")
+
+    shows(nowhere, story, size=(100, 30), others=lambda: known)
+
+
+def test_all_projects_are_seen_where_this_one_has_no_daemon(two):
+    one, other = two
+    known = [Project("site", str(other.root), partial(find, None, other.root, {}))]
+
+    async def story(app, pilot):
+        await sees(app, pilot, "No daemon runs for this project yet")
+        await pilot.press("A")
+        await sees(app, pilot, "all projects", "site: Mend the roof")
+
+    one.kill()
+    shows(one.root, story, size=(100, 30), root=str(one.root), others=lambda: known)

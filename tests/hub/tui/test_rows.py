@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App
 
-from hub.tui.rows import Rows, plain, row, wrapped
+from hub.tui.rows import Rows, fitted, plain, row, wrapped
 
 
 def run(lines, story, *, sticky=False, size=(20, 5)):
@@ -105,6 +105,41 @@ def test_a_sticky_list_stays_at_its_end_until_somebody_goes_up():
         assert rows.key == "39"
 
     run(keyed(*map(str, range(10))), story, sticky=True)
+
+
+@pytest.mark.parametrize("key", ["", "k"])
+def test_a_line_begins_in_the_same_column_with_a_cursor_and_without_and_says_where_it_goes_on(key):
+    async def story(rows, pilot):
+        shown = [rows.render_line(at).text for at in range(2)]
+        assert [line[1:] for line in shown] == ["a" * 17 + "..", "b" + " " * 18]
+
+    run([row("a" * 20, key=key), row("b" + " " * 30)], story)
+
+
+def test_a_row_that_is_too_long_goes_on_below_its_last_piece():
+    def shown(line, width):
+        return ["".join(piece for piece, _ in part.pieces) for part in fitted(line, width)]
+
+    line = row(("a      ", "mine"), "one two three", key="k")
+    assert shown(line, 20) == ["a      one two three"]
+    assert shown(line, 15) == ["a      one two", "       three"]
+    assert shown(line, 8) == ["a", "one two", "three"]
+    assert [part.key for part in fitted(line, 15)] == ["k", ""]
+    assert shown(row("x: ", "two\nlines"), 20) == ["x: two", "   lines"]
+
+
+def test_the_cursor_goes_to_what_was_aimed_at_once_it_is_there():
+    async def story(rows, pilot):
+        rows.aim = "c"
+        rows.show(keyed("a", "b"))
+        assert rows.key == "a"
+        rows.show(keyed("a", "b", "c"))
+        assert rows.key == "c"
+        await pilot.press("up")
+        rows.show(keyed("a", "b", "c", "d"))
+        assert rows.key == "b"
+
+    run(keyed("a"), story)
 
 
 def test_only_what_is_in_sight_is_drawn():

@@ -14,11 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from hub.tui.approval import ApprovalBox
 from hub.tui.daemon import LocalDaemon
 from hub.tui.look import ASCII
 from hub.tui.page import PAGES as EVERY
-from tests.faults.harness import project, until
+from tests.faults.harness import git, project, until
 from tests.hub.tui.kit import cells, drawn, masked, sees, shows, text
+from tests.hub.tui.test_approval import request
 from tests.hub.tui.test_pages import detected
 from tests.waiting import Gate
 
@@ -70,7 +72,7 @@ PAGES = (
 PARTS = (
     ("w", "handoffs", "RESUMING"),
     ("d", "diff", "+print('b')"),
-    ("c", "session-cost", "Figures"),
+    ("c", "session-cost", "Told by"),
 )
 THEMES = {"dark": "textual-dark", "light": "textual-light"}
 WRITE = os.environ.get("HUB_TEST_SCREENS") == "write"
@@ -80,6 +82,7 @@ _MOVING = (
     (re.compile(r"snapshot (end-t|h)-"), "snapshot of-"),
     (re.compile(r"read _ < \S*"), "read _ < gate"),
     (re.compile(r"-[0-9a-f]{4}$", re.MULTILINE), "-0000"),
+    (re.compile(r"-[0-9a-f]{2}\.\."), "-00.."),
     (re.compile(r"in \d+ h \d+ min|in \d+ min"), "in 0 min"),
     (re.compile(r"\d+ nodes"), "0 nodes"),
     (re.compile(r"\d[\d,]* of the newest [\d,]+"), "0 of the newest 0"),
@@ -137,7 +140,7 @@ def seen_agents(monkeypatch):
 
 
 def test_every_page_is_kept():
-    assert {name for _, name, _ in EVERY} == {"board", *(name for _, name, _ in PAGES)}
+    assert {name for _, name, _, _ in EVERY} == {"board", *(name for _, name, _ in PAGES)}
 
 
 def still(shown):
@@ -198,6 +201,9 @@ async def walk(taken, app, pilot):
         await taken.take(name, app, pilot, word, "? Help")
     await pilot.press("question_mark")
     await taken.take("help", app, pilot, "Everywhere" if taken.size == "140x40" else "On this page")
+    await pilot.press("escape")
+    await app.push_screen(ApprovalBox([request("Bash: make clean", command="make clean", folder="src")]))
+    await taken.take("approval", app, pilot, "make clean", "y Allow once")
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -230,8 +236,8 @@ def test_plain_ascii_is_all_there_is_where_it_was_asked_for(lived):
             assert text(app).isascii(), text(app)
         await pilot.press("escape", "escape", "n")
         assert (await sees(app, pilot, "What is to be done?")).isascii()
-        await pilot.press("escape", "ctrl+p")
-        assert (await sees(app, pilot, "Go to Cost")).isascii()
+        await pilot.press("escape", "ctrl+p", *"cost")
+        assert (await sees(app, pilot, "Go to Cost", "By agent and by session")).isascii()
 
     shows(lived.root, story, look=ASCII)
 
@@ -259,26 +265,50 @@ def test_the_mouse_opens_a_page_and_a_session(lived):
         await pilot.click("Rows", offset=(5, 4))
         await pilot.click("Rows", offset=(5, 4))
         await sees(app, pilot, "session completed")
+        shown = text(app).splitlines()
+        at = next(place for place, line in enumerate(shown) if "w Handoffs" in line)
+        await pilot.click(offset=(shown[at].index("w Handoffs") + 3, at))
+        shown = (await sees(app, pilot, "[w Handoffs]", "demo-first ──→ demo-second", "x Stop")).splitlines()
+        await pilot.click(offset=(shown[-1].index("Stop"), len(shown) - 1))
+        await sees(app, pilot, "End this session?")
+        await pilot.press("n")
 
     shows(lived.root, story)
 
 
 def test_a_branch_at_a_snapshot_and_code_that_is_found(lived):
+    def branches():
+        return git(lived.root, "branch", "--list", "hub/rewind/*").split()
+
     async def story(app, pilot):
         await sees(app, pilot, "Done (4)")
         await pilot.press("4")
         await sees(app, pilot, "at the end")
-        await pilot.press("b")
+        await pilot.press("end", "enter")
+        await sees(app, pilot, "Snapshot ", "+print('")
+        assert not branches()
+        await pilot.press("escape", "b")
         await sees(app, pilot, "Make a branch here?", "nothing else moves")
         await pilot.press("y")
         await sees(app, pilot, "hub/rewind/")
+        assert len(branches()) == 1
         await pilot.press("t")
         await sees(app, pilot, "Timeline, the newest first", "rewind")
         await pilot.press("8", "slash", *"retry delay", "enter")
         await sees(app, pilot, "app.py:1-2", "return 2**n")
+        await pilot.press("enter")
+        await sees(app, pilot, "     1 def retry_delay(n):")
+        await pilot.press("escape")
         await pilot.press("7", "slash", *"all done", "enter")
         shown = await sees(app, pilot, "with 'all done'")
         assert "echo one" not in shown
+        await pilot.press("enter")
+        await sees(app, pilot, "Event ", "sessionId: s-", "all done")
+        await pilot.press("escape", "t")
+        await sees(app, pilot, "0 of the newest", "only text", "no event passes")
+        await pilot.press("slash", *["backspace"] * 8, "enter")
+        shown = await sees(app, pilot, "I look at the code first.", "only text")
+        assert "tool_use" not in shown
 
     shows(lived.root, story)
 

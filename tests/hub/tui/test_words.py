@@ -59,6 +59,24 @@ def test_what_comes_whole_is_not_shown_in_pieces_nor_twice():
     assert lines(story) == ["claude/work", "I am done.", "you: sqlite"]
 
 
+def test_an_error_that_is_told_again_is_shown_once():
+    """As the agent's last words, and as hub's own with the next step."""
+    story = Story()
+    story.take([
+        agent(1, "error", "You've hit your limit.", type="error"),
+        agent(2, "system", "You've hit your limit.", type="result"),
+        agent(3, "text", "It broke."),
+        event(4, "error", "claude: It broke.", hint="Look at it"),
+        event(5, "error", "broke."),
+    ])  # fmt: skip
+    assert lines(story) == [
+        "claude/work",
+        "You've hit your limit.",
+        "claude: It broke.   next: Look at it",
+        "broke.",
+    ]
+
+
 def test_an_error_folds_what_it_was_made_of_and_shows_the_next_step():
     story = Story()
     story.take([event(1, "error", "It failed.\nmake: *** [all] Error 1", hint="Try again")])
@@ -82,6 +100,7 @@ def test_the_story_is_bounded():
     story.take(event(number, "system", f"event {number}") for number in range(1, 101))
     assert len(story.blocks) == 10
     assert lines(story)[-1] == "event 100"
+    assert "hub logs" in lines(story)[0]
 
 
 def test_a_line_of_the_log_has_every_event():
@@ -127,7 +146,17 @@ def test_a_handoff_has_both_ends_its_states_its_score_and_who_was_passed_by():
 
 
 def test_without_a_handoff_it_says_so():
-    assert Ribbon().rows(80, ASCII).__next__().pieces[0][0] == "no handoff yet"
+    assert Ribbon().rows(80, ASCII).__next__().pieces[0][0].startswith("no handoff yet; ")
+
+
+def test_the_beginning_of_a_handoff_may_come_after_its_end():
+    """Of a long session the end is asked for first."""
+    ribbon = Ribbon()
+    ribbon.take([move(9, "RESUMING", "RUNNING", 3.0, provider="codex", account="work")])
+    ribbon.take_before([event(1, "text", "hello"), move(2, "RUNNING", "PAUSING", 1.0)])
+    assert "".join(text for text, _ in next(ribbon.rows(80, ASCII)).pieces).startswith(
+        "claude --> codex/work"
+    )
 
 
 def test_the_stream_has_a_handoff_in_two_lines():

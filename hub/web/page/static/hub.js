@@ -235,7 +235,7 @@ async function send(form, submitter) {
       return;
     }
     form.reset();
-    if (said) said.textContent = form.dataset.done || "Done.";
+    if (said) said.textContent = submitter?.dataset.done || form.dataset.done || "Done.";
     soon();
   } catch (error) {
     if (said) said.textContent = error instanceof SyntaxError ? `That is not JSON: ${error.message}` : "The daemon is away.";

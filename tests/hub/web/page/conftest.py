@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
@@ -18,9 +19,9 @@ from tests.faults.harness import Project, git, project, until
 PROGRAM = next(filter(None, map(shutil.which, BROWSERS)), "")
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """The system's; nothing is downloaded. A module's alone: while it is there no other test can have an asyncio loop."""
+@contextmanager
+def launched() -> Iterator[Browser]:
+    """The system's; nothing is downloaded. To be used by the thread that launches it."""
     if not PROGRAM:
         pytest.skip("no Chromium is installed")
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
@@ -29,6 +30,13 @@ def chromium() -> Iterator[Browser]:
         browser = driver.chromium.launch(executable_path=PROGRAM, args=[*sandbox, names])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A module's alone: while it is there no other test can have an asyncio loop."""
+    with launched() as browser:
+        yield browser
 
 
 @pytest.fixture

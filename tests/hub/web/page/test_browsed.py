@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import shlex
 
+import click
 import pytest
 from playwright.sync_api import Browser, Response, expect
 
+from hub.cli.group import cli
 from hub.web.page.paths import PATHS
 from tests.faults.harness import git
 from tests.hub.web.page.conftest import Busy
@@ -16,6 +19,19 @@ pytestmark = pytest.mark.browser
 SOON = PATIENCE * 1000
 MOST = 60_000
 """Bytes of a page and all its files, compressed."""
+
+
+def understood(line: str) -> None:
+    """Hub's own command line has such a command, and takes it with these words."""
+    program, *words = shlex.split(line)
+    assert program == "hub"
+    command: click.Command = cli
+    context = cli.make_context("hub", [*words])
+    while isinstance(command, click.Group):
+        name, found, words = command.resolve_command(context, words)
+        assert found is not None, line
+        command = found
+        context = command.make_context(name, [*words], parent=context)
 
 
 def test_it_is_busy(busy: Busy, chromium: Browser):
@@ -52,14 +68,84 @@ def test_a_page_is_light_quick_and_asks_nobody_else(busy: Busy, chromium: Browse
     context.close()
 
 
-def test_a_page_is_read_without_script(busy: Busy, chromium: Browser):
-    """Nothing to send from, but the command that does the same."""
+@pytest.mark.parametrize("name", PATHS)
+def test_a_page_is_read_without_script(busy: Busy, chromium: Browser, name: str):
+    """The whole page is there, with nothing to send from, but the command that does the same; its links and questions work."""
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(busy.url("session"))
-    expect(page.locator("#stream .item").first).to_be_visible()
-    expect(page.locator("form[data-post]").first).to_be_hidden()
-    expect(page.get_by_text("hub approve").first).to_be_visible()
+    page.goto(busy.url(name))
+    expect(page.locator("h1")).to_be_visible()
+    assert len(page.locator("main").inner_text()) > 60
+    posts = page.locator("form[data-post]")
+    expect(posts.locator("visible=true")).to_have_count(0)
+    if posts.count():
+        said = page.locator(".without code")
+        expect(said.first).to_be_visible()
+        for command in "; ".join(said.all_inner_texts()).split("; "):
+            understood(command)
+    for form in page.locator("form[action]").all():
+        expect(form.get_by_role("button")).to_be_visible()
+    if name == "session":
+        expect(page.locator("#stream .item").first).to_be_visible()
+        expect(page.get_by_text("hub approve").first).to_be_visible()
+    if name == "history":
+        page.get_by_role("link", name="Earlier").click()
+        page.wait_for_url("**/history?at=*")
+    context.close()
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_the_keyboard_reaches_all_of_a_page(busy: Busy, chromium: Browser, name: str):
+    """Each link, field and button that is seen, in the order of the document, and where the focus is is seen."""
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(busy.url(name))
+    expect(page.locator("html[data-state=live]")).to_be_attached(timeout=SOON)
+    count = page.evaluate(
+        """() => {
+          const all = document.querySelectorAll('a[href], button, input:not([type=hidden]), textarea, select, summary');
+          const seen = [...all].filter((one) => one.checkVisibility({checkVisibilityCSS: true}));
+          seen.forEach((one, n) => { one.dataset.n = n; });
+          return seen.length;
+        }"""
+    )
+    reached: list[int] = []
+    for _ in range(count * 3):
+        page.keyboard.press("Tab")
+        n, outline = page.evaluate(
+            "() => [document.activeElement.dataset.n ?? -1, getComputedStyle(document.activeElement).outlineStyle]"
+        )
+        if int(n) >= 0:
+            assert outline != "none"
+            reached.append(int(n))
+        if int(n) == count - 1:
+            break
+    assert reached == list(range(count))
+    context.close()
+
+
+def test_on_a_phone_a_table_is_read_without_being_moved(busy: Busy, chromium: Browser):
+    """What an audit record says is below its time, within the window."""
+    context = chromium.new_context(viewport={"width": 360, "height": 740})
+    page = context.new_page()
+    for name in ("audit", "pipelines", "doctor"):
+        page.goto(busy.url(name))
+        rights = page.evaluate(
+            "[...document.querySelectorAll('.rows td')].map((one) => one.getBoundingClientRect().right)"
+        )
+        assert max(rights, default=0) <= 360
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_done_and_not_verified_has_the_colour_of_a_warning(busy: Busy, chromium: Browser, scheme: str):
+    context = chromium.new_context(color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(busy.url("board"))
+    chip = page.get_by_text("done, not verified").first
+    warning = page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--warn')")
+    red, green, blue = (int(warning.strip()[at : at + 2], 16) for at in (1, 3, 5))
+    expect(chip).to_have_css("color", f"rgb({red}, {green}, {blue})")
     context.close()
 
 
@@ -80,10 +166,11 @@ def test_the_keyboard_reaches_the_word_that_is_waited_for(busy: Busy, chromium: 
     context.close()
 
 
-def test_less_motion_is_none(busy: Busy, chromium: Browser):
+@pytest.mark.parametrize("name", PATHS)
+def test_less_motion_is_none(busy: Busy, chromium: Browser, name: str):
     context = chromium.new_context(reduced_motion="reduce")
     page = context.new_page()
-    page.goto(busy.url("board"))
+    page.goto(busy.url(name))
     moving = (
         "[...document.querySelectorAll('*')].filter(e => {const s = getComputedStyle(e);"
         " return s.animationName !== 'none' || parseFloat(s.transitionDuration) > 0}).length"

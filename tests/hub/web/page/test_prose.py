@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hub.web.page.prose import MOST, MOST_DIFF, pieces, prose, shortened
 
 TAGS = re.compile(r"<(\w+)([^>]*)>")
-MAY = {"p", "em", "strong", "code", "pre", "ul", "ol", "li", "a", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "br",
+MAY = {"p", "em", "strong", "code", "pre", "ul", "ol", "li", "a", "blockquote", "h4", "h5", "h6", "hr", "br",
        "table", "thead", "tbody", "tr", "th", "td"}  # fmt: skip
 
 
@@ -82,3 +82,7 @@ def test_a_diff_is_shown_file_by_file():
 def test_a_huge_diff_is_cut_and_says_so():
     assert pieces(DIFF + "+x\n" * MOST_DIFF).cut
     assert pieces("").files == []
+
+
+def test_a_title_of_an_agents_is_below_those_of_the_page():
+    assert prose("# a\n\n## b\n\n##### c") == "<h4>a</h4>\n<h5>b</h5>\n<h6>c</h6>\n"
