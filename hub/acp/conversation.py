@@ -10,6 +10,7 @@ is another one that goes on with its work: `<id>-2`, `<id>-3`...
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import PurePath
 
@@ -49,8 +50,8 @@ class _Turn:
     """A prompt that is worked on."""
 
     over: trio.Event = attrs.field(factory=trio.Event)
-    since: int = 0
-    """The newest event before it: what is told late ends it not."""
+    since: float = math.inf
+    """The newest event before it: what is told late ends it not; as long as nobody has looked, nothing does."""
     reason: str = _TURN
     cancelled: bool = False
     error: HubError | None = None
@@ -115,7 +116,7 @@ class EditorConversation:
             await self._be_followed()
             if self.sessions:
                 await self._look()
-                turn.since = await self.daemon.newest()
+            turn.since = await self.daemon.newest() if self.sessions else 0
             await self._say(text)
             if turn.cancelled:
                 await self._stop()

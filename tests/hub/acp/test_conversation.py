@@ -411,6 +411,7 @@ def test_two_editors_have_one_conversation(work):
         assert third.get("result", third).get("stopReason") == "end_turn", third
         assert ed.words("user_message_chunk") == "and more"
         other.until(lambda update: "and a third" in str(update))
+    assert git(work.root, "show", f"hub/{session}-3:made.txt") == "made"
 
 
 def test_what_is_cancelled_before_its_first_word_is_cancelled(work):
