@@ -95,14 +95,18 @@ def _kept(line: list[Cell], masks: Iterable[Mask]) -> list[Cell]:
     return line
 
 
-async def sees(app: HubApp, pilot: Pilot[None], *words: str, patience: float = PATIENCE / 3) -> str:
-    """The screen, once it shows all these words."""
+async def sees(
+    app: HubApp, pilot: Pilot[None], *words: str, lacks: str = "", patience: float = PATIENCE / 3
+) -> str:
+    """The screen, once it shows all these words, and not the one that it is to lack."""
     late = time.monotonic() + patience
     while True:
         shown = text(app)
-        if all(word in shown for word in words):
+        if all(word in shown for word in words) and not (lacks and lacks in shown):
             return shown
-        assert time.monotonic() < late, f"not seen: {words}, {app.standing}, {app.taken} taken\n{shown}"
+        assert time.monotonic() < late, (
+            f"not seen: {words}, {lacks=}, {app.standing}, {app.taken} taken\n{shown}"
+        )
         await pilot.pause(0.02)
 
 

@@ -87,9 +87,12 @@ def names(now):
     [("opencode", None), ("claude", "anthropic"), ("codex", "openai"), ("gemini", "google")],
 )
 def test_it_says_what_the_list_says(provider, maker, now):
-    """For every name there is, some with a long context and some at night: genai-prices is the judge."""
+    """For every name there is, some with a long context and some at night: genai-prices is the judge.
+
+    Where a maker is asked first it is asked for every fourth of them: they are looked up in the same list.
+    """
     priced = 0
-    for number, name in enumerate(names(now)):
+    for number, name in enumerate(names(now)[:: 4 if maker else 1]):
         tokens = Tokens(1000 * (1 + number % 400), 100, 10 * (number % 7), 10 * (number % 3))
         found = price(UnpricedTokens(provider, name, tokens), now)
         usage = genai_prices.Usage(
@@ -108,4 +111,4 @@ def test_it_says_what_the_list_says(provider, maker, now):
             break
         assert found == wanted or abs(found - wanted) <= 1, (name, found, wanted)
         priced += found is not None
-    assert priced > (500 if now is NOON else 50)
+    assert priced > (500 if now is NOON else 50) / (4 if maker else 1)
