@@ -10,21 +10,23 @@ Tests: tests/hub/domain/permission/test_recipes.py
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
 _MOST = 512
-"""Recipes that are taken for one command, and variables that are filled in for one line."""
-_LONGEST = 65_536
+"""Recipes that are taken for one command, and names that one recipe may need."""
+_ROOM = 262_144
+"""Characters that are filled in for one command: variables may stand for each other, and double each time."""
+_DEEPEST = 16
 _JOINED = re.compile(r"\\\n[ \t]*")
 _ASSIGNMENT = re.compile(r"(?:export |override )*([A-Za-z_][\w.-]*)\s*(?:::?:?|[?+!])?=\s*(.*)")
-_RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*&?::?(?!=)\s*([^;]*)(?:;(.*))?")
 _VARIABLE = re.compile(r"\$\(([\w.-]+)\)|\$\{([\w.-]+)\}|\$([@<^$])")
 _SHELL = re.compile(r"\$\(shell\s")
 _QUIET = "@-+ \t"
 """What may stand before a line of a recipe and is no part of it."""
-_RECIPE = re.compile(r"@?([A-Za-z_][\w-]*)((?:\s+[^:=]|=)[^:]*)?\s*:(?!=)(.*)")
+_HEAD = re.compile(r"@?([A-Za-z_][\w-]*)(?=\s|\Z)")
 _SET = re.compile(r"(?:export\s+)?([A-Za-z_][\w-]*)\s*:=\s*(.*)")
 _ALIAS = re.compile(r"alias\s+([\w-]+)\s*:=\s*([\w-]+)")
 _FILLED = re.compile(r"\{\{\s*([\w-]+)\s*\}\}")
@@ -39,12 +41,34 @@ class _Recipe:
     lines: list[str] = attrs.Factory(list)
 
 
+@attrs.define
+class _Filler:
+    """Puts in what variables stand for, as long as there is room."""
+
+    left: int = _ROOM
+
+    def __call__(self, line: str, values: Mapping[str, str]) -> str:
+        for _ in range(_DEEPEST):
+            before, line = line, _VARIABLE.sub(lambda found: self._value(found, values), line)
+            if line == before:
+                break
+        return line.replace("$$", "$")
+
+    def _value(self, found: re.Match[str], values: Mapping[str, str]) -> str:
+        value = values.get(found[1] or found[2] or found[3])
+        if value is None or len(value) > self.left:
+            return found[0]
+        self.left -= len(value)
+        return value
+
+
 def of_make(text: str, words: Sequence[str]) -> str:
     """What `make` with these words, targets and `NAME=value`, has a shell run; what it runs only to read the file, too."""
     values = {"RM": "rm -f", "MAKE": "make"}
     recipes: dict[str, _Recipe] = {}
     under: list[_Recipe] = []
     outside: list[str] = []
+    filled = _Filler()
     for line in _JOINED.sub(" ", text).split("\n"):
         if line.startswith("\t"):
             for recipe in under:
@@ -52,12 +76,12 @@ def of_make(text: str, words: Sequence[str]) -> str:
         elif found := _ASSIGNMENT.fullmatch(line):
             values[found[1]] = found[2]
             outside.append(line)
-        elif found := _RULE.fullmatch(line):
-            needs = _filled(found[2], values).split()
-            under = [recipes.setdefault(name, _Recipe()) for name in _filled(found[1], values).split()]
+        elif rule := _rule(line):
+            targets, needs, recipe_line = rule
+            under = [recipes.setdefault(name, _Recipe()) for name in filled(targets, values).split()]
             for recipe in under:
-                recipe.needs += needs
-                recipe.lines += [found[3]] if found[3] else []
+                recipe.needs += filled(needs, values).split()
+                recipe.lines += [recipe_line] if recipe_line else []
         elif line.strip():
             outside.append(line)
     given = dict(word.split("=", 1) for word in words if "=" in word)
@@ -67,7 +91,7 @@ def of_make(text: str, words: Sequence[str]) -> str:
     lines = [line for line in outside if _SHELL.search(line)]
     for name, recipe in _needed(recipes, asked):
         own = values | {"@": name, "<": " ".join(recipe.needs[:1]), "^": " ".join(recipe.needs)}
-        lines += [_filled(line.lstrip(_QUIET), own) for line in recipe.lines]
+        lines += [filled(line.lstrip(_QUIET), own) for line in recipe.lines]
     return _told(_SHELL.sub("$(", line) for line in lines)
 
 
@@ -84,8 +108,10 @@ def of_just(text: str, words: Sequence[str]) -> str:
             aliases[found[1]] = found[2]
         elif found := _SET.fullmatch(line.strip()):
             values[found[1]] = found[2].strip("\"'")
-        elif found := _RECIPE.fullmatch(line):
-            under = recipes[found[1]] = _Recipe(_NAME.findall(found[3]))
+        else:
+            head, colon, needs = line.partition(":")
+            if colon and not needs.startswith("=") and (found := _HEAD.match(head)):
+                under = recipes[found[1]] = _Recipe(_NAME.findall(needs))
     values |= dict(word.split("=", 1) for word in words if "=" in word)
     asked = [name for word in words if (name := aliases.get(word, word)) in recipes] or [*recipes][:1]
     lines = []
@@ -100,15 +126,15 @@ def of_just(text: str, words: Sequence[str]) -> str:
 
 def _needed(recipes: Mapping[str, _Recipe], asked: Iterable[str]) -> list[tuple[str, _Recipe]]:
     """The recipes of these names and of all that they need, each once."""
-    waiting, seen = [*asked], set[str]()
+    waiting, seen = deque(asked), set[str]()
     found: list[tuple[str, _Recipe]] = []
     while waiting and len(seen) < _MOST:
-        name = waiting.pop(0)
+        name = waiting.popleft()
         if name not in seen:
             seen.add(name)
             for recipe in _named(recipes, name):
                 found.append((name, recipe))
-                waiting += recipe.needs
+                waiting += recipe.needs[:_MOST]
     return found
 
 
@@ -122,18 +148,13 @@ def _named(recipes: Mapping[str, _Recipe], name: str) -> list[_Recipe]:
     ]
 
 
-def _filled(line: str, values: Mapping[str, str]) -> str:
-    """The line with what its variables stand for, and what those of these stand for."""
-    for _ in range(_MOST):
-        found = next((one for one in _VARIABLE.finditer(line) if _key(one) in values), None)
-        if found is None or len(line) > _LONGEST:
-            break
-        line = line[: found.start()] + values[_key(found)] + line[found.end() :]
-    return line.replace("$$", "$")
-
-
-def _key(found: re.Match[str]) -> str:
-    return found[1] or found[2] or found[3]
+def _rule(line: str) -> tuple[str, str, str] | None:
+    """The targets of a rule, what they need, and what follows on its line; None: it is none."""
+    targets, colon, rest = line.partition(":")
+    if not colon or not targets.strip() or targets[0].isspace() or "=" in targets or "#" in targets:
+        return None
+    needs, _, recipe = rest.removeprefix(":").partition(";")
+    return targets.rstrip("& \t"), needs, recipe
 
 
 def _told(lines: Iterable[str]) -> str:

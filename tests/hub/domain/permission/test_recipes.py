@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from hub.domain.permission.recipes import of_just, of_make
@@ -99,3 +101,21 @@ def test_a_recipe_of_just_is_read_likewise(words, lines):
 
 def test_an_empty_file_runs_nothing():
     assert of_make("", []) == of_just("", []) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A = $(A)$(A)\nall:\n" + "\t$(A)\n" * 10_000,
+        "x" + " " * 65_000,
+        "N = " + "a " * 30_000 + "\n" + "".join(f"t{n}: $(N)\n" for n in range(5_000)),
+        "%: " + "".join(f"n{n} " for n in range(8_000)) + "\n\techo\nall: a\n",
+        "a: " * 20_000,
+        "$(" * 30_000,
+    ],
+)
+def test_a_file_made_to_take_long_takes_no_time(text):
+    """A Makefile is whoever's repository it is."""
+    before = time.process_time()
+    assert len(of_make(text, [])) + len(of_just(text, [])) < 3_000_000
+    assert time.process_time() - before < 2
