@@ -8,8 +8,6 @@ import resource
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from hub.client.quick import Api
 from hub.errors import HubError
 from tests.faults.harness import until, write
@@ -17,13 +15,23 @@ from tests.faults.invariants import check_invariants
 
 
 @contextmanager
-def no_more_files(pid):
-    """The process may open nothing more: its limit is the lowest number it does not use."""
-    used = {int(entry.name) for entry in Path(f"/proc/{pid}/fd").iterdir()}
-    lowest = next(number for number in range(len(used) + 1) if number not in used)
+def no_more_files(pid, port):
+    """The process may open nothing more, not even a connection: its limit is the lowest number it does not use."""
     before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-    resource.prlimit(pid, resource.RLIMIT_NOFILE, (lowest, before[1]))
+
+    def refuses():
+        """Bug: what the daemon closed after it was looked at was a number that it could use again."""
+        used = {int(entry.name) for entry in Path(f"/proc/{pid}/fd").iterdir()}
+        lowest = next(number for number in range(len(used) + 1) if number not in used)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (lowest, before[1]))
+        try:
+            Api(port, timeout=1).get("/api/health")
+        except HubError:
+            return True
+        return False
+
     try:
+        until(refuses, "nobody new is heard")
         yield
     finally:
         resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
@@ -46,11 +54,10 @@ def test_a_daemon_without_files_accepts_again_and_starts_the_receiver_then(made,
     api = made.start()
     api.post("/api/run", {"task": "work", "verify": ["test -f b.txt"]})
     until(lambda: api.get("/api/status")["needsInput"], "the agent asks")
+    until(lambda: api.get("/api/graph")["state"] == "ready", "nothing else is under way")
     early = http.client.HTTPConnection("127.0.0.1", made.port, timeout=30)
     assert ask(early, "GET", "/api/health")[0] == 200
-    with no_more_files(made.daemon.pid):
-        with pytest.raises(HubError):
-            Api(made.port, timeout=1).get("/api/health")
+    with no_more_files(made.daemon.pid, made.port):
         status, told = ask(early, "POST", "/api/handoff")
         assert (status, told["code"]) == (503, "unavailable")
         status, told = ask(early, "GET", "/api/status")

@@ -150,7 +150,7 @@ def test_a_session_is_led_by_the_keyboard_alone(made: Project, tab: Page):
                 return
         raise AssertionError(f"no Tab leads to {name}")
 
-    made.script("demo-first", {"write": {"path": "a.txt", "text": "a\n"}}, {"ask": "Which?"}, {"hang": 600})
+    made.script("demo-first", {"write": {"path": "a.txt", "text": "a\n"}}, {"ask": "Which?"}, {"hang": {}})
     made.configure()
     made.start()
     tab.on("dialog", lambda dialog: dialog.accept())
