@@ -229,9 +229,9 @@ class Page(Screen[None]):
             self.stale = True
             self.failed(error.detail, error.hint)
         except NoMatches:
-            if self.is_current and self.is_attached:
+            if self.app.is_running and self.is_current and self.is_attached:
                 raise
-            self.stale = True  # its parts are taken down from the leaves upwards: it is being left
+            self.stale = True  # its parts are taken down from the leaves upwards: it, or all of the screen, is being left
         finally:
             self._loading = False
         if self._again:
