@@ -10,8 +10,10 @@ import re
 
 _WRAPPED = re.compile(r"\s*<tool_use_error>(.*)</tool_use_error>\s*", re.DOTALL)
 _SILENT = re.compile(r"\s*\((?:Bash|Command) completed with no output\)\s*")
-_REMINDER = re.compile(r"\s*<system-reminder>(?:(?!<system-reminder>).)*</system-reminder>\s*\Z", re.DOTALL)
-"""The last of them; it stands below a file's lines."""
+_REMINDER = re.compile(
+    r"(?<!\s)\s*<system-reminder>(?:(?!<system-reminder>).)*</system-reminder>\s*\Z", re.DOTALL
+)
+"""The last of them; it stands below a file's lines. Blanks are read once, from where they begin."""
 
 
 def bare(text: str) -> str:
