@@ -70,7 +70,8 @@ from hub.messages import AdapterInbox, AgentBatch, Dispatch, SessionInbox
 from hub.providers.provider import Provider
 from hub.providers.registry import load_all, quota_client
 from hub.web.context import Context
-from hub.web.server import Bound, serve
+from hub.web.doors import Bound, Doors
+from hub.web.server import serve
 from supervisors import (
     Actor,
     Backoff,
@@ -114,16 +115,13 @@ class App:
     config: Config
     """The last one that was read; the agents it describes are the ones that can be dispatched."""
     load_config: Callable[[], Config]
-    host: str
-    port: int
+    doors: Doors
+    """Where the API listens: they outlast a front end that falls."""
     providers: Mapping[str, Provider] = attrs.field(
         default=attrs.Factory(lambda self: load_all(lambda: self.config), takes_self=True)
     )
     gate: Gate | None = None
     insist_on_trust: Callable[[str], None] = lambda _: None  # as in the daemon's order
-    elsewhere: bool = False  # whether another port will do where that one is in use
-    bound: Bound | None = None
-    """Where the API listens, once it does; a restarted front end takes the same port."""
     picture: Callable[[], NodeInfo] | None = None
     """The tree's snapshot function, once the tree runs."""
     slots: Slots = attrs.field(factory=Slots)
@@ -366,25 +364,20 @@ class App:
         )
 
     def _front(self) -> FrontEnd[Bound]:
-        port = self.bound.port if self.bound is not None else self.port
         server = self.config.server
         door = partial(
             serve,
             self.context(),
-            host=self.host,
-            port=port,
-            elsewhere=self.elsewhere and self.bound is None,
+            doors=self.doors,
             redact=self.secrets.value,
             origins=server.allowed_origins,
             token=server.token,
             project=str(self.places.root),
             tools=partial(ToolsApp, clean=clean),
-            unix=self.places.root / Path(server.socket).expanduser() if server.socket else None,
         )
         return FrontEnd(door, self._listens)
 
-    def _listens(self, bound: Bound) -> None:
-        self.bound = bound
+    def _listens(self, _: Bound) -> None:
         self.listening.set()
 
     def fails(self, error: HubError) -> None:

@@ -40,7 +40,7 @@ from hub.io.runner.sweep import sweep_runs
 from hub.messages import AuditAppend, AuditEntry, Detach, StopAll, StopPipeline
 from hub.owners import Owners
 from hub.providers.registry import signatures
-from hub.web.server import Bound
+from hub.web.doors import Bound, Doors
 from supervisors import Ref, Root, Sent, SupEvent, run_root
 
 _OUT_OF_FILES = (errno.EMFILE, errno.ENFILE)
@@ -68,8 +68,8 @@ class Daemon:
     @property
     def bound(self) -> Bound:
         """Where it listens; known from the end of its start on."""
-        assert self.app.bound is not None  # noqa: S101 - whoever is given a daemon is given one that listens
-        return self.app.bound
+        assert self.app.doors.bound is not None  # noqa: S101 - whoever is given a daemon is given one that listens
+        return self.app.doors.bound
 
     @property
     def url(self) -> str:
@@ -137,17 +137,17 @@ async def run_daemon(
         if _runs(order.places.run_dir):
             await trio.to_thread.run_sync(sweep_runs, order.places)
         failpoints.hit("recover.sweep")
+        doors = _doors(order)
         app = App(
             order.places,
             order.config,
             order.load_config,
-            order.host,
-            order.port,
+            doors,
             gate=order.gate,
             insist_on_trust=order.insist_on_trust,
-            elsewhere=order.elsewhere,
         )
         log.enter_context(scrubbed_log(app.secrets.value))
+        log.enter_context(doors)
         async with trio.open_nursery() as nursery:
             daemon = Daemon(app, detach=order.detach)
             if order.signals:
@@ -172,6 +172,16 @@ async def run_daemon(
             order.places.daemon_json.unlink()
         if app.failure is not None:
             raise app.failure
+
+
+def _doors(order: Order) -> Doors:
+    unix = order.config.server.socket
+    return Doors(
+        order.host,
+        order.port,
+        elsewhere=order.elsewhere,
+        unix=order.places.root / Path(unix).expanduser() if unix else None,
+    )
 
 
 async def _load_agents(app: App) -> None:
@@ -232,7 +242,11 @@ async def _announced(app: App) -> HubError | None:
     Raises:
         HubError: TIMEOUT.
     """
-    data = {"version": __version__, "pid": os.getpid(), "port": app.bound.port if app.bound else 0}
+    data = {
+        "version": __version__,
+        "pid": os.getpid(),
+        "port": app.doors.bound.port if app.doors.bound else 0,
+    }
     try:
         await app.slots.audit.ref.call(
             AuditAppend([AuditEntry("daemon_started", data)]), timeout=_CALL_TIMEOUT

@@ -26,6 +26,7 @@ from hub.message_map import Slots
 from hub.message_map import document as message_document
 from hub.providers.registry import load_all
 from hub.web import openapi
+from hub.web.doors import Doors
 from hub.web.routes import table
 from hub.web.stream import SOCKET, SSE
 from hub.web.tools import TOOLS as MOUNTED
@@ -145,7 +146,7 @@ def test_the_tree_in_the_architecture_is_the_one_that_runs(tmp_path):
     drawn = (ROOT / "design/architecture.md").read_text().partition("## The tree")[2].split("```")[1]
     told = re.findall(r"^ {2,}([a-z]+) ", drawn, re.MULTILINE)
     told += re.findall(r"^ {2,}(watch|work)$", drawn, re.MULTILINE)
-    app = App(Places(tmp_path), Config(), Config, "127.0.0.1", 0)
+    app = App(Places(tmp_path), Config(), Config, Doors(port=0))
     assert sorted(told) == sorted(
         {*(field.name for field in attrs.fields(Slots)), "watch", "work", "adapters", "running", "jobs"}
     )

@@ -1,9 +1,9 @@
 """The listening socket and its connections: Hypercorn's protocols under a loop of our own.
 
-Owns: the bind (loopback only), the accept loop, also when no file can be opened, and the order of a stop: first no
+Owns: the accept loop, also when no file can be opened, and the order of a stop: first no
 new connection and a drain of the streams, then a grace for the requests under way, then every connection is ended
 whatever its client does.
-Must not: know a route, or an actor.
+Must not: know a route, or an actor, or bind (`doors`).
 
 Hypercorn's own `serve` is not used: it cannot be stopped while a client does not read (see `connection`), it
 runs the application's lifespan tasks outside any supervision, and it offers no place between "stop
@@ -13,24 +13,18 @@ accepting" and "cancel everything" in which a WebSocket could be closed with a c
 from __future__ import annotations
 
 import errno
-import ipaddress
 import logging
 import math
-import os
 import resource
 import socket
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any, cast
 
-import attrs
 import trio
 from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 
-from hub.errors import Code, HubError
 from hub.io.log import PLAIN
 from hub.owners import Owners
 from hub.web.app import Tools, create_app
@@ -38,18 +32,17 @@ from hub.web.callers import Caller, caller
 from hub.web.connection import Connection
 from hub.web.context import Context
 from hub.web.crowd import Crowd
+from hub.web.doors import Bound, Doors
 from hub.web.guard import MAX_HEADERS, Policy
 from hub.web.problem import Redact, as_it_is
 from hub.web.refusal import RefusedConnection
 from hub.web.stream import Streams
-from hub.web.unix import bind_unix
 
 GRACE = 3.0
 """Seconds for requests under way once a stop has begun."""
 MAX_MESSAGE = 64 * 1024
 PING_INTERVAL = 20.0
 KEEP_ALIVE = 15.0
-BACKLOG = 1024
 OUT_OF_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 AT_ONCE = 16
 """Connections accepted in one turn of the event loop: a millisecond."""
@@ -65,51 +58,30 @@ BREATH = 0.1
 _log = logging.getLogger("hub.web.protocol")
 
 
-@attrs.frozen
-class Bound:
-    """Where the server listens."""
-
-    host: str
-    port: int
-    socket: str = ""
-    """The unix socket's path; "" = there is none."""
-
-    @property
-    def url(self) -> str:
-        """The base address."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}"
-
-
 async def serve(
     context: Context,
     stop: trio.Event,
+    doors: Doors,
     *,
-    host: str = "127.0.0.1",
-    port: int = 4748,
-    elsewhere: bool = False,
     origins: Iterable[str] = (),
     token: str = "",
     project: str = "",
-    unix: Path | None = None,
     redact: Redact = as_it_is,
     tools: Tools | None = None,
     task_status: trio.TaskStatus[Bound] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Serves the API until `stop` is set, then drains and returns within `GRACE` and a little.
+    """Serves the API until `stop` is set, then closes the doors, drains and returns within `GRACE` and a little.
 
-    Reports where it is bound once connections are accepted. Cancelled, it drops every connection at once.
+    Reports where it is bound once connections are accepted. Cancelled, it drops every connection at once, and leaves
+    the doors open for the next one.
 
     Args:
         context: What answers.
         stop: Set it to end in order.
-        host: A loopback address; anything else is refused.
-        port: 0 = any free one.
-        elsewhere: Whether any free one will do where `port` is in use.
+        doors: Where to listen.
         origins: Web origins besides its own that may call.
         token: What every request must carry; "" = nothing, where the kernel tells whose a connection is.
         project: The root of the project that is served.
-        unix: Where the unix socket is to lie that is served beside the port.
         redact: As in `create_app`.
         tools: As in `create_app`.
         task_status: Given the bound address.
@@ -117,75 +89,22 @@ async def serve(
     Raises:
         HubError: `port_in_use`, or `config_invalid` for an address that is not loopback.
     """
-    with ExitStack() as doors:
-        listening = [doors.enter_context(_door(host, port, elsewhere=elsewhere))]
-        if unix is not None:
-            listening.append(doors.enter_context(_unix_door(unix)))
-        where = listening[0].getsockname()
-        bound = Bound(where[0], where[1], os.fspath(unix) if unix is not None else "")
-        policy = Policy.for_port(bound.port, origins, token=token, project=project)
-        streams = Streams(context, stop, redact)
-        app = create_app(
-            context, policy, streams, port=bound.port, project=project, redact=redact, tools=tools
-        )
-        owners = doors.enter_context(Owners())
+    bound, _ = doors.open()
+    policy = Policy.for_port(bound.port, origins, token=token, project=project)
+    streams = Streams(context, stop, redact)
+    app = create_app(context, policy, streams, port=bound.port, project=project, redact=redact, tools=tools)
+    with Owners() as owners:
         async with trio.open_nursery() as beside:
             beside.start_soon(streams.feed.run)
-            server = _Server(ASGIWrapper(cast("Any", app)), listening, owners, known=not token)
-            await server.run(stop, bound, task_status)
+            server = _Server(ASGIWrapper(cast("Any", app)), doors, owners, known=not token)
+            await server.run(stop, task_status)
             beside.cancel_scope.cancel()
-
-
-@contextmanager
-def _unix_door(path: Path) -> Iterator[socket.socket]:
-    with bind_unix(path) as sock:
-        try:
-            yield sock
-        finally:
-            path.unlink(missing_ok=True)
-
-
-def _door(host: str, port: int, *, elsewhere: bool) -> socket.socket:
-    try:
-        return bind(host, port)
-    except HubError as error:
-        if error.code is not Code.PORT_IN_USE or not elsewhere:
-            raise
-        return bind(host, 0)
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """A listening socket on a loopback address.
-
-    Raises:
-        HubError: `port_in_use` naming the port, or `config_invalid`.
-    """
-    try:
-        family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except OSError as error:
-        raise HubError(Code.CONFIG_INVALID, f"{host!r} is not an address: {error.strerror}") from error
-    if not ipaddress.ip_address(address[0]).is_loopback:
-        hint = "Use 127.0.0.1 or ::1; the API has no authentication."
-        raise HubError(Code.CONFIG_INVALID, f"hub listens on loopback only, not on {address[0]}", hint=hint)
-    sock = socket.socket(family, kind | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK, proto)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind(address)
-        sock.listen(BACKLOG)
-    except OSError as error:
-        sock.close()
-        if error.errno != errno.EADDRINUSE:
-            raise HubError(
-                Code.CONFIG_INVALID, f"cannot listen on {host}:{port}: {error.strerror}"
-            ) from error
-        raise HubError(Code.PORT_IN_USE, f"Port {port} on {host} is in use", port=port) from error
-    return sock
 
 
 class _Server:
     """The accept loop and what it accepted."""
 
-    def __init__(self, app: ASGIWrapper, doors: list[socket.socket], owners: Owners, *, known: bool) -> None:
+    def __init__(self, app: ASGIWrapper, doors: Doors, owners: Owners, *, known: bool) -> None:
         """`known`: whether who it is decides alone, for there is no token to be shown."""
         self._known = known
         self._app = app
@@ -199,17 +118,17 @@ class _Server:
         """When the log was last told of a trouble."""
         self._gone = trio.Event()
 
-    async def run(self, stop: trio.Event, bound: Bound, task_status: trio.TaskStatus[Bound]) -> None:
+    async def run(self, stop: trio.Event, task_status: trio.TaskStatus[Bound]) -> None:
+        bound, listening = self._doors.open()
         async with trio.open_nursery() as handlers:
             handlers.start_soon(self._abort_when_cancelled)
             async with trio.open_nursery() as accepting:
-                for door in self._doors:
+                for door in listening:
                     accepting.start_soon(self._accept, door, handlers)
                 task_status.started(bound)
                 await stop.wait()
                 accepting.cancel_scope.cancel()
-            for door in self._doors:
-                door.close()
+            self._doors.close()
             await self._context.terminated.set()
             for connection in self._crowd:
                 connection.drain()
@@ -234,6 +153,7 @@ class _Server:
                         await trio.sleep(BREATH)
                         break
                     if error.errno in (errno.EBADF, errno.EINVAL, errno.ENOTSOCK):
+                        self._doors.close()  # the next server binds anew
                         raise
                     continue  # the connection's own error: it has ended before it was accepted
                 stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))

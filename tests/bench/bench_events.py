@@ -24,8 +24,9 @@ import attrs
 import trio
 
 from hub.domain.event import Record
+from hub.web.doors import Bound, Doors
 from hub.web.encoder import Encoder
-from hub.web.server import Bound, serve
+from hub.web.server import serve
 from tests.bench.table import Row, run
 
 RATE = 1000
@@ -97,7 +98,7 @@ async def floor(source: Source, *, task_status: trio.TaskStatus[Bound]) -> None:
 async def serving(name: str) -> None:
     """The server's process: prints its port, and at the end how much of a core it used."""
     source: Any = Source()
-    start = partial(floor, source) if name == "floor" else partial(serve, source, trio.Event(), port=0)
+    start = partial(floor, source) if name == "floor" else partial(serve, source, trio.Event(), Doors(port=0))
     async with trio.open_nursery() as nursery:
         bound = await nursery.start(start)
         nursery.start_soon(source.run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket as stdlib_socket
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -10,12 +11,14 @@ import pytest
 import trio
 
 from hub.actors.front import FrontEnd
+from hub.errors import Code, HubError
 from hub.message_map import slot_of
+from hub.web.doors import Doors, bind
 from hub.web.server import serve
 from supervisors import Restart, Slot, SupervisorSpec, actor_spec, faults
 from supervisors.testing import Recorder, restarted, running
 from tests.hub.web.fake import Fake
-from tests.hub.web.wire import ask, socket
+from tests.hub.web.wire import ask, read_reply, request, socket
 
 
 @attrs.define
@@ -33,16 +36,18 @@ class House:
 
 
 @asynccontextmanager
-async def house():
-    bound, slot, seen = [], slot_of("front"), Recorder()
+async def house(between=lambda port: None):
+    bound, slot, seen, doors = [], slot_of("front"), Recorder(), Doors(port=0)
 
     def make():
-        port = bound[-1].port if bound else 0
-        return FrontEnd(partial(serve, Fake().context(), port=port), bound.append)
+        if bound:
+            between(bound[-1].port)
+        return FrontEnd(partial(serve, Fake().context(), doors=doors), bound.append)
 
     child = actor_spec("front", make, slot, restart=Restart.PERMANENT)
-    async with running(SupervisorSpec(intensity=10, children=[child]), on_event=seen) as root:
-        yield House(root, slot, bound, seen)
+    with doors:
+        async with running(SupervisorSpec(intensity=10, children=[child]), on_event=seen) as root:
+            yield House(root, slot, bound, seen)
 
 
 async def test_it_is_up_when_the_tree_is():
@@ -59,6 +64,23 @@ async def test_a_killed_front_end_serves_again_on_the_same_port():
         assert len({each.port for each in made.bound}) == 1
         assert len(made.bound) == 2
         assert (await ask(made.port, "GET", "/api/health")).status == 200
+
+
+async def test_whoever_connects_while_it_is_down_waits_and_nobody_takes_its_port():
+    """Another program took the port between two incarnations; the daemon ended after ten of them, agents and all."""
+    early = []
+
+    def between(port):
+        with pytest.raises(HubError) as refused:
+            bind("127.0.0.1", port)
+        assert refused.value.code is Code.PORT_IN_USE
+        early.append(stdlib_socket.create_connection(("127.0.0.1", port)))
+
+    async with house(between) as made:
+        await restarted(made.slot.ref, lambda: faults.kill(made.root, "front"))
+        async with trio.SocketStream(trio.socket.from_stdlib_socket(early[0])) as stream:
+            await stream.send_all(request("GET", "/api/health", [("Host", f"127.0.0.1:{made.port}")]))
+            assert (await read_reply(stream)).status == 200
 
 
 async def test_a_stop_tells_the_clients_to_come_back_and_closes_the_door():
@@ -87,7 +109,7 @@ async def test_a_port_that_cannot_be_had_is_a_start_that_failed():
         taken = made.port
         slot = slot_of("front", "second")
         second = actor_spec(
-            "second", lambda: FrontEnd(partial(serve, Fake().context(), port=taken), print), slot
+            "second", lambda: FrontEnd(partial(serve, Fake().context(), doors=Doors(port=taken)), print), slot
         )
         with pytest.raises(BaseExceptionGroup) as caught:
             async with running(SupervisorSpec(children=[second])):

@@ -12,8 +12,9 @@ from hub.client import live
 from hub.client.live import LinkState, follow
 from hub.errors import Code, HubError
 from hub.messages import Subscribe
-from hub.web import server as web_server
-from hub.web.server import Bound, serve
+from hub.web import doors
+from hub.web.doors import Bound
+from hub.web.server import serve
 from supervisors import ActorDied
 from tests.hub.web.fake import Fake, record, running
 from tests.waiting import eventually
@@ -60,7 +61,7 @@ async def test_no_gap_and_no_double_over_restarts(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(live, "MAX_DELAY", 0.01)
     actors, links = Fake(), list[LinkState]()
     found: list[int] = []
-    first = web_server.bind("127.0.0.1", 0)
+    first = doors.bind("127.0.0.1", 0)
     port = first.getsockname()[1]
     first.close()
     async with trio.open_nursery() as nursery:
@@ -84,7 +85,8 @@ async def test_no_gap_and_no_double_over_restarts(monkeypatch: pytest.MonkeyPatc
 async def _serving(
     actors: Any, port: int, stop: trio.Event, done: trio.Event, *, task_status: trio.TaskStatus[Bound]
 ) -> None:
-    await serve(actors.context(), stop, port=port, task_status=task_status)
+    with doors.Doors(port=port) as listening:
+        await serve(actors.context(), stop, listening, task_status=task_status)
     done.set()
 
 
@@ -104,7 +106,7 @@ async def test_a_follower_that_was_too_slow_comes_back_and_misses_nothing(monkey
 
 
 async def test_nobody_there_is_told_where_it_is_received():
-    probe = web_server.bind("127.0.0.1", 0)
+    probe = doors.bind("127.0.0.1", 0)
     port = probe.getsockname()[1]
     probe.close()
     async with follow(port, patience=0) as batches:

@@ -44,7 +44,8 @@ from hub.domain.text.safe import clean
 from hub.io.project.places import Places
 from hub.mcp.http import ToolsApp
 from hub.web.context import Context
-from hub.web.server import Bound, serve
+from hub.web.doors import Bound, Doors
+from hub.web.server import serve
 from supervisors import NodeInfo
 from tests.faults.harness import git
 
@@ -378,7 +379,8 @@ async def running(actors: Fake | None = None, **options: Any) -> AsyncIterator[S
     options.setdefault("tools", partial(ToolsApp, clean=clean))
 
     async def run(*, task_status: trio.TaskStatus[Bound]) -> None:
-        await serve(actors.context(), stop, port=0, task_status=task_status, **options)
+        with Doors(port=0, unix=options.pop("unix", None)) as doors:
+            await serve(actors.context(), stop, doors, task_status=task_status, **options)
         done.set()
 
     async with trio.open_nursery() as nursery:

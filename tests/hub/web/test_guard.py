@@ -14,9 +14,9 @@ import trio
 from hub.errors import RULES, Code, HubError
 from hub.messages import GetInUse, RequestHandoff, RequestStop, StopPipeline
 from hub.web.callers import Caller
+from hub.web.doors import bind
 from hub.web.guard import BODY_TIMEOUT, CALLER, MAX_BODY, MAX_HEADERS, SECURITY_HEADERS, Policy, check
 from hub.web.routes import table
-from hub.web.server import bind
 from hub.web.stream import SOCKET, SSE
 from hub.web.tools import TOOLS
 from tests.hub.web.fake import Server, running

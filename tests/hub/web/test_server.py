@@ -14,10 +14,10 @@ import trio
 import trio.testing
 from wsproto.events import TextMessage
 
-from hub.errors import Code, HubError
 from hub.messages import RequestStop
 from hub.web import connection, crowd, guard, server
-from hub.web.server import Bound, _door, bind, serve
+from hub.web.doors import Bound, Doors, bind
+from hub.web.server import serve
 from tests.hub.web.fake import Fake, Server, record, running
 from tests.hub.web.wire import ask, read_reply, request, socket
 from tests.waiting import eventually
@@ -48,10 +48,10 @@ async def test_h1_nor_can_it_stop_a_cancellation(monkeypatch: pytest.MonkeyPatch
     """The tree above may have no patience for a grace."""
     monkeypatch.setattr(connection, "SEND_TIMEOUT", 1e6)
     actors, stop = Fake(), trio.Event()
-    with trio.fail_after(10):
+    with trio.fail_after(10), Doors(port=0) as doors:
         async with trio.open_nursery() as nursery:
             bound: Bound = await nursery.start(
-                lambda task_status: serve(actors.context(), stop, port=0, task_status=task_status)
+                lambda task_status: serve(actors.context(), stop, doors, task_status=task_status)
             )
             async with socket(bound.port, "/ws?batch=1", receive_buffer=4096):
                 await actors.subscribed.wait()
@@ -293,7 +293,7 @@ async def test_the_bound_address_is_reported_and_free_again_after_the_stop():
         assert running_.bound.url == f"http://127.0.0.1:{running_.port}"
         running_.stop.set()
         await running_.done.wait()
-        server.bind("127.0.0.1", running_.port).close()
+        bind("127.0.0.1", running_.port).close()
 
 
 async def test_h8_nothing_is_logged_twice_or_at_all_for_a_good_request(
@@ -302,26 +302,3 @@ async def test_h8_nothing_is_logged_twice_or_at_all_for_a_good_request(
     caplog.set_level(logging.DEBUG)
     assert (await ask(server.port, "GET", "/api/health")).status == 200
     assert [entry for entry in caplog.records if entry.name.startswith(("hub", "hypercorn", "quart"))] == []
-
-
-async def test_an_address_that_is_none():
-    with pytest.raises(HubError) as error:
-        await serve(Fake().context(), trio.Event(), host="no such host", port=0)
-    assert error.value.code is Code.CONFIG_INVALID
-
-
-def test_urls_of_ipv6_have_brackets():
-    assert Bound("::1", 5).url == "http://[::1]:5"
-
-
-def test_a_port_that_nobody_named_gives_way():
-    """Another project's daemon has 4748: this one takes a free port; one that was named is refused."""
-    with bind("127.0.0.1", 0) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(HubError) as refused:
-            _door("127.0.0.1", port, elsewhere=False)
-        assert refused.value.code is Code.PORT_IN_USE
-        with _door("127.0.0.1", port, elsewhere=True) as free:
-            assert free.getsockname()[1] not in (0, port)
-        with pytest.raises(HubError):
-            _door("10.255.0.1", port, elsewhere=True)

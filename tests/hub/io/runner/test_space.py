@@ -60,7 +60,8 @@ async def test_a_full_disk_holds_the_agent_back_until_there_is_space(full):
     async with RunnerClient(run_dir) as client:
         await client.attach()
         before = await listen(client, lambda heard: any(one.no_space for one in heard.statuses))
-        assert before.statuses[-1].state in {"running", "draining"}
+        # A quick agent has ended by now, and what it wrote waits in its pipe: no verdict before that is on record.
+        assert not (run_dir / "verdict.json").exists()
         ballast.unlink()
         after = await listen(client)
         await client.detach()
