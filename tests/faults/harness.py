@@ -86,7 +86,7 @@ class Project:
         (self.root.parent / f"{provider}.json").write_text(json.dumps({"steps": list(steps)}))
 
     def configure(
-        self, extra: str = "", *, detection: bool = False, session: str = "", orphan_grace: int = 20
+        self, extra: str = "", *, detection: bool = False, session: str = "", orphan_grace: int = 90
     ) -> None:
         """`hub.toml` with both scripted agents; without the detection engine, half a second of a daemon's life."""
         folder = self.root.parent

@@ -26,7 +26,7 @@ def test_an_agent_that_was_stopped_for_want_of_a_daemon_goes_on(made):
     )
     made.configure()
     config = made.root / "hub.toml"
-    config.write_text(config.read_text().replace("orphanGrace = 20", "orphanGrace = 0.2"))
+    config.write_text(config.read_text().replace("orphanGrace = 90", "orphanGrace = 0.2"))
     api = made.start()
     api.post("/api/run", {"task": "write", "verify": ["test -f a.txt"]})
     until(lambda: api.get("/api/status")["needsInput"], "the agent asks")
