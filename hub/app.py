@@ -201,7 +201,7 @@ class App:
             self.places,
             self.slots.events.ref,
             time.time,
-            Hiding(self.secrets.file, self.secrets.known_in, self.secrets.rules),
+            Hiding(self.secrets.rules, self.secrets.arm),
         )
 
     def _breakers(self) -> Breakers:

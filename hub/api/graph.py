@@ -4,7 +4,7 @@ Owns: what these take and answer.
 Must not: know a route.
 
 Nodes and edges have the names of their columns on the wire, chunks capitalised ones: the specification's. An answer has
-ten thousands of nodes and edges, and frozen ones take twice as long to make: they are not.
+ten thousands of nodes and edges, and frozen ones take twice as long to make: they are not, nor are chunks.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class RetrievalQuery:
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class Chunk:
     """Some lines of a file of code."""
 

@@ -13,7 +13,7 @@ import attrs
 from hub.api.base import Done, ReportedFailure
 from hub.api.meta import Label, Meta, Timestamp, Trust
 from hub.api.session import MAX_COMMANDS, MAX_TASK, Command
-from hub.domain.pipeline.run import NodeOutcome, NodeState, RunState
+from hub.domain.pipeline.state import NodeOutcome, NodeState, RunState
 
 MAX_PIPELINES = 200
 MAX_NAMES = 200

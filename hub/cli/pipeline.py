@@ -22,7 +22,7 @@ from hub.cli.screen import Record
 from hub.cli.trusting import insist_on_trust
 from hub.client.quick import ABSENT, Api
 from hub.domain.config.model import PipelineSettings
-from hub.domain.pipeline.run import NodeOutcome, NodeState, RunState
+from hub.domain.pipeline.state import NodeOutcome, NodeState, RunState
 from hub.domain.text.figures import counted
 from hub.errors import RULES, Code, HubError
 from hub.io.project.trust import Gate

@@ -23,7 +23,7 @@ from hub.cli.items import FIDELITY
 from hub.cli.screen import for_people
 from hub.client.quick import Api
 from hub.domain.handoff import State
-from hub.domain.pipeline.run import NodeState
+from hub.domain.pipeline.state import NodeState
 from hub.domain.session import SessionState
 from hub.domain.text.figures import agent_name
 from hub.domain.text.figures import cost as cost_in_words

@@ -1,6 +1,6 @@
 """When a daemon's memory is looked through for garbage, and which part of it never.
 
-Owns: what the collector leaves out.
+Owns: what the collector leaves out, and that nothing is kept which only a start makes.
 Must not: be used where a process shares its memory with others' work, as a test's does: what is left out once stays.
 
 A full collection walks every object there is, and nothing else runs meanwhile: 20 to 50 ms for what a daemon has
@@ -10,6 +10,7 @@ imported, of which nothing ever is garbage.
 from __future__ import annotations
 
 import gc
+import linecache
 
 _YOUNG = 20_000
 """Objects made before they are looked through, 1 ms for so many; at Python's own 700, an answer of a megabyte is looked
@@ -23,6 +24,7 @@ def begin() -> None:
 
 def begun() -> None:
     """What has come until now stays to the daemon's end; what comes is looked through from now on."""
+    linecache.clearcache()  # attrs keeps there the text of every method it has made: 2.5 MB that nobody reads
     gc.freeze()
     gc.set_threshold(_YOUNG)
     gc.enable()

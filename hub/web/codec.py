@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar, get_args
 from urllib.parse import unquote_to_bytes
 
@@ -78,11 +79,16 @@ def decode_query(raw: bytes, kind: type[T], path: Mapping[str, str]) -> T:
 
 def _numbers(values: dict[str, str], kind: type) -> dict[str, object]:
     """The values, those of integer fields as integers where they are written as one."""
-    integers = {name for name, field in fields_of(kind).items() if _whole(field.type)}
+    integers = _integers(kind)
     return {
         name: int(value) if name in integers and _INTEGER.fullmatch(value) else value
         for name, value in values.items()
     }
+
+
+@cache
+def _integers(kind: type) -> frozenset[str]:
+    return frozenset(name for name, field in fields_of(kind).items() if _whole(field.type))
 
 
 def _whole(kind: object) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,16 @@ class Held:
         return values, names
 
 
+@attrs.frozen
+class HidingRules:
+    """What finds secrets in files, the same as long as somebody holds it."""
+
+    name: str
+    """Another hub's rules have another, and so has every other set of known values."""
+    hide: Callable[[str], str]
+    """Hides all that is secret in a text, every line on its line."""
+
+
 @attrs.define
 class Secrets:
     """Hides secrets, the known ones and those that look like one. Whoever has a configuration of his own has his own."""
@@ -124,21 +135,17 @@ class Secrets:
 
     def file(self, text: str) -> str:
         """A file's text without a secret, every line on its line."""
-        from hub.domain.redaction.lines import hidden_in_place  # noqa: PLC0415  # as above
+        return self.rules().hide(text)
 
-        return hidden_in_place(self._redactor(), text)
-
-    def known_in(self, text: str) -> str:
-        """The same, of the values alone that hub knows: for what the rules have been through."""
+    def rules(self) -> HidingRules:
+        """The rules of this moment, for files."""
         from hub.domain.redaction.lines import hidden_in_place  # noqa: PLC0415  # as above
         from hub.domain.redaction.redactor import Redactor  # noqa: PLC0415
 
-        return hidden_in_place(Redactor(self.known(), self.keys.redaction, rules=False), text)
-
-    async def rules(self) -> str:
-        """The name of the rules by which secrets are found, made ready: another hub's, or other ones, have another."""
-        await self.arm()
-        return f"{__version__}, {'engine' if self.detection.engine is not None else 'own'}"
+        known, engine = self.known(), self.detection.engine
+        redactor = Redactor(known, self.keys.redaction, engine=engine)
+        name = f"{__version__}, {'own' if engine is None else 'engine'}, {known.called(self.keys.redaction)}"
+        return HidingRules(name, partial(hidden_in_place, redactor))
 
     def holds(self, text: str) -> bool:
         """Whether a value that hub keeps secret stands in the text, in any form; no word that is a part of one."""

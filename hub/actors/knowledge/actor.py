@@ -24,6 +24,7 @@ from hub.domain.event import Record, Tag
 from hub.domain.graph.drawn import DRAWN_FROM, drawn
 from hub.domain.intent.fold import Intent
 from hub.domain.redaction.lines import shown
+from hub.domain.text.safe import clean
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io.graph.facts import GraphCounts, counts, detail, note, of_session
@@ -171,8 +172,9 @@ class Knowledge(Actor[KnowledgeInbox]):
             self._following.cancel()
 
     async def _open_store(self) -> GraphStore:
-        with trio.move_on_after(_OPEN_PATIENCE):
-            await self._tried.wait()
+        if self._store is None:
+            with trio.move_on_after(_OPEN_PATIENCE):
+                await self._tried.wait()
         if self._store is None:
             raise self._trouble or HubError(Code.UNAVAILABLE, "The knowledge graph is just being opened.")
         return self._store
@@ -185,12 +187,18 @@ class Knowledge(Actor[KnowledgeInbox]):
             self._attend(store)
 
     def _retrieved(self, db: sqlite3.Connection, question: str, limit: int) -> list[Chunk]:
-        """What was no known secret when it was indexed may be one now; all else was hidden then, if by today's rules."""
+        """Code that was indexed by today's rules is looked at again only where there is in it what no reader sees."""
         found = search(db, self._places.root, question, limit)
-        rules = self._indexer.rules
-        hide = self._hiding.known if rules and note(db, RULES) == rules else self._hiding.text
-        texts = iter(shown([text for chunk in found for text in (chunk.path, chunk.body)], hide))
-        return [_shown(chunk, next(texts), next(texts)) for chunk in found]
+        rules = self._hiding.rules()
+        hidden = note(db, RULES) == rules.name
+        kept = {chunk.id for chunk in found if hidden and clean(chunk.body) is chunk.body}
+        looked = [
+            text
+            for chunk in found
+            for text in ((chunk.path,) if chunk.id in kept else (chunk.path, chunk.body))
+        ]
+        told = iter(shown(looked, rules.hide))
+        return [_shown(it, next(told), it.body if it.id in kept else next(told)) for it in found]
 
     async def _draw(self, message: DrawIntent) -> Intent | None:
         """Beside the inbox: other questions need not wait until the log is caught up with."""

@@ -28,6 +28,7 @@ from hub.io.graph.facts import note, set_note
 from hub.io.graph.store import GraphStore
 
 if TYPE_CHECKING:
+    from hub.actors.common.secrets import HidingRules
     from hub.io.graph.intake import Intake
 
 SCANNED_AT = "scanned_at"
@@ -40,14 +41,12 @@ _TELL_AFTER = 2.0
 
 @attrs.frozen
 class Hiding:
-    """How secrets are kept out of the index and of what is answered from it; `text` and `known` run in worker threads."""
+    """How secrets are kept out of the index and of what is answered from it."""
 
-    text: Callable[[str], str]
-    """Hides all that is secret in a file's text, every line on its line."""
-    known: Callable[[str], str]
-    """The same of the values alone that hub knows to be secret."""
-    arm: Callable[[], Awaitable[str]]
-    """Makes all rules ready for `text`, and names them: "" where that cannot be told."""
+    rules: Callable[[], HidingRules]
+    """Those in force at this moment."""
+    arm: Callable[[], Awaitable[None]]
+    """Makes all of them ready."""
 
 
 @attrs.define
@@ -74,8 +73,6 @@ class Indexer:
     scanned_at: str = ""
     truncated: bool = False
     running: bool = False
-    rules: str = ""
-    """Those of the last pass."""
 
     @property
     def state(self) -> IndexState:
@@ -122,8 +119,9 @@ class Indexer:
         files, size = self.files, self.bytes
         paths = await project_files(self.root)
         at = iso(self.clock())
-        self.rules = await self.hiding.arm()
-        intake = await trio.to_thread.run_sync(_begin, self, store, paths, at)
+        await self.hiding.arm()
+        rules = self.hiding.rules()
+        intake = await trio.to_thread.run_sync(_begin, self.root, rules, store, paths, at)
         told, more = begun, True
         while more:
             started = trio.current_time()
@@ -134,7 +132,7 @@ class Indexer:
                 await self.say(f"indexing the code: {self._progress()} so far")
             if more and not self.eager:
                 await trio.sleep(trio.current_time() - started)
-        end = partial(_note_end, at=at, rules=self.rules, truncated=self.truncated)
+        end = partial(_note_end, at=at, rules=rules.name, truncated=self.truncated)
         await trio.to_thread.run_sync(store.write, end)
         self.scanned_at = at
 
@@ -142,12 +140,12 @@ class Indexer:
         return f"{self.files:,} files, {self.bytes / 1e6:,.1f} MB"
 
 
-def _begin(by: Indexer, store: GraphStore, paths: list[bytes], at: str) -> Intake:
+def _begin(root: Path, rules: HidingRules, store: GraphStore, paths: list[bytes], at: str) -> Intake:
     """What was read by other rules is read again."""
     from hub.io.graph.intake import Intake  # noqa: PLC0415  # with every language; a quiet daemon needs none
 
-    anew = store.read(note, RULES) != by.rules
-    return Intake(store, by.root, paths, by.hiding.text, at, anew=anew)
+    anew = store.read(note, RULES) != rules.name
+    return Intake(store, root, paths, rules.hide, at, anew=anew)
 
 
 def _note_end(db: sqlite3.Connection, *, at: str, rules: str, truncated: bool) -> None:

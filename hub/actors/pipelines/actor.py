@@ -20,7 +20,8 @@ from hub.api import pipelines as api
 from hub.api.pipelines import RunStarted, RunStatus
 from hub.domain.config.model import PipelineSettings
 from hub.domain.pipeline import graph as rules
-from hub.domain.pipeline.run import NodeState, PipelineRun, begin, taken_up
+from hub.domain.pipeline.run import PipelineRun, begin, taken_up
+from hub.domain.pipeline.state import NodeState
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
 from hub.io.git.merge import run_base

@@ -27,9 +27,7 @@ from hub.actors.common.transient import TRANSIENT
 from hub.actors.pipelines.store import PipelineRunStore
 from hub.domain.config.model import PipelineNode
 from hub.domain.pipeline.run import (
-    NodeOutcome,
     NodeRun,
-    NodeState,
     PipelineRun,
     bases,
     finished,
@@ -37,6 +35,7 @@ from hub.domain.pipeline.run import (
     next_node,
     under_way,
 )
+from hub.domain.pipeline.state import NodeOutcome, NodeState
 from hub.domain.session import ErrorNote, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints, git

@@ -15,7 +15,8 @@ from hub.actors.common.condition import Condition
 from hub.actors.common.outbox import Outbox, known
 from hub.actors.common.transient import UNAUDITED
 from hub.domain.event import Tag
-from hub.domain.pipeline.run import NodeRun, NodeState, PipelineRun, in_words
+from hub.domain.pipeline.run import NodeRun, PipelineRun, in_words
+from hub.domain.pipeline.state import NodeState
 from hub.domain.text.safe import headline
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError

@@ -15,49 +15,14 @@ that asking twice starts it once. `how` says in the end what became of each node
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Any
 
 import attrs
 
 from hub.domain.config.model import PipelineNode, PipelineSettings
 from hub.domain.pipeline.graph import order
+from hub.domain.pipeline.state import NodeOutcome, NodeState, RunState
 from hub.domain.session import ErrorNote
-
-
-class NodeState(StrEnum):
-    """Where a node stands."""
-
-    PENDING = "pending"
-    STARTING = "starting"
-    RUNNING = "running"
-    COMPLETED = "completed"
-    FAILED = "failed"
-    STOPPED = "stopped"
-    HALTED = "halted"
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing more will happen to the node."""
-        return self not in (NodeState.PENDING, NodeState.STARTING, NodeState.RUNNING)
-
-
-class NodeOutcome(StrEnum):
-    """What became of a node in this run."""
-
-    OPEN = ""
-    EXECUTED = "executed"
-    REPLAYED = "replayed"
-    HALTED = "halted"
-
-
-class RunState(StrEnum):
-    """Where a run stands."""
-
-    RUNNING = "running"
-    COMPLETED = "completed"
-    FAILED = "failed"
-    STOPPED = "stopped"
 
 
 @attrs.frozen(kw_only=True)

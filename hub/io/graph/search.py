@@ -59,7 +59,7 @@ FROM json_each(?) JOIN chunks ON chunks.number = value JOIN files ON files.numbe
 _NAMES = ("id", "path", "lang", "start_line", "end_line", "body", "sha", "dim", "mark")
 
 
-@attrs.frozen
+@attrs.define
 class _Hit:
     """A chunk that was found."""
 

@@ -7,17 +7,18 @@ import subprocess
 
 import pytest
 
+from hub.actors.common.secrets import HidingRules
 from hub.actors.knowledge.indexer import RULES, Hiding, Indexer
 from hub.api.graph import IndexState
 from hub.io.graph.facts import counts, note
 from hub.io.graph.store import GraphStore
 
 
-def hiding(text=str, known=str, rules="rules"):
+def hiding(hide=str, name=lambda: "rules"):
     async def arm():
-        return rules
+        """Nothing is to be made ready."""
 
-    return Hiding(text, known, arm)
+    return Hiding(lambda: HidingRules(name(), hide), arm)
 
 
 @pytest.fixture
@@ -102,7 +103,7 @@ async def test_what_other_rules_have_been_through_is_read_again(root, store):
         """Nobody listens."""
 
     for rules in ("old", "old", "new"):
-        indexer = Indexer(root, lambda: 1.0, hiding(lambda text: read.append(text) or text, rules=rules), say)
+        indexer = Indexer(root, lambda: 1.0, hiding(lambda text: read.append(text) or text, rules.lower), say)
         indexer.ask(eager=True)
         await indexer.run(store)
         assert (store.read(note, RULES), store.read(counts).files) == (rules, 1)

@@ -11,7 +11,8 @@ from hub.actors.pipelines.conductor import Conductor
 from hub.actors.pipelines.store import PipelineRunStore
 from hub.api.convert import unstructure
 from hub.api.tables import read_pipelines
-from hub.domain.pipeline.run import NodeState, begin
+from hub.domain.pipeline.run import begin
+from hub.domain.pipeline.state import NodeState
 from hub.domain.session import ErrorNote
 from hub.errors import Code, HubError
 from hub.io import failpoints

@@ -5,9 +5,6 @@ import pytest
 
 from hub.domain.config.model import PipelineNode, PipelineSettings
 from hub.domain.pipeline.run import (
-    NodeOutcome,
-    NodeState,
-    RunState,
     bases,
     begin,
     finished,
@@ -17,6 +14,7 @@ from hub.domain.pipeline.run import (
     taken_up,
     under_way,
 )
+from hub.domain.pipeline.state import NodeOutcome, NodeState, RunState
 from hub.domain.session import ErrorNote
 from hub.errors import Code
 

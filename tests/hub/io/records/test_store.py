@@ -19,7 +19,7 @@ from hub.actors.approvals.store import FORM as APPROVALS
 from hub.actors.outcomes import FORM as OUTCOMES
 from hub.actors.quota.store import FORM as QUOTA
 from hub.domain.approval import ApprovalState, By
-from hub.domain.pipeline.run import NodeOutcome, NodeState
+from hub.domain.pipeline.state import NodeOutcome, NodeState
 from hub.errors import Code, HubError
 from hub.io.files import sealed
 from hub.io.records import breakers, pipelines
