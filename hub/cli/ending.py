@@ -66,7 +66,7 @@ def coded(error: BaseException) -> HubError:
     if isinstance(error, HubError):
         return error
     if isinstance(error, click.ClickException):
-        return HubError(Code.USAGE, error.format_message(), hint=_see(error))
+        return HubError(Code.USAGE, " ".join(error.format_message().split()), hint=_see(error))
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return HubError(Code.INTERRUPTED)
     if isinstance(error, ImportError):
