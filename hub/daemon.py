@@ -358,13 +358,31 @@ async def _end_dead_runs(run_dir: Path) -> None:
     await sweep([run.name for run in runs if dead(run)])
 
 
+_SAME = 0.5
+"""Seconds in which a second SIGTERM is the first one's echo."""
+
+
+@attrs.define
+class StopSignals:
+    """Tells a second signal from the first one's echo: `timeout` sends SIGTERM to its child and then to the whole group."""
+
+    _first: tuple[int, float] | None = None
+
+    def again(self, number: int, now: float) -> bool:
+        """Whether this one means: at once."""
+        if self._first is None:
+            self._first = (number, now)
+            return False
+        before, at = self._first
+        return not (number == before == signal.SIGTERM and now - at < _SAME)
+
+
 async def _listen(daemon: Daemon, *, task_status: trio.TaskStatus[None]) -> None:
     """The first SIGINT or SIGTERM is an ordered stop, after the start if need be; the second ends the process at once."""
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         task_status.started()
-        count = 0
+        told = StopSignals()
         async for number in signals:
-            count += 1
-            if count > 1:
+            if told.again(number, trio.current_time()):
                 os._exit(128 + number)
             daemon.request_stop(detach=daemon.detach)

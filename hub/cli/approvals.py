@@ -123,10 +123,11 @@ def listed(waiting: list[Approval]) -> str:
 
 
 def picture(approval: Approval) -> str:
-    """One request in two or three lines."""
+    """One request in one to four lines: a reason that the action tells already is not said again."""
     mark = click.style(approval.severity, fg=_COLOURS.get(approval.severity))
     lines = [f"{approval.id}  {mark}  {approval.provider}  {approval.action}"]
-    lines.append(f"  {approval.reason}")
+    if approval.reason not in approval.action:
+        lines.append(f"  {approval.reason}")
     if approval.context.get("cut"):
         lines.append(f"  {CUT}")
     if approval.expires_at:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -49,7 +50,9 @@ class Finding:
     warning: bool = False
     """Something to know that keeps nothing from working."""
     mend: Callable[[], object] | None = None
-    """What sets it right without taking anything away; None = that is the user's to do."""
+    """What sets it right without taking anything away, as the hint says; None = that is the user's to do."""
+    absent: bool = False
+    """An agent whose program is not here: one of several, which a person is told in one line."""
 
 
 def machine() -> Iterator[Finding]:
@@ -174,19 +177,23 @@ def _secrets(places: Places) -> Finding:
     if _agrees(places, "ls-files", "--error-unmatch"):
         again = "git rm --cached .hub/.env; and replace every key in it: they are in the history."
         return _keys("is tracked by git", again)
+    wrong: list[tuple[str, str, Callable[[], object]]] = []
     mode = places.dotenv.stat().st_mode & 0o777
     if mode != 0o600:  # noqa: PLR2004
-        return _keys(f"has mode {mode:o}", f"chmod 600 {places.dotenv}", partial(places.dotenv.chmod, 0o600))
+        command = f"chmod 600 {shlex.quote(str(places.dotenv))}"
+        wrong.append((f"has mode {mode:o}", command, partial(places.dotenv.chmod, 0o600)))
     if not _agrees(places, "check-ignore", "-q"):
-        return _keys(
-            "is not ignored by git", "echo /.hub/ >> .git/info/exclude", partial(exclude_hub, places.root)
-        )
-    return _keys("is yours alone and ignored by git")
+        command = "echo /.hub/ >> .git/info/exclude"
+        wrong.append(("is not ignored by git", command, partial(exclude_hub, places.root)))
+    if not wrong:
+        return _keys("is yours alone and ignored by git")
+    said, commands, mends = zip(*wrong, strict=True)
+    return _keys(" and ".join(said), *commands, mend=lambda: [mend() for mend in mends])
 
 
-def _keys(found: str, command: str = "", mend: Callable[[], object] | None = None) -> Finding:
-    hint = f"Run: {command}" if command else ""
-    return Finding("keys", not command, f".hub/.env {found}", hint, mend=mend)
+def _keys(found: str, *commands: str, mend: Callable[[], object] | None = None) -> Finding:
+    hint = "\n".join(f"Run: {command}" for command in commands)
+    return Finding("keys", not commands, f".hub/.env {found}", hint, mend=mend)
 
 
 def _agrees(places: Places, *question: str) -> bool:

@@ -18,6 +18,7 @@ import click
 from hub.api.detect import Adopted, AdoptOrder, Detected
 from hub.cli.background import at_hand
 from hub.cli.context import client, document, json_option, project_dir, show, trust_option
+from hub.cli.ending import rest
 from hub.cli.width import columns, hung
 from hub.client.place import root_of
 from hub.client.quick import ABSENT
@@ -54,7 +55,7 @@ def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) 
     _tell(found, as_json=as_json)
     known = {name for one in found for name in _names(one)}
     while True:
-        time.sleep(_LOOK)
+        rest(_LOOK)
         found = _found(ctx, since_hours)
         _tell([one for one in found if _names(one)[0] not in known], as_json=as_json)
         known |= {name for one in found for name in _names(one)}

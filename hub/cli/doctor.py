@@ -12,7 +12,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import attrs
@@ -22,18 +22,19 @@ from hub.actors.settings.entries import Entries
 from hub.cli import checks
 from hub.cli.checks import Finding
 from hub.cli.context import json_option, project_dir
+from hub.cli.trusting import on_terminal
 from hub.cli.versions import Versions
 from hub.cli.width import advice, columns, hung
 from hub.domain.config.reader import Config
 from hub.domain.permission.rules import asks
 from hub.domain.text.safe import clean
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.io.config.file import load
 from hub.io.processes.commands import base_env
 from hub.io.processes.probe import ProgramProbe, which
 from hub.io.project.places import Places, find_project
 from hub.io.secrets.agent_keys import keys_of
-from hub.providers.provider import Provider, install_hint, login_hint
+from hub.providers.provider import INSTALL_ANY, Provider, install_hint, login_hint
 from hub.providers.registry import load_all
 
 _HANG, _NARROW, _NARROW_HANG = 22, 60, 5
@@ -43,35 +44,69 @@ _LIMIT = 2.2
 
 
 @click.command()
-@click.option("--fix", is_flag=True, help="Fix what can be fixed without removing anything.")
+@click.option("--fix", is_flag=True, help="Say what can be fixed without removing anything, ask, and fix it.")
+@click.option("-y", "--yes", is_flag=True, help="Fix it without asking.")
 @json_option
 @click.pass_context
-def doctor(ctx: click.Context, *, fix: bool, as_json: bool) -> int:
+def doctor(ctx: click.Context, *, fix: bool, yes: bool, as_json: bool) -> int:
     """Find what keeps hub from working. Exits with 1 if something does.
 
     Example: hub doctor --fix
     """
+    if yes and not fix:
+        raise HubError(Code.USAGE, "--yes goes with --fix.")
     findings = []
     for found in _all(project_dir(ctx)):
-        findings.append(_mended(found) if fix else found)
-        if not as_json:
-            _show(findings[-1])
+        findings.append(found)
+        if not as_json and not found.absent:
+            _show(found)
+    if not as_json:
+        _show_absent(findings)
+    if wrong := [found for found in findings if found.mend and not found.ok]:
+        if fix and (yes or _agreed(wrong, as_json=as_json)):
+            mended = {found.check: _mended(found) for found in wrong}
+            findings = [mended.get(found.check, found) for found in findings]
+            for found in mended.values() if not as_json else ():
+                _show(found)
+        elif not as_json:
+            click.echo("what is marked + can be mended: hub doctor --fix")
     if as_json:
-        hidden = attrs.filters.exclude("mend")
+        hidden = attrs.filters.exclude("mend", "absent")
         click.echo(json.dumps([attrs.asdict(found, filter=hidden) for found in findings]))
-    elif not fix and any(found.mend and not found.ok for found in findings):
-        click.echo("what is marked + can be mended: hub doctor --fix")
     return 0 if all(found.ok or found.warning for found in findings) else 1
 
 
+def _agreed(wrong: Sequence[Finding], *, as_json: bool) -> bool:
+    """Whether the user wants it mended.
+
+    Raises:
+        HubError: `usage`; nobody can be asked.
+    """
+    if as_json or not on_terminal():
+        detail = "There is nobody to ask here: it needs a terminal, and nothing was changed."
+        raise HubError(Code.USAGE, detail, hint="Say yes: hub doctor --fix --yes")
+    click.echo("\nhub would do what this does:", err=True)
+    for line in (line for found in wrong for line in found.hint.splitlines()):
+        click.echo(f"  {clean(line.removeprefix('Run: '))}", err=True)
+    return click.confirm("Mend it?", default=False, err=True)
+
+
 def _mended(found: Finding) -> Finding:
-    if found.ok or found.mend is None:
-        return found
     try:
-        found.mend()
+        if found.mend is not None:
+            found.mend()
     except (HubError, OSError) as error:
         return attrs.evolve(found, hint=f"{found.hint}\nIt could not be mended: {error}")
     return attrs.evolve(found, ok=True, detail=f"{found.detail}: mended")
+
+
+def _show_absent(findings: Sequence[Finding]) -> None:
+    """The agents that are not installed, in one line; where there is none at all, the fault has said so."""
+    absent = [found for found in findings if found.absent]
+    if absent and not (findings[-1].check == "agents" and findings[-1].hint == INSTALL_ANY):
+        names = ", ".join(found.check for found in absent)
+        hint = f"Install one, for example: hub install {absent[0].check}"
+        _show(Finding("not installed", ok=False, detail=names, hint=hint, warning=True))
 
 
 def _show(found: Finding) -> None:
@@ -131,14 +166,13 @@ class _Agents:
         for provider in self.providers:
             if provider not in installed:
                 hint = install_hint(provider)
-                yield Finding(provider.name, ok=False, detail="not installed", hint=hint, warning=True)
+                yield Finding(provider.name, False, "not installed", hint, warning=True, absent=True)
             else:
                 yield _agent(provider, self.versions.of(provider.name), self.config, logged_out)
                 yield from _refusal(self.places, provider, self.config)
         if not installed:
-            yield Finding(
-                "agents", ok=False, detail="none is installed", hint="Install one of the agents above."
-            )
+            names = ", ".join(provider.name for provider in self.providers)
+            yield Finding("agents", ok=False, detail=f"none is installed: {names}", hint=INSTALL_ANY)
         elif not self.config.session.chain and all(_is_out(p, self.config, logged_out) for p in installed):
             yield Finding("agents", ok=False, detail="none is logged in", hint=login_hint(installed[0]))
 

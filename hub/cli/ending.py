@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import select
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,7 +66,7 @@ def coded(error: BaseException) -> HubError:
     if isinstance(error, HubError):
         return error
     if isinstance(error, click.ClickException):
-        return HubError(Code.USAGE, error.format_message(), hint=_see(error))
+        return HubError(Code.USAGE, " ".join(error.format_message().split()), hint=_see(error))
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return HubError(Code.INTERRUPTED)
     if isinstance(error, ImportError):
@@ -145,3 +146,15 @@ def _leave_quietly() -> None:
     # The reader has left (`hub logs | head`): nothing is wrong, and nothing more can be said. The interpreter
     # flushes once more at its end; what is left then goes nowhere.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def rest(seconds: float) -> None:
+    """Wait for the next look; a command that keeps looking ends when nobody reads what it says.
+
+    Raises:
+        BrokenPipeError: The reader of stdout has left.
+    """
+    out = select.poll()
+    out.register(sys.stdout.fileno(), 0)  # nothing is asked for: an error and a hang-up are told anyway
+    if out.poll(seconds * 1000):
+        raise BrokenPipeError

@@ -74,7 +74,7 @@ def init(ctx: click.Context, *, yes: bool, as_json: bool) -> None:
     insist_usable(places.root)
     places.ensure()
     if os.path.lexists(places.config):  # a link that leads nowhere too: it would be written where it leads
-        raise HubError(Code.USAGE, f"{places.config} already exists.", hint="Look at it: hub doctor")
+        raise HubError(Code.USAGE, f"{places.config} already exists.", hint="Change it: hub config edit")
     agents = [name for name in names() if not name.startswith("demo")]
     found = [name for name in agents if shutil.which(name)]
     proposal = propose(_look(places.root))
@@ -95,7 +95,7 @@ def init(ctx: click.Context, *, yes: bool, as_json: bool) -> None:
 def _told(path: Path, proposal: Proposal, *, taken: bool) -> str:
     lines = [f"wrote {path}"]
     if not proposal.empty and not taken:
-        lines.append("what was found is in it as comments; to take it at once: hub init --yes")
+        lines.append("what was found is in it as comments; take the # from what is right: hub config edit")
     return "\n".join([*lines, 'next: hub doctor, then: hub run "task"'])
 
 

@@ -28,7 +28,7 @@ from hub.cli.serve import order_for
 from hub.cli.width import columns, hung
 from hub.client.place import root_of, told_by
 from hub.client.quick import ABSENT, Api, find
-from hub.daemon import Daemon, Order, run_daemon
+from hub.daemon import Daemon, Order, StopSignals, run_daemon
 from hub.errors import Code, HubError
 from hub.io.project.trust import Gate
 
@@ -228,12 +228,15 @@ async def _listening() -> AsyncIterator[Joined]:
 async def _on_signal(joined: Joined, *, task_status: trio.TaskStatus[None]) -> None:
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         task_status.started()
+        told = StopSignals()
         async with trio.open_nursery() as nursery:
             async for number in signals:
-                if joined.leaving.is_set():
+                if told.again(number, trio.current_time()):
                     restore()
                     click.echo(joined.farewell, err=True)
                     os._exit(128 + number)
+                if joined.leaving.is_set():
+                    continue
                 joined.leaving.set()
                 click.echo("\nstopping in order, with a snapshot; Ctrl-C again leaves at once", err=True)
                 nursery.start_soon(joined.stop_session)

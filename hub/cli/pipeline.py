@@ -38,6 +38,9 @@ _COLOURS = {
     "starting": "cyan", "running": "cyan", "completed": "green", "failed": "red", "stopped": "yellow",
     "halted": "bright_black",
 }  # fmt: skip
+_NONE = (
+    "there is no pipeline yet: [[pipelines]] in hub.toml describes one, its nodes each with an id and a task"
+)
 
 
 @click.group(cls=Group)
@@ -65,7 +68,7 @@ def validate(ctx: click.Context, *, file: str, as_json: bool) -> None:
     check(found, providers_of(project))
     told = [{"name": item.name, "nodes": len(item.nodes)} for item in found]
     rows = [f"{item.name}: {counted(len(item.nodes), 'node')}, valid" for item in found]
-    words = "\n".join(rows) or "there is no pipeline; see docs/pipelines.md"
+    words = "\n".join(rows) or _NONE
     show({"ok": True, "pipelines": told}, as_json=as_json, text=lambda _: words)
 
 
@@ -229,7 +232,7 @@ def _pictures(chosen: Sequence[PipelineAndRun]) -> str:
         state = f"  {item.run.state}" if item.run else ""
         nodes = [ran.get(node.id, node) for node in item.nodes]
         blocks.append(click.style(item.name, bold=True) + state + "\n" + picture(nodes))
-    return "\n\n".join(blocks) or "there is no pipeline; see docs/pipelines.md"
+    return "\n\n".join(blocks) or _NONE
 
 
 def picture(shown: Sequence[Node | NodeStatus]) -> str:

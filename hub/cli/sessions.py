@@ -8,7 +8,6 @@ Must not: compute anything the daemons have not said.
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -23,6 +22,7 @@ from hub.api.quota import Entry
 from hub.api.sessions import Session, Sessions
 from hub.cli.clock import Clock
 from hub.cli.context import client, document, json_option, show
+from hub.cli.ending import rest
 from hub.cli.table import table
 from hub.cli.width import columns
 from hub.client.quick import Api, find
@@ -163,7 +163,7 @@ def _watch(answer: Callable[[], Listing], text: Callable[[Listing], str], *, as_
 def _looks(answer: Callable[[], Listing]) -> Iterator[Listing]:
     while True:
         yield answer()
-        time.sleep(_PAUSE)
+        rest(_PAUSE)
 
 
 def listed(

@@ -28,15 +28,17 @@ class News(StrEnum):
     DONE = "done"
     FAILED = "failed"
     WALL = "wall"
-    """A limit was met: the work is handed over, or waits for a reset."""
+    """The work is handed over, at a limit or because its checks fail, or it waits for a reset."""
 
 
 _TITLES = {
     News.NEEDS: "hub needs you",
     News.DONE: "hub: done",
     News.FAILED: "hub: failed",
-    News.WALL: "hub: at a limit",
+    News.WALL: "hub: waiting",
 }
+_HANDING_OVER = "hub: handing over"
+"""In place of that where somebody goes on: its reason may be a limit, or a check that fails."""
 
 
 @attrs.frozen
@@ -56,7 +58,8 @@ def notice_of(record: Record) -> Notice | None:
         return None
     text = respoken(spoken(_words(record)), lambda at: f"{at.astimezone():%Y-%m-%d %H:%M}")
     text = clip(" ".join(clean(text).split()), _TEXT)
-    return Notice(news, str(record.meta.get("sessionId", "")), _TITLES[news], text)
+    title = _HANDING_OVER if record.tag == Tag.HANDOFF else _TITLES[news]
+    return Notice(news, str(record.meta.get("sessionId", "")), title, text)
 
 
 def _words(record: Record) -> str:

@@ -35,7 +35,7 @@ def caller(sock: socket.socket, owners: Owners) -> Caller:
         own: Address = sock.getsockname()[:2]
         found = owners.other_end(own, sock.getpeername()[:2])
     except OSError as error:
-        _log.warning("whose a connection is could not be asked: %s", error)
+        _log.warning("the kernel did not tell whose a connection is, so it needs the token: %s", error)
         return Caller.UNTOLD
     # Asked after that: were it closed, its port might be another connection's by then.
     return Caller.OWN if found == Owner(os.geteuid()) and alive(sock) else Caller.OTHER

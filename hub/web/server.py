@@ -147,7 +147,9 @@ class _Server:
                     break
                 except OSError as error:
                     if error.errno in OUT_OF_FILES:
-                        self._trouble("no connection can be accepted: no file can be opened")
+                        self._trouble(
+                            "no connection can be accepted: no file can be opened. Raise the limit: ulimit -n"
+                        )
                         # Whoever has been served keeps its line to the daemon; the next one waits in the queue.
                         self._crowd.relieve(served=False)
                         await trio.sleep(BREATH)
@@ -159,7 +161,8 @@ class _Server:
                 stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
                 if sock.fileno() >= _files_for_connections() and not self._crowd.relieve():
                     self._trouble(
-                        "a connection was turned away: too few files are left for the daemon's own work"
+                        "a connection was turned away: too few files are left for the daemon's own work. "
+                        "Raise the limit: ulimit -n"
                     )
                     try:
                         await self._turning_away.acquire()
@@ -185,7 +188,7 @@ class _Server:
         else:
             connection = Connection(self._app, self._config, self._context, stream, who)
         if not self._crowd.admit(connection):
-            self._trouble("a connection was turned away: too many are open")
+            self._trouble("a connection was turned away: too many are open. End clients that are not needed")
             try:
                 self._turning_away.acquire_nowait()
             except trio.WouldBlock:

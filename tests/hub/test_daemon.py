@@ -1,10 +1,12 @@
 """A daemon's start and end as a process: signals that come early, and threads that stand in a read."""
 
 import json
+import signal
 import socket
 
 import pytest
 
+from hub.daemon import StopSignals
 from hub.errors import RULES, Code
 from tests.faults.harness import project
 from tests.waiting import PATIENCE
@@ -107,3 +109,18 @@ def test_a_thread_that_stands_in_a_read_does_not_keep_the_daemon_or_make_it_abor
     told = (made.root.parent / "daemon.log").read_text()
     assert "hub has stopped in order" in told
     assert "Fatal" not in told
+
+
+@pytest.mark.parametrize(
+    ("told", "at_once"),
+    [
+        ([(signal.SIGTERM, 0.0), (signal.SIGTERM, 0.001)], [False, False]),
+        ([(signal.SIGTERM, 0.0), (signal.SIGTERM, 0.001), (signal.SIGTERM, 3.0)], [False, False, True]),
+        ([(signal.SIGTERM, 0.0), (signal.SIGINT, 0.001)], [False, True]),
+        ([(signal.SIGINT, 0.0), (signal.SIGINT, 0.2)], [False, True]),
+    ],
+)
+def test_a_sigterm_that_comes_twice_in_one_breath_is_one(told, at_once):
+    """`timeout 1h hub run ...` left at once: it sends SIGTERM to its child, and then to the group that the child is in."""
+    signals = StopSignals()
+    assert [signals.again(number, now) for number, now in told] == at_once

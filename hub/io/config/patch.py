@@ -69,7 +69,7 @@ def edit(path: Path, change: Edit, by_hand: str, watch: Watch = unwatched) -> Co
         old = _bytes(target)
         text = decoded(old or b"", path)
         new = _changed(text, str(path), change, by_hand)
-        config = parse_config(new, str(path))
+        config = _validated(new, str(path))
         watch(parse_toml(text), parse_toml(new))
         if new == text or _replace(target, old, new.encode()):
             return config
@@ -90,6 +90,16 @@ def _changed(text: str, name: str, change: Edit, by_hand: str) -> str:
             Code.CONFIG_INVALID, f"{name} cannot be changed without losing something in it.", hint=by_hand
         )
     return new
+
+
+def _validated(new: str, name: str) -> Config:
+    """What a text says that is yet to be written: its lines are in no file that anybody could correct."""
+    try:
+        return parse_config(new, name)
+    except HubError as error:
+        place = f"{name}:{error.extra.get('line')}:{error.extra.get('column')}: "
+        hint = "Nothing was written. Give a name and a value that are allowed: hub config list"
+        raise HubError(error.code, error.detail.removeprefix(place), hint=hint, **error.extra) from error
 
 
 def _full(table: object) -> Any:

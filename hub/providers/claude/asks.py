@@ -14,6 +14,7 @@ import attrs
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 from hub.providers.claude.inbox import line
+from hub.providers.claude.tools import PLANNING
 from hub.providers.given import given, shown
 
 QUESTION_TOOL = "AskUserQuestion"
@@ -69,7 +70,10 @@ class ClaudeRequests:
         if tool == QUESTION_TOOL:
             return Event(EventType.WAITING, "\n".join(ask.questions), {**meta, "needsInput": True})
         meta |= {name: found for name, found in _subject(ask.given).items() if found}
-        meta |= given(tool, ask.given)
+        about = given(tool, ask.given)
+        if tool in PLANNING:  # what a task is called names nothing that is read, run or written
+            about = {name: about[name] for name in ("named",) if name in about}
+        meta |= about
         if folder := self._folders.pop(call, ""):
             meta["cwd"] = folder
         what = jsonline.text(request.get("description")) or meta.get("command") or meta.get("path", "")

@@ -20,7 +20,8 @@ _RESULT_OF = re.compile(rb'"tool_use_id":\s?"([\w-]{1,128})"')
 _USER_LINE = (b'{"type":"user"', b'{"type": "user"')
 _HEAD = 4_096
 _DONE = frozenset({"completed", "deleted"})
-_PLANNING = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
+PLANNING = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
+"""What changes nothing but the agent's own list of tasks."""
 
 
 @attrs.define
@@ -60,7 +61,7 @@ class ClaudeToolCalls:
             meta["command"] = command
         if name == "Skill" and (skill := jsonline.text(given.get("skill") or given.get("command"))):
             meta["skills"] = [skill]
-        if name in _PLANNING:
+        if name in PLANNING:
             self._planning[call] = name, given
         if call:
             self._open[call] = {

@@ -97,8 +97,15 @@ def test_an_id_that_is_not_there_is_told(asking):
 
 def test_several_that_wait_need_an_id():
     """And the list of them is in the answer."""
-    assert listed([sample(Approval, id=number) for number in ("a-1", "a-2")]).count("\n") == 3
+    both = [sample(Approval, id=number, action="push", reason="looked at") for number in ("a-1", "a-2")]
+    assert listed(both).count("\n") == 3
     assert listed([sample(Approval, context={"cut": True})]).count(CUT) == 1
+
+
+def test_a_reason_that_the_action_tells_is_not_said_twice():
+    """`go on with claude: 9 of 5 tokens are used up`, and below it `9 of 5 tokens are used up`."""
+    why = "9 of 5 tokens are used up"
+    assert listed([sample(Approval, action=f"go on with claude: {why}", reason=why)]).count(why) == 1
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from hub.client.quick import Api
-from tests.faults.harness import git, until
+from tests.faults.harness import PATIENCE, git, until
 from tests.hub.cli.command import hub
 
 ASK = {"ask": "Which colour?"}
@@ -155,6 +155,23 @@ def test_logs_into_head_end_quietly(idle):
     with child.stderr as errors:
         assert errors.read() == ""
     assert child.wait(timeout=60) == 0
+
+
+def test_a_watch_ends_when_its_reader_leaves(idle):
+    """`hub ls --watch | head -1` looked on for as long as nothing changed."""
+    argv = [sys.executable, "-m", "hub", "ls", "--watch", "--json"]
+    with subprocess.Popen(
+        argv,
+        cwd=idle.root,
+        env=idle.environ(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout.readline().startswith("{")
+        child.stdout.close()
+        assert child.stderr.read() == ""
+        assert child.wait(timeout=PATIENCE) == 0
 
 
 def test_an_empty_log_is_said_to_be(idle):

@@ -110,6 +110,16 @@ def test_no_secret_is_shown(repo):
     assert "not shown" in outs[2][1]
 
 
+@pytest.mark.parametrize(("key", "value"), [("session.threshold", "2"), ("nope.x", "1")])
+def test_what_may_not_be_set_names_no_line_of_a_text_that_was_not_written(repo, key, value):
+    """`hub.toml:31:1: nope is not a known key` was said of a file of thirty lines."""
+    (repo / "hub.toml").write_text("[session]\nthreshold = 0.9\n")
+    status, _, err = said(repo, "set", key, value)
+    assert (status, "hub.toml" in err, "Nothing was written" in err) == (2, False, True)
+    assert err.startswith(f"hub: {key.partition('.x')[0]} ")
+    assert (repo / "hub.toml").read_text() == "[session]\nthreshold = 0.9\n"
+
+
 def test_a_setting_that_is_none_is_told_what_it_is_near_to(repo):
     status, _, err = said(repo, "get", "session.threshhold")
     assert (status, "Did you mean 'session.threshold'?" in err) == (3, True)

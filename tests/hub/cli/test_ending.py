@@ -132,3 +132,10 @@ def test_ctrl_c_before_the_command_is_read_shows_no_traceback():
     )
     done = subprocess.run([sys.executable, "-c", early], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_what_click_says_in_lines_is_one_sentence():
+    """`hub completion` listed its four choices with tabs, a line each."""
+    asked = click.Argument(["shell"], type=click.Choice(["bash", "zsh"]))
+    wrong = coded(click.MissingParameter(param=asked, param_type="argument"))
+    assert wrong.detail.endswith("Choose from: bash, zsh")

@@ -1,7 +1,9 @@
 """`hub init` and `hub doctor`: from a bare repository to one that is ready, each finding with its next step."""
 
+import contextlib
 import json
 import os
+import pty
 import subprocess
 import sys
 import time
@@ -146,7 +148,10 @@ def test_the_doctor_finds_what_keeps_hub_from_working(repo, tmp_path):
     faults = {name for name, found in checks.items() if not found["ok"] and not found["warning"]}
     assert {"hub.toml", "keys"} <= faults
     assert "hub.toml:2:" in checks["hub.toml"]["detail"]
-    assert checks["keys"]["hint"] == f"Run: chmod 600 {hidden / '.env'}"
+    assert checks["keys"]["hint"].splitlines() == [
+        f"Run: chmod 600 {hidden / '.env'}",
+        "Run: echo /.hub/ >> .git/info/exclude",
+    ]
     assert all(found["hint"] for found in checks.values() if not found["ok"])
 
 
@@ -328,22 +333,93 @@ def test_a_tracked_file_of_keys_is_a_fault(repo):
     assert "git rm --cached" in checks["keys"]["hint"]
 
 
-def test_fix_mends_what_takes_nothing_away_and_nothing_else(repo, tmp_path):
-    """Without it nothing changes, and what could be mended is marked."""
+@pytest.fixture
+def loose_keys(repo, tmp_path):
+    """A project whose keys git would take along; an environment in which that is the only fault."""
     hub("init", cwd=repo)
     keys = repo / ".hub/.env"
     keys.write_text("ANTHROPIC_API_KEY=x\n")
     keys.chmod(0o600)
-    exclude = repo / ".git/info/exclude"
-    exclude.write_text("mine\n")
-    env = environ(repo.parent, PATH=agent(tmp_path / "one"), HOME=logged_in_home(tmp_path))
-    told = hub("doctor", cwd=repo, env=env)
+    (repo / ".git/info/exclude").write_text("mine\n")
+    return environ(repo.parent, PATH=agent(tmp_path / "one"), HOME=logged_in_home(tmp_path))
+
+
+def ignored(repo):
+    """What git is told to ignore."""
+    return (repo / ".git/info/exclude").read_text()
+
+
+def test_fix_mends_what_takes_nothing_away_and_nothing_else(repo, loose_keys):
+    """Without it nothing changes, and what could be mended is marked."""
+    told = hub("doctor", cwd=repo, env=loose_keys)
     assert (told.returncode, "no  +keys" in told.stdout, "hub doctor --fix" in told.stdout) == (1, True, True)
-    assert exclude.read_text() == "mine\n"
-    assert "not ignored by git: mended" in hub("doctor", "--fix", cwd=repo, env=env).stdout
-    assert exclude.read_text().startswith("mine\n")
-    assert hub("doctor", cwd=repo, env=env).returncode == 0
-    assert keys.read_text() == "ANTHROPIC_API_KEY=x\n"
+    assert ignored(repo) == "mine\n"
+    done = hub("doctor", "--fix", "--yes", cwd=repo, env=loose_keys)
+    assert (done.returncode, "not ignored by git: mended" in done.stdout) == (0, True)
+    assert ignored(repo).startswith("mine\n")
+    assert hub("doctor", cwd=repo, env=loose_keys).returncode == 0
+    assert (repo / ".hub/.env").read_text() == "ANTHROPIC_API_KEY=x\n"
+
+
+def test_fix_mends_both_faults_of_the_keys(repo, loose_keys):
+    """Only the first was mended, and all was said to be well. With settings that can be read, hub corrects the mode itself."""
+    (repo / "hub.toml").write_text("[session]\nthreshold = 7\n")
+    keys = repo / ".hub/.env"
+    keys.chmod(0o644)
+    done = hub("doctor", "--fix", "--yes", cwd=repo, env=loose_keys)
+    assert "has mode 644 and is not ignored by git: mended" in done.stdout
+    assert (keys.stat().st_mode & 0o777, "/.hub/" in ignored(repo)) == (0o600, True)
+
+
+@pytest.mark.parametrize("words", [["--fix"], ["--fix", "--json"]])
+def test_where_nobody_can_be_asked_fix_changes_nothing(repo, loose_keys, words):
+    """It mended without a question; a script says `--yes`."""
+    done = hub("doctor", *words, cwd=repo, env=loose_keys)
+    assert (done.returncode, "hub doctor --fix --yes" in done.stdout + done.stderr) == (2, True)
+    assert ignored(repo) == "mine\n"
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y", 0), ("n", 1)])
+def test_fix_says_what_it_would_do_and_asks(repo, loose_keys, answer, status):
+    """Each change stands there as a command before the question; a no changes nothing."""
+    words = [sys.executable, "-m", "hub", "doctor", "--fix"]
+    code, said = on_a_terminal(words, repo, loose_keys, answer)
+    assert "echo /.hub/ >> .git/info/exclude" in said[said.index("hub would do") :]
+    assert (code, "/.hub/" in ignored(repo)) == (status, answer == "y")
+
+
+def on_a_terminal(argv, cwd, env, answer):
+    """Its exit status and all it says; the question at its end is answered."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.chdir(cwd)
+        os.execve(argv[0], argv, env)
+    said = b""
+    with os.fdopen(terminal, "r+b", buffering=0) as both:
+        while not said.rstrip().endswith(b"[y/N]:"):
+            said += both.read(4096)
+        both.write(f"{answer}\n".encode())
+        with contextlib.suppress(OSError):  # what it reads from once the program has gone
+            while data := both.read(4096):
+                said += data
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), said.decode().replace("\r\n", "\n")
+
+
+def test_agents_that_are_not_installed_take_one_line(repo, tmp_path):
+    """It was two lines for each of six; a program still reads one entry for each."""
+    env = environ(repo.parent, PATH=agent(tmp_path / "one"), HOME=logged_in_home(tmp_path))
+    shown = hub("doctor", cwd=repo, env=env).stdout
+    rest = "codex, gemini, opencode, qwen, copilot, aider"
+    assert f"note not installed    {rest}\n" in shown
+    assert shown.count("hub install") == 1
+    assert [
+        name
+        for name, found in findings(repo, PATH=env["PATH"])[0].items()
+        if found["detail"] == "not installed"
+    ] == rest.split(", ")
+    none = hub("doctor", cwd=repo, env={**env, "PATH": "/usr/bin:/bin"}).stdout
+    assert f"no   agents           none is installed: claude, {rest}\n" in none
+    assert none.count("hub install") == 1
 
 
 def test_what_cannot_be_mended_is_said_and_stays_a_fault(repo, tmp_path):
@@ -354,7 +430,7 @@ def test_what_cannot_be_mended_is_said_and_stays_a_fault(repo, tmp_path):
     exclude = repo / ".git/info/exclude"
     exclude.unlink()
     exclude.mkdir()
-    told = hub("doctor", "--fix", cwd=repo)
+    told = hub("doctor", "--fix", "--yes", cwd=repo)
     assert (told.returncode, "could not be mended" in told.stdout) == (1, True)
 
 

@@ -52,4 +52,10 @@ def test_a_limit_is_told_in_words_and_at_the_time_of_the_place():
     until = "2026-01-01T12:00:00.000Z"
     waits = notice_of(record("waiting", "the usage limit is reached; waiting 60 s", until=until))
     at = datetime.fromisoformat(until).astimezone()
+    failed = notice_of(record("handoff", reason="the acceptance commands failed", **wall))
+    assert (met.title, failed.title, waits.title) == (
+        "hub: handing over",
+        "hub: handing over",
+        "hub: waiting",
+    )
     assert waits.text == f"waiting until {at:%Y-%m-%d %H:%M}: the usage limit is reached"

@@ -529,6 +529,27 @@ class TestConversation:
         assert (answer.key, note.key) == ("answer-q", "note-q")
         assert json.loads(note.data)["message"]["content"] == [{"type": "text", "text": "only once"}]
 
+    @pytest.mark.parametrize(
+        ("tool", "given", "texts"),
+        [
+            ("TaskCreate", {"subject": "drop it", "description": "d", "activeForm": "dropping it"}, None),
+            ("TaskUpdate", {"taskId": "1", "subject": "drop it"}, None),
+            ("TodoWrite", {"todos": [{"content": "drop it", "activeForm": "dropping it"}]}, None),
+            ("mcp__own__TaskCreate", {"subject": "drop it"}, ["drop it"]),
+            ("Agent", {"prompt": "drop it"}, ["drop it"]),
+        ],
+    )
+    def test_what_a_task_is_called_names_nothing_that_a_rule_is_about(self, tool, given, texts):
+        """`command = "*drop*"` stopped the agent from writing down what it was to look at."""
+        request = {"subtype": "can_use_tool", "tool_name": tool, "input": given}
+        [event] = (
+            ClaudeStream(ASSIGNMENT)
+            .feed(line(type="control_request", request_id="q", request=request), NOW)
+            .events
+        )
+        assert event.meta.get("texts") == texts
+        assert event.meta["input"] == given
+
     def test_a_request_that_is_taken_back_says_which(self):
         """Whoever was asked about it need not answer."""
         stream = ClaudeStream(ASSIGNMENT)
