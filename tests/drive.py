@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO
 
 import attrs
 
@@ -104,7 +103,7 @@ def drive(
     launch = provider.launch(assignment)
     _lay_out(launch, assignment.run_dir)
     stderr = assignment.run_dir / "stderr"
-    stdin = subprocess.PIPE if launch.stdin is Stdin.PIPE else _input(launch, assignment.run_dir)
+    stdin = subprocess.PIPE if launch.stdin is Stdin.PIPE else subprocess.DEVNULL
     with stderr.open("wb") as errors:
         process = subprocess.Popen(
             list(launch.argv),
@@ -166,10 +165,6 @@ def _lay_out(launch: Launch, run_dir: Path) -> None:
     run_dir.mkdir(parents=True, exist_ok=True)
     for name, data in launch.files.items():
         (run_dir / name).write_bytes(data)
-
-
-def _input(launch: Launch, run_dir: Path) -> int | IO[bytes]:
-    return (run_dir / launch.stdin_file).open("rb") if launch.stdin_file else subprocess.DEVNULL
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

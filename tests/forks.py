@@ -92,13 +92,17 @@ def fork(
     out: IO[bytes],
     err: IO[bytes] | None = None,
     given: bytes = b"",
+    mute: bool = False,
 ) -> Forked:
-    """`hub` with these words, which reads what is given; both outputs to `out`, unless there is a file for errors."""
+    """`hub` with these words, which reads what is given; both outputs to `out`, unless there is a file for errors.
+
+    `mute`: its standard output is closed, as by `>&-`.
+    """
     with _ASKING:
         stem = _stem()
     mine, its = os.pipe()
     read, written = os.pipe()
-    request = json.dumps({"words": list(words), "cwd": str(cwd), "env": dict(env)}).encode()
+    request = json.dumps({"words": list(words), "cwd": str(cwd), "env": dict(env), "mute": mute}).encode()
     try:
         os.write(written, given)
         with _ASKING:
@@ -114,11 +118,17 @@ def fork(
 
 
 def run(
-    words: Sequence[str], *, cwd: Path, env: Mapping[str, str], given: str = "", timeout: float
+    words: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    given: str = "",
+    mute: bool = False,
+    timeout: float,
 ) -> subprocess.CompletedProcess[str]:
     """As `subprocess.run` of `hub` with these words, with all it says."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = fork(words, cwd=cwd, env=env, out=out, err=err, given=given.encode())
+        process = fork(words, cwd=cwd, env=env, out=out, err=err, given=given.encode(), mute=mute)
         try:
             status = process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -159,6 +169,7 @@ class _Request:
     words: list[str]
     cwd: str
     env: dict[str, str]
+    mute: bool
     files: tuple[int, int, int]
     """What it reads, and its two outputs."""
     status: int
@@ -209,6 +220,9 @@ def _become(request: _Request) -> None:
         errors, lines = getattr(sys, name).errors, os.isatty(number) or name == "stderr"
         stream = os.fdopen(number, "w", 1 if lines else -1, encoding=encoding, errors=errors, closefd=False)
         setattr(sys, name, stream)
+    if request.mute:
+        os.close(1)
+        sys.stdout = None
     sys.argv = ["hub", *request.words]
     # Trio draws the order of tasks from its own generator, which all forks would have alike.
     _trio_run._r = random.Random()

@@ -23,6 +23,8 @@ OnLimit = Literal["handoff", "wait", "stop"]
 Then = Literal["retry", "handoff"]
 Ender = Literal["", "others", "anybody"]
 
+SHORT_RESET = 90.0
+"""Seconds: a reset this near is waited for rather than handed off."""
 MAX_ATTEMPTS = 5
 """After so many overloads or short limits in a row the work goes to somebody else."""
 LAST_BACKOFF = 60.0
@@ -86,7 +88,6 @@ class Situation:
     can_hand_off: bool
     breaker_open: bool
     jitter: float
-    short_reset: float
     max_attempts: int
     earliest_reset: float | None
 
@@ -109,7 +110,6 @@ def decide(
     breaker_open: bool,
     jitter: float,
     handoffs_left: int,
-    short_reset: float = 90.0,
     max_attempts: int = MAX_ATTEMPTS,
     earliest_reset: float | None = None,
 ) -> Decision:
@@ -126,7 +126,6 @@ def decide(
         breaker_open: Whether this account's breaker is open after this failure.
         jitter: In [0, 1), drawn by the caller.
         handoffs_left: How many handoffs the session may still make.
-        short_reset: A reset this near is waited for rather than handed off.
         max_attempts: How many overloads or short limits in a row are waited out.
         earliest_reset: The earliest reset of the other targets that are out of quota, where known.
     """
@@ -137,7 +136,6 @@ def decide(
         can_hand_off=targets_left > 0 and handoffs_left > 0,
         breaker_open=breaker_open,
         jitter=jitter,
-        short_reset=short_reset,
         max_attempts=max_attempts,
         earliest_reset=earliest_reset if handoffs_left > 0 else None,
     )
@@ -148,7 +146,7 @@ def _usage_limit(failure: Failure, s: Situation) -> Decision:
     per_minute = failure.window in SHORT_WINDOWS
     if s.on_limit == "stop" and not per_minute:
         return Surface(Code.QUOTA_EXHAUSTED, "the usage limit is reached and onLimit is stop")
-    near = failure.resets_at is not None and failure.resets_at - s.now <= s.short_reset
+    near = failure.resets_at is not None and failure.resets_at - s.now <= SHORT_RESET
     if (per_minute or near) and s.attempt <= s.max_attempts:
         until = s.later(s.backoff(), failure.resets_at)
         return Wait(until, SHORT)

@@ -14,6 +14,8 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?", re.ASCII)
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(?:/[A-Za-z0-9_+-]{1,31}){0,2}", re.ASCII)
 _MAX_OFFSET_HOURS = 14
+_DAYS = 8
+"""As far as a clock is looked at: a day of the week comes again within it."""
 _WRITTEN = re.compile(r"\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:Z| UTC)\b", re.ASCII)
 """The two ways in which texts of hub's own have an instant."""
 
@@ -71,9 +73,9 @@ def instants(day: date, clock: time, tz: tzinfo) -> list[float]:
 
 
 def occurrences(
-    now: float, clock: time, tz: tzinfo, *, back: float = 0.0, weekday: int | None = None, days: int = 8
+    now: float, clock: time, tz: tzinfo, *, back: float = 0.0, weekday: int | None = None
 ) -> Iterator[float]:
-    """Every instant from `now - back` on at which a clock in `tz` shows `clock`, for the next `days` days.
+    """Every instant from `now - back` on at which a clock in `tz` shows `clock`, for more than a week.
 
     Args:
         now: Epoch seconds.
@@ -81,10 +83,9 @@ def occurrences(
         tz: The clock's zone.
         back: How far before `now` an instant still counts.
         weekday: Only this day of the week, Monday being 0.
-        days: How far to look.
     """
     today = datetime.fromtimestamp(now, tz).date()
-    for offset in range(-1, days + 1):
+    for offset in range(-1, _DAYS + 1):
         day = today + timedelta(days=offset)
         if weekday is None or day.weekday() == weekday:
             yield from (at for at in instants(day, clock, tz) if at >= now - back)

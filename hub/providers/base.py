@@ -104,8 +104,6 @@ class Launch:
     stdin: Stdin = Stdin.NULL
     files: Mapping[str, bytes] = attrs.field(factory=dict)
     """Files to write (0600) into `run_dir` before the start: name -> bytes. Prompts go here, never into argv."""
-    stdin_file: str = ""
-    """Name of one of `files` to be the agent's standard input (with `Stdin.NULL`)."""
 
 
 @attrs.frozen

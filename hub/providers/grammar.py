@@ -54,8 +54,8 @@ class Grammar:
 class GrammarFold:
     """The records of one session."""
 
-    def __init__(self, grammar: Grammar, draft: IntelDraft | None = None) -> None:
-        self.draft = draft or IntelDraft()
+    def __init__(self, grammar: Grammar) -> None:
+        self.draft = IntelDraft()
         self._grammar = grammar
         self._seen: set[str] = set()
 

@@ -26,11 +26,11 @@ def at(usual: str, *patterns: Pattern, moved_by: str = "", kind: str = "") -> Wh
     return where
 
 
-def in_data(folder: str, *patterns: Pattern, kind: str = "") -> Where:
+def in_data(folder: str, *patterns: Pattern) -> Where:
     """These patterns below a program's folder of data, by the XDG rules."""
 
     def where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
-        return [Place(f"{data_home(home, env)}/{folder}", pattern, kind) for pattern in patterns]
+        return [Place(f"{data_home(home, env)}/{folder}", pattern) for pattern in patterns]
 
     return where
 

@@ -151,7 +151,7 @@ def test_an_agent_without_a_way_in_takes_no_reply(made, tmp_path):
     program.write_text("#!/bin/sh\nexec tail -f /dev/null\n")
     program.chmod(0o755)
     (made.root / "hub.toml").write_text(
-        f'[session]\nchain = ["codex"]\n[providers.codex]\nprogram = "{program}"\noptions = {{mode = "exec"}}\n'
+        f'[session]\nchain = ["aider"]\n[providers.aider]\nprogram = "{program}"\n'
     )
     api = made.start()
     api.post("/api/run", {"task": "work"})

@@ -51,15 +51,11 @@ def agent_launch(
         raise HubError(
             Code.DISPATCH_FAILED, f"{launch.argv[0]} is not installed.", hint=install_hint(provider)
         )
-    stdin = StdinMode.PIPE if launch.stdin is Stdin.PIPE else StdinMode.NULL
-    if launch.stdin_file:
-        stdin = StdinMode.FILE
     return AgentLaunch(
         argv=[program, *launch.argv[1:]],
         env=env,
         cwd=launch.cwd,
-        stdin=stdin,
-        stdin_file=launch.stdin_file,
+        stdin=StdinMode.PIPE if launch.stdin is Stdin.PIPE else StdinMode.NULL,
         files=launch.files,
         orphan_grace=config.session.orphan_grace,
         spool_limit=_SPOOL,

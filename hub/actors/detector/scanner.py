@@ -51,7 +51,6 @@ class Scanner:
         clock: Epoch seconds.
         env: The user's environment.
         home: His home directory.
-        files: The stores' files.
 
     Attributes:
         newest: The last scan.
@@ -66,7 +65,6 @@ class Scanner:
         clock: Callable[[], float] = time.time,
         env: Mapping[str, str] | None = None,
         home: str = "",
-        files: StoreFiles | None = None,
     ) -> None:
         self.root = os.fspath(root)
         self.providers = providers
@@ -74,7 +72,7 @@ class Scanner:
         self.clock = clock
         self.env = dict(os.environ) if env is None else env
         self.home = home or os.path.expanduser("~")  # noqa: PTH111  # where nobody knows it stays
-        self.files = files or StoreFiles()
+        self.files = StoreFiles()
         self.newest: tuple[DetectedAgent, ...] = ()
         self._gaps: tuple[Gap, ...] = ()
         self._repoll = Repoll()

@@ -32,7 +32,7 @@ from hub.domain.handoff import State, Trigger
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
-from hub.io.git.watch import WorktreeWatch
+from hub.io.git.check import WorktreeCheck
 from hub.messages import AdapterInbox, Dispatch
 from supervisors import ChildSpec, DynamicHandle, Ref
 
@@ -246,8 +246,7 @@ def hire(context: SessionContext, adapters: DynamicHandle, adapter_spec: Adapter
         AssignmentBuilder(context),
         PermissionBroker(context, control),
     )
-    acceptance, scores = Acceptance(context), Scores(context, chronicler)
-    worktree_watch, signed = WorktreeWatch(context.places.root), Signed(context)
+    acceptance, scores, signed = Acceptance(context), Scores(context, chronicler), Signed(context)
     amending = Amending(context, control)
     drafting = Drafting(context, chronicler)
     handoff = HandoffSteps(
@@ -257,7 +256,7 @@ def hire(context: SessionContext, adapters: DynamicHandle, adapter_spec: Adapter
         builder,
         acceptance,
         broker,
-        worktree_watch,
+        WorktreeCheck(context.places.root),
         signed,
         amending,
         drafting,

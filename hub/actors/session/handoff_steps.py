@@ -49,9 +49,9 @@ from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.files.atomic import write_atomic
 from hub.io.git.aside import LEFT
+from hub.io.git.check import WorktreeCheck
 from hub.io.git.env import together
 from hub.io.git.own_folder import NEVER
-from hub.io.git.watch import WorktreeWatch
 from hub.messages import BreakerFailure, GetAuditHead
 
 _PASSES = frozenset({None, FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
@@ -68,7 +68,7 @@ class HandoffSteps:
     builder: AssignmentBuilder
     acceptance: Acceptance
     broker: PermissionBroker
-    worktree_watch: WorktreeWatch
+    check: WorktreeCheck
     signed: Signed
     amending: Amending
     drafting: Drafting
@@ -97,7 +97,6 @@ class HandoffSteps:
         effect(State.PAUSING, "mid")
         await self.control.stop("handoff")
         await self.control.release()
-        await self.worktree_watch.watch(record)
         await self.amending.amend(record)
         snapshot = await self.snapshot(record, record.handoff_id)
         effect(State.PAUSING, "done")
@@ -158,7 +157,7 @@ class HandoffSteps:
         # The acceptance commands are over and no agent runs: nothing moves in the worktree until the dispatch.
         await together(
             write,
-            partial(self.worktree_watch.look_early, record),
+            partial(self.check.look_early, record),
             partial(warn_of_secrets, self.context, record, target),
             self.control.make_ready,
         )
@@ -267,7 +266,7 @@ class HandoffSteps:
             account=receiver.account,
             contractId=contract.contract_id,
         )
-        same_tree = await self.worktree_watch.same_tree(record, note)
+        same_tree = await self.check.same_tree(record, note)
         effect(State.DISPATCHED, "mid")
         if self.control.has_run(record):
             await self.routing.hold(record)  # also where the claims were lost, or an older hub made none

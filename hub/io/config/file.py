@@ -118,18 +118,6 @@ def load(
     return settings(path, user, environ=environ, flags=flags, added_accounts=added_accounts, gate=gate).config
 
 
-def origins(
-    path: Path,
-    user: Path | None = None,
-    *,
-    environ: Mapping[str, str],
-    flags: Mapping[str, object] | None = None,
-    added_accounts: AddedAccounts | None = None,
-) -> Mapping[str, str]:
-    """Where each value comes from that is not built-in; see `Settings.origin`."""
-    return settings(path, user, environ=environ, flags=flags, added_accounts=added_accounts).origin
-
-
 def settings(
     path: Path,
     user: Path | None = None,

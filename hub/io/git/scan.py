@@ -6,8 +6,9 @@ Must not: write anything.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -17,15 +18,9 @@ import trio
 from hub.io.git.aside import LEFT
 from hub.io.git.aside import read as read_aside
 from hub.io.git.digest import SUBMODULE, Absent, Content, Found, Unstorable, look
-from hub.io.git.directories import all_specials, news
 from hub.io.git.env import git, together
 from hub.io.git.own_folder import NEVER, folder_of
 from hub.io.git.shadow import Shadow
-
-_CANNOT_TELL = 128
-"""Status of a git that was asked whether it ignores a path below a link."""
-_MANY = 64 * 1024
-"""Bytes of new names that are still told one by one; more of them are found as fast by looking everywhere."""
 
 Entry = tuple[str, str]
 """Mode and object id."""
@@ -77,10 +72,11 @@ async def scan(shadow: Shadow, *, specials: bool = False) -> Scan:
 
     Args:
         shadow: The working tree's.
-        specials: Whether what git does not speak of is looked for too; costs nothing where the checkout was noted.
+        specials: Whether what git does not speak of is looked for too.
     """
     paths: dict[bytes, Entry | None] = {}
-    aside: list[_Aside] = []
+    aside: list[tuple[list[bytes], list[bytes]]] = []
+    odd: list[bytes] = []
 
     async def tracked() -> None:
         args = ("--raw", "-z", "--no-renames", "--ignore-submodules=dirty")
@@ -88,12 +84,15 @@ async def scan(shadow: Shadow, *, specials: bool = False) -> Scan:
         paths.update({path: old for path, (old, _) in raw_diff(done.out).items()})
 
     async def others() -> None:
-        aside.append(await _aside(shadow, specials=specials))
+        aside.append(await _others(shadow))
+        if specials:
+            odd.extend(await trio.to_thread.run_sync(_specials, os.fsencode(shadow.worktree)))
 
     await together(tracked, others)
-    for path in aside[0].untracked:
+    untracked, nested = aside[0]
+    for path in untracked:
         paths.setdefault(path, None)
-    return Scan(paths, tuple(aside[0].nested), aside[0].specials)
+    return Scan(paths, tuple(nested), tuple(odd))
 
 
 async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> TreeChanges:
@@ -182,59 +181,13 @@ async def tree_diff(shadow: Shadow, old: str, new: str) -> dict[bytes, tuple[Ent
     return raw_diff(done.out)
 
 
-@attrs.frozen
-class _Aside:
-    """What is in a working tree beside the tracked files."""
-
-    untracked: Sequence[bytes]
-    """Files that are not ignored, those of nested repositories too."""
-    nested: Sequence[bytes] = ()
-    specials: tuple[bytes, ...] = ()
-
-
-async def _aside(shadow: Shadow, *, specials: bool) -> _Aside:
-    """Only what was not there at the checkout can be untracked; git is asked about that alone, where it is known."""
-    found = await news(shadow)
-    if found is None:
-        odd = await all_specials(shadow) if specials else ()
-        return _Aside(*await _others(shadow), odd)
-    few = sum(map(len, found.names)) <= _MANY
-    plain = await _not_ignored(shadow, found.names) if few and not found.folders else None
-    if plain is not None:
-        return _Aside(plain, (), found.specials)
-    return _Aside(*await _others(shadow, only=found.names if few else ()), found.specials)
-
-
-async def _not_ignored(shadow: Shadow, names: Sequence[bytes]) -> Sequence[bytes] | None:
-    """Those of these files that git does not ignore, found without reading the index; None where git cannot tell so."""
-    if not names:
-        return ()
-    # A name is never a pattern here, and with a dot before it no magic either; so literal it need not be called.
-    asked = [b"./" + name for name in names]
-    done = await git(
-        "check-ignore",
-        *("--no-index", "--stdin", "-z"),
-        cwd=shadow.worktree,
-        where=shadow.where | {"GIT_LITERAL_PATHSPECS": "0"},
-        stdin=b"".join(name + b"\0" for name in asked),
-        accept=(0, 1, _CANNOT_TELL),
-    )
-    if done.code == _CANNOT_TELL:
-        return None
-    ignored = frozenset(done.out.split(b"\0"))
-    return [name for name, told in zip(names, asked, strict=True) if told not in ignored]
-
-
-async def _others(
-    shadow: Shadow, prefix: bytes = b"", only: Sequence[bytes] = ()
-) -> tuple[list[bytes], list[bytes]]:
-    """What git finds untracked below `prefix`, a nested repository; of `only` these paths where there are any."""
+async def _others(shadow: Shadow, prefix: bytes = b"") -> tuple[list[bytes], list[bytes]]:
+    """What is untracked and not ignored below `prefix`, a nested repository: files, and the repositories in it."""
     inside = _below(shadow.worktree, prefix)
     where = shadow.where
     if prefix:
         where |= {"GIT_WORK_TREE": str(inside), "GIT_INDEX_FILE": str(shadow.git_dir / "no-index")}
-    args = ("--", *map(os.fsdecode, only)) if only else ()
-    done = await git("ls-files", "-o", "-z", "--exclude-standard", *args, cwd=inside, where=where)
+    done = await git("ls-files", "-o", "-z", "--exclude-standard", cwd=inside, where=where)
     files: list[bytes] = []
     nested: list[bytes] = []
     for name in done.out.split(b"\0")[:-1]:
@@ -246,6 +199,21 @@ async def _others(
         files += inner
         nested += deeper
     return files, nested
+
+
+def _specials(base: bytes) -> tuple[bytes, ...]:
+    """What is neither file, directory nor link: git does not speak of it."""
+    odd: list[bytes] = []
+    stack = [b""]
+    while stack:
+        path = stack.pop()
+        with contextlib.suppress(OSError), os.scandir(base + b"/" + path) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    stack += [path + entry.name + b"/"] if entry.name != b".git" else []
+                elif not (entry.is_symlink() or entry.is_file(follow_symlinks=False)):
+                    odd.append(path + entry.name)
+    return tuple(odd)
 
 
 async def _submodule(shadow: Shadow, path: bytes) -> Entry | None:

@@ -33,7 +33,6 @@ from hub.io.git.view import (
     Pair,
     Refs,
     TreeView,
-    note_diff,
     note_index,
     open_ground,
     tracked_paths,
@@ -184,8 +183,6 @@ async def _take(ground: Ground, plan: _Plan) -> Snapshot:
             continue
         if done.sha:
             _install(ground, seen, done.made)
-            if not done.made.moved:
-                note_diff(ground.shadow, seen.base, done.made.tree, _against_base(seen, work))
             return await _report(ground, seen, work, done)
     raise HubError(Code.GIT_FAILED, f"{ground.link.worktree} keeps changing while it is being stored.")
 
@@ -318,11 +315,6 @@ async def _report(ground: Ground, seen: TreeView, work: TreeChanges, done: _Done
     odd = {Skipped(show(name), "not a file") for name in seen.found.specials}
     skipped = tuple(sorted({*work.skipped, *odd}, key=lambda item: item.path))
     return Snapshot(sha, sha[:_SHORT], made.tree, parent, files, skipped, reused, done.staged, tuple(notes))
-
-
-def _against_base(seen: TreeView, work: TreeChanges) -> dict[bytes, Pair]:
-    """What the snapshot changes against the base tree."""
-    return {path: (seen.found.paths.get(path), new) for path, new in work.entries.items()}
 
 
 def _against_head(seen: TreeView, work: TreeChanges) -> dict[bytes, Pair]:

@@ -149,9 +149,7 @@ async def tracked_paths(ground: Ground) -> frozenset[bytes]:
 async def _tracked(
     shadow: Shadow, base: str, head: str, staged: str
 ) -> tuple[dict[bytes, Pair], frozenset[bytes]]:
-    head_diff = _noted_diff(shadow, base, head)
-    if head_diff is None:
-        head_diff = await tree_diff(shadow, base, head)
+    head_diff = await tree_diff(shadow, base, head)
     staged_diff = await tree_diff(shadow, base, staged) if staged not in {"", head} else {}
     return head_diff, _new_paths((*head_diff.items(), *staged_diff.items()))
 
@@ -241,26 +239,6 @@ async def read_index(ground: Ground) -> AgentIndex:
             return AgentIndex(done.text)
         unmerged = await git("ls-files", "-u", "-z", cwd=shadow.worktree, where=copy.where, accept=(0, 128))
         return AgentIndex(conflicts=unmerged.out)
-
-
-def note_diff(shadow: Shadow, base: str, tree: str, pairs: Mapping[bytes, Pair]) -> None:
-    """Remembers how a snapshot's tree differs from the base: HEAD at the next one, unless the agent commits."""
-    none = ("000000", shadow.zero)
-    lines = [b"%b %b" % (base.encode(), tree.encode())]
-    for path, (old, new) in pairs.items():
-        (old_mode, old_oid), (new_mode, new_oid) = old or none, new or none
-        lines += [f":{old_mode} {new_mode} {old_oid} {new_oid} M".encode(), path]
-    temp = shadow.git_dir / "head-diff.new"
-    temp.write_bytes(b"\0".join(lines) + b"\0")
-    temp.replace(shadow.git_dir / "head-diff")
-
-
-def _noted_diff(shadow: Shadow, base: str, tree: str) -> dict[bytes, Pair] | None:
-    with contextlib.suppress(OSError, ValueError):
-        which, _, diff = (shadow.git_dir / "head-diff").read_bytes().partition(b"\0")
-        if which == f"{base} {tree}".encode():
-            return raw_diff(diff)
-    return None
 
 
 def note_index(shadow: Shadow, index: Path, tree: str) -> None:

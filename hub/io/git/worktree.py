@@ -26,7 +26,6 @@ import trio
 
 from hub.errors import Code, HubError
 from hub.io.git.aside import note_yours
-from hub.io.git.directories import note_directories
 from hub.io.git.env import Config, effective_config, filter_overrides, git
 from hub.io.git.identity import identity
 from hub.io.git.layout import common_dir, find_admin, own_git_dir
@@ -228,8 +227,6 @@ async def _fill(root: Path, admin: Path, path: Path, kept: Path) -> None:
     copy_index(index, kept)
     index.replace(admin / "index")
     note_index(shadow, admin / "index", await base_tree(shadow))
-    if empty:  # else nobody knows what was there before
-        await note_directories(shadow)
 
 
 async def _outlive_checkout(index: Path, path: Path, where: Mapping[str, str], config: Config) -> None:

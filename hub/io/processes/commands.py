@@ -100,7 +100,6 @@ async def run_command(
     cwd: Path,
     env: Mapping[str, str] | None = None,
     timeout: float = 600.0,
-    cap: int = MIB,
     on_output: Callable[[bytes], None] = lambda _: None,
 ) -> CommandResult:
     """Run a shell command in its own session, without input, until nothing of it is left.
@@ -114,14 +113,13 @@ async def run_command(
         cwd: Where it runs.
         env: Its whole environment; `command_env()` when not given.
         timeout: Seconds; then it is ended and `timed_out` is set.
-        cap: Bytes of output that are kept.
         on_output: Given all of it, as it comes.
 
     Raises:
         HubError: `worktree_missing` when `cwd` is not there, `verify_failed` when nothing could be started.
     """
     before = trio.current_time()
-    output, report = Excerpt(cap), bytearray()
+    output, report = Excerpt(MIB), bytearray()
 
     def take(data: bytes) -> None:
         output.add(data)

@@ -306,7 +306,7 @@ def load_or_create_key(purpose: str, state: Path | None = None) -> bytes:
     return _read_key(path)
 
 
-def load_key(purpose: str, state: Path | None = None) -> bytes | None:
+def load_key(purpose: str) -> bytes | None:
     """The same key; None where none was made yet. Makes nothing: for whoever only reads.
 
     Raises:
@@ -315,7 +315,7 @@ def load_key(purpose: str, state: Path | None = None) -> bytes | None:
     if (override := _override(purpose)) is not None:
         return override
     try:
-        return _read_key((state or state_dir()) / "keys" / f"{purpose}.key")
+        return _read_key(state_dir() / "keys" / f"{purpose}.key")
     except FileNotFoundError:
         return None
 

@@ -31,7 +31,6 @@ class StartPlan:
         self.env[b"HUB_RUN_ID"] = os.fsencode(run_id)
         self.cwd = os.fsencode(str(launch["cwd"]))
         self.stdin = str(launch.get("stdin", "null"))
-        self.stdin_file = os.fsencode(str(launch.get("stdinFile", "")))
         umask = launch.get("umask", 0o022)
         self.umask = umask if isinstance(umask, int) else 0o022
 
@@ -115,8 +114,7 @@ def _stdin(plan: StartPlan) -> tuple[int, int | None]:
         reading, writing = os.pipe()
         os.set_blocking(writing, False)
         return reading, writing
-    path = plan.stdin_file if plan.stdin == "file" else b"/dev/null"
-    return os.open(path, os.O_RDONLY | os.O_CLOEXEC), None
+    return os.open(b"/dev/null", os.O_RDONLY | os.O_CLOEXEC), None
 
 
 def reset_signals() -> None:

@@ -41,9 +41,9 @@ class UnsealedError(Exception):
     """A file of a run is not the one that its runner wrote."""
 
 
-def sync_directory(path: str = ".") -> None:
-    """Make the names of a directory durable."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def sync_directory() -> None:
+    """Make the names of the directory in which this process works durable."""
+    descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:

@@ -41,7 +41,6 @@ class StdinMode(StrEnum):
 
     NULL = "null"
     PIPE = "pipe"
-    FILE = "file"
 
 
 @attrs.frozen
@@ -53,8 +52,6 @@ class AgentLaunch:
     """The agent's whole environment; only HUB_RUN_ID is added."""
     cwd: Path
     stdin: StdinMode = StdinMode.NULL
-    stdin_file: str = ""
-    """With `FILE`: a name among `files`."""
     files: Mapping[str, bytes] = attrs.field(factory=dict)
     """Written into the run directory (0600) before the start."""
     orphan_grace: float = 120.0
@@ -119,7 +116,6 @@ def _launch_json(launch: AgentLaunch) -> dict[str, object]:
         "env": dict(launch.env),
         "cwd": str(launch.cwd),
         "stdin": launch.stdin.value,
-        "stdinFile": launch.stdin_file,
         "orphanGrace": launch.orphan_grace,
         "graces": list(attrs.astuple(launch.graces)),
         "spoolLimit": launch.spool_limit,

@@ -19,6 +19,8 @@ PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
 
+_ROUNDS = 8
+"""How often a tree is looked through for what was forked meanwhile."""
 LINUX = sys.platform == "linux"
 
 
@@ -36,13 +38,12 @@ def prctl(option: int, argument: int | bytes) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def become(name: str, *, subreaper: bool = True) -> None:
+def become(name: str) -> None:
     """Take a name people recognise in `ps`, and adopt every orphan below this process."""
     if not LINUX:
         return
     prctl(PR_SET_NAME, name.encode()[:15])
-    if subreaper:
-        prctl(PR_SET_CHILD_SUBREAPER, 1)
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def boot_id() -> str:
@@ -194,10 +195,10 @@ def signal_tree(pid: int, number: int) -> int:
     return reached
 
 
-def stop_tree(pid: int, number: int, rounds: int = 8) -> None:
+def stop_tree(pid: int, number: int) -> None:
     """Signal (SIGSTOP or SIGCONT) every descendant, again for those forked meanwhile, until none is new."""
     done: set[tuple[int, int]] = set()
-    for _ in range(rounds):
+    for _ in range(_ROUNDS):
         fresh = [one for one in descendants(pid) if one not in done]
         if not fresh:
             return

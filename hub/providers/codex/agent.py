@@ -1,21 +1,20 @@
 """Codex: how it is started, logged in and installed.
 
 Owns: argv, environment and capabilities of `codex`.
-Must not: read its output (`stream.py` and `exec_stream.py` do).
+Must not: read its output (`stream.py` does).
 
-Choices: the main way is `codex app-server`, which takes replies, interrupts and reports the quota; `mode =
-"exec"` is the plain way. No long text is an argument: over the app-server prompt and contract go by the
-protocol, `exec` reads both from standard input (its `developer_instructions` would be an argument).
+Choices: `codex app-server` takes replies, interrupts and reports the quota; `codex exec` does none of that. Prompt and
+contract go by the protocol, so no long text is an argument.
 
-The app-server ignores `CODEX_API_KEY` and `OPENAI_API_KEY` (its requests go out without a key; only `exec`
-reads them): so an account with a key, or a `base_url`, makes a model provider `hub` that names the key's
-variable. Without either, Codex's own login in the account's directory is used.
+The app-server ignores `CODEX_API_KEY` and `OPENAI_API_KEY` (its requests go out without a key): so an account
+with a key, or a `base_url`, makes a model provider `hub` that names the key's variable. Without either, Codex's own
+login in the account's directory is used.
 
-Options in `hub.toml`, all optional: `mode` (`app-server`, `exec`), `approval_policy` (default `never`, or
-`untrusted` where a rule of `[[approvals]]` is about its tools, which also rules out `exec`; any but the first
-asks over the protocol), `sandbox` (default `danger-full-access`), `env_key` (the key's variable for `base_url`;
-"" = none is needed), `mcp_resources` (true: no MCP server of the user's gives what a rule is about), `partial`
-(text as it is written), `args` (more arguments), `env` (more environment).
+Options in `hub.toml`, all optional: `approval_policy` (default `never`, or `untrusted` where a rule of
+`[[approvals]]` is about its tools; any but the first asks over the protocol), `sandbox` (default
+`danger-full-access`), `env_key` (the key's variable for `base_url`; "" = none is needed), `mcp_resources` (true: no
+MCP server of the user's gives what a rule is about), `partial` (text as it is written), `args` (more arguments),
+`env` (more environment).
 """
 
 from __future__ import annotations
@@ -32,13 +31,10 @@ from hub.domain.accounts.login import LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
-from hub.providers.codex.exec_stream import ExecStream
 from hub.providers.codex.stream import CodexStream
 from hub.providers.provider import Provider, Texts
 
-EXEC = "exec"
 _PROMPT = "prompt"
-PROMPT_FILE = "prompt.md"
 OPENAI_URL = "https://api.openai.com/v1"
 
 
@@ -76,31 +72,10 @@ class Codex(Provider):
     home_env: str = "CODEX_HOME"
 
     def launch(self, assignment: Assignment) -> Launch:
-        """The command line: the app-server with its channel, or `exec` with its prompt as a file."""
-        program = assignment.program or self.program
+        """The command line: the app-server with its channel."""
         more = jsonline.texts(assignment.options.get("args"))
-        if not _is_exec(assignment):
-            argv = [program, "app-server", *self._config(assignment), *more]
-            return Launch(argv, self.environment(assignment), assignment.worktree, Stdin.PIPE)
-        argv = [program, "exec"]
-        if assignment.resume_id:
-            argv.append("resume")
-        argv += ["--json", *_freedom(assignment), "--skip-git-repo-check"]
-        if assignment.model:
-            argv += ["-m", assignment.model]
-        argv += [*self._config(assignment), *more]
-        if assignment.resume_id:
-            argv.append(assignment.resume_id)
-        argv.append("-")
-        head = [assignment.envelope] if assignment.envelope else []
-        prompt = "\n\n".join([*head, assignment.prompt]).encode("utf-8", "replace")
-        return Launch(
-            argv,
-            self.environment(assignment),
-            assignment.worktree,
-            files={PROMPT_FILE: prompt},
-            stdin_file=PROMPT_FILE,
-        )
+        argv = [assignment.program or self.program, "app-server", *self._config(assignment), *more]
+        return Launch(argv, self.environment(assignment), assignment.worktree, Stdin.PIPE)
 
     def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> Mapping[str, str]:
         """Rules of its own that allow commands, and MCP servers: tools that it calls unasked, and their resources."""
@@ -126,8 +101,8 @@ class Codex(Provider):
         return {}
 
     def stream(self, assignment: Assignment) -> Stream:
-        """A fresh fold of the chosen way."""
-        return ExecStream(assignment) if _is_exec(assignment) else CodexStream(assignment)
+        """A fresh fold."""
+        return CodexStream(assignment)
 
     def _config(self, assignment: Assignment) -> list[str]:
         # Of all settings only these are hub's business: where the model is, and that Codex stays as it is.
@@ -185,21 +160,6 @@ def _prompts(server: Mapping[str, object]) -> bool:
         *(tool.get("approval_mode", _PROMPT) for tool in tools),
     ]
     return server.get("enabled") is False or all(mode == _PROMPT for mode in modes)
-
-
-def _is_exec(assignment: Assignment) -> bool:
-    # `exec` has no way to ask: a rule that waits for requests is worth more than the wish for it.
-    return assignment.options.get("mode") == EXEC and not assignment.asks
-
-
-def _freedom(assignment: Assignment) -> list[str]:
-    sandbox = jsonline.text(assignment.options.get("sandbox"))
-    # `exec resume` knows no `-s`, so a chosen sandbox is a setting.
-    return (
-        ["-c", f"sandbox_mode={_toml(sandbox)}"]
-        if sandbox
-        else ["--dangerously-bypass-approvals-and-sandbox"]
-    )
 
 
 def _toml(text: str) -> str:

@@ -1,8 +1,7 @@
 """Codex's items: commands, file changes, messages and the rest, as events.
 
 Owns: `ItemBook`, which pairs started with completed items and knows what is in flight.
-Must not: know the stream around the items. The app-server writes camelCase, `exec --json` snake_case; both
-are read here.
+Must not: know the stream around the items.
 
 Traps: an interrupted command never completes, so the end of a turn clears what is in flight. One file change
 may touch many files: each gets its own `tool_use` event, with one id. A command comes wrapped in the user's
@@ -90,19 +89,19 @@ def kind_of(item: Mapping[str, object]) -> str:
 
 
 def plan_event(steps: Sequence[object], words: str) -> Event | None:
-    """The event of a plan or todo list; None for an empty one.
+    """The event of a plan; None for an empty one.
 
     Args:
-        steps: `{step, status}` of the app-server, or `{text, completed}` of `exec --json`.
+        steps: `{step, status}` each.
         words: The agent's explanation, if any.
     """
     plan, remaining = [], []
     for step in map(jsonline.mapping, steps):
-        said = jsonline.text(step.get("step")) or jsonline.text(step.get("text"))
+        said = jsonline.text(step.get("step"))
         if not said:
             continue
         plan.append(said)
-        if step.get("completed") is not True and jsonline.text(step.get("status")) not in _DONE:
+        if jsonline.text(step.get("status")) not in _DONE:
             remaining.append(said)
     if not plan:
         return None
@@ -119,11 +118,6 @@ def _said(kind: str, item: Mapping[str, object]) -> Event | None:
             return _words(EventType.THINKING, "\n".join(parts) or jsonline.text(item.get("text")))
         case "plan":
             return _words(EventType.THINKING, jsonline.text(item.get("text")))
-        case "todo_list":
-            return plan_event(jsonline.items(item.get("items")), "")
-        case "error":
-            # `exec --json` tells its warnings as items: none of them ends a turn.
-            return _words(EventType.SYSTEM, jsonline.text(item.get("message")))
         case _:
             return Event(EventType.SYSTEM, kind or "item", {"item": jsonline.excerpt(dict(item))})
 
@@ -169,11 +163,11 @@ def _result(kind: str, item: Mapping[str, object], call: str) -> Event:
     meta = _meta(kind, item, call)
     meta.pop("input", None)
     status = jsonline.text(item.get("status"))
-    exit_code = jsonline.integer(item.get("exitCode", item.get("exit_code")))
+    exit_code = jsonline.integer(item.get("exitCode"))
     if exit_code is not None:
         meta["exitCode"] = exit_code
     meta["isError"] = status in _FAILED or bool(exit_code) or item.get("success") is False
-    said = jsonline.text(item.get("aggregatedOutput", item.get("aggregated_output")))
+    said = jsonline.text(item.get("aggregatedOutput"))
     error = item.get("error")
     said = said or jsonline.text(jsonline.mapping(error).get("message")) or jsonline.text(error) or status
     return Event(EventType.TOOL_RESULT, said, meta)

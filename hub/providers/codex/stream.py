@@ -278,7 +278,7 @@ class CodexStream(Stream):
         total = tokens.get("total")
         fresh = bool(self._turn) and total != self._total
         self._total = total
-        event = usage_event(jsonline.mapping(tokens.get("last")), cumulative=False, model=self._model)
+        event = usage_event(jsonline.mapping(tokens.get("last")), self._model)
         return Step([event] if fresh and event is not None else ())
 
     def _rate_limits(self, params: Mapping[str, object], _: float) -> Step:

@@ -77,26 +77,20 @@ class Windows:
         return attrs.evolve(failure, resets_at=resets_at, window=name)
 
 
-def usage_event(tokens: Mapping[str, object], *, cumulative: bool, model: str) -> Event | None:
-    """The usage event of a step or, with `cumulative`, of the thread; None where nothing was used."""
+def usage_event(tokens: Mapping[str, object], model: str) -> Event | None:
+    """The usage event of a step; None where nothing was used."""
     counts = {
-        "tokensIn": _count(tokens, "inputTokens", "input_tokens"),
-        "tokensOut": _count(tokens, "outputTokens", "output_tokens"),
-        "cachedIn": _count(tokens, "cachedInputTokens", "cached_input_tokens"),
-        "cacheWriteIn": _count(tokens, "cacheWriteInputTokens", "cache_write_input_tokens"),
+        "tokensIn": jsonline.count(tokens.get("inputTokens")),
+        "tokensOut": jsonline.count(tokens.get("outputTokens")),
+        "cachedIn": jsonline.count(tokens.get("cachedInputTokens")),
+        "cacheWriteIn": jsonline.count(tokens.get("cacheWriteInputTokens")),
     }
     if not any(counts.values()):
         return None
-    meta: dict[str, object] = {**counts, "model": model} if model else dict(counts)
-    if cumulative:
-        meta["cumulative"] = True
-    else:
-        meta["request"] = True
+    meta: dict[str, object] = {**counts, "request": True}
+    if model:
+        meta["model"] = model
     return Event(EventType.USAGE, f"{counts['tokensIn']} tokens in, {counts['tokensOut']} out", meta)
-
-
-def _count(tokens: Mapping[str, object], camel: str, snake: str) -> int:
-    return jsonline.count(tokens.get(camel, tokens.get(snake)))
 
 
 def _name(slot: str, minutes: int | None) -> str:

@@ -12,8 +12,6 @@ import os
 import pty
 import re
 import struct
-import subprocess
-import sys
 import termios
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,6 +28,7 @@ ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _COLUMNS = re.compile(r"(?<=\S) {2,}")
 _NUMBERS = re.compile(r"(\b(?:port|process|kill)\s+|127\.0\.0\.1:)\d+")
 """Of a process and a port."""
+_DAYS = re.compile(r"\b20\d\d-\d\d-\d\d\b|\b[A-Z][a-z]{2} \d{1,2}(?= <clock>)")
 
 
 @attrs.frozen
@@ -64,26 +63,26 @@ def in_pipe(words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Said:
     return Said(done.stdout, done.stderr, done.returncode)
 
 
-def cut_off(words: Sequence[str], cwd: Path, env: Mapping[str, str], how: str) -> Said:
-    """With nobody at the other end: standard output closed (`>&-`), or a reader that has left."""
-    line = f'exec "$@" {how}'
-    done = subprocess.run(
-        ["sh", "-c", line, "sh", sys.executable, "-m", "hub", *words], cwd=cwd, env=dict(env),
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=LIMIT,
-    )  # fmt: skip
+def cut_off(words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Said:
+    """With its standard output closed."""
+    done = forks.run(words, cwd=cwd, env=env, mute=True, timeout=LIMIT)
     return Said(done.stdout, done.stderr, done.returncode)
 
 
 def settled(text: str, folder: Path) -> str:
     """The words without what is of the moment; what a terminal acts on is taken out, and columns are as wide as they are."""
     lines = [plain(line, folder).rstrip() for line in ESCAPE.sub("", text).split("\n")]
-    return _NUMBERS.sub(r"\1<number>", "\n".join(_COLUMNS.sub("  ", line) for line in lines)).strip("\n")
+    return _of_the_moment("\n".join(_COLUMNS.sub("  ", line) for line in lines)).strip("\n")
 
 
 def settled_json(text: str, folder: Path) -> str:
     """The same of a JSON document, a member a line."""
     value = said.settled(documents(text)[0], folder)
-    return _NUMBERS.sub(r"\1<number>", json.dumps(value, indent=1, ensure_ascii=False))
+    return _of_the_moment(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def _of_the_moment(text: str) -> str:
+    return _DAYS.sub("<day>", _NUMBERS.sub(r"\1<number>", text))
 
 
 def too_wide(text: str, columns: int) -> list[str]:

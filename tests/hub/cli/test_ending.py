@@ -109,6 +109,15 @@ def test_a_reader_that_leaves_is_no_error(tmp_path):
     assert child.wait(timeout=60) == 0
 
 
+def test_an_output_that_was_closed_before_the_start_is_read_by_nobody(tmp_path):
+    """Python has no stream for it, and the first file that is opened would take its number."""
+    line = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "hub", "help", "exit-codes"]
+    done = subprocess.run(
+        line, env=environ(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_a_name_that_is_none_is_told_the_one_that_was_meant():
     """`--provider claud` was answered with a list of nine."""
     error = no_such("provider", "claud", ["claude", "codex"])

@@ -207,7 +207,7 @@ def asked(form, words, root, env):
         if form.whole:
             for width in WIDTHS:
                 calls[f"{width} columns"] = pool.submit(on_terminal, words, root, env, width)
-            calls["closed"] = pool.submit(cut_off, words, root, env, ">&-")
+            calls["closed"] = pool.submit(cut_off, words, root, env)
         if form.json:
             calls["json"] = pool.submit(in_pipe, [*words, "--json"], root, env)
     return {how: call.result() for how, call in calls.items()}

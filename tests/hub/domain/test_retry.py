@@ -168,7 +168,6 @@ situations = st.fixed_dictionaries(
         "breaker_open": st.booleans(),
         "jitter": st.floats(0, 1, exclude_max=True),
         "handoffs_left": st.integers(0, 3),
-        "short_reset": st.floats(0, 300),
         "earliest_reset": st.none() | st.floats(T - 10, T + 1e6),
     }
 )

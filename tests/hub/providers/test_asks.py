@@ -39,12 +39,6 @@ def test_an_agent_that_must_ask_is_started_so(name):
     assert ASKING[name] in argv(name, asks=True)
 
 
-def test_codex_asks_by_its_app_server_whatever_its_mode():
-    """`exec` has no way to ask."""
-    assert "app-server" in argv("codex", asks=True, options={"mode": "exec"})
-    assert "exec" in argv("codex", options={"mode": "exec"})
-
-
 def test_a_mode_of_the_users_own_wins_unless_it_never_asks():
     """`yolo` would make a rule a mere wish; Qwen Code ignores there what it is told to ask for."""
     given = argv("claude", asks=True, options={"permission_mode": "acceptEdits"})

@@ -13,7 +13,7 @@ from hub.domain.accounts.account import Account
 from hub.domain.config.reader import AGENTS, Config
 from hub.errors import Code, HubError
 from hub.providers import registry
-from hub.providers.base import Assignment, Stdin, Stream
+from hub.providers.base import Assignment, Stream
 from hub.providers.provider import Provider, install_hint, refused_login_hint
 
 _MEMBERS = [member for member in vars(Provider) if not member.startswith("_")]
@@ -39,7 +39,6 @@ def test_no_long_text_enters_argv_and_no_file_leaves_the_run_directory(name: str
     assert sum(map(len, launch.argv)) < 16_384
     assert sum(len(name) + len(value) for name, value in launch.env.items()) < 16_384
     assert all("/" not in file for file in launch.files)
-    assert not launch.stdin_file or (launch.stdin_file in launch.files and launch.stdin is Stdin.NULL)
 
 
 def test_all_providers_are_there_in_their_order() -> None:

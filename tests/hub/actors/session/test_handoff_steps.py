@@ -14,8 +14,8 @@ from hub.actors.session.contract import refuse_known_secrets, warn_of_secrets
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.domain.routing import Target
 from hub.errors import Code, HubError
-from hub.io.git import watch as git_watch
-from hub.io.git.watch import tree_matches
+from hub.io.git import check
+from hub.io.git.check import tree_matches
 from hub.messages import RequestHandoff, StartRun
 from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
@@ -73,7 +73,7 @@ def looks(monkeypatch):
         found.append(await tree_matches(*args, **more))
         return found[-1]
 
-    monkeypatch.setattr(git_watch, "tree_matches", spy)
+    monkeypatch.setattr(check, "tree_matches", spy)
     return found
 
 
@@ -86,18 +86,11 @@ async def handed_over(made, monkeypatch, extra="", verify=None):
         return await live.until_ended()
 
 
-async def test_a_worktree_that_nobody_touched_is_not_compared(made, monkeypatch, looks):
-    """The look takes as long as all else between a limit and the next agent; the watch knows without it."""
+async def test_a_worktree_that_nobody_touched_is_what_was_snapshotted(made, monkeypatch, looks):
+    """It is compared once."""
     status = await handed_over(made, monkeypatch)
     assert (status["handoffsDone"], status["hfsHistory"][0] > 0) == (1, True)
-    assert looks == []
-
-
-async def test_without_a_watch_the_tree_is_compared_once(made, monkeypatch, looks):
-    """Another system, or more directories than the kernel will watch."""
-    monkeypatch.setattr(git_watch, "MAX_DIRECTORIES", 0)
-    status = await handed_over(made, monkeypatch)
-    assert (status["handoffsDone"], looks) == (1, [True])
+    assert looks == [True]
 
 
 async def test_the_tree_is_compared_after_the_acceptance_commands(made, monkeypatch, looks):
@@ -126,7 +119,7 @@ async def test_a_second_receiver_gets_a_look_of_its_own(made, monkeypatch, looks
     accounts = "".join(f'[[providers.demo-second.accounts]]\nlabel = "{label}"\n' for label in "ab")
     status = await handed_over(made, monkeypatch, f'program = "{program}"\n{accounts}')
     assert status["handoffsDone"] == 1
-    assert looks == [False]
+    assert looks == [True, False]
 
 
 GITHUB = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"

@@ -9,7 +9,7 @@ import pytest
 from hub.api.tables import parse_config
 from hub.errors import Code, HubError
 from hub.io.config import file
-from hub.io.config.file import load, origins, user_config
+from hub.io.config.file import load, user_config
 
 
 def read(path: Path, user: Path | None = None, environ: dict[str, str] | None = None, **flags):
@@ -42,12 +42,8 @@ def test_flag_beats_environment_beats_project_beats_user(place, tmp_path):
     assert found.config.session.retries == 9
 
 
-def test_load_and_origins_are_the_two_halves(place):
-    none = place.parent / "none.toml"
-    assert load(place, none, environ={}).server.port == 5
-    assert (
-        origins(place, none, environ={}, flags={"max_handoffs": 2})["session.maxHandoffs"] == "--max-handoffs"
-    )
+def test_what_is_loaded_is_the_configuration_alone(place):
+    assert load(place, place.parent / "none.toml", environ={}).server.port == 5
 
 
 def test_the_users_own_file_is_found(tmp_path, monkeypatch):

@@ -10,13 +10,9 @@ import os
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import msgspec
-
-from hub.io.git import Worktree, add_worktree, directories
-from hub.io.git.view import open_ground
+from hub.io.git import Worktree, add_worktree
 from hub.io.project.places import Places
 
 IDENTITY = ("-c", "user.name=agent", "-c", "user.email=agent@x", "-c", "commit.gpgSign=false")
@@ -51,17 +47,6 @@ async def session(root: Path, name: str = "s1", *, carry_dirty: bool = False) ->
     """A session's worktree at HEAD."""
     base = sh(root, "rev-parse", "HEAD").strip()
     return await add_worktree(root, Places(root).worktree(name), f"hub/{name}", base, carry_dirty=carry_dirty)
-
-
-async def trust(wt: Worktree) -> None:
-    """Makes a fresh checkout one that is as old as most: its directories are passed over while nothing is made in them."""
-    shadow = (await open_ground(wt.path, None, wt.kept_index)).shadow
-    assert directories._times_move(shadow.git_dir), (
-        "what is done from now on has another time than the checkout"
-    )
-    note = directories.read_note(shadow)
-    path = shadow.git_dir / "directories"
-    path.write_bytes(msgspec.msgpack.encode((time.time_ns(), dict(note.directories))))
 
 
 def on_disk(tree: Path) -> dict[bytes, tuple[str, bytes]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from hub.io.git import tree_hash
-from hub.io.git.watch import tree_matches
+from hub.io.git.check import tree_matches
 from tests.hub.io.git.test_snapshot import make_repo, session, sh, take
 
 CHANGES = {

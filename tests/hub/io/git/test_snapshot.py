@@ -22,7 +22,7 @@ from hub.errors import Code, HubError
 from hub.io.git.snapshot import snapshot, tree_hash
 from hub.io.git.store import store_commit as real_store
 from hub.io.project.places import Places
-from tests.hub.io.git.kit import in_commit, killed_at, make_repo, on_disk, session, sh, trust, untouched
+from tests.hub.io.git.kit import in_commit, killed_at, make_repo, on_disk, session, sh, untouched
 
 git_snapshot = import_module("hub.io.git.snapshot")  # the package offers the function under this name
 TRAILERS = {"Hub-Audit": f"7:{'ab' * 32}"}
@@ -376,8 +376,8 @@ async def test_what_is_no_file_is_named_and_not_opened(root, monkeypatch):
     assert b"a.txt" not in in_commit(root, taken.sha)
 
 
-async def test_specials_are_found_in_old_and_new_folders_with_and_without_the_note(root):
-    """Only folders that changed since the checkout are read; a lost note means all are."""
+async def test_specials_are_found_in_old_and_new_folders(root):
+    """Git does not speak of them; nothing below a link is the tree's."""
     wt = await session(root)
     os.mkfifo(wt.path / "d/in-old")
     (wt.path / "d/new/deep").mkdir(parents=True)
@@ -386,8 +386,6 @@ async def test_specials_are_found_in_old_and_new_folders_with_and_without_the_no
     expected = {"d/in-old", "d/new/deep/in-new"}
     assert {skip.path for skip in (await take(wt, "h1")).skipped} == expected
     assert {skip.path for skip in (await take(wt, "h2")).skipped} == expected
-    wt.kept_index.with_name("index.gitdir").joinpath("directories").unlink()
-    assert {skip.path for skip in (await take(wt, "h3")).skipped} == expected
 
 
 @pytest.mark.parametrize("name", [".GIT/x", "d/git~1/x", ".git ./x", "d/.Git"])
@@ -650,8 +648,6 @@ async def test_hubs_own_index_can_be_made_anew(root, loss):
             (gitdir / "next-index.lock").write_bytes(b"x")
             (gitdir / "base-tree").write_text("junk")
             (gitdir / "agent-index").write_text("junk")
-            (gitdir / "head-diff").write_text("junk")
-            (gitdir / "directories").write_text("junk")
     taken = await take(wt)
     assert in_commit(root, taken.sha) == on_disk(wt.path)
     assert [(change.path, change.status) for change in taken.files] == [("b", "A")]
@@ -919,7 +915,6 @@ def test_whatever_an_agent_does_the_tree_is_what_is_on_disk(tmp_path_factory, ac
 
     async def scenario():
         wt = await session(root)
-        await trust(wt)
         before = untouched(root)
         for number, (kind, name, data) in enumerate([*actions, ("snapshot", ".", b"")]):
             if kind != "snapshot":

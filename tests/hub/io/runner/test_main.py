@@ -170,16 +170,6 @@ async def test_bytes_that_are_no_text_pass_untouched(run_dir):
     assert (run_dir / "stdout.spool").read_bytes() == data
 
 
-async def test_stdin_can_be_a_file_of_the_run(run_dir):
-    launch = script(
-        "import sys; print(sys.stdin.read())",
-        stdin=StdinMode.FILE,
-        stdin_file="prompt.md",
-        files={"prompt.md": b"do"},
-    )
-    assert (await run_to_end(run_dir, launch)).stdout == b"do\n"
-
-
 async def test_stderr_is_capped_in_the_spool_but_its_tail_is_kept(run_dir):
     text = "import sys; sys.stderr.write('a' * 5000 + 'b' * 100_000 + 'the end')"
     verdict = (await run_to_end(run_dir, script(text, stderr_limit=5000))).verdict

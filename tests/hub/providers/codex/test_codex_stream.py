@@ -17,7 +17,7 @@ from hub.providers.codex.agent import PROVIDER
 from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, rpc, runs
 
 ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
-RUNS = [run for run in runs("codex") if not run.startswith("exec_")]
+RUNS = runs("codex")
 LINES = {run: lines_of("codex", run) for run in RUNS}
 THREAD = "01a1fc8b-1a20-7ba3-850a-28c801d9cc1f"
 OPENED = [

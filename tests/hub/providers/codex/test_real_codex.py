@@ -23,19 +23,17 @@ ONE_RETRY = [
     for part in ("-c", f"model_providers.hub.{name}=1")
 ]
 """Instead of five of up to three seconds."""
-BOTH = pytest.mark.parametrize("mode", ["app-server", "exec"])
 
 
-@BOTH
 @pytest.mark.usefixtures("nothing_left_at_home")
-def test_a_task_is_done_and_the_process_leaves(mode, models, repo, assign, env):
+def test_a_task_is_done_and_the_process_leaves(models, repo, assign, env):
     models.script(
         "key",
         Turn.write("a/hello.txt", "hi\n", think="First the file."),
         Turn.shell("cat a/hello.txt; exit 3"),
         Turn.text("All done."),
     )
-    run = drive(PROVIDER, assign(options={"mode": mode}), env)
+    run = drive(PROVIDER, assign(), env)
     assert run.outcome.ending is Ending.DONE
     assert run.outcome.text == "All done."
     assert (repo / "a" / "hello.txt").read_text() == "hi\n"
@@ -53,20 +51,17 @@ def test_a_task_is_done_and_the_process_leaves(mode, models, repo, assign, env):
     assert "hi" in shelled.content
     assert [event.content for event in run.of(EventType.THINKING)] == ["First the file."]
     totals = [event.meta["tokensIn"] for event in run.of(EventType.USAGE)]
-    assert totals == ([101, 101, 101] if mode == "app-server" else [303])
+    assert totals == [101, 101, 101]
     intel = kept(run, "codex")
     assert (intel.session_id, intel.cwd) == (run.stream.native_session, str(repo))
     assert (intel.files_touched, intel.tokens_in, intel.tokens_out) == (("a/hello.txt",), 303, 99)
     assert (intel.recent_turns[-1].text, intel.message_count) == ("All done.", 4)
 
 
-@BOTH
-def test_contract_and_a_large_prompt_reach_the_model_and_no_argument(mode, models, assign, env):
+def test_contract_and_a_large_prompt_reach_the_model_and_no_argument(models, assign, env):
     """A 10,000-file manifest as an argument never started: the argument size limit."""
     manifest = "\n".join(f"- src/module_{number:05d}/file.py" for number in range(10_000))
-    run = drive(
-        PROVIDER, assign(options={"mode": mode}, envelope=CONTRACT, prompt=f"Go on.\n{manifest}"), env
-    )
+    run = drive(PROVIDER, assign(envelope=CONTRACT, prompt=f"Go on.\n{manifest}"), env)
     assert run.outcome.ending is Ending.DONE
     assert sum(map(len, run.launch.argv)) < 2_000
     [request] = models.mains("key")
@@ -79,7 +74,7 @@ def test_contract_and_a_large_prompt_reach_the_model_and_no_argument(mode, model
         if "text" in part
     ]
     role = next(role for role, text in texts if "HUBMARK" in text)
-    assert role == ("developer" if mode == "app-server" else "user")
+    assert role == "developer"
     # Codex's own instructions are still there: the contract stands beside them.
     assert "You are Codex" in request.text
 
@@ -97,16 +92,6 @@ def test_the_limit_has_the_exact_reset_of_the_quota_window(models, assign, env):
     assert len(run.of(EventType.ERROR)) == 1
 
 
-def test_the_limit_of_exec_is_a_wall_clock_in_its_text(models, assign, env):
-    models.script("key", Turn.limit(resets_in=7200))
-    run = drive(PROVIDER, assign(options={"mode": "exec"}), env)
-    failure = run.outcome.failure
-    assert failure is not None
-    assert failure.kind is FailureClass.USAGE_LIMIT
-    assert failure.resets_at == pytest.approx(time.time() + 7200, abs=130)
-
-
-@BOTH
 @pytest.mark.parametrize(
     "case",
     [
@@ -117,10 +102,10 @@ def test_the_limit_of_exec_is_a_wall_clock_in_its_text(models, assign, env):
     ],
     ids=["refusal", "auth", "context", "overload"],
 )
-def test_failures_are_told_apart(mode, case, models, assign, env):
+def test_failures_are_told_apart(case, models, assign, env):
     turn, kind = case
     models.script("key", turn)
-    run = drive(PROVIDER, assign(options={"mode": mode, "args": ONE_RETRY}), env)
+    run = drive(PROVIDER, assign(options={"args": ONE_RETRY}), env)
     assert run.outcome.ending is Ending.FAILED
     assert run.outcome.failure is not None
     assert run.outcome.failure.kind is kind
@@ -185,15 +170,12 @@ def test_a_reply_steers_the_running_turn(models, assign, env):
     assert list(run.stream.reply("Too late", "reply-2")) == []
 
 
-@BOTH
-def test_a_thread_is_resumed_with_its_history_and_a_new_contract(mode, models, assign, env):
+def test_a_thread_is_resumed_with_its_history_and_a_new_contract(models, assign, env):
     """A resumed thread ignores new developer instructions: the contract must come another way."""
     models.script("key", Turn.text("One."), Turn.text("Two."))
-    first = drive(PROVIDER, assign(options={"mode": mode}, prompt="FIRSTTASK", envelope="OLDMARK"), env)
+    first = drive(PROVIDER, assign(prompt="FIRSTTASK", envelope="OLDMARK"), env)
     thread = first.stream.native_session
-    again = assign(
-        options={"mode": mode}, dispatch="d-2", prompt="Go on.", resume_id=thread, envelope=CONTRACT
-    )
+    again = assign(dispatch="d-2", prompt="Go on.", resume_id=thread, envelope=CONTRACT)
     run = drive(PROVIDER, again, env)
     assert run.outcome.ending is Ending.DONE
     assert run.stream.native_session == thread

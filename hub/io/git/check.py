@@ -1,0 +1,78 @@
+"""Whether a working tree is still what was snapshotted.
+
+Owns: the comparison of a working tree with a tree that is stored, and when it is made in a handoff.
+Must not: write anything to the working tree or the repository, or take a missing answer for a good one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+
+import attrs
+
+from hub.domain.session import SessionRecord
+from hub.errors import HubError
+from hub.io.git.env import together
+from hub.io.git.scan import Entry, Scan, gather, scan, tree_diff
+from hub.io.git.shadow import base_tree
+from hub.io.git.view import open_ground, tracked_paths
+
+
+async def tree_matches(worktree: Path, tree: str, *, root: Path | None = None) -> bool:
+    """Whether a snapshot of the worktree would have the tree `tree`. The same answer as comparing `tree_hash`.
+
+    Raises:
+        HubError: As `tree_hash`.
+    """
+    ground = await open_ground(worktree, root, None)
+    scans: list[Scan] = []
+    tracked: list[frozenset[bytes]] = []
+    expected: dict[bytes, Entry | None] = {}
+
+    async def look() -> None:
+        scans.append(await scan(ground.shadow))
+
+    async def staged() -> None:
+        tracked.append(await tracked_paths(ground))
+
+    async def stored() -> None:
+        pairs = await tree_diff(ground.shadow, await base_tree(ground.shadow), tree)
+        expected.update({path: new for path, (_, new) in pairs.items()})
+
+    await together(look, staged, stored)
+    work = await gather(ground.shadow, scans[0], tracked[0])
+    return dict(work.entries) == expected
+
+
+@attrs.frozen
+class WorktreeCheck:
+    """Of a handoff: whether the next agent finds what was snapshotted."""
+
+    root: Path
+    _looked: dict[str, bool] = attrs.field(factory=dict)
+
+    async def look_early(self, record: SessionRecord) -> None:
+        """Beside other work, where nobody is in the worktree. What goes wrong is met again, and told, at `same_tree`."""
+        with contextlib.suppress(HubError):
+            await self._look(record)
+
+    async def same_tree(self, record: SessionRecord, meanwhile: Callable[[], Awaitable[object]]) -> bool:
+        """Whether the worktree still is what was snapshotted; `meanwhile` is done when this returns.
+
+        Looked at here where hub was started anew since, and for a second receiver: it may find changes of one that failed.
+
+        Raises:
+            HubError: As `tree_matches`.
+        """
+        if record.handoff_id in self._looked:
+            await meanwhile()
+        else:
+            await together(partial(self._look, record), meanwhile)
+        return self._looked.pop(record.handoff_id)
+
+    async def _look(self, record: SessionRecord) -> None:
+        same = await tree_matches(Path(record.worktree), record.handoff.snapshot_tree, root=self.root)
+        self._looked[record.handoff_id] = same
