@@ -9,7 +9,10 @@ Tests: tests/hub/domain/redaction/test_assigned.py
 
 from __future__ import annotations
 
+from hub.domain.redaction.words import ENDING_IN_PASS
 from hub.domain.text.patterns import late
+
+_FAR = 32
 
 _MEANT_FOR_NONE = (
     rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|example|sample|authenticity|request_?verification|[cx]srf)"
@@ -61,3 +64,9 @@ def names_no_secret(view: bytes, low: int, end: int) -> bool:
         end: Behind the last letter of the name.
     """
     return _NO_SECRET().search(view, low, end) is not None
+
+
+def within_another(view: bytes, at: int, end: int) -> bool:
+    """Whether the word is a part of another: `bypass`, `passed`; `dbpass` is none."""
+    behind = view[end : end + 1]
+    return behind.isalnum() or behind in (b"_", b"-") or view[max(0, at - _FAR) : at].endswith(ENDING_IN_PASS)
