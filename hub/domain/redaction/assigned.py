@@ -59,10 +59,8 @@ _MANY = 64
 """Words in a row that say nothing, from which on it is worth a look whether the text repeats itself."""
 _PERIOD = 32_768
 _NESTED = 128
-_NEEDED = {
-    **{word: "^\"'`" for word in words.KEYED if word != b"login"},
-    **{option: "^:" for option in words.OPTIONS if option.endswith((b"u", b"user"))},
-}
+_NEEDED = {word: "^\"'`" for word in words.KEYED if word != b"login"}
+_NEEDED |= {option: "^:" for option in words.OPTIONS if option.endswith((b"u", b"user"))}
 """The letters without which nothing is told: the quotes of an argument, and the colon of a login."""
 _ASKED = 300
 """No reading of such a word is longer."""
@@ -74,8 +72,10 @@ _LISTED = late(rb"[^=:>]*,[^=:>]*")
 """A comma and no sign of assignment: the next of a list, which a word before it does not name for sure."""
 _DASHED = late(rb"(?:\A|[\s\"'`({])(?:--?|:)[a-z0-9_-]*\Z")
 """`--api-key value`; `:api-key "value"` of Lisp and Ruby."""
-_SET = late(rb"[ \t]*(?:env|setenv|setx|set)[ \t]+(?:-[a-z]{1,8}[ \t]+){0,3}[a-z0-9_.-]*\Z")
-"""`ENV NAME value` of a Dockerfile, and the like of shells and programs."""
+_SET = late(
+    rb"[ \t]*(?:[a-z]{2,12} ){0,2}(?:env|setenv|setx|set)[ \t]+(?:-[a-z]{1,8}[ \t]+){0,3}[a-z0-9_./:-]*\Z"
+)
+"""`ENV NAME value` of a Dockerfile, and the like of shells and programs: `npm config set //host/:_authToken value`."""
 _DIRECTIVE = late(rb"[ \t]*[a-z0-9_.-]*\Z")
 """A line that begins with the name, as `requirepass ...` in the configuration of a server."""
 _OTHER_MATTER = late(
@@ -115,16 +115,15 @@ class Assignments:
     def _worthwhile(
         self, text: str, view: bytes, lo: int, looks: _Looks, *, final: bool
     ) -> Iterator[tuple[int, int, bytes]]:
-        """The words that a secret may follow: a letter that none is without is in reach, or a text's end that may go on.
-
-        What repeats what said nothing is passed over.
-        """
+        """The words that a secret may follow: what none is without is in reach. What repeats what said nothing is not."""
         runs, place = Runs(text), lo
         while True:
             for at, end, word in self._literals.hits(view, place):
                 if at < looks.repeated:
                     place = looks.repeated
                     break
+                if word in words.SHORT and within_another(view, at, end):
+                    continue
                 told = _told_at_once(view, at, end, word, runs, final=final)
                 if told:
                     yield at, end, word
@@ -155,8 +154,6 @@ def _told_at_once(view: bytes, at: int, end: int, word: bytes, runs: Runs, *, fi
     if word in words.OPTIONS:
         names = words.OPTIONS[word]
         return not names or any(view.rfind(name, max(0, at - LOOK_BACK), at) >= 0 for name in names)
-    if word in words.SHORT and within_another(view, at, end):
-        return False
     return True if runs.end(_TELLS_NOTHING, end) - end < _NEAR else None
 
 
@@ -171,8 +168,7 @@ class _Looks:
         self._silent, self._since, self._reach = 0, 0, _NEAR
         """How many words in a row said nothing, behind which place they stand, and how far they may reach."""
         self._cookie, self._judged = 0, 0
-        """Behind the last word of a header that was looked at, and before which place what stands in its value was judged
-        with it: near its beginning, or far from the end of what is hidden."""
+        """Behind the last word of a header that was looked at, and before which place its value was judged with it."""
         self.repeated = 0
         """Before which place the text repeats what said nothing."""
         self.spans: list[Span] = []
@@ -209,7 +205,7 @@ class _Looks:
         )
 
     def _look(self, at: int, end: int, word: bytes) -> bool:
-        """Whether the word says anything, or may when there is more text."""
+        """Whether the word says anything, or may."""
         text, says = self._text, False
         for reading in _readings(text, self._view, at, end, word):
             may_go_on = not self._final and at < self.hold and len(text) - end <= reading.reach
@@ -220,7 +216,9 @@ class _Looks:
             if span is not None:
                 self.spans.append(span)
                 says = True
-                if reading.judged is _assigned and found is not None and found["bare"]:
+                if found is not None and (
+                    reading.judged is hooked or (reading.judged is _assigned and found["bare"])
+                ):
                     self._hidden = span.end
                 if word in _FAR_READING:
                     self._judged = max(self._judged, span.end - _NESTED)
@@ -378,7 +376,7 @@ _SPACED_NAMES = (*_NAMES, _Reading(grammar.OPTION, grammar.OPTION_BEGINS, _assig
 _SENTENCE = _Reading(grammar.SAID, grammar.SAID_BEGINS, _told)
 _STATEMENT = _Reading(grammar.PROSED, grammar.PROSED_BEGINS, _told)
 _PASSES = (_Reading(grammar.PASS, grammar.PASS_BEGINS, _assigned),)
-_SPACED_PASSES = (*_PASSES, _Reading(grammar.OPTION, grammar.OPTION_BEGINS, _assigned))
+_SPACED_PASSES = (*_PASSES, _SPACED_NAMES[-1])
 _KEYED = (_Reading(grammar.ARGUMENTS, grammar.ARGUMENTS_BEGIN, argument),)
 _PAIR_OF_LOGIN = _Reading(grammar.PAIRED, grammar.PAIRED_BEGINS, paired)
 _COOKIE = (_Reading(grammar.COOKIES, grammar.COOKIES_BEGIN, cookies),)

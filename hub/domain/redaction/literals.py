@@ -54,10 +54,12 @@ class Literals(Generic[T]):
         inner = self._inner
         for found in finditer(view, lo):
             begin, end = found.span()
-            for offset, literal, meaning in inner[view[begin:end]]:
+            for offset, any_of, pairs in inner[view[begin:end]]:
                 start = begin + offset
-                if start + len(literal) <= end or view.startswith(literal, start):
-                    yield start, start + len(literal), meaning
+                if view.startswith(any_of, start):
+                    for literal, meaning in pairs:
+                        if view.startswith(literal, start):
+                            yield start, start + len(literal), meaning
 
     def stand_in(self, view: bytes) -> bool:
         """Whether any literal stands anywhere in `view`."""
@@ -115,15 +117,14 @@ class Literals(Generic[T]):
         return automaton(sorted({literal for literal, _ in self._pairs}))
 
     @cached_property
-    def _inner(self) -> dict[bytes, list[tuple[int, bytes, T]]]:
+    def _inner(self) -> dict[bytes, list[tuple[int, tuple[bytes, ...], list[tuple[bytes, T]]]]]:
         """Which may begin in each literal, and where: RE2 goes on behind what it found, and literals may overlap."""
         pairs = [*itertools.chain(*self._table.values())]
         return {
             literal: [
-                (at, other, meaning)
+                (at, tuple(other for other, _ in agreed), agreed)
                 for at in range(len(literal))
-                for other, meaning in pairs
-                if _agree(literal[at:], other)
+                if (agreed := [pair for pair in pairs if _agree(literal[at:], pair[0])])
             ]
             for literal in {literal for literal, _ in pairs}
         }

@@ -209,6 +209,8 @@ def test_a_word_far_from_the_next_digit_is_passed_over_and_one_near_it_is_not():
         ("https://x.example/bot/v2/hook/6a89927b-0a13-4ec5-8b31-19c0547d170f", "6a89927b-0a13-4ec5-8b31-19c0547d170f"),
         ("https://x.example/cgi-bin/webhook/send?key=2b021b45-deaa-48db-9592-f3593a322dea", "2b021b45-deaa-48db-9592-f3593a322dea"),
         ("lösenord: yUVqQl6uRia", "yUVqQl6uRia"),
+        ('surveymonkeyToken = "GlXrDiJJ8KTxbJzhHawG"', "GlXrDiJJ8KTxbJzhHawG"),
+        ("npm config set //r.example/:_authToken 4L2AeZWFVfrlej8k", "4L2AeZWFVfrlej8k"),
         ("şifre=BKHZk6rm9Ku", "BKHZk6rm9Ku"),
     ],
 )  # fmt: skip
