@@ -14,11 +14,22 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from hub.domain.redaction import grammar, words
-from hub.domain.redaction.given import LOOK_BACK, RANK, cookies, cookies_given, given, login
+from hub.domain.redaction.given import (
+    LOOK_BACK,
+    RANK,
+    argument,
+    cookies,
+    cookies_given,
+    given,
+    hooked,
+    login,
+    paired,
+)
 from hub.domain.redaction.literals import Literals, sizes_by_end
-from hub.domain.redaction.names import names_no_secret
+from hub.domain.redaction.names import names_no_secret, within_another
 from hub.domain.redaction.rule import Runs, matched_end
 from hub.domain.redaction.span import Span
 from hub.domain.redaction.value import (
@@ -26,9 +37,11 @@ from hub.domain.redaction.value import (
     machine_made,
     mixed_password,
     said_password,
+    token_made,
 )
 from hub.domain.text.patterns import late
 
+_TELLS_NOTHING = "^0-9!@#$%^&*"
 _PLAIN = ("^0-9A-Z!@#$%^&*", "^0-9a-z!@#$%^&*")
 """No secret that a name announces has letters of one of these classes only."""
 _ANCHOR = 3
@@ -45,19 +58,26 @@ _TELLING = (b" is", b" was", b" to", b" by", b":", b" --value")
 _MANY = 64
 """Words in a row that say nothing, from which on it is worth a look whether the text repeats itself."""
 _PERIOD = 32_768
-_NESTED = 64
-_PAIR_ENDS = late(r"[\s;\"'`\\,]")
+_NESTED = 128
+_NEEDED = {word: "^\"'`" for word in words.KEYED if word != b"login"}
+_NEEDED |= {option: "^:" for option in words.OPTIONS if option.endswith((b"u", b"user"))}
+"""The letters without which nothing is told: the quotes of an argument, and the colon of a login."""
+_ASKED = 300
+"""No reading of such a word is longer."""
+_PAIR = r"^\s;\"'`\\,"
 _NAME = 32
 _NAME_BEGIN = re.compile(rb"[a-z0-9]++\Z")
 _WORD_END = re.compile(rb"[a-z0-9_-]*+")
 _LISTED = late(rb"[^=:>]*,[^=:>]*")
 """A comma and no sign of assignment: the next of a list, which a word before it does not name for sure."""
-_DASHED = late(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
-_SET = late(rb"[ \t]*(?:env|setenv|setx|set)[ \t]+(?:-[a-z]{1,8}[ \t]+){0,3}[a-z0-9_.-]*\Z")
-"""`ENV NAME value` of a Dockerfile, and the like of shells and programs."""
+_DASHED = late(rb"(?:\A|[\s\"'`({])(?:--?|:)[a-z0-9_-]*\Z")
+"""`--api-key value`; `:api-key "value"` of Lisp and Ruby."""
+_SET = late(
+    rb"[ \t]*(?:[a-z]{2,12} ){0,2}(?:env|setenv|setx|set)[ \t]+(?:-[a-z]{1,8}[ \t]+){0,3}[a-z0-9_./:-]*\Z"
+)
+"""`ENV NAME value` of a Dockerfile, and the like of shells and programs: `npm config set //host/:_authToken value`."""
 _DIRECTIVE = late(rb"[ \t]*[a-z0-9_.-]*\Z")
 """A line that begins with the name, as `requirepass ...` in the configuration of a server."""
-_ARGUMENT = late(r"[\"'`]([^\s\"'`\\]{8,200})[\"'`]")
 _OTHER_MATTER = late(
     rb"(?<![-\w])(?:ids?|hash|digest|fingerprint|checksum|types?|names?|paths?|files?|ur[il]s?|versions?|public|length|count)\b"
 )
@@ -65,9 +85,8 @@ _OTHER_MATTER = late(
 _LOGGED_IN = late(rb"\blogin[ \t]+[^\s\[\]]{1,64}+\s{1,8}\Z")
 _LABELLED = late("(?:[A-Za-z]{3,}[-_]){2}")
 """What a key of a cache begins with: `Linux-node-...`."""
-_SIGN = late(grammar.TAIL + r"(?:[^\w-]|\Z)")
+_SIGN = late(grammar.TAIL + r"([^\w-]|\Z)")
 """What every reading of a name asks for: that it ends."""
-_BLANK = late(grammar.TAIL + r"(?:[ ]|\Z)")
 
 
 class Assignments:
@@ -96,21 +115,19 @@ class Assignments:
     def _worthwhile(
         self, text: str, view: bytes, lo: int, looks: _Looks, *, final: bool
     ) -> Iterator[tuple[int, int, bytes]]:
-        """The words that a secret may follow: a letter that none is without is in reach, or a text's end that may go on.
-
-        What repeats what said nothing is passed over.
-        """
+        """The words that a secret may follow: what none is without is in reach. What repeats what said nothing is not."""
         runs, place = Runs(text), lo
         while True:
             for at, end, word in self._literals.hits(view, place):
                 if at < looks.repeated:
                     place = looks.repeated
                     break
-                if word in words.OPTIONS:
-                    if any(view.rfind(name, max(0, at - LOOK_BACK), at) >= 0 for name in words.OPTIONS[word]):
-                        yield at, end, word
+                if word in words.SHORT and within_another(view, at, end):
                     continue
-                if word in words.SHORT and _within(view, at, end):
+                told = _told_at_once(view, at, end, word, runs, final=final)
+                if told:
+                    yield at, end, word
+                if told is not None:
                     continue
                 ahead = max(runs.end(_PLAIN[0], end), runs.end(_PLAIN[1], end))
                 if ahead == len(text) and final:
@@ -127,17 +144,31 @@ class Assignments:
                 return
 
 
+def _told_at_once(view: bytes, at: int, end: int, word: bytes, runs: Runs, *, final: bool) -> bool | None:
+    """Whether a secret may follow a word, as far as one look tells: by what stands before, and what it needs."""
+    needed = _NEEDED.get(word)
+    if needed is not None:
+        without = runs.end(needed, end)
+        if without - end > _ASKED or (final and without == len(view)):
+            return False
+    if word in words.OPTIONS:
+        names = words.OPTIONS[word]
+        return not names or any(view.rfind(name, max(0, at - LOOK_BACK), at) >= 0 for name in names)
+    return True if runs.end(_TELLS_NOTHING, end) - end < _NEAR else None
+
+
 class _Looks:
     """What is known of one text while it is read: a text may be full of words, and repeat itself."""
 
     def __init__(self, text: str, view: bytes, *, final: bool) -> None:
         self._text, self._view, self._final = text, view, final
+        self._runs = Runs(text)
         self._hidden = 0
         """Before which place a value stands that is hidden."""
         self._silent, self._since, self._reach = 0, 0, _NEAR
         """How many words in a row said nothing, behind which place they stand, and how far they may reach."""
-        self._cookie = -_NESTED
-        """Behind the last word of a header that was looked at: what stands so near in its value was judged with it."""
+        self._cookie, self._judged = 0, 0
+        """Behind the last word of a header that was looked at, and before which place its value was judged with it."""
         self.repeated = 0
         """Before which place the text repeats what said nothing."""
         self.spans: list[Span] = []
@@ -147,10 +178,9 @@ class _Looks:
         """Look at a word, unless its value would begin within a hidden one."""
         far = word in _FAR_READING
         if far:
-            nested = at < self._cookie + _NESTED and _PAIR_ENDS().search(self._text, self._cookie, at) is None
-            if nested:
+            if at < self._judged and self._runs.end(_PAIR, self._cookie) >= at:
                 return
-            self._cookie = end
+            self._cookie, self._judged = end, end + _NESTED
         hidden = not far and end + grammar.SIGNS < self._hidden and word not in words.OPTIONS
         if hidden or self._look(at, end, word):
             self._silent, self._since, self._reach = 0, end, _NEAR
@@ -175,7 +205,7 @@ class _Looks:
         )
 
     def _look(self, at: int, end: int, word: bytes) -> bool:
-        """Whether the word says anything, or may when there is more text."""
+        """Whether the word says anything, or may."""
         text, says = self._text, False
         for reading in _readings(text, self._view, at, end, word):
             may_go_on = not self._final and at < self.hold and len(text) - end <= reading.reach
@@ -186,8 +216,12 @@ class _Looks:
             if span is not None:
                 self.spans.append(span)
                 says = True
-                if reading.judged is _assigned and found is not None and found["bare"]:
+                if found is not None and (
+                    reading.judged is hooked or (reading.judged is _assigned and found["bare"])
+                ):
                     self._hidden = span.end
+                if word in _FAR_READING:
+                    self._judged = max(self._judged, span.end - _NESTED)
         return says
 
 
@@ -205,28 +239,31 @@ def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_
         )
     if word in words.SHORT:
         return _SPACED_PASSES if _spaced(view, at, word) else _PASSES
-    if _SIGN().match(text, end) is None:
+    sign = _SIGN().match(text, end)
+    if sign is None:
         return ()
-    names = _SPACED_NAMES if _BLANK().match(text, end) and _spaced(view, at, word) else _NAMES
-    if word in words.CALLED:
-        return (*names, _SENTENCE, _STATEMENT)
-    return (*names, _PAIR_OF_LOGIN, *_KEYED) if word in words.LOGINS else names
-
-
-def _within(view: bytes, at: int, end: int) -> bool:
-    """Whether the word is a part of another: `bypass`, `passed`; `dbpass` is none."""
-    behind = view[end : end + 1]
-    return (
-        behind.isalnum()
-        or behind in (b"_", b"-")
-        or view[max(0, at - _NAME) : at].endswith(words.ENDING_IN_PASS)
+    names: tuple[_Reading, ...] = (
+        _SPACED_NAMES if sign[1] in ("", " ") and _spaced(view, at, word) else _NAMES
     )
+    if word in words.CALLED:
+        names = (*names, _SENTENCE, _STATEMENT)
+    elif word in words.LOGINS:
+        names = (*names, _PAIR_OF_LOGIN, *_KEYED)
+    elif word == b"login":
+        names = (*_KEYED, *_SPACED_NAMES)
+    return _opened(names, sign[1]) if sign[1].isascii() else names
+
+
+@cache
+def _opened(readings: tuple[_Reading, ...], sign: str) -> tuple[_Reading, ...]:
+    """Those of them in which this may stand behind a name."""
+    return tuple(reading for reading in readings if reading.begins().match(sign))
 
 
 def _spaced(view: bytes, at: int, word: bytes) -> bool:
     """Whether a value may stand behind a blank: that of a program's option, and the password of a `.netrc`."""
     low, far = max(0, at - _NAME), max(0, at - LOOK_BACK)
-    if not view[at - 1 : at].isspace() and view.rfind(b"-", low, at) >= 0 and _DASHED().search(view, low, at):
+    if not view[at - 1 : at].isspace() and _DASHED().search(view, low, at):
         return True
     line = view.rfind(b"\n", far, at) + 1
     begins = line > 0 or far == 0
@@ -286,24 +323,6 @@ def _unsaid(word: bytes, value: str) -> bool:
     return "---" not in value and machine_made(value, _SHORT if word in words.PASSWORDS else _UNSAID)
 
 
-def _paired(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
-    """The password of a name and a password that a program logs in with."""
-    value = found["quoted"]
-    if value is None or not said_password(value):
-        return None
-    start = found.start("quoted")
-    return Span(start, RANK, start + len(value), at, "generic", value)
-
-
-def _argument(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
-    """The first of a call's arguments that is a secret."""
-    for quoted in _ARGUMENT().finditer(found[1]):
-        if said_password(quoted[1]):
-            start = found.start(1) + quoted.start(1)
-            return Span(start, RANK, start + len(quoted[1]), at, "generic", quoted[1])
-    return None
-
-
 def _names_none(view: bytes, at: int, word: bytes, found: re.Match[str]) -> bool:
     """Whether the whole name says that its value is no secret, or is none: an id in which the word stands by chance."""
     low, tail = max(0, at - _NAME), found.start()
@@ -325,7 +344,7 @@ def _drawn(word: bytes, before: bytes, value: str) -> bool:
             told = value.islower() or value.isupper() or _LABELLED().match(value) is not None
             return not told and machine_made(value, _ALONE_LEAST)
         return bool(words.OTHER_KEY().search(before)) and machine_made(value, _LONG)
-    return machine_made(value)
+    return token_made(value)
 
 
 _Judge = Callable[[bytes, int, bytes, re.Match[str]], Span | None]
@@ -357,14 +376,14 @@ _SPACED_NAMES = (*_NAMES, _Reading(grammar.OPTION, grammar.OPTION_BEGINS, _assig
 _SENTENCE = _Reading(grammar.SAID, grammar.SAID_BEGINS, _told)
 _STATEMENT = _Reading(grammar.PROSED, grammar.PROSED_BEGINS, _told)
 _PASSES = (_Reading(grammar.PASS, grammar.PASS_BEGINS, _assigned),)
-_SPACED_PASSES = (*_PASSES, _Reading(grammar.OPTION, grammar.OPTION_BEGINS, _assigned))
-_KEYED = (_Reading(grammar.ARGUMENTS, grammar.ARGUMENTS_BEGIN, _argument),)
-_PAIR_OF_LOGIN = _Reading(grammar.PAIRED, grammar.PAIRED_BEGINS, _paired)
+_SPACED_PASSES = (*_PASSES, _SPACED_NAMES[-1])
+_KEYED = (_Reading(grammar.ARGUMENTS, grammar.ARGUMENTS_BEGIN, argument),)
+_PAIR_OF_LOGIN = _Reading(grammar.PAIRED, grammar.PAIRED_BEGINS, paired)
 _COOKIE = (_Reading(grammar.COOKIES, grammar.COOKIES_BEGIN, cookies),)
 _OF_THEIR_OWN: dict[bytes, tuple[_Reading, ...]] = {
     b"cookie": _COOKIE,
-    **dict.fromkeys(words.KEYED, _KEYED),
-    b"login": (*_KEYED, *_SPACED_NAMES),
+    **{word: _KEYED for word in words.KEYED if word != b"login"},
+    b"hook": (_Reading(grammar.HOOKS, grammar.HOOKS_BEGIN, hooked),),
 }
 _COOKIES_GIVEN = (_Reading(grammar.JARRED, grammar.JARRED_BEGINS, cookies_given),)
 _PASSWORDS_GIVEN = (_Reading(grammar.PASSWORD, grammar.PASSWORD_BEGINS, given),)

@@ -1,4 +1,4 @@
-"""Secrets that a program is given on its line, and cookies: `curl -u me:...`, `mysql -p...`, `Cookie: session=...`.
+"""Secrets that a program or a call is given, cookies, and addresses of hooks: `curl -u me:...`, `login("me", "...")`.
 
 Owns: which part of what follows is the secret.
 Must not: know the options and programs (`words` does), or what else announces a secret (`assigned` does).
@@ -22,6 +22,8 @@ _QUOTES = "\"'\\`,;)"
 _LOGIN = 10
 _PAIR = late("=([^;]+)")
 _SESSION = 16
+_ARGUMENT = late(r"[\"'`]([^\s\"'`\\]{8,200})[\"'`]")
+_PARTS = late(r"[^/?=&]{14,}")
 
 
 def _login_secret(value: str) -> bool:
@@ -67,3 +69,30 @@ def cookies(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span |
         return None
     first, last = drawn_values[0][0], drawn_values[-1][1]
     return Span(found.start(1) + first, RANK, found.start(1) + last, at, "cookie", found[1][first:last])
+
+
+def paired(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """The password of a name and a password that a program logs in with."""
+    value = found["quoted"]
+    if value is None or not said_password(value):
+        return None
+    start = found.start("quoted")
+    return Span(start, RANK, start + len(value), at, "generic", value)
+
+
+def argument(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """The first of a call's arguments that is a secret."""
+    for quoted in _ARGUMENT().finditer(found[1]):
+        if said_password(quoted[1]):
+            start = found.start(1) + quoted.start(1)
+            return Span(start, RANK, start + len(quoted[1]), at, "generic", quoted[1])
+    return None
+
+
+def hooked(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """What of a hook's address nobody guesses, from the first part that a machine made on."""
+    for part in _PARTS().finditer(found[1]):
+        if not part[0].isdigit() and machine_made(part[0]):
+            start, secret = found.start(1) + part.start(), found[1][part.start() :]
+            return Span(start, RANK, found.end(), at, "webhook", secret)
+    return None

@@ -27,12 +27,12 @@ ASSIGN = f"(?:(?!{_NO_SIGN})[=:>,.?|!{{]{{1,5}}+|[<]{{1,1}}+[-]{{1,2}}+|[or]{{2,
 OPEN = r"[\s(\[{*]{0,24}+"
 """What may stand behind the sign, the stars of a bold name too: `**Password:** ...`."""
 TYPE = (
-    r"(?:[\s:,\"'{]{1,16}+[A-Za-z&*<>?\[]{1,24}+(?!:\w)"
+    r"(?:[\s:,\"'{]{1,16}+(?:[Aas]{2,2}+[ ]{1,2}+)?[A-Za-z&*<>?\[]{1,24}+(?!:\w)"
     r"|[ ]{1,2}+[{]{1,1}+[a-z; ]{4,24}+[}]{1,1}+"
     r"|[ #]{1,2}+[0-9]{1,3}+)?"
 )
-"""What may stand between a name and its value's sign: `token string =`, `token: Final[str] =`, `name: TOKEN, value:`,
-`Token { get; } =`, `Unseal Key 1:`."""
+"""What may stand between a name and its value's sign: `token string =`, `token As String =`, `token: Final[str] =`,
+`name: TOKEN, value:`, `Token { get; } =`, `Unseal Key 1:`."""
 BLOCK = (
     r"(?:[>|]{1,1}+[+-]{0,1}+[ \t]{0,4}+[\r\n]{1,2}+\s{0,24}+|[<]{1,1}+[!\[CDAT]{8,8}+\s{0,24}+"
     r"|(?<=[\"']>)[<]{1,1}+[A-Za-z]{1,12}+[>]{1,1}+|(?<=\s)[-]{1,1}+[ ]{1,2}+)?"
@@ -104,6 +104,13 @@ PROSED, PROSED_BEGINS = "".join(PROSE) + VALUE, beginning(PROSE, VALUE_BEGINS)
 """`A temporary password is generated for root@localhost: ...`."""
 CALL = (r"[\w.]{0,24}+", "[(]{1,1}+")
 ARGUMENTS, ARGUMENTS_BEGIN = "".join(CALL) + r"([^\r\n]{0,256}+)", beginning(CALL, r"[^\r\n]{0,256}+\Z")
+_PATH = r"[\w./?=&@%:~-]"
+HOOK = (r"[\w.]{0,24}+", "[/]{1,1}+", r"(?>(?:[\w.@%:~-]{1,13}+[/?=&]{1,2}+){0,8})")
+HOOKS, HOOKS_BEGIN = (
+    "".join(HOOK) + rf"(?=[\w.@%:~-]{{14}})({_PATH}{{14,512}}+)",
+    beginning(HOOK, rf"{_PATH}{{0,512}}+\Z"),
+)
+"""`https://hooks.slack.com/services/...`, `/api/webhooks/...`, `/webhook/send?key=...`."""
 ALONE = (CLOSE, "[:=]{1,2}+", OPEN)
 PASS, PASS_BEGINS = "".join(ALONE) + VALUE, beginning(ALONE, VALUE_BEGINS)
 WHO = (TAIL, "[=( ]{1,3}+", "[\"']{1,1}+", r"[^\"'\s]{1,64}+", "[\"']{1,1}+", "[, ]{1,3}+")
@@ -112,7 +119,8 @@ PAIRED, PAIRED_BEGINS = "".join(WHO) + VALUE, beginning(WHO, VALUE_BEGINS)
 PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{0,2}+", r"[\"'` \t\\]{0,4}+")
 PAIR_SET = rf"[A-Za-z0-9_.-]{{1,64}}+=[^{SPACE};\"'`\\,]{{0,4096}}+"
 PAIRS = rf"({PAIR_SET}(?>(?:;[ ]{{0,2}}+{PAIR_SET}){{0,63}}))"
-PASSWORD, PASSWORD_BEGINS = r"[ =]{0,4}+(\S{1,256}+)", beginning((r"[ =]{0,4}+",), r"\S{0,256}+\Z")
+PASSWORD, PASSWORD_BEGINS = LOGIN + r"(?=[^\s<>{}\[\]]{5})(\S{1,256}+)", USER_BEGINS
+"""No password has a bracket among its first letters: so a text full of `<<<` is read fast."""
 COOKIES = "".join(PAIRS_SIGN) + PAIRS
 PAIRS_BEGIN = r"[^\r\n\"'`\\,]{0,65536}+\Z"
 COOKIES_BEGIN = beginning(PAIRS_SIGN, PAIRS_BEGIN)

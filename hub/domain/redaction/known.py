@@ -15,8 +15,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-import attrs
-
 from hub.domain.redaction.fragments import WORDS_SIZE, Fragments, Piece, tells
 from hub.domain.redaction.literals import Literals
 from hub.domain.redaction.span import Anchors, Span, trie
@@ -159,8 +157,7 @@ class KnownSecrets:
             index = _Origin(text)
             low = index.view(lo) if lo else 0
             spans += [
-                attrs.evolve(
-                    span,
+                span._replace(
                     start=index.text(span.start),
                     end=index.text(span.end - 1) + 1,
                     at=index.text(span.at),

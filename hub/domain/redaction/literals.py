@@ -46,7 +46,7 @@ class Literals(Generic[T]):
         """Every literal that stands in `view` at `lo` or later: its place, its end, and what it stands for."""
         if not self._pairs:
             return
-        finditer, size, table = self._finditer, self._size, self._table
+        finditer = self._finditer
         if finditer is None:
             for start, word, meaning in self._anchors.hits(view.decode("ascii"), lo):
                 yield start, start + len(word), meaning
@@ -54,11 +54,12 @@ class Literals(Generic[T]):
         inner = self._inner
         for found in finditer(view, lo):
             begin, end = found.span()
-            for offset in inner[view[begin:end]]:
+            for offset, any_of, pairs in inner[view[begin:end]]:
                 start = begin + offset
-                for literal, meaning in table.get(view[start : start + size], ()):
-                    if view.startswith(literal, start):
-                        yield start, start + len(literal), meaning
+                if view.startswith(any_of, start):
+                    for literal, meaning in pairs:
+                        if view.startswith(literal, start):
+                            yield start, start + len(literal), meaning
 
     def stand_in(self, view: bytes) -> bool:
         """Whether any literal stands anywhere in `view`."""
@@ -116,14 +117,16 @@ class Literals(Generic[T]):
         return automaton(sorted({literal for literal, _ in self._pairs}))
 
     @cached_property
-    def _inner(self) -> dict[bytes, list[int]]:
-        """Where in each literal one may begin: RE2 goes on behind what it found, and literals may overlap."""
-        literals = {literal for literal, _ in itertools.chain(*self._table.values())}
+    def _inner(self) -> dict[bytes, list[tuple[int, tuple[bytes, ...], list[tuple[bytes, T]]]]]:
+        """Which may begin in each literal, and where: RE2 goes on behind what it found, and literals may overlap."""
+        pairs = [*itertools.chain(*self._table.values())]
         return {
             literal: [
-                at for at in range(len(literal)) if any(_agree(literal[at:], other) for other in literals)
+                (at, tuple(other for other, _ in agreed), agreed)
+                for at in range(len(literal))
+                if (agreed := [pair for pair in pairs if _agree(literal[at:], pair[0])])
             ]
-            for literal in literals
+            for literal in {literal for literal, _ in pairs}
         }
 
     @cached_property

@@ -9,7 +9,10 @@ Tests: tests/hub/domain/redaction/test_assigned.py
 
 from __future__ import annotations
 
+from hub.domain.redaction.words import ENDING_IN_PASS
 from hub.domain.text.patterns import late
+
+_FAR = 32
 
 _MEANT_FOR_NONE = (
     rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|example|sample|authenticity|request_?verification|[cx]srf)"
@@ -30,11 +33,13 @@ _ABOUT_SECRETS = (
     rb"|arn|fingerprint|thumbprint|version|count|size|length|ttl|expir[a-z_]*|latency[a-z_]*|time|source|address|alias"
     rb"|md5|sha[0-9]{1,3}(?:sum)?)\Z"
 )
+_REST = rb"(?:(?!token|secret|passw|key)[a-z0-9_-])*+\Z"
 _OTHER_WORDS = (
-    rb"author(?!i[sz])[a-z0-9_-]*+\Z|authentication-results\Z|tokeni[sz]ers?[a-z0-9_-]*+\Z|\b(?:withcredentials|auth0)\Z"
-    rb"|(?:mon|tur|don|hoc|joc|whis|mic)key[a-z0-9_-]*+\Z"
+    rb"(?:author(?!i[sz])|(?:mon|tur|don|hoc|joc|whis|mic)key)" + _REST + rb"|tokeni[sz]ers?[a-z0-9_-]*+\Z"
+    rb"|authentication-results\Z|\b(?:withcredentials|auth0)\Z"
 )
-"""A writer, a mail's origin, a cutter of text, a choice, and animals, people and drinks: each holds a word by chance."""
+"""A writer, a mail's origin, a cutter of text, a choice, and animals, people and drinks: each holds a word by
+chance. Not where another follows: `monkey_token`."""
 _A_KIND = rb"type=secret\Z"
 """`--mount=type=secret,id=...`: the word is a value."""
 _NO_SECRET = late(
@@ -61,3 +66,9 @@ def names_no_secret(view: bytes, low: int, end: int) -> bool:
         end: Behind the last letter of the name.
     """
     return _NO_SECRET().search(view, low, end) is not None
+
+
+def within_another(view: bytes, at: int, end: int) -> bool:
+    """Whether the word is a part of another: `bypass`, `passed`; `dbpass` is none."""
+    behind = view[end : end + 1]
+    return behind.isalnum() or behind in (b"_", b"-") or view[max(0, at - _FAR) : at].endswith(ENDING_IN_PASS)

@@ -205,22 +205,6 @@ _STRUCTURES: tuple[Rule, ...] = (
         Rule("session", (name, LetterRun(letters, 26, 4096, secret=True)), mixed=True)
         for name, letters in (("_session=", ALNUM + "%"), ("JSESSIONID=", "0-9A-F"), ("PHPSESSID=", "a-z0-9"))
     ),
-    *(
-        Rule("webhook", (place, LetterRun("A-Za-z0-9_/@.-", 24, 512, secret=True)))
-        for place in (
-            *(
-                "webhook.office.com/webhookb2/",
-                "outlook.office.com/webhook/",
-                "/api/webhooks/",
-                "hooks.zapier.com/hooks/catch/",
-            ),
-            *(f"hooks.slack.com/{kind}/" for kind in ("services", "workflows", "triggers")),
-        )
-    ),
-    Rule(
-        "webhook",
-        ("/webhooks/", LetterRun("0-9", 15, 20), "/", LetterRun(_URLSAFE, 40, 128, secret=True)),
-    ),
     Rule("signed-url", ("Signature=", LetterRun(_BASE64 + "%_~-", 24, 1024, secret=True)), mixed=True),
     *(
         Rule("password-hash", (f"$2{kind}$", LetterRun("0-9", 2, 2), "$", LetterRun("A-Za-z0-9./", 53, 53)))

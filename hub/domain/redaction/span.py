@@ -16,9 +16,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Generic, TypeVar
-
-import attrs
+from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -26,9 +24,8 @@ _FREQUENT = " etaoinsrlhdcumpfgy.bw_v-/0,1k\"2=x'3)(4:5j6;8q7z9"
 """Letters from frequent to rare, in source code and in prose; all others are rarer."""
 
 
-@attrs.frozen(order=True, repr=False)
-class Span:
-    """A secret in a text: `text[start:end]`. Spans sort by place, then by rank.
+class Span(NamedTuple):
+    """A secret in a text: `text[start:end]`. Spans sort by place, then by rank; a tuple, for a text may be full of them.
 
     Attributes:
         start: Where it begins.

@@ -21,32 +21,19 @@ _PLAIN_SEGMENT = late("[A-Za-z0-9]+")
 _LONG_NUMBER = late("(?<![A-Za-z0-9])[0-9]{15,}(?![A-Za-z0-9])")
 _UUID = late("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _COMPUTED = late(r"[<>{}\[\]]|\$\(|(?<![a-z0-9])\$(?:[A-Z_]{3}|[a-z_]{3})|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
-_MEANT = (
-    *(
-        "example",
-        "placeholder",
-        "redacted",
-        "dummy",
-        "changeme",
-        "change_me",
-        "change-me",
-        "xxxxx",
-        "1234567",
-        "abcdefg",
-    ),
-    *("1234-1234-", "1234_1234_", "00000000", "deadbeef", "cafebabe"),
+_MEANT = late(
+    r"example|placeholder|redacted|dummy|change[_-]?me|xxxxx|1234567|abcdefg|1234[_-]1234[_-]|00000000|deadbeef|cafebabe"
+    r"|(?<![a-z0-9])(?:your(?![a-z0-9]{6})|(?:insert|replace|enter|put|goes)[_-])|[_-](?:goes[_-])?here(?![a-z0-9])"
 )
-"""Words that say that a value is to be put in their place, and what a person types for one."""
-_YOURS = late(
-    r"(?<![a-z0-9])(?:your(?![a-z0-9]{6})|(?:insert|replace|enter|put|goes)[_-])|[_-](?:goes[_-])?here(?![a-z0-9])"
-)
-"""The same of words that chance writes into a key too: they count where they stand alone."""
+"""Words that say that a value is to be put in their place, and what a person types for one; those that chance writes into
+a key too count where they stand alone."""
 _NO_VALUE = late(
     r"(?i)[-+]?[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?\Z|(?:md5|sha(?:1|224|256|384|512))[-:=]"
     r"|[a-z0-9_.-]*/[a-z0-9_./-]*\.[a-z]{2,4}\Z|https?://[^@?]*\Z|0x[0-9a-f]{40}\Z"
+    r"|(?-i:[A-Za-z0-9_.]*(?:Key|Token|Secret|Password|Credential)s?\Z)"
 )
-"""A number, the digest of what everyone may see, the path of a file, a place that says no more than where it is, and
-the address of an account on a chain."""
+"""A number, the digest of what everyone may see, the path of a file, a place that says no more than where it is,
+the address of an account on a chain, and the name of another secret."""
 _PATH = late(
     r"(?:~|/?\.{1,2}|/(?:bin|data|dev|etc|home|lib|mnt|opt|private|proc|root|run|srv|tmp|Users|usr|var))/"
 )
@@ -73,6 +60,9 @@ _KINDS = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*+]")))
 _MASS = 14
 _DISTINCT = 7
 _VARIED = 4
+_LONG, _VARIED_NUMBER = 15, 5
+"""The digits of a number that a machine made, at least, and how many of them differ."""
+_MOST = 0.65
 _JUDGED = 128
 """Letters of a value that tell what it is. More would cost the more, the more words of secrets a text is full of."""
 _CHANCE = late("[0-9A-Z]")
@@ -98,8 +88,7 @@ def placeholder(value: str) -> bool:
 
 def _meant(value: str) -> bool:
     """Whether the value says itself what it stands for."""
-    low = value.lower()
-    return any(word in low for word in _MEANT) or _YOURS().search(low) is not None
+    return _MEANT().search(value.lower()) is not None
 
 
 def stands_for_one(value: str) -> bool:
@@ -107,9 +96,17 @@ def stands_for_one(value: str) -> bool:
     return _COMMON().fullmatch(value) is not None
 
 
+def token_made(value: str) -> bool:
+    """The same for what is called a token or a key: with letters of both cases and digits, fewer are enough."""
+    drawn_from_all = all(kind.search(value, 0, _JUDGED) for kind in _KINDS[:-1])
+    return machine_made(value, _UNMIXED if drawn_from_all else _MASS)
+
+
 def machine_made(value: str, mass: int = _MASS) -> bool:
     """Whether the value has at least `mass` letters and digits mixed at random, or is a UUID or a long number."""
     value = value[:_JUDGED]
+    if value.isdigit():
+        return len(value) >= max(mass, _LONG) and len(set(value)) >= _VARIED_NUMBER and not _meant(value)
     if len(value) < mass or len(set(value)) < _DISTINCT or not _CHANCE().search(value):
         return False
     if _HEX().fullmatch(value) and not (value.islower() or value.isupper()):
@@ -129,8 +126,10 @@ def machine_made(value: str, mass: int = _MASS) -> bool:
 def _name(value: str) -> bool:
     """Whether the value is a name of several words, some with numbers: `crypto_stream_xchacha20_init`."""
     parts = _BETWEEN().split(value)
+    if len(parts) < _PARTS:
+        return False
     words = sum(len(part) >= _WORD and part.isalpha() and not drawn(part) for part in parts)
-    return len(parts) >= _PARTS and words * 2 > len(parts) and max(map(len, parts)) <= _LONGEST_PART
+    return words * 2 > len(parts) and max(map(len, parts)) <= _LONGEST_PART
 
 
 def _varied(number: str) -> bool:
@@ -138,9 +137,13 @@ def _varied(number: str) -> bool:
 
 
 def _random_mass(value: str, mass: int) -> bool:
-    """Whether what is drawn at random among the segments is enough."""
+    """Whether what is drawn at random among the segments is enough; where it is most of the value, all counts.
+
+    A sign that chance puts cuts off a letter or two, which are drawn as well.
+    """
     random = "".join(filter(drawn, _SEGMENT().findall(value)))
-    return len(random) >= mass and len(set(random)) >= _DISTINCT and _mixed(random)
+    enough = len(random) >= mass or (len(value) >= mass and len(random) >= _MOST * len(value))
+    return enough and len(set(random)) >= _DISTINCT and _mixed(random)
 
 
 def drawn(segment: str) -> bool:
@@ -205,9 +208,9 @@ def _mixed(random: str) -> bool:
     """Whether digits and capitals stand among the letters as chance puts them, not as a number behind a name."""
     return (
         random.isalpha()
+        or len(_NUMBERS().findall(random)) > 1
         or not all(map(_spelt, _HUMPS().findall(random)))
         or _drawn_letters(random.strip("0123456789"))
-        or len(_NUMBERS().findall(random)) > 1
         or len(_HUMPS().findall(random)) * _HUMP_MIXED >= len(random)
     )
 

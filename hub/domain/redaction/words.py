@@ -17,8 +17,11 @@ from hub.domain.text.patterns import late
 _ABROAD = (
     *(b"contrase", b"senha", b"wachtwoord", b"haslo", b"heslo"),
     *(b"kennwort", b"mot_de_passe", b"mot de passe", b"motdepasse", b"has?o"),
+    *(b"passord", b"adgangskode", b"losenord", b"l?senord", b"salasana"),
+    *(b"jelsz", b"parola", b"sifre", b"?ifre"),
 )
-"""A password in Spanish (up to the letter that is not ASCII), Portuguese, Dutch, Polish, Czech, German and French."""
+"""A password in Spanish (up to the letter that is not ASCII), Portuguese, Dutch, Polish, Czech, German, French, the four
+languages of the North, Hungarian, Italian and Turkish."""
 PASSWORDS = frozenset(
     (
         *(
@@ -61,6 +64,7 @@ KEYED = (
 """What is called with a secret among its arguments: `jwt.sign(claims, "...")`, `server.login("me", "...")`."""
 WORDS = (
     *KEYED,
+    b"hook",
     *sorted(PASSWORDS),
     *(b"token", b"secret", b"key", b"cookie"),
     *(
@@ -80,11 +84,11 @@ WORDS = (
 OPTIONS: Mapping[bytes, tuple[bytes, ...]] = {
     b" -u": (b"curl",),
     b" -su": (b"curl",),
-    b"--user": (b"",),
+    b"--user": (),
     b"--proxy-user": (b"curl",),
     b" -b": (b"curl",),
-    b" -p": (b"",),
-    b"<<<": (b"",),
+    b" -p": (),
+    b"<<<": (),
     b" -w": (b"ldap",),
     b" -a": (b"redis-cli", b"valkey-cli", b"http", b"xh "),
     b" -k": (b"openssl enc",),

@@ -64,7 +64,7 @@ def test_of_a_text_that_repeats_itself_little_is_looked_at(monkeypatch, word, fi
     assert reached == 0 or reached > len(text) - 2 * 512
 
 
-@pytest.mark.parametrize("unit", ["pwd1 ", "key 1", "q{key{1", "key key1 ", "hmac(1 ", "login 1 pwd 1 "])
+@pytest.mark.parametrize("unit", ["pwd1 ", "key 1", "q{key{1", "key key1 ", "hmac('1 ", "login 1 pwd 1 "])
 @pytest.mark.parametrize("final", [True, False])
 def test_what_repeats_itself_is_passed_over_up_to_where_it_does_not(monkeypatch, unit, final):
     """What is found is what would be if each word were looked at, wherever something else stands in between."""
@@ -80,6 +80,17 @@ def test_what_repeats_itself_is_passed_over_up_to_where_it_does_not(monkeypatch,
         assert {span.start for span in found[0]} == {place.start() for place in re.finditer(secret, text)}
         assert few * 2 < len(looked) - few
         looked.clear()
+
+
+@pytest.mark.parametrize("unit", ["jwt(ab)", "pdo(x) ", "--user x ", "curl -u x "])
+@pytest.mark.parametrize("final", [True, False])
+def test_where_what_a_secret_needs_is_far_nothing_is_looked_at(monkeypatch, unit, final):
+    """No argument without a quote, no login without a colon: a text full of such calls took two seconds a megabyte."""
+    looked, look = [], _Looks._look
+    monkeypatch.setattr(_Looks, "_look", lambda self, *where: looked.append(where) or look(self, *where))
+    text = "".join(f"{unit}{at}" for at in range(2_000))
+    Assignments().scan(text, 0, final=final)
+    assert len(looked) <= (0 if final else 80)
 
 
 def test_a_cookie_within_the_value_of_another_is_judged_with_it(monkeypatch):
@@ -187,6 +198,20 @@ def test_a_word_far_from_the_next_digit_is_passed_over_and_one_near_it_is_not():
         ("etcdctl --user root:kY8BE+YUFT1QW get x", "kY8BE+YUFT1QW"),
         ("az keyvault secret set --name x --value kY8BE2YUFT1QWz3kY8BE2", "kY8BE2YUFT1QWz3kY8BE2"),
         ('sql.Open("mysql", "app:kY8BE2YUFT1QW@tcp(db:3306)/app")', "kY8BE2YUFT1QW"),
+        ('curl --header "Api-Token: Rk83HW6g5LC"', "Rk83HW6g5LC"),
+        ("glab auth login --token WuH2durQ4Vrc", "WuH2durQ4Vrc"),
+        ('plexToken = "48_1-KGhhWtI8zG9tL-K"', "48_1-KGhhWtI8zG9tL-K"),
+        ("withings_token: '7470377838827347'", "7470377838827347"),
+        ("acmeToken=49028817356620491837465520917364", "49028817356620491837465520917364"),
+        ('Dim dbPassword As String = "dWoii40OqhuEw"', "dWoii40OqhuEw"),
+        ('(connect {:api-key "QMsN6oclOJSjV" :port 80})', "QMsN6oclOJSjV"),
+        ("https://mm.example/hooks/m6n9d7eqcskpbhh5m31kwa7ni2", "m6n9d7eqcskpbhh5m31kwa7ni2"),
+        ("https://x.example/bot/v2/hook/6a89927b-0a13-4ec5-8b31-19c0547d170f", "6a89927b-0a13-4ec5-8b31-19c0547d170f"),
+        ("https://x.example/cgi-bin/webhook/send?key=2b021b45-deaa-48db-9592-f3593a322dea", "2b021b45-deaa-48db-9592-f3593a322dea"),
+        ("lösenord: yUVqQl6uRia", "yUVqQl6uRia"),
+        ('surveymonkeyToken = "GlXrDiJJ8KTxbJzhHawG"', "GlXrDiJJ8KTxbJzhHawG"),
+        ("npm config set //r.example/:_authToken 4L2AeZWFVfrlej8k", "4L2AeZWFVfrlej8k"),
+        ("şifre=BKHZk6rm9Ku", "BKHZk6rm9Ku"),
     ],
 )  # fmt: skip
 def test_a_secret_is_hidden_where_people_and_programs_write_it_at_every_cut_alike(text, secret):
@@ -230,6 +255,9 @@ def test_a_secret_is_hidden_where_people_and_programs_write_it_at_every_cut_alik
         'key = "9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c9f8a7b6c5d4e3f2a"',
         '"passwordLastChanged": "2024-05-01T10:00:00Z", "password_changed": "2024-05-01"',
         "resetPassword(token: String!, password: String!): Boolean!",
+        "private_key: ed25519.Ed25519PrivateKey, signing_key: Ed448PrivateKey",
+        "https://media.example/webhooks/417429632418316298/ .git/hooks/pre-commit src/hooks/useMediaQuery2.ts",
+        "token=providers.*.baseUrlEnv; token: 111111111111111111; aws_auth_algorithm = 'AWS4-HMAC-SHA256'",
         "Cache restored from key: Linux-node-9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c9f8a7b6c5D4e3f2a",
     ],
 )
