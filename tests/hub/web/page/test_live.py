@@ -136,6 +136,9 @@ def test_pipelines_are_edited_run_and_seen_to_be_done(made: Project, tab: Page):
     tab.get_by_role("button", name="Run", exact=True).press("Enter")
     expect(tab.locator("#run .node.completed")).to_have_count(2, timeout=SOON)
     expect(tab.locator("#run tbody .chip")).to_have_text(["done, not verified"] * 2)
+    whole = tab.locator("#run h2 .chip")
+    expect(whole).to_have_text("done, not verified", timeout=SOON)
+    expect(whole).to_have_css("color", tab.locator("#run tbody .chip").first.evaluate("e => getComputedStyle(e).color"))
 
 
 def test_a_session_is_led_by_the_keyboard_alone(made: Project, tab: Page):
