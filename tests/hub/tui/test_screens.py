@@ -61,7 +61,7 @@ SECOND = (
 )
 PAGES = (
     ("2", "quota", "100 % used"),
-    ("3", "pipelines", "completed"),
+    ("3", "pipelines", "done, not verified"),
     ("4", "history", "at the end"),
     ("5", "agents", "2 running"),
     ("6", "providers", "Demo agent 2"),
