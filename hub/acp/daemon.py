@@ -9,6 +9,7 @@ Tests: tests/hub/acp/test_conversation.py
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
@@ -68,7 +69,7 @@ class ProjectDaemon:
         try:
             return await _in_thread(work)
         except HubError as error:
-            raise await _in_thread(lambda: self._explained(error)) from error
+            raise await _in_thread(partial(self._explained, error)) from error
 
     def _explained(self, error: HubError) -> HubError:
         """What a daemon of another version refuses it may refuse for that alone: that is said, with the way out."""

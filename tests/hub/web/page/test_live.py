@@ -187,4 +187,4 @@ def test_a_session_is_led_by_the_keyboard_alone(made: Project, tab: Page):
     expect(tab.locator("#steer output")).to_have_text("Taken.", timeout=SOON)
     reach("Discard")
     tab.keyboard.press("Space")
-    expect(tab.locator("#steer output")).to_have_text("Let go.", timeout=SOON)
+    expect(tab.locator("#steer")).to_contain_text("You let its worktree and branch go", timeout=SOON)
