@@ -9,16 +9,19 @@ Tests: tests/hub/acp/test_conversation.py
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
 import attrs
 import trio
 
+from hub import __version__
 from hub.api.events import EventRecord
 from hub.api.health import Health
+from hub.client.place import told_by
 from hub.client.quick import ABSENT, Api, Query
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.wire.frames import JsonObject
 
 PAGE = 10_000
@@ -28,6 +31,8 @@ END = 300.0
 """Seconds that its end may take: a snapshot, a last run of the acceptance commands."""
 _BREATH = 0.5
 _TRIES = 3
+_MISUNDERSTOOD = frozenset({Code.INTERNAL, Code.INVALID, Code.NOT_FOUND})
+"""What a daemon answers, or seems to, that does not know a question, or not all of its words."""
 
 T = TypeVar("T")
 Records = list[JsonObject]
@@ -54,11 +59,37 @@ class ProjectDaemon:
 
     async def get(self, kind: type[T], path: str, query: Query | None = None) -> T:
         """A resource."""
-        return await _in_thread(lambda: self.find().read(kind, path, query))
+        return await self._asked(lambda: self.find().read(kind, path, query))
 
     async def post(self, kind: type[T], path: str, body: object, timeout: float = BEGIN) -> T:
         """What a POST made or changed."""
-        return await _in_thread(lambda: self.find().within(timeout).order(kind, path, body))
+        return await self._asked(lambda: self.find().within(timeout).order(kind, path, body))
+
+    async def _asked(self, work: Callable[[], T]) -> T:
+        try:
+            return await _in_thread(work)
+        except HubError as error:
+            raise await _in_thread(partial(self._explained, error)) from error
+
+    def _explained(self, error: HubError) -> HubError:
+        """What a daemon of another version refuses it may refuse for that alone: that is said, with the way out."""
+        if error.code not in _MISUNDERSTOOD:
+            return error
+        try:
+            theirs = str(self.find().get("/api/health")["version"])
+        except (HubError, LookupError, TypeError):
+            return error
+        if theirs == __version__:
+            return error
+        pid = told_by(self.root).pid
+        end = f"End that daemon in order: kill {pid}" if pid else "End that daemon: Ctrl-C where it runs"
+        return HubError(
+            error.code,
+            f"The project's daemon is hub {theirs}, and this is hub {__version__}: they do not understand each other "
+            f"here ({error.detail.rstrip('.')}).",
+            hint=f"{end}   Then say it again: this hub starts its own. What was done is on the sessions' branches.",
+            **error.extra,
+        )
 
     async def insist(self, kind: type[T], path: str, body: object) -> T:
         """A POST that may be given again: the daemon may go in the middle of it, and is started again."""
@@ -95,7 +126,7 @@ class ProjectDaemon:
     async def page(self, session_id: str, since: int) -> Records:
         """The events of a session after an id, oldest first; not all of them at once."""
         query: Query = {"sessionId": session_id, "since": since, "limit": PAGE}
-        found: Records = await _in_thread(lambda: self.find().get("/api/events", query))
+        found: Records = await self._asked(lambda: self.find().get("/api/events", query))
         return found
 
     async def follow(

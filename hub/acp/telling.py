@@ -16,6 +16,7 @@ import attrs
 
 from hub.acp.prompts import fenced
 from hub.domain.quota.spoken import spoken
+from hub.domain.text.result import bare
 from hub.domain.text.safe import clean, headline
 from hub.wire.frames import JsonObject
 
@@ -158,7 +159,7 @@ class Teller:
             case "tool_use":
                 yield self._tool_call(words, meta)
             case "tool_result":
-                yield self._tool_result(words, meta)
+                yield self._tool_result(bare(words), meta)
             case "handoff":
                 yield from self._handoff(meta)
             case "waiting":

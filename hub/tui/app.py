@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.command import CommandPalette
+from textual.events import Event
 from textual.filter import LineFilter, NoColor
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
@@ -32,6 +33,7 @@ from hub.tui.look import UNICODE, Look
 from hub.tui.page import PAGES, Page
 from hub.tui.projects import Project
 from hub.tui.rows import PlainBars, plain
+from hub.tui.typed import TypedKeys
 
 if TYPE_CHECKING:
     from hub.client.quick import Api
@@ -101,6 +103,7 @@ class HubApp(App[None]):
         self.wanted_theme = theme
         self.animation_level = "none"
         self.zone = time.strftime("%Z", time.localtime(clock()))
+        self._typed = TypedKeys(self, super().on_event)
         self._starting = False
         self.taken = 0
         """Events that came in, over all."""
@@ -166,6 +169,10 @@ class HubApp(App[None]):
     def on_unmount(self) -> None:
         """Leave the daemon alone."""
         self._link.close()
+
+    async def on_event(self, event: Event) -> None:
+        """A key waits for what the one before it opens."""
+        await (self._typed.take(event) if self._typed.has(event) else super().on_event(event))
 
     def _deliver(self, inbox: deque[list[JsonObject]], batch: list[JsonObject]) -> None:
         """In the link's thread: keep it, and see that it is taken; of a link that was left nothing is."""

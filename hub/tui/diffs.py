@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hub.tui.rows import Row, row
+from hub.tui.rows import MORE, Row, row, wrapped
 
 MOST = 20_000
 """Lines of a diff that are shown."""
@@ -26,8 +26,8 @@ def colour_of(line: str) -> str:
     return {"+": "good", "-": "bad"}.get(line[:1], "")
 
 
-def rows_of(summary: str, diff: str, *, truncated: bool = False) -> Iterator[Row]:
-    """The summary by file, then the diff; each file can be jumped to."""
+def rows_of(summary: str, diff: str, *, truncated: bool = False, width: int = 0) -> Iterator[Row]:
+    """The summary by file, then the diff; each file can be jumped to. With a width, longer lines go on below themselves."""
     for line in summary.rstrip().split("\n") if summary.strip() else ():
         yield row((line, "bold"))
     lines = diff.split("\n") if diff.strip() else []
@@ -36,11 +36,19 @@ def rows_of(summary: str, diff: str, *, truncated: bool = False) -> Iterator[Row
             yield row("")
             yield row((_file(line), "head"), key=f"file-{at}")
         else:
-            yield row((line, colour_of(line)))
+            yield from _line(line, width)
     if truncated or len(lines) > MOST:
         yield row(("there is more than is shown here: hub diff", "warn"))
     if not lines:
         yield row(("nothing has changed", "dim"))
+
+
+def _line(line: str, width: int) -> Iterator[Row]:
+    look = colour_of(line)
+    first, *rest = wrapped(line, width) if width else (line,)
+    yield row((first, look))
+    for part in rest:
+        yield row((MORE, "dim"), (f" {part}", look))  # no line of a diff begins so
 
 
 def _file(line: str) -> str:

@@ -18,6 +18,7 @@ from hub.tui.rows import Row, row
 GENERAL: tuple[tuple[str, str], ...] = (
     ("1 to 9", "the pages: " + ", ".join(heading for _, _, heading, _ in PAGES)),
     ("up, down, j, k", "move; page up and down, home, end too"),
+    ("J, K", "to the next file or entry, however far"),
     ("enter", "open, unfold, choose"),
     ("escape", "back"),
     ("r", "ask the daemon again"),

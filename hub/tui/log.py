@@ -77,7 +77,11 @@ class LogPage(Page):
             [f"  only {self.tag}" if self.tag else "", f"  with {self.words!r}" if self.words else ""]
         )
         self.heading(f"Log  {len(self._lines):,} of the newest {len(self.hub.events):,} events{only}")
-        none = "no event passes; / and t change the filter" if only else "no event yet"
+        none = (
+            "no event passes; / and t change the filter"
+            if only
+            else "no event yet; what hub and its agents do is listed here as it happens"
+        )
         self.query_one(Rows).show(self._lines or [row((none, "dim"))])
 
     def action_filter(self) -> None:

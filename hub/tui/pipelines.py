@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from hub.domain.standing import words
 from hub.domain.text.figures import span
 from hub.tui.dialogs import Confirm
 from hub.tui.look import Look
 from hub.tui.page import Page, cut
-from hub.tui.rows import Row, Rows, row
+from hub.tui.rows import Piece, Row, Rows, row
 
 if TYPE_CHECKING:
     from hub.api.pipelines import Node, NodeStatus, Pipeline, RunStatus
@@ -61,10 +62,11 @@ class PipelinesPage(Page):
         state = self.run_status
         goes_on = state is not None and state.ended_at is None
         self._growing.resume() if goes_on and self.is_current else self._growing.pause()
-        self.heading("Pipelines" if state is None else f"Pipelines  {state.name}: {state.state}")
+        self.heading("Pipelines" if state is None else f"Pipelines  {state.name}: {_of_run(state)[0]}")
         lines = list(rows_of(found, state, self.now, self.size.width, self.look))
-        none = "no pipeline yet; [[pipelines]] in hub.toml describes one: docs/pipelines.md"
-        self.query_one(Rows).show(lines or [row((none, "dim"))])
+        none = "no pipeline yet: a graph of tasks, each with agents and checks of its own"
+        next_step = "[[pipelines]] in hub.toml makes one; so does the web page (hub open)"
+        self.query_one(Rows).show(lines or [row(none), row((next_step, "dim"))])
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
         """The session of a node."""
@@ -106,9 +108,9 @@ def rows_of(
         run = state if state is not None and state.name == one.name else None
         nodes = {node.id: node for node in run.nodes} if run is not None else {}
         yield row(
-            (one.name, "head"), (f"  {run.state}" if run is not None else "", "dim"), key=f"{one.name}\n"
+            (one.name, "head"), *((("  ", ""), _of_run(run)) if run is not None else ()), key=f"{one.name}\n"
         )
-        bars = _bars(run, now, max(8, width - 62), look)
+        bars = _bars(run, now, max(8, width - 69), look)
         for stem, name, again in tree([(node.id, list(node.depends_on)) for node in one.nodes], look):
             task = next(node for node in one.nodes if node.id == name)
             if again:
@@ -120,18 +122,31 @@ def rows_of(
 
 def _node(stem: str, node: Node, *, of: str, status: NodeStatus | None, bar: str, look: Look) -> Row:
     state = str(status.state) if status is not None else ""
+    told, style = _stands(state, sure=status is not None and bool(status.verified))
     marks = {"completed": look.good, "failed": look.bad, "running": look.works, "starting": look.works}
     who = status.provider if status is not None and status.provider else node.provider
-    said = state or cut(node.task, 30)
+    said = told or cut(node.task, 30)
     return row(
         (stem, "dim"),
-        (f"{marks.get(state, look.waits)} ", _LOOKS.get(state, "dim")),
+        (f"{marks.get(state, look.waits)} ", style),
         f"{cut(node.id, 16):<{max(1, 22 - len(stem))}}",
         (f"{cut(who, 13):<14}", "dim"),
-        (f"{said:<11} ", _LOOKS.get(state, "dim")),
-        (bar, _LOOKS.get(state, "")),
+        (f"{said:<18} ", style),
+        (bar, style),
         key=f"{of}\n{node.id}",
     )
+
+
+def _stands(state: str, *, sure: bool) -> Piece:
+    """A state in words, and how these look; what is done and was not verified is a warning."""
+    if not state:
+        return "", "dim"
+    told = words(needs="none", state=state, position=0, verified=sure)
+    return told, "warn" if state == "completed" and not sure else _LOOKS.get(state, "dim")
+
+
+def _of_run(run: RunStatus) -> Piece:
+    return _stands(str(run.state), sure=all(node.verified for node in run.nodes))
 
 
 def tree(nodes: list[tuple[str, list[str]]], look: Look) -> Iterator[tuple[str, str, bool]]:

@@ -117,6 +117,8 @@ class Rows(ScrollView, can_focus=True):
         Binding("down,j", "move(1)", "Down", show=False),
         Binding("pageup", "page(-1)", "Page up", show=False),
         Binding("pagedown,space", "page(1)", "Page down", show=False),
+        Binding("J", "jump(1)", "Next", show=False),
+        Binding("K", "jump(-1)", "Previous", show=False),
         Binding("home,g", "edge(-1)", "First", show=False),
         Binding("end,G", "edge(1)", "Last", show=False),
         Binding("enter", "choose", "Open", show=False),
@@ -204,27 +206,37 @@ class Rows(ScrollView, can_focus=True):
         return "\n".join("".join(text for text, _ in line.pieces) for line in self.lines)
 
     def action_move(self, by: int) -> None:
-        """To the next row that can be chosen; without a cursor, a line on."""
-        if self.cursor < 0:
-            self._roll(by)
-            return
-        at = self.cursor + by
-        while 0 <= at < len(self.lines) and not self.lines[at].key:
-            at += by
-        if 0 <= at < len(self.lines):
-            self.put(at)
-        else:  # what stands above the first and below the last can be seen too
-            self._roll(by)
+        """To the next row that can be chosen; where that is more than a screen away, a line on: each is seen."""
+        near = self._near(by)
+        self.put(near[0]) if near else self._roll(by)
 
     def action_page(self, by: int) -> None:
-        """As much on as is in sight."""
-        step = max(1, self.size.height - 1) * by
-        if self.cursor < 0:
-            self._roll(step)
-            return
-        aim = self.cursor + step
-        choices = [at for at, line in enumerate(self.lines) if line.key]
-        self.put(min(choices, key=lambda at: abs(at - aim)))
+        """As much on as is in sight; no row is passed over unseen."""
+        near = self._near(by)
+        self.put(near[-1]) if near else self._roll(self._step * by)
+
+    def action_jump(self, by: int) -> None:
+        """To the next row that can be chosen, however far."""
+        choices = [at for at, line in enumerate(self.lines) if line.key and (at - self.cursor) * by > 0]
+        if choices:
+            at = choices[0 if by > 0 else -1]
+            self.put(at)
+            self.scroll_to(y=at, animate=False)
+
+    @property
+    def _step(self) -> int:
+        return max(1, self.size.height - 1)
+
+    def _near(self, by: int) -> list[int]:
+        """The rows that can be chosen within a screen of the cursor, the nearest first.
+
+        Of a cursor out of sight: within a screen of the edge.
+        """
+        top = round(self.scroll_offset.y)
+        seen = top <= self.cursor < top + self.size.height
+        here = self.cursor if seen else top - 1 if by > 0 else top + self.size.height
+        ways = (here + by * far for far in range(1, self._step + 1))
+        return [at for at in ways if 0 <= at < len(self.lines) and self.lines[at].key]
 
     def action_edge(self, where: int) -> None:
         """The first, or the last."""

@@ -27,6 +27,7 @@ from hub.tui.rows import Rows, plain
 from hub.tui.words import Story
 
 if TYPE_CHECKING:
+    from hub.api.history import Diff
     from hub.api.status import Status
 
 VIEWS = (
@@ -36,6 +37,8 @@ VIEWS = (
     ("c", "cost", "Cost"),
 )
 """Key, name and heading of each."""
+_HINTS = {"stream": "   enter unfolds, f all", "diff": "   J, K next file"}
+"""What more can be done in a view."""
 _PAST = 3000
 """Events of the session's past that are asked for."""
 
@@ -75,6 +78,7 @@ class SessionPage(OrdersPage):
         self._unasked = 0
         """The newest event of before those that the story began with; 0 = it has the first, or all was asked for."""
         self.ribbon = Ribbon()
+        self.diff: Diff | None = None
         self.asked = ""
         """The agent's newest question."""
         self._early: list[JsonObject] = []
@@ -119,7 +123,8 @@ class SessionPage(OrdersPage):
         from hub.api.history import Diff
 
         found = await self.hub.daemon.get(Diff, "/api/session/diff", {"sessionId": self.session_id})
-        self.query_one("#diff", Rows).show(diff_rows(found.summary, found.diff, truncated=found.truncated))
+        self.diff = found
+        self.draw()
 
     async def _load_cost(self) -> None:
         from hub.api.session import Cost
@@ -193,7 +198,7 @@ class SessionPage(OrdersPage):
         self.query_one(ContentSwitcher).current = name
         self.query_one(f"#{name}", Rows).focus()
         views = self.query(Bar).last()
-        views.current, views.hint = name, "   enter unfolds, f all" * (name == "stream")
+        views.current, views.hint = name, _HINTS.get(name, "")
         views.refresh()
         self.draw()
         self.reload()
@@ -206,6 +211,10 @@ class SessionPage(OrdersPage):
             self.stream.show(self.story.rows(self.size.width - 2, self.look))
         elif self.view == "handoffs":
             self.query_one("#handoffs", Rows).show(self.ribbon.rows(self.size.width - 2, self.look))
+        elif self.view == "diff" and self.diff is not None:
+            told, width = self.diff, self.size.width - 5
+            rows = diff_rows(told.summary, told.diff, truncated=told.truncated, width=width)
+            self.query_one("#diff", Rows).show(rows)
 
     def draw_state(self) -> None:
         """The lines above it."""

@@ -62,6 +62,8 @@ class QuotaPage(Page):
 def rows_of(entries: Sequence[Entry], now: float, look: Look) -> Iterator[Row]:
     """Every account whose figures are known, the nearest wall first; the others by name."""
     known = [one for one in entries if one.fraction_used is not None]
+    if not known:
+        yield row("an agent tells of its quota once it works; n on the board starts one")
     for one in sorted(known, key=_urgency):
         name = f"{one.provider}/{one.account}"
         today = f"   {one.tokens_today:,} tokens today" if one.tokens_today else ""

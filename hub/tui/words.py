@@ -15,6 +15,7 @@ import attrs
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.quota.spoken import spoken
 from hub.domain.text.figures import agent_name
+from hub.domain.text.result import bare
 from hub.domain.wallclock import respoken
 from hub.tui.look import Look
 from hub.tui.rows import Piece, Row, row, wrapped
@@ -165,7 +166,8 @@ class Story:
         block.result = "bad" if failed else "good"
         code = meta.get("exitCode")
         block.note = f"exit {code}" if code not in (None, 0) else ""
-        lines = str(record["msg"]).rstrip().split("\n")
+        text = _message(record).rstrip()
+        lines = text.split("\n") if text else []
         block.body += [(_WORKTREE.sub("", line), "bad" if failed else "dim") for line in lines[-_MOST:]]
         block.changed()
 
@@ -194,7 +196,7 @@ class Story:
 
 
 def _block(record: JsonObject, meta: JsonObject) -> Block:
-    tag, text = record["tag"], str(record["msg"]).rstrip()
+    tag, text = record["tag"], _message(record).rstrip()
     block = Block(str(record["id"]), time_of(record), _LOOKS.get(tag, ""), for_people(text))
     match tag:
         case "tool_use" | "tool_result":
@@ -250,10 +252,16 @@ def for_people(text: str) -> str:
     return respoken(spoken(text), lambda at: f"{at.astimezone():%H:%M}")
 
 
+def _message(record: JsonObject) -> str:
+    """What it says to a person."""
+    text = str(record["msg"])
+    return bare(text) if record["tag"] == "tool_result" else text
+
+
 def line_of(record: JsonObject) -> Row:
     """One event as one line of the log, whatever it is."""
     who = str(record.get("meta", {}).get("provider", ""))[:12]
-    words = " ".join(_WORKTREE.sub("", str(record["msg"])).split())[:500]
+    words = " ".join(_WORKTREE.sub("", _message(record)).split())[:500]
     look = _LOOKS.get(record["tag"], "")
     return row(
         (f"{time_of(record)} ", "dim"),

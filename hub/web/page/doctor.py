@@ -21,6 +21,7 @@ from hub.api.observability import AuditHead, Breaker, TreeNode
 from hub.api.providers import ProviderConfig
 from hub.api.trust import Trusted
 from hub.domain.breaker import BreakerState
+from hub.domain.text.figures import counted
 from hub.web.page.ask import Ask, Failed, together
 from hub.web.page.view import View
 
@@ -80,11 +81,13 @@ def _trust(what: str, part: Trusted) -> DoctorFinding:
 
 
 def _audit(what: str, part: AuditHead) -> DoctorFinding:
-    return DoctorFinding(what, ok=True, detail=f"{part.seq + 1:,} records; check them: hub audit verify")
+    return DoctorFinding(
+        what, ok=True, detail=f"{counted(part.seq + 1, 'record')}; check them: hub audit verify"
+    )
 
 
 def _index(what: str, part: Graph) -> DoctorFinding:
-    detail = part.scan.error or f"{part.state.value}, {part.files:,} files"
+    detail = part.scan.error or f"{part.state.value}, {counted(part.files, 'file')}"
     return DoctorFinding(what, not part.scan.error, detail, "Bring it up to date.", "graph")
 
 

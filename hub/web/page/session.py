@@ -17,7 +17,7 @@ from hub.api.events import EventRecord
 from hub.api.history import Diff, HistoryEntry
 from hub.api.meta import MAX_SAFE_INTEGER, Meta
 from hub.api.session import Cost, SessionId
-from hub.api.sessions import Sessions
+from hub.api.sessions import Session, Sessions
 from hub.api.status import Status
 from hub.domain.standing import ENDED
 from hub.errors import Code, HubError
@@ -57,6 +57,8 @@ async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
         cost=partial(ask.part, Cost, "/api/session/cost", **which),
         approvals=partial(ask.part, list[Approval], "/api/approvals"),
         history=partial(ask.part, list[HistoryEntry], "/api/history", event="handoff", limit=_TIMELINE),
+        taken=partial(_newest, ask, "taken", row),
+        let_go=partial(_newest, ask, "discarded", row),
     )
     events: list[EventRecord] = list(found["events"] or ())
     return {
@@ -78,6 +80,14 @@ async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
         "until": given.until,
         "pieces": prose.pieces(found["diff"].diff) if found.get("diff") else None,
     }
+
+
+async def _newest(ask: Ask, event: str, row: Session) -> HistoryEntry | None:
+    """The newest record of such an event in a session that is over."""
+    if row.session_state not in ENDED:
+        return None
+    found: list[HistoryEntry] = await ask(list[HistoryEntry], "/api/history", event=event, limit=_TIMELINE)
+    return next((one for one in reversed(found) if one.session_id == row.session_id), None)
 
 
 VIEW = View(title="Session", show=show, given=SessionPageQuery, tags=ALL)

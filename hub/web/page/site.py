@@ -19,7 +19,7 @@ from hub.api.approvals import Approval
 from hub.api.events import EventRecord
 from hub.domain import standing
 from hub.domain.event import Tag
-from hub.domain.text.figures import agent_name
+from hub.domain.text.figures import agent_name, counted
 from hub.errors import HubError
 from hub.web.codec import decode_query
 from hub.web.page import (
@@ -87,6 +87,7 @@ def environment() -> Environment:
         "gantt": gantt,
         "words_of_state": standing.words,
         "agent_name": agent_name,
+        "counted": counted,
         "navigation": NAVIGATION,
         "paths": PATHS,
         "version": hub.__version__,

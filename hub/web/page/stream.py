@@ -17,6 +17,7 @@ from hub.domain.event import Tag
 from hub.domain.handoff import State
 from hub.domain.quota.spoken import spoken
 from hub.domain.text.figures import agent_name
+from hub.domain.text.result import bare
 
 
 @attrs.define
@@ -158,7 +159,7 @@ class _Fold:
         call = self._calls.pop(_call(event), None) or self._add(
             event, "tool", str(event.meta.get("tool") or "tool")
         )
-        call.result = event.msg
+        call.result = bare(event.msg)
         call.failed = bool(event.meta.get("isError") or event.meta.get("exitCode"))
         call.meta = {**call.meta, "exitCode": event.meta.get("exitCode")}
 

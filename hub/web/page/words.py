@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from hub.domain.quota import spoken as windows
 from hub.domain.text.figures import MINUTE, money, span
+from hub.domain.text.result import bare
 from hub.domain.text.safe import clean
 from hub.domain.wallclock import respoken
 
@@ -126,6 +127,7 @@ FILTERS = {
     "money": lambda usd: "?" if usd is None else money(usd),
     "spoken": spoken,
     "told": told,
+    "bare": bare,
     "outlook": lambda word: windows.OUTLOOKS.get(str(word), str(word)),
     "source": lambda word: windows.SOURCES.get(str(word), str(word)),
 }

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
 import pytest
 
+from hub import __version__
 from hub.acp.agent import page_of
 from hub.api.sessions import Session
 from hub.wire.frames import RefusedError
@@ -72,6 +77,51 @@ def test_the_daemon_is_started_where_there_is_none_and_outlives_the_editor(work)
         with editor(work) as again:
             again.new()
             assert work.announced() == pid
+
+
+class OlderDaemon(BaseHTTPRequestHandler):
+    """A daemon of an older version, as far as an editor sees it: its agents lack a member, and most is not there."""
+
+    def do_GET(self):
+        known = {
+            "/api/health": {"ok": True, "port": self.server.server_port, "version": "0.0.9", "project": "/"},
+            "/api/providers": [{"name": "claude", "status": "standby"}],
+        }
+        missing = {
+            "code": "not_found",
+            "detail": "There is no such thing here.",
+            "hint": "See /openapi.json.",
+            "status": 404,
+        }
+        body = json.dumps(known.get(self.path, missing)).encode()
+        self.send_response(200 if self.path in known else 404)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_beside_an_older_daemon_it_says_so_and_goes_on_once_that_has_ended(work):
+    """Both versions, the daemon's process, and what to do; the same editor then works with a daemon of its own."""
+    older = ThreadingHTTPServer(("127.0.0.1", 0), OlderDaemon)
+    Thread(target=older.serve_forever).start()
+    work.script("demo-first", {"write": {"path": "a.txt", "text": "a\n"}}, {"done": "made it"})
+    work.configure()
+    work.hub.mkdir(mode=0o700)
+    (work.hub / "daemon.json").write_text(json.dumps({"pid": 4_000_001, "port": older.server_port}))
+    with editor(work) as ed:
+        for method in ("session/new", "session/list"):
+            error = ed.ask(method, cwd=str(work.root), mcpServers=[])["error"]
+            assert "hub 0.0.9" in error["message"]
+            assert f"hub {__version__}" in error["message"]
+            assert "kill 4000001" in error["message"]
+        older.shutdown()
+        older.server_close()
+        ed.new()
+        assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
+        assert "made it" in ed.words()
 
 
 def test_agents_and_profiles_are_offered_and_chosen(work):

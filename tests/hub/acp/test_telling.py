@@ -141,6 +141,14 @@ def test_what_a_command_printed_is_no_markup(teller):
     assert update["content"][0]["content"]["text"] == "````\n# a\n```\n````"
 
 
+def test_marks_of_an_agents_program_round_a_result_are_not_told(teller):
+    call = {"tool": "Read", "toolId": "1", **AGENT}
+    teller.tell(record("tool_use", "read a", type="tool_use", **call))
+    told = "<tool_use_error>File does not exist.</tool_use_error>"
+    [update] = teller.tell(record("tool_result", told, type="tool_result", isError=True, **call))
+    assert update["content"][0]["content"]["text"] == "File does not exist."
+
+
 def test_two_agents_may_number_their_calls_alike(teller):
     first = teller.tell(record("tool_use", "read a", type="tool_use", tool="read", toolId="1", **AGENT))
     other = {**AGENT, "dispatchId": "d-2"}

@@ -24,7 +24,7 @@ _MASKS = (
     (re.compile(r"\b([shtd])-[0-9a-f]{8}-[0-9a-f]{8}\b"), r"\1-00000000-00000000"),
     (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "0000-00-00"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "00:00:00"),
-    (re.compile(r"\b\d\d:\d\d\b"), "00:00"),
+    (re.compile(r"\b(\d\d [A-Z][a-z]{2} )?\d\d:\d\d\b"), "00:00"),  # near midnight a reset is another day's
     (re.compile(r" +\d+ ms"), "    0 ms"),
     (re.compile(r"\b[0-9a-f]{7,12}\b"), "0000000"),
 )

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import pairwise
 
 import pytest
+from textual import events
 
 from hub.errors import Code, HubError
 from hub.tui.cost import CostPage
@@ -134,6 +135,31 @@ def test_orders_without_a_session_say_so(work):
         await sees(app, pilot, "Nothing waits for your word")
 
     shows(work.root, story)
+
+
+def test_keys_typed_ahead_reach_the_screen_that_is_opening(work):
+    """Typed faster than it opens, as a terminal sends them: each is for what the ones before it have opened."""
+    work.script("demo-second", {"done": "finished"})
+    api = begin(work, {"write": {"path": "a.py", "text": "a = 1\n"}}, {"ask": "go on?"}, {"done": "finished"})
+    api.post("/api/run", {"task": "write it"})
+
+    def ahead(app, *keys):
+        for key in keys:
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+
+    async def story(app, pilot):
+        await sees(app, pilot, "needs a reply")
+        ahead(app, "enter", "d")
+        await sees(app, pilot, "[d Diff]", "a = 1", ">a.py")
+        ahead(app, "x", "n", "n", *"xenops", "escape", "e", *"paint", "enter")
+        await sees(app, pilot, "Sent.")
+        ahead(app, "escape", "2", "1", "n", *"pax")
+        await sees(app, pilot, "What is to be done?", "pax")
+
+    shows(work.root, story, size=(100, 30))
+    assert "paint" in [
+        one["msg"] for one in api.get("/api/events", {"limit": 1000}) if one["meta"].get("role") == "user"
+    ]
 
 
 def test_pause_handoff_stop_take_and_discard_by_their_keys(work):
@@ -303,7 +329,7 @@ def test_a_pipeline_is_run_and_its_node_leads_to_its_session(work):
         await pilot.press("n")
         await sees(app, pilot, "Run the pipeline feature?")
         await pilot.press("y")
-        await sees(app, pilot, "feature: completed", "█")
+        await sees(app, pilot, "feature: done, not verified", "█")
         await pilot.press("down", "enter")
         await sees(app, pilot, "I write it.", "session completed")
 

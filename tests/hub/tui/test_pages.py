@@ -65,6 +65,7 @@ def test_the_nearest_wall_is_first_and_what_nobody_told_is_last():
     shown = text(wallet.rows_of([unknown, far, entry()], NOW, ASCII))
     assert [("wall" in line) for line in shown if "resets" in line] == [True, False]
     assert shown[-2:] == ["Nothing told yet", "  claude/work   1,200 tokens today"]
+    assert "once it works" in text(wallet.rows_of([unknown], NOW, ASCII))[0]
 
 
 def graph(*nodes):
@@ -104,7 +105,10 @@ def test_a_run_has_bars_on_one_line_of_time():
         status = structure(run, RunStatus, closed=False)
     except Exception as error:  # noqa: BLE001  # says which of the names is another
         pytest.fail(str(getattr(error, "problems", error)))
-    shown = text(pipelines.rows_of(found, status, NOW, 82, ASCII))
+    rows = list(pipelines.rows_of(found, status, NOW, 89, ASCII))
+    assert ("done, not verified", "warn") in rows[0].pieces
+    assert (f"{'done, not verified':<18} ", "warn") in rows[1].pieces
+    shown = text(rows)
     assert shown[1].endswith("##########           30 s")
     assert shown[2].endswith("          ########## 29 s")
     assert "v a" in shown[1]
@@ -129,6 +133,16 @@ def test_a_diff_has_its_colours_and_each_file_can_be_jumped_to():
     assert [row.key for row in rows if row.key] == ["file-0"]
     assert "hub diff" in text(rows)[-1]
     assert text(diffs.rows_of("", "")) == ["nothing has changed"]
+
+
+def test_a_long_line_of_a_diff_is_shown_whole():
+    rows = list(diffs.rows_of("", "diff --git a/x b/x\n+" + "word " * 30 + "end\n", width=40))
+    told = text(rows)
+    assert max(map(len, told)) <= 43
+    assert [line for line in told if line.startswith("+")] == ["+" + "word " * 7 + "word"]
+    assert all(line.startswith(".. word") for line in told[3:-1])
+    assert told[-2].endswith("end")
+    assert "good" in looks(rows[3:4])
 
 
 def test_what_is_missing_of_an_agent_has_its_next_step():

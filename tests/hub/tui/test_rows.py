@@ -90,6 +90,34 @@ def test_a_long_list_follows_the_cursor(key):
     run(keyed(*(f"row {at}" for at in range(100))), story)
 
 
+@pytest.mark.parametrize(("down", "up"), [("down", "up"), ("pagedown", "pageup")])
+def test_what_stands_between_two_rows_that_can_be_chosen_is_read_whole(down, up):
+    """As a long diff, of which each file can be chosen: no key but a jump leads past what was not seen."""
+
+    async def story(rows, pilot):
+        def in_sight():
+            top = round(rows.scroll_offset.y)
+            return range(top, min(top + 5, len(rows.lines)))
+
+        for key, aim in ((down, len(rows.lines) - 1), (up, 0)):
+            seen = set(in_sight())
+            for _ in range(32):
+                before = in_sight()
+                await pilot.press(key)
+                assert set(before) & set(in_sight())
+                seen |= set(in_sight())
+            assert seen == set(range(len(rows.lines)))
+            assert aim in in_sight()
+        await pilot.press("J")
+        assert rows.key == "second"
+        assert rows.cursor in in_sight()
+        await pilot.press("K")
+        assert rows.key == "first"
+
+    between = [row(f"line {at}") for at in range(9)]
+    run([row("head"), *keyed("first"), *between, *keyed("second"), *between], story)
+
+
 def test_a_sticky_list_stays_at_its_end_until_somebody_goes_up():
     async def story(rows, pilot):
         assert rows.key == "9"

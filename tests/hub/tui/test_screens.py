@@ -61,7 +61,7 @@ SECOND = (
 )
 PAGES = (
     ("2", "quota", "100 % used"),
-    ("3", "pipelines", "completed"),
+    ("3", "pipelines", "done, not verified"),
     ("4", "history", "at the end"),
     ("5", "agents", "2 running"),
     ("6", "providers", "Demo agent 2"),
@@ -200,7 +200,8 @@ async def walk(taken, app, pilot):
         await pilot.press(key)
         await taken.take(name, app, pilot, word, "? Help")
     await pilot.press("question_mark")
-    await taken.take("help", app, pilot, "Everywhere" if taken.size == "140x40" else "On this page")
+    head = "Everywhere" if taken.size == "140x40" else "On this page"
+    await taken.take("help", app, pilot, head, "\nesc Back")
     await pilot.press("escape")
     await app.push_screen(ApprovalBox([request("Bash: make clean", command="make clean", folder="src")]))
     await taken.take("approval", app, pilot, "make clean", "y Allow once")

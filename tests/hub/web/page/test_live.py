@@ -121,6 +121,10 @@ def test_pipelines_are_edited_run_and_seen_to_be_done(made: Project, tab: Page):
     made.script("demo-second", {"write": {"path": "a.txt", "text": "a\n"}}, {"done": "Done."})
     made.configure()
     api = made.start()
+    tab.goto(f"http://127.0.0.1:{made.port}/events")
+    nothing = tab.get_by_text("What hub and its agents do is told here").bounding_box()
+    assert nothing is not None
+    assert nothing["width"] > 300, "it is not squeezed into the column of the times"
     tab.goto(f"http://127.0.0.1:{made.port}/pipelines")
     expect(tab.locator("#known")).to_contain_text("None yet")
     field, store = tab.get_by_label("Pipelines", exact=True), tab.get_by_role("button", name="Validate")
@@ -136,6 +140,11 @@ def test_pipelines_are_edited_run_and_seen_to_be_done(made: Project, tab: Page):
     tab.get_by_role("button", name="Run", exact=True).press("Enter")
     expect(tab.locator("#run .node.completed")).to_have_count(2, timeout=SOON)
     expect(tab.locator("#run tbody .chip")).to_have_text(["done, not verified"] * 2)
+    whole = tab.locator("#run h2 .chip")
+    expect(whole).to_have_text("done, not verified", timeout=SOON)
+    expect(whole).to_have_css(
+        "color", tab.locator("#run tbody .chip").first.evaluate("e => getComputedStyle(e).color")
+    )
 
 
 def test_a_session_is_led_by_the_keyboard_alone(made: Project, tab: Page):
@@ -178,4 +187,4 @@ def test_a_session_is_led_by_the_keyboard_alone(made: Project, tab: Page):
     expect(tab.locator("#steer output")).to_have_text("Taken.", timeout=SOON)
     reach("Discard")
     tab.keyboard.press("Space")
-    expect(tab.locator("#steer output")).to_have_text("Let go.", timeout=SOON)
+    expect(tab.locator("#steer")).to_contain_text("You let its worktree and branch go", timeout=SOON)

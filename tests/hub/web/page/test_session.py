@@ -74,11 +74,17 @@ def test_a_handoff_is_seen_and_the_session_stopped_from_its_page(made: Project, 
         tab.get_by_role("button", name="Stop").click()
         expect(tab.locator("#now .chip.stopped").first).to_be_visible(timeout=SOON)
         gate.open()
+    expect(tab.locator("#steer")).to_contain_text("you have not taken it yet", timeout=SOON)
     tab.get_by_role("button", name="Take as a branch").click()
     expect(tab.locator("#steer output")).to_have_text("Taken.", timeout=SOON)
+    expect(tab.locator("#steer")).to_contain_text("on write-a", timeout=SOON)
+    expect(tab.locator("#steer")).not_to_contain_text("not taken")
     assert tab.locator("#changes details").first.get_attribute("open") is not None, (
         "what was opened stays open"
     )
+    tab.get_by_role("button", name="Discard").click()
+    expect(tab.locator("#steer")).to_contain_text("You let its worktree and branch go", timeout=SOON)
+    expect(tab.get_by_role("button", name="Discard")).to_have_count(0)
 
 
 @pytest.mark.browser

@@ -23,6 +23,16 @@ def test_a_tool_call_and_its_result_are_one():
     assert (lost.text, lost.result) == ("read", "lost its call")
 
 
+def test_marks_of_an_agents_program_round_a_result_are_not_shown():
+    failed, silent = items([
+        event(1, "tool_use", "read a.py", toolId="a", type="tool_use", **AGENT),
+        event(2, "tool_use", "run true", toolId="b", type="tool_use", **AGENT),
+        event(3, "tool_result", "<tool_use_error>No such file.</tool_use_error>", toolId="a", isError=True, **AGENT),
+        event(4, "tool_result", "(Bash completed with no output)", toolId="b", **AGENT),
+    ])  # fmt: skip
+    assert (failed.result, silent.result) == ("No such file.", "")
+
+
 def test_a_text_that_comes_in_pieces_is_one_and_is_not_said_again():
     said = {"type": "text", **AGENT}
     assert told(
