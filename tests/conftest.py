@@ -34,7 +34,9 @@ os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 _KEPT = Path(__file__).resolve().parent.parent / ".pytest_cache"
 os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(_KEPT / "bytecode")
-sys.dont_write_bytecode = False  # what pytest makes of a test's assertions, two thirds of the time that collecting takes
+sys.dont_write_bytecode = (
+    False  # what pytest makes of a test's assertions, two thirds of the time that collecting takes
+)
 
 # The detection engine keeps its compiled rules in the user's cache. A test with a home of its own had none, and compiling
 # them takes a processor for four seconds.
