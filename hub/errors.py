@@ -249,10 +249,7 @@ RULES: dict[Code, Fault] = {
         409, 1, "Its result has not been taken yet", "Take it first: hub take   Or let it go: --force"
     ),
     Code.AGENT_MISSING: Fault(
-        409,
-        1,
-        "The agent's program is not installed",
-        "Install it: hub install NAME   All there are: hub providers",
+        409, 1, "The agent's program is not installed", "Install it: hub install NAME   All: hub providers"
     ),
     Code.AGENT_EXITED: Fault(409, 1, "The agent ended unexpectedly", "Hand over: hub handoff"),
     Code.AGENT_SILENT: Fault(409, 1, "The agent said nothing for too long", "Hand over: hub handoff"),

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from hub.api.events import EventRecord
 from hub.domain.event import Tag
+from hub.domain.text.figures import counted
 from hub.domain.text.safe import clip
 from hub.web.page.picture import milliseconds, rect, svg
 from hub.web.page.words import instant
@@ -70,7 +71,7 @@ def gantt(calls: Sequence[ToolUse]) -> Markup:
     last = max(call.begin if call.end is None else call.end for call in calls)
     scale = (_WIDTH - _LEAST) / max(last - first, 0.001)
     rows = Markup("").join(_row(call, first, last, scale) for call in calls)
-    words = f"{len(calls)} tool calls in {milliseconds(last - first)}"
+    words = f"{counted(len(calls), 'tool call')} in {milliseconds(last - first)}"
     return Markup('<ol class="gantt" aria-label="{}">{}</ol>').format(words, rows)
 
 

@@ -108,7 +108,7 @@ def made():
         project(Path(folder)) as work,
     ):  # its length is what is wanted
         work.script(
-            "demo-first", {"write": {"path": "a.txt", "text": "a\n"}}, {"limit": {"resetsIn": 86_000}}
+            "demo-first", {"write": {"path": "a.txt", "text": "a\n"}}, {"limit": {"resetsIn": 90_000}}
         )
         work.script(
             "demo-second",

@@ -28,7 +28,9 @@ document.querySelector("header [aria-current]")?.scrollIntoView({ block: "neares
 
 // --- swapping ---
 
-const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.dataset.key || node.id : "");
+// A form is known by what it sends: what it has answered stays when something comes to stand before it.
+const sends = (node) => (node.nodeName === "FORM" && node.dataset.post ? `${node.dataset.post} ${node.dataset.body}` : "");
+const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.dataset.key || node.id || sends(node) : "");
 const isField = (node) => ["INPUT", "TEXTAREA", "SELECT"].includes(node.nodeName);
 
 function morph(old, fresh) {

@@ -184,7 +184,10 @@ def test_a_session_is_led_by_the_keyboard_alone(made: Project, tab: Page):
         reach(button)
         tab.keyboard.press("Space")
         expect(tab.get_by_role("button", name=then, exact=True)).to_be_visible(timeout=SOON)
-    expect(tab.locator("#steer output")).to_have_text("Taken.", timeout=SOON)
+    expect(tab.locator("#steer")).to_contain_text("You took it", timeout=SOON)
+    expect(tab.locator("#steer output")).to_have_text(
+        "Taken."
+    )  # it stays where something new stands before it
     reach("Discard")
     tab.keyboard.press("Space")
     expect(tab.locator("#steer")).to_contain_text("You let its worktree and branch go", timeout=SOON)
