@@ -119,8 +119,8 @@ PAIRED, PAIRED_BEGINS = "".join(WHO) + VALUE, beginning(WHO, VALUE_BEGINS)
 PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{0,2}+", r"[\"'` \t\\]{0,4}+")
 PAIR_SET = rf"[A-Za-z0-9_.-]{{1,64}}+=[^{SPACE};\"'`\\,]{{0,4096}}+"
 PAIRS = rf"({PAIR_SET}(?>(?:;[ ]{{0,2}}+{PAIR_SET}){{0,63}}))"
-PASSWORD, PASSWORD_BEGINS = LOGIN + r"(?=[^\s<>{}\[\]]{5})(\S{1,256}+)", USER_BEGINS
-"""No password has a bracket among its first letters: so a text full of `<<<` is read fast."""
+PASSWORD, PASSWORD_BEGINS = LOGIN + r"(?![<>{}\[\]]{3})(\S{1,256}+)", USER_BEGINS
+"""No password begins with three brackets: so a text full of `<<<` is read fast."""
 COOKIES = "".join(PAIRS_SIGN) + PAIRS
 PAIRS_BEGIN = r"[^\r\n\"'`\\,]{0,65536}+\Z"
 COOKIES_BEGIN = beginning(PAIRS_SIGN, PAIRS_BEGIN)

@@ -20,7 +20,12 @@ _SEGMENT = late("(?<![A-Za-z0-9])(?!(?:[a-z]+|[A-Z]+|[0-9]+)(?![A-Za-z0-9]))[A-Z
 _PLAIN_SEGMENT = late("[A-Za-z0-9]+")
 _LONG_NUMBER = late("(?<![A-Za-z0-9])[0-9]{15,}(?![A-Za-z0-9])")
 _UUID = late("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_COMPUTED = late(r"[<>{}\[\]]|\$\(|(?<![a-z0-9])\$(?:[A-Z_]{3}|[a-z_]{3})|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
+_COMPUTED = late(
+    r"^[<>{}\[\]]|[<>{}\[\]]\Z|<[^<>]*>|\{[^{}]*\}|\[[^\[\]]*\]|[-=]>|:[0-9a-f]{8}\]"
+    r"|\$\(|(?<![a-z0-9])\$(?:[A-Z_]{3}|[a-z_]{3})|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%"
+)
+"""A program's brackets come in pairs, or at an end where the value was cut; one alone within is a password's. What
+was hidden already, from within its mark on, is none."""
 _MEANT = late(
     r"example|placeholder|redacted|dummy|change[_-]?me|xxxxx|1234567|abcdefg|1234[_-]1234[_-]|00000000|deadbeef|cafebabe"
     r"|(?<![a-z0-9])(?:your(?![a-z0-9]{6})|(?:insert|replace|enter|put|goes)[_-])|[_-](?:goes[_-])?here(?![a-z0-9])"
