@@ -146,7 +146,7 @@ def exit_status(ended: RunStatus) -> int:
 
 def summary(ended: RunStatus, root: Path) -> str:
     """How the run ended, and what to do next; with git alone, since the daemon may have ended with the run."""
-    colour = {"completed": "green", "failed": "red"}.get(ended.state, "yellow")
+    colour = _colour(ended.state, sure=all(node.verified for node in ended.nodes))
     lines = [
         "",
         click.style(f"pipeline {ended.name} {ended.state}", fg=colour, bold=True),
@@ -281,5 +281,10 @@ def _label(node: Node | NodeStatus, wide: int, about: str) -> str:
     if isinstance(node, NodeStatus):
         state, branch = (node.how if node.how is NodeOutcome.REPLAYED else state), node.branch
     words = f"{node.id:<{wide}}  {state:<9}  {about}  {branch}".rstrip()
-    colour = _COLOURS.get(_state(node))
-    return click.style(words, fg=colour) if colour else words
+    sure = isinstance(node, NodeStatus) and bool(node.verified)
+    return click.style(words, fg=_colour(_state(node), sure=sure))
+
+
+def _colour(state: str, *, sure: bool) -> str | None:
+    """What is done and was not verified is no success yet."""
+    return "yellow" if state == "completed" and not sure else _COLOURS.get(state)

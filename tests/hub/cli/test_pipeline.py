@@ -3,12 +3,14 @@
 import json
 import signal
 import subprocess
+from pathlib import Path
 
+import attrs
 import click
 import pytest
 
-from hub.api.pipelines import NodeStatus
-from hub.cli.pipeline import picture
+from hub.api.pipelines import NodeStatus, RunStatus
+from hub.cli.pipeline import picture, summary
 from tests.faults.harness import HUB, git
 from tests.hub.cli.command import hub
 from tests.sample import sample
@@ -167,6 +169,18 @@ def test_every_row_of_a_graph_has_the_same_columns():
     rows = [text for row in drawn.splitlines() if "hub/s-1" in (text := click.unstyle(row))]
     assert len(rows) == 2
     assert len({row.index("hub/s-1") for row in rows}) == 1
+    assert [click.style("x", fg=colour)[:5] in drawn for colour in ("yellow", "green")] == [True, True]
+
+
+def test_a_run_that_nobody_verified_is_not_green():
+    """What is done and not verified is no success yet, of a node and of the whole; so it is on the page."""
+    for verified, colour in ((True, "green"), (None, "yellow"), (False, "yellow")):
+        node = sample(
+            NodeStatus, id="a", state="completed", dependsOn=[], provider="claude", verified=verified
+        )
+        ended = attrs.evolve(sample(RunStatus, name="p", state="completed"), nodes=[node])
+        told = summary(ended, Path()).splitlines()[1]
+        assert told == click.style("pipeline p completed", fg=colour, bold=True)
 
 
 def test_run_says_what_there_is(ready):
