@@ -33,7 +33,7 @@ _ABOUT_SECRETS = (
     rb"|arn|fingerprint|thumbprint|version|count|size|length|ttl|expir[a-z_]*|latency[a-z_]*|time|source|address|alias"
     rb"|md5|sha[0-9]{1,3}(?:sum)?)\Z"
 )
-_REST = rb"(?:(?!token|secret|passw|key)[a-z0-9_-])*+\Z"
+_REST = rb"(?>(?:(?!token|secret|passw|key)[a-z0-9_-])*)\Z"
 _OTHER_WORDS = (
     rb"(?:author(?!i[sz])|(?:mon|tur|don|hoc|joc|whis|mic)key)" + _REST + rb"|tokeni[sz]ers?[a-z0-9_-]*+\Z"
     rb"|authentication-results\Z|\b(?:withcredentials|auth0)\Z"
