@@ -104,6 +104,9 @@ def test_on_limit_stop_tells_the_user_but_sits_out_a_per_minute_throttle():
     for reset in (None, 30.0, 5 * HOUR):
         assert ask(LIMIT, resets_in=reset, on_limit="stop").code is Code.QUOTA_EXHAUSTED
     assert isinstance(ask(LIMIT, window="minute", on_limit="stop"), Wait)
+    assert ask(LIMIT, window="minute", on_limit="stop", attempt=6).code is Code.QUOTA_EXHAUSTED, (
+        "it does not end"
+    )
 
 
 def test_overload_backs_off_then_hands_off_after_five():

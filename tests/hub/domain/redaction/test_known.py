@@ -126,3 +126,14 @@ def test_only_what_could_begin_a_secret_is_held_back():
     stream = redactor().stream()
     assert stream.feed("it goes like hunter2") == "it goes like "
     assert stream.feed(" and more.") == "hunter2 and more."
+
+
+def test_a_set_of_values_has_a_name_that_tells_nothing_of_them():
+    """What was indexed under it need not be looked at again; another value, or another installation, has another."""
+    both = KnownSecrets(["correct-horse-battery", "kY8BE2YUFT1QW"])
+    name = both.called(b"installation")
+    assert name == KnownSecrets(["kY8BE2YUFT1QW", "correct-horse-battery"]).called(b"installation")
+    others = {KnownSecrets(["correct-horse-battery"]).called(b"installation"), both.called(b"another")}
+    assert name not in others
+    assert len(others | {KnownSecrets().called(b"installation")}) == 3
+    assert len(name) == 16
