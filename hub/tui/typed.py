@@ -12,7 +12,6 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from textual.app import App
 from textual.dom import DOMNode
@@ -37,7 +36,7 @@ class TypedKeys:
         give: Passes an event on, as Textual does.
     """
 
-    def __init__(self, app: App[Any], give: Callable[[Event], Awaitable[None]]) -> None:
+    def __init__(self, app: App[None], give: Callable[[Event], Awaitable[None]]) -> None:
         self._app = app
         self._give = give
         self._ahead: deque[Event] = deque()
@@ -62,10 +61,10 @@ class TypedKeys:
         await self._give(event)
         self._app.run_worker(self._rest(*before), group="keys")
 
-    def _before(self) -> tuple[object, set[Worker[Any]]]:
+    def _before(self) -> tuple[object, set[Worker[object]]]:
         return self._app.screen, set(self._app.workers)
 
-    async def _rest(self, screen: object, workers: set[Worker[Any]]) -> None:
+    async def _rest(self, screen: object, workers: set[Worker[object]]) -> None:
         try:
             await self._settled(screen, workers)
             while self._ahead:
@@ -75,7 +74,7 @@ class TypedKeys:
         finally:
             self._busy = False
 
-    async def _settled(self, screen: object, workers: set[Worker[Any]]) -> None:
+    async def _settled(self, screen: object, workers: set[Worker[object]]) -> None:
         """Once the key before is done with."""
         for _ in range(_ROUNDS):
             await self._round()
@@ -87,7 +86,7 @@ class TypedKeys:
         if self._app.screen is not screen:
             await self._round()
 
-    def _opens(self, workers: set[Worker[Any]]) -> bool:
+    def _opens(self, workers: set[Worker[object]]) -> bool:
         return any(
             one.group in _OPENING and one.is_running for one in self._app.workers if one not in workers
         )
