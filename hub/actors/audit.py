@@ -80,8 +80,8 @@ class AuditWriter(Actor[AuditInbox]):
                 return message.answer(whole)
             case AuditLastEvent():
                 return message.answer(self._last_event)
-            case AuditHistory(limit=limit, before=before, event=event, handoffs=handoffs):
-                page = partial(self._timeline.page, limit, before, event, handoffs=handoffs)
+            case AuditHistory(limit, before, event, session_id, handoffs):
+                page = partial(self._timeline.page, limit, before, event, session_id, handoffs=handoffs)
                 # In a thread: a long log takes its time to be searched, and to be judged anew.
                 await trio.to_thread.run_sync(self._journal.recheck)
                 return message.answer(await trio.to_thread.run_sync(page))

@@ -1,17 +1,20 @@
 """The time machine: history, snapshot commits, their diffs, rewind.
 
-Owns: what these take and answer.
+Owns: what these take and answer, and which records are one handoff.
 Must not: know a route.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from typing import Annotated, Literal, TypeAlias
 
 import attrs
 
 from hub.api.base import Done
 from hub.api.meta import MAX_SAFE_INTEGER, Meta, Sha, Timestamp
+from hub.api.session import SessionId
+from hub.domain.handoff import State
 from hub.domain.session import LeftOut
 
 
@@ -37,6 +40,19 @@ class HistoryQuery:
         str,
         Meta(max_length=64, pattern=r"^[A-Za-z0-9_.]*$(?!\n)", description="Only records of this event."),
     ] = ""
+    session_id: Annotated[
+        SessionId, Meta(description="Only records of this session; the beginning of its id does.")
+    ] = ""
+
+
+@attrs.frozen(kw_only=True)
+class Move:
+    """One step of a handoff."""
+
+    source: Annotated[str, Meta(description="The state that was left.")]
+    target: Annotated[str, Meta(description="The state that was come to.")]
+    reason: str = ""
+    abandoned: Annotated[bool, Meta(description="The handoff was given up with this step.")] = False
 
 
 @attrs.frozen(kw_only=True)
@@ -58,6 +74,33 @@ class HistoryEntry:
     """The score of the handoff that this record ends; null for any other record, and where it could not be known."""
     passed_by: list[LeftOut] = attrs.field(factory=list)
     """Of a handoff's record that chose the receiver: who else was asked for, and why it was none of them."""
+    move: Move | None = None
+    """What a handoff's record says; null for any other."""
+    commit: Annotated[str, Meta(description='The commit that the record is of; "" where it is of none.')] = ""
+    branch: Annotated[str, Meta(description='The branch that the record is of; "" where it is of none.')] = ""
+
+
+Steps: TypeAlias = list[tuple[HistoryEntry, Move]]
+"""One handoff, oldest first."""
+
+
+def handoffs(rows: Iterable[HistoryEntry]) -> list[Steps]:
+    """The handoffs among rows that are oldest first, each as its steps, in the order in which they began.
+
+    Sessions may hand over at once, and the rows may begin or end in the middle of one; one that is over ends in RUNNING.
+    """
+    found: list[Steps] = []
+    under_way: dict[str, Steps] = {}
+    for row in rows:
+        if row.move is None:
+            continue
+        if row.move.source == State.RUNNING or row.session_id not in under_way:
+            under_way[row.session_id] = []
+            found.append(under_way[row.session_id])
+        under_way[row.session_id].append((row, row.move))
+        if row.move.target == State.RUNNING:
+            del under_way[row.session_id]
+    return found
 
 
 @attrs.frozen(kw_only=True)

@@ -106,9 +106,9 @@ async def _show(root: Path, as_json: bool) -> int:  # noqa: FBT001  # trio.run p
 def _tell(status: Status, diff: Diff, history: list[HistoryEntry]) -> None:
     from hub.cli.diff import coloured
     from hub.cli.outcome import ending
-    from hub.cli.timeline import handoffs
+    from hub.cli.timeline import pictures
 
     click.echo("\n" + coloured(diff.diff))
-    click.echo("\n".join(handoffs(history)))
+    click.echo("\n".join(pictures(history)))
     click.echo("\n".join(ending(status, seen=True)))
     click.echo('next: in a project of your own, run: hub doctor, then: hub run "task"')

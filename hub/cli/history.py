@@ -18,7 +18,7 @@ from hub.cli.diff import coloured
 from hub.cli.records import Records
 from hub.cli.screen import for_people
 from hub.cli.table import instant, name_zone
-from hub.cli.timeline import handoffs
+from hub.cli.timeline import pictures
 from hub.cli.width import columns, hung
 from hub.errors import HubError
 
@@ -115,7 +115,7 @@ def _clipped(text: str) -> str:
 
 
 def _handoffs(rows: list[HistoryEntry]) -> str:
-    return "\n".join(handoffs(rows, columns(sys.stdout))).strip() or "no handoff yet"
+    return "\n".join(pictures(rows, columns(sys.stdout))).strip() or "no handoff yet"
 
 
 def _commits(rows: list[Commit]) -> str:

@@ -1,6 +1,6 @@
 """The handoffs of an audit timeline as a picture: each state, and how long the work stood in it.
 
-Owns: the reading of `GET /api/history` rows as moves, and their drawing.
+Owns: their drawing.
 Must not: know what a state means; it draws the moves it finds.
 """
 
@@ -10,60 +10,34 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import pairwise
 
-import attrs
 import click
 
-from hub.api.history import HistoryEntry
+from hub.api.history import HistoryEntry, Steps, handoffs
 from hub.cli.screen import for_people
 
 _CELLS = 36
 _FEWEST = 4
 _BESIDE = 30
 """Columns beside the cells: the state and the milliseconds."""
-_HOME = "RUNNING"
 
 
-@attrs.frozen
-class Move:
-    """One transition of the state machine."""
-
-    at: datetime
-    source: str
-    target: str
-    reason: str
-
-
-def handoffs(history: list[HistoryEntry], width: int = 0) -> list[str]:
+def pictures(history: list[HistoryEntry], width: int = 0) -> list[str]:
     """One picture for each handoff in the rows that was made, in lines of at most `width` columns; 0 = as they are best."""
     cells = min(_CELLS, max(_FEWEST, width - _BESIDE)) if width else _CELLS
-    return [text for walk in _walks(history) for text in ("", *_picture(walk, cells))]
+    made = (walk for walk in handoffs(history) if _is_whole(walk))
+    return [text for walk in made for text in ("", *_picture(walk, cells))]
 
 
-def _walks(history: list[HistoryEntry]) -> Iterator[list[Move]]:
-    from hub.domain.handoff import ABANDONED  # whoever only asks for help needs no handoff
-
-    walk: list[Move] = []
-    for row in history:
-        if row.event != "handoff":
-            continue
-        move = _move(row)
-        if move.source == _HOME:
-            walk = []
-        walk.append(move)
-        if move.target == _HOME and walk[0].source == _HOME and not move.reason.startswith(ABANDONED):
-            yield walk
+def _is_whole(walk: Steps) -> bool:
+    (_, first), (_, last) = walk[0], walk[-1]
+    return first.source == last.target and not last.abandoned
 
 
-def _move(row: HistoryEntry) -> Move:
-    states, _, reason = row.summary.partition(", ")
-    source, _, target = states.partition(" -> ")
-    return Move(datetime.fromisoformat(row.ts), source, target, reason)
-
-
-def _picture(walk: list[Move], cells: int) -> Iterator[str]:
-    spans = [(here.target, _ms(here, after)) for here, after in pairwise(walk)]
-    total = max(1, _ms(walk[0], walk[-1]))
-    yield click.style(f"handed over in {total} ms: {for_people(walk[0].reason)}", bold=True)
+def _picture(walk: Steps, cells: int) -> Iterator[str]:
+    instants = [datetime.fromisoformat(row.ts) for row, _ in walk]
+    spans = [(to.target, _ms(*both)) for (_, to), both in zip(walk, pairwise(instants), strict=False)]
+    total = max(1, _ms(instants[0], instants[-1]))
+    yield click.style(f"handed over in {total} ms: {for_people(walk[0][1].reason)}", bold=True)
     done = 0
     for state, spent in spans:
         left = round(done * cells / total)
@@ -72,9 +46,9 @@ def _picture(walk: list[Move], cells: int) -> Iterator[str]:
         bar = " " * left + "#" * width + " " * (cells - left - width)
         yield f"  {state:<15} |{click.style(bar, fg='yellow')}| {spent:>6} ms"
         done += spent
-    end = walk[-1].at.astimezone().strftime("%H:%M:%S.%f")[:12]
-    yield f"  {walk[-1].target:<15} at {end}, with the next agent"
+    end = instants[-1].astimezone().strftime("%H:%M:%S.%f")[:12]
+    yield f"  {walk[-1][1].target:<15} at {end}, with the next agent"
 
 
-def _ms(start: Move, end: Move) -> int:
-    return round((end.at - start.at).total_seconds() * 1000)
+def _ms(start: datetime, end: datetime) -> int:
+    return round((end - start).total_seconds() * 1000)

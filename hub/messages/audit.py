@@ -56,6 +56,8 @@ class AuditHistory(Call[list[HistoryEntry]]):
     """Only records of a lower number."""
     event: str = ""
     """Only those of this event; "" = of every one."""
+    session_id: str = ""
+    """Only those of this session; "" = of every one."""
     handoffs: bool = False
     """Whether all older handoffs come before them."""
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from hub.api.convert import structure
-from hub.api.history import HistoryEntry
+from hub.api.history import HistoryEntry, Move
 from hub.domain.audit import AuditRecord
 from hub.domain.handoff import ABANDONED, Trigger
 from hub.domain.session import LeftOut
@@ -34,8 +35,8 @@ _SUMMARY = (
 )
 _GROUP = 10_000
 """Records that are searched in one go."""
-_KEPT = 8
-"""Events whose places are remembered."""
+_KEPT = 16
+"""Searches whose places are remembered."""
 
 
 class Timeline:
@@ -43,7 +44,8 @@ class Timeline:
 
     def __init__(self, journal: AuditJournal) -> None:
         self._journal = journal
-        self._found: dict[str, tuple[list[int], int]] = {}
+        self._found: dict[tuple[str, str], tuple[list[int], int]] = {}
+        """By event and session."""
         self._scores: dict[object, object] = {}
         """By the handoff's id; it is computed after the handoff, and stands in a later record."""
         self._scored = 0
@@ -53,7 +55,13 @@ class Timeline:
         return self._range(self._end() - limit, self._end())
 
     def page(
-        self, limit: int, before: int | None = None, event: str = "", *, handoffs: bool = False
+        self,
+        limit: int,
+        before: int | None = None,
+        event: str = "",
+        session_id: str = "",
+        *,
+        handoffs: bool = False,
     ) -> list[HistoryEntry]:
         """Entries, oldest first: the newest `limit` that are older than the record `before`.
 
@@ -61,6 +69,7 @@ class Timeline:
             limit: At most so many.
             before: Only records of a lower number; None = from the end of the log.
             event: Only records of this event; "" = of every one.
+            session_id: Only records of this session; "" = of every one.
             handoffs: All handoffs that are older still come first, so that none is ever out of sight.
 
         Where the log was tampered with, its last page ends with an entry `audit_broken` in the place of the bad record
@@ -69,11 +78,16 @@ class Timeline:
         end = self._end()
         last = [] if before is not None and before <= end else self._broken_at(end)
         end = end if before is None else min(before, end)
-        if event:
-            places = self._places(event)
-            stop = bisect_left(places, end)
-            found = [self._journal.read(seq, 1)[0] for seq in places[max(0, stop - limit) : stop]]
-            return [*map(self._entry, found), *last]
+        if event or session_id:
+            places = self._places(event, session_id)
+            likely = (self._journal.read(seq, 1)[0] for seq in reversed(places[: bisect_left(places, end)]))
+            # What an agent's own values look like is not believed.
+            found = (
+                one
+                for one in likely
+                if event in {"", one.event} and session_id in {"", one.data.get("sessionId")}
+            )
+            return [*map(self._entry, [*islice(found, limit)][::-1]), *last]
         first = max(0, end - limit)
         older = self.page(first, first, HANDOFF) if handoffs and first else []
         return [*older, *map(self._entry, self._range(first, end)), *last]
@@ -98,19 +112,26 @@ class Timeline:
         first = max(0, first)
         return self._journal.read(first, end - first) if end > first else []
 
-    def _places(self, event: str) -> list[int]:
-        """The numbers of the records of an event, in order. Only what came since the last search is searched."""
-        places, searched = self._found.get(event, ([], 0))
+    def _places(self, event: str, session_id: str = "") -> list[int]:
+        """The numbers, in order, of the records whose line looks as one of this event and session does.
+
+        Only what came since the last search is searched, and nothing is parsed.
+        """
+        places, searched = self._found.get((event, session_id), ([], 0))
         end = self._end()
-        # As a record's line has it; what an agent's own values look like is not believed.
-        mark = b'"event":"%s","hash":"' % event.encode()
+        marks = []
+        if event:
+            marks.append(b'"event":"%s","hash":"' % event.encode())
+        if session_id:
+            marks.append(b'"sessionId":"%s"' % session_id.encode())
         while searched < end:
-            likely = self._journal.places_of(mark, searched, min(end, searched + _GROUP))
-            places += [seq for seq in likely if self._journal.read(seq, 1)[0].event == event]
-            searched = min(end, searched + _GROUP)
-        if len(self._found) >= _KEPT and event not in self._found:
+            stop = min(end, searched + _GROUP)
+            found = (self._journal.places_of(mark, searched, stop) for mark in marks)
+            places += sorted(set.intersection(*map(set, found)))
+            searched = stop
+        if len(self._found) >= _KEPT and (event, session_id) not in self._found:
             self._found.clear()
-        self._found[event] = places, searched
+        self._found[event, session_id] = places, searched
         return places
 
     def _entry(self, record: AuditRecord) -> HistoryEntry:
@@ -121,12 +142,18 @@ class Timeline:
             parts.append("timed out")
         elif isinstance(data.get("exitCode"), int):
             parts.append(f"exit {data['exitCode']}")
+        move = None
         if record.event == HANDOFF:
-            over = [ABANDONED] if data.get("by") == Trigger.ABANDONED else []
-            words = [*over, *([str(data["reason"])] if data.get("reason") else [])]
+            move = Move(
+                source=data.get("from", ""),
+                target=data.get("to", ""),
+                reason=data.get("reason", ""),
+                abandoned=data.get("by") == Trigger.ABANDONED,
+            )
+            words = ": ".join(filter(None, (ABANDONED if move.abandoned else "", move.reason)))
             parts = [
-                f"{data.get('from')} -> {data.get('to')}",
-                *([": ".join(words)] if words else []),
+                f"{move.source} -> {move.target}",
+                *([words] if words else []),
                 *([f"fidelity {hfs}"] if data.get(_SCORE) else []),
             ]
         elif record.event == _SCORE:
@@ -142,6 +169,9 @@ class Timeline:
             exit_code=data.get("exitCode"),
             hfs=hfs,
             passed_by=structure(data.get("passedBy", []), list[LeftOut]),
+            move=move,
+            commit=data.get("commit", ""),
+            branch=data.get("branch", ""),
         )
 
     def _score(self, data: Mapping[str, Any]) -> Any:
@@ -150,7 +180,8 @@ class Timeline:
             return data.get("hfs")
         places = self._places(_SCORE)
         for seq in places[self._scored :]:
-            told = self._journal.read(seq, 1)[0].data
-            self._scores[told.get("handoffId")] = told.get("hfs")
+            told = self._journal.read(seq, 1)[0]
+            if told.event == _SCORE:
+                self._scores[told.data.get("handoffId")] = told.data.get("hfs")
         self._scored = len(places)
         return self._scores.get(data.get("handoffId"), data[_SCORE])

@@ -17,7 +17,7 @@ from hub.api.events import EventRecord
 from hub.api.history import Diff, HistoryEntry
 from hub.api.meta import MAX_SAFE_INTEGER, Meta
 from hub.api.session import Cost, SessionId
-from hub.api.sessions import Session, Sessions
+from hub.api.sessions import Sessions
 from hub.api.status import Status
 from hub.domain.standing import ENDED
 from hub.errors import Code, HubError
@@ -30,7 +30,8 @@ from hub.web.page.walks import walks
 
 SHOWN = 300
 """Events at once; a link leads to those before them."""
-_TIMELINE = 1000
+_ENDS = ("taken", "discarded")
+"""What becomes of the work of a session that is over."""
 
 
 @attrs.frozen(kw_only=True)
@@ -48,6 +49,7 @@ async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
     if row is None:
         raise HubError(Code.NOT_FOUND, f"There is no session {given.session_id}.", hint="See the board.")
     which = {"sessionId": row.session_id}
+    ended = row.session_state in ENDED
     before = {} if given.until is None else {"until": given.until}
     found = await together(
         status=partial(ask.part, Status, "/api/status", **which),
@@ -56,9 +58,8 @@ async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
         contract=partial(ask.maybe, dict[str, Any], "/api/contract", **which),
         cost=partial(ask.part, Cost, "/api/session/cost", **which),
         approvals=partial(ask.part, list[Approval], "/api/approvals"),
-        history=partial(ask.part, list[HistoryEntry], "/api/history", event="handoff", limit=_TIMELINE),
-        taken=partial(_newest, ask, "taken", row),
-        let_go=partial(_newest, ask, "discarded", row),
+        history=partial(ask.part, list[HistoryEntry], "/api/history", **which, event="handoff"),
+        **({event: partial(_newest, ask, event, row.session_id) for event in _ENDS} if ended else {}),
     )
     events: list[EventRecord] = list(found["events"] or ())
     return {
@@ -66,9 +67,9 @@ async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
         **found,
         "title": row.title or row.session_id,
         "session": row,
-        "ended": row.session_state in ENDED,
+        "ended": ended,
         "waiting_here": [one for one in found["approvals"] or () if one.session_id == row.session_id],
-        "walks": [walk for walk in walks(found["history"] or ()) if walk.session_id == row.session_id],
+        "walks": walks(found["history"] or ()),
         "calls": calls_of(events),
         "contract_text": json.dumps(found["contract"], indent=1, ensure_ascii=False)
         if found["contract"]
@@ -82,12 +83,11 @@ async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
     }
 
 
-async def _newest(ask: Ask, event: str, row: Session) -> HistoryEntry | None:
-    """The newest record of such an event in a session that is over."""
-    if row.session_state not in ENDED:
-        return None
-    found: list[HistoryEntry] = await ask(list[HistoryEntry], "/api/history", event=event, limit=_TIMELINE)
-    return next((one for one in reversed(found) if one.session_id == row.session_id), None)
+async def _newest(ask: Ask, event: str, session_id: str) -> HistoryEntry | None:
+    """The newest record of such an event; a log that was tampered with ends with another."""
+    query = {"sessionId": session_id, "event": event, "limit": 1}
+    found: list[HistoryEntry] = await ask(list[HistoryEntry], "/api/history", **query)
+    return next((one for one in found if one.event == event), None)
 
 
 VIEW = View(title="Session", show=show, given=SessionPageQuery, tags=ALL)

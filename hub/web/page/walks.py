@@ -1,6 +1,6 @@
 """Handoffs, read from the audit timeline.
 
-Owns: which rows of `GET /api/history` belong to one handoff, and how long the work stood in each state.
+Owns: what is told of one, and how long the work stood in each state.
 Must not: know what a state means.
 """
 
@@ -11,8 +11,8 @@ from itertools import pairwise
 
 import attrs
 
-from hub.api.history import HistoryEntry
-from hub.domain.handoff import ABANDONED, State
+from hub.api.history import HistoryEntry, Steps, handoffs
+from hub.domain.handoff import State
 from hub.domain.session import LeftOut
 from hub.domain.text.figures import agent_name
 from hub.web.page.words import instant
@@ -49,50 +49,29 @@ class Walk:
         return sum(stay.seconds for stay in self.stays)
 
 
-@attrs.frozen
-class _Move:
-    entry: HistoryEntry
-    source: str
-    target: str
-    reason: str
-
-
 def walks(history: Iterable[HistoryEntry]) -> list[Walk]:
     """The handoffs of a timeline, the oldest first; one that goes on is the last of its session."""
-    found: list[list[_Move]] = []
-    under_way: dict[str, list[_Move]] = {}
-    for entry in history:
-        states, _, reason = entry.summary.partition(", ")
-        source, arrow, target = states.partition(" -> ")
-        if entry.event != "handoff" or not arrow:
-            continue
-        if source == State.RUNNING or entry.session_id not in under_way:
-            under_way[entry.session_id] = []
-            found.append(under_way[entry.session_id])
-        under_way[entry.session_id].append(_Move(entry, source, target, reason))
-        if target == State.RUNNING:
-            del under_way[entry.session_id]
-    return [_walk(moves) for moves in found]
+    return [_walk(moves) for moves in handoffs(history)]
 
 
-def _walk(moves: list[_Move]) -> Walk:
-    first, last = moves[0], moves[-1]
-    over = last.target == State.RUNNING
+def _walk(moves: Steps) -> Walk:
+    (first, left), (last, move) = moves[0], moves[-1]
+    over = move.target == State.RUNNING
     stays = [
-        Stay(a.target, (instant(b.entry.ts) - instant(a.entry.ts)).total_seconds())
-        for a, b in pairwise(moves)
+        Stay(to.target, (instant(after.ts) - instant(here.ts)).total_seconds())
+        for (here, to), (after, _) in pairwise(moves)
     ]
     if not over:
-        stays.append(Stay(last.target, 0.0))
+        stays.append(Stay(move.target, 0.0))
     return Walk(
-        session_id=first.entry.session_id,
-        giver=agent_name(first.entry.provider, first.entry.account),
-        taker=agent_name(last.entry.provider, last.entry.account) if over else "",
-        reason=first.reason,
-        began=first.entry.ts,
-        ended=last.entry.ts if over else "",
+        session_id=first.session_id,
+        giver=agent_name(first.provider, first.account),
+        taker=agent_name(last.provider, last.account) if over else "",
+        reason=left.reason,
+        began=first.ts,
+        ended=last.ts if over else "",
         stays=tuple(stays),
-        hfs=last.entry.hfs,
-        abandoned=over and last.reason.startswith(ABANDONED),
-        passed=next((tuple(move.entry.passed_by) for move in reversed(moves) if move.entry.passed_by), ()),
+        hfs=last.hfs,
+        abandoned=move.abandoned,
+        passed=next((tuple(row.passed_by) for row, _ in reversed(moves) if row.passed_by), ()),
     )

@@ -21,8 +21,9 @@ _NEWEST = 1000
 
 async def history(context: Context, query: HistoryQuery) -> list[HistoryEntry]:
     """No number of other records puts a handoff out of sight."""
-    plain = query.limit is None and query.cursor is None and not query.event
-    order = AuditHistory(query.limit or _NEWEST, query.cursor, query.event, plain)
+    session_id = await context.session_meant(query.session_id)
+    plain = query.limit is None and query.cursor is None and not query.event and not session_id
+    order = AuditHistory(query.limit or _NEWEST, query.cursor, query.event, session_id, plain)
     return await context.call(order, timeout=WRITE)
 
 

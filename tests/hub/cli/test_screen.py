@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hub.api.history import HistoryEntry
 from hub.cli.screen import Screen, block, gauge, line, shown, whole
-from hub.cli.timeline import handoffs
+from hub.cli.timeline import pictures
 from hub.domain.event import Tag
 from tests.sample import sample
 
@@ -139,19 +139,20 @@ def test_a_gauge_has_always_the_same_width(used):
     assert gauge(used).count("#") == max(0, min(10, round(used / 100)))
 
 
-def moves(spans, start=0, reason="the usage limit is reached"):
+def moves(spans, start=0, reason="the usage limit is reached", session="s-1"):
     """History rows of one handoff that stood so many milliseconds in each state."""
     rows, at, before = [], start, "RUNNING"
     for state, spent in zip(STATES, [*spans, 0], strict=True):
         ts = f"2026-01-01T00:{at // 60000:02}:{at // 1000 % 60:02}.{at % 1000:03}Z"
-        rows.append(sample(HistoryEntry, event="handoff", ts=ts, summary=f"{before} -> {state}, {reason}"))
+        move = {"source": before, "target": state, "reason": reason}
+        rows.append(sample(HistoryEntry, event="handoff", ts=ts, sessionId=session, move=move))
         before, at = state, at + spent
     return rows
 
 
 def test_a_handoff_is_drawn_state_by_state():
     """Each state's own time, and the sum."""
-    drawn = [click.unstyle(text) for text in handoffs(moves([100, 200, 0, 300, 400]))]
+    drawn = [click.unstyle(text) for text in pictures(moves([100, 200, 0, 300, 400]))]
     assert drawn[1] == "handed over in 1000 ms: the usage limit is reached"
     assert [row.split()[0] for row in drawn[2:]] == list(STATES)
     assert [row.split()[-2] for row in drawn[2:-1]] == ["100", "200", "0", "300", "400"]
@@ -160,15 +161,14 @@ def test_a_handoff_is_drawn_state_by_state():
 def test_a_handoff_that_nobody_took_is_not_drawn_as_one():
     """A receiver that could not start was "handed over in 84616 ms ... with the next agent"."""
     given_up = moves([100, 200, 0, 300, 84_016])
-    words = "RESUMING -> RUNNING, not handed over: the usage limit is reached"
-    given_up[-1] = attrs.evolve(given_up[-1], summary=words)
-    assert handoffs(given_up) == []
+    given_up[-1] = attrs.evolve(given_up[-1], move=attrs.evolve(given_up[-1].move, abandoned=True))
+    assert pictures(given_up) == []
 
 
 @given(st.lists(st.integers(0, 20_000), min_size=5, max_size=5))
 def test_bars_stay_in_their_frame(spans):
     """Whatever the times: equal widths, no bar without a mark."""
-    drawn = [click.unstyle(text) for text in handoffs(moves(spans))][2:-1]
+    drawn = [click.unstyle(text) for text in pictures(moves(spans))][2:-1]
     bars = [row.split("|")[1] for row in drawn]
     assert {len(bar) for bar in bars} == {36}
     assert all("#" in bar for bar in bars)
@@ -179,7 +179,17 @@ def test_only_whole_handoffs_are_drawn():
     whole = moves([1, 1, 1, 1, 1], start=5000, reason="second")
     broken = moves([1, 1, 1, 1, 1])[:3]
     other = sample(HistoryEntry, event="agent_event", ts="2026-01-01T00:00:00.000Z", summary="x")
-    drawn = [text for text in handoffs([*broken, other, *whole]) if "handed over" in text]
+    drawn = [text for text in pictures([*broken, other, *whole]) if "handed over" in text]
     assert len(drawn) == 1
     assert "second" in drawn[0]
-    assert handoffs(whole[2:]) == []
+    assert pictures(whole[2:]) == []
+
+
+def test_two_sessions_hand_over_at_once():
+    """Each handoff has its own steps: the one that began later hid the other, and was drawn with its end."""
+    mine, other = moves([100, 200, 0, 300, 400]), moves([9, 9, 9, 9, 9], start=50, session="s-2")
+    rows = sorted([*mine, *other], key=lambda row: row.ts)
+    assert [text.split(":")[0] for text in map(click.unstyle, pictures(rows)) if "handed over" in text] == [
+        "handed over in 1000 ms",
+        "handed over in 45 ms",
+    ]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hub.api.history import HistoryEntry
 from hub.cli.table import table
-from hub.cli.timeline import handoffs
+from hub.cli.timeline import pictures
 from hub.cli.width import advice, columns, hung, visible
 from tests.sample import sample
 
@@ -64,11 +64,14 @@ def test_a_handoffs_picture_fits(width):
     states = ["RUNNING", "PAUSING", "SNAPSHOTTED", "ENVELOPE_BUILT", "DISPATCHED", "RESUMING", "RUNNING"]
     rows = [
         sample(
-            HistoryEntry, event="handoff", ts=f"2026-01-02T03:04:0{at}.000Z", summary=f"{one} -> {two}, limit"
+            HistoryEntry,
+            event="handoff",
+            ts=f"2026-01-02T03:04:0{at}.000Z",
+            move={"source": one, "target": two, "reason": "limit"},
         )
         for at, (one, two) in enumerate(pairwise(states))
     ]
-    bars = [line for line in map(click.unstyle, handoffs(rows, width)) if "|" in line]
+    bars = [line for line in map(click.unstyle, pictures(rows, width)) if "|" in line]
     assert len(bars) == 5
     assert {len(bar) for bar in bars} == {min(width, 66)}
 

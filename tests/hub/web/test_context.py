@@ -65,6 +65,12 @@ async def test_the_history_is_the_newest_of_the_audit_log(made, monkeypatch):
         assert [entry["event"] for entry in full][:2] == ["daemon_started", "session_started"]
         for limit in (1, 3, len(full), len(full) + 5):
             assert await live.get("/api/history", {"limit": limit}) == full[-limit:]
+        session = next(entry["sessionId"] for entry in full if entry["event"] == "session_started")
+        mine = [entry for entry in full if entry["sessionId"] == session]
+        assert await live.get("/api/history", {"sessionId": session[:-2], "event": "handoff"}) == [
+            entry for entry in mine if entry["event"] == "handoff"
+        ]
+        assert await live.get("/api/history", {"sessionId": session, "limit": 10_000}) == mine
         moves = [entry["summary"] for entry in full if entry["event"] == "handoff"]
         assert [move.partition(",")[0] for move in moves] == [
             "RUNNING -> PAUSING",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from hub.api.history import Move
 from hub.io.audit.journal import AuditJournal
 from hub.io.audit.timeline import Timeline
 from hub.io.project.places import Places
@@ -68,6 +69,31 @@ def test_what_looks_like_an_event_is_none(journal):
     add(journal, "agent_event", input={"event": "handoff", "hash": ""}, text='"event":"handoff","hash":"')
     add(journal, "handoff")
     assert seqs(Timeline(journal).page(9, event="handoff")) == [1]
+
+
+def test_one_sessions_records(journal):
+    """However many other sessions there were: the page of an old one said that its work was not taken."""
+    add(journal, "taken", "handoff", sessionId="s-1", commit="abc", branch="fix")
+    for _ in range(3):
+        add(journal, *["taken"] * 400, sessionId="s-2")
+    add(journal, "agent_event", input={"sessionId": "s-1"}, sessionId="s-2")
+    timeline = Timeline(journal)
+    (taken,) = timeline.page(1, event="taken", session_id="s-1")
+    assert (taken.seq, taken.commit, taken.branch, taken.move) == (0, "abc", "fix", None)
+    assert seqs(timeline.page(9, session_id="s-1")) == [0, 1]
+    assert seqs(timeline.page(9, 1, session_id="s-1")) == [0]
+    assert timeline.page(9, event="taken", session_id="s-3") == []
+    add(journal, "taken", sessionId="s-1")
+    assert seqs(timeline.page(1, event="taken", session_id="s-1")) == [1202 + 1]
+
+
+def test_a_step_of_a_handoff_is_told_in_parts(journal):
+    """Nobody need read the words of the summary, in which an agent's may be."""
+    add(journal, "handoff", **{"from": "RUNNING", "to": "PAUSING", "reason": "a, b -> c"})
+    add(journal, "handoff", **{"from": "PAUSING", "to": "RUNNING", "by": "abandoned"})
+    begun, given_up = Timeline(journal).page(2)
+    assert begun.move == Move(source="RUNNING", target="PAUSING", reason="a, b -> c")
+    assert given_up.move == Move(source="PAUSING", target="RUNNING", abandoned=True)
 
 
 def test_many_events_are_searched_for(journal):
