@@ -72,6 +72,10 @@ class HistoryEntry:
     """Of an acceptance command; null where none ended."""
     hfs: int | Literal["pending"] | None = None
     """The score of the handoff that this record ends; null for any other record, and where it could not be known."""
+    missing: list[str] = attrs.field(factory=list)
+    """Of a record with a score: what the next agent was not told, `facet: fact`, at most 20."""
+    unsupported: list[str] = attrs.field(factory=list)
+    """Of a record with a score: what it was told and nothing shows, `facet: claim`, at most 20."""
     passed_by: list[LeftOut] = attrs.field(factory=list)
     """Of a handoff's record that chose the receiver: who else was asked for, and why it was none of them."""
     move: Move | None = None

@@ -14,6 +14,7 @@ import click
 
 from hub.api.history import HistoryEntry, Steps, handoffs
 from hub.cli.screen import for_people
+from hub.domain.text.figures import lowered
 
 _CELLS = 36
 _FEWEST = 4
@@ -48,6 +49,10 @@ def _picture(walk: Steps, cells: int) -> Iterator[str]:
         done += spent
     end = instants[-1].astimezone().strftime("%H:%M:%S.%f")[:12]
     yield f"  {walk[-1][1].target:<15} at {end}, with the next agent"
+    last = walk[-1][0]
+    if why := lowered(last.missing, last.unsupported):
+        yield f"  fidelity {last.hfs} of 100:"
+        yield from (f"    {for_people(one)}" for one in why)
 
 
 def _ms(start: datetime, end: datetime) -> int:

@@ -14,6 +14,7 @@ from itertools import pairwise
 import attrs
 
 from hub.domain.jsonvalue import JsonObject
+from hub.domain.text.figures import lowered
 from hub.tui.look import Look
 from hub.tui.rows import Row, row, wrapped
 from hub.tui.words import for_people, named, time_of
@@ -31,7 +32,8 @@ class Ride:
     receiver: str = ""
     reason: str = ""
     score: str = ""
-    missing: list[str] = attrs.field(factory=list)
+    lacks: list[str] = attrs.field(factory=list)
+    """Why the score is not 100."""
     passed: list[str] = attrs.field(factory=list)
     """Who else was asked for, and why it was none of them."""
     moves: list[tuple[str, datetime]] = attrs.field(factory=list)
@@ -84,7 +86,7 @@ class Ribbon:
             ride.passed = [f"{named(one)}: {one['reason']}" for one in meta["passedBy"]]
         if isinstance(meta.get("hfs"), int | float):
             ride.score = f"{meta['hfs']:g} of 100"
-            ride.missing = [str(one) for one in meta.get("missing", [])]
+            ride.lacks = lowered(meta.get("missing", []), meta.get("unsupported", []))
 
     def rows(self, width: int, look: Look) -> Iterator[Row]:
         """The newest handoff first."""
@@ -119,8 +121,10 @@ def _drawn(ride: Ride, width: int, look: Look) -> Iterator[Row]:
         first, *rest = wrapped(for_people(words), width - 14)
         yield row(("  passed by: ", "dim"), first)
         yield from (row(" " * 13 + line) for line in rest)
-    for words in ride.missing[:5]:
-        yield row(("  missing: ", "dim"), words)
+    for words in ride.lacks:
+        first, *rest = wrapped(for_people(words), width - 4)
+        yield row("  ", (first, "warn"))
+        yield from (row("    " + line) for line in rest)
 
 
 def _states(ride: Ride, cells: int, look: Look) -> Iterator[Row]:

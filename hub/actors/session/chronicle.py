@@ -213,7 +213,14 @@ class Scores:
 
     async def _tell(self, owed: Unscored, found: Fidelity | None) -> None:
         hfs = found.hfs if found else 0
-        await self.context.store.note("fidelity", f"hfs:{owed.handoff}", handoffId=owed.handoff, hfs=hfs)
+        lacks = (
+            {"missing": list(found.missing[:20]), "unsupported": list(found.unsupported[:20])}
+            if found
+            else {}
+        )
+        await self.context.store.note(
+            "fidelity", f"hfs:{owed.handoff}", handoffId=owed.handoff, hfs=hfs, **lacks
+        )
         if found is None:
             return
         await self.context.store.say(
@@ -223,8 +230,7 @@ class Scores:
             handoffId=owed.handoff,
             hfs=hfs,
             recallPermille={facet: round(share * 1000) for facet, share in found.per_class.items()},
-            missing=list(found.missing[:20]),
-            unsupported=list(found.unsupported[:20]),
+            **lacks,
         )
 
     async def _unknown(self, owed: Unscored, error: HubError) -> None:

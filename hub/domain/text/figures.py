@@ -1,14 +1,18 @@
 """Figures as a person reads them, the same in a terminal, on a page and in a table.
 
-Owns: the words for a span of time, a number of things, money, and whose work something is.
+Owns: the words for a span of time, a number of things, money, whose work something is, and what a score lacks.
 Must not: read a clock, or know where something is shown.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
+
 from hub.domain.accounts.account import DEFAULT_ACCOUNT
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
+_FEW = 5
 
 
 def span(seconds: float) -> str:
@@ -37,6 +41,19 @@ def money(usd: float) -> str:
 def cost(usd: float | None, *, whole: bool) -> str:
     """What is known of a cost, and whether there is more that has no price."""
     return "not known" if usd is None else money(usd) if whole else f"more than {money(usd)}"
+
+
+def lowered(missing: Iterable[str], unsupported: Iterable[str]) -> list[str]:
+    """Why a handoff's score is not 100, a line each; the first few of a kind.
+
+    Args:
+        missing: What the next agent was not told.
+        unsupported: What it was told and nothing shows, an agent's own word that something is done for one.
+    """
+    return [
+        *(f"not handed over: {fact}" for fact in islice(missing, _FEW)),
+        *(f"said, but nothing shows it: {claim}" for claim in islice(unsupported, _FEW)),
+    ]
 
 
 def agent_name(provider: str, account: str) -> str:

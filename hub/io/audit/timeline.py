@@ -46,7 +46,7 @@ class Timeline:
         self._journal = journal
         self._found: dict[tuple[str, str], tuple[list[int], int]] = {}
         """By event and session."""
-        self._scores: dict[object, object] = {}
+        self._scores: dict[object, Mapping[str, Any]] = {}
         """By the handoff's id; it is computed after the handoff, and stands in a later record."""
         self._scored = 0
 
@@ -136,7 +136,8 @@ class Timeline:
 
     def _entry(self, record: AuditRecord) -> HistoryEntry:
         data = record.data
-        hfs = self._score(data)
+        score = self._score(data) if record.event in {HANDOFF, _SCORE} else {}
+        hfs = score.get("hfs")
         parts = [str(data[name]) for name in _SUMMARY if data.get(name)]
         if data.get("timedOut"):
             parts.append("timed out")
@@ -168,20 +169,22 @@ class Timeline:
             account=data.get("account", ""),
             exit_code=data.get("exitCode"),
             hfs=hfs,
+            missing=list(score.get("missing", ())),
+            unsupported=list(score.get("unsupported", ())),
             passed_by=structure(data.get("passedBy", []), list[LeftOut]),
             move=move,
             commit=data.get("commit", ""),
             branch=data.get("branch", ""),
         )
 
-    def _score(self, data: Mapping[str, Any]) -> Any:
-        """The score of the handoff that a record ends, `pending` until it has one; of another record its own, or None."""
+    def _score(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The score of the handoff that a record ends, `pending` until it has one; of another record its own."""
         if not data.get(_SCORE):
-            return data.get("hfs")
+            return data
         places = self._places(_SCORE)
         for seq in places[self._scored :]:
             told = self._journal.read(seq, 1)[0]
             if told.event == _SCORE:
-                self._scores[told.data.get("handoffId")] = told.data.get("hfs")
+                self._scores[told.data.get("handoffId")] = told.data
         self._scored = len(places)
-        return self._scores.get(data.get("handoffId"), data[_SCORE])
+        return self._scores.get(data.get("handoffId"), {"hfs": data[_SCORE]})

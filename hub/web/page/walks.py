@@ -14,7 +14,7 @@ import attrs
 from hub.api.history import HistoryEntry, Steps, handoffs
 from hub.domain.handoff import State
 from hub.domain.session import LeftOut
-from hub.domain.text.figures import agent_name
+from hub.domain.text.figures import agent_name, lowered
 from hub.web.page.words import instant
 
 
@@ -39,6 +39,8 @@ class Walk:
     ended: str
     stays: tuple[Stay, ...]
     hfs: int | str | None
+    lacks: tuple[str, ...]
+    """Why the score is not 100."""
     abandoned: bool
     passed: tuple[LeftOut, ...]
     """Who else was asked for, and why it was none of them."""
@@ -72,6 +74,7 @@ def _walk(moves: Steps) -> Walk:
         ended=last.ts if over else "",
         stays=tuple(stays),
         hfs=last.hfs,
+        lacks=tuple(lowered(last.missing, last.unsupported)),
         abandoned=move.abandoned,
         passed=next((tuple(row.passed_by) for row, _ in reversed(moves) if row.passed_by), ()),
     )

@@ -158,6 +158,17 @@ def test_a_handoff_is_drawn_state_by_state():
     assert [row.split()[-2] for row in drawn[2:-1]] == ["100", "200", "0", "300", "400"]
 
 
+def test_a_score_below_100_says_why():
+    """`fidelity 73` alone sent its reader into the event log."""
+    rows = moves([1, 1, 1, 1, 1])
+    rows[-1] = attrs.evolve(rows[-1], hfs=73, missing=["files: a.py"], unsupported=["next: done installed."])
+    assert [click.unstyle(text) for text in pictures(rows)[-3:]] == [
+        "  fidelity 73 of 100:",
+        "    not handed over: files: a.py",
+        "    said, but nothing shows it: next: done installed.",
+    ]
+
+
 def test_a_handoff_that_nobody_took_is_not_drawn_as_one():
     """A receiver that could not start was "handed over in 84616 ms ... with the next agent"."""
     given_up = moves([100, 200, 0, 300, 84_016])

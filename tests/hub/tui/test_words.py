@@ -146,7 +146,7 @@ def test_a_handoff_has_both_ends_its_states_its_score_and_who_was_passed_by():
             {"provider": "gemini", "account": "team", "reason": "at its limit until 2026-01-01T10:00:00Z", "hint": ""},
         ]),
         move(4, "ENVELOPE_BUILT", "RUNNING", 2.0, provider="codex", account="work"),
-        {"id": 5, "ts": "", "tag": "handoff", "msg": "", "meta": {"handoffId": "h-1", "hfs": 97, "missing": ["a fact"]}},
+        {"id": 5, "ts": "", "tag": "handoff", "msg": "", "meta": {"handoffId": "h-1", "hfs": 97, "missing": ["a fact"], "unsupported": ["next: done installed."]}},
     ])  # fmt: skip
     shown = ["".join(text for text, _ in row.pieces) for row in ribbon.rows(80, ASCII)]
     assert shown[0] == "claude -->  codex/work   hfs 97 of 100".replace("-->  ", "--> ")
@@ -155,7 +155,7 @@ def test_a_handoff_has_both_ends_its_states_its_score_and_who_was_passed_by():
     assert shown[2].endswith("500 ms")
     assert "1000 ms" in shown[5]
     assert shown[6].startswith("  passed by: gemini/team: at its limit until ")
-    assert "missing: a fact" in shown[7]
+    assert shown[7:9] == ["  not handed over: a fact", "  said, but nothing shows it: next: done installed."]
     assert any("qwen is left out" in line for line in shown)
 
 

@@ -96,6 +96,18 @@ def test_a_step_of_a_handoff_is_told_in_parts(journal):
     assert given_up.move == Move(source="PAUSING", target="RUNNING", abandoned=True)
 
 
+def test_a_handoff_is_told_with_what_its_score_lacks(journal):
+    """The score comes in a later record than the handoff's last."""
+    add(journal, "handoff", handoffId="h-1", fidelity="pending", **{"from": "RESUMING", "to": "RUNNING"})
+    timeline = Timeline(journal)
+    assert (timeline.page(1)[0].hfs, timeline.page(1)[0].missing) == ("pending", [])
+    add(journal, "fidelity", handoffId="h-1", hfs=73, missing=["a: b"], unsupported=["c: d"])
+    for row in timeline.page(2):
+        assert (row.hfs, row.missing, row.unsupported) == (73, ["a: b"], ["c: d"])
+    add(journal, "agent_event", missing="its own word", hfs="x")
+    assert (timeline.page(1)[0].hfs, timeline.page(1)[0].missing) == (None, [])
+
+
 def test_many_events_are_searched_for(journal):
     """What is remembered of searches is bounded."""
     names = [f"e{number}" for number in range(20)]
