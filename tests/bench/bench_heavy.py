@@ -5,11 +5,15 @@ again and again, a process of its own asks for `/api/health` every few milliseco
 Peer: universal-ctags over the same files, in turns with the look at a project's code, where `ctags` is on PATH; for all others the
 longest answer of `/api/health` while nothing else is asked. The session is handed over once: there is a contract.
 
+The look at the code and retrieval are read to their last byte on one connection and not parsed: ctags' output is read by nobody
+either. All others are asked for as `hub` does, with a connection for each and the answer parsed.
+
 `HUB_BENCH_SOURCES` names the folder of source code (Django's, say); else it is a part of this Python's own library.
 """
 
 from __future__ import annotations
 
+import http.client
 import os
 import random
 import shutil
@@ -17,7 +21,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from http import HTTPStatus
 from pathlib import Path
+from typing import Self
+from urllib.parse import urlencode
 
 import pytest
 
@@ -76,6 +83,26 @@ class Probe:
         return float(said)
 
 
+class Kept:
+    """One connection to a daemon."""
+
+    def __init__(self, port: int) -> None:
+        self._link = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._link.close()
+
+    def get(self, path: str, /, **query: object) -> bytes:
+        """The bytes of an answer."""
+        self._link.request("GET", f"{path}?{urlencode(query)}")
+        answer = self._link.getresponse()
+        assert answer.status == HTTPStatus.OK
+        return answer.read()
+
+
 def timed(act: Callable[[], object], rounds: int) -> float:
     """Milliseconds of the act (p50)."""
     taken = []
@@ -131,7 +158,8 @@ def served(made: Project, scale: float) -> Iterator[tuple[str, Callable[[], obje
     """What is asked for: its name, the request, and how often."""
     api = Api(made.port, 60)
     rounds = at_least(1, ROUNDS, scale)
-    yield "GET /api/graph/project", lambda: api.get("/api/graph/project", {"path": "code"}), rounds
+    with Kept(made.port) as kept:
+        yield "GET /api/graph/project", lambda: kept.get("/api/graph/project", path="code"), rounds
     yield "GET /api/detect, 2,000 sessions", lambda: api.get("/api/detect", {"sinceHours": 8760}), rounds
     yield "POST /api/pipelines, 40,000 unknown ids", lambda: refused(api), rounds
     yield "GET /api/graph/detail, 2,000 nodes", lambda: api.get("/api/graph/detail", {"limit": 2000}), rounds
@@ -154,7 +182,8 @@ def served(made: Project, scale: float) -> Iterator[tuple[str, Callable[[], obje
     ]
     draw = random.Random(3)
     asked = at_least(5, RETRIEVALS, scale)
-    yield "GET /api/retrieval", lambda: api.get("/api/retrieval", {"q": draw.choice(words)}), asked
+    with Kept(made.port) as kept:
+        yield "GET /api/retrieval", lambda: kept.get("/api/retrieval", q=draw.choice(words)), asked
 
 
 def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
