@@ -17,7 +17,10 @@ from tests.hub.web.wire import ask
         ("?cursor=12", (1000, 12, "", "", False)),
         ("?cursor=0&limit=1", (1, 0, "", "", False)),
         ("?event=handoff", (1000, None, "handoff", "", False)),
-        ("?sessionId=0198c5a1-0000-7000-8000-000000000000", (1000, None, "", "0198c5a1-0000-7000-8000-000000000000", False)),
+        (
+            "?sessionId=s-00000001-00000002",
+            (1000, None, "", "s-00000001-00000002", False),
+        ),
     ],
 )
 async def test_what_is_asked_of_the_log(server: Server, query: str, asked: tuple):
