@@ -1,5 +1,5 @@
 """What holds for every test: the same examples, no user's settings of hub or git, bytecode that is kept, nothing that is
-left open, and what measures coverage.
+left open.
 """
 
 import os
@@ -7,7 +7,6 @@ import signal
 import sys
 from pathlib import Path
 
-import pytest
 from hypothesis import settings
 
 from tests.left import _nothing_is_left
@@ -51,15 +50,3 @@ os.environ["HUB_TRUST"] = "1"
 
 # Other tests run real agents meanwhile: only the tests of the detector look for them.
 os.environ["HUB_AMBIENT"] = "0"
-
-COVERING = ("tests/supervisors/", "tests/hub/domain/", "tests/redaction/")
-"""The tests of the parts that must be covered in full; they do it without the others' help."""
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With a bare `--cov`, measure the covering tests alone: a traced test takes half as long again, or twice as long."""
-    if getattr(config.option, "cov_source", None) != [True]:
-        return  # not measured, or the caller says what to measure
-    for item in items:
-        if not item.nodeid.startswith(COVERING):
-            item.add_marker("no_cover")
