@@ -2,6 +2,10 @@
 
 Each is a process of its own, as installed, with its bytecode compiled.
 Peer: the bare interpreter, which does nothing.
+
+Of `status --json`'s 205 ms of processor time 150 are imports, half of them what `--help` has too, the rest classes made by
+attrs, and cattrs; 13 the functions that cattrs makes for the answer. At load 12-14 the three took 63-81, 251-473 and 844-958
+ms beside a peer's 52-75.
 """
 
 from __future__ import annotations
