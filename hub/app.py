@@ -89,6 +89,7 @@ from supervisors import (
 )
 
 M = TypeVar("M")
+_SECOND = 1_000_000_000
 _INTENSITY = 10
 _PERIOD = 30.0
 _MAX_JOBS = 16
@@ -97,8 +98,9 @@ _GRAPH_BACKOFF = Backoff(first=0.5, factor=4.0)
 
 
 def new_id(prefix: str) -> str:
-    """`<prefix>-<seconds>-<random>`: sorts by time, fits a branch name and a file name."""
-    return f"{prefix}-{int(time.time()):x}-{secrets.token_hex(4)}"
+    """`<prefix>-<seconds>-<256ths of one><random>`: sorts by time, fits a branch name and a file name."""
+    seconds, rest = divmod(time.time_ns(), _SECOND)
+    return f"{prefix}-{seconds:x}-{rest * 256 // _SECOND:02x}{secrets.token_hex(3)}"
 
 
 def _room(*children: ChildSpec) -> SupervisorSpec:

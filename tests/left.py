@@ -1,4 +1,4 @@
-"""No test leaves anything open to the garbage collector: no socket, file or database.
+"""No test leaves anything to the next one: no socket, file or database open to the garbage collector, no other umask.
 
 Owns: the look at what a test has left open, and that what nobody holds any more is told of there and then.
 Must not: close anything: a test that forgets something fails.
@@ -62,7 +62,9 @@ def open_things() -> set[object]:
 @pytest.fixture(autouse=True)
 def _nothing_is_left() -> Iterator[None]:
     """What a wider fixture holds stays; what nobody holds is a warning, and so an error, of this test."""
-    before = open_things()
+    before, mask = open_things(), os.umask(0o077)
+    os.umask(mask)  # it is told by setting it alone
     yield
+    assert os.umask(mask) == mask, "what later tests make would have other rights"
     if open_things() - before:
         gc.collect()
