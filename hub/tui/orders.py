@@ -205,6 +205,10 @@ class OrdersPage(Page):
         )
         if not task:
             return
+        about = "A command that must exit with 0, such as make test.\nEmpty: as hub.toml says."
+        verify = await self.app.push_screen_wait(AskText("How is it known to be done?", about, needed=False))
+        if verify is None:
+            return
         found = await self.hub.daemon.get(list[ProviderStatus], "/api/providers")
         usable = [one for one in found if one.status in ("standby", "active")]
         provider = ""
@@ -216,7 +220,7 @@ class OrdersPage(Page):
                 return
             if chosen != "-":
                 provider = chosen
-        order = Run(task=task, queue=True, provider=provider)
+        order = Run(task=task, queue=True, provider=provider, verify=[verify] if verify else None)
         started = await self.hub.daemon.post(Started, "/api/run", order, patience=START_PATIENCE)
         place = f", waits for its turn as number {started.position}" if started.position else ""
         self.say(f"Started on the branch {started.branch}{place}")

@@ -16,7 +16,7 @@ from textual.events import Resize
 from textual.widgets import ContentSwitcher, Static
 
 from hub.domain.jsonvalue import JsonObject
-from hub.domain.standing import words
+from hub.domain.standing import ENDED, words
 from hub.domain.text.figures import agent_name, counted
 from hub.tui.diffs import rows_of as diff_rows
 from hub.tui.look import moment
@@ -27,7 +27,7 @@ from hub.tui.rows import Rows, plain
 from hub.tui.words import Story
 
 if TYPE_CHECKING:
-    from hub.api.history import Diff
+    from hub.api.history import Diff, HistoryEntry
     from hub.api.status import Status
 
 VIEWS = (
@@ -41,6 +41,8 @@ _HINTS = {"stream": "   enter unfolds, f all", "diff": "   J, K next file"}
 """What more can be done in a view."""
 _PAST = 3000
 """Events of the session's past that are asked for."""
+_AT_WORK = frozenset({"reply", "pause", "handoff", "stop"})
+"""Orders to a session that has not ended."""
 
 
 class SessionPage(OrdersPage):
@@ -81,6 +83,8 @@ class SessionPage(OrdersPage):
         self.diff: Diff | None = None
         self.asked = ""
         """The agent's newest question."""
+        self.fate = ""
+        """What has become of its work; "" while it goes on."""
         self._early: list[JsonObject] = []
         """What came while the past was on its way."""
 
@@ -112,12 +116,32 @@ class SessionPage(OrdersPage):
             await self._load_past()
         if self._unasked and self.view == "handoffs":
             await self._load_handoffs()
+        before = self.ended
         self.status = await self.hub.daemon.get(Status, "/api/status", {"sessionId": self.session_id})
+        if self.ended is not before:
+            self.refresh_bindings()
+        self.fate = await self._fate() if self.ended else ""
         self.draw_state()
         if self.view == "diff":
             await self._load_diff()
         elif self.view == "cost":
             await self._load_cost()
+
+    async def _fate(self) -> str:
+        """What has become of the work of a session that is over."""
+        if gone := await self._newest("discarded"):
+            return f"discarded {moment(gone.ts, self.now)}"
+        if taken := await self._newest("taken"):
+            return f"taken {f'as {taken.commit[:12]}' if taken.commit else 'as a patch'}"
+        return "not taken yet"
+
+    async def _newest(self, event: str) -> HistoryEntry | None:
+        """The newest record of such an event; a log that was tampered with ends with another."""
+        from hub.api.history import HistoryEntry
+
+        query: dict[str, str | int] = {"sessionId": self.session_id, "event": event, "limit": 1}
+        found = await self.hub.daemon.get(list[HistoryEntry], "/api/history", query)
+        return next((one for one in found if one.event == event), None)
 
     async def _load_diff(self) -> None:
         from hub.api.history import Diff
@@ -189,6 +213,17 @@ class SessionPage(OrdersPage):
         return self.asked
 
     @property
+    def ended(self) -> bool:
+        """Whether it is over, as far as is known."""
+        return self.status is not None and self.status.session_state in ENDED
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing can be told to an agent that is gone."""
+        if action in _AT_WORK and self.ended:
+            return False
+        return super().check_action(action, parameters)
+
+    @property
     def view(self) -> str:
         """Which view is seen."""
         return self.query_one(ContentSwitcher).current or "stream"
@@ -231,6 +266,8 @@ class SessionPage(OrdersPage):
             told.append(f"{counted(state.handoffs_done, 'handoff')}, hfs {score}")
         if state.wait_until:
             told.append(f"waits until {moment(state.wait_until, self.now)}: {state.wait_reason}")
+        if self.fate:
+            told.append(self.fate)
         lines = ["  ".join(told)]
         if state.needs_approval:
             lines.append("It waits for your word: a shows what it asks for.")

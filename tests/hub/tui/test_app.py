@@ -42,6 +42,8 @@ def test_a_session_from_the_board_to_its_end(work):
         await pilot.press("n")
         await sees(app, pilot, "What is to be done?")
         await pilot.press(*"tidy up", "enter")
+        await sees(app, pilot, "How is it known to be done?", "as hub.toml says")
+        await pilot.press(*"true", "enter")
         await sees(app, pilot, "Needs you (1)", "needs approval", "tidy up")
         await pilot.press("enter")
         await sees(app, pilot, "It waits for your word", "[red]the code[/red]", "run echo seen-below")
@@ -53,11 +55,15 @@ def test_a_session_from_the_board_to_its_end(work):
         await pilot.press("e")
         await sees(app, pilot, "Your answer to the agent", "sqlite or postgres?")
         await pilot.press(*"sqlite", "enter")
-        await sees(app, pilot, "done, not verified", "you: sqlite", "session completed")
+        await sees(app, pilot, "not taken yet", "you: sqlite", "session completed")
+        shown = text(app)
+        assert " verified  " in shown
+        assert "t Take" in shown
+        assert "x Stop" not in shown  # nothing can be told to an agent that is gone
         await pilot.press("home", *["down"] * 5, "f")
         await sees(app, pilot, "seen-below\n")
         await pilot.press("escape")
-        await sees(app, pilot, "Done (1)", "done, not verified")
+        await sees(app, pilot, "Done (1)", "verified", "x Stop")
 
     shows(work.root, story)
 
@@ -200,11 +206,11 @@ def test_pause_handoff_stop_take_and_discard_by_their_keys(work):
         await pilot.press("t")
         await sees(app, pilot, "Take the result?", "a.py")
         await pilot.press("y")
-        await sees(app, pilot, "Taken: 1 file")
+        await sees(app, pilot, "Taken: 1 file", "taken as ")
         await pilot.press("D")
         await sees(app, pilot, "Discard this session's files?")
         await pilot.press("y")
-        await sees(app, pilot, "Gone: hub/s-")
+        await sees(app, pilot, "Gone: hub/s-", "discarded ")
 
     shows(work.root, story, size=(120, 40))
     assert (work.root / "a.py").read_text() == "print('a')\n"
@@ -219,7 +225,7 @@ def test_an_approval_is_denied_with_a_note_and_one_holds_for_the_session(work):
 
     async def story(app, pilot):
         await sees(app, pilot, "no session yet")
-        await pilot.press("n", *"build", "enter")
+        await pilot.press("n", *"build", "enter", "enter")
         await sees(app, pilot, "needs approval")
         await pilot.press("a")
         await sees(app, pilot, "target-0 ", "target-59", "t Note")
@@ -343,7 +349,7 @@ def test_a_started_session_has_the_cursor(work):
     async def story(app, pilot):
         await sees(app, pilot, "no session yet")
         for task in ("first", "second"):
-            await pilot.press("n", *task, "enter")
+            await pilot.press("n", *task, "enter", "enter")
             await sees(app, pilot, task)
         await sees(app, pilot, "> number 1           second")
 

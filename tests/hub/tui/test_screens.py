@@ -269,9 +269,9 @@ def test_the_mouse_opens_a_page_and_a_session(lived):
         shown = text(app).splitlines()
         at = next(place for place, line in enumerate(shown) if "w Handoffs" in line)
         await pilot.click(offset=(shown[at].index("w Handoffs") + 3, at))
-        shown = (await sees(app, pilot, "[w Handoffs]", "demo-first ──→ demo-second", "x Stop")).splitlines()
-        await pilot.click(offset=(shown[-1].index("Stop"), len(shown) - 1))
-        await sees(app, pilot, "End this session?")
+        shown = (await sees(app, pilot, "[w Handoffs]", "demo-first ──→ demo-second", "t Take")).splitlines()
+        await pilot.click(offset=(shown[-1].index("Take"), len(shown) - 1))
+        await sees(app, pilot, "Take the result?")
         await pilot.press("n")
 
     shows(lived.root, story)

@@ -84,6 +84,8 @@ def test_a_task_is_started_approved_and_watched_and_a_killed_screen_comes_back(w
         terminal.keys("n")
         sees(terminal, "What is to be done?")
         terminal.keys("tidy up", "Enter")
+        sees(terminal, "How is it known to be done?")
+        terminal.keys("Enter")
         sees(terminal, "Needs you (1)", "tidy up")
         pane = terminal.tmux("list-panes", "-F", "#{pane_pid}").strip()
         children = subprocess.run(
