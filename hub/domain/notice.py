@@ -63,8 +63,10 @@ def notice_of(record: Record) -> Notice | None:
 
 
 def _words(record: Record) -> str:
-    """What happened; of a wait first until when, for little room may be left for why."""
+    """What happened; of an end first of which task, of a wait until when, for little room may be left for why."""
     meta = record.meta
+    if meta.get("ended"):
+        return f"{meta.get('task', '')}: {meta.get('why') or record.msg}"
     if record.tag == Tag.HANDOFF:
         who = agent_name(str(meta.get("provider", "")), str(meta.get("account", "")))
         return f"{who}: {meta.get('reason', '')}; handing over"

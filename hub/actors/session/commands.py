@@ -19,7 +19,7 @@ import trio
 from hub.actors.session.context import SessionContext
 from hub.domain.contract import Evidence, EvidenceKind
 from hub.domain.event import Tag
-from hub.domain.result.acceptance import Refused, orders_of
+from hub.domain.result.acceptance import Refused, orders_of, program_of
 from hub.domain.session import SessionRecord
 from hub.domain.text.safe import clean, decode
 from hub.errors import Code, HubError
@@ -28,6 +28,7 @@ from hub.io.git.aside import LEFT, note_left, note_made, note_yours, read
 from hub.io.git.proving import changed_since_start
 from hub.io.git.snapshot import committed_tops, new_files
 from hub.io.processes.commands import CommandResult, base_env, run_command
+from hub.io.processes.probe import which
 from hub.io.project.provisions import bring
 
 _TOLD = 4000
@@ -50,7 +51,7 @@ class SettingUp:
     context: SessionContext
 
     async def make_ready(self, record: SessionRecord) -> None:
-        """Bring the user's files, then run the setup.
+        """Bring the user's files, then run the setup; a program that acceptance wants and is not here is named.
 
         Raises:
             HubError: `setup_failed`, with the command and the end of its output; `interrupted`.
@@ -58,8 +59,17 @@ class SettingUp:
         wanted = self.context.config.worktree
         if wanted.copy or wanted.link:
             await self._bring(record)
-        if not wanted.setup:
-            return
+        if wanted.setup:
+            await self._set_up(record)
+        for command, shown in zip(record.verify, self.context.assertions(record), strict=True):
+            program = program_of(command)
+            if program and not which(program):
+                said = f"{program} is not on PATH, and no work passes without it: {shown}"
+                key = f"unproven:{record.session_id}:{program}"
+                await self.context.store.say(Tag.ERROR, said, source=key, command=shown)
+
+    async def _set_up(self, record: SessionRecord) -> None:
+        wanted = self.context.config.worktree
         worktree, root = Path(record.worktree), self.context.places.root
         # No agent has worked yet: what no commit has and is not the user's, the setup has made, now or before a crash.
         tops = {

@@ -232,7 +232,9 @@ class SessionStore:
         )  # the end of a session comes after all that was done in it
         await self.note("session_ended", key, state=state, verified=verified, snapshot=record.snapshot_sha)
         msg = f"session {_ENDED[record.session_state]}{_SUFFIX[verified]}"
-        await self.say(Tag.SYSTEM, msg, source=key, verified=verified, ended=state, profile=record.profile)
+        why = record.error.detail.partition("\n")[0] if record.error else None
+        told = {"verified": verified, "ended": state, "profile": record.profile, "why": why}
+        await self.say(Tag.SYSTEM, msg, source=key, task=headline(record.task), **told)
 
     async def note(self, event: str, key: str, **data: object) -> None:
         """Append one record to the audit log; durable when this returns."""

@@ -1,6 +1,7 @@
-"""Which files an acceptance command is made of, and what an agent is told whose work the commands refused.
+"""Which program and files an acceptance command is made of, and what an agent is told whose work the commands refused.
 
-Owns: the paths a command names, and those its tool takes its orders from; those words, with how much output is in them.
+Owns: the program a command begins with, the paths it names, and those its tool takes its orders from; those words, with
+how much output is in them.
 Must not: look at a file, or judge a command that reads others: what a test suite says is more than its settings; decide
 how often an agent is asked, or redact (who gives the output has done so).
 Tests: tests/hub/domain/result/test_acceptance.py, tests/hub/domain/result/test_repair.py
@@ -67,6 +68,29 @@ def _inside(word: str) -> str:
     if word.startswith(("/", "-", "~")) or ".." in parts or "\0" in word:
         return ""
     return "/".join(parts)
+
+
+_ASSIGNED = re.compile(r"\s*[A-Za-z_]\w*=[^\s;|&()<>\"'`$\\]*(?=\s)")
+_PROGRAM = re.compile(r"\s*([A-Za-z0-9_][\w.+-]*)(?=[\s;|&<>]|$)", re.ASCII)
+_OWN = (
+    "alias bg break case cd command continue echo eval exec exit export false fg for function getopts hash if jobs kill "
+    "let local printf pwd read readonly return select set shift source test time times trap true type ulimit umask "
+    "unalias unset until wait while"
+)
+_SHELLS: Final = frozenset(_OWN.split())
+"""Words that a shell knows itself."""
+
+
+def program_of(command: str) -> str:
+    """The name by which a shell looks on PATH for what it runs first; "" where that is its own, a path or not plain.
+
+    `make test` -> `make`, `CI=1 npm test` -> `npm`, `cd web && npm test` -> "". A function of that name is not known of.
+    """
+    at = 0
+    while assigned := _ASSIGNED.match(command, at):
+        at = assigned.end()
+    found = _PROGRAM.match(command, at)
+    return "" if found is None or found[1] in _SHELLS else found[1]
 
 
 MOST_OUTPUT: Final = 8192

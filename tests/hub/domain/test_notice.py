@@ -35,11 +35,21 @@ def test_what_is_news(event, news):
 
 
 def test_it_is_said_in_one_line_that_no_terminal_acts_upon():
-    found = notice_of(record(msg="one\x1b]0;title\x07\ntwo " + "x" * 500, ended="completed"))
+    found = notice_of(record(msg="one\x1b]0;title\x07\ntwo " + "x" * 500, needsInput=True))
     assert isinstance(found, Notice)
     assert found.text.startswith("one two x")
     assert len(found.text) == 240
-    assert (found.title, found.session_id) == ("hub: done", "s-1")
+    assert (found.title, found.session_id) == ("hub needs you", "s-1")
+
+
+def test_an_end_is_told_with_its_task_and_a_failure_with_its_reason():
+    """With three sessions "session failed" says nothing to who looks elsewhere."""
+    done = notice_of(record(msg="session completed, verified", ended="completed", task="Add retries"))
+    failed = notice_of(
+        record(msg="session failed", ended="failed", task="Add retries", why="The disk is full.")
+    )
+    assert (done.title, done.text) == ("hub: done", "Add retries: session completed, verified")
+    assert (failed.title, failed.text) == ("hub: failed", "Add retries: The disk is full.")
 
 
 def test_a_limit_is_told_in_words_and_at_the_time_of_the_place():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.result.acceptance import MOST, orders_of
+from hub.domain.result.acceptance import MOST, orders_of, program_of
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,54 @@ def test_any_text_gives_a_bounded_list_of_relative_paths(command: str) -> None:
         assert path
         assert not path.startswith(("/", "-"))
         assert not {"", ".", ".."} & set(path.split("/"))
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("make test", "make"),
+        ("  pytest -q && mypy", "pytest"),
+        ("npm;true", "npm"),
+        ("python3.11 -m pytest", "python3.11"),
+        ("g++ a.cc", "g++"),
+        ("CI=1 LANG=C npm test", "npm"),
+        ("CI= cargo test", "cargo"),
+        ("env CI=1 cargo test", "env"),
+        ("pytest", "pytest"),
+        ("ruff>out", "ruff"),
+    ],
+)
+def test_the_program_that_is_looked_for_on_path(command: str, program: str) -> None:
+    assert program_of(command) == program
+
+
+SHELLS = """
+cd web && npm test
+./check.sh
+bin/check
+/usr/bin/make
+~/check
+test -f x
+true
+! make
+[ -f x ]
+. ./env
+(make)
+{ make; }
+$MAKE test
+`which make`
+'make' x
+ma\\ke
+A=$(b) make
+A=1
+if make; then true; fi
+make() { true; }; make
+m\u00e4ke
+
+"""
+
+
+@pytest.mark.parametrize("command", SHELLS.splitlines())
+def test_of_anything_else_nothing_is_said(command: str) -> None:
+    """A word of the shell's own, a path that an agent may yet make, or what only a shell can read."""
+    assert program_of(command) == ""
