@@ -142,9 +142,7 @@ def edit(ctx: click.Context, *, own: bool, as_json: bool) -> None:
     try:
         click.edit(filename=str(path))
     except click.ClickException as error:
-        raise HubError(
-            Code.PROGRAM_MISSING, error.message, hint="Name one that is there in EDITOR."
-        ) from error
+        raise HubError(Code.PROGRAM_MISSING, error.message, hint="Name another in EDITOR.") from error
     _in_force(ctx) if not own else _own_tables(path)
     click.echo(json.dumps({"path": str(path)}) if as_json else f"{path} is valid")
 

@@ -71,6 +71,10 @@ def _edited() -> str:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         hint = 'Say what is to be done: hub run "..."   or: hub run --file TASK.md   or: ... | hub run -'
         raise HubError(Code.USAGE, "There is no task.", hint=hint)
-    written = click.edit(_TEMPLATE, extension=".md", require_save=True)
+    try:
+        written = click.edit(_TEMPLATE, extension=".md", require_save=True)
+    except click.ClickException as error:
+        hint = 'Name another in EDITOR, or say it here: hub run "..."'
+        raise HubError(Code.PROGRAM_MISSING, error.message, hint=hint) from error
     lines = (written or "").splitlines()
     return "\n".join(line for line in lines if not line.startswith("#"))

@@ -50,3 +50,14 @@ def test_who_types_the_task_is_told_how_to_end_it(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", typed)
     assert task_of("-", "") == "the docs"
     assert "Ctrl-D" in capsys.readouterr().err
+
+
+def test_an_editor_that_fails_or_is_not_there_is_named_with_both_ways_out(monkeypatch):
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    for editor in ("false", "no-such-editor"):
+        monkeypatch.setenv("VISUAL", editor)
+        error = refused("", "")
+        assert (error.code, error.detail.partition(":")[0]) == (Code.PROGRAM_MISSING, editor)
+        assert "EDITOR" in error.hint
+        assert 'hub run "..."' in error.hint
