@@ -14,7 +14,7 @@ import sqlite3
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import count
 from typing import Any
@@ -57,6 +57,16 @@ def open_things() -> set[object]:
         with suppress(FileNotFoundError):
             found.add((number, os.readlink(f"/proc/self/fd/{number}")))  # noqa: PTH115  # as above
     return found
+
+
+@contextmanager
+def users_umask() -> Iterator[None]:
+    """A user's, around a daemon in the test's own process, which sets its own and ends with it."""
+    mask = os.umask(0o022)
+    try:
+        yield
+    finally:
+        os.umask(mask)
 
 
 @pytest.fixture(autouse=True)

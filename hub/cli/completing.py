@@ -1,4 +1,4 @@
-"""What a shell offers for an argument: the sessions there are, the agents there are.
+"""What a shell offers for an argument: sessions, agents, profiles, pipelines, settings that there are.
 
 Owns: these lists.
 Must not: wait for a daemon longer than a person waits for the Tab key, or show an error; there is nowhere to show it.
@@ -6,23 +6,55 @@ Must not: wait for a daemon longer than a person waits for the Tab key, or show 
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
 
 from hub.errors import HubError
 
+if TYPE_CHECKING:
+    from hub.domain.config.reader import Config
+    from hub.io.project.places import Places
+
 _PATIENCE = 1.0
 """Seconds for the daemon's answer."""
+
+
+def _places(ctx: click.Context) -> Places | None:
+    """Of the project that is meant; None outside of any."""
+    from hub.client.place import root_of
+    from hub.io.project.places import Places
+
+    root = root_of(Path(ctx.find_root().params.get("project") or ".").absolute())
+    return Places(root) if root is not None else None
+
+
+def _config(places: Places | None) -> Config | None:
+    """As far as it is trusted; None where there is none, or none that can be read."""
+    from hub.io.config.file import load
+    from hub.io.project.trust import Gate
+
+    if places is None:
+        return None
+    try:
+        return load(places.config, environ=os.environ, flags={}, gate=Gate.of(places.root, os.environ))
+    except HubError:
+        return None
+
+
+def _items(found: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in found if name.startswith(incomplete)]
 
 
 def sessions(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The project's sessions, the newest first, each with its title; without a daemon those on record, by their ids."""
     from hub.api.sessions import Sessions
-    from hub.client.place import root_of
     from hub.client.quick import find
-    from hub.io.project.places import Places
     from hub.io.records.sessions import found
 
     given = ctx.find_root().params
@@ -31,8 +63,8 @@ def sessions(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[Co
         api = find(given.get("port") or None, project, timeout=_PATIENCE)
         known = {row.session_id: row.title for row in api.read(Sessions, "/api/sessions").sessions}
     except HubError:
-        root = root_of(project)
-        known = {record.session_id: "" for record in found(Places(root))} if root is not None else {}
+        places = _places(ctx)
+        known = {record.session_id: "" for record in found(places)} if places is not None else {}
     return [
         CompletionItem(session_id, help=title)
         for session_id, title in reversed(known.items())
@@ -40,8 +72,45 @@ def sessions(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[Co
     ]
 
 
-def providers(_ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The agents that ship with hub."""
-    from hub.providers.registry import names
+def providers(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The agents that ship with hub, and those of the project's own."""
+    from hub.providers.registry import load_all, names
 
-    return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+    config = _config(_places(ctx))
+    return _items(load_all(lambda: config) if config is not None else names(), incomplete)
+
+
+def profiles(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The project's profiles: those of `hub.toml`, and those the API has stored."""
+    from hub.domain.config.profiles import together
+    from hub.io.config.profiles import read_stored
+
+    places = _places(ctx)
+    config = _config(places)
+    if places is not None and config is not None:
+        with suppress(HubError):
+            return _items((one.name for one in together(config.profiles, read_stored(places))), incomplete)
+    return []
+
+
+def pipelines(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The project's pipelines: those of `hub.toml`, and those the API has stored."""
+    from hub.domain.pipeline.graph import together
+    from hub.io.records.pipelines import read_stored
+
+    places = _places(ctx)
+    config = _config(places)
+    if places is not None and config is not None:
+        with suppress(HubError):
+            return _items((one.name for one in together(config.pipelines, read_stored(places))), incomplete)
+    return []
+
+
+def settings(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Every setting by its name in `hub config`."""
+    from hub.api.convert import unstructure
+    from hub.cli.config import flat
+    from hub.domain.config.reader import Config
+
+    config = _config(_places(ctx)) or Config()
+    return _items((key for key, _ in flat(unstructure(config))), incomplete)

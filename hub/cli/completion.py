@@ -34,7 +34,10 @@ def _data(environ: Mapping[str, str], home: Path) -> Path:
 
 
 SHELLS: Mapping[str, _Shell] = {
-    "bash": _Shell(lambda env, home: _data(env, home) / "bash-completion/completions/hub"),
+    "bash": _Shell(
+        lambda env, home: _data(env, home) / "bash-completion/completions/hub",
+        "install the package bash-completion, which looks there",
+    ),
     "zsh": _Shell(
         lambda env, home: _data(env, home) / "zsh/site-functions/_hub",
         "in ~/.zshrc, before compinit: fpath=({folder} $fpath)",

@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from hub.cli import completing
 from hub.cli.base import Group
 from hub.cli.context import json_option, note_left_out, project_dir, show
 from hub.cli.table import table
@@ -49,7 +50,7 @@ def list_(ctx: click.Context, *, show_origin: bool, as_json: bool) -> None:
     """
     values, origins = _in_force(ctx)
     rows = [
-        {"key": key, "value": value, "origin": origins.get(key, "built-in")} for key, value in _flat(values)
+        {"key": key, "value": value, "origin": origins.get(key, "built-in")} for key, value in flat(values)
     ]
     show(rows, as_json=as_json, text=partial(_table, show_origin=show_origin))
 
@@ -73,7 +74,7 @@ def _briefly(origin: str) -> str:
 
 
 @config.command()
-@click.argument("key")
+@click.argument("key", shell_complete=completing.settings)
 @json_option
 @click.pass_context
 def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
@@ -96,7 +97,7 @@ def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
 
 
 @config.command(name="set")
-@click.argument("key")
+@click.argument("key", shell_complete=completing.settings)
 @click.argument("value", nargs=-1, required=True)
 @user_option
 @json_option
@@ -114,7 +115,7 @@ def set_(ctx: click.Context, *, key: str, value: tuple[str, ...], own: bool, as_
 
 
 @config.command()
-@click.argument("key")
+@click.argument("key", shell_complete=completing.settings)
 @user_option
 @json_option
 @click.pass_context
@@ -194,10 +195,11 @@ def _veiled(value: object, hide: Callable[[str], str]) -> Any:
     return [_veiled(inner, hide) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _flat(values: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
+def flat(values: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
+    """Each setting by its whole name."""
     for key, value in values.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, (*path, key))
+            yield from flat(value, (*path, key))
         else:
             yield ".".join((*path, key)), value
 
@@ -297,5 +299,5 @@ def _is_array(ctx: click.Context, key: str, value: object, *, own: bool) -> bool
 def _near(key: str, values: Mapping[str, object]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(key, [name for name, _ in _flat(values)], 1)
+    near = difflib.get_close_matches(key, [name for name, _ in flat(values)], 1)
     return f" Did you mean {near[0]!r}?" if near else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import click
 
 from hub.api.session import HandingOver, Pause, Paused, Replied, Stopped, TextReply, Which
+from hub.cli import completing
 from hub.cli.context import client, json_option, session_argument, show
 
 
@@ -53,7 +54,13 @@ def resume(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
 @click.command()
 @click.argument("text")
-@click.option("--session", default="", metavar="SESSION", help="The session to answer, if several run.")
+@click.option(
+    "--session",
+    default="",
+    metavar="SESSION",
+    shell_complete=completing.sessions,
+    help="The session to answer, if several run.",
+)
 @json_option
 @click.pass_context
 def reply(ctx: click.Context, text: str, session: str, *, as_json: bool) -> None:

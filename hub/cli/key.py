@@ -11,6 +11,7 @@ import sys
 import click
 
 from hub.api.providers import KeyOrder, KeySet
+from hub.cli import completing
 from hub.cli.base import Group
 from hub.cli.context import json_option, show
 from hub.cli.table import table
@@ -28,7 +29,7 @@ def key() -> None:
 
 
 @key.command(name="set")
-@click.argument("name")
+@click.argument("name", shell_complete=completing.providers)
 @json_option
 @click.pass_context
 def set_(ctx: click.Context, *, name: str, as_json: bool) -> None:
@@ -45,7 +46,7 @@ def set_(ctx: click.Context, *, name: str, as_json: bool) -> None:
 
 
 @key.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.providers)
 @json_option
 @click.pass_context
 def remove(ctx: click.Context, *, name: str, as_json: bool) -> None:

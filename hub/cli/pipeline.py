@@ -16,6 +16,7 @@ import click
 
 from hub.api import pipelines as api
 from hub.api.pipelines import Node, NodeStatus, RunOrder, RunStarted, RunStatus
+from hub.cli import completing
 from hub.cli.base import Group
 from hub.cli.context import client, document, json_option, project_dir, show, trust_option
 from hub.cli.screen import Record
@@ -89,7 +90,7 @@ def _of_file(file: str) -> tuple[PipelineSettings, ...]:
 
 
 @pipeline.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.pipelines)
 @click.option("--resume", is_flag=True, help="Keep what the last run of this pipeline completed.")
 @click.option("--quiet", "-q", is_flag=True, help="Show only the result.")
 @trust_option
@@ -170,7 +171,7 @@ def summary(ended: RunStatus, root: Path) -> str:
 
 
 @pipeline.command(name="show")
-@click.argument("name", default="")
+@click.argument("name", default="", shell_complete=completing.pipelines)
 @json_option
 @click.pass_context
 def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from hub.api.session import Run, Started
+from hub.cli import completing
 from hub.cli.context import document, json_option, project_dir, trust_option
 from hub.cli.task import task_of
 from hub.cli.trusting import insist_on_trust
@@ -26,8 +27,13 @@ from hub.io.project.trust import Gate
 @click.argument("task", default="")
 @click.option("--file", default="", metavar="FILE", help="Read the task from a file; - is standard input.")
 @click.option("--detach", "-d", is_flag=True, help="Run in the background and return at once.")
-@click.option("--provider", default="", help="The agent that starts; default: the first in the chain.")
-@click.option("--profile", default="", help="A profile from hub.toml.")
+@click.option(
+    "--provider",
+    default="",
+    shell_complete=completing.providers,
+    help="The agent that starts; default: the first in the chain.",
+)
+@click.option("--profile", default="", shell_complete=completing.profiles, help="A profile from hub.toml.")
 @click.option("--kind", default="", help="The kind of task; picks the first profile for it.")
 @click.option("--verify", multiple=True, metavar="COMMAND", help="A command that must succeed; repeatable.")
 @click.option(
@@ -48,6 +54,7 @@ from hub.io.project.trust import Gate
     "continues",
     default="",
     metavar="SESSION",
+    shell_complete=completing.sessions,
     help="Continue an ended session, with its work and what it learned.",
 )
 @click.option("--queue", is_flag=True, help="Wait for a free slot if other sessions hold them all.")

@@ -7,7 +7,6 @@ loses an actor in each of its states, each time another one; over all sessions t
 from __future__ import annotations
 
 import contextlib
-import os
 
 import attrs
 import pytest
@@ -24,6 +23,7 @@ from hub.message_map import Slots
 from tests.faults.invariants import check_invariants
 from tests.faults.test_daemon_killed import STATES, TASK
 from tests.hub.actors.daemon import kill
+from tests.left import users_umask
 from tests.waiting import eventually
 
 ACTORS = (
@@ -119,8 +119,7 @@ async def test_session_goes_on_when_an_actor_is_killed(work, killing, monkeypatc
     for name, value in made.environ().items():
         monkeypatch.setenv(name, value)
     killed = killing(victims)
-    mask = os.umask(0o022)
-    try:
+    with users_umask():
         async with trio.open_nursery() as nursery:
             daemon = await nursery.start(run_daemon, order_for(made.root, flags={"port": 0}))
             made.port = daemon.port
@@ -128,8 +127,6 @@ async def test_session_goes_on_when_an_actor_is_killed(work, killing, monkeypatc
             await until_ended(made)
             tree = await ask(daemon.port, "/api/system/tree")
             daemon.request_stop()
-    finally:
-        os.umask(mask)
     assert set(killed) == set(STATES)
     assert {actor: _find(tree, actor)["restarts"] for actor in ACTORS} == {
         actor: int(actor in victims.values()) for actor in ACTORS

@@ -6,7 +6,6 @@ Must not: replace a part of hub by a double.
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -24,6 +23,7 @@ from hub.messages import EventsSince, GetStatus
 from supervisors import Root, faults
 from tests.described import DescribedApi
 from tests.faults.harness import PATIENCE, Project
+from tests.left import users_umask
 from tests.waiting import answered
 
 EVER = 1_000_000
@@ -100,8 +100,7 @@ async def daemon_of(made: Project, monkeypatch: pytest.MonkeyPatch, **env: str) 
     monkeypatch.chdir(made.root)
     for name, value in made.environ(**env).items():
         monkeypatch.setenv(name, value)
-    mask = os.umask(0o022)
-    try:
+    with users_umask():
         async with trio.open_nursery() as nursery:
             daemon = await nursery.start(run_daemon, order_for(made.root, flags={"port": 0}))
             made.port = daemon.port
@@ -109,5 +108,3 @@ async def daemon_of(made: Project, monkeypatch: pytest.MonkeyPatch, **env: str) 
                 yield Live(made, daemon)
             finally:
                 daemon.request_stop(detach=daemon.detach)
-    finally:
-        os.umask(mask)

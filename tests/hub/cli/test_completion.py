@@ -27,7 +27,32 @@ def test_commands_and_agents_are_completed_without_a_daemon(repo):
     assert set(offered("hub ", repo, env)) >= set(COMMANDS)
     assert "--windows" in offered("hub quota --", repo, env)
     assert offered("hub account add cl", repo, env) == ["claude"]
+    assert offered("hub run --provider cl", repo, env) == ["claude"]
+    assert offered("hub key set op", repo, env) == ["opencode"]
+    assert offered("hub config get session.verify", repo, env) == [
+        "session.verify",
+        "session.verifyTimeout",
+        "session.verifyTries",
+    ]
     assert offered("hub stop ", repo, env) == [], "nobody is there to ask, and nowhere to complain"
+
+
+def test_what_the_project_itself_names_is_completed(repo):
+    """And where its settings cannot be read, what ships with hub."""
+    text = (
+        '[session]\nchain = ["mine", "claude"]\n[providers.mine]\nkind = "acp"\ncommand = ["true"]\n'
+        '[[profiles]]\nname = "careful"\nchain = ["claude"]\n'
+        '[[pipelines]]\nname = "feature"\n[[pipelines.nodes]]\nid = "spec"\nprovider = "claude"\ntask = "x"\n'
+    )
+    (repo / "hub.toml").write_text(text)
+    env = environ(repo.parent, HUB_TRUST="1")
+    assert offered("hub run --provider mi", repo, env) == ["mine"]
+    assert offered("hub run --profile ", repo, env) == ["careful"]
+    assert offered("hub pipeline run f", repo, env) == ["feature"]
+    (repo / "hub.toml").write_text("[[[")
+    assert offered("hub run --provider cl", repo, env) == ["claude"]
+    assert offered("hub run --profile ", repo, env) == []
+    assert offered("hub config get session.verifyTr", repo, env) == ["session.verifyTries"]
 
 
 def test_sessions_are_completed_with_and_without_a_daemon(tmp_path):
@@ -77,6 +102,7 @@ def test_install_writes_it_where_the_shell_looks(shell, place, repo, tmp_path):
         assert str(tmp_path / place) in done.stdout
     assert "_HUB_COMPLETE" in (tmp_path / place).read_text()
     assert ("fpath" in done.stdout) == (shell == "zsh")
+    assert ("bash-completion, which" in done.stdout) == (shell == "bash")  # a bash alone looks nowhere
 
 
 def test_an_unknown_shell_is_told_what_to_do(repo):

@@ -17,6 +17,7 @@ from hub.client.quick import Api
 from hub.errors import Code, HubError
 from tests.faults.harness import git, until
 from tests.hub.cli.command import hub
+from tests.left import users_umask
 
 DONE = ({"write": {"path": "made.txt", "text": "made"}}, {"done": "made it"})
 TASK = ("run", "--verify", "test -f made.txt", "make it")
@@ -269,7 +270,7 @@ async def test_ctrl_c_while_the_daemon_starts(work, monkeypatch):
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(join, "report_failures", interrupted)
-    with pytest.raises(HubError) as refused, leaf_of():
+    with pytest.raises(HubError) as refused, leaf_of(), users_umask():
         async with join.daemon_for(work.root, None, quiet=True) as joined:
             await joined.start_session({"task": "x"})
     assert refused.value.code is Code.INTERRUPTED
