@@ -7,6 +7,7 @@ Must not: know how the question is put (`hub.cli.trusting` does).
 from __future__ import annotations
 
 import os
+import sys
 
 import click
 
@@ -44,7 +45,7 @@ def trust(ctx: click.Context, *, yes: bool, revoke: bool, status: bool, as_json:
         standing = standing_of(project_dir(ctx))[1]
     elif not (status or as_json or standing.trusted):
         if not on_terminal():
-            click.echo("\n".join(shown(standing)), err=True)
+            click.echo("\n".join(shown(standing, sys.stderr)), err=True)
             raise HubError(
                 Code.TRUST_NEEDED,
                 "There is nobody to ask here: it needs a terminal.",
@@ -53,7 +54,7 @@ def trust(ctx: click.Context, *, yes: bool, revoke: bool, status: bool, as_json:
         ask(gate, standing)
         click.echo("trusted; what changes is asked for again")
         return
-    show(document(standing), as_json=as_json, text=lambda _: "\n".join(shown(standing)))
+    show(document(standing), as_json=as_json, text=lambda _: "\n".join(shown(standing, sys.stdout)))
 
 
 def _revoke(ctx: click.Context, *, as_json: bool) -> None:

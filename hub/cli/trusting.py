@@ -10,9 +10,11 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import click
 
+from hub.cli.width import columns, hung
 from hub.domain.text.safe import clean
 from hub.domain.trust.settings import Does, Item
 from hub.errors import Code, HubError
@@ -81,19 +83,19 @@ def ask(gate: Gate, standing: TrustStanding) -> None:
     Raises:
         HubError: `trust_needed`; he said no.
     """
-    click.echo("\n".join(shown(standing)), err=True)
+    click.echo("\n".join(shown(standing, sys.stderr)), err=True)
     click.echo("\nSay yes only if you know who wrote this.", err=True)
     if not click.confirm("Do you trust it?", default=False, err=True):
         raise HubError(Code.TRUST_NEEDED, "You did not say yes, and nothing was started.")
     gate.agree(standing)
 
 
-def shown(standing: TrustStanding) -> Iterator[str]:
+def shown(standing: TrustStanding, stream: TextIO) -> Iterator[str]:
     """What the project would do, in the words of the question; a line that is new begins with +, a changed one with ~."""
     from hub.domain.redaction.redactor import KnownSecrets, Redactor
     from hub.io.project.places import load_or_create_key
 
-    hide = Redactor(KnownSecrets(), load_or_create_key("redaction")).text
+    hide, width = Redactor(KnownSecrets(), load_or_create_key("redaction")).text, columns(stream)
     head = {
         "not_needed": "needs no trust: it names nothing to run, send or open.",
         "trusted": "is trusted. This is what it may do:",
@@ -110,7 +112,7 @@ def shown(standing: TrustStanding) -> Iterator[str]:
         # What is new stands where it is seen, however much there is.
         found.sort(key=lambda item: standing.mark(item) == "")
         for item in found[:_MOST]:
-            yield _line(standing, item, hide(clean(item.text)))
+            yield hung(_line(standing, item, hide(clean(item.text))), width, 6)
         if len(found) > _MOST:
             yield f"  and {len(found) - _MOST} more: hub trust --json"
     if standing.gone:
