@@ -15,6 +15,8 @@ import attrs
 _PROCESS = re.compile(r"^/+proc/+[^/]+/+(?:task/+[^/]+/+)?(cwd|root)(?=/|$)")
 """A process's own name of where it works, and of the root."""
 
+_FILE = re.compile(r"(?i)file://(?:(?:localhost|127\.0\.0\.1)(?=/))?")
+
 
 @attrs.frozen
 class Where:
@@ -35,7 +37,9 @@ def expanded(name: str, where: Where) -> str:
 
 def absolute(name: str, folder: str, where: Where) -> str:
     """The path that a name leads to from a folder, without `.` and `..`."""
-    told = _PROCESS.sub(lambda found: folder if found[1] == "cwd" else "", name.removeprefix("file://"))
+    if an_address := _FILE.match(name):
+        name = unquote(name[an_address.end() :])
+    told = _PROCESS.sub(lambda found: folder if found[1] == "cwd" else "", name)
     path = posixpath.normpath(posixpath.join("/", folder, expanded(told, where)))
     return "/" + path.lstrip("/")  # two slashes at the beginning mean nothing here
 
