@@ -447,8 +447,16 @@ def test_an_address_is_meant_however_it_is_written():
         "HTTP://H.Example:80/a",
         "http://u:p@h.example./a",
         "http://h.example/%61",
+        "http:h.example/a",
+        "http:\\\\h.example\\a",
+        " http://h%2eexample/a",
+        "http://\u24d7.example\u3002/a#b",
+        "h.example/a",
     ):
         assert denies("http://h.example/a", tool("WebFetch", texts=[text])), text
+        assert denies("http://h.example/a", shell(f"curl -s '{text}'")), text
+    assert denies("http://h.example/*", shell("curl http://H.example#x"))
+    assert not denies("*//a.txt", shell("cat a.txt"))
     assert denies("*h.example*", tool("WebFetch", texts=["http://h.example/a?b=%63"]))
     assert denies("https://h.example:8443/*", tool("WebFetch", texts=["https://H.example:8443/a?b"]))
     for text in ("http://h.example/b", "http://[/a", "ftp://h.example/a", "http://h.example:99999/a"):
