@@ -456,7 +456,7 @@ def test_an_address_is_meant_however_it_is_written():
         assert denies("http://h.example/a", tool("WebFetch", texts=[text])), text
         assert denies("http://h.example/a", shell(f"curl -s '{text}'")), text
     assert denies("http://h.example/*", shell("curl http://H.example#x"))
-    assert not denies("*//a.txt", shell("cat a.txt"))
+    assert not denies("*://a.txt", shell("cat a.txt"))
     assert denies("*h.example*", tool("WebFetch", texts=["http://h.example/a?b=%63"]))
     assert denies("https://h.example:8443/*", tool("WebFetch", texts=["https://H.example:8443/a?b"]))
     for text in ("http://h.example/b", "http://[/a", "ftp://h.example/a", "http://h.example:99999/a"):
