@@ -9,7 +9,7 @@ import pytest
 from hub.client.quick import Api
 from hub.domain.approval import request_id
 from hub.errors import Code, HubError
-from tests.faults.harness import Project, project, until
+from tests.faults.harness import Project, git, project, until
 
 ASKS = '\n[[approvals]]\ncommand = "deploy*"\n'
 TASK = {"task": "ship it"}
@@ -166,3 +166,22 @@ def test_a_timeout_is_an_instant_that_a_restart_does_not_move(made):
     check(made, ["Denied: Nobody answered in 1 s.", "Approved"])
     assert entries(made, "approval_resolved")[0]["approvalId"] == number
     assert shown["expiresAt"]
+
+
+def test_a_command_behind_an_escape_sequence_is_judged_and_shown(tmp_path):
+    """A terminal shows nothing of it, and a shell runs it."""
+    with project(tmp_path) as made:
+        made.script(
+            "demo-first",
+            {"run": "true;\x1b]0; touch hidden"},
+            {"run": "true;\x1b]0; deploy now"},
+            {"done": "finished"},
+        )
+        made.configure('\n[[approvals]]\ncommand = "touch*"\ndecision = "deny"\n' + ASKS)
+        api = made.start()
+        session = api.post("/api/run", TASK)["sessionId"]
+        whole = "run: true;[U+001B]]0; deploy now"
+        asked = until(lambda: [a["id"] for a in api.get("/api/approvals") if a["action"] == whole], whole)
+        answer(api, asked[0], approved=False)
+        until(made.ended, "the session ends")
+        assert "hidden" not in git(made.root, "ls-tree", "-r", "--name-only", f"hub/{session}")

@@ -615,8 +615,16 @@ def test_names_that_are_no_text_are_shown_all_the_same(clone: Clone) -> None:
     asked = clone.hub("trust")
     assert asked.returncode == 5
     assert "\x1b" not in asked.stderr
-    assert "\ufffd.json" in asked.stderr
+    for name in ("\ufffd.json", "[U+001B][2J.json", "a[U+000A]b.json"):
+        assert name in asked.stderr
     assert len(json.loads(clone.hub("trust", "--json").stdout)["items"]) == 3
+
+
+def test_no_command_is_hidden_in_the_question(clone: Clone) -> None:
+    """A terminal drops what stands behind an open escape sequence; the shell that runs the command does not."""
+    clone.commit(**{"hub.toml": '[session]\nverify = ["true;\\u001b]0; evil\\r.\\r."]\n'})
+    asked = clone.hub("trust").stderr
+    assert "true;[U+001B]]0; evil[U+000D].[U+000D]." in asked
 
 
 def test_a_container_trusts_by_a_variable(clone: Clone) -> None:

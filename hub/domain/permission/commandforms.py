@@ -13,10 +13,14 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise, permutations
 
+import attrs
+
 from hub.domain.permission.commandline import (
     ASSIGNED,
     FEEDERS,
+    FINDERS,
     LONGEST,
+    RUNNERS,
     SAYERS,
     SHELLS,
     Command,
@@ -47,7 +51,7 @@ def forms(line: str) -> list[str]:
     for command in every:
         for start in starts(command, fed=fed):
             found.update(dict.fromkeys(_texts(command.words[start:LONGEST])))
-            if start and command.program in FEEDERS:
+            if start and command.program in (*FEEDERS, *FINDERS):
                 found[" ".join((*command.words[start:LONGEST], _MORE))] = None
     return list(found)
 
@@ -55,14 +59,28 @@ def forms(line: str) -> list[str]:
 def open_forms(line: str) -> list[str]:
     """The same of the commands of which only a running shell knows all, with `HOLE` for the rest."""
     found: dict[str, None] = {}
-    for command in doubtful(line):
+    for command in map(_fed, doubtful(line)):
         for start in starts(command, fed=False) if not ASSIGNED.match(command.program) else ():
             rest, before = command.words[start:LONGEST], command.words[1:start]
             # What `sudo -n $x` runs nobody knows; what `npm run build $x` does is told by its other words.
-            known = not rest[0].startswith(HOLE) or all(_SETTING.match(word) for word in before)
+            known = not rest[0].startswith(HOLE) or all(
+                _SETTING.match(word) or posixpath.basename(word) in RUNNERS for word in before
+            )
             if known and rest[0] not in SAYERS:
                 found.update(dict.fromkeys(text for text in _texts(rest) if HOLE in text))
     return list(found)
+
+
+def _fed(command: Command) -> Command:
+    """A program that is told the words of another, with `HOLE` for those; of `xargs` alone nothing is run."""
+    words = command.words
+    idle = command.program == "xargs" and all(_SETTING.match(word) for word in words[1:])
+    if command.program not in FEEDERS or idle:
+        return command
+    filled = (
+        HOLE if word == "{}" and before not in ("-I", "-i") else word for before, word in pairwise(words)
+    )
+    return attrs.evolve(command, words=(words[0], *filled, HOLE))
 
 
 def _texts(words: tuple[str, ...]) -> Iterator[str]:

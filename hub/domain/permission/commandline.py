@@ -169,7 +169,7 @@ RUNNERS = frozenset(
 """Programs that run the program which one of their words names."""
 _RUNS = frozenset({"--", "exec", "run", "foreach"})
 """Words behind which any program may expect the name of another."""
-_FINDERS = frozenset({"find", "fd", "fdfind"})
+FINDERS = frozenset({"find", "fd", "fdfind"})
 FOR_EACH = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
 """The same of those."""
 FEEDERS = frozenset({"xargs", "parallel"})
@@ -337,7 +337,7 @@ def _tokens(line: str) -> Iterator[tuple[str, bool]]:
 def starts(command: Command, *, fed: bool) -> Iterator[int]:
     """At which words a program may begin."""
     words, program = command.words[:LONGEST], command.program
-    begins = FOR_EACH if program in _FINDERS else _RUNS
+    begins = FOR_EACH if program in FINDERS else _RUNS
     every = program in RUNNERS or _LOADER.fullmatch(program) or (fed and program in SAYERS)
     behind = (
         0 if every else next((place for place, word in enumerate(words) if word in begins), len(words)) + 1

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import posixpath
 import re
+import unicodedata
+from collections.abc import Iterator
 from urllib.parse import unquote, urlsplit
 
 import attrs
 
 _PROCESS = re.compile(r"^/+proc/+[^/]+/+(?:task/+[^/]+/+)?(cwd|root)(?=/|$)")
 """A process's own name of where it works, and of the root."""
+
+_FILE = re.compile(r"(?i)file://(?:(?:localhost|127\.0\.0\.1)(?=/))?")
+
+_ADDRESS = re.compile(r"(?i)(?:(https?):/*|(?=[^/:@?#\s]+\.\w))([^/].*)")
 
 
 @attrs.frozen
@@ -35,7 +41,9 @@ def expanded(name: str, where: Where) -> str:
 
 def absolute(name: str, folder: str, where: Where) -> str:
     """The path that a name leads to from a folder, without `.` and `..`."""
-    told = _PROCESS.sub(lambda found: folder if found[1] == "cwd" else "", name.removeprefix("file://"))
+    if an_address := _FILE.match(name):
+        name = unquote(name[an_address.end() :])
+    told = _PROCESS.sub(lambda found: folder if found[1] == "cwd" else "", name)
     path = posixpath.normpath(posixpath.join("/", folder, expanded(told, where)))
     return "/" + path.lstrip("/")  # two slashes at the beginning mean nothing here
 
@@ -51,16 +59,29 @@ def head(pattern: str) -> str:
     return posixpath.dirname(pattern[: found.start()] + "x").rstrip("/") if found else pattern.rstrip("/")
 
 
-def address(text: str) -> str:
-    """An address as it is dialled: its name in small letters, without a login, a usual port and needless escapes."""
-    if not re.match(r"(?i)https?://", text):
-        return ""
+def addresses(text: str, *, bare: bool) -> Iterator[str]:
+    """An address as it is dialled: its name in small letters, without a login, a usual port and needless escapes.
+
+    It is read as a browser and `curl` read one: slashes may lean the other way or be missing.
+
+    Args:
+        text: What may be one.
+        bare: Whether it may be one without its scheme.
+    """
+    found = _ADDRESS.fullmatch(re.sub(r"[\t\r\n]", "", text).strip().replace("\\", "/"))
+    if found and (found[1] or bare):
+        for scheme in (found[1].lower(),) if found[1] else ("http", "https"):
+            yield from _dialled(scheme, found[2])
+
+
+def _dialled(scheme: str, rest: str) -> Iterator[str]:
     try:
-        parts = urlsplit(text)
-        port = parts.port if parts.port not in (None, {"http": 80, "https": 443}[parts.scheme]) else None
+        parts = urlsplit(f"{scheme}://{rest}")
+        port = parts.port if parts.port not in (None, {"http": 80, "https": 443}[scheme]) else None
+        host = unicodedata.normalize("NFKC", unquote(parts.hostname or "")).lower().replace("\u3002", ".")
     except ValueError:
-        return ""
-    place = (parts.hostname or "").rstrip(".") + (f":{port}" if port else "")
-    return f"{parts.scheme}://{place}{unquote(parts.path)}" + (
-        f"?{unquote(parts.query)}" if parts.query else ""
-    )
+        return
+    place = f"{scheme}://{host.rstrip('.')}" + (f":{port}" if port else "")
+    query = f"?{unquote(parts.query)}" if parts.query else ""
+    for path in (unquote(parts.path),) if parts.path else ("", "/"):
+        yield f"{place}{path}{query}"

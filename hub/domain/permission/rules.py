@@ -298,7 +298,10 @@ class _Subject:
     def _maybe(self, pattern: str) -> bool:
         request = self._request
         texts = [request.subject, *self._paths, *self._texts]
-        texts += [form for text in self._texts if (form := places.address(text))]
+        # A word may be an address without its scheme where the rule is about one.
+        web = pattern.casefold().startswith("http")
+        words = dict.fromkeys((*self._texts, *(word for word, _ in self._words)))
+        texts += [form for word in words for form in places.addresses(word, bare=web)]
         if self.command:
             texts += [part.strip() for part in _QUOTES.split(_DUPLICATED.sub("", self.command))]
             forms = commandforms.forms(self.command)

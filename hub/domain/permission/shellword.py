@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 
-_BLANK = re.compile(r"\$\{?IFS\}?")
-_HERE = re.compile(r"\$\{?PWD\}?|(?<!\S)~\+(?=/|\s|$)")
+_BLANK = re.compile(r"\$(?:IFS\b|\{IFS[^}]*\})")
+_HERE = re.compile(r"(?:(?<=file://)/)?\$(?:PWD\b|\{PWD\})|(?<!\S)~\+(?=/|\s|$)")
+_ELSEWHERE = re.compile(r"(?<![^\s=:])~[\w+-]+")
+"""The folder before this one, one that is remembered, another user's home."""
 _ESCAPED = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
@@ -57,9 +59,10 @@ def holed(line: str) -> str:
 
     What stands in single quotes is as it is; a text for a program's input (`<<EOF`) is left out.
     """
-    read = _plain(_HEREDOC.sub(r"\1", line))
+    read = _ELSEWHERE.sub(HOLE, _plain(_HEREDOC.sub(r"\1", line)))
     names = [found["name"] for found in _ASSIGNED_OR_USED.finditer(read) if found["name"]]
-    again = {name for name in names if names.count(name) > 1}
+    # Where `IFS` is set, no value is the word that it seems to be.
+    again = {name for name in names if names.count(name) > 1 or "IFS" in names}
     again.update(
         name for words in _GIVEN.findall(read) for name in re.findall(r"[A-Za-z_]\w*", " ".join(words))
     )

@@ -13,15 +13,15 @@ from functools import lru_cache
 
 from hub.domain.permission.shellword import HOLE
 
+_CLASS = re.compile(r"\[[!^]?\]?(?:\[[:.=][^\[\]]*[:.=]\]|[^\]])*\]")
+"""One letter of several: `[abc]`, `[!]x]`, `[[:alpha:]_]`."""
 _WITHIN = "\ue0ff"
 """Any text without a slash: what `*` is to a shell."""
 
 
 def globbed(word: str) -> str:
     """A shell's pattern in the signs of a rule."""
-    return re.sub(
-        r"\*+", lambda stars: "*" if len(stars[0]) > 1 else _WITHIN, re.sub(r"\[[^\]]*\]", "?", word)
-    )
+    return re.sub(r"\*+", lambda stars: "*" if len(stars[0]) > 1 else _WITHIN, _CLASS.sub("?", word))
 
 
 def guessed(form: str) -> str:

@@ -6,12 +6,17 @@ Must not: know what a character does (`hub.domain.text.safe` does), or redact.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hub.domain.text.safe import clean
+from hub.domain.text.safe import clean, marked
 
 if TYPE_CHECKING:
     from hub.domain.event import Event  # a list of sessions has none
+
+
+_ASKED = frozenset({"command", "path", "paths", "cwd", "input", "texts", "within"})
+"""What a tool is given, in a request for permission: judged whole: a shell runs what stands behind an escape sequence."""
 
 
 def plain(event: Event) -> Event:
@@ -19,16 +24,17 @@ def plain(event: Event) -> Event:
 
     To be done before redaction: a secret that was cut up by such characters is one again.
     """
-    meta = {key: plain_value(value) for key, value in event.meta.items()}
+    asked = _ASKED if "approvalId" in event.meta else frozenset()
+    meta = {key: plain_value(value, marked if key in asked else clean) for key, value in event.meta.items()}
     return event.but(clean(event.content), meta)
 
 
-def plain_value(value: object) -> object:
+def plain_value(value: object, made: Callable[[str], str] = clean) -> object:
     """A JSON value with every string in it cleaned, keys too; what is no JSON is left as it is."""
     if isinstance(value, str):
-        return clean(value)
+        return made(value)
     if isinstance(value, list | tuple):
-        return [plain_value(item) for item in value]
+        return [plain_value(item, made) for item in value]
     if isinstance(value, dict):
-        return {clean(str(key)): plain_value(item) for key, item in value.items()}
+        return {made(str(key)): plain_value(item, made) for key, item in value.items()}
     return value

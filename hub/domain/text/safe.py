@@ -53,6 +53,18 @@ def clean(text: str) -> str:
     return _CONTROL().sub("", text)
 
 
+def marked(text: str) -> str:
+    """`text` with the name of each character that `clean` would take away: where a person agrees, nothing is left out."""
+    if not _is_suspect(text):
+        return text
+    return "".join(char if clean(char) == char else f"[U+{ord(char):04X}]" for char in text)
+
+
+def visible(text: str) -> str:
+    """The same in one line."""
+    return marked(text).replace("\n", "[U+000A]")
+
+
 def _is_suspect(text: str) -> bool:
     """Whether there may be such a thing; of ASCII, which most texts are, this is told in a tenth of the time."""
     if text.isascii():

@@ -21,6 +21,7 @@ from typing import Any
 import attrs
 
 from hub.domain.config.schema import SettingProblem
+from hub.domain.text.safe import visible
 
 Raw = Mapping[str, Any]
 Digests = Mapping[str, str]
@@ -139,9 +140,9 @@ class Item:
     """One thing that needs the user's word."""
 
     does: Does
-    key: str
+    key: str = attrs.field(converter=visible)
     """Where it stands: `session.verify`, or `file:.mcp.json`."""
-    text: str
+    text: str = attrs.field(converter=visible)
     """What it would do, in one line; it may hold what the project wrote, secrets included."""
     digest: str
     """SHA-256 of the whole value."""
@@ -300,7 +301,7 @@ def _shown(value: object) -> str:
         text = "; ".join(_inner(each) for each in value) or "nothing"
     else:
         text = json.dumps(value, default=str)
-    flat = _GAP.sub(lambda gap: f" [{len(gap[0])} blanks] ", text.replace("\n", " [new line] "))
+    flat = _GAP.sub(lambda gap: f" [{len(gap[0])} blanks] ", visible(text.replace("\n", " [new line] ")))
     more = len(flat) - _SHOWN
     return f"{flat[:_SHOWN]} [and {more} characters more]" if more > 0 else flat
 

@@ -352,7 +352,7 @@ def test_a_command_is_meant_however_it_is_run(command):
         "rm${IFS}x", "rm$IFS-rf x", "$'\\x72m' x", "$'\\162m' x", "$'\\u0072m' x", "{rm,x}", "{rm,-rf,x}", "r{m,} x", "a=rm; $a x", "a=rm; b=$a; $b x", "alias rm=ls; a=rm; $a x", "alias a=rm\na x", "alias a='rm -rf'; a x",
         "a='rm' && ${a} x", "/bin/r? x", "/bin/[r]m x", "r+(m) x",
         # programs that run others
-        "time -p rm x", "coproc rm x", "systemd-run rm x", "op run -- rm x", "go run x rm x", "kubectl exec p -- rm x", "git bisect run rm x",
+        "time -p rm x", "coproc rm x", "systemd-run rm x", "op run -- rm x", "go run x rm x", "kubectl exec p -- rm x", "git bisect run rm x", "fd -x rm",
         "/lib64/ld-linux-x86-64.so.2 /bin/rm x", "direnv exec . rm x", "taskset 1 rm x",
         # what a shell of the line may read
         "echo rm x | bash", "printf rm\\ x | sh", "source <(echo rm x)", ". <(echo rm x)",
@@ -386,7 +386,8 @@ def test_what_only_looks_like_it_is_not_meant(command):
 @pytest.mark.parametrize(
     "command",
     ["cat s{e,x}cret.txt", "cat {secret,x}.txt", "cat $PWD/secret.txt", 'cat "${PWD}/secret.txt"', "cat ~+/secret.txt",
-     "f=secret.txt; cat $f", "cat $'\\x73ecret.txt'", "cat !(x)", "cat +(secret).txt", "foo -fsecret.txt", "gcc -Isecret.txt", "cat <{secret,x}.txt"],
+     "f=secret.txt; cat $f", "cat $'\\x73ecret.txt'", "cat !(x)", "cat +(secret).txt", "foo -fsecret.txt", "gcc -Isecret.txt", "cat <{secret,x}.txt", "cat secre[[:alpha:]].txt",
+     "cat [!]x]ecret.txt", "cat${IFS%??}secret.txt", "curl file:///$PWD/secret.txt", "curl file://$PWD/%73ecret.txt"],
 )  # fmt: skip
 def test_a_file_in_disguise_is_meant(command):
     assert denies("secret.txt", shell(command))
@@ -446,8 +447,16 @@ def test_an_address_is_meant_however_it_is_written():
         "HTTP://H.Example:80/a",
         "http://u:p@h.example./a",
         "http://h.example/%61",
+        "http:h.example/a",
+        "http:\\\\h.example\\a",
+        " http://h%2eexample/a",
+        "http://\u24d7.example\u3002/a#b",
+        "h.example/a",
     ):
         assert denies("http://h.example/a", tool("WebFetch", texts=[text])), text
+        assert denies("http://h.example/a", shell(f"curl -s '{text}'")), text
+    assert denies("http://h.example/*", shell("curl http://H.example#x"))
+    assert not denies("*://a.txt", shell("cat a.txt"))
     assert denies("*h.example*", tool("WebFetch", texts=["http://h.example/a?b=%63"]))
     assert denies("https://h.example:8443/*", tool("WebFetch", texts=["https://H.example:8443/a?b"]))
     for text in ("http://h.example/b", "http://[/a", "ftp://h.example/a", "http://h.example:99999/a"):

@@ -183,17 +183,25 @@ def test_harmless_work_goes_on_under_a_rule_about_something_else(pattern, comman
 @pytest.mark.parametrize(
     "command",
     ["$(echo rm) x", "`echo rm` x", "$CMD", '"$CMD" x', "${CMD} x", 'eval "$CMD"', 'bash -c "$CMD"', "sudo -n $X y", "env A=1 $X y",
-     "if c; then X=rm; else X=ls; fi; $X y", "X=ls; read X < f; $X y", "X=r; X+=m; $X y", "printf -v X r%s m; $X y"],
+     "cat f | xargs sudo", "xargs -n1 timeout 5 <f", "cat f | xargs -L1 bash -c", "cat f | xargs -I{} sh -c '{}'", "parallel <f",
+     'timeout 5 bash -c "$X"', "if c; then X=rm; else X=ls; fi; $X y", "X=ls; read X < f; $X y", "X=r; X+=m; $X y", "printf -v X r%s m; $X y"],
 )  # fmt: skip
 def test_a_program_that_is_known_only_when_it_runs_is_asked_about(command):
     assert ruled("rm *", command) in ("ask", "deny")
+
+
+def test_what_a_program_is_told_by_another_is_asked_about_where_a_rule_may_mean_it():
+    assert ruled("git push*", "echo push | xargs git") == "ask"
+    for harmless in ("ls src | xargs git add", "ls src | xargs", "ls src | xargs -n1 basename"):
+        assert ruled("git tag*", harmless) == "allow"
 
 
 @pytest.mark.parametrize(
     "command",
     ['cat "$X"', "cat $(ls d)", "cat d/$(echo secret).txt", 'find d | while read f; do cat "$f"; done', "f() { cat d/$1; }; f secret.txt",
      "cat $OLDPWD/d/secret.txt", 'cat "$(git rev-parse --show-toplevel)/d/secret.txt"', "cd $X && cat d/secret.txt", 'set -- d secret.txt; cat "$1/$2"',
-     "a=d/secretXtxt; cat ${a/X/.}", "sh -c 'cat $X'", "cat e/$X"],
+     "a=d/secretXtxt; cat ${a/X/.}", "sh -c 'cat $X'", "cat e/$X", "cat ${PWD%/}/d/secret.txt", "cat ~-/d/secret.txt", "cat ~u/d/secret.txt",
+     "IFS=,; v=d/secret.txt,; cat $v"],
 )  # fmt: skip
 def test_a_file_that_is_known_only_when_it_is_read_is_asked_about(command):
     assert ruled("d/secret.txt", command) in ("ask", "deny")

@@ -203,6 +203,16 @@ def test_a_value_cannot_push_its_end_out_of_sight() -> None:
     assert len(item.text) < 1200
 
 
+def test_nothing_of_a_value_or_a_name_is_hidden_by_what_a_terminal_acts_on() -> None:
+    """A terminal shows nothing of what stands behind an open escape sequence; a shell runs it."""
+    node = {"id": "a\x1b]0;", "verify": ["true;\x1b]0; evil\r\u2028\u202e"]}
+    (item,) = items({"pipelines": [{"name": "p\nq", "nodes": [node]}]})
+    assert item.text == (
+        "checks the work of p[U+000A]q, a[U+001B]]0; with: true;[U+001B]]0; evil[U+000D][U+2028][U+202E]"
+    )
+    assert "\n" not in item.key
+
+
 def test_two_of_one_name_are_one_item_of_both() -> None:
     """A second node of the same id hid the first one's command from the digest."""
 
