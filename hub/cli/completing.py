@@ -1,4 +1,4 @@
-"""What a shell offers for an argument: sessions, agents, profiles, pipelines, settings that there are.
+"""What a shell offers for an argument: sessions, agents, profiles, pipelines that there are.
 
 Owns: these lists.
 Must not: wait for a daemon longer than a person waits for the Tab key, or show an error; there is nowhere to show it.
@@ -25,7 +25,7 @@ _PATIENCE = 1.0
 """Seconds for the daemon's answer."""
 
 
-def _places(ctx: click.Context) -> Places | None:
+def places_of(ctx: click.Context) -> Places | None:
     """Of the project that is meant; None outside of any."""
     from hub.client.place import root_of
     from hub.io.project.places import Places
@@ -34,7 +34,7 @@ def _places(ctx: click.Context) -> Places | None:
     return Places(root) if root is not None else None
 
 
-def _config(places: Places | None) -> Config | None:
+def config_of(places: Places | None) -> Config | None:
     """As far as it is trusted; None where there is none, or none that can be read."""
     from hub.io.config.file import load
     from hub.io.project.trust import Gate
@@ -47,7 +47,8 @@ def _config(places: Places | None) -> Config | None:
         return None
 
 
-def _items(found: Iterable[str], incomplete: str) -> list[CompletionItem]:
+def items(found: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """Those that begin with what is typed."""
     return [CompletionItem(name) for name in found if name.startswith(incomplete)]
 
 
@@ -63,7 +64,7 @@ def sessions(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[Co
         api = find(given.get("port") or None, project, timeout=_PATIENCE)
         known = {row.session_id: row.title for row in api.read(Sessions, "/api/sessions").sessions}
     except HubError:
-        places = _places(ctx)
+        places = places_of(ctx)
         known = {record.session_id: "" for record in found(places)} if places is not None else {}
     return [
         CompletionItem(session_id, help=title)
@@ -76,8 +77,8 @@ def providers(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
     """The agents that ship with hub, and those of the project's own."""
     from hub.providers.registry import load_all, names
 
-    config = _config(_places(ctx))
-    return _items(load_all(lambda: config) if config is not None else names(), incomplete)
+    config = config_of(places_of(ctx))
+    return items(load_all(lambda: config) if config is not None else names(), incomplete)
 
 
 def profiles(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -85,11 +86,11 @@ def profiles(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[Co
     from hub.domain.config.profiles import together
     from hub.io.config.profiles import read_stored
 
-    places = _places(ctx)
-    config = _config(places)
+    places = places_of(ctx)
+    config = config_of(places)
     if places is not None and config is not None:
         with suppress(HubError):
-            return _items((one.name for one in together(config.profiles, read_stored(places))), incomplete)
+            return items((one.name for one in together(config.profiles, read_stored(places))), incomplete)
     return []
 
 
@@ -98,19 +99,9 @@ def pipelines(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
     from hub.domain.pipeline.graph import together
     from hub.io.records.pipelines import read_stored
 
-    places = _places(ctx)
-    config = _config(places)
+    places = places_of(ctx)
+    config = config_of(places)
     if places is not None and config is not None:
         with suppress(HubError):
-            return _items((one.name for one in together(config.pipelines, read_stored(places))), incomplete)
+            return items((one.name for one in together(config.pipelines, read_stored(places))), incomplete)
     return []
-
-
-def settings(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Every setting by its name in `hub config`."""
-    from hub.api.convert import unstructure
-    from hub.cli.config import flat
-    from hub.domain.config.reader import Config
-
-    config = _config(_places(ctx)) or Config()
-    return _items((key for key, _ in flat(unstructure(config))), incomplete)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from hub.cli import completing
 from hub.cli.base import Group
@@ -50,7 +51,7 @@ def list_(ctx: click.Context, *, show_origin: bool, as_json: bool) -> None:
     """
     values, origins = _in_force(ctx)
     rows = [
-        {"key": key, "value": value, "origin": origins.get(key, "built-in")} for key, value in flat(values)
+        {"key": key, "value": value, "origin": origins.get(key, "built-in")} for key, value in _flat(values)
     ]
     show(rows, as_json=as_json, text=partial(_table, show_origin=show_origin))
 
@@ -73,8 +74,17 @@ def _briefly(origin: str) -> str:
     return "hub.toml" if Path(origin).name == "hub.toml" else re.sub(rf"^{re.escape(home)}(?=/)", "~", origin)
 
 
+def _settings(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Every setting by its whole name, for a shell."""
+    from hub.api.convert import unstructure
+    from hub.domain.config.reader import Config
+
+    found = completing.config_of(completing.places_of(ctx)) or Config()
+    return completing.items((key for key, _ in _flat(unstructure(found))), incomplete)
+
+
 @config.command()
-@click.argument("key", shell_complete=completing.settings)
+@click.argument("key", shell_complete=_settings)
 @json_option
 @click.pass_context
 def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
@@ -97,7 +107,7 @@ def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
 
 
 @config.command(name="set")
-@click.argument("key", shell_complete=completing.settings)
+@click.argument("key", shell_complete=_settings)
 @click.argument("value", nargs=-1, required=True)
 @user_option
 @json_option
@@ -115,7 +125,7 @@ def set_(ctx: click.Context, *, key: str, value: tuple[str, ...], own: bool, as_
 
 
 @config.command()
-@click.argument("key", shell_complete=completing.settings)
+@click.argument("key", shell_complete=_settings)
 @user_option
 @json_option
 @click.pass_context
@@ -195,11 +205,10 @@ def _veiled(value: object, hide: Callable[[str], str]) -> Any:
     return [_veiled(inner, hide) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def flat(values: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
-    """Each setting by its whole name."""
+def _flat(values: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
     for key, value in values.items():
         if isinstance(value, Mapping):
-            yield from flat(value, (*path, key))
+            yield from _flat(value, (*path, key))
         else:
             yield ".".join((*path, key)), value
 
@@ -299,5 +308,5 @@ def _is_array(ctx: click.Context, key: str, value: object, *, own: bool) -> bool
 def _near(key: str, values: Mapping[str, object]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(key, [name for name, _ in flat(values)], 1)
+    near = difflib.get_close_matches(key, [name for name, _ in _flat(values)], 1)
     return f" Did you mean {near[0]!r}?" if near else ""

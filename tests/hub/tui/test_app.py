@@ -55,10 +55,9 @@ def test_a_session_from_the_board_to_its_end(work):
         await pilot.press("e")
         await sees(app, pilot, "Your answer to the agent", "sqlite or postgres?")
         await pilot.press(*"sqlite", "enter")
-        await sees(app, pilot, "not taken yet", "you: sqlite", "session completed")
-        shown = text(app)
-        assert " verified  " in shown
-        assert "t Take" in shown
+        shown = await sees(
+            app, pilot, " verified  ", "not taken yet", "you: sqlite", "session completed", "t Take"
+        )
         assert "x Stop" not in shown  # nothing can be told to an agent that is gone
         await pilot.press("home", *["down"] * 5, "f")
         await sees(app, pilot, "seen-below\n")
