@@ -7,7 +7,7 @@ Must not: wait for a daemon longer than a person waits for the Tab key, or show 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from click.shell_completion import CompletionItem
 from hub.errors import HubError
 
 if TYPE_CHECKING:
+    from hub.domain.config.model import PipelineSettings, ProfileSettings
     from hub.domain.config.reader import Config
     from hub.io.project.places import Places
 
@@ -86,12 +87,7 @@ def profiles(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[Co
     from hub.domain.config.profiles import together
     from hub.io.config.profiles import read_stored
 
-    places = places_of(ctx)
-    config = config_of(places)
-    if places is not None and config is not None:
-        with suppress(HubError):
-            return items((one.name for one in together(config.profiles, read_stored(places))), incomplete)
-    return []
+    return _stored(ctx, incomplete, lambda places, config: together(config.profiles, read_stored(places)))
 
 
 def pipelines(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -99,9 +95,18 @@ def pipelines(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
     from hub.domain.pipeline.graph import together
     from hub.io.records.pipelines import read_stored
 
+    return _stored(ctx, incomplete, lambda places, config: together(config.pipelines, read_stored(places)))
+
+
+def _stored(
+    ctx: click.Context,
+    incomplete: str,
+    read: Callable[[Places, Config], Iterable[ProfileSettings | PipelineSettings]],
+) -> list[CompletionItem]:
+    """The names of what is read; none where it cannot be."""
     places = places_of(ctx)
     config = config_of(places)
     if places is not None and config is not None:
         with suppress(HubError):
-            return items((one.name for one in together(config.pipelines, read_stored(places))), incomplete)
+            return items((one.name for one in read(places, config)), incomplete)
     return []

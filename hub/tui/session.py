@@ -128,10 +128,16 @@ class SessionPage(OrdersPage):
             await self._load_cost()
 
     async def _fate(self) -> str:
-        """What has become of the work of a session that is over."""
-        if gone := await self._newest("discarded"):
+        """What has become of the work of a session that is over; "" where the log cannot be read, as is told elsewhere."""
+        from hub.errors import HubError
+
+        try:
+            gone, taken = await self._newest("discarded"), await self._newest("taken")
+        except HubError:
+            return ""
+        if gone:
             return f"discarded {moment(gone.ts, self.now)}"
-        if taken := await self._newest("taken"):
+        if taken:
             return f"taken {f'as {taken.commit[:12]}' if taken.commit else 'as a patch'}"
         return "not taken yet"
 

@@ -64,7 +64,7 @@ class SettingUp:
         for command, shown in zip(record.verify, self.context.assertions(record), strict=True):
             program = program_of(command)
             if program and not which(program):
-                said = f"{program} is not on PATH, and no work passes without it: {shown}"
+                said = f"{program} is not on PATH, and an acceptance command begins with it: {shown}"
                 key = f"unproven:{record.session_id}:{program}"
                 await self.context.store.say(Tag.ERROR, said, source=key, command=shown)
 

@@ -18,8 +18,10 @@ _PROCESS = re.compile(r"^/+proc/+[^/]+/+(?:task/+[^/]+/+)?(cwd|root)(?=/|$)")
 """A process's own name of where it works, and of the root."""
 
 _FILE = re.compile(r"(?i)file://(?:(?:localhost|127\.0\.0\.1)(?=/))?")
+"""What a file's address begins with; another machine's name stays."""
 
 _ADDRESS = re.compile(r"(?i)(?:(https?):/*|(?=[^/:@?#\s]+\.\w))([^/].*)")
+"""An address with its scheme, or without one where the first name has a point in it."""
 
 
 @attrs.frozen

@@ -14,6 +14,7 @@ from textual import events
 
 from hub.errors import Code, HubError
 from hub.tui.cost import CostPage
+from hub.tui.daemon import LocalDaemon
 from hub.tui.page import PAGES
 from tests.hub.tui.kit import answers, sees, shows, text
 from tests.waiting import PATIENCE, until
@@ -375,5 +376,27 @@ def test_many_events_are_few_repaints(work):
         assert len(news) > 1
         assert min(after - one for one, after in pairwise(news)) > 0.09
         assert len(drawn) < app.taken / 2, "each takes what came into one repaint"
+
+    shows(work.root, story)
+
+
+def test_a_session_whose_history_cannot_be_read_is_shown_all_the_same(work, monkeypatch):
+    """What became of its work is not known then; how it stands is."""
+    api = begin(work, {"done": "finished"})
+    api.post("/api/run", {"task": "one task"})
+    until(work.ended, "the session is over")
+    get = LocalDaemon.get
+
+    async def unreadable(self, shape, path, *more, **named):
+        if path == "/api/history":
+            raise HubError(Code.AUDIT_UNREADABLE, "The audit log cannot be read.")
+        return await get(self, shape, path, *more, **named)
+
+    monkeypatch.setattr(LocalDaemon, "get", unreadable)
+
+    async def story(app, pilot):
+        await sees(app, pilot, "Done (1)")
+        await pilot.press("enter")
+        await sees(app, pilot, "done, not verified", "session completed", lacks="taken")
 
     shows(work.root, story)

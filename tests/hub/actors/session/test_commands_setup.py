@@ -120,12 +120,14 @@ def test_a_setup_command_has_the_time_its_user_gives_it(made):
 
 
 def test_a_program_that_acceptance_wants_and_is_not_here_is_named_before_an_agent_works(made):
-    """Else one is paid to repair what no agent can; what setup has put on PATH is there."""
+    """Else one is paid to repair what it seldom can. A path may be the agent's to make, and nothing is said of it."""
     verify = ["no-such-tool --check", "A=1 no-such-tool", "test -f made.txt", "./later.sh"]
     made.configure(session=f"verify = {json.dumps(verify)}\nverifyTries = 0\n")
     record = ran(made)
     told = said(made)
     named = [msg for msg in told if "is not on PATH" in msg]
-    assert named == ["no-such-tool is not on PATH, and no work passes without it: no-such-tool --check"]
+    assert named == [
+        "no-such-tool is not on PATH, and an acceptance command begins with it: no-such-tool --check"
+    ]
     assert told.index(named[0]) < told.index("The demo agent starts")
     assert (record["sessionState"], record["error"]["code"]) == ("failed", "verify_failed")
