@@ -30,7 +30,7 @@ from tests.forks import Forked, fork
 from tests.settings import lay_out
 from tests.waiting import PATIENCE, ended, until
 
-__all__ = ["HUB", "PATIENCE", "Project", "git", "project", "try_post", "until", "write"]
+__all__ = ["HUB", "PATIENCE", "Project", "git", "project", "reply", "try_post", "until", "write"]
 
 HUB = [sys.executable, "-m", "hub"]
 
@@ -252,6 +252,21 @@ def write(oracle: Path, name: str, text: str) -> dict[str, str]:
         f"$(sha256sum < {name} | cut -d' ' -f1) >> {oracle}"
     )
     return {"run": command}
+
+
+def reply(api: Api, text: str) -> None:
+    """Answer an agent's question; for a moment after a daemon's start it is on record and the agent out of reach."""
+
+    def taken() -> bool:
+        try:
+            api.post("/api/session/reply", {"reply": text})
+        except HubError as error:
+            if error.code is not Code.HANDOFF_IN_PROGRESS:
+                raise
+            return False
+        return True
+
+    until(taken, "the reply is taken")
 
 
 def try_post(api: Api, path: str, body: Mapping[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hub.errors import Code, HubError
-from tests.faults.harness import Project, until, write
+from tests.faults.harness import Project, reply, until, write
 from tests.faults.invariants import check_invariants
 from tests.faults.test_agent_faults import process
 
@@ -107,7 +107,7 @@ def test_a_reply_reaches_the_agent(made, oracle):
     made.kill()
     api = made.start()
     until(lambda: api.get("/api/status")["needsInput"], "the question is still shown")
-    until(lambda: api.post("/api/session/reply", {"reply": "blue"})["ok"], "the reply is taken")
+    reply(api, "blue")
     record = until(made.ended, "the session ends by itself")
     heard = [e["msg"] for e in made.events() if e["meta"].get("role") == "user" and "dispatchId" in e["meta"]]
     made.stop()
@@ -135,7 +135,7 @@ def test_a_reply_outlives_the_daemon_that_accepted_it(made, oracle):
     made.kill()
     api = made.start()
     until(lambda: api.get("/api/status")["needsInput"], "the second question is still open")
-    api.post("/api/session/reply", {"reply": "large"})
+    reply(api, "large")
     record = until(made.ended, "the session ends by itself")
     heard = [e["msg"] for e in made.events() if e["meta"].get("role") == "user" and "dispatchId" in e["meta"]]
     made.stop()

@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 
 from hub.errors import Code, HubError
-from tests.faults.harness import git, project, try_post, write
+from tests.faults.harness import git, project, reply, try_post, write
 from tests.faults.invariants import check_invariants
 from tests.waiting import PATIENCE, until
 
@@ -178,7 +178,7 @@ def test_no_other_session_starts_between_two_nodes(work):
         api.post("/api/run", {"task": "mine"})
     assert caught.value.code is Code.SESSION_ALREADY_RUNNING
     until(lambda: api.get("/api/status")["needsInput"], "the second node asks")
-    api.post("/api/session/reply", {"reply": "yes"})
+    reply(api, "yes")
     until(lambda: over(made), "the run ends")
     assert until(lambda: free(api), "then others may start")
     made.stop()
