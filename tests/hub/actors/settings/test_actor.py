@@ -1,8 +1,6 @@
-"""The settings actor: a changed file is read again, a bad one is refused with its place, programs are asked once."""
+"""The settings actor: a changed file is read again, a bad one is refused with its place."""
 
 from __future__ import annotations
-
-import stat
 
 import pytest
 
@@ -53,21 +51,6 @@ async def test_what_a_provider_is_configured_to(places, config, clock):
     assert first.active_account == "b"
     assert [(a.label, a.active) for a in first.accounts] == [("b", True), ("a", False)]
     assert first.capabilities["replies"] is True
-
-
-async def test_a_program_is_asked_once_a_minute(places, config, clock, tmp_path):
-    """Its answer is good for a minute; a poll of the API starts no process each time."""
-    asked = tmp_path / "asked"
-    program = tmp_path / "agent"
-    program.write_text(f"#!/bin/sh\necho x >> {asked}\necho 1.2.3\n")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    config.write_text(f'[providers.demo-first]\nprogram = "{program}"\n')
-    async with settings(places, clock) as ask:
-        for later in (0, 59, 61):
-            clock[0] = asked.stat().st_mtime + later if asked.exists() else 1000.0
-            entry = (await ask(ProvidersConfigured()))[0]
-        assert entry.install.version == "1.2.3"
-    assert asked.read_text().count("x") == 2
 
 
 async def test_a_program_that_is_not_there_or_fails_is_an_answer(places, config, clock, tmp_path):
