@@ -27,7 +27,7 @@ class How(StrEnum):
     MERGE = "merge"
     """The session's branch, merged into the current one."""
     BRANCH = "branch"
-    """One commit on a new branch; the checkout is not touched."""
+    """One commit on a branch of its own; the checkout is not touched."""
     PATCH = "patch"
     """The text of a patch; nothing is touched."""
 
@@ -41,7 +41,8 @@ class Take:
     branch: Annotated[
         str,
         Meta(
-            pattern=BRANCH, description="With `how` `branch`: its name. Left out: one is made from the task."
+            pattern=BRANCH,
+            description="With `how` `branch`: its name. Left out: the one with earlier work of it, or one from the task.",
         ),
     ] = ""
 

@@ -6,6 +6,7 @@ Must not: make a commit (`hub take --branch` does), or keep a login.
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ from hub.cli.result import order
 from hub.client.place import root_of
 from hub.errors import Code, HubError
 
+_OPEN = frozenset({"open", "opened"})
 _PROGRAMS = {
     "gh": ("gh", "pr", "create"),
     "glab": ("glab", "mr", "create", "--yes"),
@@ -29,14 +31,20 @@ _PROGRAMS = {
 
 @click.command()
 @session_argument
-@click.option("--branch", default="", metavar="NAME", help="The branch's name; default: made from the task.")
+@click.option(
+    "--branch",
+    default="",
+    metavar="NAME",
+    help="The branch's name; default: the one it is on already, else made from the task.",
+)
 @click.option("--draft", is_flag=True, help="Open it as a draft.")
 @json_option
 @click.pass_context
 def pr(ctx: click.Context, *, session: str, branch: str, draft: bool, as_json: bool) -> None:
     """Push a session's work as one commit on its own branch, and open a pull request with gh or glab.
 
-    If neither is installed, the branch is pushed and the command printed. Your own git pushes, with your login and hooks.
+    Where the session goes on with work that has a request already, it is one more commit on that branch. If neither
+    program is installed, the branch is pushed and the command printed. Your own git pushes, with your login and hooks.
 
     Example: hub pr
     """
@@ -44,26 +52,32 @@ def pr(ctx: click.Context, *, session: str, branch: str, draft: bool, as_json: b
     remote, url = _remote(root)
     answer = order(ctx, Taken, "/api/session/take", Take(session_id=session, how=How.BRANCH, branch=branch))
     name = answer.branch
+    known = _git(root, "rev-parse", "-q", "--verify", f"refs/remotes/{remote}/{name}")
     push = ["git", "push", "--set-upstream", remote, name]
-    if _run(
-        [*push, "--quiet"], root
-    ).returncode:  # what came of it is said below; its hooks and its trouble are heard
+    # What came of it is said below; its hooks and its trouble are heard.
+    if _run([*push, "--quiet"], root).returncode:
         raise HubError(
             Code.GIT_FAILED,
             f"{name} was made, but not pushed.",
             hint=f"Push it: {shlex.join(push)}",
         )
     command = _command(url, root, name, draft=draft)
-    opened, said = False, ""
-    if shutil.which(command[0]):
+    there = shutil.which(command[0]) is not None
+    url = _request_of(command[0], root, name) if there and known else ""
+    updated = bool(url)
+    if there and not updated:
         done = _run(command, root, capture=True)
-        opened, said = done.returncode == 0, (done.stdout or "").strip()
-    url = said if opened else ""
+        url = (done.stdout or "").strip() if done.returncode == 0 else ""
     told = Pushed(
-        **attrs.asdict(answer, recurse=False), remote=remote, opened=opened, url=url, command=command
+        **attrs.asdict(answer, recurse=False),
+        remote=remote,
+        opened=bool(url) and not updated,
+        updated=updated,
+        url=url,
+        command=command,
     )
     show(told, as_json=as_json, text=_text)
-    if shutil.which(command[0]) and not opened:
+    if there and not url:
         ctx.exit(1)
 
 
@@ -73,14 +87,16 @@ class Pushed(Taken):
 
     remote: str
     opened: bool
+    updated: bool
+    """Whether a request was open already, and has the new work now."""
     url: str
     command: list[str]
 
 
 def _text(told: Pushed) -> str:
     lines = [told.summary.rstrip(), f"pushed {told.branch} to {told.remote}"]
-    if told.opened:
-        lines.append(f"opened: {told.url}")
+    if told.url:
+        lines.append(f"{'updated' if told.updated else 'opened'}: {told.url}")
     else:
         lines.append(f"open the request: {shlex.join(told.command)}")
     return "\n".join(lines)
@@ -117,6 +133,23 @@ def _command(url: str, root: Path, branch: str, *, draft: bool) -> list[str]:
     where = ["--head", branch] if program == "gh" else ["--source-branch", branch]
     words = ["--title", title, "--body" if program == "gh" else "--description", text.strip()]
     return [*_PROGRAMS[program], *where, *words, *(["--draft"] if draft else [])]
+
+
+def _request_of(program: str, root: Path, branch: str) -> str:
+    """The address of the request that is open for a branch; "" where there is none."""
+    fields = ["--json", "url,state"] if program == "gh" else ["--output", "json"]
+    done = subprocess.run(
+        [*_PROGRAMS[program][:2], "view", branch, *fields],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    try:
+        told = json.loads(done.stdout)
+        return str(told.get("url") or told["web_url"]) if told["state"].lower() in _OPEN else ""
+    except (ValueError, LookupError, AttributeError, TypeError):
+        return ""
 
 
 def _git(root: Path, *words: str) -> str:

@@ -38,7 +38,12 @@ def order(ctx: click.Context, kind: type[T], path: str, body: object) -> T:
 @click.command()
 @session_argument
 @click.option("--merge", is_flag=True, help="Merge the session's branch with all its commits.")
-@click.option("--branch", default="", metavar="NAME", help="Put it on this new branch; touch nothing else.")
+@click.option(
+    "--branch",
+    default="",
+    metavar="NAME",
+    help="Put it on this branch, a new one or one with earlier work of it; touch nothing else.",
+)
 @click.option(
     "--patch", default="", metavar="FILE", help="Write a patch (- for standard output); touch nothing else."
 )

@@ -16,7 +16,7 @@ from pathlib import Path
 import attrs
 
 from hub.api.results import How, Taken
-from hub.domain.result.message import CommitStory, message
+from hub.domain.result.message import CommitStory, message, slug
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.git.aside import read as read_aside
@@ -30,6 +30,7 @@ from hub.io.git.refs import (
     ASIDE_TIP,
     TAKE,
     TAKEN,
+    GitCommit,
     commit_tree,
     is_ancestor,
     kept_ref,
@@ -37,7 +38,7 @@ from hub.io.git.refs import (
     read_commits,
 )
 from hub.io.git.scan import show
-from hub.io.git.work import BranchChange, work_of
+from hub.io.git.work import PUT_ASIDE, BranchChange, branch_with, in_hand, work_of
 from hub.io.project.places import Places
 
 _PATCH_LIMIT = 64 << 20
@@ -53,12 +54,12 @@ async def take(root: Path, told: CommitStory, how: How, branch: str = "", main: 
         root: The project.
         told: What the commit says of the session.
         how: As what.
-        branch: The name of a branch that is to be made.
+        branch: The name of a branch that is to be made, or has earlier work of it; "" = that one, or a name for the task.
         main: What the session's branch left.
 
     Raises:
         HubError: NOTHING_TO_TAKE; UNCOMMITTED and MERGE_CONFLICT with the files in `files`; BRANCH_MISSING, TRACKED; USAGE
-            where git knows no name for its user.
+            where git knows no name for its user; INVALID where the branch is another's.
     """
     if how in (How.BRANCH, How.PATCH):
         return await _aside(root, told, how, branch, main)
@@ -133,18 +134,70 @@ async def _aside(root: Path, told: CommitStory, how: How, branch: str, main: str
             raise HubError(Code.TOO_LARGE, f"The patch is larger than {_PATCH_LIMIT >> 20} MiB.")
         answer = await _answer(root, work, how, (base.tree, work.tree), "")
         return attrs.evolve(answer, patch=base64.b64encode(data).decode())
-    parent, tree = await _footing(root, work, onto)
+    name = (
+        branch
+        or await branch_with(root, told.session_id, onto)
+        or slug(told.task)
+        or f"work-{told.session_id}"
+    )
+    await git("check-ref-format", "--branch", name, cwd=root)
+    (there,) = await read_commits([f"refs/heads/{name}"], cwd=root, where={})
+    if there is None:
+        parent, tree = await _footing(root, work, onto)
+    else:
+        parent, tree = there.sha, await _gone_on(root, told.session_id, name, there)
+    if there is not None and there.tree == tree:  # asked again: it is all there
+        parent = (await git("merge-base", onto, there.sha, cwd=root, accept=(0, 1))).text.split("\n")[0]
+        return await _answer(root, work, how, (parent or there.sha, there.sha), name)
     commit = await _made(root, told, tree, (parent,))
-    await git("check-ref-format", "--branch", branch, cwd=root)
-    if not await move_refs(
-        [(f"refs/heads/{branch}", commit, "0" * len(commit))], "hub: take", cwd=root, where={}
-    ):
+    await _put_aside(root, work, name, commit, there)
+    return await _answer(root, work, how, (parent, commit), name)
+
+
+async def _gone_on(root: Path, session_id: str, branch: str, there: GitCommit) -> str:
+    """The tree of a branch that has earlier work of the session's, with what was done since.
+
+    Raises:
+        HubError: INVALID where the branch is another's, or checked out; MERGE_CONFLICT.
+    """
+    work = await work_of(root, session_id, there.sha)
+    if not await in_hand(root, work.tip, there.sha, (PUT_ASIDE,)):
+        raise _taken_name(branch)
+    try:
+        tree = await applied(root, work.base, there.sha, work.tree)
+    except HubError as error:
+        raise _conflict(error, session_id, branch) from error
+    place = ("--format=%(worktreepath)", f"refs/heads/{branch}")
+    if tree != there.tree and (checkout := (await git("for-each-ref", *place, cwd=root)).text):
         raise HubError(
-            Code.INVALID, f"There is a branch {branch} already.", hint="Give another name: --branch"
+            Code.INVALID,
+            f"{branch} is checked out in {checkout}.",
+            hint=f"Take it there: hub take {session_id}",
         )
-    await _point(root, work, ASIDE, commit)
-    await _point(root, work, ASIDE_TIP, work.tip)
-    return await _answer(root, work, how, (parent, commit), branch)
+    return tree
+
+
+async def _put_aside(
+    root: Path, work: BranchChange, branch: str, commit: str, there: GitCommit | None
+) -> None:
+    """Branch and marks, in one step."""
+    names = [f"refs/heads/{branch}", *(kept_ref(work.session_id, name) for name in (ASIDE, ASIDE_TIP))]
+    _, *marks = await read_commits(names, cwd=root, where={})
+    new, old = (commit, commit, work.tip), (there, *marks)
+    moves = [
+        (name, sha, was.sha if was else "0" * len(sha))
+        for name, sha, was in zip(names, new, old, strict=True)
+    ]
+    if not await move_refs(moves, "hub: take", cwd=root, where={}):
+        raise _taken_name(branch)
+
+
+def _taken_name(branch: str) -> HubError:
+    return HubError(
+        Code.INVALID,
+        f"There is a branch {branch} already, with other work.",
+        hint="Give another name: --branch",
+    )
 
 
 async def _footing(root: Path, work: BranchChange, onto: str) -> tuple[str, str]:

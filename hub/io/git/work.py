@@ -21,11 +21,26 @@ from hub.domain.session import ID
 from hub.errors import Code, HubError
 from hub.io.git.env import git
 from hub.io.git.own_folder import folder_of
-from hub.io.git.refs import BASE, DISCARDED, KEPT, TAKE, TAKEN, branch_of, is_ancestor, kept_ref, read_commits
+from hub.io.git.refs import (
+    ASIDE,
+    ASIDE_TIP,
+    BASE,
+    DISCARDED,
+    KEPT,
+    TAKE,
+    TAKEN,
+    branch_of,
+    is_ancestor,
+    kept_ref,
+    read_commits,
+)
 from hub.io.git.scan import show
 from hub.io.project.places import Places, make_private_dir
 
 _HEADS = "refs/heads/hub/"
+PUT_ASIDE = (ASIDE_TIP, ASIDE)
+IN_HAND = ((TAKEN, TAKE), PUT_ASIDE)
+"""What says how far a session's work was handed over, and in which commit."""
 
 
 @attrs.frozen(kw_only=True)
@@ -76,7 +91,7 @@ async def _base(root: Path, tip: str, start: str, onto: str) -> str:
     base = await _chain(root, start, onto) if start else common
     if not base:
         raise HubError(Code.BRANCH_MISSING, "The session's work has nothing in common with what you are on.")
-    for one in (common, *await _taken(root, tip, onto)):
+    for one in (common, *await in_hand(root, tip, onto)):
         if one and await is_ancestor(base, one, cwd=root, where={}):
             base = one
     return base
@@ -98,19 +113,56 @@ async def _chain(root: Path, start: str, onto: str) -> str:
     return start
 
 
-async def _taken(root: Path, tip: str, onto: str) -> list[str]:
-    """Commits of sessions' branches below `tip` up to which the user has taken the work onto where he is."""
+async def in_hand(root: Path, tip: str, onto: str, marks: Sequence[tuple[str, str]] = IN_HAND) -> list[str]:
+    """Commits of sessions' branches below `tip` of which `onto` has all the work: they were taken into it.
+
+    Args:
+        root: The project.
+        tip: A session's branch.
+        onto: The commit that may have it.
+        marks: The names of the refs that say so: how far the work is in a commit, and in which.
+    """
     listed = await git(
         "for-each-ref", "--format=%(refname) %(objectname)", f"--merged={tip}", f"{KEPT}/", cwd=root
     )
-    rows = [line.split(" ") for line in listed.text.splitlines()]
-    marks = {name.split("/")[2]: sha for name, sha in rows if name.endswith(f"/{TAKEN}")}
-    found = []
-    for session_id, sha in marks.items():
-        (commit,) = await read_commits([kept_ref(session_id, TAKE)], cwd=root, where={})
-        if commit is not None and await is_ancestor(commit.sha, onto, cwd=root, where={}):
-            found.append(sha)
-    return found
+    far = dict(line.split(" ") for line in listed.text.splitlines())
+    pairs = {
+        name.removesuffix(mark) + commit: sha
+        for name, sha in far.items()
+        for mark, commit in marks
+        if name.endswith(f"/{mark}")
+    }
+    found = await read_commits(list(pairs), cwd=root, where={})
+    return [
+        sha
+        for commit, sha in zip(found, pairs.values(), strict=True)
+        if commit is not None and await is_ancestor(commit.sha, onto, cwd=root, where={})
+    ]
+
+
+async def branch_with(root: Path, session_id: str, onto: str) -> str:
+    """The one branch of the user's on which the work, or what it goes on with, was put aside; "" where none or several are.
+
+    Args:
+        root: The project.
+        session_id: Whose work.
+        onto: The user's own branch: what was merged into it is no longer aside.
+    """
+    listed = await git(
+        "for-each-ref",
+        "--format=%(refname)",
+        f"--merged=refs/heads/{branch_of(session_id)}",
+        f"{KEPT}/*/{ASIDE_TIP}",
+        cwd=root,
+    )
+    found = set[str]()
+    for name in listed.text.splitlines():
+        aside = name.removesuffix(ASIDE_TIP) + ASIDE
+        options = ("--format=%(refname:lstrip=2)", f"--contains={aside}", "refs/heads/")
+        if not await is_ancestor(aside, onto, cwd=root, where={}):
+            found.update((await git("for-each-ref", *options, cwd=root)).text.splitlines())
+    own = sorted(name for name in found if not name.startswith("hub/"))
+    return own[0] if len(own) == 1 else ""
 
 
 async def _handed_in(root: Path, base: str, tip: str, tree: str) -> tuple[str, list[str]]:

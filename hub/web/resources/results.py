@@ -15,7 +15,7 @@ import trio
 
 from hub.api.results import Clean, Cleaned, Discard, Discarded, Kept, Take, Taken
 from hub.api.sessions import Session
-from hub.domain.result.message import CommitStory, signed, slug
+from hub.domain.result.message import CommitStory, signed
 from hub.domain.session import several_meant
 from hub.errors import Code, HubError
 from hub.io.git.discarding import Hands, Left, discard, left_of
@@ -75,10 +75,9 @@ async def take_result(context: Context, body: Take) -> Taken:
     """Intent and evidence are refs of the session's own; the audit log is told of both."""
     facts = await _ended(context, body.session_id)
     told = await _told(context, facts)
-    branch = body.branch or slug(told.task) or f"work-{facts.session_id}"
     async with context.checkout:
         await _note(context, "take_begun", facts.session_id, how=str(body.how))
-        answer = await take(context.places.root, told, body.how, branch, facts.main_branch or facts.base)
+        answer = await take(context.places.root, told, body.how, body.branch, facts.main_branch or facts.base)
         await _note(
             context, "taken", facts.session_id, how=str(body.how), commit=answer.commit, branch=answer.branch
         )

@@ -9,6 +9,10 @@ from tests.faults.harness import git
 from tests.hub.cli.command import hub
 
 _STAND_IN = """#!/bin/sh
+if [ "$2" = view ]; then
+    echo "$GH_VIEW"
+    exit
+fi
 printf '%s\\n' "$@" > "$GH_SAID"
 echo https://example.org/pull/1
 exit ${GH_EXIT:-0}
@@ -89,3 +93,52 @@ def test_what_fails_says_how_to_go_on(ran):
     done = say(ran, "pr", "--branch", "again", remote="")
     assert done.returncode == 1
     assert "Push it: git push --set-upstream origin again" in done.stderr
+    git(ran[0].root, "remote", "set-url", "origin", str(ran[2] / "remote.git"))
+    done = say(ran, "pr", remote="")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "opened: https://example.org/pull/1"), (
+        "again"
+    )
+
+
+VIEWS = {
+    "gh": '{"state": "OPEN", "url": "https://example.org/pull/1"}',
+    "glab": '{"state": "opened", "web_url": "https://example.org/pull/1"}',
+}
+
+
+@pytest.mark.parametrize("program", VIEWS)
+def test_what_goes_on_with_a_request_is_brought_to_it(ran, program):
+    """Reviewed, gone on with, pushed: no second request for the same work."""
+    work, _, folder = ran
+    stand_in(ran, program)
+    remote = "gitlab.git" if program == "glab" else "github.git"
+    git(work.root, "init", "-q", "--bare", str(folder / remote))
+    assert say(ran, "pr", remote=remote).stdout.splitlines()[-1] == "opened: https://example.org/pull/1"
+    (folder / "said").unlink()
+    work.script("demo-first", {"write": {"path": "more.txt", "text": "more\n"}}, {"done": "made more"})
+    session = json.loads(hub("ls", "--json", cwd=work.root, env=work.environ()).stdout)["sessions"][0][
+        "sessionId"
+    ]
+    done = hub("run", "-q", "--continue", session, "And more", cwd=work.root, env=work.environ())
+    assert done.returncode == 0, done.stderr
+    done = say(ran, "pr", "--json", remote="", GH_VIEW=VIEWS[program])
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["branch"], told["updated"], told["url"]) == (
+        "make-a-file",
+        True,
+        "https://example.org/pull/1",
+    )
+    assert not (folder / "said").exists(), "no request was opened"
+    assert git(folder / remote, "log", "--format=%s", "make-a-file").split("\n")[:2] == [
+        "And more",
+        "Make a file",
+    ]
+
+
+@pytest.mark.parametrize("said", ['{"state": "MERGED", "url": "x"}', "no pull requests found", "[]", "{}"])
+def test_a_request_that_is_over_is_no_open_one(ran, said):
+    stand_in(ran, "gh")
+    assert say(ran, "pr", GH_EXIT="1").returncode == 1
+    done = say(ran, "pr", remote="", GH_VIEW=said)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "opened: https://example.org/pull/1")

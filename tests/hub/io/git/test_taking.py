@@ -9,7 +9,7 @@ from hub.domain.result.message import CommitStory
 from hub.errors import Code, HubError
 from hub.io.git import snapshot
 from hub.io.git.aside import note_yours
-from hub.io.git.discarding import discard
+from hub.io.git.discarding import Hands, discard, left_of
 from hub.io.git.identity import identity
 from hub.io.git.taking import take
 from hub.io.git.work import work_of
@@ -172,9 +172,79 @@ async def test_a_branch_stands_where_the_session_left_its_users(repo):
     assert sh(repo, "rev-parse", "feature^") == sh(repo, "rev-parse", "main")
     assert sh(repo, "show", "--format=", "--name-only", "feature").split() == ["new.txt"]
     assert sh(repo, "symbolic-ref", "--short", "HEAD").strip() == "main"
+
+
+async def goes_on(repo, **files):
+    """A session `s2` that goes on with the work of `s1`, as `hub run --continue` begins one."""
+    first = sh(repo, "rev-parse", "hub/s1").strip()
+    sh(repo, "update-ref", "refs/hub/s2/base", first)
+    sh(repo, "update-ref", "refs/heads/hub/s2", first)
+    await worked(repo, "s2", **files)
+
+
+def names_of(repo, commit):
+    return sh(repo, "show", "--format=", "--name-only", commit).split()
+
+
+async def test_what_goes_on_with_work_on_a_branch_is_one_more_commit_there(repo):
+    """A request that was reviewed is gone on with; what its user put on the branch stays."""
+    await worked(repo, one_txt="1\n")
+    first = await take(repo, told(), How.BRANCH, "feature", "main")
+    again = await take(repo, told(), How.BRANCH, "", "main")
+    assert (again.branch, again.commit, again.files) == ("feature", first.commit, 1), (
+        "asked again: it is there"
+    )
+    sh(repo, "worktree", "add", "-q", "other", "feature")
+    (repo / "other/mine.txt").write_text("mine\n")
+    sh(repo / "other", "add", "mine.txt")
+    sh(repo / "other", "commit", "-qm", "mine")
+    await goes_on(repo, two_txt="2\n")
     with pytest.raises(HubError) as error:
-        await take(repo, told(), How.BRANCH, "feature", "main")
-    assert error.value.code is Code.INVALID
+        await take(repo, told("s2"), How.BRANCH, "", "main")
+    assert (error.value.code, "checked out" in error.value.detail) == (Code.INVALID, True)
+    sh(repo, "worktree", "remove", "other")
+    answer = await take(repo, told("s2"), How.BRANCH, "", "main")
+    assert (answer.branch, answer.files) == ("feature", 1)
+    assert names_of(repo, "feature") == ["two.txt"]
+    assert sh(repo, "log", "--format=%s", "main..feature").split("\n")[:3] == ["do it", "mine", "do it"]
+    assert (await left_of(repo, "s2")).hands is not Hands.UNTAKEN
+
+
+async def test_lines_that_somebody_changed_on_the_branch_are_a_conflict(repo):
+    await worked(repo, a_txt="one\n")
+    await take(repo, told(), How.BRANCH, "feature", "main")
+    sh(repo, "checkout", "-q", "feature")
+    (repo / "a.txt").write_text("mine\n")
+    sh(repo, "commit", "-qam", "mine")
+    sh(repo, "checkout", "-q", "main")
+    before = sh(repo, "rev-parse", "feature")
+    await goes_on(repo, a_txt="two\n")
+    with pytest.raises(HubError) as error:
+        await take(repo, told("s2"), How.BRANCH, "", "main")
+    assert (error.value.code, error.value.extra["files"]) == (Code.MERGE_CONFLICT, ["a.txt"])
+    assert sh(repo, "rev-parse", "feature") == before
+
+
+async def test_a_branch_of_the_users_own_gets_nothing(repo):
+    """Its name may be the one that is made from a task."""
+    sh(repo, "branch", "do-it")
+    await worked(repo, new_txt="new\n")
+    with pytest.raises(HubError) as error:
+        await take(repo, told(), How.BRANCH, "", "main")
+    assert (error.value.code, error.value.hint) == (Code.INVALID, "Give another name: --branch")
+    assert sh(repo, "rev-parse", "do-it") == sh(repo, "rev-parse", "main")
+
+
+async def test_a_request_that_was_merged_is_not_gone_on_with(repo):
+    """What comes after it is a branch of its own, of the new work alone; the checkout has the rest."""
+    await worked(repo, one_txt="1\n")
+    await take(repo, told(), How.BRANCH, "feature", "main")
+    sh(repo, "merge", "-q", "--no-ff", "-m", "merged", "feature")
+    await goes_on(repo, two_txt="2\n")
+    answer = await take(repo, told("s2"), How.BRANCH, "", "main")
+    assert (answer.branch, names_of(repo, "do-it")) == ("do-it", ["two.txt"])
+    await take(repo, told("s2"), How.COMMIT)
+    assert names_of(repo, "main") == ["two.txt"]
 
 
 async def test_what_programs_leave_behind_and_hubs_own_folder_stay_out(repo):
