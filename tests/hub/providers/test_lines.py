@@ -99,6 +99,9 @@ def test_no_bytes_raise(data, head, tail):
         (b'{"a":1} {"b":2}{"c":3}', [{"a": 1}, {"b": 2}, {"c": 3}], 0),
         (b'{"a":"to{"b":{"c":2}}', [{"b": {"c": 2}}], 1),
         (b'{"a":1}{"b":', [{"a": 1}], 1),
+        (b'{"a":{"inner":1},"cut', [], 1),
+        (b'{"a":{"inner":1},"cut{"b":2}', [{"b": 2}], 1),
+        (b'{"b":2}{"a":{"inner":1},"cut', [{"b": 2}], 1),
         (b'junk{"a":1}', [{"a": 1}], 1),
         (b'{"a":1}junk', [{"a": 1}], 1),
         (b'{"a":"\xff"}', [{"a": "\ufffd"}], 0),
@@ -110,7 +113,7 @@ def test_no_bytes_raise(data, head, tail):
     ],
 )
 def test_a_broken_line(line, seen, damaged):
-    """Glued: all of them. Torn: what is whole after it, and one mark."""
+    """Glued: all of them. Torn: what is whole after it, one mark, and nothing that may be a part of what was lost."""
     fold = fed(b'{"first":1}\n' + line + b"\n", Limits(whole=True))
     assert fold.seen[1:] == seen
     assert fold.draft.finish(HIT).accounting.damaged == damaged
