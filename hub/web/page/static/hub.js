@@ -24,7 +24,12 @@ let stale = false;
 let busy = false;
 
 document.documentElement.classList.add("live");
-document.querySelector("header [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+const here = document.querySelector("header [aria-current]");
+if (here) { // not by scrollIntoView, after which some browsers begin at the link with the Tab key
+  const row = here.closest("ul");
+  const [link, space] = [here.getBoundingClientRect(), row.getBoundingClientRect()];
+  row.scrollLeft += link.left + link.width / 2 - space.left - space.width / 2;
+}
 
 // --- swapping ---
 

@@ -148,6 +148,19 @@ def test_done_and_not_verified_has_the_colour_of_a_warning(busy: Busy, chromium:
     context.close()
 
 
+@pytest.mark.parametrize("name", [name for name in PATHS if name != "session"])
+def test_on_a_phone_the_navigation_shows_where_one_is(busy: Busy, chromium: Browser, name: str):
+    """And the keyboard begins at the top of the page all the same: scrolled to, a link was where it began."""
+    context = chromium.new_context(viewport={"width": 360, "height": 740})
+    page = context.new_page()
+    page.goto(busy.url(name))
+    expect(page.locator("html.live")).to_be_attached(timeout=SOON)
+    expect(page.locator("header [aria-current]")).to_be_in_viewport(ratio=0.9)
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Skip to the content")).to_be_focused()
+    context.close()
+
+
 def test_the_keyboard_reaches_the_word_that_is_waited_for(busy: Busy, chromium: Browser):
     """The first key leads past the navigation; each control is reached in turn and its focus is seen."""
     context = chromium.new_context()
