@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import attrs
 import pytest
 
@@ -58,10 +60,35 @@ def test_a_request_is_made_of_an_agents_event():
         "toolId": "t",
     }
     found = asked(Event(EventType.WAITING, "Bash remove it", meta), **OF)
-    assert found is not None
-    assert (found.action, found.subject, found.native_id) == ("Bash: rm x", "rm x", "r1")
-    assert found.context == {"command": "rm x", "input": {"command": "rm x"}, "toolId": "t"}
-    assert found.id == request_id("d-1", "r1")
+    assert found == PermissionRequest(
+        id=request_id("d-1", "r1"),
+        kind=Action.TOOL,
+        native_id="r1",
+        tool="Bash",
+        subject="rm x",
+        said="Bash remove it",
+        context={"command": "rm x", "input": {"command": "rm x"}, "toolId": "t"},
+        **OF,
+    )
+    assert found.action == "Bash: rm x"
+    assert re.fullmatch(r"a-[0-9a-f]{12}", found.id), "fit for a path and to be typed"
+    elsewhere = asked(Event(EventType.WAITING, "Bash remove it", meta), folder="/w", **OF)
+    assert elsewhere == attrs.evolve(found, folder="/w")
+
+
+@pytest.mark.parametrize(
+    ("given", "subject"),
+    [
+        ({"command": "ls", "path": "/a", "texts": ["t"]}, "ls"),
+        ({"path": "/a", "texts": ["t"]}, "/a"),
+        ({"texts": ["t", "u"]}, "t"),
+        ({"texts": []}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_request_is_about_its_command_its_file_or_its_first_words(given, subject):
+    found = asked(Event(EventType.WAITING, "x", {"approvalId": "r1", **given}), **OF)
+    assert (found.subject, found.tool) == (subject, "")
 
 
 @pytest.mark.parametrize(
@@ -103,14 +130,23 @@ def test_every_request_has_words(fields, action):
     )
 
 
+_HUBS = {"session_id": "s-1", "provider": "codex", "account": "a"}
+
+
 def test_hubs_own_requests_differ_by_their_occasion():
     """A second handoff to the same agent is another request; the same one told again is not."""
-    one = own(Action.HANDOFF, session_id="s", occasion="h-1", provider="codex", account="a")
-    again = own(Action.HANDOFF, session_id="s", occasion="h-1", provider="codex", account="a")
-    other = own(Action.HANDOFF, session_id="s", occasion="h-2", provider="codex", account="a")
+    one = own(Action.HANDOFF, occasion="h-1", **_HUBS)
+    again = own(Action.HANDOFF, occasion="h-1", **_HUBS)
+    other = own(Action.HANDOFF, occasion="h-2", **_HUBS)
     assert one == again
     assert len({one.id, other.id}) == 2
-    assert (one.subject, one.provider) == ("codex/a", "codex")
+    assert one == PermissionRequest(
+        id=one.id, kind=Action.HANDOFF, session_id="s-1", provider="codex", account="a", subject="codex/a"
+    )
+    for field, value in (("session_id", "s-2"), ("account", "b"), ("said", "5 of 5")):
+        changed = own(**{"kind": Action.HANDOFF, "occasion": "h-1", **_HUBS, field: value})
+        assert getattr(changed, field) == value
+        assert (changed.id == one.id) is (field == "said")
 
 
 # --- the record -------------------------------------------------------------------------------------------
@@ -119,7 +155,7 @@ def test_hubs_own_requests_differ_by_their_occasion():
 def test_a_request_begins_as_the_rules_say():
     found = raised(shell("ls"), RuleVerdict("ask", "info", "why", 2.5), NOW)
     assert (found.state, found.severity, found.reason) == (ApprovalState.PENDING, "info", "why")
-    assert found.expires_ms == found.created_ms + 2500
+    assert (found.created_ms, found.expires_ms) == (NOW * 1000, NOW * 1000 + 2500)
     assert found.id == found.request.id
     assert raised(shell("ls", said="list it"), RuleVerdict("ask"), NOW).reason == "list it"
     assert raised(shell("ls"), RuleVerdict("ask"), NOW).reason == "claude asks"
@@ -131,6 +167,7 @@ def test_a_request_begins_as_the_rules_say():
 def test_what_a_rule_decides_waits_for_nobody(word, state):
     found = raised(shell("ls"), RuleVerdict(word, reason="r", timeout=5.0), NOW)
     assert (found.state, found.by, found.note, found.expires_ms) == (state, By.POLICY, "r", 0)
+    assert found.decided_ms == found.created_ms == NOW * 1000
     assert not found.pending
 
 
@@ -139,10 +176,13 @@ def test_what_a_rule_decides_waits_for_nobody(word, state):
 def test_an_answer_is_the_last_word(first, second):
     """Rule 4."""
     found = decided(waiting(), first, By.USER, "n", NOW + 1)
-    assert (found.state, found.note, found.decided_ms) == (first, "n", int((NOW + 1) * 1000))
+    assert (found.state, found.note, found.by) == (first, "n", By.USER)
+    assert found.decided_ms == int((NOW + 1) * 1000)
     with pytest.raises(HubError) as caught:
         decided(found, second, By.USER, "", NOW + 2)
     assert caught.value.code is Code.APPROVAL_RESOLVED
+    told = {"approved": "was approved already (by user)", "denied": "was denied already (by user)"}
+    assert told.get(first, "has ended") in caught.value.detail
 
 
 def test_time_runs_out_for_those_that_wait_alone():
@@ -150,6 +190,7 @@ def test_time_runs_out_for_those_that_wait_alone():
     ever, done = waiting(), waiting(expires_ms=1, state=ApprovalState.DENIED)
     everything = [ever, late, soon, done]
     assert overdue(everything, NOW) == []
+    assert overdue(everything, soon.expires_ms / 1000) == [soon], "in the very moment it is told"
     assert overdue(everything, NOW + 1) == [soon]
     assert next_deadline(everything) == pytest.approx(NOW + 0.01)
     assert next_deadline([ever, done]) is None
@@ -164,7 +205,13 @@ def test_a_decision_is_kept_as_long_as_it_may_be_asked_for():
     start = own(Action.START, session_id="s-1", occasion="start", provider="p", account="a")
     assert not history(told, start)
     assert not history(attrs.evolve(told, told=False), shell("x", dispatch_id="d-2"))
-    assert (told.note, told.request.context, told.request.subject, told.told) == ("n", {}, "", True)
+    assert told == waiting(
+        state=ApprovalState.APPROVED,
+        note="n",
+        told=True,
+        reason="",
+        request=attrs.evolve(shell("ls"), context={}, subject="", said=""),
+    )
 
 
 def test_a_person_sees_what_the_agent_would_do_and_not_how_it_is_judged():
@@ -189,6 +236,7 @@ def test_a_lasting_yes_covers_the_very_same_and_nothing_else():
     assert not allowed_before([kept], attrs.evolve(again, tool="Write"))
     assert not allowed_before([kept], attrs.evolve(again, session_id="s-2"))
     assert not allowed_before([kept], attrs.evolve(again, context={**again.context, "cwd": "/etc"}))
+    assert not allowed_before([kept], attrs.evolve(again, context={**again.context, "paths": ["/etc/x"]}))
     assert not allowed_before([attrs.evolve(kept, state=ApprovalState.DENIED)], again)
     assert not allowed_before([spare(decided(waiting(), ApprovalState.APPROVED, By.USER, "", NOW))], again)
 
@@ -210,6 +258,8 @@ def test_what_does_not_say_what_it_covers_is_allowed_once(vague):
     with pytest.raises(HubError) as refused:
         lasting(waiting(request=vague))
     assert refused.value.code is Code.INVALID
+    assert "only be allowed once" in refused.value.detail
+    assert refused.value.hint == f"Run: hub approve {vague.id}"
 
 
 def test_a_lasting_yes_is_kept_as_long_as_its_session():

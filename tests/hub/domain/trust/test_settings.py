@@ -301,3 +301,10 @@ def test_a_login_s_directory_in_hub_toml_is_one_that_hub_made(folder: str, fits:
     text = f'[[providers.claude.accounts]]\nlabel = "a"\nconfigDir = "{folder}"'
     assert (named(text) == []) is fits
     assert [item.does for item in items(parse_toml(text))] == ([Does.OPENS] if folder else [])
+
+
+@pytest.mark.parametrize("folder", ["~/state/accounts/claude/work", "/home/me/state/accounts/claude/work"])
+def test_a_login_s_directory_may_be_told_from_home(folder: str) -> None:
+    text = f'[[providers.claude.accounts]]\nlabel = "a"\nconfigDir = "{folder}"'
+    assert list(misplaced(parse_toml(text), "/home/me", "/home/me/state/accounts")) == []
+    assert len(list(misplaced(parse_toml(text), "/home/you", "/home/us/state/accounts"))) == 1
