@@ -149,6 +149,16 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session
+def mutants(session: nox.Session) -> None:
+    """Change the pure parts in thousands of small ways: does a test fail each time? `-- 'hub.domain.trust.*'`: one part."""
+    _install(session, "test", "mutants")
+    session.run("mutmut", "run", *session.posargs)
+    session.run(
+        "mutmut", "results"
+    )  # those that no test found; `.nox/mutants/bin/mutmut show NAME` shows one
+
+
+@nox.session
 def stories(session: nox.Session) -> None:
     """What every route, command and frame says of ten stories, beside what is kept; `-- --write` keeps what is said now."""
     _install(session, "test")
