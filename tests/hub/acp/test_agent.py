@@ -72,7 +72,7 @@ def test_the_daemon_is_started_where_there_is_none_and_outlives_the_editor(work)
     with editor(work) as ed:
         ed.new()
         assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
-        assert ed.leave(within=2) == 0
+        assert ed.leave() == 0
         pid = work.announced()
         with editor(work) as again:
             again.new()

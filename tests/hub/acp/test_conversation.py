@@ -245,7 +245,7 @@ def test_the_session_goes_on_without_the_editor_and_a_new_one_comes_back_to_it_l
             session = ed.new()
             ed.say("make it")
             ed.until(lambda update: update.get("title") == f"run {gate.command}")
-            assert ed.leave(within=1) == 0
+            assert ed.leave() == 0
         assert api.get("/api/status")["sessionState"] == "running"
         with editor(work) as again:
             again.load(session)
@@ -269,7 +269,7 @@ def test_what_waits_for_a_permission_is_asked_again_after_a_load(work):
         ed.permit = lambda _: None
         ed.say("make it")
         until(lambda: api.get("/api/approvals"), "it is asked")
-        assert ed.leave(within=1) == 0
+        assert ed.leave() == 0
     with editor(work) as again:
         again.load(session)
         again.until(lambda update: "made it" in str(update))
