@@ -263,14 +263,13 @@ def _behind(word: str) -> Iterator[str]:
 
 
 def _moved(words: list[str], folders: tuple[str, ...]) -> Iterator[str]:
-    """Where a command is told to go first: `git -C there`, `make --directory=there`."""
-    for option, word in pairwise(words):
-        if option in _GOES:
-            yield posixpath.join(folders[-1], word)
-    for word in words:
-        option, found, there = word.partition("=")
-        if found and option in _GOES:
-            yield posixpath.join(folders[-1], there)
+    """Where a command is told to go first: `git -C there`, `make --directory=there`; each from where the one before led."""
+    here = folders[-1]
+    for option, word in pairwise((*words, "")):
+        name, found, there = option.partition("=")
+        if name in _GOES and (found or word):
+            here = posixpath.join(here, there if found else word)
+            yield here
 
 
 def _cut(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:

@@ -13,8 +13,9 @@ Rules:
  4. A pattern without a blank may mean a file: a command is also judged by the files that its words name.
  5. A script of a shell, one of a `package.json`, and what a Makefile or justfile makes are judged by their plain lines too
     where no rule is about their name.
- 6. What a rule could mean and nobody can read (code in another language, the value of a variable, a patch) is asked about,
-    unless an earlier rule allows it. It is not denied: it may be harmless, and a person can read it.
+ 6. What a rule could mean and nobody can read (code in another language, the value of a variable, the names that a shell
+    finds for `*`, a patch) is asked about, unless an earlier rule allows it. It is not denied: it may be harmless, and a
+    person can read it.
 """
 
 from __future__ import annotations
@@ -247,6 +248,8 @@ class _Subject:
             yield "Which command it runs is known only when it runs."
         if a_path:
             yield from self._doubts_of_files(pattern, self._meanings(pattern))
+        elif any(overlap(globbed(form), pattern) for form in self._wild_forms):
+            yield "Which files it names is known only when it runs."
 
     def _doubts_of_files(self, pattern: str, patterns: Sequence[str]) -> Iterator[str]:
         if not re.match(r"(?i)https?:", pattern):
@@ -272,6 +275,14 @@ class _Subject:
     @cached_property
     def _open_forms(self) -> list[str]:
         return commandforms.open_forms(self.command)
+
+    @cached_property
+    def _wild_forms(self) -> list[str]:
+        """Commands in which a shell puts names in the place of signs."""
+        forms = commandforms.forms(self.command)
+        return [
+            form for form in forms if _WILD.search(form) and form.partition(" ")[0] not in commandline.SAYERS
+        ]
 
     @cached_property
     def _open_names(self) -> list[str]:

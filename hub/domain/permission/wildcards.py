@@ -46,7 +46,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def overlap(one: str, other: str) -> bool:
-    """Whether there is a text that fits both patterns; only the first may be a shell's (`globbed`)."""
+    """Whether there is a text that fits both patterns; only the first may be a shell's (`globbed`).
+
+    A name that a shell finds is taken for none that begins with a dash: `rm *.o` is no `rm -r *`.
+    """
     places = {(0, 0)}
     while places:
         following: set[tuple[int, int]] = set()
@@ -59,7 +62,8 @@ def overlap(one: str, other: str) -> bool:
             elif b == "*":
                 following |= {(i, j + 1)} | ({(i + 1, j)} if a else set())
             elif a == _WITHIN:  # a text without a slash
-                following |= {(i + 1, j)} | ({(i, j + 1)} if b and b != "/" else set())
+                option = b == "-" and one[i - 1 : i] == " " and other[j - 1 : j] == " "
+                following |= {(i + 1, j)} | ({(i, j + 1)} if b and b != "/" and not option else set())
             elif a and b and (a == b or "?" in (a, b)):
                 following.add((i + 1, j + 1))
         places = following

@@ -18,6 +18,7 @@ from hub.domain.permission.reach import Shown, searched, shown
         ("git log -p -n 2 --all", Shown("log", ("-2", "--all"))),
         ("git log --patch -3 --author me d", Shown("log", ("-3",), ("d",))),
         ("git log -p -- d", Shown("log", (), (), ("d",))),
+        ("git log -p --max-count 2 x", Shown("log", ("-2",), ("x",))),
         ("git bundle create x --all", Shown("log", ("--all",))),
         ("git worktree add ../x", Shown("log", ("--all",))),
     ],
@@ -34,6 +35,12 @@ def test_git_shows_what_its_words_say(line, told):
         "git log -p -n",
         "git log -p -n two",
         "git log -p --stdin",
+        "git log -p --glob=x",
+        "git log -p --exclude=x --all",
+        "git log -p --bisect",
+        "git diff --pathspec-from-file=x",
+        "git commit -v",
+        "git commit --verbose",
         "git diff --relative=d",
         "git -c a=b diff",
         "git --git-dir x diff",
@@ -73,6 +80,7 @@ def test_it_shows_nothing_of_what_git_keeps(line):
         ("git pull", Shown()),
         ("git pull --rebase origin main", Shown()),
         ("git --git-dir x merge y", Shown()),
+        ("git --work-tree x merge y", Shown()),
     ],
 )
 def test_what_git_brings_back_is_what_its_words_say(line, told):
@@ -97,12 +105,20 @@ def test_it_brings_nothing_but_what_it_names(line):
         ("tar c a", ["c", "a"]),
         ("tar c -T list", ["."]),
         ("fd key a -x cat", ["key", "a", "cat", "."]),
+        ("fdfind key a -x cat", ["key", "a", "cat", "."]),
         ("git archive HEAD", ["."]),
         ("git grep key HEAD", ["HEAD", "."]),
         ("git grep key -- a", ["a"]),
         ("git checkout x -- a", ["a"]),
         ("git checkout main a", ["main", "a"]),
+        ("git restore a", ["a"]),
+        ("git switch main", ["main"]),
         ("git switch -c main", []),
+        ("git switch -C main", []),
+        ("git checkout -B main", []),
+        ("git add a", []),
+        ("git diff --no-index a b", ["diff", "a", "b"]),
+        ("git mv a b", ["mv", "a", "b"]),
         ("git rm -r a", ["rm", "a"]),
         ("docker run --mount type=bind,src=a,dst=/b x", ["a"]),
         ("podman run -v a:/b x", ["a"]),
@@ -115,3 +131,4 @@ def test_folders_are_taken_whole(line, folders):
 def test_git_looks_where_it_may_be():
     """Rather one place too many: `cd` may fail."""
     assert ("a/b", Shown("diff")) in shown("cd a && git -C b diff")
+    assert ("a/b", Shown("diff")) in shown("git -C a --no-pager -C b diff")

@@ -72,10 +72,51 @@ def test_options_of_one_letter_are_the_same_in_every_order(pattern, command, met
 # --- the rules --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("pattern", "command", "answer"),
+    [
+        ("cat secret*", "cat s*", "ask"),
+        ("cat secret.txt", "cat secret.t?t", "ask"),
+        ("cat secret*", "cat 's'* && ls", "ask"),
+        ("rm -rf build*", "rm -rf b[u]ild", "ask"),
+        ("rm -rf /data*", "sudo rm -r -f /d*", "ask"),
+        ("git push origin main", "git push origin m*", "ask"),
+        ("cat secret*", "cat t*", "allow"),
+        ("cat secret*", "echo cat s*", "allow"),
+        ("cat secret*", "ls s*", "allow"),
+        ("rm -rf*", "rm *.pyc", "allow"),
+        ("rm -rf /*", "rm -rf build/*", "allow"),
+    ],
+)
+def test_which_names_a_shell_finds_is_known_only_when_it_runs(pattern, command, answer):
+    """Bug: `cat s*` read the file that `cat secret*` denied."""
+    assert decision([Rule(command=pattern, decision="deny")], shell(command)) == answer
+
+
 def test_the_first_rule_that_matches_decides():
     rules = [Rule(command="git push*", reason="r", severity="danger", timeout=5.0), Rule(decision="deny")]
     assert judge(rules, shell("git push -f")) == RuleVerdict("ask", "danger", "r", 5.0)
     assert decision(rules, shell("git status")) == "deny"
+    quiet = [Rule(command="ls", decision="allow", reason="r", severity="info")]
+    assert judge(quiet, shell("ls")) == RuleVerdict("allow", "info", "r")
+
+
+@pytest.mark.parametrize(
+    ("request_", "why"),
+    [
+        (shell("x " * (MAX_SUBJECT // 2)), "too long"),
+        (shell("curl [REDACTED:bearer]"), "A part of it is not told"),
+        (shell("hub approve a-1"), "your answer"),
+        (shell("python3 -c x"), "runs code"),
+        (shell("$X secret"), "Which command"),
+        (shell("cat $X"), "Which command"),
+        (shell("cat s*"), "Which files"),
+    ],
+)
+def test_what_is_asked_about_in_doubt_says_why(request_, why):
+    found = judge([Rule(command="cat secret", decision="deny")], request_, WHERE)
+    assert found.decision == "ask"
+    assert why in found.reason
 
 
 def test_what_no_rule_matches_is_allowed_where_there_are_rules_and_asked_where_there_is_none():
@@ -92,6 +133,8 @@ def test_a_start_or_a_handoff_is_held_up_by_a_rule_alone():
     assert judge([Rule(decision="deny")], start) is None
     assert judge([Rule(action="start", provider="gem*")], start) is None
     assert decision([Rule(action="start", provider="co*")], start) == "ask"
+    assert decision([Rule(action="start", command="codex/*", decision="deny")], start) == "deny"
+    assert judge([Rule(action="start", command="codex/b", decision="deny")], start) is None
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import pytest
 
+from hub.domain.approval import RuleVerdict
 from hub.domain.config.model import ApprovalRule as Rule
 from hub.domain.permission.places import Where
 from hub.domain.permission.rules import judge_script
@@ -85,3 +86,12 @@ def test_its_lines_are_judged_where_no_rule_is_about_its_name(rules, answer):
     found = judge_script(rules, request, "echo hello\nrm x; cat d/secret.txt\n$X", Where("/p", "/home/u"))
     assert (found and found.decision) == answer
     assert found is None or found.reason in ("A script that it runs does it.", "mine")
+
+
+def test_a_line_of_a_script_is_judged_as_a_typed_one_in_the_same_folder():
+    """All that the rule says holds: how grave it is, and how long it waits."""
+    request = attrs.evolve(shell("./run.sh"), folder=FOLDER, context={"command": "./run.sh", "cwd": "sub"})
+    rules = [Rule(command="sub/x", severity="danger", reason="r", timeout=5.0)]
+    where = Where("/p", "/home/u")
+    assert judge_script(rules, request, "cat x", where) == RuleVerdict("ask", "danger", "r", 5.0)
+    assert judge_script(rules, request, "cat ../x", where) is None
