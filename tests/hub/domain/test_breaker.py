@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -207,6 +208,7 @@ def test_the_end_of_a_dispatch_counts_once():
     assert breaker.on_failure(once, FailureClass.CRASH, T, dispatch="d-2").failures == 2
     done = breaker.on_success(once, T, "d-2")
     assert (done.failures, breaker.on_success(done, T, "d-2")) == (0, done)
+    assert breaker.on_failure(done, FailureClass.CRASH, T, dispatch="d-2") == done
 
 
 @pytest.mark.parametrize("kind", sorted(breaker.ANSWERED))
@@ -228,6 +230,7 @@ def test_an_attempt_that_was_ended_unanswered_lets_another_one_through():
     half, _ = breaker.allow(failed(FRESH, 5), T + 30, "d-1")
     assert breaker.on_withdrawal(half, "d-2") == half
     free = breaker.on_withdrawal(half, "d-1")
+    assert (free.trial, free.trial_at) == ("", None)
     assert breaker.allow(free, T + 31, "d-2")[1] is True
     assert breaker.on_withdrawal(FRESH, "") == FRESH
 
@@ -252,6 +255,23 @@ def test_a_quota_that_is_used_up_opens_it_until_the_reset_and_counts_as_no_failu
     assert breaker.on_quota(opened, T + 1, full) == opened
     later = breaker.on_quota(opened, T + 2, Standing(full=True, until=T + 7200, at=T + 2, cap=True))
     assert (later.until, later.cap) == (T + 7200, True)
+
+
+def test_a_quota_that_is_back_sooner_changes_only_whose_it_is():
+    opened = breaker.on_quota(FRESH, T, Standing(full=True, until=T + 3600, at=T))
+    capped = breaker.on_quota(opened, T + 5, Standing(full=True, until=T + 60, at=T + 5, cap=True))
+    assert capped == attrs.evolve(opened, cap=True, seen_at=T + 5)
+    assert breaker.on_quota(capped, T + 6, Standing(full=True, until=T + 60, at=T)).seen_at == T + 5
+
+
+def test_an_attempt_that_fails_after_a_limit_is_held_up_by_no_limit():
+    """A quota seen to be free would have closed what failures had opened."""
+    full = breaker.on_quota(FRESH, T, Standing(full=True, until=T + 60, at=T, cap=True))
+    half, _ = breaker.allow(full, T + 60, "d-1")
+    assert (half.trial, half.trial_at) == ("d-1", T + 60)
+    again = breaker.on_failure(half, FailureClass.CRASH, T + 61, dispatch="d-1")
+    assert (again.state, again.limited, again.cap, again.trial) == (BreakerState.OPEN, False, False, "")
+    assert breaker.on_quota(again, T + 62, Standing(full=False, at=T + 62)) == again
 
 
 def test_a_quota_seen_to_be_back_closes_it_and_nothing_older_does():
