@@ -14,7 +14,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -182,6 +182,10 @@ SAYERS = frozenset({"echo", "printf"})
 """What they say, a shell of the same line may run."""
 LONGEST = 512
 """Words of a command that are looked at for what it runs; what has more, nobody can judge by rules."""
+_OF_GIT = frozenset(
+    {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix", "--attr-source"}
+)
+"""Options of git itself that a value follows."""
 _GOES = frozenset({"-C", "--directory", "--cwd", "--chdir"})
 
 
@@ -226,6 +230,14 @@ def in_git(words: tuple[str, ...]) -> tuple[str, ...]:
     """A program's name; of one that is a part of git, with what git calls it: `git-push` is `git push`."""
     name = posixpath.basename(words[0])
     return ("git", name.removeprefix("git-")) if name.startswith("git-") else (words[0],)
+
+
+def verb_of_git(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """What git is told to do, and the words behind it; `words` are those behind its name."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in _OF_GIT else 1
+    return (words[at], words[at + 1 :]) if at < len(words) else ("", ())
 
 
 def _commands(

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import attrs
 
-from hub.domain.permission.commandline import FEEDERS, FOR_EACH, Command, run
+from hub.domain.permission.commandline import FEEDERS, FOR_EACH, Command, run, verb_of_git
 
 _SEARCHERS = frozenset(["rg", "ag", "ack", "ugrep"])
 _GREPS = frozenset(["grep", "egrep", "fgrep", "zgrep"])
@@ -28,8 +28,6 @@ _VOLUMES = frozenset({"-v", "--volume", "--mount"})
 
 _FREE = frozenset({"--no-pager", "-P", "--literal-pathspecs", "--no-optional-locks"})
 """Options of git itself that change nothing of what a command shows; `-C` is known besides."""
-_OF_GIT = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"})
-"""Options of git itself that a value follows."""
 _SHOWS = frozenset({"diff", "show", "difftool"})
 _PATCHES = frozenset(
     {"log", "whatchanged", "reflog", "stash", "diff-tree", "diff-index", "diff-files", "rev-list"}
@@ -106,7 +104,7 @@ def shown(line: str) -> list[tuple[str, Shown]]:
 def _below(command: Command) -> tuple[str, ...]:
     program, rest = command.program, list(command.words[1:])
     given = tuple(word for word in rest if not word.startswith("-"))
-    if program in FEEDERS or (program == "git" and "archive" in rest):
+    if program in FEEDERS:
         return (".",)
     if program in _CONTAINERS:
         return tuple(
@@ -120,21 +118,25 @@ def _below(command: Command) -> tuple[str, ...]:
         # A list of names may stand elsewhere, and `fd` looks for its first word: rather the whole folder.
         return (*given, ".") if program in _BY_LIST or not given else given
     if program == "git":
-        return _below_git(rest, given)
+        return _below_git(rest)
     deep = program in _SEARCHERS or (program in _GREPS and any(_BELOW.fullmatch(word) for word in rest))
     # The first is what is looked for, unless an option says so; rather a folder too many.
     return (given[1:] or (".",)) if deep else ()
 
 
-def _below_git(rest: Sequence[str], given: tuple[str, ...]) -> tuple[str, ...]:
-    if "grep" in rest:
-        behind = tuple(rest[rest.index("--") + 1 :]) if "--" in rest else ()
-        return behind or (*given[given.index("grep") + 2 :], ".")
+def _below_git(words: Sequence[str]) -> tuple[str, ...]:
+    verb, rest = verb_of_git(words)
+    given = tuple(word for word in rest if not word.startswith("-"))
     behind = tuple(rest[rest.index("--") + 1 :]) if "--" in rest else ()
-    if {"checkout", "restore", "switch"} & set(given[:2]):
-        return behind or (() if {"-b", "-B", "-c", "-C"} & set(rest) else given[1:])
-    named = "--no-index" in rest or {"rm", "mv"} & set(given[:2])
-    return given if named else ()
+    match verb:
+        case "archive":
+            return (".",)
+        case "grep":  # the first is what is looked for
+            return behind or (*given[1:], ".")
+        case "checkout" | "restore" | "switch":
+            return behind or (given if _BRANCHES.isdisjoint(rest) else ())
+        case _:
+            return given if verb in ("rm", "mv") or "--no-index" in rest else ()
 
 
 def _takes(program: str, rest: Sequence[str]) -> bool:
@@ -148,7 +150,7 @@ def _takes(program: str, rest: Sequence[str]) -> bool:
 
 def _shown(words: Sequence[str]) -> Shown | None:
     """What a command of git shows; None = nothing of what files hold, but for files that it names."""
-    verb, rest = _verb(words)
+    verb, rest = verb_of_git(words)
     before = words[: len(words) - len(rest) - 1]
     plain = all(word in _FREE or word == "-C" for word in before if word.startswith("-"))
     if verb == "cat-file":
@@ -176,7 +178,7 @@ def _shown(words: Sequence[str]) -> Shown | None:
 
 def _brought(words: Sequence[str]) -> Shown | None:
     """What a command of git puts in the place of the working tree's files; None = nothing but what it names."""
-    verb, rest = _verb(words)
+    verb, rest = verb_of_git(words)
     names = _coming(verb, rest)
     if verb in _BRINGS or (names and not {"--git-dir", "--work-tree"}.isdisjoint(words)):
         return Shown()
@@ -205,14 +207,6 @@ def _moved_to(verb: str, rest: Sequence[str], given: tuple[str, ...]) -> tuple[s
         return () if _HARD.isdisjoint(rest) else given or ("HEAD",)
     names = given if _BRANCHES.isdisjoint(rest) else given[1:]
     return tuple("@{-1}" if name == "-" else name for name in names)
-
-
-def _verb(words: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """What git is told to do, and the words behind it."""
-    at = 0
-    while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in _OF_GIT else 1
-    return (words[at], words[at + 1 :]) if at < len(words) else ("", ())
 
 
 def _batch(rest: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from urllib.parse import unquote
 
 from hub.domain.permission.commandforms import forms
-from hub.domain.permission.commandline import SAYERS, SHELLS, Command, commands, run
+from hub.domain.permission.commandline import SAYERS, SHELLS, Command, commands, run, verb_of_git
 from hub.domain.permission.shellword import HOLE
 
 _PERL = r"perl[\d.]*|ruby[\d.]*|raku|lua(?:jit)?[\d.]*|julia|osascript|elixir|R|Rscript|ghc|scala|groovy"
@@ -126,26 +126,9 @@ def _codes(command: Command, *, told: bool) -> bool:
 
 
 def _alias(rest: Sequence[str]) -> bool:
-    """Whether what git is to do is none of its own commands; what stands behind an option may be its value."""
-    plain = [
-        word
-        for before, word in zip(("", *rest), rest, strict=False)
-        if not word.startswith("-") and not _takes_value(before)
-    ]
-    return bool(plain) and plain[0] not in _GIT
-
-
-def _takes_value(option: str) -> bool:
-    return option in (
-        "-C",
-        "-c",
-        "--git-dir",
-        "--work-tree",
-        "--namespace",
-        "--exec-path",
-        "--super-prefix",
-        "--config-env",
-    )
+    """Whether what git is to do is none of its own commands."""
+    verb, _ = verb_of_git(rest)
+    return bool(verb) and verb not in _GIT
 
 
 def _inline(rest: Sequence[str], option: re.Pattern[str], *, told: bool) -> bool:
@@ -196,4 +179,4 @@ def _unpacks(program: str, rest: Sequence[str]) -> bool:
         return any(_UNPACKS.fullmatch(word) for word in rest[:1]) or bool(
             {"-x", "--extract", "--get"} & set(rest)
         )
-    return program in _UNPACKERS or (program == "git" and bool({"apply", "am"} & set(rest[:4])))
+    return program in _UNPACKERS or (program == "git" and verb_of_git(rest)[0] in ("apply", "am"))

@@ -267,10 +267,8 @@ def test_another_file_is_not_meant(pattern):
 def test_a_file_in_the_users_home_is_meant_from_there():
     assert denies("~/.ssh/*", tool("Read", path="/home/u/.ssh/id"))
     assert denies("/home/u/.ssh/*", tool("Read", path="~/.ssh/id"))
-    assert denies(
-        "~/.ssh",
-        PermissionRequest(**{**attrs.asdict(shell("cat $HOME/.ssh/id"), recurse=False), "folder": FOLDER}),
-    )
+    for home in ("$HOME", "${HOME}", "~"):
+        assert denies("~/.ssh", attrs.evolve(shell(f"cat {home}/.ssh/id"), folder=FOLDER))
     assert not denies("~/.ssh/*", tool("Read", path="/home/v/.ssh/id"))
 
 
@@ -501,6 +499,9 @@ def test_an_address_is_meant_however_it_is_written():
     assert denies("http://h.example/*", shell("curl http://H.example#x"))
     assert not denies("*://a.txt", shell("cat a.txt"))
     assert denies("*h.example*", tool("WebFetch", texts=["http://h.example/a?b=%63"]))
+    assert denies("https://h.example/a", tool("WebFetch", texts=["https://h.example:443/a"]))
+    assert not denies("http://h.example/a", tool("WebFetch", texts=["http://h.example:443/a"]))
+    assert not denies("https://h.example/a", tool("WebFetch", texts=["http://h.example/a"]))
     assert denies("https://h.example:8443/*", tool("WebFetch", texts=["https://H.example:8443/a?b"]))
     for text in ("http://h.example/b", "http://[/a", "ftp://h.example/a", "http://h.example:99999/a"):
         assert not denies("http://h.example/a", tool("WebFetch", texts=[text])), text

@@ -54,6 +54,8 @@ awk '{print | "sh"}' f
 sed '1e x' f
 sed 's/a/x/e' f
 sed -n 's/a/b/w f' f
+sed --expression='1e x' f
+sed --expression '1e x' f
 sed -e '1d' -e 'r x' f
 vim -es -c '!x' -c q
 ed f
@@ -70,6 +72,9 @@ wget -i f
 aria2c -i f
 git p origin
 git -C x --no-pager p
+git --work-tree x --config-env a=b p
+git --new-option x status
+python3 /dev/stdin
 timeout 5 bash
 """
 PLAIN = r"""
@@ -166,8 +171,10 @@ def test_what_is_told_by_its_words_is_no_code(command):
 
 @pytest.mark.parametrize(
     "command",
-    ["patch -p1 < x", "git apply x", "git am x", "tar xzf x", "tar -C y -x -f x", "unzip x", "cpio -i"],
-)
+    ["patch -p1 < x", "git apply x", "git am x", "git -C a -c b=c apply x", "git --git-dir a --work-tree b am x",
+     "git --attr-source HEAD apply x", "tar xzf x", "tar -C y -x -f x", "tar -f x --extract", "tar -f x --get",
+     "bsdtar -xf x", "unzip x", "cpio -i"],
+)  # fmt: skip
 def test_files_that_another_file_names_are_asked_about_under_a_rule_about_files(command):
     assert writes_unnamed(command)
     assert ruled("elsewhere/y", command, SeenPath(below={FOLDER: []})) == "ask"
@@ -175,7 +182,7 @@ def test_files_that_another_file_names_are_asked_about_under_a_rule_about_files(
 
 
 @pytest.mark.parametrize("command", [*lines(HARMLESS), *TEXTS])
-@pytest.mark.parametrize("pattern", ["d/secret.txt", "*.github/*", ".env", "touch *", "git tag*"])
+@pytest.mark.parametrize("pattern", ["d/secret.txt", "*.github/*", ".env", "touch *", "git tag*", "cat secret*", "rm -rf /*"])
 def test_harmless_work_goes_on_under_a_rule_about_something_else(pattern, command):
     assert ruled(pattern, command) == "allow"
 
@@ -274,7 +281,7 @@ def test_an_earlier_rule_that_allows_it_holds():
 
 @pytest.mark.parametrize(
     "command",
-    ["find . -delete", "find . -name x -delete", "unlink x", "xargs rm < list", "echo x | xargs -d, rm", "PAGER='rm x' git log",
+    ["find . -delete", "find . -name x -delete", "fd x -delete", "unlink x", "shred x", "xargs rm < list", "echo x | xargs -d, rm", "PAGER='rm x' git log",
      "tar cf y x --checkpoint-action=exec=rm\\ x", "tar cf y x --checkpoint-action=exec='rm x'", "git submodule foreach rm x", "busybox rm x",
      "git rebase --exec 'rm x' y", "env -S'rm x'", "cp /bin/rm x; ./x y", "ln -s /usr/bin/rm x", "setpriv --reuid 1 rm x", "perf stat rm x"],
 )  # fmt: skip
