@@ -391,7 +391,7 @@ def test_a_command_is_meant_however_it_is_run(command):
     [
         # blanks in disguise, escapes, braces, signs, values of the line itself
         "rm${IFS}x", "rm$IFS-rf x", "$'\\x72m' x", "$'\\162m' x", "$'\\u0072m' x", "{rm,x}", "{rm,-rf,x}", "r{m,} x", "a=rm; $a x", "a=rm; b=$a; $b x", "alias rm=ls; a=rm; $a x", "alias a=rm\na x", "alias a='rm -rf'; a x",
-        "a='rm' && ${a} x", "/bin/r? x", "/bin/[r]m x", "r+(m) x",
+        "a='rm' && ${a} x", "/bin/r? x", "/bin/[r]m x", "r+(m) x", "r\\\nm x", '$"rm" x',
         # programs that run others
         "time -p rm x", "coproc rm x", "systemd-run rm x", "op run -- rm x", "go run x rm x", "kubectl exec p -- rm x", "git bisect run rm x", "fd -x rm",
         "/lib64/ld-linux-x86-64.so.2 /bin/rm x", "direnv exec . rm x", "taskset 1 rm x",
@@ -428,7 +428,8 @@ def test_what_only_looks_like_it_is_not_meant(command):
     "command",
     ["cat s{e,x}cret.txt", "cat {secret,x}.txt", "cat $PWD/secret.txt", 'cat "${PWD}/secret.txt"', "cat ~+/secret.txt",
      "f=secret.txt; cat $f", "cat $'\\x73ecret.txt'", "cat !(x)", "cat +(secret).txt", "foo -fsecret.txt", "gcc -Isecret.txt", "cat <{secret,x}.txt", "cat secre[[:alpha:]].txt",
-     "cat [!]x]ecret.txt", "cat${IFS%??}secret.txt", "curl file:///$PWD/secret.txt", "curl file://$PWD/%73ecret.txt"],
+     "cat [!]x]ecret.txt", "cat${IFS%??}secret.txt", "curl file:///$PWD/secret.txt", "curl file://$PWD/%73ecret.txt",
+     "cat sec\\\nret.txt", 'cat $"secret.txt"', "pushd x; cat ../secret.txt", "cd -P x && cat ../secret.txt"],
 )  # fmt: skip
 def test_a_file_in_disguise_is_meant(command):
     assert denies("secret.txt", shell(command))

@@ -182,7 +182,9 @@ def test_files_that_another_file_names_are_asked_about_under_a_rule_about_files(
 
 
 @pytest.mark.parametrize("command", [*lines(HARMLESS), *TEXTS])
-@pytest.mark.parametrize("pattern", ["d/secret.txt", "*.github/*", ".env", "touch *", "git tag*", "cat secret*", "rm -rf /*"])
+@pytest.mark.parametrize(
+    "pattern", ["d/secret.txt", "*.github/*", ".env", "touch *", "git tag*", "cat secret*", "rm -rf /*"]
+)
 def test_harmless_work_goes_on_under_a_rule_about_something_else(pattern, command):
     assert ruled(pattern, command) == "allow"
 
