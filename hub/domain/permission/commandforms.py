@@ -20,6 +20,7 @@ from hub.domain.permission.commandline import (
     FEEDERS,
     FINDERS,
     LONGEST,
+    MORE,
     RUNNERS,
     SAYERS,
     SHELLS,
@@ -39,8 +40,6 @@ _FLAGS = re.compile(r"-[A-Za-z]{1,3}|--[a-z]+")
 _FLAGS_MOST = 3
 
 _INSTALLED = re.compile(r"(?:/usr)?(?:/local)?/s?bin/[\w.+-]+")
-_MORE = "\N{HORIZONTAL ELLIPSIS}"
-"""What a command is given besides."""
 
 
 def forms(line: str) -> list[str]:
@@ -52,7 +51,7 @@ def forms(line: str) -> list[str]:
         for start in starts(command, fed=fed):
             found.update(dict.fromkeys(_texts(command.words[start:LONGEST])))
             if start and command.program in (*FEEDERS, *FINDERS):
-                found[" ".join((*command.words[start:LONGEST], _MORE))] = None
+                found[" ".join((*command.words[start:LONGEST], MORE))] = None
     return list(found)
 
 
@@ -94,7 +93,7 @@ def _texts(words: tuple[str, ...]) -> Iterator[str]:
     ):
         yield " ".join(form)
     # A program that is copied, linked or remembered may be run under that name.
-    yield from (f"{posixpath.basename(word)} {_MORE}" for word in words[1:] if _INSTALLED.fullmatch(word))
+    yield from (f"{posixpath.basename(word)} {MORE}" for word in words[1:] if _INSTALLED.fullmatch(word))
     if same := _same(program, words):
         yield " ".join((same, *words[1:]))
 

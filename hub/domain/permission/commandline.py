@@ -33,140 +33,50 @@ _NESTED = re.compile(r"[\s;&|()`]")
 _REDIRECTIONS = frozenset({"<", ">", ">>", "<<", "<<<", "<>", ">|", "&>", "&>>", ">&", "<&"})
 _KEYWORDS = frozenset(
     [
-        "!",
-        "{",
-        "}",
-        "if",
-        "then",
-        "elif",
-        "else",
-        "fi",
-        "while",
-        "until",
-        "do",
-        "done",
-        "for",
-        "select",
-        "case",
-        "esac",
-        "in",
-        "function",
-        "coproc",
+     "!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "for", "select", "case",
+     "esac", "in", "function", "coproc"
     ]
-)
+)  # fmt: skip
 RUNNERS = frozenset(
     [
-        "sudo",
-        "doas",
-        "su",
-        "env",
-        "command",
-        "builtin",
-        "exec",
-        "nohup",
-        "nice",
-        "ionice",
-        "timeout",
-        "stdbuf",
-        "setsid",
-        "xargs",
-        "parallel",
-        "watch",
-        "chroot",
-        "unshare",
-        "nsenter",
-        "busybox",
-        "toybox",
-        "eval",
-        "sh",
-        "bash",
-        "zsh",
-        "dash",
-        "ksh",
-        "ash",
-        "fish",
-        "script",
-        "strace",
-        "ltrace",
-        "unbuffer",
-        "caffeinate",
-        "npx",
-        "uvx",
-        "uv",
-        "poetry",
-        "pipenv",
-        "docker",
-        "podman",
-        "ssh",
-        "flock",
-        "aws-vault",
-        "bun",
-        "bunx",
-        "bwrap",
-        "chrt",
-        "dbus-run-session",
-        "direnv",
-        "dotenv",
-        "entr",
-        "fakeroot",
-        "firejail",
-        "gdb",
-        "hyperfine",
-        "mise",
-        "nix",
-        "nix-shell",
-        "npm",
-        "numactl",
-        "pkexec",
-        "pnpm",
-        "prlimit",
-        "proot",
-        "proxychains",
-        "proxychains4",
-        "rtk",
-        "runuser",
-        "screen",
-        "systemd-run",
-        "time",
-        "taskset",
-        "tmux",
-        "torify",
-        "torsocks",
-        "xvfb-run",
-        "setarch",
-        "linux32",
-        "linux64",
-        "i386",
-        "x86_64",
-        "catchsegv",
-        "valgrind",
-        "perf",
-        "chronic",
-        "rlwrap",
-        "faketime",
-        "eatmydata",
-        "tsocks",
-        "sshpass",
-        "gosu",
-        "su-exec",
-        "tini",
-        "dumb-init",
-        "start-stop-daemon",
-        "daemonize",
-        "runcon",
-        "capsh",
-        "setpriv",
-        "chpst",
-        "softlimit",
-        "envdir",
-        "cpulimit",
-        "machinectl",
-        "hash",
-        "sem",
-        "yarn",
+     "sudo", "doas", "su", "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "timeout", "stdbuf",
+     "setsid", "xargs", "parallel", "watch", "chroot", "unshare", "nsenter", "busybox", "toybox", "eval", "sh",
+     "bash", "zsh", "dash", "ksh", "ash", "fish", "script", "strace", "ltrace", "unbuffer", "caffeinate", "npx",
+     "uvx", "uv", "poetry", "pipenv", "docker", "podman", "ssh", "ssh-agent", "flock", "aws-vault", "bun", "bunx",
+     "bwrap", "chrt", "dbus-run-session", "direnv", "dotenv", "entr", "fakeroot", "firejail", "gdb", "hyperfine",
+     "mise", "nix", "nix-shell", "npm", "numactl", "pkexec", "pnpm", "prlimit", "proot", "proxychains",
+     "proxychains4", "rtk", "runuser", "screen", "systemd-run", "time", "taskset", "tmux", "torify", "torsocks",
+     "xvfb-run", "setarch", "linux32", "linux64", "i386", "x86_64", "catchsegv", "valgrind", "perf", "chronic",
+     "rlwrap", "faketime", "eatmydata", "tsocks", "sshpass", "gosu", "su-exec", "tini", "dumb-init",
+     "start-stop-daemon", "daemonize", "runcon", "capsh", "setpriv", "chpst", "softlimit", "envdir", "cpulimit",
+     "machinectl", "hash", "sem", "yarn"
     ]
-)
+)  # fmt: skip
 """Programs that run the program which one of their words names."""
+_TARS = {"-I", "-F", *(f"--{name}" for name in ("to-command", "use-compress-program", "rmt-command", "rsh-command",
+                                                "info-script", "new-volume-script"))}  # fmt: skip
+_TELLS = {
+    "tar": _TARS,
+    "gtar": _TARS,
+    "bsdtar": _TARS,
+    "cmake": {"-E"},
+    "git": {"-O", "--open-files-in-pager", "-x", "--extcmd", "--exec", "--upload-pack", "--receive-pack"},
+    "go": {"-exec", "-toolexec", "-vettool"},
+    "make": {"SHELL"},
+    "nc": {"-e", "-c", "--exec", "--sh-exec"},
+    "ncat": {"-e", "-c", "--exec", "--sh-exec"},
+    "rg": {"--pre"},
+    "rsync": {"-e", "--rsh", "--rsync-path"},
+    "scp": {"-S"},
+    "sftp": {"-S"},
+    "sort": {"--compress-program"},
+    "split": {"--filter"},
+    "tcpdump": {"-z"},
+    "wget": {"--use-askpass"},
+}
+"""Options behind which a program names another that it runs, with words of its own."""
+MORE = "\N{HORIZONTAL ELLIPSIS}"
+"""What a command is given besides."""
 _RUNS = frozenset({"--", "exec", "run", "foreach"})
 """Words behind which any program may expect the name of another."""
 FINDERS = frozenset({"find", "fd", "fdfind"})
@@ -186,6 +96,8 @@ _OF_GIT = frozenset(
     {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix", "--attr-source"}
 )
 """Options of git itself that a value follows."""
+_GLUED = 2
+"""Letters of a short option, behind which its value may stand."""
 _GOES = frozenset({"-C", "--directory", "--cwd", "--chdir"})
 
 
@@ -264,14 +176,29 @@ def _commands(
         for word in nested:
             if depth and word != line and _NESTED.search(word):
                 # `alias.x=!rm x`, `PAGER='rm x'`, `action=exec=rm x`: what stands behind a sign is a line too.
-                for part in dict.fromkeys(part.lstrip("!") for part in _behind(word)):
+                for part in dict.fromkeys(part.lstrip("!+:") for part in _behind(word)):
                     yield from _commands(part, folders, depth - 1, read, doubt=doubt)
+        for program in _told(found) if depth else ():
+            yield from _commands(f"{program} {MORE}", folders, depth - 1, read, doubt=doubt)
 
 
 def _behind(word: str) -> Iterator[str]:
     """The word, and what stands behind each of its first `=`."""
     parts = word.split("=", _DEPTH)
     yield from ("=".join(parts[at:]) for at in range(len(parts)))
+
+
+def _told(command: Command) -> Iterator[str]:
+    """The programs that an option names: `rg --pre rm`, `tar -Irm`, `sort --compress-program=rm`."""
+    options = _TELLS.get(command.program, ())
+    for option, word in pairwise((*command.words[1:], "")):
+        name, _, value = option.partition("=")
+        if option in options and word:
+            yield word
+        elif name in options and value:
+            yield value
+        elif option[:_GLUED] in options and option[_GLUED:]:
+            yield option[_GLUED:]
 
 
 def _moved(words: list[str], folders: tuple[str, ...]) -> Iterator[str]:

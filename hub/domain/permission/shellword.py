@@ -26,6 +26,10 @@ _ASSIGNED_OR_USED = re.compile(
 _WORD = re.compile(r"(?<![\w./-])[A-Za-z_]\w*(?![\w./=-])")
 _CHOICE = re.compile(r"[?*+@!]\([^()]*\)|\{[^{},\s]+\.\.[^{},\s]+\}")
 _HERE_TOLD = re.compile(r"\$\(\s*pwd(?:\s+-[LP])?\s*\)|`\s*pwd\s*`")
+_WHERE = re.compile(
+    r"\$\(\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.+-]+)\s*\)|`\s*(?:which|command\s+-v)\s+([\w.+-]+)\s*`"
+)
+"""Where a program is installed, told by a shell."""
 _OTHERWISE = re.compile(r"\$\{\w+:?[-=+]([^{}]*)\}")
 _EACH = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?=[;\n])")
 HOLE = "\ue0fe"
@@ -72,6 +76,7 @@ def holed(line: str) -> str:
 
 def _plain(line: str) -> str:
     read = _BLANK.sub(" ", line)
+    read = _WHERE.sub(lambda found: f"/usr/bin/{found[1] or found[2]}", read)
     read = _HERE_TOLD.sub(".", _HERE.sub(".", read))
     return _ESCAPED.sub(lambda found: f"'{_ESCAPE.sub(_letter, found[1])}'", read)
 

@@ -81,6 +81,8 @@ _UNPACKERS = frozenset({"patch", "unzip", "unrar", "cpio", "pax", "7z", "7za"})
 _UNPACKS = re.compile(r"-?[A-Za-z]*x[A-Za-z]*|--(?:extract|get)")
 _ANSWERS = re.compile(r"^(?:python[\d.]* -m )?hub (?:.* )?(?:approve|trust)(?: |$)|/api/approvals/")
 _SQL = re.compile(r"\.\w|readfile|writefile|load_extension|edit\s*\(|\\!")
+_LOADS = re.compile(r"(?<![\w-])(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV)=\S")
+"""Settings with which any program runs code of another file first."""
 _DATABASES = frozenset({"sqlite3", "psql", "mysql"})
 
 
@@ -88,7 +90,7 @@ def runs_code(line: str) -> bool:
     """Whether it runs what no rule can read."""
     others = [command for command in commands(line) if command.program not in SHELLS]
     told = bool(others) and all(_says(command) for command in others)
-    return any(_codes(command, told=told) for command in run(line))
+    return _LOADS.search(line) is not None or any(_codes(command, told=told) for command in run(line))
 
 
 def writes_unnamed(line: str) -> bool:

@@ -76,8 +76,13 @@ git --work-tree x --config-env a=b p
 git --new-option x status
 python3 /dev/stdin
 timeout 5 bash
+LD_PRELOAD=./x ls
+export BASH_ENV=x; make
+env LD_AUDIT=x ls
 """
 PLAIN = r"""
+LD_PRELOAD= ls
+PATH=$PATH:x make
 python -m pytest tests -k foo
 python3 x.py -c y
 python3 --version
@@ -140,6 +145,11 @@ timeout 60 npm test
 while true; do sleep 1; done
 cargo test -- --nocapture
 docker compose up -d
+rsync -e ssh -a src/ h:src
+git push -u origin main
+git clean -x -n
+tar -I zstd -cf x.tar.zst src
+go test -exec x ./...
 """
 TEXTS = [
     "git commit -m \"$(cat <<'EOF'\nAdd a thing\n\nDon't break it.\nEOF\n)\"",
@@ -285,7 +295,9 @@ def test_an_earlier_rule_that_allows_it_holds():
     "command",
     ["find . -delete", "find . -name x -delete", "fd x -delete", "unlink x", "shred x", "xargs rm < list", "echo x | xargs -d, rm", "PAGER='rm x' git log",
      "tar cf y x --checkpoint-action=exec=rm\\ x", "tar cf y x --checkpoint-action=exec='rm x'", "git submodule foreach rm x", "busybox rm x",
-     "git rebase --exec 'rm x' y", "env -S'rm x'", "cp /bin/rm x; ./x y", "ln -s /usr/bin/rm x", "setpriv --reuid 1 rm x", "perf stat rm x"],
+     "git rebase --exec 'rm x' y", "env -S'rm x'", "cp /bin/rm x; ./x y", "cp $(which rm) y; ./y x", "ln -s `command -v rm` y",
+     "rg --pre rm x", "rg --pre=rm x", "git grep -Orm x", "sort --compress-program rm x", "tar cf y x -Irm", "tar cf y x -I rm", "cmake -E rm x",
+     "rsync -e rm x y", "make SHELL=rm", "less '+!rm x' y", "ssh-agent rm x",  "ln -s /usr/bin/rm x", "setpriv --reuid 1 rm x", "perf stat rm x"],
 )  # fmt: skip
 def test_a_program_under_another_name_or_with_what_it_is_fed_is_meant(command):
     assert ruled("rm *", command) == "deny"
