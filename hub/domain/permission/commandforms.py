@@ -146,6 +146,12 @@ def open_names(line: str) -> list[str]:
     return list(found)
 
 
+def lost_names(line: str) -> list[str]:
+    """Each word that may name a file below a folder which only a running shell knows: `cd $(x) && cat y`."""
+    lost = (command for command in doubtful(line) if any(HOLE in folder for folder in command.folders))
+    return list(dict.fromkeys(word for command in lost for word in (*command.words[1:], *command.files)))
+
+
 def named(line: str) -> list[tuple[str, str]]:
     """(folder, word) of every word that may name a file; the folder is relative to where the line runs."""
     found: dict[tuple[str, str], None] = {}

@@ -17,7 +17,12 @@ from hub.domain.permission.commandline import FEEDERS, FOR_EACH, Command, run, v
 
 _SEARCHERS = frozenset(["rg", "ag", "ack", "ugrep"])
 _GREPS = frozenset(["grep", "egrep", "fgrep", "zgrep"])
-_TAKERS = frozenset({"tar", "bsdtar", "zip", "7z", "7za", "rsync", "cpio", "pax", "mv", "ln", "mount"})
+_TAKERS = frozenset(
+    [
+     "tar", "bsdtar", "zip", "7z", "7za", "rsync", "cpio", "pax", "mv", "ln", "mount", "rclone", "restic", "borg",
+     "aws", "gsutil", "azcopy", "s3cmd", "croc", "wormhole", "serve", "http-server"
+    ]
+)  # fmt: skip
 _COPIERS = frozenset({"cp", "scp", "diff", "gcp"})
 _DEEP = re.compile(r"-[A-Za-z]*[arR][A-Za-z]*|--(?:archive|recursive)")
 _BY_LIST = frozenset({"fd", "fdfind", "cpio", "pax"})
@@ -25,6 +30,7 @@ _CHANGERS = frozenset({"rm", "chmod", "chown", "chgrp", "gzip", "bzip2", "xz", "
 _BELOW = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive|(?:--directories=)?recurse")
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
 _VOLUMES = frozenset({"-v", "--volume", "--mount"})
+_SOURCE = re.compile(r"(?:src|source)=")
 
 _FREE = frozenset({"--no-pager", "-P", "--literal-pathspecs", "--no-optional-locks"})
 """Options of git itself that change nothing of what a command shows; `-C` is known besides."""
@@ -107,11 +113,9 @@ def _below(command: Command) -> tuple[str, ...]:
     if program in FEEDERS:
         return (".",)
     if program in _CONTAINERS:
-        return tuple(
-            re.split("[:,]", word.rpartition("src=")[2])[0]
-            for option, word in pairwise(rest)
-            if option in _VOLUMES
-        )
+        volumes = (word for option, word in pairwise(rest) if option in _VOLUMES)
+        built = given if "build" in given[:2] else ()
+        return (*built, *(_SOURCE.split(word)[-1].split(":")[0].split(",")[0] for word in volumes))
     if any(word.startswith(("--files-from", "-T")) for word in rest) and program in _TAKERS:
         return (".",)
     if _takes(program, rest):

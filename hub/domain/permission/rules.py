@@ -255,7 +255,9 @@ class _Subject:
         if not re.match(r"(?i)https?:", pattern):
             yield from self._doubts_of_lists()
         ends = [end for end in self._open_names if len(end) < _MOST]
-        if any(overlap(f"*{globbed(end)}", each) for end in ends for each in patterns):
+        if any(overlap(f"*{globbed(end)}", each) for end in ends for each in patterns) or any(
+            overlap(f"*/{globbed(name)}", pattern) for name in commandforms.lost_names(self.command)
+        ):
             yield "Which files it names is known only when it runs."
 
     def _doubts_of_lists(self) -> Iterator[str]:

@@ -123,7 +123,11 @@ def test_it_brings_nothing_but_what_it_names(line):
         ("git mv a b", ["a", "b"]),
         ("git rm -r a", ["a"]),
         ("docker run --mount type=bind,src=a,dst=/b x", ["a"]),
+        ("docker run --mount type=bind,source=./a,target=/b x", ["./a"]),
         ("podman run -v a:/b x", ["a"]),
+        ("docker build a", ["build", "a"]),
+        ("docker image build -t x a", ["image", "build", "x", "a"]),
+        ("aws s3 sync a s3://x", ["s3", "sync", "a", "s3://x"]),
     ],
 )
 def test_folders_are_taken_whole(line, folders):

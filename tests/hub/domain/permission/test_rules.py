@@ -93,6 +93,22 @@ def test_which_names_a_shell_finds_is_known_only_when_it_runs(pattern, command, 
     assert decision([Rule(command=pattern, decision="deny")], shell(command)) == answer
 
 
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("cd $(echo d) && cat secret.txt", "ask"),
+        ('cd "$X" && cat < secret.txt', "ask"),
+        ('pushd "$X"; cd e; cat sec*', "ask"),
+        ('cd "$X"; cat src/a', "allow"),
+        ('cd "$(git rev-parse --show-toplevel)" && make test', "allow"),
+    ],
+)
+def test_a_folder_that_only_a_running_shell_knows_may_be_the_files(command, answer):
+    """Bug: `cd $(echo d) && cat secret.txt` read the file that `d/secret.txt` denied."""
+    rules = [Rule(command="d/secret.txt", decision="deny")]
+    assert decision(rules, attrs.evolve(shell(command), folder=FOLDER)) == answer
+
+
 def test_the_first_rule_that_matches_decides():
     rules = [Rule(command="git push*", reason="r", severity="danger", timeout=5.0), Rule(decision="deny")]
     assert judge(rules, shell("git push -f")) == RuleVerdict("ask", "danger", "r", 5.0)
