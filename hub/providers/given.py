@@ -7,6 +7,7 @@ Must not: know any one agent's tools, or judge.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -27,14 +28,27 @@ _SEARCHES = re.compile(r"grep|(?<!web_)search|\brg\b|ripgrep", re.IGNORECASE)
 _WEB = re.compile(r"web", re.IGNORECASE)
 _OWN = re.compile(r"mcp|__|-|\Aother\Z", re.IGNORECASE)
 """How tools of the user's own are named: what their inputs mean nobody knows."""
+_LINES = (
+    "command",
+    "cmd",
+    "commands",
+    "command_line",
+    "commandLine",
+    "shell_command",
+    "script",
+    "bash",
+    "shell",
+)
+"""How such a tool calls what it gives to a shell; `args` may be the rest of it."""
 _ADDRESS = re.compile(r"https?://[^\s\"'<>`\\)\]]+", re.IGNORECASE)
 _MOST = 64
 _LONG = 4_096
+_LONGEST = 65_536
 _DEPTH = 4
 
 
 def given(tool: str, told: Mapping[str, object]) -> dict[str, Any]:
-    """Meta of a request for permission: `paths`, `texts`, `within`, `cwd`, `named`; without those there are none of.
+    """Meta of a request for permission: `paths`, `texts`, `within`, `cwd`, `named`, `command`; none without a value.
 
     Args:
         tool: The tool's name, as its agent calls it.
@@ -51,25 +65,39 @@ def given(tool: str, told: Mapping[str, object]) -> dict[str, Any]:
         if not own or name not in _FILES:
             texts += [address for address in _ADDRESS.findall(text) if name not in _CONTENT or own]
     named = sorted({jsonline.clean(str(name)) for name in told if own or name not in _CONTENT})
-    meta: dict[str, object] = {"named": named} if named else {}
-    where = next(
-        (
-            jsonline.text(told.get(name))
-            for name in ("cwd", "workdir", "directory", "dir_path")
-            if told.get(name)
-        ),
-        "",
-    )
-    if where and (told.get("command") or told.get("cmd")):
-        meta["cwd"] = where
-    if searches and not own:
-        meta["within"] = paths or ["."]
+    meta: dict[str, object] = {
+        "named": named,
+        "cwd": _folder(told),
+        "within": (paths or ["."]) if searches and not own else [],
+        "command": _lines(told) if own else "",
+    }
+    meta = {name: found for name, found in meta.items() if found}
     for name, found in (("paths", paths), ("texts", texts)):
         if found:
             meta[name] = list(dict.fromkeys(text[:_LONG] for text in found))[:_MOST]
     if len(paths) > _MOST or len(texts) > _MOST or any(len(text) > _LONG for text in (*paths, *texts)):
         meta["unseen"] = True
     return meta
+
+
+def _folder(told: Mapping[str, object]) -> str:
+    """Where a command is to run."""
+    if not told.get("command") and not told.get("cmd"):
+        return ""
+    names = ("cwd", "workdir", "directory", "dir_path")
+    return next((jsonline.text(told[name]) for name in names if told.get(name)), "")
+
+
+def _lines(told: Mapping[str, object]) -> str:
+    """What such a tool is given that may be for a shell, as a line: `{"command": "rm", "args": ["x"]}` is `rm x`."""
+    found = []
+    for name in _LINES:
+        value = told.get(name)
+        if line := jsonline.text(value):
+            found.append(" ".join((line, shlex.join(jsonline.texts(told.get("args"))))).strip())
+        elif words := jsonline.texts(value):
+            found.append("\n".join(words) if name == "commands" else shlex.join(words))
+    return "\n".join(found)[:_LONGEST]
 
 
 def shown(told: object) -> dict[str, object]:

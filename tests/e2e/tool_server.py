@@ -13,7 +13,11 @@ from typing import Any
 TOOL = {
     "name": "note",
     "description": "Takes a note.",
-    "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+    "inputSchema": {
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "command": {"type": "string"}},
+        "required": ["path"],
+    },
 }
 
 

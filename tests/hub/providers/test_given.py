@@ -51,6 +51,25 @@ def test_members_that_tell_two_uses_of_a_tool_apart_are_named(tool, told, named)
     assert given(tool, told)["named"] == named
 
 
+@pytest.mark.parametrize(
+    ("told", "line"),
+    [
+        ({"command": "ls; rm x", "cwd": "d"}, "ls; rm x"),
+        ({"command": "rm", "args": ["-f", "a b"]}, "rm -f 'a b'"),
+        ({"command": ["rm", "a b"]}, "rm 'a b'"),
+        ({"commands": ["ls", "rm x"]}, "ls\nrm x"),
+        ({"shell_command": "ls", "script": "rm x"}, "ls\nrm x"),
+        ({"command": "x" * 70_000}, "x" * 65_536),
+        ({"command": 1, "args": ["x"]}, None),
+        ({"query": "rm x"}, None),
+    ],
+)
+def test_what_a_users_own_tool_may_give_to_a_shell_is_a_line(told, line):
+    """Bug: a file that no command might read was read by `mcp__shell__run`."""
+    assert given("mcp__shell__run", told).get("command") == line
+    assert "command" not in given("Bash", told)
+
+
 def test_what_is_too_much_is_said_to_be_more():
     """Nothing that was left out is allowed unseen."""
     many = given("mcp__s__t", {"all": [str(number) for number in range(100)]})
