@@ -31,6 +31,7 @@ _DUPLICATED = re.compile(r"(?<!\S)\d?[<>]&\d|(?<!\S)\d+(?=[<>])")
 ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 _NESTED = re.compile(r"[\s;&|()`]")
 _REDIRECTIONS = frozenset({"<", ">", ">>", "<<", "<<<", "<>", ">|", "&>", "&>>", ">&", "<&"})
+_SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 _KEYWORDS = frozenset(
     [
      "!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "for", "select", "case",
@@ -136,6 +137,16 @@ def run(line: str) -> Iterator[Command]:
         for start in starts(command, fed=False):
             words = command.words[start:]
             yield attrs.evolve(command, words=(*in_git(words), *words[1:]))
+
+
+def written(line: str) -> list[str]:
+    """The files that a redirection of the line writes, but for those in which nothing stays."""
+    found, before = [], ""
+    for token, joint in _tokens(line):
+        if not joint and ">" in before and token not in _SINKS:
+            found.append(token)
+        before = token if joint else ""
+    return found
 
 
 def in_git(words: tuple[str, ...]) -> tuple[str, ...]:

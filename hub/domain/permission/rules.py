@@ -299,9 +299,11 @@ class _Subject:
         return self._surely(rule.command) if rule.decision == "allow" else self._maybe(rule.command)
 
     def _surely(self, pattern: str) -> bool:
-        """Every command, every file where it really lies."""
+        """Every command, every file where it really lies; what the shell itself writes only where the pattern says so."""
         request = self._request
         if self.command:
+            if ">" not in pattern and commandline.written(self.command):
+                return pattern == "*"
             cut = _PARTS.split(_DUPLICATED.sub("", request.subject))
             return all(like(pattern, part.strip()) for part in cut if part.strip())
         if self._paths:

@@ -174,6 +174,27 @@ def test_an_allowed_command_hides_no_other(command, verdict):
     assert decision([Rule(command="git*", decision="allow"), Rule()], shell(command)) == verdict
 
 
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("echo key >> ~/.ssh/authorized_keys", "ask"),
+        ("echo x &> y", "ask"),
+        ("echo x >| y", "ask"),
+        ("true; echo x > y", "ask"),
+        ("echo x > /dev/null 2>&1", "allow"),
+        ("echo 'a > b'", "allow"),
+        ("sort x > out", "allow"),
+        ("sort x < y", "allow"),
+    ],
+)
+def test_an_allowed_command_writes_no_file_that_the_rule_does_not_tell(command, verdict):
+    """Bug: `echo *`, which reads as harmless, allowed a line that wrote any file."""
+    patterns = ("echo *", "sort *> out", "sort *<*", "true")
+    rules = [Rule(command=pattern, decision="allow") for pattern in patterns]
+    assert decision([*rules, Rule()], shell(command)) == verdict
+    assert decision([Rule(command="*", decision="allow"), Rule()], shell(command)) == "allow"
+
+
 @pytest.mark.parametrize("command", ["rm -rf x", "cd y && rm x", "true|rm x", "x=$(rm y)", "a\nrm b"])
 @pytest.mark.parametrize("word", ["ask", "deny"])
 def test_one_part_is_enough_to_be_asked_about(command, word):
