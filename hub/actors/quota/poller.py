@@ -65,7 +65,7 @@ class Poller:
         found: list[QuotaReading] = []
         for name in config.enabled_providers(names):
             try:
-                client = self.clients(name)
+                client = await trio.to_thread.run_sync(self.clients, name)  # it may be the first to need it
             except OSError:  # it is imported, and there may be no file left: at the next look
                 continue
             if client is None:

@@ -33,7 +33,7 @@ from hub.domain.permission import commandforms, commandline, places, reach, unre
 from hub.domain.permission.places import Where
 from hub.domain.permission.reach import Shown
 from hub.domain.permission.shellword import HOLE
-from hub.domain.permission.wildcards import globbed, guessed, like, overlap
+from hub.domain.permission.wildcards import endless, globbed, guessed, like, overlap
 
 _PARTS = re.compile(r"[;&|\n`(){}]+")
 _QUOTES = re.compile(r"[;&|\n`(){}'\"]+")
@@ -244,11 +244,11 @@ class _Subject:
             yield "It runs code that no rule can read."
         a_path = may_be_path(pattern)
         forms = [form for form in self._open_forms if not a_path or HOLE in form.partition(" ")[0]]
-        if any(len(form) > _MOST or overlap(guessed(form), pattern) for form in forms):
+        if any(endless(form) or overlap(guessed(form), pattern) for form in forms):
             yield "Which command it runs is known only when it runs."
         if a_path:
             yield from self._doubts_of_files(pattern, self._meanings(pattern))
-        elif any(overlap(globbed(form), pattern) for form in self._wild_forms):
+        elif any(endless(form) or overlap(globbed(form), pattern) for form in self._wild_forms):
             yield "Which files it names is known only when it runs."
 
     def _doubts_of_files(self, pattern: str, patterns: Sequence[str]) -> Iterator[str]:

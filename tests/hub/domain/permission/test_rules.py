@@ -17,6 +17,7 @@ from hub.domain.permission.rules import (
     SeenPath,
     asks,
     judge,
+    like,
     may_be_path,
     named,
     overlap,
@@ -652,3 +653,12 @@ def test_a_budget_that_is_used_up_is_a_persons_to_decide():
     verdict = judge(rules, request)
     assert verdict is not None
     assert verdict.decision == "ask"
+
+
+@pytest.mark.parametrize("signs", ["a* ", "a ", "$X "])
+def test_no_command_takes_long_to_be_judged(signs):
+    """Bug: a rule with five `*` kept the daemon for minutes over a line of 480 words."""
+    rules = [Rule(command="* a* a* a* a* a* a* zz *", decision="deny")]
+    judge(rules, shell("cat -a -b -c " + signs * 480), WHERE)
+    assert not like("*a" * 20 + "b", "a" * 4_000)
+    assert not overlap("a\ue0ff " * 400, "* a* a* a* a* /zz/ *")
