@@ -47,14 +47,15 @@ _LONGEST = 65_536
 _DEPTH = 4
 
 
-def given(tool: str, told: Mapping[str, object]) -> dict[str, Any]:
+def given(tool: str, told: Mapping[str, object], *, unknown: bool = False) -> dict[str, Any]:
     """Meta of a request for permission: `paths`, `texts`, `within`, `cwd`, `named`, `command`; none without a value.
 
     Args:
         tool: The tool's name, as its agent calls it.
         told: Its input.
+        unknown: Whether its agent says that it knows it no better than hub: it may be the user's own.
     """
-    own, searches = bool(_OWN.search(tool)), bool(_SEARCHES.search(tool)) and not _WEB.search(tool)
+    own, searches = unknown or bool(_OWN.search(tool)), bool(_SEARCHES.search(tool)) and not _WEB.search(tool)
     paths: list[str] = []
     texts: list[str] = []
     for name, text in _leaves(told):

@@ -149,7 +149,7 @@ def asked_about(call: Mapping[str, object]) -> dict[str, object]:
     """Meta of a call that needs permission: what `describe` tells, and what else rules look at."""
     told = jsonline.mapping(call.get("rawInput"))
     meta = asked_of(call)
-    return {**meta, **given(meta["tool"], told)}
+    return {**meta, **given(meta["tool"], told, unknown=call.get("kind") == "other")}
 
 
 def asked_of(call: Mapping[str, object]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from hub.api.tables import parse_config
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
 from hub.providers import registry
+from hub.providers.acp.tools import asked_about
 from hub.providers.base import Assignment, Ending, ProcessExit
 from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, rpc, runs, stderr_of
 
@@ -215,6 +216,18 @@ def test_a_tool_of_no_kind_has_the_name_that_it_was_first_told_with():
         assignment=PEOPLE,
     )
     assert [event.meta["tool"] for event in folded.of(EventType.WAITING)] == ["notes-note"]
+
+
+def test_what_an_unknown_tool_may_give_to_a_shell_is_asked_as_a_command():
+    """Bug: Copilot tells no more of a tool of the user's than its title, and `cat d/secret.txt` was told to none."""
+    call = {
+        "toolCallId": "c",
+        "kind": "other",
+        "title": "note",
+        "rawInput": {"command": "cat", "args": ["x y"]},
+    }
+    assert asked_about(call)["command"] == "cat 'x y'"
+    assert "command" not in asked_about({**call, "kind": "read"})
 
 
 def test_a_reply_comes_before_hubs_own_words_after_a_denial():
