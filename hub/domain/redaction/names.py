@@ -19,7 +19,7 @@ _MEANT_FOR_NONE = (
     rb"[a-z0-9_-]*+\Z"
 )
 _PUBLIC_KEYS = (
-    rb"(?:public|publishable|pub|primary|foreign|cache|cursor|partition|sort|row|idempotency|object|dedup[a-z]*|(?<!bit)bucket"
+    rb"(?:public|publishable|pub|recv|primary|foreign|cache|cursor|partition|sort|row|idempotency|object|dedup[a-z]*|(?<!bit)bucket"
     rb"|hot|natural|schema|sequence|idx|index|hash|restore|shard|surrogate|websocket|lookup|i18n|translation|site)[_.-]?keys?(?:[_.-]?(?:token|pem|jwk|base64|hex))?\Z"
 )
 _PLACES_IN_A_LIST = (
@@ -30,8 +30,9 @@ _PLACES_IN_A_LIST = (
 _IDS_OF_SECRETS = rb"(?:auth[_.-]ids?|(?:key|token|credential)s?[_.-]?(?:ids?|hash|digest|checksum|ref))\Z|\busersecretsid\Z"
 _ABOUT_SECRETS = (
     rb"(?:key|token|secret|password|credential|auth)s?[_.-]?(?:(?:file_?)?names?|paths?|files?|ur[il]s?|endpoint|types?"
-    rb"|arn|fingerprint|thumbprint|version|count|size|length|ttl|expir[a-z_]*|latency[a-z_]*|time|source|address|alias"
+    rb"|arn|fingerprint|thumbprint|count|size|length|ttl|expir[a-z_]*|latency[a-z_]*|time|source|address|alias"
     rb"|md5|sha[0-9]{1,3}(?:sum)?)\Z"
+    rb"|version\Z"
 )
 _REST = rb"(?>(?:(?!token|secret|passw|key)[a-z0-9_-])*)\Z"
 _OTHER_WORDS = (

@@ -34,10 +34,10 @@ _MEANT = late(
 a key too count where they stand alone."""
 _NO_VALUE = late(
     r"(?i)[-+]?[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?\Z|(?:md5|sha(?:1|224|256|384|512))[-:=]"
-    r"|[a-z0-9_.-]*/[a-z0-9_./-]*\.[a-z]{2,4}\Z|https?://[^@?]*\Z|0x[0-9a-f]{40}\Z"
+    r"|[a-z0-9_.-]*/[a-z0-9_./-]*\.[a-z]{2,4}\Z|https?://[^@?]*\Z|data:[a-z]+/|0x[0-9a-f]{40}\Z"
     r"|(?-i:[A-Za-z0-9_.]*(?:Key|Token|Secret|Password|Credential)s?\Z)"
 )
-"""A number, the digest of what everyone may see, the path of a file, a place that says no more than where it is,
+"""A number, the digest of what everyone may see, the path of a file, a place that says no more than where it is, a picture,
 the address of an account on a chain, and the name of another secret."""
 _PATH = late(
     r"(?:~|/?\.{1,2}|/(?:bin|data|dev|etc|home|lib|mnt|opt|private|proc|root|run|srv|tmp|Users|usr|var))/"
