@@ -280,8 +280,9 @@ def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span |
     quoted = found["quoted"] is not None
     group = "quoted" if quoted else "bare"
     start, value = found.start(group), found[group]
-    if not quoted and (view[found.end() : found.end() + 1] in _GOES_ON or value.endswith(":")):
-        return None  # a name: that of a call, or of what stands below it in YAML
+    below = value.endswith(":") and value[:-1].isalpha()  # the name of what stands below it in YAML
+    if not quoted and (below or view[found.end() : found.end() + 1] in _GOES_ON):
+        return None
     called = view[found.start() : start].rstrip(_OPENED).endswith(b"(")
     if word in words.SHORT or (called and word in words.PASSWORDS):
         secret = said_password(value)
