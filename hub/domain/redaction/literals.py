@@ -74,7 +74,8 @@ class Literals(Generic[T]):
         """
         if self._finditer is None:
             starts = sorted({start for start, _, _ in self._anchors.hits(view.decode("ascii"), lo)})
-            return lambda place: next(iter(starts[bisect_left(starts, place) :][:1]), None)
+            places = len(starts)
+            return lambda place: starts[at] if (at := bisect_left(starts, place)) < places else None
         search = self._search
 
         def first(place: int) -> int | None:
