@@ -25,6 +25,7 @@ from hub.domain.redaction.assigned import Assignments
 from hub.domain.redaction.engine import Engine as Engine  # noqa: PLC0414  # part of the API
 from hub.domain.redaction.engine import EngineLayer
 from hub.domain.redaction.known import KnownSecrets as KnownSecrets  # noqa: PLC0414  # part of the API
+from hub.domain.redaction.manifest import Manifests
 from hub.domain.redaction.prefix import PrefixRules
 from hub.domain.redaction.span import Span as Span  # noqa: PLC0414  # part of the API
 
@@ -41,7 +42,7 @@ TAIL = 2048
 SHORTEST = 8
 """No layer finds anything in a shorter text."""
 _NAME, _NAMES = 48, 1024
-_PREFIX_RULES, _ASSIGNMENTS = PrefixRules(), Assignments()
+_PREFIX_RULES, _ASSIGNMENTS, _MANIFESTS = PrefixRules(), Assignments(), Manifests()
 
 
 class Layer(Protocol):
@@ -77,7 +78,7 @@ class Redactor:
     ) -> None:
         prefixes = _PREFIX_RULES if engine is None else _PREFIX_RULES.confirmed_by(engine)
         asked = () if engine is None else (EngineLayer(engine),)
-        own: tuple[Layer, ...] = (prefixes, _ASSIGNMENTS, *asked) if rules else ()
+        own: tuple[Layer, ...] = (prefixes, _ASSIGNMENTS, _MANIFESTS, *asked) if rules else ()
         self._known = known
         self._layers: tuple[Layer, ...] = (known, *own, *layers)
         self._key = key
