@@ -53,7 +53,7 @@ _OPENED = b"\"'`\\ brfun"
 _GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
 """Behind a value without quotes: it is called, indexed or put together, so it is a name."""
 _SHORT, _LONG, _UNSAID, _ALONE_LEAST = 10, 16, 20, 32
-_TELLING = (b" is", b" was", b" to", b" by", b":", b" --value")
+_TELLING = (b" is", b" was", b" to", b" by", b" ist", b" lautet", b" est", b" es", b":", b" --value")
 """What stands before a value that a sentence tells."""
 _MANY = 64
 """Words in a row that say nothing, from which on it is worth a look whether the text repeats itself."""

@@ -32,6 +32,8 @@ PASSWORDS = frozenset(
             b"pass",
             b"psk",
             b"_pw",
+            b" pw",
+            b"_pat",
             b"masterauth",
             b"keymaterial",
             b"securestring",
@@ -45,7 +47,7 @@ LOGINS = (b"auth", b"credential")
 """What a name and a password are given to: `auth=("me", "...")`."""
 CALLED = PASSWORDS | {b"token", b"secret", b"key"}
 """What a value follows that a program is called with, or a sentence tells."""
-SHORT = (b"pass", b"psk")
+SHORT = (b"pass", b"psk", b" pw", b"_pat")
 """What is a part of many other words, so that it has to stand for itself and an assignment behind it."""
 ENDING_IN_PASS = (b"by", b"com", b"tres", b"sur", b"over", b"under", b"encom")
 """What words begin with that end in `pass` and are no password's: `dbpass` is one."""
@@ -56,7 +58,7 @@ KEYED = (
     b"basicauth",
     b"getconnection",
     b"sql.open",
-    b"mysqli_connect",
+    b"mysqli",
     b"pdo",
     b"securitykey",
     b"fernet",
@@ -70,6 +72,7 @@ WORDS = (
     *(
         b"auth",
         b"credential",
+        b"salt",
         b"bearer",
         b"client_id",
         b"client-id",

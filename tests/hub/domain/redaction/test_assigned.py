@@ -212,6 +212,12 @@ def test_a_word_far_from_the_next_digit_is_passed_over_and_one_near_it_is_not():
         ('surveymonkeyToken = "GlXrDiJJ8KTxbJzhHawG"', "GlXrDiJJ8KTxbJzhHawG"),
         ("npm config set //r.example/:_authToken 4L2AeZWFVfrlej8k", "4L2AeZWFVfrlej8k"),
         ("şifre=BKHZk6rm9Ku", "BKHZk6rm9Ku"),
+        ('$env:AZURE_DEVOPS_EXT_PAT = "k9q2x4lm2vt7rzj3fw8d"', "k9q2x4lm2vt7rzj3fw8d"),
+        ("wifi: Heron / pw: aTfH2yRgD2dW", "aTfH2yRgD2dW"),
+        ("das Passwort lautet BHT0QEHVNeCdLi seit gestern", "BHT0QEHVNeCdLi"),
+        ('new mysqli("localhost", "forum", "AChE4aQqeh8GQQN", "forum_db")', "AChE4aQqeh8GQQN"),
+        ("$settings['hash_salt'] = 'wTylOFYQrS8rXHX7fjyySYyvKR6ThOOPoK2h';", "wTylOFYQrS8rXHX7fjyySYyvKR6ThOOPoK2h"),
+        ('buildConfigField("String", "WEATHER_KEY", "\\"6e7fd89d65869b45cef47e9609b04ee3\\"")', "6e7fd89d65869b45cef47e9609b04ee3"),
     ],
 )  # fmt: skip
 def test_a_secret_is_hidden_where_people_and_programs_write_it_at_every_cut_alike(text, secret):
