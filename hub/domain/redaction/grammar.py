@@ -46,12 +46,12 @@ SCHEME = (
 `token: !!str ...`, `String::from("...")`, `string(14) "..."`."""
 BARE = r"[A-Za-z0-9_./+=~@%#^&*!?:|$-]"
 PARTS = (TAIL, TYPE, CLOSE, ASSIGN, OPEN, BLOCK, SCHEME)
-LITERAL = "[@#LuUbBrRfFN]{0,2}+"
-"""What languages put before a quote: `L"..."`, `@"..."`, `b"..."`, `N'...'`, `r#"..."#`."""
+LITERAL = r"[@#LuUbBrRfFN]{0,2}+(?:[\"'`](?=\\))?\\{0,7}+"
+"""What stands before a quote: `L"..."`, `@"..."`, `b"..."`, `N'...'`, `r#"..."#`, `\\"...\\"`, `"\\"...\\""`."""
 PERL = "(?:%{0,1}+q{1,2}+[({|]{1,1}+)?"
 """`q{...}`, `%q(...)`."""
-VALUE = rf"(?:{LITERAL}(?:[\"'`](?=\\))?\\{{0,7}}+[\"'`]{{1,3}}+(?P<quoted>[^{SPACE}\"'`\\]{{6,512}}+)|{PERL}(?P<bare>{BARE}{{6,512}}+))"
-VALUE_BEGINS = rf"(?:{LITERAL}(?:[\"'`](?=\\))?\\{{0,7}}+(?:[\"'`]{{1,3}}+[^{SPACE}\"'`\\]{{0,512}}+)?\Z|%?q{{0,2}}[({{|]?{BARE}{{0,512}}+\Z)"
+VALUE = rf"(?:{LITERAL}[\"'`]{{1,3}}+(?P<quoted>[^{SPACE}\"'`\\]{{6,512}}+)|{PERL}(?P<bare>{BARE}{{6,512}}+))"
+VALUE_BEGINS = rf"(?:{LITERAL}(?:[\"'`]{{1,3}}+[^{SPACE}\"'`\\]{{0,512}}+)?\Z|%?q{{0,2}}[({{|]?{BARE}{{0,512}}+\Z)"
 LOGIN = r"[ =]{0,4}+"
 
 
