@@ -15,19 +15,22 @@ import attrs
 
 from hub.domain.permission.commandline import FEEDERS, FOR_EACH, Command, run, verb_of_git
 
-_SEARCHERS = frozenset(["rg", "ag", "ack", "ugrep"])
+_SEARCHERS = frozenset(["rg", "ag", "ack", "ugrep", "rgrep"])
 _GREPS = frozenset(["grep", "egrep", "fgrep", "zgrep"])
 _TAKERS = frozenset(
     [
      "tar", "bsdtar", "zip", "7z", "7za", "rsync", "cpio", "pax", "mv", "ln", "mount", "rclone", "restic", "borg",
-     "aws", "gsutil", "azcopy", "s3cmd", "croc", "wormhole", "serve", "http-server"
+     "aws", "gsutil", "azcopy", "s3cmd", "croc", "wormhole", "serve", "http-server", "diff"
     ]
 )  # fmt: skip
-_COPIERS = frozenset({"cp", "scp", "diff", "gcp"})
-_DEEP = re.compile(r"-[A-Za-z]*[arR][A-Za-z]*|--(?:archive|recursive)")
+_COPIERS = frozenset({"cp", "scp", "gcp"})
+_DEEP = re.compile(r"-[A-Za-z]*[arR][A-Za-z]*|--(?:ar[a-z]*|r(?:ec?|ec[a-z]+)?)")
 _BY_LIST = frozenset({"fd", "fdfind", "cpio", "pax"})
 _CHANGERS = frozenset({"rm", "chmod", "chown", "chgrp", "gzip", "bzip2", "xz", "zstd", "setfacl"})
-_BELOW = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive|(?:--directories=)?recurse")
+_BELOW = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:rec|der)[a-z-]*|(?:--di[a-z]*=|-[A-Za-z]*d)?recurse")
+_DRY = frozenset({"-n", "--dry-run"})
+_UNTRACKED = re.compile(r"-[a-z]*[ua][a-z]*|--(?:include-untracked|all)")
+_MAGIC = re.compile(r"^:|[*?\[]")
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
 _VOLUMES = frozenset({"-v", "--volume", "--mount"})
 _SOURCE = re.compile(r"(?:src|source)=")
@@ -133,14 +136,29 @@ def _below_git(words: Sequence[str]) -> tuple[str, ...]:
     given = tuple(word for word in rest if not word.startswith("-"))
     behind = tuple(rest[rest.index("--") + 1 :]) if "--" in rest else ()
     match verb:
-        case "archive":
+        case _ if _in_all(verb, rest, given):
             return (".",)
         case "grep":  # the first is what is looked for
             return behind or (*given[1:], ".")
         case "checkout" | "restore" | "switch":
-            return behind or (given if _BRANCHES.isdisjoint(rest) else ())
+            return _in_git(behind or (given if _BRANCHES.isdisjoint(rest) else ()), rest)
         case _:
-            return given if verb in ("rm", "mv") or "--no-index" in rest else ()
+            return _in_git(given, rest) if verb in ("rm", "mv") or "--no-index" in rest else ()
+
+
+def _in_all(verb: str, rest: Sequence[str], given: tuple[str, ...]) -> bool:
+    """Whether it takes every file there may be, or takes them away, without naming one."""
+    if verb in ("clean", "sparse-checkout"):
+        return _DRY.isdisjoint(rest) and given[:1] != ("list",)
+    if verb == "stash":
+        return any(_UNTRACKED.fullmatch(word) for word in rest)
+    return verb == "archive" or (verb == "switch" and "--orphan" in rest)
+
+
+def _in_git(given: tuple[str, ...], rest: Sequence[str]) -> tuple[str, ...]:
+    """Of patterns that git itself reads (`*` takes slashes, `:/` begins at the root) and lists of names, all files."""
+    listed = any(word.startswith("--pathspec-from") for word in rest)
+    return (*given, ".") if listed or any(_MAGIC.search(word) for word in given) else given
 
 
 def _takes(program: str, rest: Sequence[str]) -> bool:
