@@ -28,6 +28,7 @@ from hub.domain.permission.commandline import (
     commands,
     doubtful,
     in_git,
+    name_of,
     starts,
 )
 from hub.domain.permission.shellword import HOLE
@@ -104,7 +105,7 @@ def _replaced(word: str, signs: Iterable[str]) -> str:
 
 def _texts(words: tuple[str, ...]) -> Iterator[str]:
     """One command, with and without its program's folder and its options, and under its plainer name."""
-    program = posixpath.basename(words[0])
+    program = name_of(words[0])
     yield " ".join(words)
     for form in (
         *((program, *words[1:]), (*in_git(words), *words[1:])),

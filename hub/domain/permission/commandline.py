@@ -44,7 +44,7 @@ _SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 _KEYWORDS = frozenset(
     [
      "!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "for", "select", "case",
-     "esac", "in", "function", "coproc"
+     "esac", "in", "function", "coproc", "and", "or", "not", "begin", "end", "noglob", "nocorrect", "-"
     ]
 )  # fmt: skip
 RUNNERS = frozenset(
@@ -59,7 +59,7 @@ RUNNERS = frozenset(
      "xvfb-run", "setarch", "linux32", "linux64", "i386", "x86_64", "catchsegv", "valgrind", "perf", "chronic",
      "rlwrap", "faketime", "eatmydata", "tsocks", "sshpass", "gosu", "su-exec", "tini", "dumb-init",
      "start-stop-daemon", "daemonize", "runcon", "capsh", "setpriv", "chpst", "softlimit", "envdir", "cpulimit",
-     "machinectl", "hash", "sem", "yarn", "jobs", "trap"
+     "machinectl", "hash", "sem", "yarn", "jobs", "trap", "repeat"
     ]
 )  # fmt: skip
 """Programs that run the program which one of their words names."""
@@ -157,7 +157,12 @@ class Command:
     @property
     def program(self) -> str:
         """The name of the program, without its folder; "" of a line that only redirects."""
-        return posixpath.basename(self.words[0]) if self.words else ""
+        return name_of(self.words[0]) if self.words else ""
+
+
+def name_of(word: str) -> str:
+    """A program's name, without its folder and the `=` with which zsh looks it up."""
+    return posixpath.basename(word).lstrip("=")
 
 
 @lru_cache(maxsize=8)
@@ -225,6 +230,8 @@ def _commands(
             nested = (*nested, " ".join(words[1:]))
         if doubt and found.program not in RUNNERS:
             nested = (*(word for word in words if "!" in word), *held)
+        if not depth and any(_NESTED.search(word) for word in nested):
+            yield Command((HOLE,), (HOLE,), found.folders)  # lines within lines that nobody reads any more
         for word in nested:
             if depth and word != line and _NESTED.search(word):
                 # `alias.x=!rm x`, `PAGER='rm x'`, `action=exec=rm x`: what stands behind a sign is a line too.
@@ -357,11 +364,11 @@ def _tokens(line: str) -> Iterator[tuple[str, bool]]:
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     found = []
     try:
-        for _ in range(_MOST):
-            token = lexer.get_token()
-            if token is None:
-                break
+        while (token := lexer.get_token()) is not None:
             found.append(token)
+            if len(found) == _MOST:
+                found += ["\n", HOLE]  # what follows is not read
+                break
     except ValueError:
         found = re.findall(
             rf"[{re.escape(_JOINTS)}<>]+|[^\s{re.escape(_JOINTS)}<>]+|\n", re.sub(r"[\"'\\]", "", plain)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from hub.domain.config.model import ApprovalRule as Rule
@@ -121,6 +123,21 @@ x=$(mktemp); cat src/a > "$x"
 @pytest.mark.parametrize("command", [*RUNS, ": # \\\nr\\m x"])
 def test_a_program_is_meant(command):
     assert ruled("rm *", command) in ("ask", "deny")
+
+
+def test_what_is_not_read_to_its_end_is_asked_about():
+    """Bug: six shells within each other, or two thousand words before it, hid a command."""
+    line = "r''m x"
+    for _ in range(8):
+        assert ruled("rm *", line) in ("ask", "deny")
+        assert ruled("d/secret.txt", f"{line}; cat $X") in ("ask", "deny")
+        line = f"bash -c {shlex.quote(line)}"
+    assert ruled("rm *", ":;" * 1_500 + "r\\m${IFS}x") == "ask"
+
+
+@pytest.mark.parametrize("command", ["=rm x", "noglob r\\m x", "- r\\m x", "not r\\m x", "repeat 1 r\\m x"])
+def test_the_words_of_other_shells_hide_nothing(command):
+    assert ruled("rm *", command) == "deny"
 
 
 def test_each_of_a_loop_s_words_is_taken_alone():
