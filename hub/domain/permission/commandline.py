@@ -318,7 +318,15 @@ def _moved(words: list[str], folders: tuple[str, ...]) -> Iterator[str]:
 
 
 def _cut(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
-    """(words, redirections, assignments) of each command; what ends it is dropped."""
+    """(words, redirections, assignments) of each command; what ends it is dropped. Of too many the rest is a hole."""
+    for number, found in enumerate(_every(line)):
+        if number == _MOST:
+            yield [HOLE], [HOLE], []
+            return
+        yield found
+
+
+def _every(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
     words: list[str] = []
     files: list[str] = []
     target = False
