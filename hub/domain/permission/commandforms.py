@@ -36,6 +36,7 @@ from hub.domain.permission.shellword import HOLE
 _SETTING = re.compile(r"-|[A-Za-z_]\w*=|\d")
 _FILLED = re.compile(r"(?:-[Ii]|--replace=|--repl=)(.*)")
 """The option of `xargs` that names the sign in whose place it puts what it reads."""
+_BACK = re.compile(r"^.*/\.\./")
 _STEPS = re.compile(r"^(?:\.\.?/+)+")
 _FEEDS = re.compile(r"-[adEI]|--(?:arg|del)[a-z-]*")
 """Its options that a word follows."""
@@ -163,7 +164,7 @@ def open_names(line: str) -> list[str]:
         words = [word for word in command.words[1:] if word not in texts]
         for word in (*words, *command.files):
             if HOLE in word and word.partition("=")[0] not in _SAID:
-                found[word.rpartition(HOLE)[2]] = None
+                found[_BACK.sub("/", word.rpartition(HOLE)[2])] = None
     return list(found)
 
 

@@ -28,6 +28,10 @@ _DEEP = re.compile(r"-[A-Za-z]*[arR][A-Za-z]*|--(?:ar[a-z]*|r(?:ec?|ec[a-z]+)?)"
 _BY_LIST = frozenset({"fd", "fdfind", "cpio", "pax"})
 _CHANGERS = frozenset({"rm", "chmod", "chown", "chgrp", "gzip", "bzip2", "xz", "zstd", "setfacl"})
 _BELOW = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:rec|der)[a-z-]*|(?:--di[a-z]*=|-[A-Za-z]*d)?recurse")
+_ELSEWHERE = re.compile(
+    r"\bGIT_(?:WORK_TREE|DIR|INDEX_FILE|OBJECT_DIRECTORY)=|core\.worktree|--work-tree|--git-dir"
+)
+"""With these git works on other files than it seems to: what it shows or puts there nobody can say."""
 _DRY = frozenset({"-n", "--dry-run"})
 _UNTRACKED = re.compile(r"-[a-z]*[ua][a-z]*|--(?:include-untracked|all)")
 _MAGIC = re.compile(r"^:|[*?\[]")
@@ -99,11 +103,12 @@ def searched(line: str) -> list[tuple[str, str]]:
 
 def shown(line: str) -> list[tuple[str, Shown]]:
     """(folder, command) of every command of git that shows what files held, or puts it in their place."""
+    elsewhere = Shown() if _ELSEWHERE.search(line) else None
     found = (
         (folder, one)
         for command in run(line)
         if command.program == "git"
-        for one in (_shown(command.words[1:]), _brought(command.words[1:]))
+        for one in (_shown(command.words[1:]), _brought(command.words[1:]), elsewhere)
         if one is not None
         for folder in command.folders
     )
@@ -202,7 +207,7 @@ def _brought(words: Sequence[str]) -> Shown | None:
     """What a command of git puts in the place of the working tree's files; None = nothing but what it names."""
     verb, rest = verb_of_git(words)
     names = _coming(verb, rest)
-    if verb in _BRINGS or (names and not {"--git-dir", "--work-tree"}.isdisjoint(words)):
+    if verb in _BRINGS:
         return Shown()
     if not names:
         return None
@@ -261,4 +266,6 @@ def _told(verb: str, rest: Sequence[str]) -> Shown:
         ):
             return Shown()
     behind = tuple(rest[rest.index("--") + 1 :]) if "--" in rest else ()
+    if any(_MAGIC.search(word) for word in behind):
+        behind = ()  # patterns of git's own: rather every file
     return Shown(verb, tuple(options), tuple(names), behind)

@@ -76,7 +76,8 @@ _REPLACES = re.compile(
 )
 _FOUND = re.compile(r"/(?:\\.|[^/\\\n])*/I?|\\([^\w\s])(?:(?!\1).)*\1I?")
 _SCRIPT = re.compile(r"-[nrEsuz]*e(.*)|--e[a-z]*(?:=(.*))?", re.DOTALL)
-_SCRIPT_FILE = re.compile(r"-[nrEsuz]*f|--fi[a-z]*")
+_TOLD_BY_FILES = _AWKS | _SEDS | {"make", "gmake", "just"}
+_SCRIPT_FILE = re.compile(r"-[A-Za-z]*f|--(?:fi|make|just)[a-z]*")
 _INPUT = re.compile(r"-$|/+(?:dev|proc)/")
 """A file that is what somebody says just then."""
 _OPEN_OPTION = re.compile(r"--[a-z][\w-]+")
@@ -182,6 +183,7 @@ def _codes(command: Command, *, told: bool) -> bool:
         (program == "git" and _alias(rest))
         or (program in _SCRIPTED and not any(_ASKED.fullmatch(word) for word in rest))
         or (program in _AWKS and any(_AWK.search(word) for word in rest))
+        or (program in _TOLD_BY_FILES and _by_input(rest))
         or (program in _SEDS and not all(_edits(word) for word in _scripts(rest)))
         or any(word.startswith(option) for option in _LISTED.get(program, ()) for word in rest)
         or (program in _DATABASES and any(_SQL.search(word) for word in rest))
@@ -223,14 +225,18 @@ def _replaces_only(code: str) -> bool:
     return found is not None and "e" not in found[2] and not re.search(r"[@$]\{|\(\?\??\{", code)
 
 
+def _by_input(rest: Sequence[str]) -> bool:
+    """Whether the file that tells a program what to do is what somebody says just then: `sed -f <(x)`, `make -f -`."""
+    given = (after for word, after in pairwise((*rest, "")) if _SCRIPT_FILE.fullmatch(word))
+    return any(not after or _INPUT.match(after) for after in given)
+
+
 def _scripts(rest: Sequence[str]) -> list[str]:
     """What of its words tells `sed` what to do."""
     found = []
     for word, after in pairwise((*rest, "")):
         if told := _SCRIPT.fullmatch(word):
             found.append(told[1] or told[2] or after)
-        elif _SCRIPT_FILE.fullmatch(word) and (not after or _INPUT.match(after)):
-            found.append("e")  # it comes from somewhere else
     return found or [word for word in rest if not word.startswith("-")][:1]
 
 
