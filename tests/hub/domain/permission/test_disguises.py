@@ -7,6 +7,7 @@ import shlex
 import pytest
 
 from hub.domain.config.model import ApprovalRule as Rule
+from hub.domain.permission.commandforms import open_names
 from hub.domain.permission.reach import Shown, shown
 from hub.domain.permission.rules import SeenPath
 from tests.hub.domain.permission.test_rules import FOLDER, SECRET, decision, tool
@@ -103,7 +104,6 @@ cp -td e/secret.txt
 GIT_WORK_TREE=z git checkout -f
 git --work-tree=z checkout -f
 git -c core.worktree=z checkout -f
-cat ~root/../../p/.hub/worktrees/s-1/d/secret.txt
 """.strip().split("\n")
 HARMLESS = r"""
 for f in a b c; do cp "$f" "src/$f"; done
@@ -151,6 +151,10 @@ def test_a_pattern_of_git_s_own_shows_any_file():
     """Bug: `git log -p -- '*.txt'` was judged by the files of just that name."""
     assert shown("git log -p -- '*.txt'") == [("", Shown("log"))]
     assert shown("git log -p -- a.txt") == [("", Shown("log", paths=("a.txt",)))]
+
+
+def test_a_step_back_from_somebody_s_home_hides_no_name():
+    assert open_names("cat ~root/../x/y") == ["/x/y"]
 
 
 def test_each_of_a_loop_s_words_is_taken_alone():

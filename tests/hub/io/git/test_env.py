@@ -69,6 +69,7 @@ def test_a_missing_object_is_not_fetched(root, tmp_path):
         return mark.exists()
 
     allowed = environment({}, [("protocol.allow", "always")])
+    del allowed["GIT_ALLOW_PROTOCOL"]
     assert not ran(environment({}))
     assert ran({**allowed, "GIT_NO_LAZY_FETCH": "0"}), "without it git does fetch, so the test can tell"
     assert environment({})["GIT_NO_LAZY_FETCH"] == "1"
