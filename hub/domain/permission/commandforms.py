@@ -199,9 +199,15 @@ _PUTTERS = frozenset({"cp", "mv", "install", "ln", "gcp", "scp", "rsync"})
 
 
 def _put(command: Command) -> Iterator[str]:
-    """The names that a program's files may have in the folder into which it puts them."""
+    """The names that a program's files may have in the folder into which it puts them, or fetches them."""
     given = [word for word in command.words[1:] if not word.startswith("-")]
-    told = (part for word in command.words[1:] if word.startswith("-") for part in _parts(word))
+    told = [part for word in command.words[1:] if word.startswith("-") for part in _parts(word)]
+    yield from (
+        posixpath.join(place, posixpath.basename(word.partition("?")[0]))
+        for word in given
+        if "://" in word
+        for place in ("", *told, *(each for each in given if "://" not in each))
+    )
     if command.program in _PUTTERS and given:
         yield from (
             posixpath.join(place, posixpath.basename(word))

@@ -32,6 +32,8 @@ _ELSEWHERE = re.compile(
     r"\bGIT_(?:WORK_TREE|DIR|INDEX_FILE|OBJECT_DIRECTORY)=|core\.worktree|--work-tree|--git-dir"
 )
 """With these git works on other files than it seems to: what it shows or puts there nobody can say."""
+_LISTS = re.compile(r"(--files0?-from)|-?[A-Za-z]*T$|-T")
+"""Options behind which names are read from a file; the short one is of those that pack."""
 _DRY = frozenset({"-n", "--dry-run"})
 _UNTRACKED = re.compile(r"-[a-z]*[ua][a-z]*|--(?:include-untracked|all)")
 _MAGIC = re.compile(r"^:|[*?\[]")
@@ -124,7 +126,8 @@ def _below(command: Command) -> tuple[str, ...]:
         volumes = (word for option, word in pairwise(rest) if option in _VOLUMES)
         built = given if "build" in given[:2] else ()
         return (*built, *(_SOURCE.split(word)[-1].split(":")[0].split(",")[0] for word in volumes))
-    if any(word.startswith(("--files-from", "-T")) for word in rest) and program in _TAKERS:
+    lists = (_LISTS.match(word) for word in rest)
+    if any(found and (found[1] or program in _TAKERS) for found in lists):
         return (".",)
     if _takes(program, rest):
         # A list of names may stand elsewhere, and `fd` looks for its first word: rather the whole folder.

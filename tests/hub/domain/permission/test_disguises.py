@@ -103,6 +103,11 @@ install --target-directory=d e/secret.txt
 cp -td e/secret.txt
 GIT_WORK_TREE=z git checkout -f
 git --work-tree=z checkout -f
+cd d; curl -sO http://h/x/secret.txt?a
+curl -sO --output-dir d http://h/secret.txt
+wget -Pd http://h/secret.txt
+tar cT list
+sort --files0-from=<(echo x)
 git -c core.worktree=z checkout -f
 """.strip().split("\n")
 HARMLESS = r"""
