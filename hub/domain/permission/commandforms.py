@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise, permutations
 
 import attrs
@@ -28,11 +28,18 @@ from hub.domain.permission.commandline import (
     commands,
     doubtful,
     in_git,
+    name_of,
     starts,
 )
 from hub.domain.permission.shellword import HOLE
 
 _SETTING = re.compile(r"-|[A-Za-z_]\w*=|\d")
+_FILLED = re.compile(r"(?:-[Ii]|--replace=|--repl=)(.*)")
+"""The option of `xargs` that names the sign in whose place it puts what it reads."""
+_BACK = re.compile(r"^.*/\.\./")
+_STEPS = re.compile(r"^(?:\.\.?/+)+")
+_FEEDS = re.compile(r"-[adEI]|--(?:arg|del)[a-z-]*")
+"""Its options that a word follows."""
 _OPTIONS = 32
 """Options before a subcommand that are looked past."""
 _FLAGS = re.compile(r"-[A-Za-z]{1,3}|--[a-z]+")
@@ -63,7 +70,10 @@ def open_forms(line: str) -> list[str]:
             rest, before = command.words[start:LONGEST], command.words[1:start]
             # What `sudo -n $x` runs nobody knows; what `npm run build $x` does is told by its other words.
             known = not rest[0].startswith(HOLE) or all(
-                _SETTING.match(word) or posixpath.basename(word) in RUNNERS for word in before
+                _SETTING.match(word)
+                or posixpath.basename(word) in RUNNERS
+                or (command.program in FEEDERS and _FEEDS.fullmatch(last))
+                for last, word in pairwise(("", *before))
             )
             if known and rest[0] not in SAYERS:
                 found.update(dict.fromkeys(text for text in _texts(rest) if HOLE in text))
@@ -76,15 +86,27 @@ def _fed(command: Command) -> Command:
     idle = command.program == "xargs" and all(_SETTING.match(word) for word in words[1:])
     if command.program not in FEEDERS or idle:
         return command
+    signs = {
+        "{}",
+        *(found[1] or after for word, after in pairwise(words) if (found := _FILLED.fullmatch(word))),
+    }
+    signs -= {""}
     filled = (
-        HOLE if word == "{}" and before not in ("-I", "-i") else word for before, word in pairwise(words)
+        word if before in ("-I", "-i") or _FILLED.fullmatch(word) else _replaced(word, signs)
+        for before, word in pairwise(words)
     )
     return attrs.evolve(command, words=(words[0], *filled, HOLE))
 
 
+def _replaced(word: str, signs: Iterable[str]) -> str:
+    for sign in signs:
+        word = word.replace(sign, HOLE)
+    return word
+
+
 def _texts(words: tuple[str, ...]) -> Iterator[str]:
     """One command, with and without its program's folder and its options, and under its plainer name."""
-    program = posixpath.basename(words[0])
+    program = name_of(words[0])
     yield " ".join(words)
     for form in (
         *((program, *words[1:]), (*in_git(words), *words[1:])),
@@ -142,14 +164,15 @@ def open_names(line: str) -> list[str]:
         words = [word for word in command.words[1:] if word not in texts]
         for word in (*words, *command.files):
             if HOLE in word and word.partition("=")[0] not in _SAID:
-                found[word.rpartition(HOLE)[2]] = None
+                found[_BACK.sub("/", word.rpartition(HOLE)[2])] = None
     return list(found)
 
 
 def lost_names(line: str) -> list[str]:
     """Each word that may name a file below a folder which only a running shell knows: `cd $(x) && cat y`."""
     lost = (command for command in doubtful(line) if any(HOLE in folder for folder in command.folders))
-    return list(dict.fromkeys(word for command in lost for word in (*command.words[1:], *command.files)))
+    words = (word for command in lost for word in (*command.words[1:], *command.files))
+    return list(dict.fromkeys(_STEPS.sub("", word) for word in words))
 
 
 def named(line: str) -> list[tuple[str, str]]:
@@ -176,12 +199,19 @@ _PUTTERS = frozenset({"cp", "mv", "install", "ln", "gcp", "scp", "rsync"})
 
 
 def _put(command: Command) -> Iterator[str]:
-    """The names that a program's files may have in the folder into which it puts them."""
+    """The names that a program's files may have in the folder into which it puts them, or fetches them."""
     given = [word for word in command.words[1:] if not word.startswith("-")]
-    if command.program in _PUTTERS and len(given) > 1:
+    told = [part for word in command.words[1:] if word.startswith("-") for part in _parts(word)]
+    yield from (
+        posixpath.join(place, posixpath.basename(word.partition("?")[0]))
+        for word in given
+        if "://" in word
+        for place in ("", *told, *(each for each in given if "://" not in each))
+    )
+    if command.program in _PUTTERS and given:
         yield from (
             posixpath.join(place, posixpath.basename(word))
-            for place in (given[0], given[-1])
+            for place in (given[0], given[-1], *told)
             for word in given
         )
 

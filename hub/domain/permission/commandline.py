@@ -14,28 +14,37 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, product
+from math import prod
 
 import attrs
 
-from hub.domain.permission.shellword import braced, holed, readings
+from hub.domain.permission.shellword import HOLE, braced, holed, readings
 
 _JOINTS = ";&|()\n`"
 _DEPTH = 4
+_ROUNDS = 64
+"""Commands that a line with braces is taken for."""
 _MOST = 2_000
 """Words that are looked at; a longer line is nothing anybody wrote."""
-_DUPLICATED = re.compile(r"(?<!\S)\d?[<>]&\d|(?<!\S)\d+(?=[<>])")
-"""`2>&1` begins no command, and `2>file` has no word `2`."""
-ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
+_DUPLICATED = re.compile(r"(?<!\S)\d?[<>]&\d|(?<!\S)(?:\d+|\{\w+\})(?=[<>])")
+"""`2>&1` begins no command, and neither `2>file` nor `{fd}>file` has a word before the sign."""
+ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _NESTED = re.compile(r"[\s;&|()`]")
+_SIGN = re.compile(r"=|:(?=\S)")
+_LOCAL = re.compile(r"(?<!\\)\$(?=['\"])")
+_UNESCAPED = re.compile(r"\\([$`])")
+"""What `"` keeps from the shell that reads the line, the next one reads."""
+_BRACE = frozenset({"{"})
+"""Behind it a command begins, whatever stands before: `function f { rm x; }`."""
 _REDIRECTIONS = frozenset({"<", ">", ">>", "<<", "<<<", "<>", ">|", "&>", "&>>", ">&", "<&"})
 _SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 _KEYWORDS = frozenset(
     [
      "!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "for", "select", "case",
-     "esac", "in", "function", "coproc"
+     "esac", "in", "function", "coproc", "and", "or", "not", "begin", "end", "noglob", "nocorrect", "-"
     ]
 )  # fmt: skip
 RUNNERS = frozenset(
@@ -50,7 +59,7 @@ RUNNERS = frozenset(
      "xvfb-run", "setarch", "linux32", "linux64", "i386", "x86_64", "catchsegv", "valgrind", "perf", "chronic",
      "rlwrap", "faketime", "eatmydata", "tsocks", "sshpass", "gosu", "su-exec", "tini", "dumb-init",
      "start-stop-daemon", "daemonize", "runcon", "capsh", "setpriv", "chpst", "softlimit", "envdir", "cpulimit",
-     "machinectl", "hash", "sem", "yarn"
+     "machinectl", "hash", "sem", "yarn", "jobs", "trap", "repeat"
     ]
 )  # fmt: skip
 """Programs that run the program which one of their words names."""
@@ -60,6 +69,10 @@ _TELLS = {
     "tar": _TARS,
     "gtar": _TARS,
     "bsdtar": _TARS,
+    "compgen": {"-C"},
+    "complete": {"-C"},
+    "mapfile": {"-C"},
+    "readarray": {"-C"},
     "cmake": {"-E"},
     "git": {"-O", "--open-files-in-pager", "-x", "--extcmd", "--exec", "--upload-pack", "--receive-pack"},
     "go": {"-exec", "-toolexec", "-vettool"},
@@ -86,8 +99,34 @@ FOR_EACH = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec"
 FEEDERS = frozenset({"xargs", "parallel"})
 """What they are told to read, nobody sees."""
 _LOADER = re.compile(r"ld[\w.-]*\.so[\d.]*")
+_CHANGES = frozenset({"cd", "pushd", "chdir"})
+_PLACES = 64
+"""Folders in which a command may run that are looked at."""
+_SOUGHT = re.compile(r"\bCDPATH\b|\bcdable_vars\b|\bcdspell\b")
+"""With these a shell goes to a folder that is not the one named."""
+_NAME = re.compile(r"[\w./+-]*[A-Za-z][\w./+-]*")
+"""What a program may be called."""
+_SETTERS = frozenset({"export", "declare", "typeset", "readonly", "local", "env"})
 SHELLS = frozenset(
-    {"sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "source", ".", "eval", "xargs", "parallel"}
+    [
+        "sh",
+        "bash",
+        "zsh",
+        "dash",
+        "ksh",
+        "ash",
+        "fish",
+        "csh",
+        "tcsh",
+        "mksh",
+        "yash",
+        "rbash",
+        "source",
+        ".",
+        "eval",
+        "xargs",
+        "parallel",
+    ]
 )
 SAYERS = frozenset({"echo", "printf"})
 """What they say, a shell of the same line may run."""
@@ -99,6 +138,8 @@ _OF_GIT = frozenset(
 """Options of git itself that a value follows."""
 _GLUED = 2
 """Letters of a short option, behind which its value may stand."""
+_LEAST = 4
+"""Letters of a long option's beginning that no other option is likely to have."""
 _GOES = frozenset({"-C", "--directory", "--cwd", "--chdir"})
 
 
@@ -116,7 +157,12 @@ class Command:
     @property
     def program(self) -> str:
         """The name of the program, without its folder; "" of a line that only redirects."""
-        return posixpath.basename(self.words[0]) if self.words else ""
+        return name_of(self.words[0]) if self.words else ""
+
+
+def name_of(word: str) -> str:
+    """A program's name, without its folder and the `=` with which zsh looks it up."""
+    return posixpath.basename(word).lstrip("=")
 
 
 @lru_cache(maxsize=8)
@@ -178,25 +224,66 @@ def _commands(
     for words, files, held in (cut for reading in taken for cut in _cut(reading)):
         found = Command(tuple(words), tuple(files), (*folders, *_moved(words, folders)))
         yield found
-        if found.program in ("cd", "pushd"):
-            there = next((word for word in words[1:] if not word.startswith("-")), "~")
-            folders = (*folders, *dict.fromkeys(posixpath.join(base, there) for base in folders[-2:]))
+        folders = _gone(found, folders, lost=doubt and _SOUGHT.search(line) is not None)
         nested = (*words, *files, *held)
+        if found.program == "eval":
+            nested = (*nested, " ".join(words[1:]))
         if doubt and found.program not in RUNNERS:
             nested = (*(word for word in words if "!" in word), *held)
+        if not depth and any(_NESTED.search(word) for word in nested):
+            yield Command((HOLE,), (HOLE,), found.folders)  # lines within lines that nobody reads any more
         for word in nested:
             if depth and word != line and _NESTED.search(word):
                 # `alias.x=!rm x`, `PAGER='rm x'`, `action=exec=rm x`: what stands behind a sign is a line too.
-                for part in dict.fromkeys(part.lstrip("!+:") for part in _behind(word)):
+                parts = [part.lstrip("!+:") for part in _behind(word)]
+                parts += [_UNESCAPED.sub(r"\1", part) for part in parts]
+                for part in dict.fromkeys(parts):
                     yield from _commands(part, folders, depth - 1, read, doubt=doubt)
-        for program in _told(found) if depth else ():
+        for program in (*_told(found), *_set(found, held)) if depth else ():
             yield from _commands(f"{program} {MORE}", folders, depth - 1, read, doubt=doubt)
 
 
+def _gone(command: Command, folders: tuple[str, ...], *, lost: bool) -> tuple[str, ...]:
+    """Where the line may be after a command: each `cd` may lead from each place, or fail.
+
+    Args:
+        command: The command.
+        folders: Where the line may be before it.
+        lost: Whether only a running shell knows where the names lead.
+    """
+    words = list(command.words[:1])
+    if command.program in RUNNERS:
+        words = [part for word in command.words for part in word.split()]
+    at = next((place for place, word in enumerate(words) if word in _CHANGES), None)
+    if at is None:
+        return folders
+    given = [word for word in (words[at + 1 :] or command.words[1:]) if not word.startswith("-")] or ["~"]
+    if lost or len(folders) > _PLACES:
+        return (*folders[:_PLACES], f"{folders[-1]}/{HOLE}")
+    led = (posixpath.join(base, there) for base in folders for there in given)
+    # A shell takes `..` as one name less, unless it is told to look behind links.
+    plain = led if "-P" in command.words else map(posixpath.normpath, led)
+    return tuple(dict.fromkeys((*folders, *plain)))
+
+
 def _behind(word: str) -> Iterator[str]:
-    """The word, and what stands behind each of its first `=`."""
-    parts = word.split("=", _DEPTH)
-    yield from ("=".join(parts[at:]) for at in range(len(parts)))
+    """The word, and what stands behind each of its first `=`, or behind a `:` without a blank: `EXEC:rm x`."""
+    yield word
+    begins = [found.end() for found in _SIGN.finditer(word)]
+    yield from (word[begin:] for begin in begins[:_DEPTH])
+
+
+def _set(command: Command, held: Sequence[str]) -> Iterator[str]:
+    """The values that a command finds set: `EDITOR=rm git commit`, `git -c core.editor=rm commit` run what they name."""
+    set_ = [word for word in command.words if ASSIGNED.match(word)] if command.program in _SETTERS else []
+    if command.program == "git":
+        set_ += [word for option, word in pairwise(command.words) if option == "-c"]
+        verb, rest = verb_of_git(command.words[1:])
+        set_ += [f"={word}" for word in rest[-1:] if verb == "config"]
+    for word in (*held, *set_) if command.words else ():
+        value = word.partition("=")[2].lstrip("!")
+        if _NAME.fullmatch(value):
+            yield value
 
 
 def _told(command: Command) -> Iterator[str]:
@@ -206,10 +293,17 @@ def _told(command: Command) -> Iterator[str]:
         name, _, value = option.partition("=")
         if option in options and word:
             yield word
-        elif name in options and value:
+        elif value and _begins(name, options):
             yield value
         elif option[:_GLUED] in options and option[_GLUED:]:
             yield option[_GLUED:]
+
+
+def _begins(name: str, options: Iterable[str]) -> bool:
+    """Whether a long option is one of these, or the beginning of one: most programs take that for the whole."""
+    return name in options or (
+        name.startswith("--") and len(name) > _LEAST and any(each.startswith(name) for each in options)
+    )
 
 
 def _moved(words: list[str], folders: tuple[str, ...]) -> Iterator[str]:
@@ -217,18 +311,27 @@ def _moved(words: list[str], folders: tuple[str, ...]) -> Iterator[str]:
     here = folders[-1]
     for option, word in pairwise((*words, "")):
         name, found, there = option.partition("=")
-        if name in _GOES and (found or word):
-            here = posixpath.join(here, there if found else word)
+        glued = option[_GLUED:] if option.startswith("-C") else ""
+        if glued or (_begins(name, _GOES) and (found or word)):
+            here = posixpath.join(here, glued or (there if found else word))
             yield here
 
 
 def _cut(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
-    """(words, redirections, assignments) of each command; what ends it is dropped."""
+    """(words, redirections, assignments) of each command; what ends it is dropped. Of too many the rest is a hole."""
+    for number, found in enumerate(_every(line)):
+        if number == _MOST:
+            yield [HOLE], [HOLE], []
+            return
+        yield found
+
+
+def _every(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
     words: list[str] = []
     files: list[str] = []
     target = False
     for token, joint in _tokens(line):
-        if not joint:
+        if not joint and token not in _BRACE:
             (files if target else words).append(token)
             target = False
         elif token in _REDIRECTIONS:
@@ -247,11 +350,11 @@ def _both(words: list[str], files: list[str]) -> Iterator[tuple[list[str], list[
     leading = words[: len(words) - len(bare)]
     yield bare, files, leading
     if any("{" in word for word in (*words, *files)):
-        yield (
-            _bare([each for word in words for each in braced(word)]),
-            [each for word in files for each in braced(word)],
-            leading,
-        )
+        choices = [braced(word) for word in words]
+        put = [each for word in files for each in braced(word)]
+        yield _bare([each for word in choices for each in word]), put, leading
+        if 1 < prod(map(len, choices)) <= _ROUNDS:  # a loop may give one of them at a time
+            yield from ((_bare([*each]), put, leading) for each in product(*choices))
 
 
 def _bare(words: list[str]) -> list[str]:
@@ -264,16 +367,16 @@ def _bare(words: list[str]) -> list[str]:
 
 def _tokens(line: str) -> Iterator[tuple[str, bool]]:
     """(text, whether it stands between words)."""
-    plain = _DUPLICATED.sub(" ", line.replace("\\\n", "").replace("$'", "'").replace('$"', '"'))
+    plain = _DUPLICATED.sub(" ", _LOCAL.sub("", line.replace("\\\n", "")))
     lexer = shlex.shlex(plain, posix=True, punctuation_chars=_JOINTS + "<>")
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     found = []
     try:
-        for _ in range(_MOST):
-            token = lexer.get_token()
-            if token is None:
-                break
+        while (token := lexer.get_token()) is not None:
             found.append(token)
+            if len(found) == _MOST:
+                found += ["\n", HOLE]  # what follows is not read
+                break
     except ValueError:
         found = re.findall(
             rf"[{re.escape(_JOINTS)}<>]+|[^\s{re.escape(_JOINTS)}<>]+|\n", re.sub(r"[\"'\\]", "", plain)

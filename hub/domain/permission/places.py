@@ -20,6 +20,9 @@ _PROCESS = re.compile(r"^/+proc/+[^/]+/+(?:task/+[^/]+/+)?(cwd|root)(?=/|$)")
 _FILE = re.compile(r"(?i)file://(?:(?:localhost|127\.0\.0\.1)(?=/))?")
 """What a file's address begins with; another machine's name stays."""
 
+_UP = re.compile(r"[^/.]/+(?:\./+)*\.\.(?:/|$)|[^/]\.+/+(?:\./+)*\.\.(?:/|$)")
+"""A step back behind a name, which may be a link's."""
+
 _ADDRESS = re.compile(r"(?i)(?:(https?):/*|(?=[^/:@?#\s]+\.\w))([^/].*)")
 """An address with its scheme, or without one where the first name has a point in it."""
 
@@ -48,6 +51,14 @@ def absolute(name: str, folder: str, where: Where) -> str:
     told = _PROCESS.sub(lambda found: folder if found[1] == "cwd" else "", name)
     path = posixpath.normpath(posixpath.join("/", folder, expanded(told, where)))
     return "/" + path.lstrip("/")  # two slashes at the beginning mean nothing here
+
+
+def every(name: str, folder: str, where: Where) -> tuple[str, ...]:
+    """The path that a name leads to, and the name itself where a `..` in it may come behind a link: `link/../x`."""
+    path = absolute(name, folder, where)
+    told = _PROCESS.sub(lambda found: folder if found[1] == "cwd" else "", expanded(name, where))
+    whole = posixpath.join("/", folder, told)
+    return (path, whole) if _UP.search(whole) and not _FILE.match(name) else (path,)
 
 
 def inside(path: str, folder: str) -> str:

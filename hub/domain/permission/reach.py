@@ -15,19 +15,28 @@ import attrs
 
 from hub.domain.permission.commandline import FEEDERS, FOR_EACH, Command, run, verb_of_git
 
-_SEARCHERS = frozenset(["rg", "ag", "ack", "ugrep"])
+_SEARCHERS = frozenset(["rg", "ag", "ack", "ugrep", "rgrep"])
 _GREPS = frozenset(["grep", "egrep", "fgrep", "zgrep"])
 _TAKERS = frozenset(
     [
      "tar", "bsdtar", "zip", "7z", "7za", "rsync", "cpio", "pax", "mv", "ln", "mount", "rclone", "restic", "borg",
-     "aws", "gsutil", "azcopy", "s3cmd", "croc", "wormhole", "serve", "http-server"
+     "aws", "gsutil", "azcopy", "s3cmd", "croc", "wormhole", "serve", "http-server", "diff"
     ]
 )  # fmt: skip
-_COPIERS = frozenset({"cp", "scp", "diff", "gcp"})
-_DEEP = re.compile(r"-[A-Za-z]*[arR][A-Za-z]*|--(?:archive|recursive)")
+_COPIERS = frozenset({"cp", "scp", "gcp"})
+_DEEP = re.compile(r"-[A-Za-z]*[arR][A-Za-z]*|--(?:ar[a-z]*|r(?:ec?|ec[a-z]+)?)")
 _BY_LIST = frozenset({"fd", "fdfind", "cpio", "pax"})
 _CHANGERS = frozenset({"rm", "chmod", "chown", "chgrp", "gzip", "bzip2", "xz", "zstd", "setfacl"})
-_BELOW = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive|(?:--directories=)?recurse")
+_BELOW = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:rec|der)[a-z-]*|(?:--di[a-z]*=|-[A-Za-z]*d)?recurse")
+_ELSEWHERE = re.compile(
+    r"\bGIT_(?:WORK_TREE|DIR|INDEX_FILE|OBJECT_DIRECTORY)=|core\.worktree|--work-tree|--git-dir"
+)
+"""With these git works on other files than it seems to: what it shows or puts there nobody can say."""
+_LISTS = re.compile(r"(--files0?-from)|-?[A-Za-z]*T$|-T")
+"""Options behind which names are read from a file; the short one is of those that pack."""
+_DRY = frozenset({"-n", "--dry-run"})
+_UNTRACKED = re.compile(r"-[a-z]*[ua][a-z]*|--(?:include-untracked|all)")
+_MAGIC = re.compile(r"^:|[*?\[]")
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
 _VOLUMES = frozenset({"-v", "--volume", "--mount"})
 _SOURCE = re.compile(r"(?:src|source)=")
@@ -96,11 +105,12 @@ def searched(line: str) -> list[tuple[str, str]]:
 
 def shown(line: str) -> list[tuple[str, Shown]]:
     """(folder, command) of every command of git that shows what files held, or puts it in their place."""
+    elsewhere = Shown() if _ELSEWHERE.search(line) else None
     found = (
         (folder, one)
         for command in run(line)
         if command.program == "git"
-        for one in (_shown(command.words[1:]), _brought(command.words[1:]))
+        for one in (_shown(command.words[1:]), _brought(command.words[1:]), elsewhere)
         if one is not None
         for folder in command.folders
     )
@@ -116,7 +126,8 @@ def _below(command: Command) -> tuple[str, ...]:
         volumes = (word for option, word in pairwise(rest) if option in _VOLUMES)
         built = given if "build" in given[:2] else ()
         return (*built, *(_SOURCE.split(word)[-1].split(":")[0].split(",")[0] for word in volumes))
-    if any(word.startswith(("--files-from", "-T")) for word in rest) and program in _TAKERS:
+    lists = (_LISTS.match(word) for word in rest)
+    if any(found and (found[1] or program in _TAKERS) for found in lists):
         return (".",)
     if _takes(program, rest):
         # A list of names may stand elsewhere, and `fd` looks for its first word: rather the whole folder.
@@ -133,14 +144,29 @@ def _below_git(words: Sequence[str]) -> tuple[str, ...]:
     given = tuple(word for word in rest if not word.startswith("-"))
     behind = tuple(rest[rest.index("--") + 1 :]) if "--" in rest else ()
     match verb:
-        case "archive":
+        case _ if _in_all(verb, rest, given):
             return (".",)
         case "grep":  # the first is what is looked for
             return behind or (*given[1:], ".")
         case "checkout" | "restore" | "switch":
-            return behind or (given if _BRANCHES.isdisjoint(rest) else ())
+            return _in_git(behind or (given if _BRANCHES.isdisjoint(rest) else ()), rest)
         case _:
-            return given if verb in ("rm", "mv") or "--no-index" in rest else ()
+            return _in_git(given, rest) if verb in ("rm", "mv") or "--no-index" in rest else ()
+
+
+def _in_all(verb: str, rest: Sequence[str], given: tuple[str, ...]) -> bool:
+    """Whether it takes every file there may be, or takes them away, without naming one."""
+    if verb in ("clean", "sparse-checkout"):
+        return _DRY.isdisjoint(rest) and given[:1] != ("list",)
+    if verb == "stash":
+        return any(_UNTRACKED.fullmatch(word) for word in rest)
+    return verb == "archive" or (verb == "switch" and "--orphan" in rest)
+
+
+def _in_git(given: tuple[str, ...], rest: Sequence[str]) -> tuple[str, ...]:
+    """Of patterns that git itself reads (`*` takes slashes, `:/` begins at the root) and lists of names, all files."""
+    listed = any(word.startswith("--pathspec-from") for word in rest)
+    return (*given, ".") if listed or any(_MAGIC.search(word) for word in given) else given
 
 
 def _takes(program: str, rest: Sequence[str]) -> bool:
@@ -184,7 +210,7 @@ def _brought(words: Sequence[str]) -> Shown | None:
     """What a command of git puts in the place of the working tree's files; None = nothing but what it names."""
     verb, rest = verb_of_git(words)
     names = _coming(verb, rest)
-    if verb in _BRINGS or (names and not {"--git-dir", "--work-tree"}.isdisjoint(words)):
+    if verb in _BRINGS:
         return Shown()
     if not names:
         return None
@@ -243,4 +269,6 @@ def _told(verb: str, rest: Sequence[str]) -> Shown:
         ):
             return Shown()
     behind = tuple(rest[rest.index("--") + 1 :]) if "--" in rest else ()
+    if any(_MAGIC.search(word) for word in behind):
+        behind = ()  # patterns of git's own: rather every file
     return Shown(verb, tuple(options), tuple(names), behind)

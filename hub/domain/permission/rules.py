@@ -201,28 +201,26 @@ class _Subject:
         self._texts = [str(text) for text in request.context.get("texts", ())]
         words = [*commandforms.named(self.command)] if self.command else []
         loose = [text for text in self._texts if len(text) < _MOST and not _BLANK.search(text.strip())]
-        self._words = [(word, self._at(folder, word)) for folder, word in words]
-        self._words += [(text, self._at("", text)) for text in loose]
-        self._given = [(path, self._at("", path)) for path in self._paths]
+        self._words = [(word, place) for folder, word in words for place in self._at(folder, word)]
+        self._words += [(text, place) for text in loose for place in self._at("", text)]
+        self._given = [(path, place) for path in self._paths for place in self._at("", path)]
         within = [("", str(place)) for place in request.context.get("within", ())]
         within += reach.searched(self.command) if self.command else []
         self.names = list(dict.fromkeys(absolute for _, absolute in (*self._given, *self._words)))
         self.long = len(self.names) >= MOST_NAMES or len(self.command.split()) > commandline.LONGEST
         """Whether it is more than rules can judge."""
-        self.searched = list(dict.fromkeys(self._at(folder, word) for folder, word in within))
+        self.searched = list(dict.fromkeys(each for one in within for each in self._at(*one)))
         shown = reach.shown(self.command) if self.command else []
-        self.shown = list(dict.fromkeys((self._at("", folder), one) for folder, one in shown))
-        calls = commandline.run(self.command) if "/" in self.command else ()
-        self.programs = list(
-            dict.fromkeys(self._at(call.folders[-1], call.words[0]) for call in calls if "/" in call.words[0])
-        )[:MOST_NAMES]
+        self.shown = list(dict.fromkeys((self._at("", folder)[0], one) for folder, one in shown))
+        calls = [call for call in commandline.run(self.command) if "/" in call.words[0]]
+        called = [place for call in calls for place in self._at(call.folders[-1], call.words[0])]
+        self.programs = list(dict.fromkeys(called))[:MOST_NAMES]
         """Programs that are called by a path: it may be a link to another."""
         self._folds = seen.folds or "nocaseglob" in self.command
 
-    def _at(self, folder: str, name: str) -> str:
-        return places.absolute(
-            name, posixpath.join(self._folder, places.expanded(folder, self._where)), self._where
-        )
+    def _at(self, folder: str, name: str) -> tuple[str, ...]:
+        here = posixpath.join(self._folder, places.expanded(folder, self._where))
+        return places.every(name, here, self._where)
 
     def judged(self, rules: Iterable[ApprovalRule]) -> bool:
         """Whether a rule that is not met might be, for all that is seen of the request."""
@@ -352,7 +350,7 @@ class _Subject:
         if any(self._fits(pattern, forms) for pattern in patterns):
             return True
         # A shell puts names in the place of a word with signs in it: any that fits both is one too many.
-        return bool(_WILD.search(name)) and any(
+        return bool(_WILD.search(absolute)) and any(
             overlap(self._folded(globbed(form)), self._folded(pattern))
             for form in forms
             for pattern in patterns
@@ -375,6 +373,7 @@ class _Subject:
 
     def _names_of(self, absolute: str) -> list[str]:
         """The path; one in the agent's copy, or in the project itself, also by its name in both."""
+        absolute = posixpath.normpath(absolute)
         inside = next((found for folder in self._folders if (found := places.inside(absolute, folder))), "")
         return [absolute, inside, posixpath.join(self._where.root, inside)] if inside else [absolute]
 

@@ -15,6 +15,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 import attrs
 
@@ -23,6 +24,9 @@ from hub.domain.permission.recipes import of_just, of_make
 
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "source", "."})
 _INLINE = re.compile(r"-[A-Za-z]*c[A-Za-z]*")
+_FIRST = frozenset({"--rcfile", "--init-file"})
+_OF_SHELLS = _FIRST | {"-o", "+o", "-O", "+O"}
+"""Options of a shell that a word follows."""
 _PACKAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 _RUN = frozenset({"run", "run-script"})
 _KNOWN = frozenset({"test", "start", "stop", "restart"})
@@ -81,7 +85,10 @@ def _of(command: Command) -> Iterator[Script]:
     program, rest = command.program, command.words[1:]
     for folder in command.folders:
         if program in _SHELLS:
-            given = [word for word in rest if not word.startswith(("-", "+"))]
+            first = [after for word, after in pairwise(rest) if word in _FIRST]
+            yield from (Script(_at(folder, name), named=True) for name in first)
+            told = [word for last, word in pairwise(("", *rest)) if last not in _OF_SHELLS]
+            given = [word for word in told if not word.startswith(("-", "+"))]
             if given and not any(_INLINE.fullmatch(word) for word in rest):
                 yield Script(_at(folder, given[0]), named=True)
         elif program in _PACKAGERS:

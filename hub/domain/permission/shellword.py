@@ -9,14 +9,15 @@ A reading that is in doubt is one too many: who asks compares them all.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 _BLANK = re.compile(r"\$(?:IFS\b|\{IFS[^}]*\})")
-_HERE = re.compile(r"(?:(?<=file://)/)?\$(?:PWD\b|\{PWD\})|(?<!\S)~\+(?=/|\s|$)")
-_ELSEWHERE = re.compile(r"(?<![^\s=:])~[\w+-]+")
-"""The folder before this one, one that is remembered, another user's home."""
-_ESCAPED = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_HERE = re.compile(r"(?:(?<=file://)/?|(?<![^\s\"'=:@<>;&|()`]))\$(?:PWD\b|\{PWD\})|(?<!\S)~\+(?=/|\s|$)")
+_ELSEWHERE = re.compile(r"(?<![^\s=:])~[\w+-]+|/+(?:dev|proc/+[^/\s]+)/+fd/+\w+(?=/)")
+"""The folder before this one, one that is remembered or open, another user's home."""
+_ESCAPED = re.compile(r"(?<!\\)\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _ESCAPE = re.compile(
-    r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
+    r"\\(?:x\{?([0-9a-fA-F]{1,2})\}?|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
 )
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "", "b": "", "e": "", "f": "\f", "v": "\v"}
 _USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
@@ -35,8 +36,16 @@ _EACH = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?=[;\n])")
 HOLE = "\ue0fe"
 """Stands for what only a running shell knows: the value of a variable, what a command says."""
 _HEREDOC = re.compile(r"(<<-?\s*([\"']?)(\w+)\2[^\n]*)\n(?:.*?\n)??[ \t]*\3(?=\n|\)|$)", re.DOTALL)
-_GIVEN = re.compile(r"\b(?:read|mapfile|readarray|getopts|printf\s+-v|let|unset)\b([^;\n|&<]*)|\b(\w+)\+=")
-_VALUE = re.compile(r"\$(?:\w+|[@*])")
+_GIVEN = re.compile(
+    r"\b(?:read|mapfile|readarray|getopts|printf\s+-v|let|unset)\b([^;\n|&<]*)|\b(\w+)(?:\+=|=\()"
+)
+_BARE = re.compile(r"(?<![\w./$-])(?<!\$\{)[A-Za-z_]\w*(?![\w./-])")
+"""A name that stands there itself, and not for its value."""
+_TAKES_OVER = re.compile(r"(?:^|[\s;&|(])(?:source|\.)\s")
+"""What such a file assigns, nobody sees."""
+_VALUE = re.compile(r"\$(?:\w+|[@*!?$#-])")
+_REMARK = re.compile(r"(?m)(^#.*|[\s;&|(]#.*)\\\n")
+"""A comment that ends with the sign by which a line goes on elsewhere: it does not."""
 _MOST = 64
 """Words that one with braces is taken for."""
 _MOST_ALIASES = 6
@@ -64,9 +73,11 @@ def holed(line: str) -> str:
     What stands in single quotes is as it is; a text for a program's input (`<<EOF`) is left out.
     """
     read = _ELSEWHERE.sub(HOLE, _plain(_HEREDOC.sub(r"\1", line)))
-    names = [found["name"] for found in _ASSIGNED_OR_USED.finditer(read) if found["name"]]
-    # Where `IFS` is set, no value is the word that it seems to be.
-    again = {name for name in names if names.count(name) > 1 or "IFS" in names}
+    names = {found["name"] for found in _ASSIGNED_OR_USED.finditer(read) if found["name"]}
+    told = Counter(_BARE.findall(read))
+    # Where `IFS` is set, no value is the word that it seems to be; a name that stands twice may be given another.
+    every = "IFS" in names or _TAKES_OVER.search(read)
+    again = {name for name in (*names, *(name for name, _ in _EACH.findall(read))) if every or told[name] > 1}
     again.update(
         name for words in _GIVEN.findall(read) for name in re.findall(r"[A-Za-z_]\w*", " ".join(words))
     )
@@ -75,7 +86,7 @@ def holed(line: str) -> str:
 
 
 def _plain(line: str) -> str:
-    read = _BLANK.sub(" ", line)
+    read = _BLANK.sub(" ", _REMARK.sub(r"\1\n", line))
     read = _WHERE.sub(lambda found: f"/usr/bin/{found[1] or found[2]}", read)
     read = _HERE_TOLD.sub(".", _HERE.sub(".", read))
     return _ESCAPED.sub(lambda found: f"'{_ESCAPE.sub(_letter, found[1])}'", read)

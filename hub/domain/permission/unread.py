@@ -8,13 +8,15 @@ A script or a program of the project that is run by its name is none of these: i
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from urllib.parse import unquote
 
 from hub.domain.permission.commandforms import forms
-from hub.domain.permission.commandline import SAYERS, SHELLS, Command, commands, run, verb_of_git
+from hub.domain.permission.commandline import RUNNERS, SAYERS, SHELLS, Command, commands, run, verb_of_git
+from hub.domain.permission.scripts import scripts
 from hub.domain.permission.shellword import HOLE
 
 _PERL = r"perl[\d.]*|ruby[\d.]*|raku|lua(?:jit)?[\d.]*|julia|osascript|elixir|R|Rscript|ghc|scala|groovy"
@@ -26,7 +28,7 @@ _CODERS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
         (r"node(?:js)?|bun|deno|tsx|ts-node|qjs", r"-[a-z]*[ep]|--(?:eval|print)(?:=.*)?|eval"),
         (r"php[\d.]*", r"-[rRBE].*"),
         (r"erl|racket|guile|sbcl|clisp|clojure|bb|tclsh[\d.]*|wish[\d.]*|pwsh|powershell", r"-.+"),
-        (r"sh|bash|zsh|dash|ksh|ash|fish|source|\.", r"(?!)"),
+        (r"sh|bash|zsh|dash|ksh|ash|fish|csh|tcsh|mksh|yash|rbash|source|\.", r"(?!)"),
     )
 )
 """A program -> the option that is followed by code; without a file to read it takes code from its input."""
@@ -67,12 +69,19 @@ _SCRIPTED = frozenset(
 )  # fmt: skip
 """Programs that are told what to do by a text of their own, from wherever it comes."""
 _AWKS = frozenset({"awk", "gawk", "mawk", "nawk"})
-_AWK = re.compile(r"system\s*\(|(?<!\|)\|(?!\|)|getline|print[^;}\n]*>|@\w|\bfflush\b")
+_AWK = re.compile(r"system\s*\(|(?<!\|)\|(?!\|)|getline|print[^;}\n]*>|@\w|\bfflush\b|\bARG[VC]\b")
 _SEDS = frozenset({"sed", "gsed"})
 _REPLACES = re.compile(
     r"[sy]([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1([a-zA-Z0-9]*)", re.DOTALL
 )
 _FOUND = re.compile(r"/(?:\\.|[^/\\\n])*/I?|\\([^\w\s])(?:(?!\1).)*\1I?")
+_SCRIPT = re.compile(r"-[nrEsuz]*e(.*)|--e[a-z]*(?:=(.*))?", re.DOTALL)
+_TOLD_BY_FILES = _AWKS | _SEDS | {"make", "gmake", "just"}
+_SCRIPT_FILE = re.compile(r"-[A-Za-z]*f|--(?:fi|make|just)[a-z]*")
+_INPUT = re.compile(r"-$|/+(?:dev|proc)/")
+"""A file that is what somebody says just then."""
+_OPEN_OPTION = re.compile(r"--[a-z][\w-]+")
+"""The word behind it may be its value."""
 _PLAIN = re.compile(r"[\d$,;!~+{}\s=pPdDnNgGhHxqQzl]*|[\d$,\s]*[aic]\\?\s?[^\n]*")
 _WRITES = re.compile(r"[ewEW]")
 _LISTED = {"curl": ("-K", "--config"), "wget": ("-i", "--input-file"), "aria2c": ("-i", "--input-file")}
@@ -81,8 +90,27 @@ _UNPACKERS = frozenset({"patch", "unzip", "unrar", "cpio", "pax", "7z", "7za"})
 _UNPACKS = re.compile(r"-?[A-Za-z]*x[A-Za-z]*|--(?:extract|get)")
 _ANSWERS = re.compile(r"^(?:python[\d.]* -m )?hub (?:.* )?(?:approve|trust)(?: |$)|/api/approvals/")
 _SQL = re.compile(r"\.\w|readfile|writefile|load_extension|edit\s*\(|\\!")
-_LOADS = re.compile(r"(?<![\w-])(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV)=\S")
+_LOADS = re.compile(
+    r"(?<![\w-])(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PERL5OPT|PERL5DB|RUBYOPT|PYTHONSTARTUP)=\S"
+)
 """Settings with which any program runs code of another file first."""
+_READERS = SAYERS | {
+    "chmod",
+    "ls",
+    "cat",
+    "test",
+    "[",
+    "[[",
+    "head",
+    "tail",
+    "wc",
+    "file",
+    "stat",
+    "shellcheck",
+    "which",
+    "rm",
+}
+"""They change none of the files that they name."""
 _DATABASES = frozenset({"sqlite3", "psql", "mysql"})
 
 
@@ -90,7 +118,41 @@ def runs_code(line: str) -> bool:
     """Whether it runs what no rule can read."""
     others = [command for command in commands(line) if command.program not in SHELLS]
     told = bool(others) and all(_says(command) for command in others)
-    return _LOADS.search(line) is not None or any(_codes(command, told=told) for command in run(line))
+    return (
+        _LOADS.search(line) is not None
+        or _runs_written(line)
+        or any(_codes(command, told=told) for command in run(line))
+    )
+
+
+def _runs_written(line: str) -> bool:
+    """Whether it runs a script that it writes itself, so that nobody can read that before."""
+    names = {posixpath.basename(script.name) for script in scripts(line)}
+    return bool(names) and any(
+        _writes(command, plain="<<" in line) and not names.isdisjoint(_named(command))
+        for command in commands(line)
+    )
+
+
+def _named(command: Command) -> Iterator[str]:
+    words = command.files if command.program in _READERS else (*command.files, *command.words[1:])
+    return (posixpath.basename(word) for word in words)
+
+
+def _writes(command: Command, *, plain: bool) -> bool:
+    """Whether it may change a file that it names, other than by what stands in the line itself.
+
+    Args:
+        command: The command.
+        plain: Whether a text stands in the line (`<<`), which is read as commands.
+    """
+    if command.program in SHELLS | RUNNERS or (
+        command.program == "cat" and plain and len(command.words) == 1
+    ):
+        return False
+    if command.program == "git":
+        return verb_of_git(command.words[1:])[0] in ("checkout", "restore", "mv")
+    return bool(command.words) and not (command.program in SAYERS and _says(command))
 
 
 def writes_unnamed(line: str) -> bool:
@@ -121,6 +183,7 @@ def _codes(command: Command, *, told: bool) -> bool:
         (program == "git" and _alias(rest))
         or (program in _SCRIPTED and not any(_ASKED.fullmatch(word) for word in rest))
         or (program in _AWKS and any(_AWK.search(word) for word in rest))
+        or (program in _TOLD_BY_FILES and _by_input(rest))
         or (program in _SEDS and not all(_edits(word) for word in _scripts(rest)))
         or any(word.startswith(option) for option in _LISTED.get(program, ()) for word in rest)
         or (program in _DATABASES and any(_SQL.search(word) for word in rest))
@@ -135,7 +198,7 @@ def _alias(rest: Sequence[str]) -> bool:
 
 def _inline(rest: Sequence[str], option: re.Pattern[str], *, told: bool) -> bool:
     """Whether a program gets its code here: behind an option, or from its input because it is given no file."""
-    words, read = iter(rest), False
+    words, read, last = iter(rest), False, ""
     for word in words:
         if option.fullmatch(word):
             if word[-1] not in "eE" or not _replaces_only(next(words, "")):
@@ -148,10 +211,11 @@ def _inline(rest: Sequence[str], option: re.Pattern[str], *, told: bool) -> bool
             return False
         if word in _VALUED:
             next(words, None)
-        elif word == "-" or word.startswith("/dev/"):
+        elif word == "-" or _INPUT.match(word):
             break
-        elif not word.startswith("-"):
+        elif not word.startswith("-") and not _OPEN_OPTION.fullmatch(last):
             return False
+        last = word
     return not (told or read)
 
 
@@ -161,11 +225,19 @@ def _replaces_only(code: str) -> bool:
     return found is not None and "e" not in found[2] and not re.search(r"[@$]\{|\(\?\??\{", code)
 
 
+def _by_input(rest: Sequence[str]) -> bool:
+    """Whether the file that tells a program what to do is what somebody says just then: `sed -f <(x)`, `make -f -`."""
+    given = (after for word, after in pairwise((*rest, "")) if _SCRIPT_FILE.fullmatch(word))
+    return any(not after or _INPUT.match(after) for after in given)
+
+
 def _scripts(rest: Sequence[str]) -> list[str]:
     """What of its words tells `sed` what to do."""
-    told = [word for option, word in pairwise(rest) if option in ("-e", "--expression")]
-    glued = [word.partition("=")[2] for word in rest if word.startswith("--expression=")]
-    return told or glued or [word for word in rest if not word.startswith("-")][:1]
+    found = []
+    for word, after in pairwise((*rest, "")):
+        if told := _SCRIPT.fullmatch(word):
+            found.append(told[1] or told[2] or after)
+    return found or [word for word in rest if not word.startswith("-")][:1]
 
 
 def _edits(script: str) -> bool:

@@ -17,13 +17,13 @@ _CLASS = re.compile(r"\[[!^]?\]?(?:\[[:.=][^\[\]]*[:.=]\]|[^\]])*\]")
 """One letter of several: `[abc]`, `[!]x]`, `[[:alpha:]_]`."""
 _SIGNS = re.compile(rf"[*?\[{HOLE}]")
 _LONGEST, _MOST_SIGNS = 4_096, 32
-_WITHIN = "\ue0ff"
+WITHIN = "\ue0ff"
 """Any text without a slash: what `*` is to a shell."""
 
 
 def globbed(word: str) -> str:
     """A shell's pattern in the signs of a rule."""
-    return re.sub(r"\*+", lambda stars: "*" if len(stars[0]) > 1 else _WITHIN, _CLASS.sub("?", word))
+    return re.sub(r"\*+", lambda stars: "*" if len(stars[0]) > 1 else WITHIN, _CLASS.sub("?", word))
 
 
 def guessed(form: str) -> str:
@@ -69,7 +69,7 @@ def overlap(one: str, other: str) -> bool:
             waiting += [(i + 1, j), (i, j + 1)] if b else [(i + 1, j)]
         elif b == "*":
             waiting += [(i, j + 1), (i + 1, j)] if a else [(i, j + 1)]
-        elif a == _WITHIN:  # a text without a slash
+        elif a == WITHIN:  # a text without a slash
             option = b == "-" and one[i - 1 : i] == " " and other[j - 1 : j] == " "
             waiting += [(i + 1, j), (i, j + 1)] if b and b != "/" and not option else [(i + 1, j)]
         elif a and b and (a == b or "?" in (a, b)):

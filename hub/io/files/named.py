@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import itertools
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from hub.domain.permission.rules import Named, SeenPath
+from hub.domain.permission.wildcards import WITHIN, globbed
 
 _FILES = 256
 _LONG = 4 * 1024 * 1024
@@ -52,7 +54,24 @@ def _is_file(path: str) -> bool:
         return False
 
 
-def _below(folder: str) -> Sequence[str] | None:
+def _below(pattern: str) -> Sequence[str] | None:
+    """The files below a folder, or below all that a shell finds for it: `rm -r d*`."""
+    found: list[str] = []
+    for folder in [pattern, *_matching(pattern)]:
+        if (files := _below_one(folder)) is None or len(found) + len(files) > MOST:
+            return None
+        found += files
+    return found
+
+
+def _matching(pattern: str) -> list[str]:
+    plain = globbed(pattern).replace(WITHIN, "*")
+    if plain == pattern and glob.escape(plain) == plain:
+        return []
+    return list(itertools.islice(glob.iglob(plain, include_hidden=True), MOST))
+
+
+def _below_one(folder: str) -> Sequence[str] | None:
     if Path(folder).is_file():
         return [_real(folder)]
     found: list[str] = []

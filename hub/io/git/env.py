@@ -225,6 +225,7 @@ def environment(where: Mapping[str, str], config: Config = ()) -> dict[str, str]
         "GIT_PAGER": "cat",
         "GIT_EDITOR": "true",
         "GIT_SEQUENCE_EDITOR": "true",
+        "GIT_ALLOW_PROTOCOL": "",
         "GIT_ASKPASS": "true",
         "GIT_SSH_COMMAND": "false",
         "GIT_AUTHOR_NAME": NAME,

@@ -1,4 +1,4 @@
-"""Programs that a repository's configuration names.
+"""Programs that a repository's configuration names, and its hooks.
 
 Owns: which settings name one, and what of them is new since a session began.
 Must not: run one, or keep git busy while nobody has touched the configuration.
@@ -11,14 +11,19 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from hub.domain.text.patterns import late
+from hub.errors import HubError
+from hub.io.files.atomic import read_bounded
 from hub.io.git.env import git
 
 NOTE = "programs"
 """The file in a shadow that remembers them as they were at the start."""
+_LONGEST = 1 << 20
 _PROGRAM = late(
     r"core\.(?:fsmonitor|hookspath|pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand)"
     r"|include\.path|includeif\..*\.path|alias\..*|pager\..*|sequence\.editor|interactive\.difffilter"
@@ -31,20 +36,47 @@ _PROGRAM = late(
 
 
 async def note_programs(git_dir: Path, root: Path, common: Path) -> None:
-    """Remember what the configuration of `root` names, in `git_dir`."""
+    """Remember what the configuration of `root` names, and the hooks, in `git_dir`."""
     stamp = _stamp(common)
-    text = json.dumps({"stamp": stamp, "programs": await _programs(root)})
+    text = json.dumps({"stamp": stamp, "programs": await _programs(root), "hooks": _hooks(common)})
     (git_dir / NOTE).write_text(text, encoding="utf-8")
 
 
 async def planted_programs(git_dir: Path, root: Path, common: Path) -> tuple[str, ...]:
-    """The settings that name a program they did not name when it was noted; () when nothing was noted."""
+    """The settings that name a program they did not name when it was noted, and hooks that were not there as they are.
+
+    () when nothing was noted.
+    """
+    found: list[str] = []
     with contextlib.suppress(OSError, ValueError):
         noted = json.loads((git_dir / NOTE).read_text("utf-8"))
         if noted["stamp"] != _stamp(common):
-            known = noted["programs"]
-            return tuple(key for key, value in (await _programs(root)).items() if known.get(key) != value)
-    return ()
+            found += _new(await _programs(root), noted["programs"])
+        if "hooks" in noted:
+            found += _new(_hooks(common), noted["hooks"])
+    return tuple(found)
+
+
+def _new(now: Mapping[str, str], known: Mapping[str, str]) -> list[str]:
+    return [key for key, value in now.items() if known.get(key) != value]
+
+
+def _hooks(common: Path) -> dict[str, str]:
+    """Each hook that git would run, with a digest of what it is."""
+    found = {}
+    for hook in sorted((common / "hooks").glob("*")):
+        if hook.suffix != ".sample" and os.access(hook, os.X_OK) and not hook.is_dir():
+            what = os.fsencode(hook.readlink()) if hook.is_symlink() else _beginning(hook)
+            found[f"hooks/{hook.name}"] = hashlib.sha256(what).hexdigest()
+    return found
+
+
+def _beginning(hook: Path) -> bytes:
+    try:
+        return read_bounded(hook, _LONGEST)
+    except HubError:  # too long, or no plain file
+        told = hook.lstat()
+        return f"{told.st_ino} {told.st_size} {told.st_mtime_ns} {told.st_ctime_ns}".encode()
 
 
 async def _programs(root: Path) -> dict[str, str]:

@@ -660,5 +660,6 @@ def test_no_command_takes_long_to_be_judged(signs):
     """Bug: a rule with five `*` kept the daemon for minutes over a line of 480 words."""
     rules = [Rule(command="* a* a* a* a* a* a* zz *", decision="deny")]
     judge(rules, shell("cat -a -b -c " + signs * 480), WHERE)
+    judge(rules, shell("cat {a,b}{c,d}{e,f}{g,h}{i,j}{k,l};" * 900), WHERE)
     assert not like("*a" * 20 + "b", "a" * 4_000)
     assert not overlap("a\ue0ff " * 400, "* a* a* a* a* /zz/ *")

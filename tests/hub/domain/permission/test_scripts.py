@@ -23,6 +23,8 @@ MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
         ("sudo /opt/x", [Script("/opt/x")]),
         ("bash -eu run.sh x", [Script("run.sh", named=True)]),
         (". ./env", [Script("env", named=True)]),
+        ("bash -o pipefail -O extglob run.sh", [Script("run.sh", named=True)]),
+        ("bash --rcfile a -ic ls", [Script("a", named=True)]),
         ("bash -c 'ls'", []),
         ("bash", []),
         ("npm test", [Script("package.json", name) for name in ("pretest", "test", "posttest")]),

@@ -32,6 +32,28 @@ def test_a_searched_folder_has_the_files_below_it_and_those_that_links_lead_to(t
     assert found["/gone"] == []
 
 
+def test_what_a_shell_finds_for_a_pattern_is_searched(tmp_path):
+    """Bug: `rm -rf d*` took away the file in `d` that a rule denied."""
+    for name in ("d", ".d", "e"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a").touch()
+    patterns = {
+        f"{tmp_path}/{sign}": names for sign, names in (("d*", "d"), ("[!e]", "d"), ("[[:alpha:]]", "de"))
+    }
+    found = look(Named(searched=frozenset([*patterns, f"{tmp_path}/*"]))).below
+    for pattern, names in patterns.items():
+        assert {f"{tmp_path}/{name}/a" for name in names} <= set(found[pattern] or ())
+    assert f"{tmp_path}/.d/a" in (found[f"{tmp_path}/*"] or ())
+
+
+def test_a_folder_behind_a_link_is_searched_from_where_the_link_leads(tmp_path):
+    (tmp_path / "d" / "sub").mkdir(parents=True)
+    (tmp_path / "d" / "a").touch()
+    (tmp_path / "L").symlink_to("d/sub")
+    folder = f"{tmp_path}/L/.."
+    assert f"{tmp_path}/d/a" in (look(Named(searched=frozenset([folder]))).below[folder] or ())
+
+
 def test_of_too_many_files_nothing_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(named, "MOST", 1)
     for name in "ab":

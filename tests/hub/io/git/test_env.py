@@ -48,7 +48,7 @@ async def test_no_protocol_is_spoken_whatever_a_repository_names(root, tmp_path)
 def test_a_missing_object_is_not_fetched(root, tmp_path):
     """`GIT_NO_LAZY_FETCH`: in a partial clone, a look at an object that is not there starts a transport's program.
 
-    It holds by itself, also where a protocol were allowed. (A git too old to know it has `protocol.allow` alone.)
+    It holds by itself, also where a protocol were allowed. (A git too old to know it speaks no protocol either.)
     """
     mark = tmp_path / "ran"
     helper = tmp_path / "upload"
@@ -69,6 +69,7 @@ def test_a_missing_object_is_not_fetched(root, tmp_path):
         return mark.exists()
 
     allowed = environment({}, [("protocol.allow", "always")])
+    del allowed["GIT_ALLOW_PROTOCOL"]
     assert not ran(environment({}))
     assert ran({**allowed, "GIT_NO_LAZY_FETCH": "0"}), "without it git does fetch, so the test can tell"
     assert environment({})["GIT_NO_LAZY_FETCH"] == "1"

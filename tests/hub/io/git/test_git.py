@@ -271,6 +271,15 @@ async def test_no_setting_of_a_repository_that_runs_or_asks_something_is_in_forc
     assert settings[key.lower()] != planted
 
 
+async def test_no_protocol_that_a_repository_allows_is_spoken(root, tmp_path):
+    """Bug: `protocol.ext.allow` of a repository went before hub's `protocol.allow`, and its address ran a program."""
+    ran = tmp_path / "ran"
+    sh(root, "config", "protocol.ext.allow", "always")
+    with pytest.raises(HubError):
+        await git("ls-remote", f"ext::touch {ran}", cwd=root)
+    assert not ran.exists()
+
+
 def test_every_filter_is_taken_away_by_name():
     names = [
         "filter.lfs.clean",

@@ -253,6 +253,22 @@ async def test_programs_planted_since_the_start_are_named(root, tmp_path):
     assert note == f"the repository's configuration names programs it did not name at the start: {names}"
 
 
+async def test_hooks_planted_since_the_start_are_named(root):
+    """Bug: a hook that an agent laid into the shared repository, for the user's own git, was told by nobody."""
+    hooks = root / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
+    for name in ("pre-push", "post-merge"):
+        (hooks / name).write_text("#!/bin/sh\n")
+        (hooks / name).chmod(0o755)
+    wt = await session(root)
+    assert (await take(wt)).notes == ()
+    (hooks / "pre-push").write_text("#!/bin/sh\nevil\n")
+    (hooks / "pre-commit").symlink_to("/bin/true")
+    (hooks / "idle").write_text("not to be run")
+    (note,) = (await take(wt, "h2")).notes
+    assert note.endswith(": hooks/pre-commit, hooks/pre-push")
+
+
 def test_no_command_that_loses_work_is_in_the_source():
     """P3: no reset, clean, stash or forced removal, ever. Read from the calls themselves."""
     forbidden = {"reset", "clean", "stash", "checkout", "switch", "restore", "rm", "remove", "prune", "gc", "rebase",
