@@ -29,8 +29,15 @@ class Box:
     beside: str
     state: str = ""
     href: str = ""
+    words: str = ""
+    """The state as people say it; "" = as it is."""
     unsure: bool = False
     """Whether nothing has checked what it is said to have done."""
+
+    @property
+    def told(self) -> str:
+        """The words for its state; "" where it has none."""
+        return self.words or self.state
 
 
 def layers(boxes: Sequence[Box]) -> dict[str, int]:
@@ -79,7 +86,7 @@ def _left(layer: int) -> float:
 
 def _words(box: Box) -> str:
     waits = f" after {', '.join(box.needs)}" if box.needs else ""
-    return f"{box.name}{waits}{f', {box.state}' if box.state else ''}"
+    return f"{box.name}{waits}{f', {box.told}' if box.told else ''}"
 
 
 def _edge(source: _Place, lane: Sequence[_Place], target: _Place) -> Markup:
@@ -94,7 +101,7 @@ def _edge(source: _Place, lane: Sequence[_Place], target: _Place) -> Markup:
 
 
 def _node(box: Box, x: float, y: float) -> Markup:
-    beside = ", ".join(filter(None, (box.beside, box.state)))
+    beside = ", ".join(filter(None, (box.told, box.beside)))
     state = f"{box.state} unverified" if box.unsure else box.state
     drawn = Markup(
         '<g class="node {}"><title>{}</title><rect x="{}" y="{}" width="{}" height="{}" rx="6"/>'

@@ -14,6 +14,7 @@ from typing import Any
 from hub.api.base import Nothing
 from hub.api.convert import unstructure
 from hub.api.pipelines import Pipeline, RunStatus
+from hub.domain.standing import words
 from hub.web.page.ask import Ask, together
 from hub.web.page.dag import Box, dag
 from hub.web.page.view import View
@@ -48,7 +49,8 @@ async def show(ask: Ask, _: Nothing) -> dict[str, object]:
 def _ran(node: Any) -> Box:
     href = f"/session/{node.session_id}" if node.session_id else ""
     unsure = node.state == "completed" and not node.verified
-    return Box(node.id, tuple(node.depends_on), node.provider, node.state.value, href, unsure)
+    said = words(needs="none", state=node.state.value, position=0, verified=node.verified)
+    return Box(node.id, tuple(node.depends_on), node.provider, node.state.value, href, said, unsure)
 
 
 def _planned(node: Any) -> Box:

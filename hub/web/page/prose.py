@@ -26,6 +26,19 @@ MOST_DIFF = 200_000
 _LEXER = DiffLexer(stripnl=False)
 _HEAD = ("diff --git ", "index ", "--- ", "+++ ")
 """Lines above a file's first hunk that say what its heading says."""
+_KINDS = {
+    "new file mode 120000": "new link",
+    "new file mode 100755": "new program",
+    "new file ": "new",
+    "deleted file ": "deleted",
+    "rename from ": "was {}",
+    "copy from ": "copy of {}",
+    "new mode 100755": "may be run now",
+    "new mode 100644": "may no longer be run",
+    "Binary files ": "binary",
+    "GIT binary patch": "binary",
+}
+"""By the beginning of a line above the hunks."""
 _BELOW = 3
 """Levels of the page's own headings."""
 _FORMATTER = HtmlFormatter(nowrap=True)
@@ -78,6 +91,8 @@ class DiffPiece:
     path: str
     added: int
     removed: int
+    kind: str
+    """What its lines do not tell: new, deleted, binary, from where it was moved, what may run; "" = nothing of this."""
     html: Markup
 
 
@@ -107,11 +122,25 @@ def _piece(lines: list[str]) -> DiffPiece:
     added = sum(line.startswith("+") and not line.startswith("+++ ") for line in lines)
     removed = sum(line.startswith("-") and not line.startswith("--- ") for line in lines)
     text = "\n".join(cap(line, MOST) for line in _below(lines))
-    return DiffPiece(name, added, removed, Markup(highlight(text, _LEXER, _FORMATTER)))  # noqa: S704  # escaped by Pygments
+    kind = ", ".join(filter(None, map(_kind, lines[: _hunk(lines)])))
+    return DiffPiece(name, added, removed, kind, Markup(highlight(text, _LEXER, _FORMATTER)))  # noqa: S704  # escaped by Pygments
+
+
+def _kind(line: str) -> str:
+    """What a line above the hunks says of the file, in a few words."""
+    for start, words in _KINDS.items():
+        if line.startswith(start):
+            return words.format(line.removeprefix(start))
+    return ""
+
+
+def _hunk(lines: list[str]) -> int:
+    """Where the first one begins."""
+    return next((at for at, line in enumerate(lines) if line.startswith("@@ ")), len(lines))
 
 
 def _below(lines: list[str]) -> list[str]:
-    hunk = next((at for at, line in enumerate(lines) if line.startswith("@@ ")), len(lines))
+    hunk = _hunk(lines)
     return [line for line in lines[:hunk] if not line.startswith(_HEAD)] + lines[hunk:]
 
 

@@ -218,10 +218,14 @@ function bodyOf(form, submitter) {
   return whole ?? body;
 }
 
+const sending = new WeakSet(); // not by an attribute, which the next swap takes away
+
 async function send(form, submitter) {
+  if (sending.has(form)) return; // a second click
   const said = form.querySelector("output");
   const question = submitter?.dataset.confirm || form.dataset.confirm;
   if (question && !confirm(question)) return;
+  sending.add(form);
   form.toggleAttribute("aria-busy", true);
   if (said) said.textContent = "";
   try {
@@ -237,16 +241,17 @@ async function send(form, submitter) {
       return;
     }
     const answer = JSON.parse(text);
+    form.reset();
     if (form.dataset.goto && answer.sessionId) {
       location.assign(form.dataset.goto + encodeURIComponent(answer.sessionId));
       return;
     }
-    form.reset();
     if (said) said.textContent = submitter?.dataset.done || form.dataset.done || "Done.";
     soon();
   } catch (error) {
     if (said) said.textContent = error instanceof SyntaxError ? `That is not JSON: ${error.message}` : "The daemon is away.";
   } finally {
+    sending.delete(form);
     form.removeAttribute("aria-busy");
   }
 }

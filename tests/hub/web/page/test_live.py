@@ -6,7 +6,7 @@ import re
 
 import pytest
 import trio
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from hub.web.page.paths import PATHS
 from tests.faults.harness import Project
@@ -140,11 +140,37 @@ def test_pipelines_are_edited_run_and_seen_to_be_done(made: Project, tab: Page):
     tab.get_by_role("button", name="Run", exact=True).press("Enter")
     expect(tab.locator("#run .node.completed")).to_have_count(2, timeout=SOON)
     expect(tab.locator("#run tbody .chip")).to_have_text(["done, not verified"] * 2)
+    expect(tab.locator("#run .node text:not(.name)")).to_contain_text(["done, not verified"] * 2)
     whole = tab.locator("#run h2 .chip")
     expect(whole).to_have_text("done, not verified", timeout=SOON)
     expect(whole).to_have_css(
         "color", tab.locator("#run tbody .chip").first.evaluate("e => getComputedStyle(e).color")
     )
+
+
+def test_a_second_click_starts_no_second_session(made: Project, tab: Page):
+    """Not while the first one is under way, whatever else the page shows meanwhile; and who comes back finds no task to send again."""
+    made.script("demo-first", {"ask": "Which?"})
+    made.configure()
+    api = made.start()
+    tab.goto(f"http://127.0.0.1:{made.port}/")
+    asked: list[Route] = []
+
+    def hold(route: Route) -> None:
+        asked.append(route)
+
+    tab.route("**/api/run", hold)
+    tab.get_by_label("Task").fill("Paint it.")
+    run = tab.get_by_role("button", name="Run", exact=True)
+    run.dblclick()
+    run.click()
+    expect(tab.locator("form[aria-busy]")).to_have_count(1)
+    assert len(asked) == 1
+    asked[0].continue_()
+    tab.wait_for_url("**/session/s-*", timeout=SOON)
+    assert len(api.get("/api/sessions")["sessions"]) == 1
+    tab.go_back()
+    expect(tab.get_by_label("Task")).to_have_value("")
 
 
 def test_a_session_is_led_by_the_keyboard_alone(made: Project, tab: Page):

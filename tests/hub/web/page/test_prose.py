@@ -79,6 +79,23 @@ def test_a_diff_is_shown_file_by_file():
     assert '<span class="gi">' in found.files[0].html
 
 
+def test_a_file_without_changed_lines_says_what_has_changed():
+    """Else it would read as one in which nothing has."""
+    found = pieces(
+        "diff --git a/l.png b/l.png\nindex 1..2 100644\nBinary files a/l.png and b/l.png differ\n"
+        "diff --git a/old.py b/new.py\nsimilarity index 100%\nrename from old.py\nrename to new.py\n"
+        "diff --git a/run b/run\nold mode 100644\nnew mode 100755\n"
+        "diff --git a/link b/link\nnew file mode 120000\n--- /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n+rename from x\n"
+    )
+    assert [(one.path, one.kind) for one in found.files] == [
+        ("l.png", "binary"),
+        ("new.py", "was old.py"),
+        ("run", "may be run now"),
+        ("link", "new link"),
+    ]
+    assert [one.kind for one in pieces(DIFF).files] == ["", "deleted"]
+
+
 def test_a_huge_diff_is_cut_and_says_so():
     assert pieces(DIFF + "+x\n" * MOST_DIFF).cut
     assert pieces("").files == []
