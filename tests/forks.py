@@ -4,7 +4,8 @@ Owns: that process, what it hands a fork (folder, environment, files), and the f
 Must not: be used where the start itself is what is tested: what is imported, what limits and which user a process has.
 
 Seven tenths of a daemon's start are imports, and the tests start some two thousand. From there on a fork is a process as
-any other, with descriptors, signals and a number of its own, killed and found dead like any.
+any other, with descriptors, signals and a number of its own, killed and found dead like any. At its end the modules are
+not taken apart one by one.
 """
 
 from __future__ import annotations
@@ -229,6 +230,20 @@ def _become(request: _Request) -> None:
     failpoints.arm(os.environ.get(failpoints.VARIABLE, ""))
 
 
+def _end(status: object) -> None:
+    """All that Python's own end does, but taking apart what was imported: four fifths of a short command's time.
+
+    Where something is still to be said, a status in words or an output that nobody takes, it is left to Python.
+    """
+    if isinstance(status, int | None):
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit((status or 0) & 0xFF)
+
+
 def _import_all() -> None:
     """What a daemon imports, sooner or later."""
     import hub
@@ -253,4 +268,8 @@ if __name__ == "__main__":
     request = _serve(socket.socket(fileno=int(sys.argv[1])))
     if request is not None:
         _become(request)
-        main()
+        try:
+            main()
+        except SystemExit as end:
+            _end(end.code)
+            raise

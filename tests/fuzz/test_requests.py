@@ -87,6 +87,8 @@ def generated(port: int, calls: Path) -> subprocess.CompletedProcess[str]:
     url = f"http://127.0.0.1:{port}/openapi.json"
     config = ["--config-file", str(HERE / "schemathesis.toml")]
     env = {**os.environ, "SCHEMATHESIS_HOOKS": "tests.fuzz.hooks", "HUB_FUZZ_CALLS": str(calls)}
+    # Which letters an encoding has is computed once for all tests, not in each folder from which it is started.
+    env["HYPOTHESIS_STORAGE_DIRECTORY"] = str(HERE.parent.parent / ".hypothesis")
     return subprocess.run(
         [sys.executable, "-c", RUN, *config, "run", url, *options, *excluded],
         env={**env, "PYTHONPATH": str(HERE.parent.parent)},

@@ -78,12 +78,9 @@ def leaks(events: Sequence[Event], form: str) -> list[str]:
             )
         ),
     ]
-    bare = [re.sub(r"\n *", "", MARK.sub("\0", reading)) for reading in readings]
-    return [
-        form[at : at + size]
-        for at in range(len(form) - size + 1)
-        if any(form[at : at + size] in reading for reading in bare)
-    ]
+    # One text, in which no key runs from one reading into the next.
+    bare = "\0".join(re.sub(r"\n *", "", MARK.sub("\0", reading)) for reading in dict.fromkeys(readings))
+    return [piece for at in range(len(form) - size + 1) if (piece := form[at : at + size]) in bare]
 
 
 def told(events: Sequence[Event]) -> list[Event]:
@@ -253,8 +250,9 @@ STREAMS: dict[str, tuple[list[bytes], dict[str, Callable[[str], list[bytes]]]]] 
         },
     ),
 }
-LIKE_GEMINI = ("qwen", "copilot")
 KINDS = [(agent, kind) for agent, (_, kinds) in STREAMS.items() for kind in kinds]
+OF_ONE_KIND = [one for one in KINDS if one[0] not in ("qwen", "copilot")]
+"""Without those whose fold of these lines is Gemini's; that it is, a key letter by letter says of each."""
 
 
 def events_of(
@@ -269,7 +267,7 @@ def splits(form: str) -> Iterator[tuple[str, str]]:
     return ((form[:at], form[at:]) for at in range(1, len(form)))
 
 
-@pytest.mark.parametrize(("agent", "kind"), KINDS)
+@pytest.mark.parametrize(("agent", "kind"), OF_ONE_KIND)
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 @pytest.mark.parametrize("live", [False, True], ids=["told", "told live"])
 def test_a_key_in_two_pieces_of_a_stream_is_readable_in_neither_nor_in_both(agent, kind, key, live):
@@ -291,7 +289,7 @@ def test_a_key_letter_by_letter_is_readable_nowhere(agent, kind):
         assert leaks(told(events), key) == []
 
 
-@pytest.mark.parametrize(("agent", "kind"), [one for one in KINDS if one[0] not in LIKE_GEMINI])
+@pytest.mark.parametrize(("agent", "kind"), OF_ONE_KIND)
 @pytest.mark.parametrize("cut", [8_192, 16_384, 65_536])
 def test_a_key_at_any_place_where_hub_cuts_a_text_is_hidden(agent, kind, cut):
     """The sizes of pieces, of one text and of one output, and the middles of these, where what is left out begins."""

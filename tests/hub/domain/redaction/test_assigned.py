@@ -34,6 +34,7 @@ def test_no_named_secret_is_without_digits_capitals_and_signs(value):
     assert not hidden_password(value)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "word", [*(word.decode() for word in WORDS), "token=", "cookie: a=b; ", "curl -u a:"]
 )
@@ -64,13 +65,21 @@ def test_of_a_text_that_repeats_itself_little_is_looked_at(monkeypatch, word, fi
     assert reached == 0 or reached > len(text) - 2 * 512
 
 
+@pytest.mark.parametrize(
+    ("value", "made"), [("of-4839201748392017-it", True), ("of-1111222211112222-it", False)]
+)
+def test_a_long_number_within_a_value_is_drawn_where_its_digits_vary(value, made):
+    assert machine_made(value) is made
+
+
+@pytest.mark.no_cover
 @pytest.mark.parametrize("unit", ["pwd1 ", "key 1", "q{key{1", "key key1 ", "hmac('1 ", "login 1 pwd 1 "])
 @pytest.mark.parametrize("final", [True, False])
 def test_what_repeats_itself_is_passed_over_up_to_where_it_does_not(monkeypatch, unit, final):
     """What is found is what would be if each word were looked at, wherever something else stands in between."""
     looked, look = [0], _Looks._look
     monkeypatch.setattr(_Looks, "_look", lambda self, *where: looked.append(1) or look(self, *where))
-    noise, secret = unit * (20_000 // len(unit)), "x7Qm2Lr9Tb4Vn8Kd3Wp6"
+    noise, secret = unit * (10_000 // len(unit)), "x7Qm2Lr9Tb4Vn8Kd3Wp6"
     for cut in (0, 1, 2_001, 9_998):
         text = f'{noise[cut:]}\ntoken="{secret}"\n{noise}{noise[:cut]}\npassword="{secret}"\n{noise}'
         found, few = Assignments().scan(text, 0, final=final), len(looked)

@@ -116,6 +116,7 @@ def letters(alphabet: str, size: int) -> Callable[[random.Random], str]:
 ALNUM = string.ascii_letters + string.digits
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "draw",
     [

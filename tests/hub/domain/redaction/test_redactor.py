@@ -187,6 +187,14 @@ def test_what_names_a_secret_is_held_with_it_while_another_layer_waits():
         assert streamed(text, [cut], known) == redactor(known).text(text)
 
 
+def test_what_names_a_secret_is_held_with_it_at_every_cut():
+    rule = next(rule for rule in RULES if "ecretAccessKey" in rule.literal)
+    text, nobody = f"a {sample(rule, random.Random(rule.literal))} b\n", KnownSecrets([])
+    assert f"[REDACTED:{rule.name}:" in redactor(nobody).text(text)
+    for cut in range(len(text) + 1):
+        assert streamed(text, [cut], nobody) == redactor(nobody).text(text)
+
+
 def test_another_layer_can_be_added():
     red = Redactor(KNOWN, KEY, [Everything()])
     stream = red.stream()
