@@ -359,14 +359,25 @@ async def _end_dead_runs(run_dir: Path) -> None:
 
 
 _SAME = 0.5
-"""Seconds in which a second SIGTERM is the first one's echo."""
+"""Seconds in which a second SIGTERM or SIGHUP is the first one's echo."""
+_ECHOED = {signal.SIGTERM, signal.SIGHUP}
 
 
 @attrs.define
 class StopSignals:
-    """Tells a second signal from the first one's echo: `timeout` sends SIGTERM to its child and then to the whole group."""
+    """Which signals stop in order, and a second one told from the first one's echo.
+
+    `timeout` sends SIGTERM to its child and then to the whole group; a closed terminal and its shell both send SIGHUP,
+    the end of a login SIGTERM and SIGHUP.
+    """
 
     _first: tuple[int, float] | None = None
+
+    @staticmethod
+    def meant() -> list[int]:
+        """Those to listen for; whom `nohup` has started hears of no closed terminal."""
+        deaf = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        return [signal.SIGINT, signal.SIGTERM, *([] if deaf else [signal.SIGHUP])]
 
     def again(self, number: int, now: float) -> bool:
         """Whether this one means: at once."""
@@ -374,12 +385,12 @@ class StopSignals:
             self._first = (number, now)
             return False
         before, at = self._first
-        return not (number == before == signal.SIGTERM and now - at < _SAME)
+        return not ({number, before} <= _ECHOED and now - at < _SAME)
 
 
 async def _listen(daemon: Daemon, *, task_status: trio.TaskStatus[None]) -> None:
-    """The first SIGINT or SIGTERM is an ordered stop, after the start if need be; the second ends the process at once."""
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    """The first signal is an ordered stop, after the start if need be; the second ends the process at once."""
+    with trio.open_signal_receiver(*StopSignals.meant()) as signals:
         task_status.started()
         told = StopSignals()
         async for number in signals:

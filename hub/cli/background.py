@@ -83,8 +83,10 @@ def at_hand(ctx: click.Context, project: Path | None = None, may: Callable[[], b
         HubError: As `daemon`; `not_a_repository`, `daemon_not_running`.
     """
     project = project or project_dir(ctx)
-    named = ctx.obj["port"] is not None or os.environ.get("HUB_PORT")
-    api = client(ctx) if named else find(None, project)
+    api = client(ctx)
+    named = api.named
+    if not named:
+        api = find(None, project)
     try:
         api.get("/api/health")
     except HubError as error:

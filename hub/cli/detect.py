@@ -6,7 +6,6 @@ Must not: decide what is an agent, or end one without being told.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import time
@@ -133,10 +132,10 @@ def adopted(answer: Adopted) -> str:
 
 def _found(ctx: click.Context, hours: int) -> list[Detected]:
     """From the project's daemon where one runs, else looked for here; outside of projects no daemon is meant."""
-    named = ctx.obj["port"] is not None or os.environ.get("HUB_PORT")
-    if named or root_of(project_dir(ctx)) is not None:
+    daemon = client(ctx)
+    if daemon.named or root_of(project_dir(ctx)) is not None:
         try:
-            return client(ctx).read(list[Detected], "/api/detect", {"sinceHours": hours})
+            return daemon.read(list[Detected], "/api/detect", {"sinceHours": hours})
         except HubError as error:
             if error.code not in ABSENT:
                 raise

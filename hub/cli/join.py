@@ -1,6 +1,7 @@
 """Being at a project's daemon: the one that runs, else one in this process for as long as it is needed.
 
-Owns: joining or being the daemon, and what Ctrl-C means meanwhile: once an ordered stop, twice at once.
+Owns: joining or being the daemon, and what Ctrl-C means meanwhile: once an ordered stop, twice at once; a closed terminal is
+an ordered stop too, but beside another's daemon the session works on.
 Must not: know what the session does.
 """
 
@@ -10,7 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -76,6 +77,11 @@ class Joined:
         """The daemon is there."""
         self._api, self.farewell = api, farewell
         return self
+
+    @property
+    def beside(self) -> bool:
+        """Whether the daemon is another process's, where the session works on though its watcher's terminal is closed."""
+        return self._api is not None and not self.own
 
     async def start_session(self, body: Run) -> Started:
         """Start a session; see `start`."""
@@ -226,20 +232,27 @@ async def _listening() -> AsyncIterator[Joined]:
 
 
 async def _on_signal(joined: Joined, *, task_status: trio.TaskStatus[None]) -> None:
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    with trio.open_signal_receiver(*StopSignals.meant()) as signals:
         task_status.started()
         told = StopSignals()
         async with trio.open_nursery() as nursery:
             async for number in signals:
-                if told.again(number, trio.current_time()):
+                beside = number == signal.SIGHUP and joined.beside
+                if beside or told.again(number, trio.current_time()):
                     restore()
-                    click.echo(joined.farewell, err=True)
+                    _tell(joined.farewell)
                     os._exit(128 + number)
                 if joined.leaving.is_set():
                     continue
                 joined.leaving.set()
-                click.echo("\nstopping in order, with a snapshot; Ctrl-C again leaves at once", err=True)
+                _tell("\nstopping in order, with a snapshot; Ctrl-C again leaves at once")
                 nursery.start_soon(joined.stop_session)
+
+
+def _tell(words: str) -> None:
+    """On the terminal, if it is still there."""
+    with suppress(OSError):
+        click.echo(words, err=True)
 
 
 def running(project: Path, port: int | None) -> Api | None:

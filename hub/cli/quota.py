@@ -6,7 +6,6 @@ Must not: compute anything the daemon has not said.
 
 from __future__ import annotations
 
-import os
 import sys
 from datetime import UTC, datetime
 
@@ -14,7 +13,7 @@ import click
 
 from hub.api.quota import Entry, Window
 from hub.cli.clock import Clock
-from hub.cli.context import json_option, project_dir, show
+from hub.cli.context import client, json_option, project_dir, show
 from hub.cli.records import Records
 from hub.cli.screen import gauge, window_name
 from hub.cli.sessions import everywhere
@@ -40,7 +39,7 @@ def quota(ctx: click.Context, *, windows: bool, as_json: bool) -> None:
 
     Example: hub quota --windows
     """
-    here = root_of(project_dir(ctx)) is not None or ctx.obj["port"] is not None or os.environ.get("HUB_PORT")
+    here = root_of(project_dir(ctx)) is not None or client(ctx).named
     rows = Records(ctx).read(list[Entry], "/api/quota/wallet") if here else _everywhere()
     show(rows, as_json=as_json, text=lambda entries: table(_worth_showing(ctx, entries), windows=windows))
 

@@ -44,8 +44,7 @@ class Records:
     def __init__(self, ctx: click.Context, timeout: float = 30.0) -> None:
         self._api = client(ctx, timeout)
         root = root_of(project_dir(ctx))
-        named = ctx.obj["port"] is not None or os.environ.get("HUB_PORT")
-        self._root = root if not named else None
+        self._root = root if not self._api.named else None
         self._alone = False
 
     def read(self, kind: type[T], path: str, query: Query | None = None) -> T:

@@ -30,21 +30,29 @@ def task_of(words: str, file: str) -> str:
     """
     if words and file:
         raise HubError(Code.USAGE, "The task is named twice.", hint="Leave out the words, or --file.")
-    if file:
-        text = _read(file)
-    elif words == _STDIN:
-        text = _piped()
-    elif words:
-        text = words
-    else:
-        text = _edited()
-    text = text.strip()
+    try:
+        text = _written(words, file).strip()
+        text.encode()  # what Python could not read as UTF-8 it may have put in its own way
+    except UnicodeError as error:
+        what = file if file not in ("", _STDIN) else "The task"
+        raise HubError(
+            Code.USAGE, f"{what} is not UTF-8 text.", hint="Save or convert it as UTF-8."
+        ) from error
     if not text:
         raise HubError(Code.USAGE, "The task is empty.", hint='Say what is to be done: hub run "..."')
     if len(text) > MAX_TASK:
         hint = "Put the details into a file of the repository, and name it."
         raise HubError(Code.USAGE, f"The task is longer than {MAX_TASK:,} characters.", hint=hint)
     return text
+
+
+def _written(words: str, file: str) -> str:
+    """The text, wherever it is."""
+    if file:
+        return _read(file)
+    if words == _STDIN:
+        return _piped()
+    return words or _edited()
 
 
 def _piped() -> str:
@@ -62,8 +70,6 @@ def _read(file: str) -> str:
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise HubError(Code.NOT_FOUND, f"{file} cannot be read: {why}.", hint="Name a file.") from error
-    except UnicodeDecodeError as error:
-        raise HubError(Code.USAGE, f"{file} is not UTF-8 text.", hint="Name a text file.") from error
 
 
 def _edited() -> str:

@@ -72,7 +72,7 @@ class Api:
         self._timeout = timeout
         self._token = token
         self._project = project
-        self._named = named
+        self.named = named
         self._absent = absent
 
     @property
@@ -94,7 +94,7 @@ class Api:
             socket=self.socket,
             token=self._token,
             project=self._project,
-            named=self._named,
+            named=self.named,
             absent=self._absent,
         )
 
@@ -110,7 +110,7 @@ class Api:
             socket=told.socket,
             token=token,
             project=self._project,
-            named=self._named,
+            named=self.named,
         )
 
     def read(self, kind: type[T], path: str, query: Query | None = None) -> T:
@@ -187,7 +187,7 @@ class Api:
         if status < _REFUSED:
             return document
         refused = error_of(document) or _stranger(self.port)
-        if refused.code is Code.OTHER_PROJECT and not self._named:
+        if refused.code is Code.OTHER_PROJECT and not self.named:
             raise not_running(self.port)
         raise refused
 

@@ -117,6 +117,7 @@ def test_a_thread_that_stands_in_a_read_does_not_keep_the_daemon_or_make_it_abor
         ([(signal.SIGTERM, 0.0), (signal.SIGTERM, 0.001)], [False, False]),
         ([(signal.SIGTERM, 0.0), (signal.SIGTERM, 0.001), (signal.SIGTERM, 3.0)], [False, False, True]),
         ([(signal.SIGTERM, 0.0), (signal.SIGINT, 0.001)], [False, True]),
+        ([(signal.SIGTERM, 0.0), (signal.SIGHUP, 0.001), (signal.SIGHUP, 3.0)], [False, False, True]),
         ([(signal.SIGINT, 0.0), (signal.SIGINT, 0.2)], [False, True]),
     ],
 )
@@ -124,3 +125,12 @@ def test_a_sigterm_that_comes_twice_in_one_breath_is_one(told, at_once):
     """`timeout 1h hub run ...` left at once: it sends SIGTERM to its child, and then to the group that the child is in."""
     signals = StopSignals()
     assert [signals.again(number, now) for number, now in told] == at_once
+
+
+def test_who_was_started_by_nohup_hears_of_no_closed_terminal():
+    assert signal.SIGHUP in StopSignals.meant()
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert StopSignals.meant() == [signal.SIGINT, signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -168,8 +168,8 @@ class SettingUp:
         return result
 
 
-def _status(result: CommandResult) -> str:
-    return f"signal {result.signal}" if result.exit_code is None else f"exit status {result.exit_code}"
+def _status(result: CommandResult, word: str = "exit status") -> str:
+    return f"signal {result.signal}" if result.exit_code is None else f"{word} {result.exit_code}"
 
 
 def _there(path: Path) -> bool:
@@ -185,6 +185,8 @@ class Check:
     output: str
     duration_ms: int
     timed_out: bool
+    how: str
+    """How it ended, in words."""
     source: int = 0
     """Event id of the result."""
     changed: tuple[str, ...] = ()
@@ -217,12 +219,12 @@ class GateResult:
 
     def refused(self) -> tuple[Refused, ...]:
         """What failed, for the agent whose work it is."""
-        return tuple(Refused(c.command, c.exit_code, c.output) for c in self.checks if not c.passed)
+        return tuple(Refused(c.command, c.how, c.output) for c in self.checks if not c.passed)
 
     def text(self) -> str:
         """What failed, with the end of its output."""
         failed = [c for c in self.checks if not c.passed]
-        return "\n".join(f"$ {c.command}\n(exit {c.exit_code})\n{c.output[-2000:]}" for c in failed)
+        return "\n".join(f"$ {c.command}\n({c.how})\n{c.output[-2000:]}" for c in failed)
 
 
 @attrs.frozen
@@ -270,11 +272,14 @@ class Acceptance:
         result = await self.context.shared.unless_stopped(run)
         # Only its end is shown; what is cut off before it is more than any secret's length.
         output = self.context.secrets.text(result.output[-_SCRUBBED:])[-_SHOWN:]
-        return Check(shown, result.exit_code, output, result.duration_ms, result.timed_out, changed=changed)
+        how = f"took longer than {timeout:g} s" if result.timed_out else _status(result, "exit")
+        return Check(
+            shown, result.exit_code, output, result.duration_ms, result.timed_out, how, changed=changed
+        )
 
     async def _told(self, check: Check) -> int:
         """Puts the result on record; the id of its event."""
-        verdict = "passed" if check.passed else f"failed (exit {check.exit_code})"
+        verdict = "passed" if check.passed else f"failed ({check.how})"
         doubt = f" (changed since the start: {', '.join(check.changed)})" if check.changed else ""
         return await self.context.store.say(
             Tag.SYSTEM if check.passed else Tag.ERROR,

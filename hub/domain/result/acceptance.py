@@ -108,8 +108,8 @@ class Refused:
     """One command that failed."""
 
     command: str
-    exit_code: int | None
-    """None: hub or a signal ended it."""
+    how: str
+    """How it ended."""
     output: str
     """Without secrets."""
 
@@ -117,12 +117,8 @@ class Refused:
 def correction(refused: Sequence[Refused]) -> str:
     """The prompt for another try: each command, how it ended, and the end of its output."""
     share = MOST_OUTPUT // max(1, len(refused))
-    parts = [f"$ {one.command}\n({_how(one)})\n{_end(clean(one.output), share)}" for one in refused]
+    parts = [f"$ {one.command}\n({one.how})\n{_end(clean(one.output), share)}" for one in refused]
     return "\n\n".join([_HEAD, *parts])
-
-
-def _how(one: Refused) -> str:
-    return "it was ended, for it took too long" if one.exit_code is None else f"exit status {one.exit_code}"
 
 
 def _end(text: str, most: int) -> str:

@@ -39,6 +39,11 @@ def test_a_run_that_has_ended_is_looked_back_at(work):
 
     other = hub("logs", "--json", cwd=work.root, env=work.environ(HUB_PORT="1"))
     assert other.returncode == 69, "a daemon that was named is the one that is meant"
+    for named in (
+        hub("diff", cwd=work.root, env=work.environ(HUB_PORT="0")),
+        hub("--port", "0", "diff", cwd=work.root, env=work.environ()),
+    ):
+        assert "made.txt" in named.stdout, "0 is for who starts a daemon"
     assert hub("status", cwd=work.root, env=work.environ()).returncode == 69, (
         "only a daemon knows what goes on"
     )

@@ -201,6 +201,29 @@ def test_ctrl_c_once_stops_in_order(work, watched, whom):
     assert not (work.hub / "daemon.json").exists()
 
 
+def test_a_closed_terminal_stops_in_order(work, watched):
+    """It ended the daemon as a crash does: the session was never over, and the next `hub run` was refused."""
+    watched.has_said("HALF")
+    os.killpg(watched.child.pid, signal.SIGHUP)
+    os.kill(watched.child.pid, signal.SIGHUP)  # from the terminal and from its shell
+    assert watched.end()[0] == 130
+    record = work.fsm()
+    assert record["sessionState"] == "stopped"
+    assert git(work.root, "show", f"{record['branch']}:half.txt") == "half"
+
+
+def test_a_closed_terminal_beside_a_daemon_leaves_the_session_at_work(work):
+    work.script("demo-first", {"say": "HALF"}, {"sleep": 600})
+    work.configure()
+    api = work.start()
+    watched = Watched(work)
+    watched.has_said("HALF")
+    os.kill(watched.child.pid, signal.SIGHUP)
+    assert watched.end()[0] == 129
+    assert api.get("/api/status")["sessionState"] == "running"
+    api.post("/api/session/stop")
+
+
 def test_ctrl_c_beside_a_daemon_stops_the_session_only(work):
     """The same when the session is another process's: the daemon lives on."""
     work.script("demo-first", {"say": "HALF"}, {"sleep": 600})

@@ -37,6 +37,17 @@ def test_what_is_no_task(tmp_path, monkeypatch):
     assert "hub run -" in refused("", "").hint, "nobody sits at an editor"
 
 
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_a_text_that_is_no_utf8_is_refused_before_anything_is_started(tmp_path, monkeypatch, errors):
+    """A daemon was started for it, which said that "the body is not JSON: half a surrogate pair"."""
+    (tmp_path / "latin").write_bytes(b"caf\xe9")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9"), "utf-8", errors))
+    for words in ("-", "caf\udce9"):
+        error = refused(words, "")
+        assert (error.code, error.detail) == (Code.USAGE, "The task is not UTF-8 text.")
+    assert refused("", str(tmp_path / "latin")).detail == f"{tmp_path / 'latin'} is not UTF-8 text."
+
+
 def test_before_anything_is_started(repo):
     done = hub("run", cwd=repo)
     assert (done.returncode, "There is no task." in done.stderr) == (2, True)

@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from hub.actors.session.context import PendingCommand
+from hub.domain.result.acceptance import Refused
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.io.git import add_worktree
@@ -100,6 +101,15 @@ async def test_a_command_that_takes_too_long_has_failed(two, monkeypatch):
         record = await parts.begin(verify=("tail -f /dev/null",))
         [check] = (await parts.acceptance.gate(record, "final:d-1")).checks
         assert (check.timed_out, check.passed) == (True, False)
+        assert "verify failed (took longer than 1 s): tail -f /dev/null" in await parts.told()
+
+
+async def test_a_command_that_a_signal_ended_says_which(two, monkeypatch):
+    """It was "exit None", and the agent was told that it took too long: a test that crashed was made faster."""
+    async with parts_of(two, monkeypatch) as parts:
+        gate = await parts.acceptance.gate(await parts.begin(verify=("kill -11 $$",)), "final:d-1")
+        assert gate.text() == "$ kill -11 $$\n(signal 11)\n"
+        assert gate.refused() == (Refused("kill -11 $$", "signal 11", ""),)
 
 
 async def test_nothing_the_gate_does_moves_the_users_head(two, monkeypatch):

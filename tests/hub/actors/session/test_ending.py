@@ -56,7 +56,7 @@ async def test_what_they_refuse_is_given_back_to_the_same_agent_with_the_output(
         now = parts.store.now
         assert (now.state, now.session_state, now.dispatch_id) == (State.RUNNING, SessionState.RUNNING, "")
         assert (now.repairs, now.provider, now.native_id) == (1, record.provider, "n")
-        assert "(exit status 1)\nbroken " in now.correction
+        assert "(exit 1)\nbroken " in now.correction
         assert secret not in now.correction
         assert "$ true" not in now.correction
         assert [entry["data"]["attempt"] for entry in parts.audited("repair")] == [1]
