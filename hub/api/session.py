@@ -18,7 +18,7 @@ MAX_TASK = 100_000
 MAX_REPLY = 100_000
 MAX_COMMANDS = 64
 MAX_COMMAND = 10_000
-Command = Annotated[str, Meta(min_length=1, max_length=MAX_COMMAND)]
+Command = Annotated[str, Meta(min_length=1, max_length=MAX_COMMAND, pattern=r"\S")]
 Threshold = Annotated[
     float, Meta(gt=0, le=1, description="Fraction of the quota used at which the forecast may hand off.")
 ]

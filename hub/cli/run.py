@@ -20,6 +20,7 @@ from hub.cli.task import task_of
 from hub.cli.trusting import insist_on_trust
 from hub.cli.width import columns, hung
 from hub.domain.session import OnLimit
+from hub.errors import Code, HubError
 from hub.io.project.trust import Gate
 
 
@@ -132,12 +133,15 @@ def request(project: Path, options: dict[str, Any], gate: Gate | None = None) ->
     """The body of `POST /api/run`: options over environment over `hub.toml`.
 
     Raises:
-        HubError: `not_a_repository`, `no_commit`, `config_invalid`; `invalid`: what was named is not there.
+        HubError: `usage`, `not_a_repository`, `no_commit`, `config_invalid`; `invalid`: what was named is not there.
     """
     from hub.cli.beforehand import config_of, insist_on_commit, insist_on_names
 
     flags = {name: options[name] for name in ("threshold", "max_handoffs", "on_limit")}
     config = config_of(project, flags, gate)
+    if not all(map(str.strip, options["verify"])):
+        hint = "Name one, or leave --verify out; an empty one would pass."
+        raise HubError(Code.USAGE, "An acceptance command is empty.", hint=hint)
     insist_on_commit(project)
     session = config.session
     named = {name: options[name] for name in ("provider", "profile", "kind") if options[name]}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import attrs
@@ -99,6 +99,20 @@ async def bring(root: Path, here: UserStanding, new: str, why: str) -> None:
     if not await move_refs([(f"refs/heads/{here.branch}", new, here.head)], why, cwd=root, where={}):
         detail = f"{here.branch} moved while the result was taken; its files are staged and not committed."
         raise HubError(Code.GIT_FAILED, detail, hint="See them: git status   Then commit them: git commit")
+
+
+async def insist_committed(root: Path, head: str, files: Collection[str]) -> None:
+    """A session may have gone on in lines that are in no commit of the user's yet: those it cannot be merged with.
+
+    Raises:
+        HubError: UNCOMMITTED with those of the files that are not as they are in `head`.
+    """
+    config = filter_overrides(await effective_config(root))
+    changed = await git("diff-index", *_RAW, head, cwd=root, config=config)
+    new = await git("ls-files", "--others", "-z", "--", *files, cwd=root, config=config) if files else None
+    mine = {show(path) for path in (*raw_diff(changed.out), *(new.out.split(b"\0") if new else ()))}
+    if mine & set(files):
+        raise _in_the_way(sorted(mine & set(files)))
 
 
 async def _insist_free(root: Path, changed: Pairs, head: str, config: Config) -> dict[bytes, Entry]:

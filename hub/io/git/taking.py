@@ -20,7 +20,7 @@ from hub.domain.result.message import CommitStory, message, slug
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.git.aside import read as read_aside
-from hub.io.git.checkout import UserStanding, bring, standing
+from hub.io.git.checkout import UserStanding, bring, insist_committed, standing
 from hub.io.git.env import git, git_capped
 from hub.io.git.identity import HUB, identity
 from hub.io.git.merge import applied, merge_bases
@@ -91,6 +91,7 @@ async def _commit(
         else:
             tree = await applied(root, work.base, here.head, work.tree)
     except HubError as error:
+        await insist_committed(root, here.head, error.extra.get("files", ()))
         raise _conflict(error, told.session_id, here.branch) from error
     (head, intended) = await read_commits([here.head, kept_ref(told.session_id, TAKE)], cwd=root, where={})
     if head is None or head.tree == tree:

@@ -54,6 +54,14 @@ def test_before_anything_is_started(repo):
     assert not (repo / ".hub").exists()
 
 
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_an_empty_acceptance_command_is_refused(repo, blank):
+    """`--verify "$UNSET "` passed: the session was "done and verified"."""
+    done = hub("run", "x", "--verify", blank, cwd=repo)
+    assert (done.returncode, "An acceptance command is empty." in done.stderr) == (2, True)
+    assert not (repo / ".hub").exists()
+
+
 def test_who_types_the_task_is_told_how_to_end_it(monkeypatch, capsys):
     """`hub run -` on a terminal stood still without a word."""
     typed = io.StringIO("the docs\n")

@@ -117,6 +117,21 @@ async def test_work_of_the_users_in_the_way_is_named_and_nothing_is_touched(repo
     assert text is None or place.read_text() in (text, "a\n")
 
 
+@pytest.mark.parametrize("name", ["a.txt", "new.txt"])
+async def test_an_agent_that_went_on_in_uncommitted_lines_asks_for_a_commit_of_them(repo, name):
+    """It was a conflict with main, which had changed nothing; to merge it by hand git refused, for the same files."""
+    (repo / name).write_text("half of mine\n")
+    await worked(repo, carry=True, **{name.replace(".", "_"): "half of mine\nagent\n"})
+    with pytest.raises(HubError) as error:
+        await take(repo, told(), How.COMMIT)
+    assert (error.value.code, error.value.extra["files"]) == (Code.UNCOMMITTED, [name])
+    assert (repo / name).read_text() == "half of mine\n"
+    sh(repo, "add", name)
+    sh(repo, "commit", "-qm", "mine")
+    await take(repo, told(), How.COMMIT)
+    assert (repo / name).read_text() == "half of mine\nagent\n"
+
+
 async def test_a_conflict_with_commits_names_the_files_and_both_ways_out(repo):
     await worked(repo, a_txt="agent\n")
     (repo / "a.txt").write_text("user\n")
