@@ -109,25 +109,10 @@ _NAME = re.compile(r"[\w./+-]*[A-Za-z][\w./+-]*")
 _SETTERS = frozenset({"export", "declare", "typeset", "readonly", "local", "env"})
 SHELLS = frozenset(
     [
-        "sh",
-        "bash",
-        "zsh",
-        "dash",
-        "ksh",
-        "ash",
-        "fish",
-        "csh",
-        "tcsh",
-        "mksh",
-        "yash",
-        "rbash",
-        "source",
-        ".",
-        "eval",
-        "xargs",
-        "parallel",
+     "sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "csh", "tcsh", "mksh", "yash", "rbash", "source", ".",
+     "eval", "xargs", "parallel"
     ]
-)
+)  # fmt: skip
 SAYERS = frozenset({"echo", "printf"})
 """What they say, a shell of the same line may run."""
 LONGEST = 512
