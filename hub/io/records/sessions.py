@@ -83,6 +83,14 @@ def found(places: Places) -> list[SessionRecord]:
     return sorted(known.values(), key=lambda record: (record.started_at, record.session_id))
 
 
+def home_of(places: Places, session_id: str) -> Places:
+    """Where that session's record is: as `found`, the project's own place before a folder of its own."""
+    record = None
+    with suppress(HubError):
+        record = session_store(places).look()
+    return places if record is not None and record.session_id == session_id else places.of(session_id)
+
+
 def meant(places: Places, given: str) -> SessionRecord:
     """The record of the session with this id, or the beginning of one; "" = the only active one, else the newest.
 
