@@ -106,7 +106,7 @@ class Ribbon:
 def _drawn(ride: Ride, width: int, look: Look) -> Iterator[Row]:
     line, arrow = look.line * 2, look.arrow
     to = ride.receiver or ("not over yet" if not ride.over else "?")
-    score = f"   hfs {ride.score}" if ride.score else ""
+    score = f"   fidelity {ride.score}" if ride.score else ""
     yield row(
         (ride.giver or "?", "bold"),
         (f" {line}{arrow} ", "warn"),

@@ -41,7 +41,7 @@ _HINTS = {"stream": "   enter unfolds, f all", "diff": "   J, K next file"}
 """What more can be done in a view."""
 _PAST = 3000
 """Events of the session's past that are asked for."""
-_AT_WORK = frozenset({"reply", "pause", "handoff", "stop"})
+_AT_WORK = frozenset({"approve", "reply", "pause", "handoff", "stop"})
 """Orders to a session that has not ended."""
 
 

@@ -149,7 +149,7 @@ def test_a_handoff_has_both_ends_its_states_its_score_and_who_was_passed_by():
         {"id": 5, "ts": "", "tag": "handoff", "msg": "", "meta": {"handoffId": "h-1", "hfs": 97, "missing": ["a fact"], "unsupported": ["next: done installed."]}},
     ])  # fmt: skip
     shown = ["".join(text for text, _ in row.pieces) for row in ribbon.rows(80, ASCII)]
-    assert shown[0] == "claude -->  codex/work   hfs 97 of 100".replace("-->  ", "--> ")
+    assert shown[0] == "claude -->  codex/work   fidelity 97 of 100".replace("-->  ", "--> ")
     assert "5-hour quota at 93 %" in shown[1]
     assert "PAUSING" in shown[2]
     assert shown[2].endswith("500 ms")
