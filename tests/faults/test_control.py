@@ -88,10 +88,11 @@ def test_a_paused_agent_can_be_handed_over(made, oracle):
     check_invariants(made, oracle)
 
 
-def test_a_paused_agent_can_be_stopped(made, oracle):
-    """SIGTERM to the daemon while the agent stands still: stopped in order all the same."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_paused_agent_can_be_stopped(made, oracle, number):
+    """A signal to the daemon, or its terminal closed, while the agent stands still: stopped in order all the same."""
     _, agent = paused(made, oracle)
-    assert made.stop() == 0
+    assert made.stop(number) == 0
     assert state_of(agent) == ""
     assert made.fsm()["sessionState"] == "stopped"
     check_invariants(made, oracle)
