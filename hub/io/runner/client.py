@@ -20,7 +20,6 @@ import errno
 import math
 import os
 import socket
-import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -113,14 +112,12 @@ def _why(run_dir: Path, stderr: bytes) -> str:
 
 async def _connect(run_dir: Path) -> trio.SocketStream:
     """Connect to a socket whose path may be longer than the 107 bytes an address holds."""
-    path, directory = str(run_dir / runner_files.SOCKET), -1
+    directory = -1
     connection = socket.socket(socket.AF_UNIX)
     connection.setblocking(False)
     try:
-        if sys.platform == "linux":
-            directory = os.open(run_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
-            path = f"/proc/self/fd/{directory}/{runner_files.SOCKET}"
-        await _when_accepted(connection, path)
+        directory = os.open(run_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        await _when_accepted(connection, f"/proc/self/fd/{directory}/{runner_files.SOCKET}")
     except OSError as error:
         connection.close()
         raise RunnerLost(f"No runner answers in {run_dir}: {error.strerror}.") from error
@@ -201,7 +198,6 @@ class RunnerClient:
             started_at=_integer(value["startedAt"]) / 1000,
             stdout_bytes=_integer(value["stdoutBytes"]),
             stderr_bytes=_integer(value["stderrBytes"]),
-            contained=bool(value["contained"]),
             status=status_from(value),
         )
 

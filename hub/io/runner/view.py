@@ -125,8 +125,6 @@ class Hello:
     started_at: float
     stdout_bytes: int
     stderr_bytes: int
-    contained: bool
-    """Whether the system lets the runner reach every descendant of the agent (Linux), or its group only."""
     status: RunnerStatus
 
 

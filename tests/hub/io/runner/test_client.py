@@ -17,6 +17,7 @@ import trio
 import trio.testing
 
 from hub.io.runner import client as child
+from hub.io.runner import proc
 from hub.io.runner import wire as runner_wire
 from hub.io.runner.client import RunnerClient, RunnerLost, spawn_runner
 from hub.io.runner.launch import StdinMode, StopGraces
@@ -395,9 +396,7 @@ async def test_pause_really_stops_everything_and_resume_goes_on(run_dir):
         await listen(client, lambda heard: len(heard.stdout) > 1000)
         await client.pause()
         await listen(client, lambda heard: any(one.paused for one in heard.statuses))
-        from hub.io.processes.control import descendants
-
-        pids = [one.pid for one in descendants(hello.pid)]
+        pids = [one for one, _ in proc.descendants(hello.pid)]
         assert len(pids) == 2
         await eventually(lambda: [_state(pid) for pid in pids] == ["T", "T"])
         size = (run_dir / "stdout.spool").stat().st_size
