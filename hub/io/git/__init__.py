@@ -39,7 +39,7 @@ from hub.io.git.refs import (
 )
 from hub.io.git.scan import Skipped, gather, scan
 from hub.io.git.shadow import Shadow, base_tree
-from hub.io.git.snapshot import Change, Snapshot, snapshot, tree_hash
+from hub.io.git.snapshot import Snapshot, snapshot, tree_hash
 from hub.io.git.store import CommitDraft, MovingError, store_commit
 from hub.io.git.view import open_ground, tracked_paths
 from hub.io.git.worktree import Worktree, add_worktree
@@ -277,7 +277,7 @@ def _utc(when: str) -> str:
 
 
 __all__ = [
-    "Change", "RepoState", "Skipped", "Snapshot", "Worktree", "add_worktree", "branch_exists",
+    "RepoState", "Skipped", "Snapshot", "Worktree", "add_worktree", "branch_exists",
     "check_worktree", "commit_diff", "kept_snapshot", "repo_state", "rewind", "session_diff", "snapshot", "snapshots",
     "tree_hash",
 ]  # fmt: skip
@@ -293,7 +293,7 @@ async def live_tree(worktree: Path, root: Path) -> AsyncIterator[tuple[str, Mapp
     Raises:
         HubError: As `tree_hash`.
     """
-    ground = await open_ground(worktree, root, None)
+    ground = await open_ground(worktree, root)
     shadow, base = ground.shadow, await base_tree(ground.shadow)
     with tempfile.TemporaryDirectory(prefix="live-", dir=shadow.git_dir) as directory:
         aside = _aside(shadow, Path(directory))

@@ -65,14 +65,6 @@ def _asked(find: Callable[[str], str], root: Path) -> Path:
         ) from None
 
 
-def project_of(worktree: Path) -> Path:
-    """The project of a session's worktree, from its place `<project>/.hub/worktrees/<session>`."""
-    hub_dir = worktree.parent.parent
-    if hub_dir.name != ".hub":
-        raise ValueError(f"{worktree} is not a session's worktree; say which project it belongs to")
-    return hub_dir.parent
-
-
 def find_admin(common: Path, worktree: Path) -> Path | None:
     """The administrative directory that the repository holds for `worktree`, found from the repository's side."""
     expected = worktree.parent.resolve() / worktree.name / ".git"

@@ -56,11 +56,6 @@ class TreeChanges:
     """What was read, by path."""
     skipped: tuple[Skipped, ...]
 
-    @property
-    def fresh(self) -> dict[bytes, Content]:
-        """The contents that are in `entries`: what may not be stored yet."""
-        return {path: self.contents[path] for path in self.entries if path in self.contents}
-
 
 def show(path: bytes) -> str:
     """A path for people and for JSON; bytes that are no UTF-8 are escaped."""
