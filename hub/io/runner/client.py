@@ -191,15 +191,10 @@ class RunnerClient:
         if kind != runner_wire.HELLO:
             raise RunnerLost("The runner did not greet.")
         value = runner_wire.decode_json(payload)
-        return Hello(
-            run_id=str(value["runId"]),
-            pid=_integer(value["pid"]),
-            agent_pid=_integer(value["agentPid"]),
-            started_at=_integer(value["startedAt"]) / 1000,
-            stdout_bytes=_integer(value["stdoutBytes"]),
-            stderr_bytes=_integer(value["stderrBytes"]),
-            status=status_from(value),
-        )
+        size = value["stdoutBytes"]
+        if not isinstance(size, int):
+            raise RunnerLost("The runner did not say a number where one belongs.")
+        return Hello(size, status_from(value))
 
     def __aiter__(self) -> Self:
         return self
@@ -227,10 +222,6 @@ class RunnerClient:
         if graces is not None:
             wish["graces"] = list(attrs.astuple(graces))
         await self._send(runner_wire.encode_json(runner_wire.STOP, wish))
-
-    async def signal(self, number: int) -> None:
-        """Signal the agent's process group."""
-        await self._send(runner_wire.encode_json(runner_wire.SIGNAL, {"n": int(number)}))
 
     async def pause(self) -> None:
         """Stop every process of the agent where it stands; a `RunnerStatus` confirms."""
@@ -298,9 +289,3 @@ def _message(kind: int, payload: bytes) -> Message:
     if "input" in value:
         return WriteTaken(str(value["input"]), str(value["result"]))
     return status_from(value)
-
-
-def _integer(value: object) -> int:
-    if not isinstance(value, int):
-        raise RunnerLost("The runner did not say a number where one belongs.")
-    return value

@@ -155,11 +155,6 @@ class Core:
                 wish = runner_wire.decode_json(payload)
                 graces = read_graces(wish["graces"]) if "graces" in wish else self._graces
                 self._stop(str(wish.get("reason") or "asked"), graces)
-            case runner_wire.SIGNAL:
-                number = runner_wire.decode_json(payload).get("n")
-                if not isinstance(number, int) or number not in signal.valid_signals():
-                    raise runner_wire.WireError("no such signal")
-                self._agent.signal_group(number)
             case runner_wire.PAUSE | runner_wire.CONTINUE:
                 self._pause(kind == runner_wire.PAUSE)
             case _:
