@@ -41,9 +41,9 @@ from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.events.store import NewEvent
 from hub.io.files.atomic import write_atomic
+from hub.io.git.layout import same_repository, tree_of
 from hub.io.git.manifest import changed_lines, manifest
 from hub.io.git.proving import proofs
-from hub.io.git.trees import same_repository, tree_of
 from hub.io.git.worktree import carry
 from hub.io.processes.control import Identity, end, with_all_below
 from hub.io.project.places import Places

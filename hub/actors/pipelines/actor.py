@@ -140,7 +140,7 @@ class Pipelines(Actor[PipelinesInbox]):
 
     async def _rooted(self, run: PipelineRun) -> PipelineRun:
         state = await git.repo_state(self._places.root)
-        if not state.has_commit:
+        if not state.head_sha:
             raise HubError(Code.NO_COMMIT)
         config = await call_until_answered(self._settings, GetConfig())
         base = await run_base(self._places.root, run.run_id, state.head_sha, config.worktree.apart)
