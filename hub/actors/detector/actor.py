@@ -15,7 +15,6 @@ Tests: tests/hub/actors/detector/test_detector.py, tests/hub/actors/detector/tes
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any, assert_never
 import attrs
 import trio
 
+from hub.actors.common.calls import call_or_none
 from hub.actors.common.job import Jobs
 from hub.actors.detector.adopting import Adopting
 from hub.actors.detector.carrying import Carrying
@@ -324,12 +324,11 @@ class Detector(Actor[DetectorInbox]):
         growths = await trio.to_thread.run_sync(self._meter.look) if self._meter.places is not None else ()
         if not growths and self._meter.places is not None:
             return
-        places = None
-        with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):
-            places = await self._quota.call(SpentElsewhere(growths), timeout=_TIMEOUT)
+        places = await call_or_none(self._quota, SpentElsewhere(growths), _TIMEOUT)
         self._meter.counted(growths, places)
 
     async def _refresh_config(self) -> Config:
-        with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):  # the last valid one stays in use
-            self._scanner.config = await self._settings.call(GetConfig(), timeout=_TIMEOUT)
+        """The last valid one stays in use."""
+        found = await call_or_none(self._settings, GetConfig(), _TIMEOUT)
+        self._scanner.config = found or self._scanner.config
         return self._scanner.config

@@ -260,7 +260,7 @@ class AgentControl:
         settled = await self.context.shared.wait_for(lambda: self._settled(live), grace)
         if live.exit or live.outcome:
             return "turn_over"
-        self._send(AdapterInterrupt(f"interrupt-{live.dispatch_id}"))
+        self._send(AdapterInterrupt())
         await self.context.shared.wait_for(
             lambda: live.exit or live.outcome or not live.adapter_up,
             _INTERRUPT_GRACE if self._interrupts(live) else 0,
