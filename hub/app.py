@@ -227,13 +227,12 @@ class App:
             Scanner(self.places.root, self.providers, self.config),
             self.places,
             self._errands(),
-            audit=self.slots.audit.ref,
+            outbox=self._outbox(),
             events=self.slots.events.ref,
             sessions=self.slots.sessions.ref,
             quota=self.slots.quota.ref,
             settings=self.slots.settings.ref,
             arm=self.secrets.arm,
-            scrub=self.secrets.value,
             new_id=new_id,
             insist_orders=self.gate.insist_orders if self.gate is not None else lambda _: None,
         )
@@ -304,7 +303,7 @@ class App:
         return hire(context, self._adapters, partial(self._adapter_spec, context, session))
 
     def _session_store(self, places: Places) -> SessionStore:
-        return SessionStore(places, self.slots.audit.ref, self.slots.events.ref, time.time)
+        return SessionStore(places, self._outbox(), self.slots.events.ref)
 
     def _session_context(self, places: Places, crash_loop: CrashLoopGuard | None = None) -> SessionContext:
         """Fresh for each incarnation: all that lasts is in the store's file."""

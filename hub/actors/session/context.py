@@ -194,7 +194,7 @@ class SessionContext:
         self.secrets = Secrets(
             self.keys, self.providers, self.places.dotenv, self.detection, lambda: self.config
         )
-        self.store.scrub = self.secrets.value
+        self.store.outbox = attrs.evolve(self.store.outbox, scrub=self.secrets.value)
 
     async def each(self, session_id: str, take: Callable[[list[Record]], object]) -> None:
         """Give every event of a session, oldest first, in pages: a long session's log does not fit in memory."""
