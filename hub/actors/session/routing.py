@@ -70,17 +70,6 @@ _PASSES = frozenset({FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
 Key = tuple[str, str]
 
 
-@attrs.frozen
-class _Seen:
-    """What was found for all accounts at once."""
-
-    config: Config
-    logins: Mapping[Key, bool | None]
-    shut: Mapping[Key, Shut]
-    worn: Collection[Key]
-    claimed: Mapping[Target, int]
-
-
 @attrs.define
 class Routing:
     """The session's view of the providers."""
@@ -116,29 +105,28 @@ class Routing:
         claimed = await call_until_answered(
             self.context.claims, GetClaims(record.session_id if record is not None else "")
         )
-        seen = _Seen(config, logins, shut, worn, claimed)
-        return [self._of(seen, name, account) for name in known for account in config.accounts(name)]
 
-    def _of(self, seen: _Seen, name: str, account: Account) -> AccountFacts:
-        config, provider, label = seen.config, self.context.providers[name], account.label
-        taken = seen.claimed.get(Target(name, label), 0) >= account.concurrency
-        shut = seen.shut.get((name, label))
-        installed = shutil.which(config.provider(name).program or provider.program) is not None
-        unfit, hint = self._unfit(config, name, label) if installed else ("", install_hint(provider))
-        login = seen.logins.get((name, label))
-        return AccountFacts(
-            provider=name,
-            account=label,
-            enabled=bool(config.enabled_providers([name])),
-            installed=installed,
-            unfit=unfit,
-            logged_in=login,
-            shut=None if shut is None else _bar(shut),
-            until=None if shut is None else shut.until,
-            worn=(name, label) in seen.worn,
-            busy=self.context.clock() + _BUSY if taken else None,
-            hint=hint or (login_hint(provider) if login is False else ""),
-        )
+        def of(name: str, account: Account) -> AccountFacts:
+            provider, key = self.context.providers[name], (name, account.label)
+            bar, login = shut.get(key), logins.get(key)
+            installed = shutil.which(config.provider(name).program or provider.program) is not None
+            unfit, hint = self._unfit(config, *key) if installed else ("", install_hint(provider))
+            taken = claimed.get(Target(*key), 0) >= account.concurrency
+            return AccountFacts(
+                provider=name,
+                account=account.label,
+                enabled=bool(config.enabled_providers([name])),
+                installed=installed,
+                unfit=unfit,
+                logged_in=login,
+                shut=None if bar is None else _bar(bar),
+                until=None if bar is None else bar.until,
+                worn=key in worn,
+                busy=self.context.clock() + _BUSY if taken else None,
+                hint=hint or (login_hint(provider) if login is False else ""),
+            )
+
+        return [of(name, account) for name in known for account in config.accounts(name)]
 
     def _unfit(self, config: Config, name: str, label: str) -> tuple[str, str]:
         """Why it cannot work here although it is installed, and what helps."""
