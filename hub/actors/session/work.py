@@ -112,7 +112,7 @@ class SessionWork:
         error = unknown_agent(record.provider)
         if record.handoffs_done >= record.max_handoffs or await self.routing.next(record, None) is None:
             raise error
-        await self.context.store.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+        await self.context.store.trouble(error)
         await self._hand_off(record, Trigger.FAILURE, error.detail, FailureClass.CRASH)
 
     async def _wait(self, record: SessionRecord, wait: Wait) -> None:

@@ -30,7 +30,6 @@ from hub.actors.sessions.roster import Roster
 from hub.api.providers import ProviderStatus
 from hub.api.session import Stopped
 from hub.api.sessions import Session, Sessions
-from hub.domain.event import Tag
 from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, several_meant
 from hub.errors import Code, HubError
@@ -99,7 +98,7 @@ class Register(Actor[SessionsInbox]):
     async def _publish_damage(self, damage: HubError) -> None:
         self.context.shared.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
         try:
-            await self.context.store.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
+            await self.context.store.trouble(damage)
         except HubError:
             return  # the status says it too
 
