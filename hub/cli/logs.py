@@ -84,7 +84,7 @@ def _follow(daemon: Api, since: int, out: Callable[[Batch], None]) -> None:
     async def go() -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_reader_leaves)
-            async with live(daemon.port, since, socket=daemon.socket, headers=daemon.headers) as batches:
+            async with live(daemon, since) as batches:
                 async for batch in batches:
                     out(batch)
 
