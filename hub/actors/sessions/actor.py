@@ -31,7 +31,7 @@ from hub.api.providers import ProviderStatus
 from hub.api.session import Stopped
 from hub.api.sessions import Session, Sessions
 from hub.domain.routing import Target
-from hub.domain.session import ErrorNote, several_meant
+from hub.domain.session import ErrorNote, meant_by, several_meant
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.messages import (
@@ -125,7 +125,9 @@ class Register(Actor[SessionsInbox]):
                 await self._forward(message)
                 return message.handled()
             case SessionEnd(session_id=session_id):
-                return self.answer_later(message, self.roster.pass_on(message, self.roster.known(session_id)))
+                return self.answer_later(
+                    message, self.roster.pass_on(message, meant_by(session_id, self.roster.homes.known))
+                )
             case RequestStop(session_id=given) if given and self._waits(given):
                 return self.answer_later(message, self._withdraw(message))
             case GetStatus() | GetCost() | GetRedactions() | GetContract() | GetSessionFacts():
