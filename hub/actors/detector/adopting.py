@@ -33,7 +33,7 @@ from hub.domain.detection.intel import SessionIntel
 from hub.domain.event import Event
 from hub.domain.intent.claims import claims_of
 from hub.domain.intent.draft import draft
-from hub.domain.intent.fold import NO_INTENT, Intent
+from hub.domain.intent.fold import Intent
 from hub.domain.result.proof import Proofs
 from hub.domain.routing import Target
 from hub.domain.wallclock import iso
@@ -301,4 +301,4 @@ class Adopting:
 
 def _wire(intel: SessionIntel) -> dict[str, object]:
     """As it is served, and all that its intent says."""
-    return {**unstructure(told(intel)), "intent": intent_texts(intel.intent or NO_INTENT)}
+    return {**unstructure(told(intel)), "intent": intent_texts(intel.intent or Intent())}

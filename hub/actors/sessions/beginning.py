@@ -108,7 +108,7 @@ class Beginnings:
         """
         config = self.context.config
         wanted = (order.provider,) if order.provider else ()
-        chain = order.fallback or config.profile_chain(order.profile) or config.session.chain
+        chain = order.fallback or config.profile(order.profile).chain or config.session.chain
         named = tuple(dict.fromkeys((*wanted, *chain)))
         found = await self.routing.facts([*self.context.providers])
         if by_hand:
