@@ -17,9 +17,9 @@ from typing import Any
 
 import attrs
 
-from hub.domain.detection.intel import StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.providers.jsonline import text
+from hub.providers.lines import RecordFold
 
 Take = Callable[[IntelDraft, Mapping[str, Any]], str | None]
 """Takes a record; returns the name of what in it nobody knows, else nothing."""
@@ -37,42 +37,42 @@ class Grammar:
     Attributes:
         takes: What takes the records of each kind that tells something.
         silent: Kinds that tell nothing hub needs.
+        families: What a kind's name begins with, up to a dot, of which all else tells nothing hub needs.
         kind: The kind of a record; "" of one that has none.
         key: The field with the record's id; "" = records have none.
     """
 
     takes: Mapping[str, Take]
     silent: Collection[str] = ()
+    families: Collection[str] = ()
     kind: Callable[[Mapping[str, Any]], str] = by_type
     key: str = "id"
 
-    def fold(self, hit: StoreHit) -> GrammarFold:
+    def fold(self, draft: IntelDraft) -> GrammarFold:
         """A fresh fold of one session."""
-        return GrammarFold(self)
+        return GrammarFold(draft, self)
 
 
-class GrammarFold:
+class GrammarFold(RecordFold):
     """The records of one session."""
 
-    def __init__(self, grammar: Grammar) -> None:
-        self.draft = IntelDraft()
+    def __init__(self, draft: IntelDraft, grammar: Grammar) -> None:
+        super().__init__(draft)
         self._grammar = grammar
         self._seen: set[str] = set()
 
-    def gap(self) -> None:
-        """Nothing here hangs on the record before."""
-
     def record(self, value: Mapping[str, object]) -> None:
-        """One record; leaves one mark."""
+        """One record. Where it names the folder that the agent works in, whatever its kind, that is the session's."""
         grammar, draft = self._grammar, self.draft
         kind, name = grammar.kind(value), text(value.get(grammar.key))
         take = grammar.takes.get(kind)
+        draft.cwd = text(value.get("cwd")) or draft.cwd
         if name and name in self._seen:
             draft.repeated()
         elif take is not None:
             strange = take(draft, value)
             draft.unknown(strange) if strange else draft.took()
-        elif kind in grammar.silent:
+        elif kind in grammar.silent or kind.partition(".")[0] in grammar.families:
             draft.ignored()
         else:
             draft.unknown(kind or ",".join(sorted(value)))

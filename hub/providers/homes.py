@@ -10,12 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 
-def home_of(home: str, env: Mapping[str, str], name: str, usual: str) -> str:
-    """The folder that an environment variable names where it is set to an absolute path, else the usual one."""
+def home_of(home: str, env: Mapping[str, str], name: str, usual: str, below: str = "") -> str:
+    """The folder, or one `below` it, that an environment variable names as an absolute path, else the usual one."""
     moved = env.get(name, "")
-    return moved.rstrip("/") if moved.startswith("/") else f"{home}/{usual}"
-
-
-def data_home(home: str, env: Mapping[str, str]) -> str:
-    """Where programs keep their data, by the XDG rules."""
-    return home_of(home, env, "XDG_DATA_HOME", ".local/share")
+    return f"{moved.rstrip('/')}/{below}".rstrip("/") if moved.startswith("/") else f"{home}/{usual}"

@@ -11,6 +11,7 @@ that no record is read twice, and no later, so that none is lost in between wher
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -48,16 +49,19 @@ class Source(Protocol):
         """
 
 
-class RecordFold(Protocol):
-    """What takes the records."""
+class RecordFold(ABC):
+    """What takes the records of one session."""
 
-    draft: IntelDraft
+    def __init__(self, draft: IntelDraft) -> None:
+        self.draft = draft
 
+    @abstractmethod
     def record(self, value: Mapping[str, object]) -> None:
-        """One record."""
+        """One record; leaves one mark."""
 
-    def gap(self) -> None:
-        """Records were left out here."""
+    def gap(self, count: int) -> None:
+        """So many bytes were left out here. In most formats nothing hangs on the record before."""
+        self.draft.skipped(count)
 
 
 def feed(source: Source, limits: Limits, fold: RecordFold) -> None:
@@ -69,8 +73,7 @@ def feed(source: Source, limits: Limits, fold: RecordFold) -> None:
     begun = _head(source, limits, taker)
     start = _tail(source, begun, limits)
     if start > begun:
-        fold.draft.skipped(start - begun)
-        fold.gap()
+        fold.gap(start - begun)
     if start == source.size:
         fold.draft.damaged()
     _span(source, start, taker)

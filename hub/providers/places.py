@@ -9,53 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hub.domain.detection.intel import FoundFile, Place, StoreHit
-from hub.providers.records import data_home, home_of
+from hub.domain.detection.intel import FoundFile, Place
+from hub.domain.detection.processes import Signature
+from hub.providers.homes import home_of
 from hub.providers.store import Name, Where, parent, stem
 
 Pattern = tuple[str, ...]
 
 
-def at(usual: str, *patterns: Pattern, moved_by: str = "", kind: str = "") -> Where:
-    """These patterns below a folder of the user's home, or below the one that the variable names."""
+def at(variable: str, usual: str, *patterns: Pattern, below: str = "") -> Where:
+    """These patterns below a folder of the user's home, or below the one that the variable names; there, in `below`."""
 
-    def where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
-        root = home_of(home, env, moved_by, usual) if moved_by else f"{home}/{usual}"
-        return [Place(root, pattern, kind) for pattern in patterns]
-
-    return where
-
-
-def in_data(folder: str, *patterns: Pattern) -> Where:
-    """These patterns below a program's folder of data, by the XDG rules."""
-
-    def where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
-        return [Place(f"{data_home(home, env)}/{folder}", pattern) for pattern in patterns]
+    def where(home: str, env: Mapping[str, str], _folders: Sequence[str] = ()) -> Sequence[Place]:
+        root = home_of(home, env, variable, usual, below) if variable else f"{home}/{usual}"
+        return [Place(root, pattern) for pattern in patterns]
 
     return where
 
 
-def either(*ways: Where) -> Where:
-    """All of these places."""
-
-    def where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
-        return [place for way in ways for place in way(home, env)]
-
-    return where
+def kept_by(signature: Signature, *patterns: Pattern) -> Where:
+    """These patterns below the folder in which an agent of this signature keeps its sessions."""
+    return at(signature.home, signature.default_home, *patterns, below=signature.below)
 
 
-def named(provider: str, up: int = 0, after: str = "") -> Name:
+def named(up: int = 0, after: str = "") -> Name:
     """A session that has the name of its file, or of the folder so many steps above it; of that what is after a mark."""
 
-    def name(found: FoundFile, place: Place) -> StoreHit:
+    def name(found: FoundFile) -> str:
         whole = parent(found.path, up) if up else stem(found.path)
-        return StoreHit(
-            provider=provider,
-            path=found.path,
-            session_id=whole.rpartition(after)[2] if after else whole,
-            mtime_ns=found.mtime_ns,
-            root=place.root,
-            kind=place.kind,
-        )
+        return whole.rpartition(after)[2] if after else whole
 
     return name

@@ -1,6 +1,6 @@
 """Taking a store's record apart.
 
-Owns: what agents' formats have in common: blocks of text, lists of tasks, calls of tools, the place of a store.
+Owns: what agents' formats have in common: blocks of text, lists of tasks, calls of tools.
 Must not: raise on any value, or know any one agent.
 """
 
@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from hub.domain.detection.intel_fold import IntelDraft, mcp_of
 from hub.domain.text.patterns import late
-from hub.providers.homes import data_home as data_home  # noqa: PLC0414  # part of the API
-from hub.providers.homes import home_of as home_of  # noqa: PLC0414  # as above
 from hub.providers.jsonline import items, mapping, text
 
 _STEP = ("content", "step", "description", "subject", "title", "text", "task")

@@ -17,6 +17,7 @@ Tests: tests/hub/providers/test_stores.py
 from __future__ import annotations
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
@@ -84,10 +85,6 @@ class Files(Protocol):
 class Store(Protocol):
     """An agent's own sessions. A folder's `store.py` has one instance of it, named `STORE`."""
 
-    @property
-    def name(self) -> str:
-        """The provider's name."""
-
     def locations(self, home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
         """Where sessions may lie.
 
@@ -108,95 +105,101 @@ class Store(Protocol):
         """What the session tells. Never raises: what went wrong is its alarm."""
 
 
-Where = Callable[[str, Mapping[str, str]], Sequence[Place]]
-Name = Callable[[FoundFile, Place], StoreHit | None]
-"""From a file's path to the hit; None for a file that is no session."""
+Where = Callable[[str, Mapping[str, str], Sequence[str]], Sequence[Place]]
+"""From what `Store.locations` is asked with to its answer."""
+Name = Callable[[FoundFile], str | None]
+"""From a file to the session it is of: "" where only its records tell, None for a file that is no session's."""
 
 
 @attrs.frozen(kw_only=True)
-class _HomeStore:
-    """A store at places of the user's, whatever folder is worked in."""
+class PlacedStore(ABC):
+    """A store in one format."""
 
     name: str
+    """The provider's name."""
     where: Where
 
     def locations(self, home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
         """Where sessions may lie."""
-        return self.where(home, env)
+        return self.where(home, env, folders)
+
+    def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
+        """What the session tells; when its reading could not go on, with the reason as its alarm."""
+        draft = IntelDraft()
+        draft.lifts = limits.whole
+        try:
+            self._tell(draft, hit, files, limits)
+        except Unreadable as why:
+            return attrs.evolve(draft.finish(hit), alarm=str(why), tokens_exact=False)
+        return draft.finish(hit)
+
+    @abstractmethod
+    def _tell(self, draft: IntelDraft, hit: StoreHit, files: Files, limits: Limits) -> None:
+        """Gives the draft what the session has."""
 
 
 @attrs.frozen(kw_only=True)
-class _FileStore(_HomeStore):
+class _FileStore(PlacedStore):
     """A store with one file for each session."""
 
     named: Name
-    after: Callable[[StoreHit, IntelDraft, Files, Limits], None] | None = None
+    after: Callable[[StoreHit, IntelDraft, Files, Limits], None] = lambda *_: None
     """Reads what lies beside the session's file."""
 
     def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
         """One hit a file."""
-        return hits(self.named, files, place, since_ns)
+        for found in files.walk(place, since_ns):
+            session = self.named(found)
+            if session is not None:
+                yield StoreHit(
+                    provider=self.name,
+                    path=found.path,
+                    session_id=session,
+                    mtime_ns=found.mtime_ns,
+                    root=place.root,
+                    kind=place.kind,
+                )
 
 
 @attrs.frozen(kw_only=True)
 class LineStore(_FileStore):
     """A store with one file of JSON lines for each session."""
 
-    fold: Callable[[StoreHit], RecordFold]
+    fold: Callable[[IntelDraft], RecordFold]
 
-    def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
+    def _tell(self, draft: IntelDraft, hit: StoreHit, files: Files, limits: Limits) -> None:
         """Head and tail, or all of it."""
-        fold = self.fold(hit)
-        fold.draft.lifts = limits.whole
-
-        def act() -> None:
-            with files.open(hit.root, hit.path, limits) as source:
-                lines.feed(source, limits, fold)
-            if self.after is not None:
-                self.after(hit, fold.draft, files, limits)
-
-        return guarded(act, hit, fold.draft)
+        with files.open(hit.root, hit.path, limits) as source:
+            lines.feed(source, limits, self.fold(draft))
+        self.after(hit, draft, files, limits)
 
 
 @attrs.frozen(kw_only=True)
 class DocumentStore(_FileStore):
     """A store with one JSON document for each session."""
 
-    fold: Callable[[Mapping[str, Any], IntelDraft, StoreHit], None]
+    fold: Callable[[Mapping[str, Any], IntelDraft], None]
 
-    def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
+    def _tell(self, draft: IntelDraft, hit: StoreHit, files: Files, limits: Limits) -> None:
         """The whole document."""
-        draft = IntelDraft()
-        draft.lifts = limits.whole
-
-        def act() -> None:
-            value = document(files, hit.root, hit.path, limits, draft)
-            if value is None:
-                draft.damaged()
-                raise Unreadable(f"{hit.path} is no whole JSON document.")
-            self.fold(value, draft, hit)
-            if self.after is not None:
-                self.after(hit, draft, files, limits)
-
-        return guarded(act, hit, draft)
+        value = document(files, hit.root, hit.path, limits, draft)
+        if value is None:
+            draft.damaged()
+            raise Unreadable(f"{hit.path} is no whole JSON document.")
+        self.fold(value, draft)
+        self.after(hit, draft, files, limits)
 
 
 @attrs.frozen(kw_only=True)
-class DatabaseStore:
+class DatabaseStore(PlacedStore):
     """A store with all sessions in one SQLite database.
 
     The file's own time says nothing: what is new may be in the log beside it, so the sessions' own times tell.
     """
 
-    name: str
-    where: Callable[[str, Mapping[str, str], Sequence[str]], Sequence[Place]]
     listed: Callable[[Database, StoreHit, int], Iterable[StoreHit]]
     """The sessions written since then (epoch nanoseconds), each made of the hit of the database itself."""
     fold: Callable[[Database, StoreHit, IntelDraft], None]
-
-    def locations(self, home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
-        """Where databases may lie."""
-        return self.where(home, env, folders)
 
     def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
         """One hit a session."""
@@ -206,23 +209,25 @@ class DatabaseStore:
                 listed = list(self.listed(database, whole, since_ns))
             yield from listed
 
-    def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
+    def _tell(self, draft: IntelDraft, hit: StoreHit, files: Files, limits: Limits) -> None:
         """All of the session."""
-        draft = IntelDraft()
-        draft.lifts = limits.whole
-
-        def act() -> None:
-            with files.database(hit.root, hit.path, limits) as database:
-                self.fold(database, hit, draft)
-
-        return guarded(act, hit, draft)
+        with files.database(hit.root, hit.path, limits) as database:
+            self.fold(database, hit, draft)
 
 
-@attrs.frozen(kw_only=True)
-class KindStore(_HomeStore):
-    """A store whose format changed: each place says in which one its sessions are."""
+@attrs.frozen
+class KindStore:
+    """A store whose format changed: each place says by which name here its sessions are read."""
 
     kinds: Mapping[str, Store]
+
+    def locations(self, home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
+        """Where sessions of any of the formats may lie."""
+        return [
+            attrs.evolve(place, kind=kind)
+            for kind, store in self.kinds.items()
+            for place in store.locations(home, env, folders)
+        ]
 
     def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
         """As that format finds them."""
@@ -231,23 +236,6 @@ class KindStore(_HomeStore):
     def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
         """As that format is read."""
         return self.kinds[hit.kind].read(hit, files, limits)
-
-
-def hits(named: Name, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
-    """A hit for each file of the place that is a session's."""
-    for found in files.walk(place, since_ns):
-        hit = named(found, place)
-        if hit is not None:
-            yield hit
-
-
-def guarded(act: Callable[[], None], hit: StoreHit, draft: IntelDraft) -> SessionIntel:
-    """The draft after `act`; when that could not go on, with the reason as its alarm."""
-    try:
-        act()
-    except Unreadable as why:
-        return attrs.evolve(draft.finish(hit), alarm=str(why), tokens_exact=False)
-    return draft.finish(hit)
 
 
 def document(

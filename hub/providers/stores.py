@@ -131,7 +131,8 @@ def search(
         tuple[str, str, str], StoreHit
     ] = {}  # by provider, place and session: formats leave copies behind
     skipped = []
-    for store in map(load, names() if only is None else only):
+    for agent in names() if only is None else only:
+        store = load(agent)
         for place in dict.fromkeys(store.locations(home, env, folders)):
             try:
                 for hit in store.find(files, place, since_ns):
@@ -139,7 +140,7 @@ def search(
                     if name not in found or found[name].mtime_ns < hit.mtime_ns:
                         found[name] = hit
             except Unreadable as why:
-                skipped.append(SkippedPlace(store.name, place.root, str(why)))
+                skipped.append(SkippedPlace(agent, place.root, str(why)))
     ordered = sorted(found.values(), key=lambda hit: hit.mtime_ns, reverse=True)
     return Search(tuple(ordered), tuple(skipped))
 

@@ -18,6 +18,7 @@ from hub.domain.detection.intel import Limits, Place, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.text.patterns import late
 from hub.providers import chat, records
+from hub.providers.homes import home_of
 from hub.providers.jsonline import items, mapping, text
 from hub.providers.places import named
 from hub.providers.store import DocumentStore, Files, beside
@@ -93,7 +94,7 @@ _SILENT = frozenset(
 )
 
 
-def _task(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:
+def _task(value: Mapping[str, object], draft: IntelDraft) -> None:
     for number, one in enumerate(map(mapping, items(value.get("items")))):
         kind = text(one.get("say")) or text(one.get("ask"))
         words = text(one.get("text"))
@@ -148,11 +149,11 @@ def _beside(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> N
 def store(provider: str, extension: str) -> DocumentStore:
     """The store of an agent that is this extension of an editor."""
 
-    def where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
-        settings = records.home_of(home, env, "XDG_CONFIG_HOME", ".config")
+    def where(home: str, env: Mapping[str, str], _folders: Sequence[str] = ()) -> Sequence[Place]:
+        settings = home_of(home, env, "XDG_CONFIG_HOME", ".config")
         editors = [f"{settings}/{editor}" for editor in _EDITORS]
         roots = [*editors, f"{home}/.vscode-server/data", f"{home}/.cursor-server/data"]
         pattern = ("tasks", "*", "ui_messages.json")
         return [Place(f"{root}/User/globalStorage/{extension}", pattern) for root in roots]
 
-    return DocumentStore(name=provider, where=where, named=named(provider, 1), fold=_task, after=_beside)
+    return DocumentStore(name=provider, where=where, named=named(1), fold=_task, after=_beside)

@@ -18,13 +18,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from hub.domain.detection.intel import Limits, Place, SessionIntel, StoreHit
+from hub.domain.detection.intel import Limits, Place, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.domain.text.patterns import late
 from hub.providers.aider import checks
 from hub.providers.lines import Source
-from hub.providers.store import Files, guarded
+from hub.providers.store import Files, PlacedStore
 
 SIGNATURE = Signature(
     program="aider",
@@ -44,8 +44,8 @@ _USER, _PROGRAM = "#### ", "> "
 class AiderFold:
     """The lines of one session."""
 
-    def __init__(self) -> None:
-        self.draft = IntelDraft()
+    def __init__(self, draft: IntelDraft) -> None:
+        self.draft = draft
         self._role = ""
         self._words: list[str] = []
         self._check = ""
@@ -106,20 +106,9 @@ def _figure(words: str) -> int:
         return 0
 
 
-@attrs.frozen
-class AiderStore:
+@attrs.frozen(kw_only=True)
+class AiderStore(PlacedStore):
     """One file a folder."""
-
-    name: str = "aider"
-
-    def locations(self, home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
-        """The folders agents work in, the home directory, and where the environment says."""
-        moved = env.get("AIDER_CHAT_HISTORY_FILE", "")
-        named = [Place(folder, (_FILE,)) for folder in (*folders, home) if folder.startswith("/")]
-        if moved.startswith("/"):
-            folder, _, file = moved.rpartition("/")
-            named.append(Place(folder or "/", (file,)))
-        return named
 
     def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
         """One hit a file; its session is the newest in it, and works where it lies."""
@@ -128,20 +117,27 @@ class AiderStore:
                 provider=self.name, path=found.path, cwd=place.root, mtime_ns=found.mtime_ns, root=place.root
             )
 
-    def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
+    def _tell(self, draft: IntelDraft, hit: StoreHit, files: Files, limits: Limits) -> None:
         """The newest session of the file."""
-        fold = AiderFold()
+        draft.lifts = True
+        fold = AiderFold(draft)
+        with files.open(hit.root, hit.path, limits) as source:
+            begun, head, rest = _newest(source, limits)
+        draft.session_id = head.decode("utf-8", "replace").strip()
+        draft.skipped(begun)
+        for line in rest.decode("utf-8", "replace").split("\n"):
+            fold.line(line)
+        fold.end()
 
-        def act() -> None:
-            with files.open(hit.root, hit.path, limits) as source:
-                begun, head, rest = _newest(source, limits)
-            fold.draft.session_id = head.decode("utf-8", "replace").strip()
-            fold.draft.skipped(begun)
-            for line in rest.decode("utf-8", "replace").split("\n"):
-                fold.line(line)
-            fold.end()
 
-        return guarded(act, hit, fold.draft)
+def _where(home: str, env: Mapping[str, str], folders: Sequence[str]) -> Sequence[Place]:
+    """The folders agents work in, the home directory, and where the environment says."""
+    moved = env.get("AIDER_CHAT_HISTORY_FILE", "")
+    named = [Place(folder, (_FILE,)) for folder in (*folders, home) if folder.startswith("/")]
+    if moved.startswith("/"):
+        folder, _, file = moved.rpartition("/")
+        named.append(Place(folder or "/", (file,)))
+    return named
 
 
 def _newest(source: Source, limits: Limits) -> tuple[int, bytes, bytes]:
@@ -162,4 +158,4 @@ def _newest(source: Source, limits: Limits) -> tuple[int, bytes, bytes]:
         window = min(source.size, window * 2)
 
 
-STORE = AiderStore()
+STORE = AiderStore(name="aider", where=_where)

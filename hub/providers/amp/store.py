@@ -11,19 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hub.domain.detection.intel import StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.jsonline import items, mapping, text
-from hub.providers.places import in_data, named
+from hub.providers.places import kept_by, named
 from hub.providers.store import DocumentStore
 
 _INPUT = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
 _OUTPUT = ("outputTokens",)
 
 
-def _thread(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:
+def _thread(value: Mapping[str, object], draft: IntelDraft) -> None:
     if not isinstance(value.get("messages"), list):
         draft.unknown(",".join(sorted(value)))
         return
@@ -57,5 +56,5 @@ SIGNATURE = Signature(
 """How its processes look. Its name alone is also an editor's."""
 
 STORE = DocumentStore(
-    name="amp", where=in_data("amp", ("threads", "T-*.json")), named=named("amp"), fold=_thread
+    name="amp", where=kept_by(SIGNATURE, ("threads", "T-*.json")), named=named(), fold=_thread
 )

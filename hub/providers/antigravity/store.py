@@ -21,7 +21,7 @@ from hub.domain.detection.processes import Signature
 from hub.providers import chat, jsonline, records
 from hub.providers.grammar import Grammar, by_type
 from hub.providers.jsonline import items, mapping, text
-from hub.providers.places import at, named
+from hub.providers.places import kept_by, named
 from hub.providers.store import Files, LineStore
 
 _LOG = ("antigravity*", "brain", "*", ".system_generated", "logs", "transcript.jsonl")
@@ -71,8 +71,8 @@ SIGNATURE = Signature(
 
 STORE = LineStore(
     name="antigravity",
-    where=at(".gemini", _LOG),
-    named=named("antigravity", 3),
+    where=kept_by(SIGNATURE, _LOG),
+    named=named(3),
     fold=Grammar(
         kind=_kind,
         takes={_USER: partial(_step, "user"), _ANSWER: partial(_step, "assistant")},

@@ -12,7 +12,7 @@ tool `TodoWrite`. A rewind leaves the abandoned branch in the file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from glob import escape
 
 from hub.domain.detection.intel import FoundFile, Limits, Place, StoreHit, Unreadable
@@ -20,6 +20,8 @@ from hub.domain.detection.intel_fold import IntelDraft, mcp_of
 from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, items, mapping, text, texts
+from hub.providers.lines import RecordFold
+from hub.providers.places import kept_by
 from hub.providers.store import Files, LineStore, document, stem
 
 SIGNATURE = Signature(
@@ -89,18 +91,14 @@ _SYNTHETIC = (
 _INTERRUPTED = "[Request interrupted by user"
 
 
-class ClaudeFold:
+class ClaudeFold(RecordFold):
     """The records of one session."""
 
-    def __init__(self, hit: StoreHit) -> None:
-        self.draft = IntelDraft()
-        self._hit = hit
+    def __init__(self, draft: IntelDraft) -> None:
+        super().__init__(draft)
         self._seen: set[str] = set()
         self._updates: dict[str, Mapping[str, object]] = {}
         """Changes of tasks whose calls have not ended."""
-
-    def gap(self) -> None:
-        """Nothing here hangs on the record before."""
 
     def record(self, value: Mapping[str, object]) -> None:
         """One record."""
@@ -218,18 +216,9 @@ class ClaudeFold:
         self.draft.took()
 
 
-def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
-    config = records.home_of(home, env, "CLAUDE_CONFIG_DIR", ".claude")
-    return (Place(config, ("projects", "*", "*.jsonl")),)
-
-
-def _named(found: FoundFile, place: Place) -> StoreHit | None:
+def _named(found: FoundFile) -> str | None:
     session = stem(found.path)
-    if session.startswith("agent-"):
-        return None
-    return StoreHit(
-        provider="claude", path=found.path, session_id=session, mtime_ns=found.mtime_ns, root=place.root
-    )
+    return None if session.startswith("agent-") else session
 
 
 def _tasks(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> None:
@@ -245,4 +234,10 @@ def _tasks(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> No
         draft.task(text(value.get("id")), text(value.get("subject")), text(value.get("status")))
 
 
-STORE = LineStore(name="claude", where=_where, named=_named, fold=ClaudeFold, after=_tasks)
+STORE = LineStore(
+    name="claude",
+    where=kept_by(SIGNATURE, ("projects", "*", "*.jsonl")),
+    named=_named,
+    fold=ClaudeFold,
+    after=_tasks,
+)

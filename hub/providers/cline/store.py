@@ -17,14 +17,13 @@ from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import chat, tasks
 from hub.providers.jsonline import items, mapping, text
-from hub.providers.places import at, either, named
+from hub.providers.places import kept_by, named
 from hub.providers.store import DocumentStore, Files, KindStore, beside
 
-_SESSION, _TASK = "session", ""
 _INPUT, _OUTPUT = ("inputTokens",), ("outputTokens",)
 
 
-def _messages(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:
+def _messages(value: Mapping[str, object], draft: IntelDraft) -> None:
     if not isinstance(value.get("messages"), list):
         draft.unknown(",".join(sorted(value)))
     draft.session_id = text(value.get("sessionId"))
@@ -42,12 +41,6 @@ def _about(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> No
     draft.model = draft.model or text(told.get("model"))
 
 
-_EXTENSION = tasks.store("cline", "saoudrizwan.claude-dev")
-_WHERE = either(
-    at(".cline/data", ("sessions", "*", "*.messages.json"), moved_by="CLINE_DATA_DIR", kind=_SESSION),
-    _EXTENSION.where,
-)
-
 SIGNATURE = Signature(
     executables=("cline",),
     program="cline",
@@ -60,12 +53,14 @@ SIGNATURE = Signature(
 """How the processes of its command line look; it holds its database open."""
 
 STORE = KindStore(
-    name="cline",
-    where=_WHERE,
-    kinds={
-        _SESSION: DocumentStore(
-            name="cline", where=_WHERE, named=named("cline", 1), fold=_messages, after=_about
+    {
+        "session": DocumentStore(
+            name="cline",
+            where=kept_by(SIGNATURE, ("sessions", "*", "*.messages.json")),
+            named=named(1),
+            fold=_messages,
+            after=_about,
         ),
-        _TASK: _EXTENSION,
-    },
+        "task": tasks.store("cline", "saoudrizwan.claude-dev"),
+    }
 )

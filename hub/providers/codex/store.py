@@ -15,14 +15,16 @@ Tests: tests/hub/providers/test_stores.py
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from hub.domain.detection.intel import FoundFile, Place, StoreHit
+from hub.domain.detection.intel import FoundFile
 from hub.domain.detection.intel_fold import IntelDraft, mcp_of
 from hub.domain.detection.processes import Signature
 from hub.domain.text.patterns import late
 from hub.providers import records
 from hub.providers.jsonline import count, integer, mapping, text
+from hub.providers.lines import RecordFold
+from hub.providers.places import kept_by
 from hub.providers.store import LineStore, stem
 
 SIGNATURE = Signature(
@@ -112,16 +114,16 @@ _SILENT = frozenset(
 _SKILL = late(r"^- ([\w.:-]+): .*\(file: ", re.MULTILINE)
 
 
-class CodexFold:
+class CodexFold(RecordFold):
     """The records of one session."""
 
-    def __init__(self, hit: StoreHit) -> None:
-        self.draft = IntelDraft()
-        self._hit = hit
+    def __init__(self, draft: IntelDraft) -> None:
+        super().__init__(draft)
         self._last: dict[str, tuple[str, str]] = {}
 
-    def gap(self) -> None:
+    def gap(self, count: int) -> None:
         """What was said before is not what is said next."""
+        super().gap(count)
         self._last.clear()
 
     def record(self, value: Mapping[str, object]) -> None:
@@ -256,23 +258,14 @@ class CodexFold:
             self.draft.ignored()
 
 
-def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
-    own = records.home_of(home, env, "CODEX_HOME", ".codex")
-    return (
-        Place(own, ("sessions", "*", "*", "*", "rollout-*.jsonl")),
-        Place(own, ("archived_sessions", "rollout-*.jsonl")),
-    )
-
-
-def _named(found: FoundFile, place: Place) -> StoreHit:
+def _named(found: FoundFile) -> str:
     name = _ID().search(stem(found.path))
-    return StoreHit(
-        provider="codex",
-        path=found.path,
-        session_id=name[0] if name else "",
-        mtime_ns=found.mtime_ns,
-        root=place.root,
-    )
+    return name[0] if name else ""
 
 
-STORE = LineStore(name="codex", where=_where, named=_named, fold=CodexFold)
+_WHERE = kept_by(
+    SIGNATURE,
+    ("sessions", "*", "*", "*", "rollout-*.jsonl"),
+    ("archived_sessions", "rollout-*.jsonl"),
+)
+STORE = LineStore(name="codex", where=_WHERE, named=_named, fold=CodexFold)

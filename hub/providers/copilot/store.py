@@ -13,13 +13,15 @@ Tests: tests/hub/providers/test_stores.py
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 
-from hub.domain.detection.intel import FoundFile, Place, StoreHit
+from hub.domain.detection.intel import FoundFile
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import records
+from hub.providers.grammar import Grammar, GrammarFold, Take
 from hub.providers.jsonline import count, integer, items, mapping, text
+from hub.providers.places import kept_by
 from hub.providers.store import LineStore, parent, stem
 
 SIGNATURE = Signature(
@@ -34,7 +36,6 @@ SIGNATURE = Signature(
     surfaces={"--acp": "editor", "--server": "editor"},
 )
 """How its processes look: a launcher, and the program, which holds a file of its session open."""
-_EVENTS = "events"
 _FAMILIES = frozenset(
     {
         "abort",
@@ -71,14 +72,11 @@ _FAMILIES = frozenset(
 )
 
 
-class CopilotFold:
+class CopilotFold(GrammarFold):
     """The events of one session."""
 
-    def __init__(self, hit: StoreHit) -> None:
-        self.draft = IntelDraft()
-        self._hit = hit
-        self._seen: set[str] = set()
-        self._took = {
+    def __init__(self, draft: IntelDraft) -> None:
+        takes = {
             "session.start": self._start,
             "session.resume": self._start,
             "session.model_change": self._model,
@@ -92,29 +90,13 @@ class CopilotFold:
             "tool.execution_start": self._tool,
             "tool.execution_complete": self._changed,
         }
+        super().__init__(
+            draft, Grammar(takes={kind: _of_data(take) for kind, take in takes.items()}, families=_FAMILIES)
+        )
         self._metered = False
         from hub.providers.copilot.todos import Todos  # noqa: PLC0415  # SQLite, for sessions of Copilot's alone
 
         self._todos = Todos()
-
-    def gap(self) -> None:
-        """Nothing here hangs on the event before."""
-
-    def record(self, value: Mapping[str, object]) -> None:
-        """One event."""
-        kind, name = text(value.get("type")), text(value.get("id"))
-        if name and name in self._seen:
-            self.draft.repeated()
-            return
-        self._seen.add(name)
-        take = self._took.get(kind)
-        if take is not None:
-            take(mapping(value.get("data")))
-            self.draft.took()
-        elif kind.partition(".")[0] in _FAMILIES:
-            self.draft.ignored()
-        else:
-            self.draft.unknown(kind)
 
     def _start(self, data: Mapping[str, object]) -> None:
         self.draft.session_id = text(data.get("sessionId")) or self.draft.session_id
@@ -191,23 +173,19 @@ class CopilotFold:
         )
 
 
-def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
-    own = records.home_of(home, env, "COPILOT_HOME", ".copilot")
-    return (
-        Place(own, ("session-state", "*", "events.jsonl"), _EVENTS),
-        Place(own, ("session-state", "*.jsonl")),
-        Place(own, ("history-session-state", "*.jsonl")),
-    )
+def _of_data(take: Callable[[Mapping[str, object]], None]) -> Take:
+    return lambda _, value: take(mapping(value.get("data")))
 
 
-def _named(found: FoundFile, place: Place) -> StoreHit:
-    return StoreHit(
-        provider="copilot",
-        path=found.path,
-        session_id=parent(found.path) if place.kind == _EVENTS else stem(found.path),
-        mtime_ns=found.mtime_ns,
-        root=place.root,
-    )
+def _named(found: FoundFile) -> str:
+    name = stem(found.path)
+    return parent(found.path) if name == "events" else name
 
 
-STORE = LineStore(name="copilot", where=_where, named=_named, fold=CopilotFold)
+_WHERE = kept_by(
+    SIGNATURE,
+    ("session-state", "*", "events.jsonl"),
+    ("session-state", "*.jsonl"),
+    ("history-session-state", "*.jsonl"),
+)
+STORE = LineStore(name="copilot", where=_WHERE, named=_named, fold=CopilotFold)

@@ -25,7 +25,7 @@ _MILLISECONDS = 10**11
 """A time above this is no number of seconds."""
 
 
-def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
+def _where(home: str, _env: Mapping[str, str], folders: Sequence[str]) -> Sequence[Place]:
     return [Place(folder, (".crush", "crush.db")) for folder in (*folders, home)]
 
 

@@ -19,9 +19,9 @@ from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.cursor import editor
 from hub.providers.grammar import Grammar, by_type
+from hub.providers.homes import home_of
 from hub.providers.jsonline import mapping, text
-from hub.providers.places import at, named
-from hub.providers.records import home_of
+from hub.providers.places import kept_by, named
 from hub.providers.store import DatabaseStore, Files, KindStore, LineStore, beside
 
 _TRANSCRIPTS = ("projects", "*", "agent-transcripts")
@@ -41,25 +41,11 @@ def _project(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> 
     draft.cwd = text(beside(files, hit, f"{project}/.workspace-trusted", limits).get("workspacePath"))
 
 
-_TRANSCRIPT, _EDITOR = "transcript", "editor"
-
-
-def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
+def _editors(home: str, env: Mapping[str, str], _folders: Sequence[str]) -> Sequence[Place]:
     settings = home_of(home, env, "XDG_CONFIG_HOME", ".config")
     editors = (f"{settings}/Cursor", f"{home}/.cursor-server/data")
-    return [
-        *_AGENTS(home, env),
-        *(Place(f"{root}/User/globalStorage", ("state.vscdb",), _EDITOR) for root in editors),
-    ]
+    return [Place(f"{root}/User/globalStorage", ("state.vscdb",)) for root in editors]
 
-
-_AGENTS = at(
-    ".cursor",
-    (*_TRANSCRIPTS, "*", "*.jsonl"),
-    (*_TRANSCRIPTS, "*.jsonl"),
-    moved_by="CURSOR_DATA_DIR",
-    kind=_TRANSCRIPT,
-)
 
 SIGNATURE = Signature(
     executables=("cursor-agent",),
@@ -74,13 +60,11 @@ SIGNATURE = Signature(
 """How the processes of its command line look: a Node of its own that runs a script beside it. The editor is no session's."""
 
 STORE = KindStore(
-    name="cursor",
-    where=_where,
-    kinds={
-        _TRANSCRIPT: LineStore(
+    {
+        "transcript": LineStore(
             name="cursor",
-            where=_where,
-            named=named("cursor"),
+            where=kept_by(SIGNATURE, (*_TRANSCRIPTS, "*", "*.jsonl"), (*_TRANSCRIPTS, "*.jsonl")),
+            named=named(),
             fold=Grammar(
                 kind=_kind,
                 takes={"user": _message, "assistant": _message},
@@ -88,6 +72,8 @@ STORE = KindStore(
             ).fold,
             after=_project,
         ),
-        _EDITOR: DatabaseStore(name="cursor", where=_where, listed=editor.listed, fold=editor.conversation),
-    },
+        "editor": DatabaseStore(
+            name="cursor", where=_editors, listed=editor.listed, fold=editor.conversation
+        ),
+    }
 )

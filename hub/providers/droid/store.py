@@ -10,16 +10,16 @@ in a message before it; the thinking tokens are among the output tokens; a model
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from hub.domain.detection.intel import Limits, Place, StoreHit
+from hub.domain.detection.intel import Limits, StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.grammar import Grammar
 from hub.providers.jsonline import count, mapping, text
-from hub.providers.places import named
-from hub.providers.records import checklist, home_of, todos
+from hub.providers.places import kept_by, named
+from hub.providers.records import checklist, todos
 from hub.providers.store import Files, LineStore, beside
 
 _OWN = ("<system-reminder>", "<system-notification>")
@@ -53,11 +53,6 @@ def _settings(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) ->
         draft.total(*(sum(count(used.get(name)) for name in names) for names in (_INPUT, _OUTPUT)))
 
 
-def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
-    own = f"{home_of(home, env, 'FACTORY_HOME_OVERRIDE', '').rstrip('/')}/.factory"
-    return [Place(own, ("sessions", "*", "*.jsonl")), Place(own, ("sessions", "*.jsonl"))]
-
-
 SIGNATURE = Signature(
     executables=("droid",),
     packages=("@factory/cli",),
@@ -72,8 +67,8 @@ SIGNATURE = Signature(
 
 STORE = LineStore(
     name="droid",
-    where=_where,
-    named=named("droid"),
+    where=kept_by(SIGNATURE, ("sessions", "*", "*.jsonl"), ("sessions", "*.jsonl")),
+    named=named(),
     fold=Grammar(
         takes={"session_start": _start, "message": _message, "todo_state": _todos},
         silent={"session_settings", "session_end", "compaction_state", "agent_turn_outcome"},

@@ -14,13 +14,15 @@ short name or, in the first generation, the SHA-256 of the project's path; which
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from hub.domain.detection.intel import FoundFile, Limits, Place, StoreHit, Unreadable
+from hub.domain.detection.intel import FoundFile, Limits, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, items, mapping, text
+from hub.providers.lines import RecordFold
+from hub.providers.places import kept_by
 from hub.providers.store import DocumentStore, Files, KindStore, LineStore, document, parent
 
 SIGNATURE = Signature(
@@ -36,23 +38,18 @@ SIGNATURE = Signature(
 """How its processes look: it starts itself once more, as its own child."""
 _OWN = ("<session_context>", "This is the Gemini CLI.", "<state_snapshot>")
 _SILENT = frozenset({"info", "warning", "error", "about", "help", "stats", "compression"})
-LINES, DOCUMENT = "lines", "document"
 _SHELL = "run_shell_command"
 _DIGITS = 3
 _BELOW = ("Process Group PGID", "Background PIDs", "Signal", "Exit Code", "Error")
 """The lines below what a command wrote, from the last one up, each where there is something to tell."""
 
 
-class GeminiFold:
+class GeminiFold(RecordFold):
     """The records of one session."""
 
-    def __init__(self, hit: StoreHit) -> None:
-        self.draft = IntelDraft()
-        self._hit = hit
+    def __init__(self, draft: IntelDraft) -> None:
+        super().__init__(draft)
         self._called: set[str] = set()
-
-    def gap(self) -> None:
-        """Nothing here hangs on the record before."""
 
     def record(self, value: Mapping[str, object]) -> None:
         """One record: the head, a patch, or a message."""
@@ -137,28 +134,17 @@ def _ran(words: str) -> tuple[str, int | None]:
     return wrote.removeprefix("Output: "), 0 if ended else None
 
 
-def _document(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:
-    fold = GeminiFold(hit)
-    fold.draft = draft
+def _document(value: Mapping[str, object], draft: IntelDraft) -> None:
     draft.session_id = text(value.get("sessionId"))
     if isinstance(value.get("messages"), list):
-        fold.messages(value["messages"])
+        GeminiFold(draft).messages(value["messages"])
     else:
         draft.unknown(",".join(sorted(value)))
 
 
-def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
-    own = f"{records.home_of(home, env, 'GEMINI_CLI_HOME', '').rstrip('/')}/.gemini"
-    return (
-        Place(own, ("tmp", "*", "chats", "session-*.jsonl"), LINES),
-        Place(own, ("tmp", "*", "chats", "session-*.json"), DOCUMENT),
-    )
-
-
-def _named(found: FoundFile, place: Place) -> StoreHit:
-    return StoreHit(
-        provider="gemini", path=found.path, mtime_ns=found.mtime_ns, root=place.root, kind=place.kind
-    )
+def _named(_: FoundFile) -> str:
+    """Its records tell."""
+    return ""
 
 
 def _project(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> None:
@@ -184,10 +170,20 @@ def _hashed(path: str) -> str:
 
 
 STORE = KindStore(
-    name="gemini",
-    where=_where,
-    kinds={
-        LINES: LineStore(name="gemini", where=_where, named=_named, fold=GeminiFold, after=_project),
-        DOCUMENT: DocumentStore(name="gemini", where=_where, named=_named, fold=_document, after=_project),
-    },
+    {
+        "lines": LineStore(
+            name="gemini",
+            where=kept_by(SIGNATURE, ("tmp", "*", "chats", "session-*.jsonl")),
+            named=_named,
+            fold=GeminiFold,
+            after=_project,
+        ),
+        "document": DocumentStore(
+            name="gemini",
+            where=kept_by(SIGNATURE, ("tmp", "*", "chats", "session-*.json")),
+            named=_named,
+            fold=_document,
+            after=_project,
+        ),
+    }
 )

@@ -19,11 +19,11 @@ from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import chat, records
 from hub.providers.grammar import Grammar
+from hub.providers.homes import home_of
 from hub.providers.jsonline import count, items, mapping, text
 from hub.providers.places import named
-from hub.providers.store import Database, DatabaseStore, KindStore, LineStore
+from hub.providers.store import Database, DatabaseStore, KindStore, LineStore, Where
 
-DATABASE, LINES = "database", "lines"
 _SESSION = ("id", "working_dir", "updated_at", "parent_session_id", "session_type")
 _SUMS = (
     "accumulated_input_tokens",
@@ -37,13 +37,14 @@ _LOOKS = ("view", "undo_edit")
 _HEAD = "working_dir"
 
 
-def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
-    moved = env.get("GOOSE_PATH_ROOT", "")
-    own = f"{moved}/data" if moved.startswith("/") else f"{records.data_home(home, env)}/goose"
-    return (
-        Place(f"{own}/sessions", ("sessions.db",), DATABASE),
-        Place(f"{own}/sessions", ("*.jsonl",), LINES),
-    )
+def _at(pattern: str) -> Where:
+    def where(home: str, env: Mapping[str, str], _folders: Sequence[str]) -> Sequence[Place]:
+        moved = env.get("GOOSE_PATH_ROOT", "")
+        data = home_of(home, env, "XDG_DATA_HOME", ".local/share")
+        own = f"{moved}/data" if moved.startswith("/") else f"{data}/goose"
+        return [Place(f"{own}/sessions", (pattern,))]
+
+    return where
 
 
 def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[StoreHit]:
@@ -132,15 +133,13 @@ SIGNATURE = Signature(
 """How its processes look; it holds its database open. A program of the same name changes databases, and ends."""
 
 STORE = KindStore(
-    name="goose",
-    where=_where,
-    kinds={
-        DATABASE: DatabaseStore(name="goose", where=_where, listed=_listed, fold=_session),
-        LINES: LineStore(
+    {
+        "database": DatabaseStore(name="goose", where=_at("sessions.db"), listed=_listed, fold=_session),
+        "lines": LineStore(
             name="goose",
-            where=_where,
-            named=named("goose"),
+            where=_at("*.jsonl"),
+            named=named(),
             fold=Grammar(kind=_kind, takes={_HEAD: _head, "user": _message, "assistant": _message}).fold,
         ),
-    },
+    }
 )

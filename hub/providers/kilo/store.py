@@ -13,11 +13,7 @@ import attrs
 
 from hub.providers import tasks
 from hub.providers.opencode import store as opencode
-from hub.providers.places import either
 from hub.providers.store import KindStore
-
-_SESSIONS = opencode.store("kilo", "kilo", "kilo.db")
-_TASKS = tasks.store("kilo", "kilocode.kilo-code")
 
 _PLATFORMS = tuple(f"{system}-{chip}" for system in ("linux", "darwin") for chip in ("x64", "arm64"))
 SIGNATURE = attrs.evolve(
@@ -32,5 +28,8 @@ SIGNATURE = attrs.evolve(
 """How its processes look, which are OpenCode's under another name. The name alone is also an editor's."""
 
 STORE = KindStore(
-    name="kilo", where=either(_SESSIONS.where, _TASKS.where), kinds={**_SESSIONS.kinds, "": _TASKS}
+    {
+        **opencode.store("kilo", SIGNATURE, "kilo.db").kinds,
+        "task": tasks.store("kilo", "kilocode.kilo-code"),
+    }
 )

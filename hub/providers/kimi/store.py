@@ -19,11 +19,10 @@ from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.grammar import Grammar, by_type
 from hub.providers.jsonline import items, mapping, text
-from hub.providers.places import at, either, named
+from hub.providers.places import at, named
 from hub.providers.records import said
 from hub.providers.store import Files, KindStore, LineStore, beside, parent
 
-CODE, CLI = "code", "cli"
 _INPUT, _OUTPUT = ("inputOther", "inputCacheRead", "inputCacheCreation"), ("output",)
 _OLD_INPUT = ("input_other", "input_cache_read", "input_cache_creation")
 _FAMILIES = frozenset(
@@ -58,15 +57,6 @@ _FAMILIES = frozenset(
         "usage",
     }
 )
-_OTHER = "other"
-"""An event of a known family that tells nothing."""
-
-
-def _kind(value: Mapping[str, object]) -> str:
-    kind = by_type(value)
-    if kind in _TAKES:
-        return kind
-    return _OTHER if kind.partition(".")[0] in _FAMILIES else kind
 
 
 def _prompt(draft: IntelDraft, value: Mapping[str, object]) -> None:
@@ -188,16 +178,6 @@ def _md5(path: str) -> str:
     return md5(path.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
-_WHERE = either(
-    at(
-        ".kimi-code",
-        ("sessions", "*", "*", "agents", "main", "wire.jsonl"),
-        moved_by="KIMI_CODE_HOME",
-        kind=CODE,
-    ),
-    at(".kimi", ("sessions", "*", "*", "wire.jsonl"), moved_by="KIMI_SHARE_DIR", kind=CLI),
-)
-
 SIGNATURE = Signature(
     executables=("kimi",),
     packages=("@moonshot-ai/kimi-code", "tools/kimi-cli"),
@@ -210,16 +190,20 @@ SIGNATURE = Signature(
 """How its processes look; it writes its name over its arguments. Two generations have a folder each, so none is named."""
 
 STORE = KindStore(
-    name="kimi",
-    where=_WHERE,
-    kinds={
-        CODE: LineStore(
+    {
+        "code": LineStore(
             name="kimi",
-            where=_WHERE,
-            named=named("kimi", 3),
-            fold=Grammar(kind=_kind, takes=_TAKES, silent={_OTHER}).fold,
+            where=at("KIMI_CODE_HOME", ".kimi-code", ("sessions", "*", "*", "agents", "main", "wire.jsonl")),
+            named=named(3),
+            fold=Grammar(takes=_TAKES, families=_FAMILIES).fold,
             after=_state,
         ),
-        CLI: LineStore(name="kimi", where=_WHERE, named=named("kimi", 1), fold=_OLD.fold, after=_folder),
-    },
+        "cli": LineStore(
+            name="kimi",
+            where=at("KIMI_SHARE_DIR", ".kimi", ("sessions", "*", "*", "wire.jsonl")),
+            named=named(1),
+            fold=_OLD.fold,
+            after=_folder,
+        ),
+    }
 )

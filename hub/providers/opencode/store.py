@@ -27,7 +27,7 @@ from hub.domain.detection.processes import Signature
 from hub.domain.text.patterns import late
 from hub.providers import records
 from hub.providers.jsonline import count, integer, items, mapping, text
-from hub.providers.places import named
+from hub.providers.places import kept_by, named
 from hub.providers.store import Database, DatabaseStore, DocumentStore, Files, KindStore, document, stem
 
 _LEFT_BEHIND = late(r"(?:^|/)__pycache__/|\.py[co]$")
@@ -92,7 +92,7 @@ def _unquoted(words: str) -> str:
     return inner if len(words) > 1 and words[0] == words[-1] == '"' and '"' not in inner else words
 
 
-def _fold_tree(value: Mapping[str, object], draft: IntelDraft, hit: StoreHit) -> None:  # one shape
+def _fold_tree(value: Mapping[str, object], draft: IntelDraft) -> None:
     """The session's own file."""
     draft.cwd = text(value.get("directory"))
     draft.took()
@@ -133,7 +133,6 @@ SIGNATURE = Signature(
     surfaces={"serve": "server", "web": "server", "acp": "editor"},
 )
 """How its processes look; it holds its database open."""
-DATABASE, TREE = "database", "tree"
 _SESSION = ("id", "parent_id", "directory", "time_updated")
 _SUMS = ("tokens_input", "tokens_cache_read", "tokens_cache_write", "tokens_output", "tokens_reasoning")
 
@@ -170,24 +169,22 @@ def _rows(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
             draft.total(fresh + read + written, out + thought)
 
 
-def store(name: str, folder: str, file: str) -> KindStore:
-    """The store of an agent that keeps its sessions as OpenCode does: below this folder of data, in this database."""
-
-    def where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
-        own = f"{records.data_home(home, env)}/{folder}"
-        return (
-            Place(own, (file,), DATABASE),
-            Place(own, ("storage", "session", "*", "ses_*.json"), TREE),
-        )
-
+def store(name: str, signature: Signature, file: str) -> KindStore:
+    """The store of an agent that keeps its sessions as OpenCode does, in this database."""
     return KindStore(
-        name=name,
-        where=where,
-        kinds={
-            DATABASE: DatabaseStore(name=name, where=where, listed=_listed, fold=_rows),
-            TREE: DocumentStore(name=name, where=where, named=named(name), fold=_fold_tree, after=_below),
-        },
+        {
+            "database": DatabaseStore(
+                name=name, where=kept_by(signature, (file,)), listed=_listed, fold=_rows
+            ),
+            "tree": DocumentStore(
+                name=name,
+                where=kept_by(signature, ("storage", "session", "*", "ses_*.json")),
+                named=named(),
+                fold=_fold_tree,
+                after=_below,
+            ),
+        }
     )
 
 
-STORE = store("opencode", "opencode", "opencode.db")
+STORE = store("opencode", SIGNATURE, "opencode.db")

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hub.domain.detection.intel import StoreHit
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.grammar import Grammar, GrammarFold
 from hub.providers.jsonline import mapping, text
-from hub.providers.places import at, named
+from hub.providers.places import kept_by, named
 from hub.providers.store import LineStore
 
 _INPUT, _OUTPUT = ("input", "cacheRead", "cacheWrite"), ("output",)
@@ -65,13 +64,14 @@ _GRAMMAR = Grammar(
 class PiFold(GrammarFold):
     """The entries of one session."""
 
-    def __init__(self, hit: StoreHit) -> None:
-        super().__init__(_GRAMMAR)
+    def __init__(self, draft: IntelDraft) -> None:
+        super().__init__(draft, _GRAMMAR)
         self._parents: dict[str, str] = {}
         self._last = ""
 
-    def gap(self) -> None:
+    def gap(self, count: int) -> None:
         """The parents of what follows may lie in what was not read."""
+        super().gap(count)
         self._parents.clear()
         self._last = ""
 
@@ -107,7 +107,7 @@ SIGNATURE = Signature(
 
 STORE = LineStore(
     name="pi",
-    where=at(".pi/agent", ("sessions", "*", "*.jsonl"), moved_by="PI_CODING_AGENT_DIR"),
-    named=named("pi", after="_"),
+    where=kept_by(SIGNATURE, ("sessions", "*", "*.jsonl")),
+    named=named(after="_"),
     fold=PiFold,
 )

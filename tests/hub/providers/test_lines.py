@@ -30,11 +30,11 @@ class Held:
         return self.data[offset : offset + count]
 
 
-class Fold:
+class Fold(lines.RecordFold):
     """Keeps what it is given; the first record is the prompt."""
 
     def __init__(self) -> None:
-        self.draft = IntelDraft()
+        super().__init__(IntelDraft())
         self.seen: list[object] = []
         self.gaps = 0
 
@@ -43,7 +43,8 @@ class Fold:
         self.draft.took()
         self.draft.said("user", "prompt")
 
-    def gap(self) -> None:
+    def gap(self, count: int) -> None:
+        super().gap(count)
         self.gaps += 1
 
 

@@ -10,7 +10,7 @@ from hub.providers import records
 from hub.providers.codex.store import CodexFold as Codex
 from hub.providers.copilot.store import CopilotFold as Copilot
 from hub.providers.gemini.store import GeminiFold as Gemini
-from hub.providers.qwen.store import QwenFold as Qwen
+from hub.providers.qwen.store import STORE as QWEN
 
 HIT = StoreHit(provider="p", path="/s/1.jsonl")
 
@@ -38,13 +38,13 @@ def codex(*, well):
         "call_id": "c",
         "output": {"output": "so", "metadata": {"exit_code": int(not well)}},
     }
-    return Codex(HIT), [{"type": "response_item", "payload": payload} for payload in (call, end)]
+    return Codex(IntelDraft()), [{"type": "response_item", "payload": payload} for payload in (call, end)]
 
 
 def qwen(*, well):
     call = {"functionCall": {"id": "c", "name": "todo_write", "args": {"todos": STEPS}}}
     end = {"callId": "c", "status": "success" if well else "error"}
-    return Qwen(HIT), [
+    return QWEN.fold(IntelDraft()), [
         {"type": "assistant", "uuid": "1", "message": {"parts": [call]}},
         {"type": "tool_result", "uuid": "2", "toolCallResult": end},
     ]
@@ -54,7 +54,9 @@ def copilot(*, well):
     call = {"toolCallId": "c", "toolName": "update_todo", "arguments": {"todos": "- [ ] a"}}
     end = {"toolCallId": "c", "success": well}
     kinds = ("tool.execution_start", "tool.execution_complete")
-    return Copilot(HIT), [{"type": kind, "data": data} for kind, data in zip(kinds, (call, end), strict=True)]
+    return Copilot(IntelDraft()), [
+        {"type": kind, "data": data} for kind, data in zip(kinds, (call, end), strict=True)
+    ]
 
 
 def gemini(*, well):
@@ -64,7 +66,7 @@ def gemini(*, well):
         "args": {"todos": STEPS},
         "status": "success" if well else "cancelled",
     }
-    return Gemini(HIT), [{"type": "gemini", "id": "1", "toolCalls": [call]}]
+    return Gemini(IntelDraft()), [{"type": "gemini", "id": "1", "toolCalls": [call]}]
 
 
 @pytest.mark.parametrize("agent", [codex, qwen, copilot, gemini])

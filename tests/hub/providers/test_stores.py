@@ -61,7 +61,6 @@ def files_of(home: Path, provider: str) -> list[Path]:
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_each_store_keeps_the_contract(provider):
     store: Store = stores.load(provider)
-    assert store.name == provider
     places = store.locations("/home/x", {}, ["/home/x/repo"])
     assert places
     assert all(place.root.startswith("/home/x") and place.pattern for place in places)

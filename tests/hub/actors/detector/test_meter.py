@@ -18,7 +18,6 @@ from hub.domain.detection.intel import WHOLE, SessionIntel, StoreHit
 from hub.domain.quota.elsewhere import UNSEEN, Elsewhere
 from hub.io.stores import StoreFiles
 from hub.providers import stores
-from hub.providers.gemini.store import LINES
 from hub.providers.quota import document
 from hub.providers.registry import spent
 from tests.hub.providers.stores import home_of
@@ -299,7 +298,7 @@ def test_the_answers_of_a_real_session_add_up_to_what_its_store_tells(name, patt
     told = [used for line in lines(name, pattern) if (used := client.answer(line, "s")) is not None]
     whole = sum({used.name: used.tokens for used in told}.values())
     path = next((STORES / name).glob(pattern))
-    hit = StoreHit(provider=name, path=str(path), root=str(STORES), kind=LINES)
+    hit = StoreHit(provider=name, path=str(path), root=str(STORES), kind="lines")
     intel = stores.read(hit, StoreFiles(), WHOLE)
     assert whole == intel.tokens_in + intel.tokens_out > 0
     assert len(told) > len({used.name for used in told}) or name in ("codex", "qwen")

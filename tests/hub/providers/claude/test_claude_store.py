@@ -9,6 +9,7 @@ import attrs
 import pytest
 
 from hub.domain.detection.intel import GLANCE, StoredTurn, StoreHit
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.providers.claude.store import STORE, ClaudeFold
 from tests.hub.providers.stores import hits_of, home_of, only
 
@@ -84,7 +85,7 @@ def test_a_subagents_file_is_no_session(tmp_path):
 
 
 def _fold(*values):
-    fold = ClaudeFold(StoreHit(provider="claude", path="/x/s.jsonl"))
+    fold = ClaudeFold(IntelDraft())
     for value in values:
         fold.record(value)
     return fold.draft.finish(StoreHit(provider="claude", path="/x/s.jsonl"))

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from hub.domain.detection.intel import StoreHit
+from hub.domain.detection.intel_fold import IntelDraft
 from hub.providers.gemini.store import GeminiFold
 
 HIT = StoreHit(provider="gemini", path="/s/session-1.jsonl")
@@ -14,7 +15,7 @@ HIT = StoreHit(provider="gemini", path="/s/session-1.jsonl")
 
 def ended(words: str, *, tool: str = "run_shell_command", status: str = "success", given=None):
     """The end of one call whose tool told these words."""
-    fold = GeminiFold(HIT)
+    fold = GeminiFold(IntelDraft())
     answer = {"functionResponse": {"response": {"output": words}}}
     call = {"id": "k", "name": tool, "args": given or {"command": "x"}, "status": status, "result": [answer]}
     fold.record({"id": "m", "type": "gemini", "content": "", "toolCalls": [call]})
@@ -71,7 +72,7 @@ def test_a_list_of_tasks_is_told_of_the_call_that_set_it():
 
 
 def test_a_file_counts_where_the_call_that_writes_it_has_no_answer_on_record():
-    fold = GeminiFold(HIT)
+    fold = GeminiFold(IntelDraft())
     call = {"id": "k", "name": "write_file", "args": {"file_path": "a.py"}, "status": "success"}
     fold.record(json.loads(json.dumps({"id": "m", "type": "gemini", "content": "", "toolCalls": [call]})))
     assert fold.draft.finish(HIT).files_touched == ("a.py",)
