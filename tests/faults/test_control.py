@@ -165,42 +165,6 @@ def test_an_agent_without_a_way_in_takes_no_reply(made, tmp_path):
     assert state_of(agent) == ""
 
 
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("/api/handoff", {}),
-        ("/api/session/stop", {}),
-        ("/api/session/reply", {"reply": "x"}),
-        ("/api/session/pause", {"pause": True}),
-    ],
-)
-def test_without_a_session_there_is_nothing_to_control(made, path, body):
-    """409 `no_active_session` for each."""
-    made.script("demo-first", {"done": ""})
-    made.configure()
-    api = made.start()
-    with pytest.raises(HubError) as caught:
-        api.post(path, body)
-    assert caught.value.code is Code.NO_ACTIVE_SESSION
-
-
-def test_a_handoff_to_nobody_leaves_the_agent_at_work(made, oracle):
-    """409 `no_fallback`; the agent is not disturbed."""
-    made.script("demo-first", write(oracle, "a.txt", "one"), *TICKS)
-    made.configure()
-    api = made.start()
-    api.post("/api/run", {"task": "work"})
-    made.says("tick")
-    with pytest.raises(HubError) as caught:
-        api.post("/api/handoff")
-    assert caught.value.code is Code.NO_FALLBACK
-    before = ticks(made)
-    until(lambda: ticks(made) > before, "the agent works on")
-    made.stop()
-    assert len(made.starts()) == 1
-    check_invariants(made, oracle)
-
-
 @pytest.mark.parametrize("command", ["worktree", "read-tree"])
 def test_a_stop_does_not_wait_for_a_worktree_that_takes_its_time(made, oracle, tmp_path, command):
     """A checkout of a large repository: its git is ended with the session, and nothing of it is in the next one's way."""
