@@ -1,4 +1,4 @@
-"""`hub service`: a project's daemon as a service of the user's, started at login by systemd.
+"""`hub service`: a project's daemon as a service of the user's, started at login by systemd or launchd.
 
 Owns: the unit's text, its name and its place.
 Must not: run as root for the whole machine: a daemon serves one user.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import plistlib
 import re
 import shutil
 import subprocess
@@ -23,7 +24,6 @@ from hub.cli.base import Group
 from hub.cli.context import json_option, project_dir, trust_option
 from hub.errors import Code, HubError
 
-_MANAGER = ("systemctl", "--user")
 _HOLDS_ON = (2, 5, 74, 75, 76)
 """Exit statuses that another start would only repeat: a wrong setting, no trust, a broken disk, a taken lock or port."""
 _STOP = 120
@@ -38,6 +38,7 @@ class Unit:
 
     root: Path
     environ: Mapping[str, str]
+    darwin: bool = sys.platform == "darwin"
 
     @property
     def name(self) -> str:
@@ -48,8 +49,14 @@ class Unit:
     @property
     def path(self) -> Path:
         """Where the user's service manager looks for it."""
-        config = Path(self.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-        return config / "systemd/user" / f"{self.name}.service"
+        home = Path.home()
+        if self.darwin:
+            return home / "Library/LaunchAgents" / f"{self.name}.plist"
+        return (
+            Path(self.environ.get("XDG_CONFIG_HOME") or home / ".config")
+            / "systemd/user"
+            / f"{self.name}.service"
+        )
 
     @property
     def variables(self) -> dict[str, str]:
@@ -62,8 +69,11 @@ class Unit:
         """How the daemon is started; -P, for where a service stands there may be a folder called hub."""
         return [sys.executable, "-P", "-m", "hub", "--project", str(self.root), "daemon"]
 
-    def text(self) -> str:
+    def text(self) -> bytes:
         """The file."""
+        return self._plist() if self.darwin else self._systemd().encode()
+
+    def _systemd(self) -> str:
         variables = "".join(
             f"Environment={_quoted(f'{name}={value}')}\n" for name, value in self.variables.items()
         )
@@ -75,6 +85,35 @@ class Unit:
             f"KillMode=process\nTimeoutStopSec={_STOP}\n\n"
             "[Install]\nWantedBy=default.target\n"
         )
+
+    def _plist(self) -> bytes:
+        return plistlib.dumps(
+            {
+                "Label": self.name,
+                "ProgramArguments": self.command,
+                "EnvironmentVariables": self.variables,
+                "RunAtLoad": True,
+                "KeepAlive": {"SuccessfulExit": False},
+                "AbandonProcessGroup": True,
+                "ExitTimeOut": _STOP,
+            }
+        )
+
+    def control(self, verb: str) -> list[list[str]]:
+        """The commands that bring the service manager to `start`, `stop` or `ask`."""
+        if self.darwin:
+            domain = f"gui/{os.getuid()}"
+            return {
+                "start": [["launchctl", "bootstrap", domain, str(self.path)]],
+                "stop": [["launchctl", "bootout", f"{domain}/{self.name}"]],
+                "ask": [["launchctl", "print", f"{domain}/{self.name}"]],
+            }[verb]
+        user = ["systemctl", "--user"]
+        return {
+            "start": [[*user, "daemon-reload"], [*user, "enable", "--now", f"{self.name}.service"]],
+            "stop": [[*user, "disable", "--now", f"{self.name}.service"]],
+            "ask": [[*user, "is-active", f"{self.name}.service"]],
+        }[verb]
 
 
 def _percent(text: str) -> str:
@@ -112,14 +151,17 @@ def install(ctx: click.Context, *, once: bool, as_json: bool) -> None:
     unit = _unit(ctx)
     with coded_errors(unit.path):
         unit.path.parent.mkdir(parents=True, exist_ok=True)
-        unit.path.write_bytes(unit.text().encode())
-    _run(unit, ["daemon-reload"], ["enable", "--now", unit.path.name])
+        unit.path.write_bytes(unit.text())
+    _run(unit, "start")
     told = {"name": unit.name, "path": str(unit.path), "project": str(unit.root)}
     lines = [
         f"wrote {unit.path}",
         "the daemon runs, and starts again when you log in; see: hub service status",
-        f"to have it before you log in: loginctl enable-linger; its log: journalctl --user -u {unit.name}",
     ]
+    if not unit.darwin:
+        lines.append(
+            f"to have it before you log in: loginctl enable-linger; its log: journalctl --user -u {unit.name}"
+        )
     click.echo(json.dumps(told) if as_json else "\n".join(lines))
 
 
@@ -136,11 +178,13 @@ def status(ctx: click.Context, *, as_json: bool) -> None:
         raise HubError(
             Code.NOT_FOUND, f"There is no service for {unit.root}.", hint="Make one: hub service install"
         )
-    asked = subprocess.run(
-        [*_MANAGER, "is-active", unit.path.name], capture_output=True, text=True, check=False
+    asked = subprocess.run(unit.control("ask")[0], capture_output=True, text=True, check=False)
+    state = (
+        ("active" if asked.returncode == 0 else "inactive")
+        if unit.darwin
+        else asked.stdout.strip() or "unknown"
     )
-    state = asked.stdout.strip() or "unknown"
-    current = unit.path.read_bytes() == unit.text().encode()
+    current = unit.path.read_bytes() == unit.text()
     told = {"name": unit.name, "path": str(unit.path), "state": state, "current": current}
     stale = (
         "" if current else "\nit was written by another hub or another PATH; to renew it: hub service install"
@@ -163,7 +207,7 @@ def remove(ctx: click.Context, *, as_json: bool) -> None:
         )
     stopped = "the daemon has stopped"
     try:
-        _run(unit, ["disable", "--now", unit.path.name])
+        _run(unit, "stop")
     except HubError as error:  # in a container nobody may be there to ask; then nobody starts it either
         stopped = f"the service manager could not be asked: {error.detail}"
     unit.path.unlink()
@@ -178,20 +222,19 @@ def _unit(ctx: click.Context) -> Unit:
     return Unit(Path(os.path.realpath(find_project(project_dir(ctx)))), os.environ)
 
 
-def _run(unit: Unit, *orders: list[str]) -> None:
+def _run(unit: Unit, verb: str) -> None:
     """Have the service manager do it.
 
     Raises:
         HubError: `program_missing`, or `unavailable` with its own words.
     """
-    if shutil.which(_MANAGER[0]) is None:
-        raise HubError(
-            Code.PROGRAM_MISSING,
-            f"{_MANAGER[0]} is not here, which starts services.",
-            hint="Without it the daemon is started by hand: hub daemon",
-        )
-    for order in orders:
-        command = [*_MANAGER, *order]
+    for command in unit.control(verb):
+        if shutil.which(command[0]) is None:
+            raise HubError(
+                Code.PROGRAM_MISSING,
+                f"{command[0]} is not here, which starts services.",
+                hint="Without it the daemon is started by hand: hub daemon",
+            )
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise HubError(
