@@ -202,18 +202,13 @@ def encode(contract: Contract) -> bytes:
     return canonical(to_json(contract))
 
 
-def signature(contract: Contract, key: bytes) -> str:
-    """HMAC-SHA256, in hex, over the canonical contract without `signature`.
+def sign(contract: Contract, key: bytes) -> Contract:
+    """The contract with its signature.
 
     Raises:
         ValueError: The key is shorter than 32 bytes.
     """
-    return _mac(to_json(contract), key)
-
-
-def sign(contract: Contract, key: bytes) -> Contract:
-    """The contract with its signature."""
-    return attrs.evolve(contract, signature=signature(contract, key))
+    return attrs.evolve(contract, signature=_mac(to_json(contract), key))
 
 
 def verify(
