@@ -276,7 +276,7 @@ class GoldFold:
     def _finish(self) -> Facts:
         """What only the end of the log decides: the code in flight and what is next."""
         self._flush()
-        for call in self._calls.unfinished:
+        for call in self._calls.by_id.values():
             if call.writes:
                 self._add(Facet.ARTIFACTS, call.path, call.id, gold=not call.path.startswith("/"))
                 if call.excerpt:

@@ -72,7 +72,7 @@ def classify(
     if kind is not FailureClass.USAGE_LIMIT:
         return Failure(kind, said)
     reset = parse_reset(text, now, None)
-    resets_at = reset.at if reset else hint
+    resets_at = reset if reset is not None else hint
     return Failure(kind, said, resets_at, window(text, None if resets_at is None else resets_at - now))
 
 
@@ -98,7 +98,7 @@ def from_exit(stderr: str, now: float, how: str, wording: Wording = WORDING) -> 
     if kind is None:
         return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")
     reset = parse_reset(words, now, None) if kind is FailureClass.USAGE_LIMIT else None
-    return Failure(kind, words, reset.at if reset else None, source="stderr")
+    return Failure(kind, words, reset, source="stderr")
 
 
 def of_stop(stop: str, title: str) -> Failure:

@@ -81,8 +81,8 @@ def classify(told: Signs, now: float) -> Failure:
     if kind is not FailureClass.USAGE_LIMIT:
         return Failure(kind, told.text)
     resets_at: float | None = told.resets_at
-    if resets_at is None and (reset := parse_reset(told.text, now, None)):
-        resets_at = reset.at
+    if resets_at is None:
+        resets_at = parse_reset(told.text, now, None)
     window = told.window or (MINUTE_WINDOW if _PER_MINUTE.search(told.text) else "")
     return Failure(kind, told.text, resets_at, window)
 
@@ -111,7 +111,7 @@ def from_exit(stderr: str, now: float, how: str) -> Failure:
     if kind is None:
         return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")
     reset = parse_reset(words, now, None) if kind is FailureClass.USAGE_LIMIT else None
-    return Failure(kind, words, reset.at if reset else None, source="stderr")
+    return Failure(kind, words, reset, source="stderr")
 
 
 def retry_class(status: int | None, error: str) -> FailureClass:

@@ -407,7 +407,7 @@ def test_what_was_said_to_be_done_is_never_next(sequence, step):
 
 
 def test_memory_is_bounded_and_the_oldest_gives_way():
-    many = intents.MAX_ITEMS + 5
+    many = MAX_ITEMS + 5
     found = fold(
         *(call("Bash", str(n), command=f"c{n}") for n in range(many)),
         *(result("", str(n), exitCode=1) for n in range(many)),
@@ -415,7 +415,7 @@ def test_memory_is_bounded_and_the_oldest_gives_way():
         *(call("Write", "x", path=f"f{n}", input="code" * 1000) for n in range(many)),
         planned([f"p{n}" for n in range(many)], [f"p{n}" for n in range(many)]),
     )
-    assert len(found.commands) == len(found.decisions) == len(found.plan) == intents.MAX_ITEMS
+    assert len(found.commands) == len(found.decisions) == len(found.plan) == MAX_ITEMS
     assert found.decisions[-1].text == f"d{many - 1}"
     assert len(found.in_flight_code) == intents.MAX_SNIPPETS
     assert {len(code.snippet) for code in found.in_flight_code} == {intents.MAX_SNIPPET}
