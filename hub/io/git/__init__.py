@@ -90,6 +90,20 @@ async def _main_branch(root: Path) -> str:
     return ""
 
 
+async def project_files(root: Path) -> list[bytes]:
+    """Paths relative to `root`, sorted: what git tracks or would, without what `.gitignore` and its kin leave out.
+
+    A path may be gone, a link or a directory (a nested repository's): git tells its index, not the disk.
+
+    Raises:
+        HubError: NOT_A_REPOSITORY, and as `git`.
+    """
+    done = await git(
+        "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", cwd=root
+    )
+    return sorted(done.out.split(b"\0")[:-1])
+
+
 async def session_diff(
     root: Path, main_branch: str, branch: str, worktree: Path | None = None, *, carried: bool = False
 ) -> Diff:
