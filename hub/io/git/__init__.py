@@ -176,13 +176,10 @@ async def commit_diff(root: Path, sha: str) -> Diff:
     return await _diff(root, parent, full)
 
 
-async def snapshots(root: Path, session_id: str | None = None) -> list[Commit]:
-    """The kept snapshots, newest first; of one session or of all."""
-    under = f"{KEPT}/{session_id}/" if session_id else f"{KEPT}/"
-    if session_id is not None:
-        kept_ref(session_id, BASE)
+async def snapshots(root: Path) -> list[Commit]:
+    """The kept snapshots of all sessions, newest first."""
     fields = "%(refname)%00%(objectname)%00%(contents:subject)%00%(committerdate:iso-strict)"
-    done = await git("for-each-ref", f"--format={fields}", under, cwd=root)
+    done = await git("for-each-ref", f"--format={fields}", f"{KEPT}/", cwd=root)
     found: list[Commit] = []
     for line in filter(None, done.text.split("\n")):  # a subject may hold what else ends a line
         ref, sha, subject, when = line.split("\0")
