@@ -176,17 +176,14 @@ def stamp_of(path: Path) -> object:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def sweep_temps(directory: Path) -> list[str]:
-    """Removes temporary files of processes that are gone; returns their names. Living writers are left alone."""
-    swept: list[str] = []
+def sweep_temps(directory: Path) -> None:
+    """Removes temporary files of processes that are gone. Living writers are left alone."""
     with _directory(directory) as dirfd:
         for name in os.listdir(dirfd):
             match = _TEMP.fullmatch(name)
             if match is not None and str(starttime(int(match["pid"]))) != match["start"]:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(name, dir_fd=dirfd)
-                    swept.append(name)
-    return swept
 
 
 def write_all(fd: int, data: bytes) -> None:
