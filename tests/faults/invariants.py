@@ -20,7 +20,7 @@ from hub.domain.contract import verify
 from hub.errors import Code
 from hub.io.audit.journal import verify_file
 from hub.io.processes.control import find_by_env
-from hub.io.project.lock import ProjectLock
+from hub.io.project.lock import project_lock
 from hub.io.project.places import Places, load_or_create_key
 from tests.faults.harness import Project, git, until
 
@@ -180,7 +180,8 @@ def _free_again(project: Project) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", project.port))
-    ProjectLock.acquire(project.hub / "lock").release()
+    with project_lock(project.hub / "lock"):
+        pass
 
 
 def _nothing_half_written(project: Project) -> None:

@@ -90,6 +90,20 @@ async def _main_branch(root: Path) -> str:
     return ""
 
 
+async def project_files(root: Path) -> list[bytes]:
+    """Paths relative to `root`, sorted: what git tracks or would, without what `.gitignore` and its kin leave out.
+
+    A path may be gone, a link or a directory (a nested repository's): git tells its index, not the disk.
+
+    Raises:
+        HubError: NOT_A_REPOSITORY, and as `git`.
+    """
+    done = await git(
+        "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", cwd=root
+    )
+    return sorted(done.out.split(b"\0")[:-1])
+
+
 async def session_diff(
     root: Path, main_branch: str, branch: str, worktree: Path | None = None, *, carried: bool = False
 ) -> Diff:
@@ -162,13 +176,10 @@ async def commit_diff(root: Path, sha: str) -> Diff:
     return await _diff(root, parent, full)
 
 
-async def snapshots(root: Path, session_id: str | None = None) -> list[Commit]:
-    """The kept snapshots, newest first; of one session or of all."""
-    under = f"{KEPT}/{session_id}/" if session_id else f"{KEPT}/"
-    if session_id is not None:
-        kept_ref(session_id, BASE)
+async def snapshots(root: Path) -> list[Commit]:
+    """The kept snapshots of all sessions, newest first."""
     fields = "%(refname)%00%(objectname)%00%(contents:subject)%00%(committerdate:iso-strict)"
-    done = await git("for-each-ref", f"--format={fields}", under, cwd=root)
+    done = await git("for-each-ref", f"--format={fields}", f"{KEPT}/", cwd=root)
     found: list[Commit] = []
     for line in filter(None, done.text.split("\n")):  # a subject may hold what else ends a line
         ref, sha, subject, when = line.split("\0")

@@ -26,6 +26,7 @@ from hub.domain.trust.settings import Does, Item, digest
 from hub.errors import Code, HubError
 from hub.io.git.env import guarded
 from hub.io.git.progress import dismiss, output_of
+from hub.io.git.refs import objects
 
 _PIECE = 1 << 20
 _LARGEST = 64 << 20
@@ -247,14 +248,7 @@ def _contents(root: Path, oids: Iterable[str]) -> dict[str, bytes]:
         for oid, line in zip(asked, sizes.decode().splitlines(), strict=False)
         if line.split(" ")[-1].isdigit() and int(line.split(" ")[-1]) <= _LARGEST
     ]
-    out = _objects(root, "--batch", fit)
-    found, at = {}, 0
-    for oid in fit:
-        end = out.index(b"\n", at)
-        size = int(out[at:end].split(b" ")[-1])
-        found[oid] = out[end + 1 : end + 1 + size]
-        at = end + size + 2
-    return found
+    return {oid: bytes(body) for oid, body in objects(_objects(root, "--batch", fit))}
 
 
 def _objects(root: Path, how: str, names: Iterable[str]) -> bytes:

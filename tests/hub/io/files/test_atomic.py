@@ -96,7 +96,7 @@ def test_kill9_at_each_step_leaves_one_of_the_two_files(tmp_path, place, content
     assert target.read_text() == content
     left = sorted(set(os.listdir(tmp_path)) - {"fsm.json"})
     assert len(left) == (place == "pre_rename")
-    assert sweep_temps(tmp_path) == left
+    sweep_temps(tmp_path)
     assert os.listdir(tmp_path) == ["fsm.json"]
 
 
@@ -107,9 +107,8 @@ def test_sweep_leaves_living_writers_and_strangers(tmp_path):
     stranger = tmp_path / ".a.tmp"
     for path in (mine, reused_pid, stranger):
         path.write_text("x")
-    assert sweep_temps(tmp_path) == [reused_pid.name]
-    assert mine.exists()
-    assert stranger.exists()
+    sweep_temps(tmp_path)
+    assert {*tmp_path.iterdir()} == {mine, stranger}
 
 
 def test_a_link_in_place_of_the_directory_is_refused(tmp_path):

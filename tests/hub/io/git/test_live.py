@@ -148,4 +148,4 @@ async def test_the_end_of_a_session_is_newer_than_its_handoff_of_the_same_second
     """git keeps whole seconds; the list was the wrong way round now and then."""
     for name in ("end-t1", "h-6b01-0a", "h-6b00-ff"):
         sh(root, "update-ref", f"refs/hub/s1/{name}", "HEAD")
-    assert [one.handoff_id for one in await api.snapshots(root, "s1")] == ["end-t1", "h-6b01-0a", "h-6b00-ff"]
+    assert [one.handoff_id for one in await api.snapshots(root)] == ["end-t1", "h-6b01-0a", "h-6b00-ff"]

@@ -10,7 +10,7 @@ import pytest
 
 from hub.domain.code.declared import declared
 from hub.errors import Code, HubError
-from hub.io.git.files import files
+from hub.io.git import project_files as files
 from hub.io.graph import code_scan
 from hub.io.graph.code_scan import MAX_BYTES, Gone, Scanned, scan, walk
 from tests.hub.io.git.kit import sh

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -21,6 +22,7 @@ from hub.io.runner.view import (
     RunEnd,
     RunEnded,
     RunnerStatus,
+    SpoolReader,
     WriteTaken,
     inspect,
 )
@@ -134,6 +136,12 @@ async def verdict_written(run_dir: Path) -> RunEnded:
 def claim_of(run_dir: Path) -> dict[str, int]:
     """The numbers of a runner and its guardian."""
     return json.loads((run_dir / "claim").read_text())
+
+
+def spooled(run_dir: Path) -> list[Output | ErrorOutput]:
+    """All that a dead runner has left of what its agent said."""
+    with contextlib.closing(SpoolReader(run_dir, 0, 0)) as spool:
+        return [chunk for chunks in iter(spool.next, []) for chunk in chunks]
 
 
 def told_at_the_end(run_dir: Path) -> dict:

@@ -17,7 +17,7 @@ from hub.io.runner import launcher
 from hub.io.runner.client import RunnerClient, spawn_runner
 from hub.io.runner.launch import AgentLaunch, StdinMode
 from hub.io.runner.launcher import make_ready
-from hub.io.runner.view import NeverClaimed, RunEnded, inspect, read_spool
+from hub.io.runner.view import NeverClaimed, RunEnded, inspect
 from tests.hub.io.runner.kit import (
     DAEMON,
     claim_of,
@@ -26,6 +26,7 @@ from tests.hub.io.runner.kit import (
     listen,
     run_to_end,
     script,
+    spooled,
     told_at_the_end,
 )
 from tests.waiting import ends
@@ -263,8 +264,7 @@ async def test_a_second_replay_equals_the_first(run_dir):
     """Order of the two streams, offsets and times are those of the first play."""
     text = "import os\nfor n in range(40): os.write(1 + n % 2, b'%d\\n' % n)"
     first = await run_to_end(run_dir, script(text))
-    async with read_spool(run_dir) as chunks:
-        again = [chunk async for chunk in chunks]
+    again = spooled(run_dir)
     flat = [(type(one), one.offset, one.data, one.at) for one in first.messages if hasattr(one, "offset")]
     assert [(type(one), one.offset, one.data, one.at) for one in again] == flat
 
