@@ -139,10 +139,10 @@ async def test_the_watchdog_is_armed_by_a_give_up_too(monkeypatch) -> None:
 
 def test_the_watchdog_says_why(monkeypatch, capfd) -> None:
     """In this process, with the exit itself held back."""
-    from supervisors.root import Watchdog
+    from supervisors.root import _end_process
 
     ended: list[int] = []
     monkeypatch.setattr("supervisors.root.os._exit", ended.append)
-    Watchdog(0.001)._watch()
+    _end_process(0.001)
     assert ended == [EXIT_STUCK]
     assert "not stopped after 0.001 s" in capfd.readouterr().err

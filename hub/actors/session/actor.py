@@ -15,7 +15,6 @@ import trio
 from hub.actors.common.transient import TRANSIENT
 from hub.actors.session import views
 from hub.actors.session.context import LiveAgent, PendingCommand, SessionContext, owner, unknown_agent
-from hub.actors.session.contract import Signed
 from hub.actors.session.driver import Driver
 from hub.actors.session.ending import ended, stopped, withdraw_all
 from hub.api.session import HandingOver, Paused, Replied
@@ -110,20 +109,10 @@ class SessionActor(Actor[SessionInbox]):
             case QuotaSeen(readings=readings):
                 await self._quota_seen(readings)
                 return message.handled()
-            case GetStatus():
-                return message.answer(views.status(self._context))
-            case GetCost():
-                return self.answer_later(
-                    message, views.cost(self._context)
-                )  # a list of prices takes its time to load
-            case GetRedactions():
-                return message.answer(views.redactions(self._context))
-            case GetContract():
-                return self.answer_later(message, Signed(self._context).current())
+            case GetStatus() | GetCost() | GetRedactions() | GetContract() | GetSessionFacts():
+                return views.answer(self, self._context, message)
             case DraftFollowUp():
                 return self.answer_later(message, self._driver.following.draft(message))
-            case GetSessionFacts():
-                return message.answer(views.facts(self._context, self._driver.work.routing.working()))
             case RequestHandoff():
                 return await self._handoff(message)
             case RequestPause(pause=pause):

@@ -16,6 +16,7 @@ from pathlib import Path
 import attrs
 import trio
 
+from hub.actors.common.condition import beside
 from hub.actors.session.context import SessionContext
 from hub.domain.contract import Evidence, EvidenceKind
 from hub.domain.event import Tag
@@ -154,16 +155,7 @@ class SettingUp:
             timeout=self.context.config.worktree.setup_timeout,
             on_output=held.extend,
         )
-        result: CommandResult | HubError
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(follow)
-            try:
-                result = await run()
-            except HubError as error:
-                result = error  # raised below, as itself and not as a group
-            nursery.cancel_scope.cancel(reason="it has ended")
-        if isinstance(result, HubError):
-            raise result
+        result = await beside(run, follow)
         await publish(len(held))
         return result
 

@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.condition import Condition
+from hub.actors.common.condition import Condition, beside
 from hub.actors.common.crash_loop import CrashLoopGuard
 from hub.actors.common.secrets import Keys, Secrets
 from hub.actors.session.store import SessionStore
@@ -138,25 +138,14 @@ class SharedState(Condition):
         Raises:
             HubError: `interrupted`; the stop is still to be done. Or what the work raises.
         """
-        done: list[T] = []
-        failed: list[HubError] = []
 
-        async def watch(scope: trio.CancelScope) -> None:
+        async def watch() -> None:
             await self.wait_for(lambda: self.stopping)
             scope.cancel(reason="the session is to stop")
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(watch, nursery.cancel_scope)
-            try:
-                done.append(await work())
-            except HubError as error:
-                failed.append(error)  # raised below, as itself and not as a group
-            nursery.cancel_scope.cancel(reason="done")
-        if failed:
-            raise failed[0]
-        if not done:
-            raise HubError(Code.INTERRUPTED, "The session is being stopped.")
-        return done[0]
+        with trio.CancelScope() as scope:
+            return await beside(work, watch)
+        raise HubError(Code.INTERRUPTED, "The session is being stopped.")
 
 
 @attrs.define

@@ -20,7 +20,7 @@ from hub.cli.serve import order_for
 from hub.daemon import Daemon, run_daemon
 from hub.domain.event import Record
 from hub.messages import EventsSince, GetStatus
-from supervisors import Root, faults
+from supervisors import Root, testing
 from tests.described import DescribedApi
 from tests.faults.harness import PATIENCE, Project
 from tests.left import users_umask
@@ -91,7 +91,7 @@ def kill(root: Root, actor: str) -> None:
         KeyError: It is down.
     """
     running = root.tree().find("running").children if actor == "session" else ()
-    faults.kill(root, running[-1].path if running else actor)
+    testing.kill(root, running[-1].path if running else actor)
 
 
 @asynccontextmanager

@@ -15,8 +15,8 @@ from hub.errors import Code, HubError
 from hub.message_map import slot_of
 from hub.web.doors import Doors, bind
 from hub.web.server import serve
-from supervisors import Restart, Slot, SupervisorSpec, actor_spec, faults
-from supervisors.testing import Recorder, restarted, running
+from supervisors import Restart, Slot, SupervisorSpec, actor_spec
+from supervisors.testing import Recorder, kill, restarted, running
 from tests.hub.web.fake import Fake
 from tests.hub.web.wire import ask, read_reply, request, socket
 
@@ -60,7 +60,7 @@ async def test_it_is_up_when_the_tree_is():
 async def test_a_killed_front_end_serves_again_on_the_same_port():
     """Clients come back to the address they know."""
     async with house() as made:
-        await restarted(made.slot.ref, lambda: faults.kill(made.root, "front"))
+        await restarted(made.slot.ref, lambda: kill(made.root, "front"))
         assert len({each.port for each in made.bound}) == 1
         assert len(made.bound) == 2
         assert (await ask(made.port, "GET", "/api/health")).status == 200
@@ -77,7 +77,7 @@ async def test_whoever_connects_while_it_is_down_waits_and_nobody_takes_its_port
         early.append(stdlib_socket.create_connection(("127.0.0.1", port)))
 
     async with house(between) as made:
-        await restarted(made.slot.ref, lambda: faults.kill(made.root, "front"))
+        await restarted(made.slot.ref, lambda: kill(made.root, "front"))
         async with trio.SocketStream(trio.socket.from_stdlib_socket(early[0])) as stream:
             await stream.send_all(request("GET", "/api/health", [("Host", f"127.0.0.1:{made.port}")]))
             assert (await read_reply(stream)).status == 200

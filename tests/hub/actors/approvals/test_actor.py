@@ -21,7 +21,8 @@ from hub.messages import (
     StartRun,
     WithdrawApprovals,
 )
-from supervisors import ActorDied, faults
+from supervisors import ActorDied
+from supervisors.testing import kill
 from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 from tests.waiting import answered
@@ -246,7 +247,7 @@ async def test_a_damaged_record_is_kept_aside_and_the_agent_is_asked_about_again
     async with daemon_of(made, monkeypatch) as live:
         found = await started(live)
         (made.hub / "approvals.json").write_bytes(b"{")
-        faults.kill(live.daemon.app.picture.__self__, "approvals")
+        kill(live.daemon.app.picture.__self__, "approvals")
         assert (await pending(live))[0]["id"] == found["id"]
         await live.until_event("the file was kept as approvals.json.corrupt-")
         await resolve(live, found["id"])
