@@ -39,7 +39,7 @@ _UNKNOWN = (
 CAPABILITIES = Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class AcpAgent(Provider):
     """A provider that a table in `hub.toml` describes."""
 
@@ -60,19 +60,21 @@ class AcpAgent(Provider):
         model = {self.model_env: assignment.model} if self.model_env and assignment.model else {}
         return Launch(argv, self.environment(assignment, model), assignment.worktree, Stdin.PIPE)
 
-    def stream(self, assignment: Assignment) -> Stream:
-        """A fresh fold."""
-        model = "" if self.model_env else assignment.model
-        wishes = Wishes(jsonline.text(assignment.options.get("mode")), model)
-        people = assignment.options.get("ask", assignment.asks) is True
-        return AcpStream(assignment, title=self.display_name, people=people, wishes=wishes)
-
 
 def configured(name: str, settings: ProviderSettings) -> AcpAgent:
     """The agent of a table whose `kind` is `acp`."""
+    title = settings.display_name or name
+
+    def stream(assignment: Assignment) -> Stream:
+        model = "" if settings.model_env else assignment.model
+        wishes = Wishes(jsonline.text(assignment.options.get("mode")), model)
+        people = assignment.options.get("ask", assignment.asks) is True
+        return AcpStream(assignment, title=title, people=people, wishes=wishes)
+
     return AcpAgent(
         name=name,
-        display_name=settings.display_name or name,
+        display_name=title,
+        stream=stream,
         program=settings.command[0],
         arguments=settings.command[1:],
         key_names=settings.key_names,
