@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
+from hub.providers.acp.failures import classify
 from hub.providers.acp.stream import AcpStream
 from hub.providers.acp.tools import asked_of, content_text
 from hub.providers.base import Assignment, ProcessExit, Step
@@ -40,11 +41,16 @@ _SEARCHES = frozenset({"grep_search", "search_file_content"})
 _NAMED = frozenset({"glob", "list_directory", "read_many_files"})
 _WITHIN = re.compile(r" within (.+)\Z", re.DOTALL)
 _IN = re.compile(r"\[in ([^\]]+)\]")
+_ASKS_LOGIN = re.compile(
+    r"authorize the application|enter the authorization code|accounts\.google\.com/o/oauth2", re.IGNORECASE
+)
 _MODE_UPDATE = re.compile(r"\[MODE_UPDATE\] \w{1,32}")
 
 
 class GeminiStream(AcpStream):
     """The fold over one dispatch of `gemini --acp`."""
+
+    wording = failures.WORDING
 
     def __init__(self, assignment: Assignment) -> None:
         people = approval_mode(assignment) != YOLO
@@ -59,16 +65,15 @@ class GeminiStream(AcpStream):
         return Step(self._retries.feed(line, now))
 
     def _why(self, end: ProcessExit, now: float) -> Failure:
-        if self._doomed is None:
-            return super()._why(end, now)
+        found = self._doomed or super()._why(end, now)
+        if found.kind is not FailureClass.USAGE_LIMIT:
+            return found
         hint = self._retries.hint(now) or failures.last_hint(end.stderr_tail, now)
-        return failures.with_reset(self._doomed, hint, now)
-
-    def _from_exit(self, stderr: str, now: float, how: str) -> Failure:
-        return failures.from_exit(stderr, now, how)
+        return failures.with_reset(found, hint, now)
 
     def _failure_of(self, error: RpcError, now: float) -> Failure:
-        return failures.classify(error.message, error.code, now, self._retries.hint(now))
+        hint = self._retries.hint(now)
+        return classify(error.message, error.code, now, hint=hint, wording=self.wording)
 
     def _fail(self, events: Sequence[Event], failure: Failure) -> Step:
         if failure.kind is FailureClass.USAGE_LIMIT and failure.resets_at is None:
@@ -104,7 +109,7 @@ class GeminiStream(AcpStream):
         return [Event(EventType.SYSTEM, piece)] if _MODE_UPDATE.fullmatch(piece) else None
 
     def _unknown(self, line: bytes) -> Step:
-        if not failures.asks_for_login(line.decode("utf-8", "replace")) or self._prompted:
+        if not _ASKS_LOGIN.search(line.decode("utf-8", "replace")) or self._prompted:
             return super()._unknown(line)
         if self._outcome is not None:
             return Step()
