@@ -27,7 +27,6 @@ import attrs
 
 from hub.domain.config.model import ProviderSettings
 from hub.providers import jsonline
-from hub.providers.acp.setup import Wishes
 from hub.providers.acp.stream import AcpStream
 from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.provider import Provider
@@ -67,7 +66,7 @@ def configured(name: str, settings: ProviderSettings) -> AcpAgent:
 
     def stream(assignment: Assignment) -> Stream:
         model = "" if settings.model_env else assignment.model
-        wishes = Wishes(jsonline.text(assignment.options.get("mode")), model)
+        wishes = {"mode": jsonline.text(assignment.options.get("mode")), "model": model}
         people = assignment.options.get("ask", assignment.asks) is True
         return AcpStream(assignment, title=title, people=people, wishes=wishes)
 

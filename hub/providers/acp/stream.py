@@ -89,7 +89,7 @@ class AcpStream(Stream):
         *,
         title: str,
         people: bool,
-        wishes: setup.Wishes | None = None,
+        wishes: Mapping[str, str] | None = None,
         sequential: bool = False,
     ) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ class AcpStream(Stream):
         self._peer = Peer()
         self._tools = AcpToolCalls(sequential=sequential)
         self._permissions: dict[str, RpcRequest] = {}
-        self._wishes = wishes or setup.Wishes()
+        self._wishes = wishes or {}
         self._settings: list[setup.Setting] = []
         self._model = assignment.model
         self._now = 0.0

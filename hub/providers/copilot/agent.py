@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
+from hub.providers.acp.setup import approval_mode
 from hub.providers.base import Assignment, Capabilities, Launch, Stdin
-from hub.providers.copilot.stream import ALLOW_ALL, CopilotStream, approval_mode
+from hub.providers.copilot.stream import ALLOW_ALL, CopilotStream
 from hub.providers.provider import Provider
 
 _UNASKED = ("view", "rg", "grep", "glob", "task", "web_fetch", "web_search", "read_agent", "write_agent")
@@ -36,7 +37,7 @@ class Copilot(Provider):
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; standard input stays open as the channel."""
         argv = [assignment.program or self.program, "--acp", "--no-auto-update"]
-        if approval_mode(assignment) == ALLOW_ALL:
+        if approval_mode(assignment, ALLOW_ALL, "ask") == ALLOW_ALL:
             argv.append("--allow-all")
         if assignment.asks:
             argv += ["--excluded-tools", *_UNASKED]

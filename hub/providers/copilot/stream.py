@@ -25,6 +25,7 @@ from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
 from hub.providers import jsonline
 from hub.providers.acp.failures import classify
+from hub.providers.acp.setup import approval_mode
 from hub.providers.acp.stream import AcpStream
 from hub.providers.acp.tools import ENDED
 from hub.providers.base import Assignment, Step, plan_event
@@ -32,7 +33,6 @@ from hub.providers.copilot import failures
 from hub.providers.copilot.todos import Todos
 
 ALLOW_ALL = "allow-all"
-ASKS = "ask"
 _RETRY = re.compile(r"\bRetrying\b", re.IGNORECASE)
 _ASIDE = re.compile(r"(Error|Info|Warning): (.+)", re.DOTALL)
 
@@ -43,7 +43,9 @@ class CopilotStream(AcpStream):
     wording = failures.WORDING
 
     def __init__(self, assignment: Assignment) -> None:
-        super().__init__(assignment, title="Copilot", people=approval_mode(assignment) != ALLOW_ALL)
+        super().__init__(
+            assignment, title="Copilot", people=approval_mode(assignment, ALLOW_ALL, "ask") != ALLOW_ALL
+        )
         self._error: Failure | None = None
         self._attempts = 0
         self._todos = Todos()
@@ -76,9 +78,3 @@ class CopilotStream(AcpStream):
 
     def _wrong(self, stop: str) -> Failure | None:
         return self._error or super()._wrong(stop)
-
-
-def approval_mode(assignment: Assignment) -> str:
-    """The approval mode the user chose, by default `allow-all`; never that one where rules wait for its requests."""
-    mode = jsonline.text(assignment.options.get("approval_mode")) or ALLOW_ALL
-    return ASKS if mode == ALLOW_ALL and assignment.asks else mode

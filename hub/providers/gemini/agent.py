@@ -27,8 +27,9 @@ from hub.domain.accounts.login import LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.domain.intent.amendment import Untold
 from hub.providers import jsonline
+from hub.providers.acp.setup import approval_mode
 from hub.providers.base import Assignment, Capabilities, Launch, Stdin
-from hub.providers.gemini.stream import GeminiStream, approval_mode
+from hub.providers.gemini.stream import GeminiStream
 from hub.providers.provider import Provider, Texts
 
 LOGIN = (

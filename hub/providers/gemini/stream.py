@@ -24,6 +24,7 @@ from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.acp.failures import classify
+from hub.providers.acp.setup import YOLO, approval_mode
 from hub.providers.acp.stream import AcpStream
 from hub.providers.acp.tools import asked_of, content_text
 from hub.providers.base import Assignment, ProcessExit, Step
@@ -32,10 +33,8 @@ from hub.providers.gemini.failures import Retries
 from hub.providers.given import addresses, given, shown
 from hub.providers.rpc import RpcError
 
-YOLO = "yolo"
 _NO_POLICY = b"Policy file error"
 """One rule that it cannot read drops the whole file, and it goes on without."""
-ASKS = "default"
 _SHELL = "run_shell_command"
 _SEARCHES = frozenset({"grep_search", "search_file_content"})
 _NAMED = frozenset({"glob", "list_directory", "read_many_files"})
@@ -115,9 +114,3 @@ class GeminiStream(AcpStream):
             return Step()
         text = "Gemini is not logged in: it asks for a login in the browser."
         return self._fail([], Failure(FailureClass.AUTH, text))
-
-
-def approval_mode(assignment: Assignment) -> str:
-    """The approval mode the user chose, by default `yolo`; never that one where rules wait for its requests."""
-    mode = jsonline.text(assignment.options.get("approval_mode")) or YOLO
-    return ASKS if mode == YOLO and assignment.asks else mode

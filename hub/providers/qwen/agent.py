@@ -30,9 +30,10 @@ import json
 from hub.domain.accounts.login import LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
+from hub.providers.acp.setup import approval_mode
 from hub.providers.base import Assignment, Capabilities, Launch, Stdin
 from hub.providers.provider import Provider
-from hub.providers.qwen.stream import QwenStream, approval_mode
+from hub.providers.qwen.stream import QwenStream
 
 DEFAULTS_FILE = "qwen-defaults.json"
 DEFAULTS = {
