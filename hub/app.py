@@ -8,6 +8,7 @@ Tests: tests/hub/test_daemon.py, tests/hub/test_start.py
 
 from __future__ import annotations
 
+import math
 import random
 import secrets
 import time
@@ -34,7 +35,7 @@ from hub.actors.detector.actor import Detector
 from hub.actors.detector.scanner import Scanner
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
-from hub.actors.jobs import job_spec
+from hub.actors.jobs import JobActor
 from hub.actors.knowledge.actor import Knowledge
 from hub.actors.knowledge.indexer import Hiding
 from hub.actors.models.actor import Models
@@ -70,7 +71,7 @@ from hub.messages import AdapterInbox, AgentBatch, Dispatch, SessionInbox
 from hub.providers.provider import Provider
 from hub.providers.registry import load_all, quota_client
 from hub.web.context import Context
-from hub.web.doors import Bound, Doors
+from hub.web.doors import Doors
 from hub.web.server import serve
 from supervisors import (
     Actor,
@@ -93,6 +94,8 @@ _SECOND = 1_000_000_000
 _INTENSITY = 10
 _PERIOD = 30.0
 _MAX_JOBS = 16
+_SAY_TIMEOUT = 10.0
+"""Seconds that a log may take for a line about a job."""
 _GRAPH_BACKOFF = Backoff(first=0.5, factor=4.0)
 """Nobody needs the graph to run agents: should it die again and again, it alone stays away, not the daemon."""
 
@@ -227,13 +230,12 @@ class App:
             Scanner(self.places.root, self.providers, self.config),
             self.places,
             self._errands(),
-            audit=self.slots.audit.ref,
+            outbox=self._outbox(),
             events=self.slots.events.ref,
             sessions=self.slots.sessions.ref,
             quota=self.slots.quota.ref,
             settings=self.slots.settings.ref,
             arm=self.secrets.arm,
-            scrub=self.secrets.value,
             new_id=new_id,
             insist_orders=self.gate.insist_orders if self.gate is not None else lambda _: None,
         )
@@ -247,26 +249,26 @@ class App:
         return Models(self.places, self.slots.settings.ref, self.providers, self._errands(), time.time)
 
     def _pipelines(self) -> Pipelines:
-        return Pipelines(self.places, self.slots.settings.ref, self.providers, self._conductor)
+        return Pipelines(self.places, self.slots.settings.ref, self.providers, self._conductor())
 
     def _conductor(self) -> Conductor:
         runs = PipelineRunStore(run_store(self.places), self._outbox())
         sessions, settings = self.slots.sessions.ref, self.slots.settings.ref
         return Conductor(runs, self.places.root, sessions, settings, new_id, self._pipeline_crash_loop)
 
-    def _outbox(self) -> Outbox:
-        return Outbox(self.slots.events.ref, time.time, self.slots.audit.ref, self.secrets.value)
+    def _outbox(self, patience: float = math.inf) -> Outbox:
+        return Outbox(
+            self.slots.events.ref, time.time, self.slots.audit.ref, self.secrets.value, patience=patience
+        )
 
     def _errands(self) -> Jobs:
         return Jobs(
             self._jobs,
-            lambda job, work: job_spec(
+            lambda job, work: actor_spec(
                 job,
-                work,
+                lambda: JobActor(job, work, self._outbox(_SAY_TIMEOUT), self.slots.settings.ref),
                 slot_of("job", job),
-                events=self.slots.events.ref,
-                settings=self.slots.settings.ref,
-                clock=time.time,
+                restart=Restart.TEMPORARY,
             ),
             new_id,
         )
@@ -304,7 +306,7 @@ class App:
         return hire(context, self._adapters, partial(self._adapter_spec, context, session))
 
     def _session_store(self, places: Places) -> SessionStore:
-        return SessionStore(places, self.slots.audit.ref, self.slots.events.ref, time.time)
+        return SessionStore(places, self._outbox(), self.slots.events.ref)
 
     def _session_context(self, places: Places, crash_loop: CrashLoopGuard | None = None) -> SessionContext:
         """Fresh for each incarnation: all that lasts is in the store's file."""
@@ -365,7 +367,7 @@ class App:
             self.places, self.slots.of_front, self._snapshot, self.secrets.file, self.insist_on_trust
         )
 
-    def _front(self) -> FrontEnd[Bound]:
+    def _front(self) -> FrontEnd:
         server = self.config.server
         door = partial(
             serve,
@@ -379,7 +381,7 @@ class App:
         )
         return FrontEnd(door, self._listens)
 
-    def _listens(self, _: Bound) -> None:
+    def _listens(self, _: object) -> None:
         self.listening.set()
 
     def fails(self, error: HubError) -> None:

@@ -102,8 +102,8 @@ def _edges() -> tuple[Edge, ...]:  # noqa: PLR0915  # a table, a row a line
         m.EventAppend,
         m.EventsHead,
         m.EventsOfDispatch,
-        m.EventsOfSession,
         m.EventsOnRecord,
+        m.EventsSince,
     )
     blocking("session", "knowledge", m.DrawIntent)
     blocking("session", "audit", m.AuditAppend, m.GetAuditHead, m.AuditIntact)
@@ -216,7 +216,7 @@ def document() -> str:
         for e in EDGES
     )
     inboxes = "\n".join(
-        f"| {name} | {one.mailbox.capacity} | {one.mailbox.overflow.rule.value} | {one.when_full} |"
+        f"| {name} | {one.mailbox.capacity} | {one.mailbox.overflow.value} | {one.when_full} |"
         for name, one in INBOXES.items()
     )
     return _DOCUMENT.format(rows=rows, inboxes=inboxes)

@@ -59,22 +59,6 @@ class ActorContext(Generic[M]):
         """How many messages wait behind the one being handled, for an actor that may take its time if nobody does."""
         return self._box.depth
 
-    def drain(self) -> list[M]:
-        """Take all casts that wait, up to the first call, without blocking.
-
-        For batching: handle the message at hand and these as one. Order is kept: the call that stopped the
-        drain, and what
-        came after it, stay in the mailbox. What was taken is lost if the actor dies before it is done with
-        it.
-        """
-        taken: list[M] = []
-        while (envelope := self._box.get_nowait()) is not None:
-            if envelope.reply is not None:
-                self._box.unget(envelope)
-                break
-            taken.append(envelope.message)
-        return taken
-
 
 class Actor(Generic[M]):
     """Base of every actor: override the hooks, answer messages in one `match`.

@@ -12,10 +12,9 @@ from typing import assert_never
 
 import trio
 
-from supervisors.agenda import Again, Due, Event, Request
 from supervisors.call import Reply
 from supervisors.child import Child
-from supervisors.engine import SupervisorEngine, SupervisorLimits
+from supervisors.engine import Again, Due, Event, Request, SupervisorEngine
 from supervisors.handle import AdminCode, AdminError, DynamicHandle, Op
 from supervisors.life import Life
 from supervisors.spec import (
@@ -35,15 +34,13 @@ class DynamicSupervisor(SupervisorEngine):
 
     Args:
         life: Its own side of its incarnation.
-        limits: When it gives up, ends by itself, or stops waiting.
+        spec: When it gives up, ends by itself, or stops waiting. No children: they come later.
         max_children: Children it holds at most, those being restarted included.
         handle: Where children are started.
     """
 
-    def __init__(
-        self, life: Life, limits: SupervisorLimits, max_children: float, handle: DynamicHandle
-    ) -> None:
-        super().__init__(life, limits, handle)
+    def __init__(self, life: Life, spec: SupervisorSpec, max_children: float, handle: DynamicHandle) -> None:
+        super().__init__(life, spec, handle)
         self._max_children = max_children
         self._starts: dict[Child, Reply] = {}
 
@@ -102,7 +99,7 @@ class DynamicSupervisor(SupervisorEngine):
             reply.fail(error)
 
     def _op_start(self, spec: Hashable | ChildSpec, reply: Reply) -> None:
-        spec = check_children([spec], self._limits.auto_shutdown)[0]
+        spec = check_children([spec], self.spec.auto_shutdown)[0]
         if spec.id in self.children:
             there = self.children[spec.id].running
             raise AdminError(AdminCode.ALREADY_STARTED if there else AdminCode.ALREADY_PRESENT, spec.id)
@@ -163,18 +160,12 @@ def dynamic_spec(
         SpecError: A value is out of its range.
     """
     _check_max_children(max_children)
-    checked = SupervisorSpec(
+    spec = SupervisorSpec(
         intensity=intensity, period=period, auto_shutdown=auto_shutdown, stuck_after=stuck_after
-    )
-    limits = SupervisorLimits(
-        intensity=checked.intensity,
-        period=checked.period,
-        auto_shutdown=checked.auto_shutdown,
-        stuck_after=checked.stuck_after,
     )
 
     async def start(life: Life) -> None:
-        await DynamicSupervisor(life, limits, max_children, handle).run()
+        await DynamicSupervisor(life, spec, max_children, handle).run()
 
     return ChildSpec(
         id=id, start=start, kind=Kind.SUPERVISOR, restart=restart, shutdown=shutdown, significant=significant

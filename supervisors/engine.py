@@ -16,31 +16,50 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
+from typing import Any
 
 import attrs
 import trio
 
 from supervisors import plan
-from supervisors.agenda import Again, Due, Event, Request
 from supervisors.call import Reply
 from supervisors.child import Child, ChildState, run_life
 from supervisors.events import EventKind
 from supervisors.exits import Exit, IntensityReached, Shutdown
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Counts, Handle, Op
 from supervisors.life import Life
-from supervisors.plan import ChildView, Intensity, RestartVerdict
+from supervisors.plan import ChildView, Intensity
 from supervisors.ref import ActorDied
-from supervisors.spec import AutoShutdown, Brutal, ChildSpec, Kind, Restart
+from supervisors.spec import Brutal, ChildSpec, Kind, Restart, SupervisorSpec
 
 
-@attrs.frozen(kw_only=True)
-class SupervisorLimits:
-    """What both kinds of supervisor are told."""
+@attrs.frozen(eq=False)
+class Again:
+    """A child is to be started again: count it first."""
 
-    intensity: int
-    period: float
-    stuck_after: float
-    auto_shutdown: AutoShutdown
+    child: Child
+    generation: int
+
+
+@attrs.frozen(eq=False)
+class Due:
+    """The delay of a restart is over."""
+
+    child: Child
+    generation: int
+
+
+@attrs.frozen(eq=False)
+class Request:
+    """Somebody asks for something."""
+
+    op: Op
+    argument: Any
+    reply: Reply
+
+
+Event = Again | Due | Request
+"""What waits in a supervisor's queue."""
 
 
 class SupervisorEngine(ABC):
@@ -48,18 +67,18 @@ class SupervisorEngine(ABC):
 
     Args:
         life: Its own side of its incarnation.
-        limits: When it gives up, ends by itself, or stops waiting.
+        spec: When it gives up, ends by itself, or stops waiting; and whom it starts with.
         handle: Where to be reached, if anywhere.
     """
 
-    def __init__(self, life: Life, limits: SupervisorLimits, handle: Handle | None) -> None:
+    def __init__(self, life: Life, spec: SupervisorSpec, handle: Handle | None) -> None:
         self.life = life
         self.system = life.system
         self.children: dict[Hashable, Child] = {}
         self.stopping = False
         self.on_stopping: Callable[[], None] | None = None
-        self._limits = limits
-        self._window = Intensity(limits.intensity, limits.period)
+        self.spec = spec
+        self._window = Intensity(spec.intensity, spec.period)
         self._handle = handle
         self._post, self._inbox = trio.open_memory_channel[Event | None](math.inf)
         self._outcome: BaseException | None = None
@@ -233,7 +252,7 @@ class SupervisorEngine(ABC):
         return None
 
     def _ended(self, child: Child, end: Exit) -> Life | None:
-        if plan.judge(child.spec.restart, end) is RestartVerdict.RESTART:
+        if plan.restarts(child.spec.restart, end):
             child.restarting()
             return self._again(child)
         ended = self._view(child)
@@ -241,7 +260,7 @@ class SupervisorEngine(ABC):
         if self._forgets(child):
             self._forget(child)
         siblings = [self._view(other) for other in self.children.values() if other is not child]
-        if plan.ends_supervisor(self._limits.auto_shutdown, ended, siblings):
+        if plan.ends_supervisor(self.spec.auto_shutdown, ended, siblings):
             self.system.emit(EventKind.AUTO_SHUTDOWN, self.life.path, self.life.generation)
             self.finish(Shutdown("auto_shutdown"))
         return None
@@ -315,7 +334,7 @@ class SupervisorEngine(ABC):
             await self._stop_life(life, child.spec.shutdown)
             if not life.ended.is_set():
                 child.state = ChildState.STUCK
-                detail = f"killed {self._limits.stuck_after:g} s ago and still there"
+                detail = f"killed {self.spec.stuck_after:g} s ago and still there"
                 self.system.emit(EventKind.STUCK, life.path, life.generation, detail=detail)
                 return False
         child.down()
@@ -330,7 +349,7 @@ class SupervisorEngine(ABC):
             self._waits.discard(scope)
         if not life.ended.is_set():
             life.kill("killed by its supervisor")
-            with trio.move_on_after(self._limits.stuck_after):
+            with trio.move_on_after(self.spec.stuck_after):
                 await life.ended.wait()
 
     # Questions from outside

@@ -28,7 +28,6 @@ class AdminCode(StrEnum):
     MAX_CHILDREN = "max_children"
     START_FAILED = "start_failed"
     STUCK = "stuck"
-    INVALID_SPEC = "invalid_spec"
 
 
 class AdminError(Exception):
@@ -134,7 +133,8 @@ class Handle:
         """Start a child and return when it is ready, or has declined (`state` is then `stopped`).
 
         Raises:
-            AdminError: `already_started`, `already_present`, `start_failed`, `max_children`, `invalid_spec`.
+            AdminError: `already_started`, `already_present`, `start_failed`, `max_children`.
+            SpecError: Another one than its supervisor takes.
             ActorDied: The supervisor is not there, or ended meanwhile.
         """
         info: ChildInfo = await self._live().ask(Op.START, spec).wait()

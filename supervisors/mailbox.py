@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator
 from enum import Enum
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import attrs
 import trio
@@ -30,43 +30,18 @@ class MailboxFull(Exception):
         self.name = name
 
 
-class OverflowRule(Enum):
+class Overflow(Enum):
     """What happens to a message that finds the mailbox full."""
 
     BLOCK = "block"
+    """The sender waits."""
     FAIL = "fail"
+    """The sender gets MailboxFull."""
     DROP_OLDEST = "drop_oldest"
+    """The oldest waiting cast goes; when only calls wait, the oldest of them gets MailboxFull."""
     COALESCE = "coalesce"
-
-
-@attrs.frozen
-class Overflow:
-    """An overflow rule: BLOCK, FAIL, DROP_OLDEST or COALESCE(key=...).
-
-    - BLOCK: the sender waits.
-    - FAIL: the sender gets MailboxFull.
-    - DROP_OLDEST: the oldest waiting cast goes; when only calls wait, the oldest of them gets MailboxFull.
-    - COALESCE: a cast replaces a waiting cast with the same key, in the older one's place in the order, full
-      or not; a key
-      of None never matches. With no match and no room the sender waits, as in BLOCK.
-    """
-
-    rule: OverflowRule
-    key: Callable[[Any], Hashable | None] | None = None
-
-    BLOCK: ClassVar[Overflow]
-    FAIL: ClassVar[Overflow]
-    DROP_OLDEST: ClassVar[Overflow]
-
-    @classmethod
-    def COALESCE(cls, key: Callable[[Any], Hashable | None]) -> Overflow:  # noqa: N802 - reads as a member of the list
-        """The latest message of each key wins."""
-        return cls(OverflowRule.COALESCE, key)
-
-
-Overflow.BLOCK = Overflow(OverflowRule.BLOCK)
-Overflow.FAIL = Overflow(OverflowRule.FAIL)
-Overflow.DROP_OLDEST = Overflow(OverflowRule.DROP_OLDEST)
+    """A cast replaces a waiting cast with the same key, in the older one's place in the order, full or not; a key of None
+    never matches. With no match and no room the sender waits, as in BLOCK."""
 
 
 def _check_capacity(_: object, __: object, value: float) -> None:
@@ -80,6 +55,8 @@ class MailboxSpec:
 
     capacity: float = attrs.field(validator=_check_capacity)
     overflow: Overflow = attrs.field(validator=attrs.validators.instance_of(Overflow))
+    key: Callable[[Any], Hashable | None] | None = None
+    """Of a message, for COALESCE."""
 
 
 class Envelope:
@@ -127,9 +104,7 @@ class Mailbox:
         self.deadlines = deadlines
         self.on_overflow = on_overflow
         self._send, self._channel = _open_channel(spec.capacity)
-        self._keys: dict[Hashable, Envelope] | None = (
-            {} if spec.overflow.rule is OverflowRule.COALESCE else None
-        )
+        self._keys: dict[Hashable, Envelope] | None = {} if spec.overflow is Overflow.COALESCE else None
         self._head: Envelope | None = None
         self.accepting = True
         """Whether senders are let in."""
@@ -144,7 +119,7 @@ class Mailbox:
         try:
             self._send.send_nowait(envelope)
         except trio.WouldBlock:
-            if self.spec.overflow.rule is not OverflowRule.DROP_OLDEST:
+            if self.spec.overflow is not Overflow.DROP_OLDEST:
                 self._unlist(envelope)
                 return False
             self._push_out()
@@ -162,7 +137,7 @@ class Mailbox:
             raise
 
     def _coalesce(self, envelope: Envelope) -> bool:
-        key, keys = self.spec.overflow.key, self._keys
+        key, keys = self.spec.key, self._keys
         if envelope.reply is not None or key is None or keys is None:
             return False
         envelope.key = key(envelope.message)
@@ -193,27 +168,13 @@ class Mailbox:
 
     async def get(self) -> Envelope | None:
         """The next message, or None after a nudge. Always a checkpoint; a cancellation loses no message."""
-        if self._head is not None:
-            await trio.lowlevel.checkpoint()
-            envelope, self._head = self._head, None
-            return envelope
         envelope = await self._channel.receive()
         if self._keys is not None:
             self._unlist(envelope)
         return None if envelope is _NUDGE else envelope
 
-    def get_nowait(self) -> Envelope | None:
-        """The next message if one waits."""
-        if self._head is not None:
-            envelope, self._head = self._head, None
-            return envelope
-        waiting = next(self._receive_all(), None)
-        if waiting is not None:
-            self._unlist(waiting)
-        return waiting
-
     def unget(self, envelope: Envelope) -> None:
-        """Put the message taken last back in front."""
+        """Put the message taken last back in front: it shares the fate of those that still wait."""
         self._head = envelope
 
     def nudge(self) -> bool:

@@ -9,23 +9,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Sequence
-from enum import Enum, auto
 
 import attrs
 
 from supervisors.exits import Exit
 from supervisors.spec import AutoShutdown, Restart, Strategy
-
-
-class RestartVerdict(Enum):
-    """What becomes of a child that ended by itself."""
-
-    RESTART = auto()
-    """Start it again, with the siblings its supervisor's strategy names."""
-    KEEP = auto()
-    """Leave it down, and keep its spec: it can be restarted by hand, or by a sibling."""
-    FORGET = auto()
-    """Leave it down, and drop its spec."""
 
 
 @attrs.frozen
@@ -63,13 +51,9 @@ class Start:
 Step = Stop | Forget | Start
 
 
-def judge(restart: Restart, end: Exit) -> RestartVerdict:
-    """What the restart type says about an exit."""
-    if restart is Restart.TEMPORARY:
-        return RestartVerdict.FORGET
-    if restart is Restart.PERMANENT or end.abnormal:
-        return RestartVerdict.RESTART
-    return RestartVerdict.KEEP
+def restarts(restart: Restart, end: Exit) -> bool:
+    """Whether a child of this restart type that ended so is started again."""
+    return restart is Restart.PERMANENT or (restart is Restart.TRANSIENT and end.abnormal)
 
 
 def restart_steps(strategy: Strategy, children: Sequence[ChildView], failed: Hashable) -> tuple[Step, ...]:
@@ -142,8 +126,3 @@ class Intensity:
             times.popleft()
         times.append(now)
         return len(times) <= self.limit
-
-    @property
-    def recent(self) -> int:
-        """Restarts in the window at the time of the last count."""
-        return len(self._times)

@@ -19,7 +19,7 @@ from supervisors.call import Reply, Sent
 from supervisors.events import EventKind
 from supervisors.exits import Exit
 from supervisors.life import Life
-from supervisors.mailbox import Envelope, Mailbox, MailboxFull, MailboxSpec, OverflowRule
+from supervisors.mailbox import Envelope, Mailbox, MailboxFull, MailboxSpec, Overflow
 from supervisors.monitor import Down, Monitor
 from supervisors.tree import Gauge
 
@@ -309,7 +309,7 @@ class Ref(Generic[M_contra]):
 
 async def _put(slot: Slot[Any], box: Mailbox, envelope: Envelope) -> None:
     slot.full(envelope.message)
-    if box.spec.overflow.rule is OverflowRule.FAIL:
+    if box.spec.overflow is Overflow.FAIL:
         raise MailboxFull(slot.name)
     await box.put(envelope)
 

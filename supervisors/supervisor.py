@@ -10,10 +10,9 @@ from collections.abc import Hashable
 from typing import assert_never
 
 from supervisors import plan
-from supervisors.agenda import Again, Due, Event, Request
 from supervisors.call import Reply
 from supervisors.child import Child, ChildState
-from supervisors.engine import SupervisorEngine, SupervisorLimits
+from supervisors.engine import Again, Due, Event, Request, SupervisorEngine
 from supervisors.exits import Exit, StartFailed
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Op, SupervisorHandle
 from supervisors.life import Life
@@ -39,14 +38,7 @@ class Supervisor(SupervisorEngine):
     """
 
     def __init__(self, life: Life, spec: SupervisorSpec, handle: SupervisorHandle | None = None) -> None:
-        limits = SupervisorLimits(
-            intensity=spec.intensity,
-            period=spec.period,
-            stuck_after=spec.stuck_after,
-            auto_shutdown=spec.auto_shutdown,
-        )
-        super().__init__(life, limits, handle)
-        self.spec = spec
+        super().__init__(life, spec, handle)
         self._independent = spec.strategy is Strategy.ONE_FOR_ONE
 
     async def _start_initial(self) -> bool:

@@ -82,7 +82,9 @@ def test_a_log_of_hub_is_good_by_the_page(tmp_path):
     lines, head = log()
     sealed = audit.canonical(head.to_json())
     done = run("check_audit", tmp_path, lines, sealed, KEY.hex().encode())
-    assert (done.returncode, done.stdout) == (0, f"good: 4 records, the last {head.anchor}\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, f"good: 4 records, the last {head.seq}:{head.hash}\n"), (
+        done.stderr
+    )
     torn = run("check_audit", tmp_path, lines + b'{"data":', sealed, KEY.hex().encode())
     assert torn.stdout == done.stdout
 

@@ -266,7 +266,7 @@ def test_no_module_is_too_long():
 
 
 def test_a_public_class_has_a_name_of_its_own():
-    """`RestartVerdict`, `ChainState`: where an idea is one of several of its kind, its name says which."""
+    """`RuleVerdict`, `ChainState`: where an idea is one of several of its kind, its name says which."""
     named = Counter(
         node.name
         for name in MODULES

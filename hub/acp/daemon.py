@@ -147,10 +147,7 @@ class ProjectDaemon:
         last = since
         while True:
             try:
-                api = self.find()
-                async with follow(
-                    api.port, last, patience=0, socket=api.socket, headers=api.headers
-                ) as batches:
+                async with follow(self.find(), last, patience=0) as batches:
                     async for batch in batches:
                         await take(batch)
                         last = batch[-1]["id"]

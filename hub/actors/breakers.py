@@ -13,8 +13,7 @@ import contextlib
 from collections.abc import Callable
 from typing import assert_never
 
-import trio
-
+from hub.actors.common.calls import call_or_none
 from hub.actors.common.outbox import Outbox
 from hub.api import observability as api
 from hub.api.meta import UNSET
@@ -38,7 +37,7 @@ from hub.messages import (
     GetStandings,
     Shut,
 )
-from supervisors import Actor, ActorDied, Answer, Ref
+from supervisors import Actor, Answer, Ref
 
 _SAY_TIMEOUT = 10.0
 _QUOTA_TIMEOUT = 10.0
@@ -59,8 +58,8 @@ class Breakers(Actor[BreakersInbox]):
         places: Places,
         events: Ref[EventAppend],
         clock: Callable[[], float],
-        quota: Ref[GetStandings] | None = None,
-        audit: Ref[AuditAppend] | None = None,
+        quota: Ref[GetStandings],
+        audit: Ref[AuditAppend],
     ) -> None:
         self._store = breaker_store(places)
         # The state itself is durable; a log that is restarting costs the line about it, nothing else.
@@ -111,13 +110,7 @@ class Breakers(Actor[BreakersInbox]):
 
     async def _look_at_quotas(self) -> None:
         """Take over what the wallet knows; a wallet that does not answer costs nothing but that."""
-        if self._quota is None:
-            return
-        try:
-            known = await self._quota.call(GetStandings(), timeout=_QUOTA_TIMEOUT)
-        except (ActorDied, trio.TooSlowError, HubError):
-            return
-        now = self._clock()
+        now, known = self._clock(), await call_or_none(self._quota, GetStandings(), _QUOTA_TIMEOUT) or {}
         for key, standing in known.items():
             with contextlib.suppress(HubError):  # a full disk: it is taken over again with the next question
                 await self._keep(breaker.on_quota(self._of(*key), now, standing))

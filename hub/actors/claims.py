@@ -59,9 +59,8 @@ class Claims(Actor[ClaimsInbox]):
         match message:
             case ClaimAccount():
                 return message.answer(self._claim(message))
-            case ReleaseAccount(session_id=session_id, dispatch_id=dispatch_id):
-                held = self._held.get(session_id)
-                if held is not None and dispatch_id in ("", held.dispatch_id):
+            case ReleaseAccount(session_id=session_id):
+                if session_id in self._held:
                     self._write({one: claim for one, claim in self._held.items() if one != session_id})
                 return message.answer(None)
             case RetainClaims(sessions=sessions):

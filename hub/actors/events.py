@@ -29,7 +29,6 @@ from hub.messages import (
     EventsHead,
     EventsInbox,
     EventsOfDispatch,
-    EventsOfSession,
     EventsOnRecord,
     EventsSince,
     Subscribe,
@@ -106,9 +105,6 @@ class EventLog(Actor[EventsInbox]):
                 async with self._using:
                     found = self._store.since(since, limit, session_id, until, newest=newest)
                     return message.answer(found)
-            case EventsOfSession(session_id=session_id, after=after, limit=limit):
-                async with self._using:
-                    return message.answer(self._store.since(after, limit, session_id))
             case EventsOfDispatch(dispatch_id=dispatch_id, tag=tag, limit=limit):
                 async with self._using:
                     return message.answer(self._store.for_dispatch(dispatch_id, tag, limit))

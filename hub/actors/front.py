@@ -7,29 +7,24 @@ Must not: know a route, or hold any state a client could miss after a restart.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Generic, Never, Protocol, TypeVar
+from typing import Never
 
 import trio
 
 from supervisors import Actor, Exit, ExitKind
 
-B = TypeVar("B")
-B_co = TypeVar("B_co", covariant=True)
 
+class FrontEnd(Actor[Never]):
+    """Starts the server with itself and takes it down with itself.
 
-class Serve(Protocol[B_co]):
-    """Runs the server until `stop` is set; reports where it is bound through `task_status`."""
-
-    def __call__(self, stop: trio.Event, *, task_status: trio.TaskStatus[B_co]) -> Awaitable[None]:
-        """Serve."""
-
-
-class FrontEnd(Actor[Never], Generic[B]):
-    """Starts the server with itself and takes it down with itself."""
+    Args:
+        serve: Runs the server until the event it is given is set; reports where it is bound through `task_status`.
+        bound: Is told that.
+    """
 
     cleanup_timeout = 6.0
 
-    def __init__(self, serve: Serve[B], bound: Callable[[B], None]) -> None:
+    def __init__(self, serve: Callable[..., Awaitable[None]], bound: Callable[[object], None]) -> None:
         self._serve = serve
         self._bound = bound
         self._stop = trio.Event()
@@ -39,7 +34,7 @@ class FrontEnd(Actor[Never], Generic[B]):
         """Ready when the socket listens."""
         self._bound(await self.ctx.nursery.start(self._run))
 
-    async def _run(self, *, task_status: trio.TaskStatus[B]) -> None:
+    async def _run(self, *, task_status: trio.TaskStatus[object]) -> None:
         try:
             await self._serve(self._stop, task_status=task_status)
         finally:

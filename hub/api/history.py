@@ -1,12 +1,14 @@
 """The time machine: history, snapshot commits, their diffs, rewind.
 
-Owns: what these take and answer, and which records are one handoff.
+Owns: what these take and answer, which records are one handoff, and what is told of one.
 Must not: know a route.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
+from itertools import pairwise
 from typing import Annotated, Literal, TypeAlias
 
 import attrs
@@ -16,6 +18,7 @@ from hub.api.meta import MAX_SAFE_INTEGER, Meta, Sha, Timestamp
 from hub.api.session import SessionId
 from hub.domain.handoff import State
 from hub.domain.session import LeftOut
+from hub.domain.text.figures import agent_name, lowered
 
 
 @attrs.frozen(kw_only=True)
@@ -84,17 +87,49 @@ class HistoryEntry:
     branch: Annotated[str, Meta(description='The branch that the record is of; "" where it is of none.')] = ""
 
 
-Steps: TypeAlias = list[tuple[HistoryEntry, Move]]
-"""One handoff, oldest first."""
+@attrs.frozen
+class Stay:
+    """How long the work stood in a state."""
+
+    state: str
+    seconds: float
 
 
-def handoffs(rows: Iterable[HistoryEntry]) -> list[Steps]:
-    """The handoffs among rows that are oldest first, each as its steps, in the order in which they began.
+@attrs.frozen
+class Walk:
+    """One handoff."""
+
+    session_id: str
+    giver: str
+    taker: str
+    """"" while it goes on."""
+    reason: str
+    began: str
+    ended: str
+    stays: tuple[Stay, ...]
+    """Of the states that were left again; while it goes on the last one is that in which it is."""
+    hfs: int | str | None
+    lacks: tuple[str, ...]
+    """Why the score is not 100."""
+    abandoned: bool
+    made: bool
+    """Whether it came to its end, and its beginning is known."""
+    passed: tuple[LeftOut, ...]
+    """Who else was asked for, and why it was none of them."""
+
+    @property
+    def seconds(self) -> float:
+        """From the first state to the last."""
+        return sum(stay.seconds for stay in self.stays)
+
+
+def walks(rows: Iterable[HistoryEntry]) -> list[Walk]:
+    """The handoffs among rows that are oldest first, in the order in which they began.
 
     Sessions may hand over at once, and the rows may begin or end in the middle of one; one that is over ends in RUNNING.
     """
-    found: list[Steps] = []
-    under_way: dict[str, Steps] = {}
+    found: list[_Steps] = []
+    under_way: dict[str, _Steps] = {}
     for row in rows:
         if row.move is None:
             continue
@@ -104,7 +139,36 @@ def handoffs(rows: Iterable[HistoryEntry]) -> list[Steps]:
         under_way[row.session_id].append((row, row.move))
         if row.move.target == State.RUNNING:
             del under_way[row.session_id]
-    return found
+    return [_walk(steps) for steps in found]
+
+
+_Steps: TypeAlias = list[tuple[HistoryEntry, Move]]
+
+
+def _walk(steps: _Steps) -> Walk:
+    (first, left), (last, move) = steps[0], steps[-1]
+    over = move.target == State.RUNNING
+    at = [datetime.fromisoformat(row.ts) for row, _ in steps]
+    stays = [
+        Stay(to.target, (after - here).total_seconds())
+        for (_, to), (here, after) in zip(steps, pairwise(at), strict=False)
+    ]
+    if not over:
+        stays.append(Stay(move.target, 0.0))
+    return Walk(
+        session_id=first.session_id,
+        giver=agent_name(first.provider, first.account),
+        taker=agent_name(last.provider, last.account) if over else "",
+        reason=left.reason,
+        began=first.ts,
+        ended=last.ts if over else "",
+        stays=tuple(stays),
+        hfs=last.hfs,
+        lacks=tuple(lowered(last.missing, last.unsupported)),
+        abandoned=move.abandoned,
+        made=over and left.source == State.RUNNING and not move.abandoned,
+        passed=next((tuple(row.passed_by) for row, _ in reversed(steps) if row.passed_by), ()),
+    )
 
 
 @attrs.frozen(kw_only=True)

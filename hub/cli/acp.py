@@ -8,6 +8,7 @@ Tests: tests/hub/cli/test_editors.py, tests/hub/acp/test_agent.py
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -112,18 +113,20 @@ def install(ctx: click.Context, *, editor_name: str, only_print: bool, as_json: 
 
     Example: hub acp install zed
     """
-    from hub.cli.editors import EDITORS, agent_command
-    from hub.cli.editors import install as tell
+    from hub.cli.clients import Client, command_of
+    from hub.cli.clients import install as tell
+    from hub.cli.editors import EDITORS
 
-    editor, command = EDITORS[editor_name], agent_command(ctx.obj["project"])
-    written = editor.written and not only_print
-    if written:
+    editor, found = EDITORS[editor_name], shutil.which("hub")
+    # By its whole path: an editor that was started from a desktop has another PATH than a shell.
+    command = command_of(str(Path(found).absolute()) if found else "", ctx.obj["project"], "acp")
+    if written := not only_print and isinstance(editor, Client):
         tell(editor, command)
     told = {
         "editor": editor_name,
         "installed": written,
         "command": command,
-        "file": editor.place,
+        "file": str(editor.file),
         "snippet": editor.snippet(command),
     }
     show(told, as_json=as_json, text=_installed if written else _snippet)
@@ -137,12 +140,16 @@ def uninstall(*, editor_name: str, as_json: bool) -> None:
 
     Example: hub acp uninstall zed
     """
-    from hub.cli.editors import EDITORS
-    from hub.cli.editors import uninstall as forget
+    from hub.cli.clients import uninstall as forget
+    from hub.cli.editors import EDITORS, ByHand
+    from hub.errors import Code, HubError
 
     editor = EDITORS[editor_name]
+    if isinstance(editor, ByHand):
+        hint = f"Take it out by hand: {editor.file}"
+        raise HubError(Code.USAGE, "hub has written nothing there.", hint=hint)
     forget(editor)
-    told = {"editor": editor_name, "installed": False, "file": editor.place}
+    told = {"editor": editor_name, "installed": False, "file": str(editor.file)}
     show(told, as_json=as_json, text=lambda item: f"{item['editor']} no longer has hub, in {item['file']}")
 
 

@@ -8,7 +8,6 @@ Tests: tests/hub/cli/test_background.py
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,15 +16,14 @@ import click
 from hub.api.sessions import Session, Sessions
 from hub.api.status import Status
 from hub.cli.context import client, json_option, project_dir, session_argument
+from hub.cli.logs import pages
 from hub.cli.screen import Record
 from hub.client.quick import Api
-from hub.domain.session import not_on_record, several_meant
+from hub.domain.session import meant_by, several_meant
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
     import trio
-
-_PAGE = 1000
 
 
 @click.command()
@@ -63,13 +61,9 @@ def meant(rows: list[Session], given: str) -> str:
         HubError: `not_found`, `which_session`, `no_active_session`.
     """
     if given:
-        found = [row.session_id for row in rows if row.session_id.startswith(given)]
-        found = [given] if given in found else found
-        if not found:
-            raise not_on_record(given, [row.session_id for row in rows])
-    else:
-        active = [row.session_id for row in rows if not row.ended_at]
-        found = active or [row.session_id for row in rows[-1:]]
+        return meant_by(given, [row.session_id for row in rows])
+    active = [row.session_id for row in rows if not row.ended_at]
+    found = active or [row.session_id for row in rows[-1:]]
     if not found:
         raise HubError(Code.NO_ACTIVE_SESSION)
     if len(found) > 1:
@@ -108,14 +102,7 @@ async def _leaves(scope: trio.CancelScope) -> None:
 def _before(api: Api, session_id: str) -> tuple[list[Record], int]:
     """The session's records so far, and the id of the log's last one."""
     records, last = [], 0
-    for page in _pages(api):
+    for page in pages(api, 0):
         records += [one for one in page if one.get("meta", {}).get("sessionId") == session_id]
         last = page[-1]["id"]
     return records, last
-
-
-def _pages(api: Api) -> Iterator[list[Record]]:
-    since = 0
-    while page := api.get("/api/events", {"since": since, "limit": _PAGE}):
-        yield page
-        since = page[-1]["id"]

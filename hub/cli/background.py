@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 
 from hub.cli.context import client, project_dir
-from hub.cli.join import running
+from hub.cli.join import running, without_port
 from hub.client.place import root_of, told_by
 from hub.client.quick import Api, find
 from hub.errors import Code, HubError
@@ -63,7 +63,7 @@ def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[A
         if child.poll() is not None:
             raise _ended(log)
         if told_by(root).pid == child.pid:
-            return find(None, root, _without_port()), True
+            return find(None, root, without_port()), True
         time.sleep(_LOOK)
     raise HubError(Code.TIMEOUT, f"The daemon has not started within {PATIENCE:g} s.", hint=f"See: {log}")
 
@@ -145,7 +145,3 @@ def _ended(log: Path) -> HubError:
         if found is not None:
             return found
     return HubError(Code.DAEMON_NOT_RUNNING, "The daemon ended at its start.", hint=f"See: {log}")
-
-
-def _without_port() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name != "HUB_PORT"}

@@ -12,9 +12,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -49,8 +48,7 @@ class Client:
         files: Names of the file in there; the first that exists is meant, else the first.
         path: Where the entry stands in the file.
         toml: Whether the file is TOML.
-        whole: Whether program and arguments are one list.
-        more: Further members of the entry.
+        entry: Makes the entry of the words that start hub's side.
     """
 
     program: str = ""
@@ -61,8 +59,10 @@ class Client:
     files: tuple[str, ...]
     path: tuple[str, ...] = ("mcpServers", NAME)
     toml: bool = False
-    whole: bool = False
-    more: Mapping[str, Any] = attrs.field(factory=dict)
+    entry: Callable[[list[str]], dict[str, object]] = lambda command: {
+        "command": command[0],
+        "args": command[1:],
+    }
 
     @property
     def file(self) -> Path:
@@ -72,12 +72,6 @@ class Client:
         if named and self.home_env == "XDG_CONFIG_HOME":
             home = home / Path(self.home).name
         return next((home / name for name in self.files if (home / name).exists()), home / self.files[0])
-
-    def entry(self, command: list[str]) -> dict[str, object]:
-        """The server as the client's file has it."""
-        if self.whole:
-            return {"type": "local", "command": command, **self.more}
-        return {"command": command[0], "args": command[1:], **self.more}
 
     def snippet(self, command: list[str]) -> str:
         """The entry with its place, as it would be written by hand."""
@@ -116,7 +110,7 @@ CLIENTS = {
         remove=("mcp", "remove", "--scope", "user", NAME),
         home=".gemini",
         files=("settings.json",),
-        more={"timeout": START_MS},
+        entry=lambda command: {"command": command[0], "args": command[1:], "timeout": START_MS},
     ),
     "opencode": Client(
         program="opencode",
@@ -125,7 +119,7 @@ CLIENTS = {
         home_env="XDG_CONFIG_HOME",
         files=("opencode.jsonc", "opencode.json"),
         path=("mcp", NAME),
-        whole=True,
+        entry=lambda command: {"type": "local", "command": command},
     ),
     "qwen": Client(
         program="qwen",
@@ -139,11 +133,17 @@ CLIENTS = {
 """Name -> client."""
 
 
-def server_command(project: str) -> list[str]:
-    """The words that start the tool server: of the project around the client's folder, or of the one that is named."""
+def command_of(program: str, project: str, verb: str) -> list[str]:
+    """The words that start hub's side: of the project around the client's folder, or of the one that is named.
+
+    Args:
+        program: How hub is called; "" = it is on no PATH.
+        project: The one that is named; "" = none.
+        verb: What hub is to be: `mcp` or `acp`.
+    """
     # Started in whatever folder the client works in, it must not take its modules from there.
-    words = ["hub"] if shutil.which("hub") else [sys.executable, "-P", "-m", "hub"]
-    return [*words, *(["--project", str(Path(project).absolute())] if project else []), "mcp"]
+    words = [program] if program else [sys.executable, "-P", "-m", "hub"]
+    return [*words, *(["--project", str(Path(project).absolute())] if project else []), verb]
 
 
 def install(client: Client, command: list[str]) -> None:

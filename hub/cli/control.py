@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import click
 
+from hub.api.meta import UNSET
 from hub.api.session import HandingOver, Pause, Paused, Replied, Stopped, TextReply, Which
 from hub.cli import completing
-from hub.cli.context import client, json_option, session_argument, show
+from hub.cli.context import client, json_option, project_dir, session_argument, show
+from hub.client.place import root_of
+from hub.client.quick import ABSENT
+from hub.errors import HubError
+from hub.io.project.places import Places
 
 
 @click.command()
@@ -77,9 +82,33 @@ def reply(ctx: click.Context, text: str, session: str, *, as_json: bool) -> None
 @json_option
 @click.pass_context
 def stop(ctx: click.Context, session: str, *, as_json: bool) -> None:
-    """Stop a session cleanly, with a snapshot.
+    """Stop a session cleanly, with a snapshot. Without a daemon it ends one that an earlier daemon left unfinished.
 
     Example: hub stop
     """
-    answer = client(ctx, timeout=310).order(Stopped, "/api/session/stop", Which(session_id=session))
-    show(answer, as_json=as_json, text=lambda _: "stopped - see what was done: hub diff")
+    try:
+        answer = client(ctx, timeout=310).order(Stopped, "/api/session/stop", Which(session_id=session))
+    except HubError as error:
+        if error.code not in ABSENT or (left := _unfinished(ctx, session)) is None:
+            raise
+        answer = left
+    show(answer, as_json=as_json, text=_stopped)
+
+
+def _unfinished(ctx: click.Context, session: str) -> Stopped | None:
+    """What comes of a session that an earlier daemon has left unfinished; None where there is none."""
+    root = root_of(project_dir(ctx))
+    if root is None or not Places(root).events_db.is_file():
+        return None
+    import trio
+
+    from hub.cli.stopping import unfinished
+
+    left = unfinished(Places(root), session)
+    return trio.run(left.stop) if left is not None else None
+
+
+def _stopped(answer: Stopped) -> str:
+    if answer.session_id is UNSET:
+        return f"pipeline run {answer.run_id} stopped - see what was done: hub pipeline show"
+    return f"session {answer.session_id} stopped - see what was done: hub diff {answer.session_id}"

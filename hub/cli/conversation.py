@@ -292,7 +292,7 @@ class Conversation:
             if self._once(text):
                 yield from self._under(agent, ToldItem(text, "bad"))
             return
-        if "exitCode" in meta:
+        if "exitCode" in meta or "command" in meta:  # one that took too long has no exit code
             self.doing = ""
             if not self._giver or self.verbose:
                 below = str(meta.get("output") or "").rstrip().splitlines()[-_OUTPUT:]

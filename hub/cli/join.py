@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -263,7 +263,7 @@ def running(project: Path, port: int | None) -> Api | None:
     root = root_of(project)
     if root is None or told_by(root).port is None:
         return None
-    api = find(None, project, _without_port(os.environ))
+    api = find(None, project, without_port())
     if port not in (None, 0, api.port):
         return None
     try:
@@ -280,5 +280,6 @@ def _own(project: Path, daemon: Daemon) -> Api:
     return Api(daemon.port, token=daemon.app.config.server.token, project=root_of(project))
 
 
-def _without_port(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environ.items() if name != "HUB_PORT"}
+def without_port() -> dict[str, str]:
+    """The environment for who means a project's own daemon, whatever port is named."""
+    return {name: value for name, value in os.environ.items() if name != "HUB_PORT"}

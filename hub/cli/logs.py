@@ -41,12 +41,12 @@ def logs(ctx: click.Context, *, follow: bool, since: int, full: bool, as_json: b
     Example: hub logs -f
     """
     if as_json and not follow:
-        kept = [record for page in _pages(Records(ctx), since) for record in page]
+        kept = [record for page in pages(Records(ctx), since) for record in page]
         click.echo(json.dumps(kept, ensure_ascii=False))
         return
     daemon = client(ctx)
     out = _print_json if as_json else partial(_print, Screen(), whole if full else block)
-    for number, page in enumerate(_pages(daemon if follow else Records(ctx), since)):
+    for number, page in enumerate(pages(daemon if follow else Records(ctx), since)):
         if not (number or as_json):
             name_zone()
         out(page)
@@ -57,7 +57,7 @@ def logs(ctx: click.Context, *, follow: bool, since: int, full: bool, as_json: b
         _follow(daemon, since, out)
 
 
-def _pages(daemon: Api | Records, since: int) -> Iterator[Batch]:
+def pages(daemon: Api | Records, since: int) -> Iterator[Batch]:
     """The log so far; a reader sees its beginning before its end is fetched."""
     while page := daemon.get("/api/events", {"since": since, "limit": _PAGE}):
         yield page
@@ -84,7 +84,7 @@ def _follow(daemon: Api, since: int, out: Callable[[Batch], None]) -> None:
     async def go() -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_reader_leaves)
-            async with live(daemon.port, since, socket=daemon.socket, headers=daemon.headers) as batches:
+            async with live(daemon, since) as batches:
                 async for batch in batches:
                     out(batch)
 

@@ -6,6 +6,7 @@ Must not: know a tool, or import anything that might print before the wires are 
 
 from __future__ import annotations
 
+import shutil
 import signal
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -83,10 +84,11 @@ def install(ctx: click.Context, *, client_name: str, only_print: bool, as_json: 
 
     Example: hub mcp install claude
     """
-    from hub.cli.clients import CLIENTS, server_command
+    from hub.cli.clients import CLIENTS, command_of
     from hub.cli.clients import install as tell
 
-    client, command = CLIENTS[client_name], server_command(ctx.obj["project"])
+    client = CLIENTS[client_name]
+    command = command_of("hub" if shutil.which("hub") else "", ctx.obj["project"], "mcp")
     if not only_print:
         tell(client, command)
     told = {

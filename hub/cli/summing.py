@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from hub.api.convert import unstructure
 from hub.client.place import root_of
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.domain.text.plain import plain_value
@@ -32,8 +33,8 @@ def told(counts: Sequence[Count], home: str, since: int, folder: Path) -> dict[s
         folder: It may be in a project, whose accounts are looked for, too.
     """
     elsewhere, unknown = _moved(folder)
-    found = used(counts, home, os.environ, since, elsewhere)
-    value = {"usage": [row.to_json() for row in found.rows], "gaps": [*unknown, *found.gaps]}
+    rows, gaps = used(counts, home, os.environ, since, elsewhere)
+    value = {"usage": unstructure(rows), "gaps": [*unknown, *gaps]}
     shown: dict[str, object] = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(
         plain_value(value)
     )

@@ -28,7 +28,7 @@ def trust(ctx: click.Context, *, yes: bool, revoke: bool, status: bool, as_json:
 
     Example: hub trust --status
     """
-    from hub.cli.trusting import ask, document, in_session, on_terminal, shown, standing_of
+    from hub.cli.trusting import ask, in_session, on_terminal, shown, standing_of
 
     if yes + revoke + status > 1:
         raise HubError(Code.USAGE, "--yes, --revoke and --status exclude each other.")
@@ -54,7 +54,7 @@ def trust(ctx: click.Context, *, yes: bool, revoke: bool, status: bool, as_json:
         ask(gate, standing)
         click.echo("trusted; what changes is asked for again")
         return
-    show(document(standing), as_json=as_json, text=lambda _: "\n".join(shown(standing, sys.stdout)))
+    show(standing.told(), as_json=as_json, text=lambda _: "\n".join(shown(standing, sys.stdout)))
 
 
 def _revoke(ctx: click.Context, *, as_json: bool) -> None:

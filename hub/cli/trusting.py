@@ -125,18 +125,3 @@ def _line(standing: TrustStanding, item: Item, text: str) -> str:
     place = "" if item.key.startswith("file:") else f"   [{clean(item.key)}]"
     line = f"{_MARKS[mark]}{text}{place}"
     return click.style(line, fg=_COLOURS[mark]) if mark else line
-
-
-def document(standing: TrustStanding) -> dict[str, object]:
-    """The same for programs."""
-    return {
-        "project": str(standing.root),
-        "state": standing.state,
-        "trusted": standing.trusted,
-        "digest": standing.digest,
-        "items": [
-            {"does": str(item.does), "key": item.key, "text": item.text, "change": standing.mark(item)}
-            for item in standing.items
-        ],
-        "gone": list(standing.gone),
-    }

@@ -182,13 +182,7 @@ class Watching:
     async def _follow(self, since: int, ends: Callable[[Record], bool]) -> None:
         patience = math.inf if on_terminal() and not self.quiet else PATIENCE
         async with follow(
-            self.api.port,
-            since,
-            patience=patience,
-            notify=self._link,
-            socket=self.api.socket,
-            headers=self.api.headers,
-            again=self._again,
+            self.api, since, patience=patience, notify=self._link, again=self._again
         ) as batches:
             async for batch in batches:
                 for record in batch:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from enum import StrEnum
 from typing import Any, cast
@@ -47,43 +47,30 @@ class LinkState(StrEnum):
 
 
 class Batches:
-    """The log's records in batches, none of them empty. Iterate it, or `receive` one batch at a time."""
+    """The log's records in batches, none of them empty, until the following has ended: then it raises `HubError`."""
 
     def __init__(self, channel: trio.MemoryReceiveChannel[list[JsonObject]]) -> None:
         self._channel = channel
-        self._error: Exception | None = None
+        self.error: Exception | None = None
+        """What the reader is told at the end."""
 
     def __aiter__(self) -> Batches:
         return self
 
     async def __anext__(self) -> list[JsonObject]:
-        return await self.receive()
-
-    async def receive(self) -> list[JsonObject]:
-        """The next batch.
-
-        Raises:
-            HubError: The following has ended; see `follow`.
-        """
         try:
             return await self._channel.receive()
         except trio.EndOfChannel:
-            raise (self._error or trio.ClosedResourceError("no longer followed")) from None
-
-    def fail(self, error: Exception) -> None:
-        """What the reader is to be told when the batches end."""
-        self._error = error
+            raise (self.error or trio.ClosedResourceError("no longer followed")) from None
 
 
 @asynccontextmanager
 async def follow(
-    port: int,
+    api: Api,
     since: int | None = None,
     *,
     patience: float = math.inf,
-    notify: Callable[[LinkState], None] | None = None,
-    socket: str = "",
-    headers: Mapping[str, str] | None = None,
+    notify: Callable[[LinkState], None] = lambda _: None,
     again: Callable[[], Api] | None = None,
 ) -> AsyncIterator[Batches]:
     """The event log in batches, for as long as the context is open.
@@ -93,25 +80,22 @@ async def follow(
     `daemon_not_running`, or the daemon's own refusal, raised where they are received.
 
     Args:
-        port: Where the daemon listens.
+        api: The way to the daemon.
         since: Begin after this id; None = with the next event.
         patience: Seconds to look for a daemon that is not there; 0 = a lost connection ends it.
         notify: Told when the connection is up and when it is lost.
-        socket: The path of the daemon's unix socket, which is then used instead of the port.
-        headers: What opens the door; see `Api.headers`.
         again: Where to look for a daemon that was lost; None = where it was.
     """
     send, receive = trio.open_memory_channel[list[JsonObject]](0)
     batches = Batches(receive)
-    door = _Door(port, socket, headers or {})
-    follower = _Follower(door, since, patience, notify or (lambda _: None), send, again)
+    follower = _Follower(api, since, patience, notify, send, again)
 
     async def pump() -> None:
         with send:
             try:
                 await follower.run()
             except HubError as error:
-                batches.fail(error)
+                batches.error = error
 
     try:
         async with trio.open_nursery() as nursery:
@@ -129,31 +113,9 @@ class _Lost(Exception):
     """The connection ended in a way that is worth another try."""
 
 
-@attrs.frozen
-class _Door:
-    """Where the daemon is, and what opens it."""
-
-    port: int
-    socket: str
-    headers: Mapping[str, str]
-
-    async def stream(self) -> trio.SocketStream:
-        """A connection of our own, to a daemon of this user's."""
-        if self.socket:
-            stream = await trio.open_unix_socket(self.socket)
-        else:
-            stream = await trio.open_tcp_stream("127.0.0.1", self.port)
-        try:
-            insist_own(cast("Any", stream.socket))
-        except BaseException:
-            await trio.aclose_forcefully(stream)
-            raise
-        return stream
-
-
 @attrs.define
 class _Follower:
-    door: _Door
+    api: Api
     last: int | None
     patience: float
     notify: Callable[[LinkState], None]
@@ -167,15 +129,14 @@ class _Follower:
     async def run(self) -> None:
         while True:
             try:
-                async with _connected(self.door, self.last) as socket:
+                async with _connected(self.api, self.last) as socket:
                     await self._take(socket)
             except (OSError, _Lost) as error:
                 self._lost(error)
             await trio.sleep(self.delay)
             self.delay = min(self.delay * 2, MAX_DELAY)
             if self.again is not None:
-                there = self.again()
-                self.door = _Door(there.port, there.socket, there.headers)
+                self.api = self.again()
 
     async def _take(self, socket: WebSocketConnection) -> None:
         self.delay, self.lost = 0, False
@@ -195,22 +156,22 @@ class _Follower:
             self.lost = True
             self.notify(LinkState.LOST)
         if trio.current_time() - self.connected_at >= self.patience:
-            raise not_running(self.door.port) from error
+            raise not_running(self.api.port) from error
 
 
 @asynccontextmanager
-async def _connected(door: _Door, since: int | None) -> AsyncIterator[WebSocketConnection]:
+async def _connected(api: Api, since: int | None) -> AsyncIterator[WebSocketConnection]:
     path = "/ws?batch=1" + ("" if since is None else f"&since={since}")
-    stream = await door.stream()
+    stream = await _stream(api)
     try:
         async with stream, trio.open_nursery() as nursery:
             with trio.move_on_after(HANDSHAKE) as shaking:
                 socket = await wrap_client_stream(
                     nursery,
                     stream,
-                    f"127.0.0.1:{door.port}",
+                    f"127.0.0.1:{api.port}",
                     path,
-                    extra_headers=[(name.encode(), value.encode()) for name, value in door.headers.items()],
+                    extra_headers=[(name.encode(), value.encode()) for name, value in api.headers.items()],
                     max_message_size=MAX_MESSAGE,
                     receive_buffer_size=2**16,
                 )
@@ -220,6 +181,20 @@ async def _connected(door: _Door, since: int | None) -> AsyncIterator[WebSocketC
             nursery.cancel_scope.cancel()
     except ExceptionGroup as group:
         raise _cause(group) from group
+
+
+async def _stream(api: Api) -> trio.SocketStream:
+    """A connection of our own, to a daemon of this user's."""
+    if api.socket:
+        stream = await trio.open_unix_socket(api.socket)
+    else:
+        stream = await trio.open_tcp_stream("127.0.0.1", api.port)
+    try:
+        insist_own(cast("Any", stream.socket))
+    except BaseException:
+        await trio.aclose_forcefully(stream)
+        raise
+    return stream
 
 
 def _cause(group: ExceptionGroup[Exception]) -> Exception:

@@ -12,10 +12,11 @@ import os
 import re
 import socket
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
+
+import attrs
 
 from hub.client.exchange import exchange
 from hub.client.place import (
@@ -41,6 +42,7 @@ _REFUSED = 400
 _CHOOSE = "Go to one, or name it: hub --project DIR ...   What runs in all of them: hub ls -A"
 
 
+@attrs.define
 class Api:
     """One daemon of this machine.
 
@@ -56,24 +58,13 @@ class Api:
         absent: Whether it is known already that there is none.
     """
 
-    def __init__(
-        self,
-        port: int,
-        timeout: float = TIMEOUT,
-        *,
-        socket: str = "",
-        token: str = "",
-        project: Path | None = None,
-        named: bool = True,
-        absent: bool = False,
-    ) -> None:
-        self.port = port
-        self.socket = socket
-        self._timeout = timeout
-        self._token = token
-        self._project = project
-        self.named = named
-        self._absent = absent
+    port: int
+    _timeout: float = TIMEOUT
+    socket: str = attrs.field(default="", kw_only=True)
+    _token: str = attrs.field(default="", kw_only=True)
+    _project: Path | None = attrs.field(default=None, kw_only=True)
+    named: bool = attrs.field(default=True, kw_only=True)
+    _absent: bool = attrs.field(default=False, kw_only=True)
 
     @property
     def url(self) -> str:
@@ -88,15 +79,7 @@ class Api:
 
     def within(self, timeout: float) -> Api:
         """The same daemon with another patience."""
-        return type(self)(
-            self.port,
-            timeout,
-            socket=self.socket,
-            token=self._token,
-            project=self._project,
-            named=self.named,
-            absent=self._absent,
-        )
+        return attrs.evolve(self, timeout=timeout)
 
     def again(self) -> Api:
         """The way to the project's daemon as it tells of itself now: the next one may listen elsewhere."""
@@ -104,14 +87,7 @@ class Api:
         if told.port is None:
             return self
         token = told.token or self._token or (token_for(os.environ) if told.guarded else "")
-        return type(self)(
-            told.port,
-            self._timeout,
-            socket=told.socket,
-            token=token,
-            project=self._project,
-            named=self.named,
-        )
+        return attrs.evolve(self, port=told.port, socket=told.socket, token=token, absent=False)
 
     def read(self, kind: type[T], path: str, query: Query | None = None) -> T:
         """A resource, as the class of `hub.api` that describes it."""
@@ -141,13 +117,18 @@ class Api:
         headers = {"Host": f"127.0.0.1:{self.port}", "Accept": "application/json", **self.headers}
         if body:
             headers["Content-Type"] = "application/json"
+        if self._absent:
+            raise self._nobody()
         try:
-            with closing(self._connection()) as connection:
+            with socket.socket(socket.AF_UNIX if self.socket else socket.AF_INET) as connection:
+                connection.settimeout(self._timeout)
+                connection.connect(self.socket or ("127.0.0.1", self.port))
+                insist_own(connection)
                 return self._read(*exchange(connection, method, target, headers, body))
         except TimeoutError as error:
             raise HubError(Code.TIMEOUT, f"The daemon did not answer within {self._timeout:g} s") from error
         except (ConnectionRefusedError, FileNotFoundError) as error:
-            raise self._nobody() from error
+            raise not_running(self.port) from error
         except OSError as error:
             detail = f"The connection to {self.url} broke: {str(error) or type(error).__name__}"
             raise HubError(Code.DAEMON_NOT_RUNNING, detail) from error
@@ -155,9 +136,7 @@ class Api:
             raise HubError(Code.USAGE, f"{target!r} cannot be asked for.") from error
 
     def _nobody(self) -> HubError:
-        """Why nobody answers."""
-        if not self._absent:
-            return not_running(self.port)
+        """Why there is none to ask."""
         if self._project is not None:
             return HubError(Code.DAEMON_NOT_RUNNING, "No daemon runs in this project.")
         return HubError(
@@ -165,19 +144,6 @@ class Api:
             "There is no project here: this folder is in no git repository.",
             hint=_CHOOSE,
         )
-
-    def _connection(self) -> socket.socket:
-        if self._absent:
-            raise ConnectionRefusedError
-        connection = socket.socket(socket.AF_UNIX if self.socket else socket.AF_INET)
-        try:
-            connection.settimeout(self._timeout)
-            connection.connect(self.socket or ("127.0.0.1", self.port))
-            insist_own(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
 
     def _read(self, status: int, body: bytes) -> Any:
         try:

@@ -59,21 +59,6 @@ class AuditRecord:
         """Its place in the log, from 0."""
         return int(self.data["seq"])
 
-    @property
-    def anchor(self) -> str:
-        """`<seq>:<hash>`, for contracts and commit trailers."""
-        return f"{self.seq}:{self.hash}"
-
-    def to_json(self) -> dict[str, object]:
-        """The record as an object."""
-        return {
-            "ts": self.ts,
-            "prevHash": self.prev_hash,
-            "hash": self.hash,
-            "event": self.event,
-            "data": dict(self.data),
-        }
-
 
 @attrs.frozen
 class Head:
@@ -85,11 +70,6 @@ class Head:
     size: int
     """Length of the log up to and with that record."""
     mac: str = ""
-
-    @property
-    def anchor(self) -> str:
-        """`<seq>:<hash>`."""
-        return f"{self.seq}:{self.hash}"
 
     def sealed(self, key: bytes) -> Head:
         """The same head with its mac."""

@@ -115,36 +115,12 @@ TABLE: tuple[Transition, ...] = (
     # verify, a dispatch nobody can be sure about) ends the session with a coded error, or, where a reset will
     # help, lets it wait. Without these rows it would stay in a transitional state, and every later start would
     # take the handoff up again.
-    Transition(
-        State.PAUSING, Trigger.ABANDONED, "session ended, or nobody is free", State.RUNNING, "reason recorded"
-    ),
-    Transition(
-        State.SNAPSHOTTED,
-        Trigger.ABANDONED,
-        "session ended, or nobody is free",
-        State.RUNNING,
-        "reason recorded",
-    ),
-    Transition(
-        State.ENVELOPE_BUILT,
-        Trigger.ABANDONED,
-        "session ended, or nobody is free",
-        State.RUNNING,
-        "reason recorded",
-    ),
-    Transition(
-        State.DISPATCHED,
-        Trigger.ABANDONED,
-        "session ended, or nobody is free",
-        State.RUNNING,
-        "reason recorded",
-    ),
-    Transition(
-        State.RESUMING,
-        Trigger.ABANDONED,
-        "session ended, or nobody is free",
-        State.RUNNING,
-        "reason recorded",
+    *(
+        Transition(
+            state, Trigger.ABANDONED, "session ended, or nobody is free", State.RUNNING, "reason recorded"
+        )
+        for state in State
+        if state is not State.RUNNING
     ),
 )
 

@@ -25,8 +25,6 @@ Ender = Literal["", "others", "anybody"]
 
 SHORT_RESET = 90.0
 """Seconds: a reset this near is waited for rather than handed off."""
-MAX_ATTEMPTS = 5
-"""After so many overloads or short limits in a row the work goes to somebody else."""
 LAST_BACKOFF = 60.0
 FIRST_PROBE = 60.0
 LAST_PROBE = 900.0
@@ -78,45 +76,11 @@ class Surface:
 Decision = HandOff | Wait | Surface
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class Situation:
-    """All that a decision depends on besides the failure; see `decide` for the fields."""
+    """All that a decision depends on besides the failure.
 
-    attempt: int
-    now: float
-    on_limit: OnLimit
-    can_hand_off: bool
-    breaker_open: bool
-    jitter: float
-    max_attempts: int
-    earliest_reset: float | None
-
-    def backoff(self, first: float = 1.0, last: float = LAST_BACKOFF) -> float:
-        """Seconds to wait after this attempt: doubling, capped, with jitter on top."""
-        return backoff(self.attempt, first, last) * (1 + JITTER * self.jitter)
-
-    def later(self, delay: float, not_before: float | None = None) -> float:
-        """The instant `delay` from now, or `not_before` if that is later."""
-        return max(self.now + delay, not_before or 0.0)
-
-
-def decide(
-    failure: Failure,
-    *,
-    attempt: int,
-    now: float,
-    on_limit: OnLimit,
-    targets_left: int,
-    breaker_open: bool,
-    jitter: float,
-    handoffs_left: int,
-    max_attempts: int = MAX_ATTEMPTS,
-    earliest_reset: float | None = None,
-) -> Decision:
-    """Decide what follows a failure.
-
-    Args:
-        failure: What happened.
+    Attributes:
         attempt: Which failure of this kind in a row this is, from 1; for a refusal: how many providers
             refused this task, this one included.
         now: Epoch seconds.
@@ -129,16 +93,33 @@ def decide(
         max_attempts: How many overloads or short limits in a row are waited out.
         earliest_reset: The earliest reset of the other targets that are out of quota, where known.
     """
-    situation = Situation(
-        attempt=max(1, attempt),
-        now=now,
-        on_limit=on_limit,
-        can_hand_off=targets_left > 0 and handoffs_left > 0,
-        breaker_open=breaker_open,
-        jitter=jitter,
-        max_attempts=max_attempts,
-        earliest_reset=earliest_reset if handoffs_left > 0 else None,
-    )
+
+    attempt: int
+    now: float
+    on_limit: OnLimit
+    targets_left: int
+    breaker_open: bool
+    jitter: float
+    handoffs_left: int
+    max_attempts: int
+    earliest_reset: float | None
+
+    @property
+    def can_hand_off(self) -> bool:
+        """Whether somebody can take the work."""
+        return self.targets_left > 0 and self.handoffs_left > 0
+
+    def backoff(self, first: float = 1.0, last: float = LAST_BACKOFF) -> float:
+        """Seconds to wait after this attempt: doubling, capped, with jitter on top."""
+        return backoff(self.attempt, first, last) * (1 + JITTER * self.jitter)
+
+    def later(self, delay: float, not_before: float | None = None) -> float:
+        """The instant `delay` from now, or `not_before` if that is later."""
+        return max(self.now + delay, not_before or 0.0)
+
+
+def decide(failure: Failure, situation: Situation) -> Decision:
+    """Decide what follows a failure."""
     return _RULES[failure.kind](failure, situation)
 
 
@@ -160,7 +141,7 @@ def _usage_limit(failure: Failure, s: Situation) -> Decision:
 def _await_reset(own: float | None, s: Situation) -> Wait:
     """Wait for the earliest reset that is known, or probe with a growing pause where none is."""
     own = own if own is not None and own > s.now else None
-    other = s.earliest_reset if s.on_limit != "wait" else None
+    other = s.earliest_reset if s.on_limit != "wait" and s.handoffs_left > 0 else None
     if other is not None and other > s.now and (own is None or other < own):
         return Wait(other, "nobody has quota left; another account's comes back first", "handoff", "anybody")
     if own is not None:

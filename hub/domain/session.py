@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 
 import attrs
@@ -43,6 +43,22 @@ def several_meant(found: Sequence[str]) -> HubError:
     return HubError(
         Code.WHICH_SESSION, f"Several sessions are meant: {', '.join(found)}.", sessions=list(found)
     )
+
+
+def meant_by(given: str, known: Collection[str]) -> str:
+    """The id that is meant by an id or by the beginning of one.
+
+    Raises:
+        HubError: `not_found`, `which_session`.
+    """
+    if given in known:
+        return given
+    found = [session_id for session_id in known if session_id.startswith(given)]
+    if not found:
+        raise not_on_record(given, list(known))
+    if len(found) > 1:
+        raise several_meant(found)
+    return found[0]
 
 
 class SessionState(StrEnum):

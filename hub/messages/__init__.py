@@ -60,7 +60,6 @@ from hub.messages.events import (
     EventsHead,
     EventsInbox,
     EventsOfDispatch,
-    EventsOfSession,
     EventsOnRecord,
     EventsSince,
     Subscribe,

@@ -65,8 +65,6 @@ class AdapterAnswer(Cast):
 class AdapterInterrupt(Cast):
     """Use the agent's own interrupt."""
 
-    key: str
-
 
 @attrs.frozen
 class AdapterStop(Cast):

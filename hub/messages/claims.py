@@ -30,10 +30,9 @@ class ClaimAccount(Call[bool]):
 
 @attrs.frozen
 class ReleaseAccount(Call[None]):
-    """The session has no agent now. With the id of a dispatch: a claim that it made since for another one stays."""
+    """The session has no agent now."""
 
     session_id: str
-    dispatch_id: str = ""
 
 
 @attrs.frozen

@@ -43,15 +43,6 @@ class EventsSince(Call[list[Record]]):
 
 
 @attrs.frozen
-class EventsOfSession(Call[list[Record]]):
-    """Answers the records of one session with a greater id, oldest first, at most `limit`."""
-
-    session_id: str
-    after: int = 0
-    limit: int = 5000
-
-
-@attrs.frozen
 class EventsOfDispatch(Call[list[Record]]):
     """Answers the newest records with this tag that the stream of one dispatch has told, oldest first, at most `limit`."""
 
@@ -97,12 +88,5 @@ class Subscription:
 
 
 EventsInbox = (
-    EventAppend
-    | EventsHead
-    | EventsOfDispatch
-    | EventsOfSession
-    | EventsOnRecord
-    | EventsSince
-    | Subscribe
-    | Unsubscribe
+    EventAppend | EventsHead | EventsOfDispatch | EventsOnRecord | EventsSince | Subscribe | Unsubscribe
 )

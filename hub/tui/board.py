@@ -30,6 +30,8 @@ _AGAIN = 3.0
 """Seconds between two looks at all projects, while they are shown."""
 _WIDE = 100
 """Columns from which on there is room for the agent beside the task."""
+_NARROW = 60
+"""Columns below which the task has the room of the time, and of a long word for how it stands."""
 _SHOWN = 100
 """Sessions that have ended, at most."""
 
@@ -89,8 +91,11 @@ def _line(session: Session, now: float, width: int, project: str) -> Row:
     moved = f"{session.handoffs_done}x" if session.handoffs_done else ""
     who = cut(agent_name(session.active_provider, session.account), 16)
     beside = (f"{who:<17}", (f"{moved:<4}", "warn")) if width >= _WIDE else ()
+    named = f"{project}: {session.title}" if project else session.title
+    if width < _NARROW:
+        return row((f" {cut(told, 11):<12}", look), cut(named, width - 15), key=session.session_id)
     room = width - (60 if beside else 37)
-    title = cut(f"{project}: {session.title}" if project else session.title, room)
+    title = cut(named, room)
     return row(
         (f" {told:<19}", look),
         f"{title:<{room + 1}}",

@@ -33,6 +33,27 @@ class Dialog(ModalScreen[R]):
     Dialog Rows { height: auto; max-height: 100%; background: $surface; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back")]
+    LINES: ClassVar[int] = 30
+    """Of what it is about, at most."""
+
+    def __init__(self, title: str = "", about: str = "") -> None:
+        super().__init__()
+        self.words = title, about
+
+    def compose(self) -> ComposeResult:
+        """What is asked, what it is about, and what is between that and the keys."""
+        title, about = self.words
+        with Vertical():
+            yield Static(plain(title), classes="title", markup=False)
+            if about:
+                lines = about.split("\n")[: self.LINES]
+                yield Static("\n".join(map(plain, lines)), markup=False)
+            yield from self.body()
+        yield Footer(show_command_palette=False, compact=True)
+
+    def body(self) -> ComposeResult:
+        """What is answered with."""
+        yield from ()
 
     @property
     def room(self) -> int:
@@ -53,21 +74,16 @@ class AnswerLine(Input):
 class AskText(Dialog[str | None]):
     """A line of text; an empty one is no answer."""
 
+    LINES = 12
+
     def __init__(self, title: str, about: str = "", value: str = "", *, needed: bool = True) -> None:
-        super().__init__()
-        self.words = title, about
+        super().__init__(title, about)
         self.value = value
         self.needed = needed
 
-    def compose(self) -> ComposeResult:
-        """What is asked, what it is about, and the line."""
-        title, about = self.words
-        with Vertical():
-            yield Static(plain(title), classes="title", markup=False)
-            if about:
-                yield Static("\n".join(plain(line) for line in about.split("\n")[:12]), markup=False)
-            yield AnswerLine(self.value)
-        yield Footer(show_command_palette=False, compact=True)
+    def body(self) -> ComposeResult:
+        """The line."""
+        yield AnswerLine(self.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The answer."""
@@ -80,19 +96,6 @@ class Confirm(Dialog[bool | None]):
     """Yes or no to what cannot be taken back at once."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "yes", "Yes"), Binding("n", "no", "No")]
-
-    def __init__(self, title: str, about: str = "") -> None:
-        super().__init__()
-        self.words = title, about
-
-    def compose(self) -> ComposeResult:
-        """What would be done."""
-        title, about = self.words
-        with Vertical():
-            yield Static(plain(title), classes="title", markup=False)
-            if about:
-                yield Static("\n".join(plain(line) for line in about.split("\n")[:30]), markup=False)
-        yield Footer(show_command_palette=False, compact=True)
 
     def action_yes(self) -> None:
         """Do it."""
@@ -107,16 +110,12 @@ class Choose(Dialog[str | None]):
     """One of a list."""
 
     def __init__(self, title: str, choices: Sequence[tuple[str, str]]) -> None:
-        super().__init__()
-        self.title_text = title
+        super().__init__(title)
         self.choices = choices
 
-    def compose(self) -> ComposeResult:
+    def body(self) -> ComposeResult:
         """The list."""
-        with Vertical():
-            yield Static(plain(self.title_text), classes="title", markup=False)
-            yield Choices(id="choices")
-        yield Footer(show_command_palette=False, compact=True)
+        yield Choices(id="choices")
 
     def on_mount(self) -> None:
         """Each choice is a row."""
@@ -136,16 +135,12 @@ class Read(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,enter", "leave", "Back", show=False)]
 
     def __init__(self, title: str, lines: Sequence[Row]) -> None:
-        super().__init__()
-        self.title_text = title
+        super().__init__(title)
         self.lines_shown = lines
 
-    def compose(self) -> ComposeResult:
+    def body(self) -> ComposeResult:
         """The text."""
-        with Vertical():
-            yield Static(plain(self.title_text), classes="title", markup=False)
-            yield Rows(id="text")
-        yield Footer(show_command_palette=False, compact=True)
+        yield Rows(id="text")
 
     def on_mount(self) -> None:
         """Its keys move the text."""

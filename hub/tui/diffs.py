@@ -29,7 +29,7 @@ def colour_of(line: str) -> str:
 def rows_of(summary: str, diff: str, *, truncated: bool = False, width: int = 0) -> Iterator[Row]:
     """The summary by file, then the diff; each file can be jumped to. With a width, longer lines go on below themselves."""
     for line in summary.rstrip().split("\n") if summary.strip() else ():
-        yield row((line, "bold"))
+        yield from (row((part, "bold")) for part in (wrapped(line, width) if width else (line,)))
     lines = diff.split("\n") if diff.strip() else []
     for at, line in enumerate(lines[:MOST]):
         if line.startswith("diff --git "):

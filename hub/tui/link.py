@@ -130,9 +130,7 @@ class Link:
             self.last = newest[-1]["id"] if newest else 0
             if newest:
                 self._deliver(newest)
-        async with follow(
-            api.port, self.last, patience=0, notify=connected, socket=api.socket, headers=api.headers
-        ) as batches:
+        async with follow(api, self.last, patience=0, notify=connected) as batches:
             async for batch in batches:
                 self._deliver(batch)
                 self.last = batch[-1]["id"]

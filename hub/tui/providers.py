@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from hub.domain.text.figures import counted
 from hub.tui.dialogs import Read
 from hub.tui.look import clock, moment
-from hub.tui.page import Page
+from hub.tui.page import Page, cut
 from hub.tui.rows import Row, Rows, row
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def rows_of(found: list[ProviderStatus], circuits: list[Breaker], now: float) ->
         model = f"  {one.model}" if one.model else ""
         look = _LOOKS.get(str(one.status), "")
         yield row(
-            (f"{one.display_name[:20]:<21}", "bold" if look != "dim" else "dim"),
+            (f"{cut(one.display_name, 20):<21}", "bold" if look != "dim" else "dim"),
             (f"{one.status}{until}  " if look != "dim" else "", look),
             (f"{one.reason}{model}", "dim"),
             key=one.name,
@@ -78,7 +78,7 @@ def rows_of(found: list[ProviderStatus], circuits: list[Breaker], now: float) ->
                 continue
             until = f" until {moment(account.resets_at, now)}" if account.resets_at else ""
             yield row(
-                (f"  {account.label[:18]:<19}", "dim"),
+                (f"  {cut(account.label, 18):<19}", "dim"),
                 (f"{account.status}{until}" if several else "", _LOOKS.get(str(account.status), "")),
                 *_circuit(circuit),
                 (f"  {account.reason}" if several else "", "dim"),

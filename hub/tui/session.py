@@ -22,12 +22,12 @@ from hub.tui.diffs import rows_of as diff_rows
 from hub.tui.look import moment
 from hub.tui.orders import OrdersPage
 from hub.tui.page import Bar, cut
-from hub.tui.ribbon import Ribbon
+from hub.tui.ribbon import rows_of as handoff_rows
 from hub.tui.rows import Rows, plain
 from hub.tui.words import Story
 
 if TYPE_CHECKING:
-    from hub.api.history import Diff, HistoryEntry
+    from hub.api.history import Diff, HistoryEntry, Walk
     from hub.api.status import Status
 
 VIEWS = (
@@ -41,7 +41,9 @@ _HINTS = {"stream": "   enter unfolds, f all", "diff": "   J, K next file"}
 """What more can be done in a view."""
 _PAST = 3000
 """Events of the session's past that are asked for."""
-_AT_WORK = frozenset({"reply", "pause", "handoff", "stop"})
+_FIRST = 100
+"""Events of its beginning, among which is whoever was passed by."""
+_AT_WORK = frozenset({"approve", "reply", "pause", "handoff", "stop"})
 """Orders to a session that has not ended."""
 
 
@@ -77,9 +79,9 @@ class SessionPage(OrdersPage):
         self.status: Status | None = None
         self._last = 0
         """The newest event of the log that the story has; 0 = its past was not asked for yet."""
-        self._unasked = 0
-        """The newest event of before those that the story began with; 0 = it has the first, or all was asked for."""
-        self.ribbon = Ribbon()
+        self.walks: list[Walk] | None = None
+        self.first: list[JsonObject] = []
+        """The session's first events: they say who was passed by."""
         self.diff: Diff | None = None
         self.asked = ""
         """The agent's newest question."""
@@ -114,15 +116,15 @@ class SessionPage(OrdersPage):
 
         if not self._last:
             await self._load_past()
-        if self._unasked and self.view == "handoffs":
-            await self._load_handoffs()
         before = self.ended
         self.status = await self.hub.daemon.get(Status, "/api/status", {"sessionId": self.session_id})
         if self.ended is not before:
             self.refresh_bindings()
         self.fate = await self._fate() if self.ended else ""
         self.draw_state()
-        if self.view == "diff":
+        if self.view == "handoffs":
+            await self._load_handoffs()
+        elif self.view == "diff":
             await self._load_diff()
         elif self.view == "cost":
             await self._load_cost()
@@ -163,24 +165,18 @@ class SessionPage(OrdersPage):
         found = await self.hub.daemon.get(Cost, "/api/session/cost", {"sessionId": self.session_id})
         self.query_one("#cost", Rows).show(cost_rows(found))
 
-    async def _before(self, event: int) -> list[JsonObject]:
-        """What is newest of it before an event."""
-        query: dict[str, str | int] = {"sessionId": self.session_id, "limit": _PAST, "newest": 1}
-        until = {"until": event} if event else {}
-        return await self.hub.daemon.get(list[JsonObject], "/api/events", query | until)
-
     async def _load_handoffs(self) -> None:
-        """Those of before what the stream has."""
-        while self._unasked:
-            page = await self._before(self._unasked)
-            self.ribbon.take_before(page)
-            self._unasked = page[0]["id"] - 1 if len(page) == _PAST else 0
+        from hub.api.history import HistoryEntry, walks
+
+        get, which = self.hub.daemon.get, {"sessionId": self.session_id}
+        self.first = await get(list[JsonObject], "/api/events", {**which, "limit": _FIRST})
+        self.walks = walks(await get(list[HistoryEntry], "/api/history", {**which, "event": "handoff"}))
         self.draw()
 
     async def _load_past(self) -> None:
-        past = await self._before(0)
-        if len(past) == _PAST:
-            self._unasked, self.story.cut = past[0]["id"] - 1, True
+        query: dict[str, str | int] = {"sessionId": self.session_id, "limit": _PAST, "newest": 1}
+        past = await self.hub.daemon.get(list[JsonObject], "/api/events", query)
+        self.story.cut = len(past) == _PAST
         self._tell(past)
         self._last = max(past[-1]["id"] if past else 0, 1)
         self._take_in(self._early)
@@ -205,7 +201,6 @@ class SessionPage(OrdersPage):
 
     def _tell(self, records: Sequence[JsonObject]) -> None:
         self.story.take(records)
-        self.ribbon.take(records)
         asked = [one["msg"] for one in records if one.get("meta", {}).get("needsInput")]
         self.asked = asked[-1] if asked else self.asked
 
@@ -250,8 +245,9 @@ class SessionPage(OrdersPage):
             return
         if self.view == "stream":
             self.stream.show(self.story.rows(self.size.width - 2, self.look))
-        elif self.view == "handoffs":
-            self.query_one("#handoffs", Rows).show(self.ribbon.rows(self.size.width - 2, self.look))
+        elif self.view == "handoffs" and self.walks is not None:
+            rows = handoff_rows(self.walks, self.first, self.size.width - 2, self.look)
+            self.query_one("#handoffs", Rows).show(rows)
         elif self.view == "diff" and self.diff is not None:
             told, width = self.diff, self.size.width - 5
             rows = diff_rows(told.summary, told.diff, truncated=told.truncated, width=width)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 
 _CELLS = 20
+_BESIDE = 26
+"""Columns of what stands beside a bar: the window's name before it, the figure after it."""
 _SPARK = 16
 _SOON = 30.0
 """Minutes to the wall that are shown as a warning."""
@@ -40,6 +42,7 @@ class QuotaPage(Page):
     def on_mount(self) -> None:
         """A forecast moves with the clock; a page that nobody sees asks for nothing."""
         super().on_mount()
+        self.entries: list[Entry] = []
         self.set_interval(_AGAIN, self._again_in_sight)
 
     def _again_in_sight(self) -> None:
@@ -54,12 +57,21 @@ class QuotaPage(Page):
         """The wallet as it is."""
         from hub.api.quota import Entry
 
-        found = await self.hub.daemon.get(list[Entry], "/api/quota/wallet")
+        self.entries = await self.hub.daemon.get(list[Entry], "/api/quota/wallet")
         self.heading(f"Quota  times are {self.hub.zone}")
-        self.query_one(Rows).show(rows_of(found, self.now, self.look))
+        self.draw()
+
+    def draw(self) -> None:
+        """Show the wallet as it is known."""
+        self.query_one(Rows).show(rows_of(self.entries, self.now, self.look, self.size.width))
+
+    def on_resize(self) -> None:
+        """Bars take the room there is."""
+        if self.entries:
+            self.draw()
 
 
-def rows_of(entries: Sequence[Entry], now: float, look: Look) -> Iterator[Row]:
+def rows_of(entries: Sequence[Entry], now: float, look: Look, width: int) -> Iterator[Row]:
     """Every account whose figures are known, the nearest wall first; the others by name."""
     known = [one for one in entries if one.fraction_used is not None]
     if not known:
@@ -69,7 +81,7 @@ def rows_of(entries: Sequence[Entry], now: float, look: Look) -> Iterator[Row]:
         today = f"   {one.tokens_today:,} tokens today" if one.tokens_today else ""
         yield row((name, "bold"), (today, "dim"))
         for window in one.windows:
-            yield from _window(window, now, look)
+            yield from _window(window, now, look, width)
         yield row("")
     rest = [one for one in entries if one.fraction_used is None]
     if rest:
@@ -83,7 +95,7 @@ def _urgency(one: Entry) -> tuple[float, float]:
     return one.eta_minutes if one.eta_minutes is not None else float("inf"), -(one.fraction_used or 0)
 
 
-def _window(window: MeteredWindow, now: float, look: Look) -> Iterator[Row]:
+def _window(window: MeteredWindow, now: float, look: Look, width: int) -> Iterator[Row]:
     name = WINDOWS.get(window.window, window.window) or "quota"
     if window.fraction_used is None:
         yield row(f"  {name:<9}", ("nothing told", "dim"))
@@ -94,7 +106,7 @@ def _window(window: MeteredWindow, now: float, look: Look) -> Iterator[Row]:
     spark = look.sparkline(burned, _SPARK)
     yield row(
         f"  {name:<9}",
-        (look.bar(used, _CELLS), style),
+        (look.bar(used, min(_CELLS, max(4, width - _BESIDE))), style),
         (f" {used * 100:>3.0f} % used", style),
         (f"  {spark}" if spark.strip() else "", "info"),
     )

@@ -16,8 +16,8 @@ from typing import Self
 import attrs
 import msgspec
 
-from hub.io.files.confined import FileRefusedError, open_below, refused, tree
-from hub.io.files.walk import OutOfTime
+from hub.io.files.confined import FileRefusedError, open_below, refused
+from hub.io.files.walk import OutOfTime, tree
 from hub.io.processes.workers import Crew, processors
 from hub.providers import summed
 from hub.providers.summed import Sum, Totals

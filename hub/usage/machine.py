@@ -19,7 +19,6 @@ import msgspec
 
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
-from hub.domain.cost import Tokens
 from hub.domain.detection.intel import StoreHit
 from hub.io.processes.workers import Crew, processors
 from hub.io.stores import StoreFiles
@@ -66,52 +65,29 @@ _WALK = 60.0
 """Seconds for one place: whoever asks for everything can wait."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class UsageRow:
     """What the sessions of one agent used with one model.
 
     Attributes:
-        split: Whether it is known how many input tokens were read from a cache and written to it.
+        cached_in: Those of the input tokens that were read from a cache; None = not known, nor those written to it.
         exact: Whether all of every session was counted; otherwise it is a lower bound.
     """
 
     provider: str
     model: str
-    tokens: Tokens
-    split: bool
-    exact: bool
-
-    def to_json(self) -> dict[str, object]:
-        """As it is shown."""
-        return {
-            "provider": self.provider,
-            "model": self.model,
-            "tokensIn": self.tokens.tokens_in,
-            "tokensOut": self.tokens.tokens_out,
-            "cachedIn": self.tokens.cached_in if self.split else None,
-            "cacheWriteIn": self.tokens.cache_write_in if self.split else None,
-            "exact": self.exact,
-        }
-
-
-@attrs.frozen
-class Usage:
-    """What was found.
-
-    Attributes:
-        rows: By agent and model, the largest of an agent first.
-        gaps: Why something may be missing, in words.
-    """
-
-    rows: tuple[UsageRow, ...]
-    gaps: tuple[str, ...] = ()
+    tokens_in: int
+    tokens_out: int
+    cached_in: int | None = None
+    cache_write_in: int | None = None
+    exact: bool = attrs.field(default=True, kw_only=True)
 
 
 @attrs.define
 class _Told:
     """What one process has found, for another."""
 
-    sums: list[tuple[str, str, int, int, bool]]
+    rows: list[UsageRow]
     gaps: list[str]
 
 
@@ -121,7 +97,12 @@ class _Sums:
     def __init__(self, files: StoreFiles) -> None:
         self._files = files
         self.gaps: list[str] = []
-        self._sums: dict[tuple[str, str], tuple[Tokens, bool]] = {}
+        self._rows: dict[tuple[str, str], UsageRow] = {}
+
+    @property
+    def rows(self) -> list[UsageRow]:
+        """The sums."""
+        return list(self._rows.values())
 
     def count(self, hits: Iterator[StoreHit]) -> None:
         """All of these."""
@@ -129,36 +110,39 @@ class _Sums:
             intel = stores.read(hit, self._files)
             if intel.alarm:
                 self.gaps.append(f"{hit.path}: {intel.alarm}")
-            tokens = Tokens(intel.tokens_in, intel.tokens_out)
-            if tokens != Tokens() or not intel.tokens_exact:
-                self._add(hit.provider, intel.model, tokens, exact=intel.tokens_exact)
+            used = (intel.tokens_in, intel.tokens_out)
+            if any(used) or not intel.tokens_exact:
+                self._add(UsageRow(hit.provider, intel.model, *used, exact=intel.tokens_exact))
 
     def told(self, _: bytes) -> bytes:
         """All that was counted, for `merge` in another process."""
-        sums = [(*name, told.tokens_in, told.tokens_out, exact) for name, (told, exact) in self._sums.items()]
-        return msgspec.msgpack.encode(_Told(sums, self.gaps))
+        return msgspec.msgpack.encode(_Told(self.rows, self.gaps))
 
     def merge(self, told: bytes) -> None:
         """What another process has counted."""
         found = msgspec.msgpack.decode(told, type=_Told)
-        for provider, model, tokens_in, tokens_out, exact in found.sums:
-            self._add(provider, model, Tokens(tokens_in, tokens_out), exact=exact)
+        for row in found.rows:
+            self._add(row)
         self.gaps += found.gaps
 
-    def rows(self) -> Iterator[UsageRow]:
-        """The sums."""
-        for (provider, model), (tokens, exact) in self._sums.items():
-            yield UsageRow(provider=provider, model=model, tokens=tokens, split=False, exact=exact)
-
-    def _add(self, provider: str, model: str, tokens: Tokens, *, exact: bool) -> None:
-        known, all_ = self._sums.get((provider, model), (Tokens(), True))
-        self._sums[provider, model] = (known + tokens, all_ and exact)
+    def _add(self, row: UsageRow) -> None:
+        name = (row.provider, row.model)
+        if (known := self._rows.get(name)) is not None:
+            row = attrs.evolve(
+                row,
+                tokens_in=known.tokens_in + row.tokens_in,
+                tokens_out=known.tokens_out + row.tokens_out,
+                exact=known.exact and row.exact,
+            )
+        self._rows[name] = row
 
 
 def used(
-    counts: Sequence[Count], home: str, env: Mapping[str, str], since_ns: int, moved: Sequence[Moved] = ()
-) -> Usage:
-    """What the sessions that were written since then have used, all of each.
+    counts: Sequence[Count], home: str, env: Mapping[str, str], since_ns: int, moved: Sequence[Moved]
+) -> tuple[list[UsageRow], list[str]]:
+    """What the sessions that were written since then have used, all of each; and why something may be missing.
+
+    By agent and model, the largest of an agent first.
 
     Args:
         counts: What counts whole files, begun with the same home, environment and time.
@@ -175,23 +159,22 @@ def used(
     with Crew(hits, sums.count, sums.told, processors(PROCESSES)) as crew:
         for told in crew.ask(b""):
             sums.merge(told)
-    rows, unread = [*sums.rows()], []
+    rows, unread = sums.rows, []
     for count in counts:
         found = count.sum()
         rows += _split(count.provider, found)
         if found.unreadable:
             many = "" if found.unreadable == 1 else "s"
             unread.append(f"{found.unreadable:,} record{many} of {count.provider} could not be read.")
-    rows.sort(key=lambda row: (row.provider, -row.tokens.tokens_in, row.model))
-    return Usage(tuple(rows), (*gaps, *sums.gaps, *(gap for count in counts for gap in count.gaps), *unread))
+    rows.sort(key=lambda row: (row.provider, -row.tokens_in, row.model))
+    return rows, [*gaps, *sums.gaps, *(gap for count in counts for gap in count.gaps), *unread]
 
 
 def _split(provider: str, found: Sum) -> Iterator[UsageRow]:
     for model, (out, fresh, written, cached) in found.models.items():
-        tokens = Tokens(fresh + written + cached, out, cached, written)
-        if tokens == Tokens():
-            continue  # the program's own words, under the name of a model that is none
-        yield UsageRow(provider=provider, model=model, tokens=tokens, split=True, exact=not found.unreadable)
+        used = (fresh + written + cached, out, cached, written)
+        if any(used):  # else it is the program's own words, under the name of a model that is none
+            yield UsageRow(provider, model, *used, exact=not found.unreadable)
 
 
 def _others(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import attrs
@@ -20,7 +21,7 @@ from hub.errors import Code
 from hub.web.context import Handler
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Operation:
     """One method on one path, as OpenAPI describes it.
 
@@ -39,12 +40,12 @@ class Operation:
     method: str
     path: str
     summary: str
-    given: type[Any]
-    answer: Any
-    status: int = 200
-    codes: frozenset[Code] = frozenset()
-    media: str = "application/json"
-    protocol: Mapping[int, str] = attrs.field(factory=dict)
+    given: Any = attrs.field(default=Nothing, kw_only=True)
+    answer: Any = attrs.field(kw_only=True)
+    status: int = attrs.field(default=200, kw_only=True)
+    codes: frozenset[Code] = attrs.field(default=frozenset(), kw_only=True)
+    media: str = attrs.field(default="application/json", kw_only=True)
+    protocol: Mapping[int, str] = attrs.field(factory=dict, kw_only=True)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -52,7 +53,7 @@ class Operation:
         return tuple(re.findall(r"{(\w+)}", self.path))
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Route(Operation):
     """An operation and what serves it.
 
@@ -63,7 +64,7 @@ class Route(Operation):
     """
 
     handle: Handler
-    foreign: bool = False
+    foreign: bool = attrs.field(default=False, kw_only=True)
 
     @property
     def name(self) -> str:
@@ -71,51 +72,7 @@ class Route(Operation):
         return f"{self.method} {self.path}"
 
 
-def get(
-    path: str,
-    summary: str,
-    handle: Handler,
-    *,
-    answer: object,
-    query: type = Nothing,
-    codes: frozenset[Code] = frozenset(),
-    foreign: bool = False,
-    media: str = "application/json",
-) -> Route:
-    """A route that reads."""
-    return Route(
-        method="GET",
-        path=path,
-        summary=summary,
-        given=query,
-        answer=answer,
-        codes=codes,
-        handle=handle,
-        foreign=foreign,
-        media=media,
-    )
-
-
-def post(
-    path: str,
-    summary: str,
-    handle: Handler,
-    *,
-    answer: object,
-    body: Any = Nothing,
-    status: int = 200,
-    codes: frozenset[Code] = frozenset(),
-    foreign: bool = False,
-) -> Route:
-    """A route that changes something."""
-    return Route(
-        method="POST",
-        path=path,
-        summary=summary,
-        given=body,
-        answer=answer,
-        status=status,
-        codes=codes,
-        handle=handle,
-        foreign=foreign,
-    )
+get = partial(Route, "GET")
+"""A route that reads."""
+post = partial(Route, "POST")
+"""A route that changes something."""

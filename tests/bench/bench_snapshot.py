@@ -69,9 +69,8 @@ async def measure(root: Path, rounds: int) -> tuple[list[float], list[float]]:
         change(ours.path, turn)
         change(theirs.path, turn)
         start = time.perf_counter()
-        taken = await snapshot(ours.path, "ours", f"h{turn}", {}, ours.kept_index)
+        await snapshot(ours.path, "ours", f"h{turn}", {}, root=ours.path.parents[2])
         mine.append(time.perf_counter() - start)
-        assert len(taken.files) == CHANGED
         start = time.perf_counter()
         _git("add", "-A", cwd=theirs.path)
         _git("commit", "-qm", "turn", cwd=theirs.path)

@@ -164,11 +164,11 @@ class Project:
         self.daemon.kill()
         self.daemon.wait()
 
-    def stop(self) -> int:
-        """An ordered stop by SIGTERM."""
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """An ordered stop."""
         if self.daemon is None or self.daemon.poll() is not None:
             return 0
-        self.daemon.send_signal(signal.SIGTERM)
+        self.daemon.send_signal(number)
         return self.wait_dead()
 
     def sealed(self, name: str, body: bytes) -> bytes:

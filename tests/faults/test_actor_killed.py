@@ -69,7 +69,7 @@ def killing(monkeypatch):
         class Trap(App):
             def _session_store(self, places):
                 plain = super()._session_store(places)
-                watched = Watched(plain.places, plain.audit, plain.events, plain.clock)
+                watched = Watched(plain.places, plain.outbox, plain.events)
                 watched.entered = self._entered
                 return watched
 

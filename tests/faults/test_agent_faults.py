@@ -254,17 +254,3 @@ def test_a_second_handoff_is_refused_in_every_state(made, oracle):
     assert Code.HANDOFF_IN_PROGRESS in refused
     assert refused <= {Code.HANDOFF_IN_PROGRESS, Code.NO_FALLBACK, Code.NO_ACTIVE_SESSION}
     check_invariants(made, oracle)
-
-
-def test_a_second_daemon_is_refused(made, oracle):
-    """F9: exit 75, with the first one's pid and port in its words; the first is not disturbed."""
-    made.script("demo-first", {"done": ""})
-    made.configure()
-    api = made.start()
-    first, port = made.daemon, made.port
-    with pytest.raises(AssertionError, match=str(first.pid)):
-        made.start()
-    assert made.daemon.wait() == 75
-    made.daemon, made.port = first, port
-    assert api.get("/api/status")["sessionState"] == "idle"
-    assert oracle.read_text() == ""

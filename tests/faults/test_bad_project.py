@@ -1,16 +1,17 @@
-"""Projects as people have them: no repository, no commit, a detached HEAD, a dirty tree, a broken configuration."""
+"""Projects as people have them, under a daemon: no commit yet, a detached HEAD, a dirty tree, a configuration that breaks.
+
+What a command refuses before there is a daemon has its tests in `tests/hub/cli/test_run.py`.
+"""
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from hub.errors import Code, HubError
-from tests.faults.harness import HUB, Project, git, until, write
+from tests.faults.harness import Project, git, until, write
 from tests.faults.invariants import check_invariants
 
 
@@ -18,28 +19,6 @@ def simple(made: Project, oracle: Path) -> None:
     """One agent that writes one file."""
     made.script("demo-first", write(oracle, "a.txt", "one"), {"done": ""})
     made.configure()
-
-
-def hub(made: Project, *args: str, cwd: Path | None = None, **options) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [*HUB, *args],
-        cwd=cwd or made.root,
-        env=made.environ(),
-        capture_output=True,
-        text=True,
-        check=False,
-        **options,
-    )
-
-
-def test_a_folder_that_is_no_repository(made, tmp_path):
-    """`not_a_repository`, the next command, nothing written into the folder."""
-    folder = tmp_path / "plain"
-    folder.mkdir()
-    done = hub(made, "daemon", "--port", "0", cwd=folder)
-    assert done.returncode not in (0, None)
-    assert "git init" in done.stderr
-    assert list(folder.iterdir()) == []
 
 
 def test_a_repository_without_a_commit(made, oracle, tmp_path):
@@ -112,16 +91,6 @@ def test_a_dirty_tree_comes_along_and_stays_as_it_is(made, oracle):
     assert "ignored.log" not in git(root, "ls-tree", "-r", "--name-only", branch).split()
 
 
-def test_a_configuration_that_is_broken_at_the_start(made):
-    """The place of the mistake, exit status 2, and no daemon."""
-    (made.root / "hub.toml").write_text("[session]\nthreshold = \n")
-    done = hub(made, "daemon", "--port", "0")
-    assert done.returncode == 2
-    assert "hub.toml" in done.stderr
-    assert "2" in done.stderr
-    assert not (made.hub / "daemon.json").exists()
-
-
 def test_a_configuration_that_breaks_while_it_is_in_use(made, oracle, gate):
     """The running session keeps the last good one; a new session is refused until it is mended."""
     made.script(
@@ -150,28 +119,3 @@ def test_a_configuration_that_breaks_while_it_is_in_use(made, oracle, gate):
     api.post("/api/run", {"task": "again"})
     until(lambda: made.ended().get("task") == "again", "the next session ends")
     made.stop()
-
-
-UNPRIVILEGED = ["setpriv", "--bounding-set=-all"] if os.geteuid() == 0 else []
-"""What makes of root a user to whom the modes of files apply."""
-
-
-@pytest.mark.skipif(bool(UNPRIVILEGED) and not shutil.which("setpriv"), reason="root may write everywhere")
-def test_a_project_that_may_not_be_written(made):
-    """`no_permission` in words, not a traceback, and nothing half made."""
-    made.root.chmod(0o555)
-    try:
-        done = subprocess.run(
-            [*UNPRIVILEGED, *HUB, "daemon", "--port", "0"],
-            cwd=made.root,
-            env=made.environ(),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    finally:
-        made.root.chmod(0o755)
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert "does not allow" in done.stderr or "may not be written" in done.stderr, done.stderr
-    assert not made.hub.exists()

@@ -88,10 +88,11 @@ def test_a_paused_agent_can_be_handed_over(made, oracle):
     check_invariants(made, oracle)
 
 
-def test_a_paused_agent_can_be_stopped(made, oracle):
-    """SIGTERM to the daemon while the agent stands still: stopped in order all the same."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_paused_agent_can_be_stopped(made, oracle, number):
+    """A signal to the daemon, or its terminal closed, while the agent stands still: stopped in order all the same."""
     _, agent = paused(made, oracle)
-    assert made.stop() == 0
+    assert made.stop(number) == 0
     assert state_of(agent) == ""
     assert made.fsm()["sessionState"] == "stopped"
     check_invariants(made, oracle)
@@ -162,42 +163,6 @@ def test_an_agent_without_a_way_in_takes_no_reply(made, tmp_path):
     assert state_of(agent) in ("R", "S")
     assert made.stop() == 0
     assert state_of(agent) == ""
-
-
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("/api/handoff", {}),
-        ("/api/session/stop", {}),
-        ("/api/session/reply", {"reply": "x"}),
-        ("/api/session/pause", {"pause": True}),
-    ],
-)
-def test_without_a_session_there_is_nothing_to_control(made, path, body):
-    """409 `no_active_session` for each."""
-    made.script("demo-first", {"done": ""})
-    made.configure()
-    api = made.start()
-    with pytest.raises(HubError) as caught:
-        api.post(path, body)
-    assert caught.value.code is Code.NO_ACTIVE_SESSION
-
-
-def test_a_handoff_to_nobody_leaves_the_agent_at_work(made, oracle):
-    """409 `no_fallback`; the agent is not disturbed."""
-    made.script("demo-first", write(oracle, "a.txt", "one"), *TICKS)
-    made.configure()
-    api = made.start()
-    api.post("/api/run", {"task": "work"})
-    made.says("tick")
-    with pytest.raises(HubError) as caught:
-        api.post("/api/handoff")
-    assert caught.value.code is Code.NO_FALLBACK
-    before = ticks(made)
-    until(lambda: ticks(made) > before, "the agent works on")
-    made.stop()
-    assert len(made.starts()) == 1
-    check_invariants(made, oracle)
 
 
 @pytest.mark.parametrize("command", ["worktree", "read-tree"])

@@ -155,23 +155,3 @@ def test_a_flood_of_lines(made, oracle, tmp_path):
     events = survived(made, oracle)
     numbers = [e["msg"].translate(DIGITS) for e in events if set(e["msg"]) <= set(LETTERS)]
     assert [int(number) for number in numbers if number] == list(range(FLOOD))
-
-
-def test_a_secret_in_the_stream_reaches_no_sink(made, oracle, tmp_path):
-    """Said, in a tool's output, in a failure, or in a line that cannot be read: not in the API, the logs, the database."""
-    # Put together here, so that no scanner takes this file for a leak.
-    secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
-    body = f"""
-        emit(type="text", text="the token is {secret}")
-        emit(type="tool", id="1", tool="run", command="curl -H 'Authorization: token {secret}' x")
-        emit(type="tool_result", id="1", error=True, text="{secret}")
-        line(b"?? {secret}")
-        sys.stderr.write("{secret}")
-    """
-    hostile(made, tmp_path, body)
-    made.start().post("/api/run", {"task": "leak"})
-    events = survived(made, oracle)
-    assert secret not in json.dumps(events)
-    assert sum("REDACTED" in json.dumps(event) for event in events) >= 4
-    for path in (made.hub / "audit.jsonl", made.hub / "events.db", made.root.parent / "daemon.log"):
-        assert secret.encode() not in path.read_bytes(), path.name

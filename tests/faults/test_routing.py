@@ -268,23 +268,3 @@ def test_a_session_that_nobody_can_begin_waits_for_the_first_reset(made):
         0,
     )
     agree(api)
-
-
-def test_a_key_is_its_agents_alone(made):
-    """`hub key set claude` made OpenCode spend that key as well."""
-    api = begin(made, DONE)
-    api.post("/api/providers/api-key", {"name": "claude", "value": "sk-of-claude"})
-
-    def given() -> dict:
-        return {
-            row["name"]: row["auth"]["keys"]
-            for row in api.get("/api/config/providers")
-            if row["auth"]["keys"]
-        }
-
-    assert given() == {"claude": ["ANTHROPIC_API_KEY"]}
-    api.post("/api/providers/api-key", {"name": "opencode.ANTHROPIC_API_KEY", "value": "sk-of-opencode"})
-    assert given() == {"claude": ["ANTHROPIC_API_KEY"], "opencode": ["ANTHROPIC_API_KEY"]}
-    api.post("/api/providers/api-key", {"name": "claude", "value": ""})
-    assert given() == {"opencode": ["ANTHROPIC_API_KEY"]}
-    agree(api)

@@ -65,9 +65,6 @@ class Probe(Actor[Any]):
             case "answer":
                 for reply in self.replies:
                     reply.answer("later")
-            case "drain":
-                self.replies.append(self.ctx.drain())
-                return self.replies[-1]
             case "reply?":
                 self.replies.append(self.ctx.current_reply)
             case BaseException():
@@ -306,25 +303,6 @@ async def test_current_reply_is_none_for_a_cast(log) -> None:
         await slot.ref.cast("reply?")
         await wait_all_tasks_blocked()
         assert [reply is None for reply in probe.replies] == [False, True]
-
-
-async def test_drain_takes_casts_up_to_the_next_call(log) -> None:
-    """Order is kept: what stands behind a call is not handled before it."""
-    _, slot = tree(log)
-    probe = Probe(log)
-    async with running(SupervisorSpec(children=[actor_spec("probe", lambda: probe, slot)])):
-        assert await slot.ref.call("drain", 5) == []
-        async with trio.open_nursery() as nursery:
-            for message in ("wait", "drain", "a", "b"):
-                slot.ref.try_cast(message)
-            await wait_all_tasks_blocked()
-            nursery.start_soon(slot.ref.call, "hello", 5)
-            await wait_all_tasks_blocked()
-            slot.ref.try_cast("x")
-            probe.gate.set()
-        await wait_all_tasks_blocked()
-        assert probe.replies == [[], ["a", "b"]]
-        assert log[-3:] == ["drain", "hello", "x"]
 
 
 async def test_an_actor_sees_how_many_wait_behind_what_it_does(log) -> None:

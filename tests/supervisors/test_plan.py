@@ -9,12 +9,11 @@ from supervisors import AutoShutdown, Exit, ExitKind, Restart, Strategy
 from supervisors.plan import (
     ChildView,
     Forget,
-    RestartVerdict,
     Start,
     Stop,
     ends_supervisor,
-    judge,
     restart_steps,
+    restarts,
 )
 
 views = st.lists(
@@ -79,14 +78,14 @@ def test_those_before_it_are_left_alone_by_rest_for_one(case: tuple[list[ChildVi
 
 
 @given(st.sampled_from(Restart), st.sampled_from(ExitKind))
-def test_judge_is_the_table_of_restart_types(restart: Restart, kind: ExitKind) -> None:
+def test_who_is_restarted_is_the_table_of_restart_types(restart: Restart, kind: ExitKind) -> None:
     abnormal = kind in (ExitKind.KILLED, ExitKind.ERROR)
     table = {
-        Restart.PERMANENT: RestartVerdict.RESTART,
-        Restart.TRANSIENT: RestartVerdict.RESTART if abnormal else RestartVerdict.KEEP,
-        Restart.TEMPORARY: RestartVerdict.FORGET,
+        Restart.PERMANENT: True,
+        Restart.TRANSIENT: abnormal,
+        Restart.TEMPORARY: False,
     }
-    assert judge(restart, Exit(kind)) is table[restart]
+    assert restarts(restart, Exit(kind)) is table[restart]
 
 
 @given(views, st.booleans())

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import attrs
@@ -58,9 +58,22 @@ class Outbox:
         Raises:
             HubError: The log does not take it.
         """
+        await self._send(self.events, EventAppend([self.event(tag, words, meta, key, part)]))
+
+    def event(
+        self, tag: Tag, words: str, meta: Mapping[str, object], key: str = "", part: int = 0
+    ) -> NewEvent:
+        """What `publish` sends."""
         at_ms = int(self.clock() * 1000)
-        event = NewEvent(str(tag), self.scrub(words), self.scrub({**meta}), at_ms, key, part if key else -1)
-        await self._send(self.events, EventAppend([event]))
+        return NewEvent(str(tag), self.scrub(words), self.scrub({**meta}), at_ms, key, part if key else -1)
+
+    async def log(self, events: Sequence[NewEvent], *, spooled: bool = False) -> list[int]:
+        """Events as they are, whatever the patience; answers their ids.
+
+        Raises:
+            HubError: The log does not take them.
+        """
+        return await call_until_answered(self.events, EventAppend(events, spooled))
 
     async def record(self, event: str, data: Mapping[str, object], key: str = "") -> None:
         """One entry of the audit log.

@@ -47,43 +47,6 @@ class Keys:
 
 
 @attrs.frozen
-class Held:
-    """The places where the values are, as they are at this moment."""
-
-    keys: Keys
-    config: Config
-    providers: Mapping[str, Provider]
-    dotenv: Path
-
-    def env_of(self, name: str, label: str) -> dict[str, str]:
-        """What the user set for a provider and account: its keys of `.hub/.env`, the provider's table, the account's."""
-        keys = keys_of(self.dotenv, name, self.providers)
-        return {**keys, **self.config.provider(name).env, **self.config.account(name, label).env}
-
-    def named_values(self) -> tuple[list[str | bytes], list[str]]:
-        """Each value with the name its marker tells: hub's own keys as bytes and as the hex they are stored in."""
-        values: list[str | bytes] = []
-        names: list[str] = []
-        for title, key in attrs.asdict(self.keys).items():
-            values += [key, key.hex()]
-            names += [f"{title}-key"] * 2
-        if self.config.server.token:
-            values.append(self.config.server.token)
-            names.append("server-token")
-        stored = self.dotenv.exists()
-        for name in self.providers:
-            for account in self.config.accounts(name):
-                if not (stored or self.config.provider(name).env or account.env):
-                    continue  # the user gave it nothing: it need not be imported to be asked for its names
-                keys = self.providers[name].key_names
-                for variable, value in self.env_of(name, account.label).items():
-                    if variable in keys or _SECRET_NAME.search(variable):
-                        values.append(value)
-                        names.append(variable)
-        return values, names
-
-
-@attrs.frozen
 class HidingRules:
     """What finds secrets in files, the same as long as somebody holds it."""
 
@@ -123,15 +86,15 @@ class Secrets:
         """A fresh redactor of an agent's events that knows every secret hub holds at this moment."""
         from hub.domain.redaction.events import EventRedactor  # noqa: PLC0415  # an idle daemon has nothing to hide
 
-        return EventRedactor(self._redactor())
+        return EventRedactor(self.redactor())
 
     def text(self, text: str) -> str:
         """A text for any sink: no control characters, no secret."""
-        return self._redactor().text(clean(text))
+        return self.redactor().text(clean(text))
 
     def value(self, value: object) -> Any:
         """A JSON value for any sink: no control characters, no secret."""
-        return self._redactor().value(plain_value(value))
+        return self.redactor().value(plain_value(value))
 
     def file(self, text: str) -> str:
         """A file's text without a secret, every line on its line."""
@@ -153,13 +116,14 @@ class Secrets:
 
     def count(self, text: str) -> dict[str, int]:
         """How many secrets of each kind are in the text."""
-        redactor = self._redactor()
+        redactor = self.redactor()
         redactor.text(text)
         return redactor.take_counts()
 
     def env_of(self, name: str, label: str) -> dict[str, str]:
         """What the user set for a provider and account: the keys of `.hub/.env`, the provider's table, the account's."""
-        return self._held().env_of(name, label)
+        keys, config = keys_of(self.dotenv, name, self.providers), self.config()
+        return {**keys, **config.provider(name).env, **config.account(name, label).env}
 
     def known(self) -> KnownSecrets:
         """Built once for each state of the configuration and of `.hub/.env`: that takes milliseconds.
@@ -171,16 +135,36 @@ class Secrets:
 
         config, stamp = self.config(), stamp_of(self.dotenv)
         if self._known is None or self._known[0] is not config or self._known[1] != stamp:
-            self._known = (config, stamp, KnownSecrets(*self._held().named_values()))
+            self._known = (config, stamp, KnownSecrets(*self._named_values(config)))
         return self._known[2]
 
-    def _redactor(self) -> Redactor:
+    def redactor(self) -> Redactor:
+        """Hides all that is secret at this moment."""
         from hub.domain.redaction.redactor import Redactor  # noqa: PLC0415  # as above
 
         return Redactor(self.known(), self.keys.redaction, engine=self.detection.engine)
 
-    def _held(self) -> Held:
-        return Held(self.keys, self.config(), self.providers, self.dotenv)
+    def _named_values(self, config: Config) -> tuple[list[str | bytes], list[str]]:
+        """Each value with the name its marker tells: hub's own keys as bytes and as the hex they are stored in."""
+        values: list[str | bytes] = []
+        names: list[str] = []
+        for title, key in attrs.asdict(self.keys).items():
+            values += [key, key.hex()]
+            names += [f"{title}-key"] * 2
+        if config.server.token:
+            values.append(config.server.token)
+            names.append("server-token")
+        stored = self.dotenv.exists()
+        for name in self.providers:
+            for account in config.accounts(name):
+                if not (stored or config.provider(name).env or account.env):
+                    continue  # the user gave it nothing: it need not be imported to be asked for its names
+                keys = self.providers[name].key_names
+                for variable, value in self.env_of(name, account.label).items():
+                    if variable in keys or _SECRET_NAME.search(variable):
+                        values.append(value)
+                        names.append(variable)
+        return values, names
 
 
 def own_keys() -> Keys:
@@ -190,7 +174,4 @@ def own_keys() -> Keys:
 
 def redactor_of(config: Config, providers: Mapping[str, Provider], dotenv: Path) -> Redactor:
     """A redactor that knows all these, for whoever reads a project's files without a daemon."""
-    from hub.domain.redaction.redactor import KnownSecrets, Redactor  # noqa: PLC0415  # where nothing is hidden, nothing is imported
-
-    keys = own_keys()
-    return Redactor(KnownSecrets(*Held(keys, config, providers, dotenv).named_values()), keys.redaction)
+    return Secrets(own_keys(), providers, dotenv, Detection(), lambda: config).redactor()

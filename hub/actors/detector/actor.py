@@ -15,7 +15,6 @@ Tests: tests/hub/actors/detector/test_detector.py, tests/hub/actors/detector/tes
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -24,7 +23,9 @@ from typing import Any, assert_never
 import attrs
 import trio
 
+from hub.actors.common.calls import call_or_none, call_until_answered
 from hub.actors.common.job import Jobs
+from hub.actors.common.outbox import Outbox
 from hub.actors.detector.adopting import Adopting
 from hub.actors.detector.carrying import Carrying
 from hub.actors.detector.meter import SessionMeter
@@ -44,10 +45,8 @@ from hub.io.project.places import Places, load_or_create_key
 from hub.io.runner.proc import boot_id
 from hub.messages import (
     Adopt,
-    AuditAppend,
     Detect,
     DetectorInbox,
-    EventAppend,
     EventsSince,
     GetConfig,
     GetInUse,
@@ -56,7 +55,7 @@ from hub.messages import (
     WhoBegins,
 )
 from hub.providers.registry import spent
-from supervisors import Actor, ActorDied, Answer, Ref
+from supervisors import Actor, Answer, Ref
 
 
 @attrs.define
@@ -188,44 +187,41 @@ class Detector(Actor[DetectorInbox]):
         places: Places,
         jobs: Jobs,
         *,
-        audit: Ref[AuditAppend],
-        events: Ref[EventAppend | EventsSince],
+        outbox: Outbox,
+        events: Ref[EventsSince],
         sessions: Ref[GetInUse | StartRun | WhoBegins],
         quota: Ref[SpentElsewhere],
         settings: Ref[GetConfig],
         arm: Callable[[], Awaitable[None]],
-        scrub: Callable[[Any], Any],
         new_id: Callable[[str], str],
         insist_orders: Callable[[Path], None],
     ) -> None:
         """Over the other actors; what the rest is for stands with `Adopting`.
 
-        `new_id("s")` gives an id that is never given twice; `arm` makes the engine of `scrub` ready.
+        `new_id("s")` gives an id that is never given twice; `arm` makes the engine ready that finds secrets for the outbox.
         """
         self._scanner = scanner
         self._adopting = Adopting(
             scanner=scanner,
             places=places,
-            audit=audit,
-            events=events,
+            outbox=outbox,
             session=sessions,
             carrying=Carrying(scanner, places, sessions, jobs),
             key=load_or_create_key("contract"),
             arm=arm,
-            scrub=scrub,
             new_id=new_id,
-            clock=time.time,
             insist_orders=insist_orders,
         )
         self._adoption = trio.Lock()
         self._meter = SessionMeter(spent, scanner.files)
+        self._outbox = outbox
         self._events = events
         self._quota = quota
         self._settings = settings
         self._looking = trio.Lock()
         self._hours = _WINDOW
         self._news = DetectorNews(
-            lambda found: scrub(unstructure(scanner.shown(found))), time.time, scanner.concerns
+            lambda found: outbox.scrub(unstructure(scanner.shown(found))), time.time, scanner.concerns
         )
         self._unpublished = True
         """Whether a scan has found what is not announced: one made for a client leaves nothing new for a glance."""
@@ -302,21 +298,19 @@ class Detector(Actor[DetectorInbox]):
         """Say what is new, once. What is not logged now is told at the next look."""
         try:
             if events := self._news.events(found):
-                ids = await self._events.call(EventAppend(events), timeout=_TIMEOUT)
+                ids = await self._outbox.log(events)
                 said = [
                     self._news.again(one, await self._logged(at)) for one, at in zip(events, ids, strict=True)
                 ]
-                await self._events.call(
-                    EventAppend([one for one in said if one is not None]), timeout=_TIMEOUT
-                )
-        except (HubError, ActorDied, trio.TooSlowError):
+                await self._outbox.log([one for one in said if one is not None])
+        except HubError:
             return
         self._news.told(found, began)
         self._unpublished = False
 
     async def _logged(self, number: int) -> Record | None:
         """The event that the log has under this id."""
-        found = await self._events.call(EventsSince(number - 1, 1), timeout=_TIMEOUT)
+        found = await call_until_answered(self._events, EventsSince(number - 1, 1))
         return found[0] if found else None
 
     async def _meter_on(self) -> None:
@@ -324,12 +318,11 @@ class Detector(Actor[DetectorInbox]):
         growths = await trio.to_thread.run_sync(self._meter.look) if self._meter.places is not None else ()
         if not growths and self._meter.places is not None:
             return
-        places = None
-        with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):
-            places = await self._quota.call(SpentElsewhere(growths), timeout=_TIMEOUT)
+        places = await call_or_none(self._quota, SpentElsewhere(growths), _TIMEOUT)
         self._meter.counted(growths, places)
 
     async def _refresh_config(self) -> Config:
-        with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):  # the last valid one stays in use
-            self._scanner.config = await self._settings.call(GetConfig(), timeout=_TIMEOUT)
+        """The last valid one stays in use."""
+        found = await call_or_none(self._settings, GetConfig(), _TIMEOUT)
+        self._scanner.config = found or self._scanner.config
         return self._scanner.config

@@ -15,12 +15,12 @@ import hashlib
 import shlex
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
+from hub.actors.common.outbox import Outbox
 from hub.actors.detector.carrying import Carrying
 from hub.actors.detector.scanner import Scanner, told
 from hub.api.convert import unstructure
@@ -33,7 +33,7 @@ from hub.domain.detection.intel import SessionIntel
 from hub.domain.event import Event
 from hub.domain.intent.claims import claims_of
 from hub.domain.intent.draft import draft
-from hub.domain.intent.fold import NO_INTENT, Intent
+from hub.domain.intent.fold import Intent
 from hub.domain.result.proof import Proofs
 from hub.domain.routing import Target
 from hub.domain.wallclock import iso
@@ -41,13 +41,13 @@ from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.events.store import NewEvent
 from hub.io.files.atomic import write_atomic
+from hub.io.git.layout import same_repository, tree_of
 from hub.io.git.manifest import changed_lines, manifest
 from hub.io.git.proving import proofs
-from hub.io.git.trees import same_repository, tree_of
 from hub.io.git.worktree import carry
 from hub.io.processes.control import Identity, end, with_all_below
 from hub.io.project.places import Places
-from hub.messages import Adopt, AuditAppend, AuditEntry, EventAppend, GetInUse
+from hub.messages import Adopt, GetInUse
 from supervisors import Ref
 
 
@@ -81,18 +81,16 @@ class Adopting:
 
     scanner: Scanner
     places: Places
-    audit: Ref[AuditAppend]
-    events: Ref[EventAppend]
+    outbox: Outbox
+    """Hides secrets."""
     session: Ref[GetInUse]
     carrying: Carrying
     key: bytes = attrs.field(repr=False)
     """Signs contracts."""
     arm: Callable[[], Awaitable[None]]
-    """Makes `scrub` find all it can: what is adopted goes to another vendor."""
-    scrub: Callable[[Any], Any]
+    """Makes all ready that finds secrets: what is adopted goes to another vendor."""
     new_id: Callable[[str], str]
-    clock: Callable[[], float]
-    insist_orders: Callable[[Path], None] = lambda _: None
+    insist_orders: Callable[[Path], None]
     """Looks at what agents obey in a working tree; raises where the user has not agreed to it."""
 
     async def adopt(self, order: Adopt, found: DetectedAgent) -> Adopted:
@@ -126,7 +124,7 @@ class Adopting:
         )
         if order.start:
             logged = self._events(name, found, events(told.intent, intel.recent_turns))
-            await call_until_answered(self.events, EventAppend(logged))
+            await self.outbox.log(logged)
             return await self.carrying.start(adopted, contract, found, work.base, work.first)
         if order.interactive:
             return await self.carrying.open(adopted, Target(order.target, account), found)
@@ -209,7 +207,7 @@ class Adopting:
 
     def _told(self, intel: SessionIntel, found: DetectedAgent) -> TranscriptNews:
         intent = lifted(intel, tree_of(found.work_dir) or found.work_dir)
-        seen = seen_work(intel, intent, self.scrub(found.work_dir))
+        seen = seen_work(intel, intent, self.outbox.scrub(found.work_dir))
         return TranscriptNews(intent, seen, claims_of(seen))
 
     async def _intel(self, found: DetectedAgent) -> SessionIntel:
@@ -220,7 +218,7 @@ class Adopting:
         """
         await self.arm()
         intel = await trio.to_thread.run_sync(self.scanner.whole, found)
-        shown = await trio.to_thread.run_sync(lambda: self.scrub(_wire(intel)))
+        shown = await trio.to_thread.run_sync(lambda: self.outbox.scrub(_wire(intel)))
         intel = redacted(intel, shown)
         if not goal(intel):
             raise HubError(Code.NOTHING_TO_ADOPT, intel.alarm or "Its session holds no prompt yet.")
@@ -240,9 +238,9 @@ class Adopting:
         first = await carry(tree, base, self.places.root)
         files, _ = await manifest(tree, base, first)
         changes = await changed_lines(tree, "", base, first)
-        shown = [attrs.evolve(entry, path=self.scrub(entry.path)) for entry in files]
+        shown = [attrs.evolve(entry, path=self.outbox.scrub(entry.path)) for entry in files]
         found_out = await proofs(tree, first, "", claims, files, verified=False)
-        told = tuple((self.scrub(path), how) for path, how in changes)
+        told = tuple((self.outbox.scrub(path), how) for path, how in changes)
         return WorkState(base, first, tuple(shown), told, found_out)
 
     def _contract(
@@ -256,12 +254,12 @@ class Adopting:
             task_id=self.new_id("t"),
             task_goal=told.intent.initial_prompt,
             snapshot_commit_sha=work.first,
-            acceptance_assertions=tuple(map(self.scrub, self.scanner.config.session.verify)),
+            acceptance_assertions=tuple(map(self.outbox.scrub, self.scanner.config.session.verify)),
             file_manifest=work.files,
             more_evidence=(*told.seen, *change_evidence(work.changes)),
             claims=told.claims,
             proofs=work.proofs,
-            created_at=iso(self.clock()),
+            created_at=iso(self.outbox.clock()),
             from_provider=found.provider,
             to_provider=order.target,
         )
@@ -275,19 +273,17 @@ class Adopting:
         write_atomic(self.places.adopted_md(name), text.encode())
         told = {
             "sessionId": name,
-            "adopted": self.scrub(found.id),
+            "adopted": found.id,
             "provider": found.provider,
             "to": contract.to_provider,
             "contractId": contract.contract_id,
             "sha256": hashlib.sha256(data).hexdigest(),
         }
-        await call_until_answered(
-            self.audit, AuditAppend([AuditEntry("adopted", told, key=f"adopted:{name}")])
-        )
+        await self.outbox.record("adopted", told, f"adopted:{name}")
 
     def _events(self, name: str, found: DetectedAgent, told: Iterable[Event]) -> list[NewEvent]:
         """What the transcript tells, on hub's own log under the new session."""
-        at_ms, source = int(self.clock() * 1000), f"adopted:{name}"
+        at_ms, source = int(self.outbox.clock() * 1000), f"adopted:{name}"
         base = {"sessionId": name, "provider": found.provider, "account": found.account}
         return [
             NewEvent(
@@ -305,4 +301,4 @@ class Adopting:
 
 def _wire(intel: SessionIntel) -> dict[str, object]:
     """As it is served, and all that its intent says."""
-    return {**unstructure(told(intel)), "intent": intent_texts(intel.intent or NO_INTENT)}
+    return {**unstructure(told(intel)), "intent": intent_texts(intel.intent or Intent())}

@@ -26,7 +26,7 @@ from hub.domain.detection.intel import GLANCE, WHOLE, Place, SessionIntel, Store
 from hub.domain.detection.matching import SLACK, Agent
 from hub.domain.detection.processes import COMMAND_LINE
 from hub.io.files.changed import Repoll, database, watched
-from hub.io.git.trees import same_repository
+from hub.io.git.layout import same_repository
 from hub.io.processes.control import Identity
 from hub.io.processes.table import ProcessTable
 from hub.io.runner.proc import boot_id

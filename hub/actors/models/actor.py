@@ -7,7 +7,7 @@ Must not: keep a model or an image, or write a setting.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import assert_never
 
@@ -44,8 +44,8 @@ CURATED: tuple[CuratedModel, ...] = (
     CuratedModel(tag="moondream:1.8b", title="Moondream 2: the smallest", gigabytes=1.7),
 )
 """Tags of Ollama's library; sizes as its pages tell them."""
-TOOLS = {"claude": "claude", "codex": "codex", "opencode": "opencode"}
-"""Provider -> the name `ollama launch` knows its agent by."""
+TOOLS = ("claude", "codex", "opencode")
+"""The agents that `ollama launch` knows, by the names that they have here too."""
 
 
 _TIMEOUT = 10.0
@@ -108,8 +108,7 @@ class Models(Actor[ModelsInbox]):
         return PullEnded(tag=tag, base_url=base)
 
     async def _launch(self, provider: str, model: str) -> Begun:
-        tool = TOOLS.get(provider)
-        if tool is None:
+        if provider not in TOOLS:
             raise HubError(
                 Code.INVALID,
                 f"Ollama starts no {provider}.",
@@ -120,10 +119,14 @@ class Models(Actor[ModelsInbox]):
         if not program:
             raise HubError(Code.PROGRAM_MISSING, "Ollama is not installed.", hint="See https://ollama.com")
         config = await self._config()
-        command = TerminalCommand((program, "launch", tool, "--model", model))
+        command = TerminalCommand((program, "launch", provider, "--model", model))
         title = f"running {provider} on {model}"
         folder = self._folder / self._jobs.new_id("job")
-        work = InTerminal(title, "", command, folder, config.terminal.command, _left(title))
+
+        async def ended(code: int) -> str:
+            return f"{title} has ended with status {code}"
+
+        work = InTerminal(title, "", command, folder, config.terminal.command, ended)
         job = f"launch {provider} {model}"
         await self._jobs.start(job, work)
         opened = work.opened.program if work.opened is not None else ""
@@ -138,13 +141,6 @@ class Models(Actor[ModelsInbox]):
 
 def _job(base: str, tag: str) -> str:
     return f"pull {tag} {base}"
-
-
-def _left(title: str) -> Callable[[int], Awaitable[str]]:
-    async def ended(code: int) -> str:
-        return f"{title} has ended with status {code}"
-
-    return ended
 
 
 _ENDED_EARLY = "ended the pull without a word; ask for it again, it goes on where it was"

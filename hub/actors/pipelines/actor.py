@@ -7,7 +7,7 @@ Must not: carry the run on (the conductor does), or start an agent (the session 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from itertools import chain
 from typing import assert_never
 
@@ -50,12 +50,12 @@ class Pipelines(Actor[PipelinesInbox]):
         places: Places,
         settings: Ref[GetConfig],
         providers: Collection[str],
-        make: Callable[[], Conductor],
+        conductor: Conductor,
     ) -> None:
         self._places = places
         self._settings = settings
         self._providers = providers
-        self._conductor = make()
+        self._conductor = conductor
         self._run_store = self._conductor.run_store
         self._beginning = self._unwanted = False
 
@@ -140,7 +140,7 @@ class Pipelines(Actor[PipelinesInbox]):
 
     async def _rooted(self, run: PipelineRun) -> PipelineRun:
         state = await git.repo_state(self._places.root)
-        if not state.has_commit:
+        if not state.head_sha:
             raise HubError(Code.NO_COMMIT)
         config = await call_until_answered(self._settings, GetConfig())
         base = await run_base(self._places.root, run.run_id, state.head_sha, config.worktree.apart)

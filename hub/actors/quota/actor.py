@@ -18,6 +18,7 @@ from typing import TypeVar, assert_never
 import attrs
 import trio
 
+from hub.actors.common.calls import call_or_none
 from hub.actors.common.follower import LogFollower, Records
 from hub.actors.common.outbox import Outbox
 from hub.actors.quota.poller import LOOK, Poller
@@ -211,10 +212,8 @@ class Quota(Actor[QuotaInbox]):
     # --- answers --------------------------------------------------------------------------------------
 
     async def _refresh_config(self) -> None:
-        try:
-            self._config = await self._settings.call(GetConfig(), timeout=_TIMEOUT)
-        except (HubError, ActorDied, trio.TooSlowError):
-            return  # the last valid one stays in use
+        """The last valid one stays in use."""
+        self._config = await call_or_none(self._settings, GetConfig(), _TIMEOUT) or self._config
 
     @property
     def _figures(self) -> Figures:

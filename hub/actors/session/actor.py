@@ -68,9 +68,7 @@ class SessionActor(Actor[SessionInbox]):
         if damage is not None:
             self._context.shared.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
             with contextlib.suppress(HubError):
-                await self._context.store.say(
-                    Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint
-                )
+                await self._context.store.trouble(damage)
         record = self._context.store.record
         if self.ctx.generation > 1:
             await self._driver.control.sweep_adapters()  # those of an earlier incarnation

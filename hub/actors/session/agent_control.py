@@ -126,7 +126,7 @@ class AgentControl:
 
     def _assignment(self, record: SessionRecord) -> Assignment:
         path = self.context.places.run_dir / record.dispatch_id / ASSIGNMENT
-        return _decode(read_sealed(path, ASSIGNMENT_LIMIT), self._account_env(record))
+        return _decode(read_sealed(path, ASSIGNMENT_LIMIT), self.context.account(*owner(record)))
 
     def insist_known(self, record: SessionRecord) -> None:
         """Raise `dispatch_ambiguous` when the record's agent was let go and its runner died before a word came."""
@@ -260,7 +260,7 @@ class AgentControl:
         settled = await self.context.shared.wait_for(lambda: self._settled(live), grace)
         if live.exit or live.outcome:
             return "turn_over"
-        self._send(AdapterInterrupt(f"interrupt-{live.dispatch_id}"))
+        self._send(AdapterInterrupt())
         await self.context.shared.wait_for(
             lambda: live.exit or live.outcome or not live.adapter_up,
             _INTERRUPT_GRACE if self._interrupts(live) else 0,
@@ -293,9 +293,6 @@ class AgentControl:
 
     def _send(self, message: AdapterInbox) -> bool:
         return self._ref is not None and self._ref.try_cast(message)
-
-    def _account_env(self, record: SessionRecord) -> Account:
-        return self.context.account(*owner(record))
 
     def has_run(self, record: SessionRecord) -> bool:
         """Whether the record's dispatch was ever claimed."""

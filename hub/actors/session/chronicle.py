@@ -41,7 +41,7 @@ from hub.io.events.store import NewEvent
 from hub.io.files.atomic import read_bounded
 from hub.io.git.manifest import manifest
 from hub.io.git.proving import proofs
-from hub.messages import AuditIntact, EventsHead, EventsOfDispatch, EventsOfSession
+from hub.messages import AuditIntact, EventsHead, EventsOfDispatch, EventsSince
 
 if TYPE_CHECKING:
     from hub.providers.provider import Provider
@@ -93,7 +93,7 @@ class Chronicler:
             upto = await call_until_answered(self.context.events, EventsHead())
             while chronicle.last_id < upto:
                 page = await call_until_answered(
-                    self.context.events, EventsOfSession(record.session_id, chronicle.last_id, _PAGE)
+                    self.context.events, EventsSince(chronicle.last_id, _PAGE, record.session_id)
                 )
                 if not page:
                     break

@@ -35,7 +35,7 @@ from hub.messages import (
     BreakersInbox,
     ClaimsInbox,
     EventsInbox,
-    EventsOfSession,
+    EventsSince,
     KnowledgeInbox,
     QuotaInbox,
     SettingsInbox,
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from hub.providers.provider import Provider
 
 T = TypeVar("T")
+_PAGE = 5000
+"""Records that are read at once."""
 
 
 class PendingCommand(StrEnum):
@@ -192,12 +194,12 @@ class SessionContext:
         self.secrets = Secrets(
             self.keys, self.providers, self.places.dotenv, self.detection, lambda: self.config
         )
-        self.store.scrub = self.secrets.value
+        self.store.outbox = attrs.evolve(self.store.outbox, scrub=self.secrets.value)
 
     async def each(self, session_id: str, take: Callable[[list[Record]], object]) -> None:
         """Give every event of a session, oldest first, in pages: a long session's log does not fit in memory."""
         after = 0
-        while page := await call_until_answered(self.events, EventsOfSession(session_id, after)):
+        while page := await call_until_answered(self.events, EventsSince(after, _PAGE, session_id)):
             await trio.to_thread.run_sync(take, page)
             after = page[-1].id
 

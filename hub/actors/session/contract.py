@@ -21,7 +21,7 @@ import attrs
 import msgspec
 import trio
 
-from hub.actors.common.calls import call_until_answered
+from hub.actors.common.calls import call_or_none, call_until_answered
 from hub.actors.session.chronicle import Chronicler
 from hub.actors.session.commands import GateResult
 from hub.actors.session.context import SessionContext
@@ -55,7 +55,6 @@ from hub.io.git.env import together
 from hub.io.git.manifest import changed_lines, manifest
 from hub.io.git.proving import proofs
 from hub.messages import DraftFollowUp, DrawIntent, EventsHead, FollowUp, GetAuditHead
-from supervisors import ActorDied
 
 _INTERRUPTED = "no safe point came in time: a tool call was interrupted"
 _GRAPH_PATIENCE = 0.1
@@ -135,11 +134,8 @@ class Drafting:
     async def _drawn(self, record: SessionRecord) -> Intent | None:
         """Out of the graph's nodes; None where they are not to be had, or are of a task that is told otherwise by now."""
         upto = await call_until_answered(self.context.events, EventsHead())
-        try:
-            question = DrawIntent(record.session_id, upto)
-            found = await self.context.knowledge.call(question, timeout=_GRAPH_PATIENCE)
-        except (HubError, ActorDied, trio.TooSlowError):
-            return None
+        question = DrawIntent(record.session_id, upto)
+        found = await call_or_none(self.context.knowledge, question, _GRAPH_PATIENCE)
         task = self.context.task(record)
         return found if found is not None and found.initial_prompt == (task or found.initial_prompt) else None
 

@@ -168,7 +168,7 @@ class Driver:
         if passes(error):
             await self._wait_for_better(error)
         elif error.code in _NEEDS_DECISION:
-            await self.context.store.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+            await self.context.store.trouble(error)
             await self.context.store.update(
                 error=ErrorNote(error.code, error.detail, error.hint),
                 session_state=SessionState.WAITING,
@@ -184,7 +184,7 @@ class Driver:
             self.context.shared.settle(error)  # whoever asked for it is told, and may ask again
         if self._told is not error.code:
             with trio.move_on_after(_TROUBLE_PAUSE), contextlib.suppress(HubError):
-                await self.context.store.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+                await self.context.store.trouble(error)
                 self._told = error.code
         before = self.context.shared.pending
         await self.context.shared.wait_for(

@@ -105,7 +105,7 @@ class SessionEnding:
 
     async def failed(self, record: SessionRecord, error: HubError) -> None:
         """Nothing more can be done: say so, with the code and the next step, and keep every byte."""
-        await self.context.store.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+        await self.context.store.trouble(error)
         note = ErrorNote(error.code, error.detail, error.hint)
         try:
             await self.control.stop("failed")
@@ -138,9 +138,7 @@ class SessionEnding:
                 if problem.code in TRANSIENT:
                     raise
                 # The session ends all the same: what failed is said, and the worktree itself is untouched.
-                await self.context.store.say(
-                    Tag.ERROR, problem.detail, code=str(problem.code), hint=problem.hint
-                )
+                await self.context.store.trouble(problem)
         await self.scores.settle()
         changes = _ended(state, self.context.clock(), error)
         await self._close(record, {**changes, "verified": verified, "snapshot_sha": sha})

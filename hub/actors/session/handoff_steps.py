@@ -300,7 +300,7 @@ class HandoffSteps:
         """The receiver left the configuration while hub was away: whatever runs of it is ended."""
         error = unknown_agent(owner(record)[0])
         await self.control.kill(record)
-        await self.context.store.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+        await self.context.store.trouble(error)
         await self.abandon_dispatch(record)
 
     async def _resuming(self, record: SessionRecord) -> None:

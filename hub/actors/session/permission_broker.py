@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from functools import partial
 
 import attrs
 import trio
@@ -113,13 +114,8 @@ class PermissionBroker:
         if not decision.pending:
             return decision.approved
         before = record.session_state
-
-        async def answer() -> Decision:
-            found: Decision = await call_until_answered(
-                self.context.approvals, AskApproval(request, patient=True), timeout=math.inf
-            )
-            return found
-
+        patient = AskApproval(request, patient=True)
+        answer = partial(call_until_answered, self.context.approvals, patient, timeout=math.inf)
         self.context.shared.held = True
         try:
             await self.context.store.update(session_state=SessionState.WAITING, needs_input=True)

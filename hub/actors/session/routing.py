@@ -13,9 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 import attrs
-import trio
 
-from hub.actors.common.calls import call_until_answered
+from hub.actors.common.calls import call_or_none, call_until_answered
 from hub.actors.session.context import SessionContext, owner
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
@@ -52,7 +51,7 @@ from hub.messages import (
     Shut,
 )
 from hub.providers.provider import install_hint, login_hint
-from supervisors import ActorDied, Sent
+from supervisors import Sent
 
 _PATIENCE = 5.0
 """Seconds to wait for a forecast, or for a look at the logins: without them the other facts decide."""
@@ -69,17 +68,6 @@ _NEVER_AGAIN = {
 _PASSES = frozenset({FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
 """Ways to leave a task which time mends."""
 Key = tuple[str, str]
-
-
-@attrs.frozen
-class _Seen:
-    """What was found for all accounts at once."""
-
-    config: Config
-    logins: Mapping[Key, bool | None]
-    shut: Mapping[Key, Shut]
-    worn: Collection[Key]
-    claimed: Mapping[Target, int]
 
 
 @attrs.define
@@ -110,36 +98,35 @@ class Routing:
         """Of every account of these providers, in the order of the providers known; the active account first."""
         config = await self.config()
         known = [name for name in self.context.providers if name in names]
-        logins = await self._logins(known)
+        logins = await call_or_none(self.context.settings, GetLogins(known), _PATIENCE) or {}
         shut: Mapping[Key, Shut] = await call_until_answered(self.context.breakers, BreakerClosed())
         worn = await self._worn(threshold) if threshold < 1 else frozenset()
         record = self.context.store.record
         claimed = await call_until_answered(
             self.context.claims, GetClaims(record.session_id if record is not None else "")
         )
-        seen = _Seen(config, logins, shut, worn, claimed)
-        return [self._of(seen, name, account) for name in known for account in config.accounts(name)]
 
-    def _of(self, seen: _Seen, name: str, account: Account) -> AccountFacts:
-        config, provider, label = seen.config, self.context.providers[name], account.label
-        taken = seen.claimed.get(Target(name, label), 0) >= account.concurrency
-        shut = seen.shut.get((name, label))
-        installed = shutil.which(config.provider(name).program or provider.program) is not None
-        unfit, hint = self._unfit(config, name, label) if installed else ("", install_hint(provider))
-        login = seen.logins.get((name, label))
-        return AccountFacts(
-            provider=name,
-            account=label,
-            enabled=bool(config.enabled_providers([name])),
-            installed=installed,
-            unfit=unfit,
-            logged_in=login,
-            shut=None if shut is None else _bar(shut),
-            until=None if shut is None else shut.until,
-            worn=(name, label) in seen.worn,
-            busy=self.context.clock() + _BUSY if taken else None,
-            hint=hint or (login_hint(provider) if login is False else ""),
-        )
+        def of(name: str, account: Account) -> AccountFacts:
+            provider, key = self.context.providers[name], (name, account.label)
+            bar, login = shut.get(key), logins.get(key)
+            installed = shutil.which(config.provider(name).program or provider.program) is not None
+            unfit, hint = self._unfit(config, *key) if installed else ("", install_hint(provider))
+            taken = claimed.get(Target(*key), 0) >= account.concurrency
+            return AccountFacts(
+                provider=name,
+                account=account.label,
+                enabled=bool(config.enabled_providers([name])),
+                installed=installed,
+                unfit=unfit,
+                logged_in=login,
+                shut=None if bar is None else _bar(bar),
+                until=None if bar is None else bar.until,
+                worn=key in worn,
+                busy=self.context.clock() + _BUSY if taken else None,
+                hint=hint or (login_hint(provider) if login is False else ""),
+            )
+
+        return [of(name, account) for name in known for account in config.accounts(name)]
 
     def _unfit(self, config: Config, name: str, label: str) -> tuple[str, str]:
         """Why it cannot work here although it is installed, and what helps."""
@@ -152,19 +139,9 @@ class Routing:
         env = {**base_env(), **self.context.secrets.env_of(name, label)}
         return provider.refuses_root(options, env, asks=must_ask)
 
-    async def _logins(self, names: Sequence[str]) -> Mapping[Key, bool | None]:
-        """Who has a login; of nobody known, while the settings are not there to tell."""
-        try:
-            return await self.context.settings.call(GetLogins(names), timeout=_PATIENCE)
-        except (ActorDied, trio.TooSlowError, HubError):
-            return {}
-
     async def _prospects(self, readings: Sequence[QuotaReading]) -> Mapping[Key, list[Prospect]]:
         """What is known of every account's windows; nothing, while the quota actor is not there to tell."""
-        try:
-            return await self.context.quota.call(GetProspects(readings), timeout=_PATIENCE)
-        except (ActorDied, trio.TooSlowError, HubError):
-            return {}
+        return await call_or_none(self.context.quota, GetProspects(readings), _PATIENCE) or {}
 
     async def _worn(self, threshold: float) -> frozenset[Key]:
         limit, known = round(threshold * FULL), await self._prospects(())
@@ -249,10 +226,7 @@ class Routing:
 
     async def reset_of(self, target: Target) -> float | None:
         """When its quota comes back, where it is used up and anybody told."""
-        try:
-            known = await self.context.quota.call(GetStandings(), timeout=_PATIENCE)
-        except (ActorDied, trio.TooSlowError, HubError):
-            return None
+        known = await call_or_none(self.context.quota, GetStandings(), _PATIENCE) or {}
         found = known.get((target.provider, target.account))
         return found.until if found is not None and found.full else None
 

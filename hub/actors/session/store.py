@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -25,6 +25,7 @@ import msgspec
 import trio
 
 from hub.actors.common.calls import call_until_answered
+from hub.actors.common.outbox import Outbox, known
 from hub.actors.common.transient import TRANSIENT, UNAUDITED
 from hub.domain.cost import Bill, Meter, Tokens, bill
 from hub.domain.event import EventType, Record, Tag
@@ -37,7 +38,7 @@ from hub.io import failpoints
 from hub.io.events.store import NewEvent
 from hub.io.project.places import Places
 from hub.io.records.sessions import SessionRecordStore, session_store
-from hub.messages import AuditAppend, AuditEntry, EventAppend, EventsOnRecord
+from hub.messages import EventsOnRecord
 from supervisors import Ref
 
 _MARK = re.compile(rb"\[REDACTED:([a-z0-9-]+):[0-9a-f]{8}\]")
@@ -97,21 +98,15 @@ _ENDED = {
 _SUFFIX = {True: ", verified", False: ", not verified", None: ""}
 
 
-def _as_it_is(value: object) -> object:
-    return value
-
-
 @attrs.define
 class SessionStore:
     """The session's durable memory. One owner: the session actor."""
 
     places: Places
-    audit: Ref[AuditAppend]
-    events: Ref[EventAppend | EventsOnRecord]
-    clock: Callable[[], float]
+    outbox: Outbox
+    """Hides secrets: the record may hold one of the user's task, what is told may not."""
+    events: Ref[EventsOnRecord]
     record: SessionRecord | None = None
-    scrub: Callable[[Any], Any] = _as_it_is
-    """Applied to all that is told: the record may hold a secret of the user's task, what is told may not."""
     usage: SessionUsage = attrs.field(factory=SessionUsage)
     """Counts what is logged."""
     newest: int = 0
@@ -206,8 +201,7 @@ class SessionStore:
         if record.state in _CHOSEN and record.handoff.passed:
             data["passedBy"] = [attrs.asdict(one) for one in record.handoff.passed]
         first = not record.previous
-        name = "session_started" if first else "handoff"
-        await self._append(AuditEntry(name, self.scrub(data), key=key))
+        await self._record("session_started" if first else "handoff", key, data)
         if first:
             await self.say(
                 Tag.SYSTEM,
@@ -238,13 +232,12 @@ class SessionStore:
 
     async def note(self, event: str, key: str, **data: object) -> None:
         """Append one record to the audit log; durable when this returns."""
-        body = {"sessionId": self.now.session_id, **self.scrub(data)}
-        await self._append(AuditEntry(event, body, key=key))
+        await self._record(event, key, {"sessionId": self.now.session_id, **data})
 
-    async def _append(self, entry: AuditEntry) -> None:
+    async def _record(self, event: str, key: str, data: Mapping[str, object]) -> None:
         """A log that takes nothing more keeps no session from ending; what it lacks, it says itself."""
         try:
-            await call_until_answered(self.audit, AuditAppend([entry]))
+            await self.outbox.record(event, data, key)
         except HubError as error:
             if error.code not in UNAUDITED or not self.now.session_state.ended:
                 raise
@@ -255,23 +248,23 @@ class SessionStore:
         base: dict[str, object] = {}
         if record is not None:
             base = {"sessionId": record.session_id, "provider": record.provider}
-        known: Mapping[str, Any] = {k: v for k, v in {**base, **meta}.items() if v not in ("", None)}
-        offset = 0 if source else -1
-        at_ms = int(self.clock() * 1000)
-        msg, known = self.scrub(msg), self.scrub(known)
-        ids = await self.log([NewEvent(str(tag), msg, known, at_ms, dispatch_id=source, offset=offset)])
-        return ids[0]
+        [number] = await self.log([self.outbox.event(tag, msg, known(**{**base, **meta}), source)])
+        return number
+
+    async def trouble(self, error: HubError) -> None:
+        """Log an error."""
+        await self.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
 
     async def log(self, events: Sequence[NewEvent], *, spooled: bool = False) -> list[int]:
         """Log events; published, and unless a spool has them too durable, when this returns. Answers their ids."""
-        ids: list[int] = await call_until_answered(self.events, EventAppend(events, spooled))
+        ids = await self.outbox.log(events, spooled=spooled)
         self.newest = max(self.newest, *ids, 0)
         for number, event in zip(ids, events, strict=True):
             self.usage.count(number, event.msg, event.meta)
         return ids
 
     def _stamp(self) -> dict[str, Any]:
-        return {"seq": self.now.seq + 1, "at": iso(self.clock())}
+        return {"seq": self.now.seq + 1, "at": iso(self.outbox.clock())}
 
     def _store(self, record: SessionRecord, failpoint: str) -> None:
         before = self.record

@@ -61,7 +61,7 @@ def status(context: SessionContext) -> Status:
         wait_reason=record.wait.reason if active and record.wait else "",
         # Of the handoff under way. What it was is in the history; said of a later moment it would be untrue.
         reason=record.handoff.reason if active and record.state is not State.RUNNING else "",
-        last_action=context.store.scrub(context.shared.last_action) if active else "",
+        last_action=context.secrets.value(context.shared.last_action) if active else "",
         started_at=record.started_at or None,
         ended_at=record.ended_at or None,
         error=ReportedFailure(code=error.code, detail=error.detail, hint=error.hint)

@@ -26,7 +26,7 @@ from hub.actors.session.store import effect
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
-from hub.domain.retry import SHORT, HandOff, Surface, Wait, decide
+from hub.domain.retry import SHORT, HandOff, Situation, Surface, Wait, decide
 from hub.domain.routing import Target
 from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
 from hub.errors import Code, HubError
@@ -112,7 +112,7 @@ class SessionWork:
         error = unknown_agent(record.provider)
         if record.handoffs_done >= record.max_handoffs or await self.routing.next(record, None) is None:
             raise error
-        await self.context.store.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+        await self.context.store.trouble(error)
         await self._hand_off(record, Trigger.FAILURE, error.detail, FailureClass.CRASH)
 
     async def _wait(self, record: SessionRecord, wait: Wait) -> None:
@@ -187,7 +187,8 @@ class SessionWork:
 
     async def _watch(self, record: SessionRecord, live: LiveAgent) -> None:
         shared = self.context.shared
-        silent_after = self.context.config.silent_after(record.provider, self.context.providers)
+        own = self.context.providers[record.provider].silent_after
+        silent_after = self.context.config.session.silent_after or own
         while True:
             heard = live.heard_at
             spoke = await shared.wait_for(
@@ -320,8 +321,7 @@ class SessionWork:
             failure = attrs.evolve(failure, resets_at=await self.routing.reset_of(mine))
         choice = await self.routing.choose(record, failure.kind)
         target = choice.first
-        decision = decide(
-            failure,
+        situation = Situation(
             attempt=len(record.refused_by) if failure.kind is FailureClass.REFUSAL else record.failing + 1,
             now=self.context.clock(),
             on_limit=record.on_limit.value,
@@ -332,6 +332,7 @@ class SessionWork:
             max_attempts=self.context.config.session.retries,
             earliest_reset=choice.until(but=mine),
         )
+        decision = decide(failure, situation)
         match decision:
             case HandOff() if target and failure.kind in _STARTS and not await self.allotting.begun(record):
                 await self.control.stop("failed")

@@ -30,9 +30,8 @@ from hub.actors.sessions.roster import Roster
 from hub.api.providers import ProviderStatus
 from hub.api.session import Stopped
 from hub.api.sessions import Session, Sessions
-from hub.domain.event import Tag
 from hub.domain.routing import Target
-from hub.domain.session import ErrorNote, several_meant
+from hub.domain.session import ErrorNote, meant_by, several_meant
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.messages import (
@@ -99,7 +98,7 @@ class Register(Actor[SessionsInbox]):
     async def _publish_damage(self, damage: HubError) -> None:
         self.context.shared.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
         try:
-            await self.context.store.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
+            await self.context.store.trouble(damage)
         except HubError:
             return  # the status says it too
 
@@ -126,7 +125,9 @@ class Register(Actor[SessionsInbox]):
                 await self._forward(message)
                 return message.handled()
             case SessionEnd(session_id=session_id):
-                return self.answer_later(message, self.roster.pass_on(message, self.roster.known(session_id)))
+                return self.answer_later(
+                    message, self.roster.pass_on(message, meant_by(session_id, self.roster.homes.known))
+                )
             case RequestStop(session_id=given) if given and self._waits(given):
                 return self.answer_later(message, self._withdraw(message))
             case GetStatus() | GetCost() | GetRedactions() | GetContract() | GetSessionFacts():

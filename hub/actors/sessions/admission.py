@@ -23,6 +23,7 @@ from hub.actors.sessions.queue import Queue, Queued
 from hub.actors.sessions.roster import PATIENCE, Roster
 from hub.api.session import Started, Stopped
 from hub.domain.event import Tag
+from hub.domain.session import meant_by
 from hub.errors import Code, HubError
 from hub.messages import DraftFollowUp, GetSessionFacts, RetainClaims, SessionEnd, SessionFacts, StartRun
 from supervisors import ActorDied
@@ -130,7 +131,8 @@ class Admission:
         """
         if not order.continues or order.adopted:
             return order
-        before, new_id = self.roster.known(order.continues), order.session_id or self.context.new_id("s")
+        before = meant_by(order.continues, self.roster.homes.known)
+        new_id = order.session_id or self.context.new_id("s")
         verify = order.verify if order.verify is not None else self.context.config.session.verify
         found = await self.roster.pass_on(DraftFollowUp(before, new_id, order.task, tuple(verify)), before)
         return attrs.evolve(

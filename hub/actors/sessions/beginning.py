@@ -78,7 +78,7 @@ class Beginnings:
             order = attrs.evolve(order, profile=context.config.profile_for(order.kind))
         beginning = await self.begin(order)
         state = await git.repo_state(context.places.root)
-        if not state.has_commit:
+        if not state.head_sha:
             raise HubError(Code.NO_COMMIT)
         # Refused now, where the log was tampered with: a session without its audit log is none.
         await call_until_answered(context.audit, AuditAppend([]))
@@ -93,7 +93,7 @@ class Beginnings:
         if order.kind and not order.profile:
             self.context.config.profile_for(order.kind)
         self.context.config.profile(order.profile)
-        if not (await git.repo_state(self.context.places.root)).has_commit:
+        if not (await git.repo_state(self.context.places.root)).head_sha:
             raise HubError(Code.NO_COMMIT)
 
     async def begin(self, order: StartRun, *, by_hand: bool = False) -> Beginning:
@@ -108,7 +108,7 @@ class Beginnings:
         """
         config = self.context.config
         wanted = (order.provider,) if order.provider else ()
-        chain = order.fallback or config.profile_chain(order.profile) or config.session.chain
+        chain = order.fallback or config.profile(order.profile).chain or config.session.chain
         named = tuple(dict.fromkeys((*wanted, *chain)))
         found = await self.routing.facts([*self.context.providers])
         if by_hand:
@@ -183,7 +183,7 @@ def new_record(
         adopted=order.adopted,
         continues=order.continues,
         native_id=order.native_id if (chosen.provider, chosen.account) == active else "",
-        main_branch=state.branch or state.main_branch,
+        main_branch=state.main_branch,
         profile=order.profile,
         context_hint=profile.context_hint,
         skills=profile.skills,

@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from hub.actors.sessions.homes import Homes
-from hub.domain.session import SessionRecord, SessionState, not_on_record, several_meant
+from hub.domain.session import SessionRecord, SessionState, meant_by
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
 from hub.messages import GetSessionFacts, SessionFacts, SessionInbox
@@ -41,22 +41,6 @@ class Roster:
     """Ids of those that have not ended, as far as was heard; in the order of their beginning."""
     _raising: trio.Lock = attrs.field(factory=trio.Lock)
 
-    def known(self, given: str) -> str:
-        """The id that is meant by an id or by the beginning of one.
-
-        Raises:
-            HubError: `not_found`, `which_session`.
-        """
-        known = self.homes.known
-        if given in known:
-            return given
-        found = [session_id for session_id in known if session_id.startswith(given)]
-        if not found:
-            raise not_on_record(given, list(known))
-        if len(found) > 1:
-            raise several_meant(found)
-        return found[0]
-
     def meant(self, given: str) -> str:
         """Whom a question means: the one that is named, else the only active one, else the newest.
 
@@ -64,7 +48,7 @@ class Roster:
             HubError: `not_found`, `which_session`, `no_active_session`.
         """
         if given:
-            return self.known(given)
+            return meant_by(given, self.homes.known)
         if not self.homes.newest:
             raise HubError(Code.NO_ACTIVE_SESSION)
         return next(iter(self.active)) if len(self.active) == 1 else self.homes.newest

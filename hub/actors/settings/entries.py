@@ -21,7 +21,6 @@ from hub.domain.wallclock import iso
 from hub.io.processes.probe import ProgramProbe, which
 from hub.io.secrets.agent_keys import find_login, keys_of
 from hub.providers.provider import Provider
-from hub.providers.registry import load_all
 
 KEY = FoundLogin("key")
 """A key that hub hands to the agent itself."""
@@ -33,7 +32,7 @@ class Entries:
 
     dotenv: Path
     home: Path
-    providers: Mapping[str, Provider] = attrs.field(factory=load_all)
+    providers: Mapping[str, Provider]
     """All there are: a key is one agent's among them."""
 
     def entry(
@@ -129,12 +128,7 @@ class Entries:
 
     def keys(self, provider: Provider) -> dict[str, str]:
         """The keys of `.hub/.env` that are this agent's."""
-        known = (
-            {**self.providers, provider.name: provider}
-            if provider.name not in self.providers
-            else self.providers
-        )
-        return keys_of(self.dotenv, provider.name, known)
+        return keys_of(self.dotenv, provider.name, self.providers)
 
     def _env(self, config: Config, provider: Provider, account: Account) -> dict[str, str]:
         keys = self.keys(provider)

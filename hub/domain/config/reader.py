@@ -8,7 +8,7 @@ Must not: read a text (`hub.api.tables` does), or decide which layer wins (`hub.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 import attrs
 
@@ -38,14 +38,6 @@ AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider", "
 """The names of the agents that ship with hub; no other may have one of them."""
 OPT_IN = ("demo-first", "demo-second")
 """Providers that are off unless the user enables them."""
-
-
-class Silence(Protocol):
-    """What `Config.silent_after` must know of a provider."""
-
-    @property
-    def silent_after(self) -> float:
-        """Seconds without any event after which the agent counts as silent."""
 
 
 @attrs.frozen
@@ -117,14 +109,6 @@ class Config:
             raise no_such("profile", name, known, code=Code.INVALID, hint=hint)
         return found
 
-    def profile_chain(self, name: str) -> tuple[str, ...]:
-        """The profile's chain; () for no profile.
-
-        Raises:
-            HubError: INVALID; there is no such profile.
-        """
-        return self.profile(name).chain
-
     def profile_for(self, kind: str) -> str:
         """The name of the first profile for tasks of this kind.
 
@@ -137,11 +121,6 @@ class Config:
             hint = f"There are profiles for: {known}." if known else "Give a profile `kinds` in hub.toml."
             raise HubError(Code.INVALID, f"No profile is for tasks of the kind {kind!r}.", hint=hint)
         return found
-
-    def silent_after(self, name: str, known: Mapping[str, Silence]) -> float:
-        """Seconds without an event after which this provider counts as silent."""
-        chosen = self.session.silent_after
-        return chosen if chosen is not None else known[name].silent_after
 
 
 def contradictions(config: Config) -> Iterable[SettingProblem]:

@@ -23,7 +23,7 @@ from hub.domain.detection.intel import SessionIntel, StoredTurn
 from hub.domain.event import Event, EventType
 from hub.domain.fidelity.said import MAX_TURNS, turn
 from hub.domain.intent.activity import below
-from hub.domain.intent.fold import NO_INTENT, ORDER, Intent, IntentFold
+from hub.domain.intent.fold import ORDER, Intent, IntentFold
 from hub.domain.intent.memory import Touched
 from hub.domain.text.safe import clean, clip
 
@@ -83,7 +83,7 @@ def lifted(intel: SessionIntel, root: str) -> Intent:
             attempt, text=attempt.text.replace(f" {folder}", " ", 1) if root else attempt.text
         )
 
-    told = intel.intent or NO_INTENT
+    told = intel.intent or Intent()
     found = attrs.evolve(
         told,
         initial_prompt=goal(intel),

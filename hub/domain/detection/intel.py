@@ -7,7 +7,6 @@ Must not: open a file, know any one agent, or redact (who shows these values doe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -220,19 +219,3 @@ def drift(account: Accounting, *, said: bool) -> str:
     if account.records and not account.parsed:
         return f"None of {account.records} records told anything: the format may have changed."
     return ""
-
-
-def failed(hit: StoreHit, why: str, account: Accounting | None = None) -> SessionIntel:
-    """The intel of a session that cannot be read: what the hit tells, and the alarm."""
-    return SessionIntel(
-        session_id=hit.session_id,
-        cwd=hit.cwd,
-        accounting=account or Accounting(),
-        alarm=why,
-        tokens_exact=False,
-    )
-
-
-def newest(hits: Sequence[StoreHit]) -> StoreHit | None:
-    """The hit that was written last; None of none."""
-    return max(hits, key=lambda hit: hit.mtime_ns, default=None)

@@ -21,43 +21,15 @@ from collections.abc import Iterable
 
 import attrs
 
-from hub.domain.event import Event, Record, Tag
+from hub.domain.event import Tag
 from hub.domain.fidelity.fact import Facet, Fact, Facts, Key, code, norm, status
 from hub.domain.handoff import State
-from hub.domain.intent.activity import Activity, Calls, failure_text, read
+from hub.domain.intent.activity import Activity, Calls, failure_text
 from hub.domain.intent.fold import mend_text, order_text
 from hub.domain.intent.listed import finished, listed
 from hub.domain.intent.shell import proven, same
 from hub.domain.intent.statements import StatementKind, alike, statements
 from hub.domain.intent.upcoming import Upcoming
-
-
-def facts_of(
-    events: Iterable[tuple[int, Event | Record]],
-    *,
-    goal: str = "",
-    acceptance: Iterable[str] = (),
-    skills: Iterable[str] = (),
-    handoff_id: str = "",
-    root: str = "",
-) -> Facts:
-    """The facts of a log up to the moment when the handoff's contract was written.
-
-    Args:
-        events: Ids and events, in any order.
-        goal: The user's task; where it is empty, the user's first words in the log.
-        acceptance: The user's acceptance commands.
-        skills: What the user's profile wants used.
-        handoff_id: The handoff whose move to ENVELOPE_BUILT ends the log; what comes after is not looked at.
-        root: The worktree.
-    """
-    fold = GoldFold(goal, acceptance, skills)
-    for number, event in sorted(dict(events).items()):
-        seen = read(number, event, root)
-        if handoff_id and builds(seen) == handoff_id:
-            break
-        fold.take(seen)
-    return fold.facts()
 
 
 def builds(seen: Activity) -> str:
@@ -66,9 +38,15 @@ def builds(seen: Activity) -> str:
 
 
 class GoldFold:
-    """Keeps the facts as the events come; see `facts_of` for the arguments."""
+    """Keeps the facts as the events come.
 
-    def __init__(self, goal: str = "", acceptance: Iterable[str] = (), skills: Iterable[str] = ()) -> None:
+    Args:
+        goal: The user's task; where it is empty, the user's first words in the log.
+        acceptance: The user's acceptance commands.
+        skills: What the user's profile wants used.
+    """
+
+    def __init__(self, goal: str, acceptance: Iterable[str], skills: Iterable[str]) -> None:
         self._facts: dict[Key, Fact] = {}
         self._count = 0
         self._goal = ""

@@ -50,8 +50,6 @@ class Fidelity:
     """The same before rounding, 0 to 1."""
     per_class: Mapping[str, float]
     """Recall by facet; a facet without facts is not in it."""
-    recall: float
-    precision: float
     missing: tuple[str, ...]
     """Gold facts the contract does not carry, `facet: fact`, sorted."""
     unsupported: tuple[str, ...]
@@ -111,8 +109,6 @@ def weigh(
         hfs=round(100 * exact),
         exact=exact,
         per_class={facet.value: float(share) for facet, share in recalls.items()},
-        recall=float(recall),
-        precision=float(precision),
         missing=_told({key for keys in gold.values() for key in keys} - found),
         unsupported=_told(unsupported),
     )

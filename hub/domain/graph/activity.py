@@ -14,9 +14,10 @@ import re
 from collections.abc import Callable, Iterator
 
 import attrs
+import msgspec
 
 from hub.domain.event import Record, Tag
-from hub.domain.graph.drawn import DONE_ORDER, ORDER, Outline, outline_payload
+from hub.domain.graph.drawn import DONE_ORDER, ORDER, OUTLINE, outline
 from hub.domain.graph.vocabulary import (
     EdgeType,
     GraphPart,
@@ -75,7 +76,7 @@ class ActivityFold:
 
     def _begin(self, session: str, intent: IntentFold, done: dict[str, int], *, whole: bool) -> None:
         self._session, self._intent, self._done, self._whole = session, intent, done, whole
-        self._outline: Outline | None = None
+        self._outline: dict[str, object] = {}
 
     @property
     def pending(self) -> Pending:
@@ -106,11 +107,11 @@ class ActivityFold:
         """What of the intent is about the session as a whole, where that has changed since it was asked last."""
         if not self._session:
             return GraphPart()
-        found = Outline.of(self._intent.intent(), whole=self._whole)
+        found = outline(self._intent.intent(), whole=self._whole)
         if found == self._outline:
             return GraphPart()
         self._outline = found
-        payload = outline_payload(found)
+        payload = {OUTLINE: msgspec.to_builtins(found)}
         return GraphPart((NewNode(task_id(self._session), NodeType.TASK, payload, self._session, 0.0),))
 
     def _start(self, session: str, record: Record) -> None:

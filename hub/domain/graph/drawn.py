@@ -18,13 +18,14 @@ import msgspec
 from hub.domain.contract import Sourced
 from hub.domain.graph.vocabulary import NodeType
 from hub.domain.intent.fold import Intent, not_again
-from hub.domain.intent.memory import InFlight, RanCommand, Touched
+from hub.domain.intent.memory import RanCommand, Touched
 
 ORDER = "order"
 """Of what was kept when it was read."""
 DONE_ORDER = "doneOrder"
 """Of a finished step of the plan."""
-_OUTLINE = "intent"
+OUTLINE = "intent"
+"""The member of the task's node that holds the `outline`."""
 _LISTS = ("do_not_redo", "decisions", "constraints", "files", "commands", "failed_attempts")
 DRAWN_FROM = (
     NodeType.TASK,
@@ -36,38 +37,22 @@ DRAWN_FROM = (
     NodeType.FAILURE,
 )
 """The types of the nodes that an intent is drawn from."""
+_OWN = [field.name for field in attrs.fields(Intent) if field.name not in (*_LISTS, "done")]
 
 
-@attrs.frozen(kw_only=True)
-class Outline:
-    """What of an intent is about the session as a whole; the rest are nodes of their own."""
+def outline(intent: Intent, *, whole: bool) -> dict[str, object]:
+    """What of an intent is about the session as a whole; the rest are nodes of their own.
 
-    whole: bool
-    """Whether all of the session was read, from the task on."""
-    items: int
+    Args:
+        intent: The intent.
+        whole: Whether all of the session was read, from the task on.
+    """
+    return {"whole": whole, "items": _items(intent), **{name: getattr(intent, name) for name in _OWN}}
+
+
+def _items(intent: Intent) -> int:
     """How many items are nodes of their own: a graph that lacks one of them is not to be drawn from."""
-    initial_prompt: str
-    plan: tuple[Sourced, ...]
-    tasks_remaining: tuple[Sourced, ...]
-    skills_loaded: tuple[Sourced, ...]
-    skills_in_use: tuple[Sourced, ...]
-    skills_to_use: tuple[Sourced, ...]
-    mcps: tuple[Sourced, ...]
-    in_flight_code: tuple[InFlight, ...]
-    model: Sourced | None = None
-    next_action: Sourced | None = None
-
-    @classmethod
-    def of(cls, intent: Intent, *, whole: bool) -> Outline:
-        """The outline of an intent."""
-        own = [field.name for field in attrs.fields(cls) if field.name not in ("whole", "items")]
-        items = sum(len(getattr(intent, name)) for name in _LISTS)
-        return cls(whole=whole, items=items, **{name: getattr(intent, name) for name in own})
-
-
-def outline_payload(outline: Outline) -> dict[str, object]:
-    """What the task's node says of it."""
-    return {_OUTLINE: msgspec.to_builtins(outline)}
+    return sum(len(getattr(intent, name)) for name in _LISTS)
 
 
 def drawn(nodes: Iterable[tuple[str, Mapping[str, object]]], session_id: str) -> Intent | None:
@@ -81,19 +66,14 @@ def drawn(nodes: Iterable[tuple[str, Mapping[str, object]]], session_id: str) ->
     for kind, payload in nodes:
         if kind in found:
             found[kind].append(payload)
-    outline = _outline(found[NodeType.TASK])
-    if outline is None or not outline.whole:
+    told = next((task[OUTLINE] for task in found[NodeType.TASK] if OUTLINE in task), None)
+    if told is None or not told["whole"]:
         return None
-    intent = _intent(outline, found, session_id)
-    return intent if Outline.of(intent, whole=True) == outline else None
+    intent = _intent(msgspec.convert(told, Intent), found, session_id)
+    return intent if _items(intent) == told["items"] else None
 
 
-def _outline(tasks: list[Mapping[str, Any]]) -> Outline | None:
-    told = next((task[_OUTLINE] for task in tasks if _OUTLINE in task), None)
-    return None if told is None else msgspec.convert(told, Outline)
-
-
-def _intent(outline: Outline, found: Mapping[str, list[Mapping[str, Any]]], session_id: str) -> Intent:
+def _intent(own: Intent, found: Mapping[str, list[Mapping[str, Any]]], session_id: str) -> Intent:
     def ordered(kind: str, by: str = ORDER) -> list[Mapping[str, Any]]:
         keyed = (node for node in found[kind] if node.get(by) is not None)
         return sorted(keyed, key=lambda node: node[by])
@@ -102,9 +82,8 @@ def _intent(outline: Outline, found: Mapping[str, list[Mapping[str, Any]]], sess
         return tuple(Sourced(node["text"], node["source"]) for node in ordered(kind))
 
     done = tuple(Sourced(node["text"], node["done"]) for node in ordered(NodeType.DO_NOT_REDO, DONE_ORDER))
-    own = {name: value for name, value in _fields(outline).items() if name not in ("whole", "items")}
-    return Intent(
-        **own,
+    return attrs.evolve(
+        own,
         done=done,
         do_not_redo=not_again(done, facts(NodeType.DO_NOT_REDO)),
         decisions=facts(NodeType.DECISION),
@@ -120,7 +99,3 @@ def _intent(outline: Outline, found: Mapping[str, list[Mapping[str, Any]]], sess
         ),
         failed_attempts=facts(NodeType.FAILURE),
     )
-
-
-def _fields(outline: Outline) -> dict[str, Any]:
-    return {field.name: getattr(outline, field.name) for field in attrs.fields(Outline)}

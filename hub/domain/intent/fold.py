@@ -17,9 +17,7 @@ from __future__ import annotations
 
 import attrs
 
-from hub.domain.contract import (
-    Sourced,
-)
+from hub.domain.contract import Sourced
 from hub.domain.event import Event, Record, Tag
 from hub.domain.intent.activity import MAX_TEXT, Activity, failure_text, read
 from hub.domain.intent.memory import (
@@ -53,46 +51,24 @@ MEND = "Make this pass: "
 class Intent:
     """What is known at one moment. Newest last, but for plan and remaining tasks, which keep their order."""
 
-    initial_prompt: str
-    plan: tuple[Sourced, ...]
-    tasks_remaining: tuple[Sourced, ...]
-    done: tuple[Sourced, ...]
+    initial_prompt: str = ""
+    plan: tuple[Sourced, ...] = ()
+    tasks_remaining: tuple[Sourced, ...] = ()
+    done: tuple[Sourced, ...] = ()
     """The plan's finished steps, which are among what is not to be redone."""
-    do_not_redo: tuple[Sourced, ...]
-    decisions: tuple[Sourced, ...]
-    constraints: tuple[Sourced, ...]
-    skills_loaded: tuple[Sourced, ...]
-    skills_in_use: tuple[Sourced, ...]
-    skills_to_use: tuple[Sourced, ...]
-    mcps: tuple[Sourced, ...]
-    model: Sourced | None
-    in_flight_code: tuple[InFlight, ...]
-    files: tuple[Touched, ...]
-    commands: tuple[RanCommand, ...]
-    failed_attempts: tuple[Sourced, ...]
-    next_action: Sourced | None
-
-
-NO_INTENT = Intent(
-    initial_prompt="",
-    plan=(),
-    tasks_remaining=(),
-    done=(),
-    do_not_redo=(),
-    decisions=(),
-    constraints=(),
-    skills_loaded=(),
-    skills_in_use=(),
-    skills_to_use=(),
-    mcps=(),
-    model=None,
-    in_flight_code=(),
-    files=(),
-    commands=(),
-    failed_attempts=(),
-    next_action=None,
-)
-"""That of nobody."""
+    do_not_redo: tuple[Sourced, ...] = ()
+    decisions: tuple[Sourced, ...] = ()
+    constraints: tuple[Sourced, ...] = ()
+    skills_loaded: tuple[Sourced, ...] = ()
+    skills_in_use: tuple[Sourced, ...] = ()
+    skills_to_use: tuple[Sourced, ...] = ()
+    mcps: tuple[Sourced, ...] = ()
+    model: Sourced | None = None
+    in_flight_code: tuple[InFlight, ...] = ()
+    files: tuple[Touched, ...] = ()
+    commands: tuple[RanCommand, ...] = ()
+    failed_attempts: tuple[Sourced, ...] = ()
+    next_action: Sourced | None = None
 
 
 class IntentFold:

@@ -63,10 +63,6 @@ class EventRedactor:
         """The held-back ends of the streams, as pieces; to be called when the agent's run is over."""
         return self._flush(list(self._open))
 
-    def take_counts(self) -> dict[str, int]:
-        """How many secrets were hidden since the last call, by kind."""
-        return self._redactor.take_counts()
-
     def _flush(self, ended: list[_Stream]) -> list[Event]:
         rests = [(kind, delta, self._open.pop((kind, delta)).flush()) for kind, delta in ended]
         return [Event(kind, rest, {"delta": True} if delta else {}) for kind, delta, rest in rests if rest]

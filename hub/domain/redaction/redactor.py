@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from hub.domain.redaction.assigned import Assignments
 from hub.domain.redaction.engine import Engine as Engine  # noqa: PLC0414  # part of the API
@@ -28,9 +28,6 @@ from hub.domain.redaction.known import KnownSecrets as KnownSecrets  # noqa: PLC
 from hub.domain.redaction.manifest import Manifests
 from hub.domain.redaction.prefix import PrefixRules
 from hub.domain.redaction.span import Span as Span  # noqa: PLC0414  # part of the API
-
-if TYPE_CHECKING:
-    from hub.domain.event import Event  # a list of sessions has none
 
 _CONTEXT = 192
 """Characters before the held text that a layer may look back at."""
@@ -116,13 +113,6 @@ class Redactor:
         over = max((span.end - border for span in spans if span.start < border), default=0)
         over = len(both) - border if hold < border else over
         return (over, end) if over > 0 else (0, "")
-
-    def event(self, event: Event) -> Event:
-        """The event redacted on its own, content and meta; the same object when there is nothing to hide."""
-        content, meta = self.text(event.content), self.value(event.meta)
-        if content == event.content and meta == event.meta:
-            return event
-        return event.but(content, meta)
 
     def value(self, value: object) -> Any:
         """A JSON value with every string in it redacted, keys too."""

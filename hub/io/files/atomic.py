@@ -147,13 +147,13 @@ def read_bounded(path: Path, limit: int) -> bytes:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.ENXIO}:
-            raise HubError(Code.NO_PERMISSION, f"{path} is not a regular file.") from error
+            raise _irregular(path) from error
         if error.errno in {errno.EACCES, errno.EPERM}:
             raise HubError(Code.NO_PERMISSION, f"{path} may not be read.") from error
         raise
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise HubError(Code.NO_PERMISSION, f"{path} is not a regular file.")
+            raise _irregular(path)
         parts: list[bytes] = []
         room = limit + 1
         while room and (part := os.read(fd, room)):
@@ -269,3 +269,8 @@ def _lives(pid: int, start: str) -> bool:
 def _hit(prefix: str, place: str) -> None:
     if prefix:
         failpoints.hit(f"{prefix}.{place}")
+
+
+def _irregular(path: Path) -> HubError:
+    hint = "Move it away: a folder, a link or a device cannot stand in for that file."
+    return HubError(Code.NO_PERMISSION, f"{path} is not a regular file.", hint=hint)

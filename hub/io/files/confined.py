@@ -1,6 +1,6 @@
-"""Files below a folder, found and opened with care.
+"""Files below a folder, opened with care.
 
-Owns: the search of a whole tree, and the opening of a regular file, no step of whose path is a link.
+Owns: the opening of a regular file, no step of whose path is a link.
 Must not: follow a link below the folder, or wait for anybody.
 
 Whoever may write into the folder chooses what lies there. So every step of a path is opened relative to the one before
@@ -11,10 +11,6 @@ from __future__ import annotations
 
 import os
 import stat
-import time
-from collections.abc import Iterator
-
-from hub.io.files.walk import OutOfTime, entries
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -24,43 +20,6 @@ _ODD = frozenset(("", ".", ".."))
 
 class FileRefusedError(Exception):
     """There is no file that may be opened, or it cannot be read. The text is the reason, fit to be shown."""
-
-
-def tree(
-    root: str, folder: str, suffix: str, depth: int, *, since_ns: int, seconds: float
-) -> Iterator[tuple[str, os.stat_result]]:
-    """The regular files below `root/folder` of this suffix that were written since then, in no order.
-
-    Those in the folder itself are none of them; those in its folders are, and so on, so many deep. Each folder is
-    listed once.
-
-    Raises:
-        OutOfTime: What was yielded before stays true.
-    """
-    until = time.monotonic() + seconds
-    top = os.path.realpath(root)
-    level = [
-        entry.path for entry in entries(top) if entry.name == folder and entry.is_dir(follow_symlinks=False)
-    ]
-    for step in range(depth + 1):
-        deeper: list[str] = []
-        for each in level:
-            if time.monotonic() > until:
-                raise OutOfTime
-            for entry in entries(each):
-                if entry.is_dir(follow_symlinks=False):
-                    deeper.append(entry.path)
-                elif step and entry.name.endswith(suffix) and (known := _newer(entry, since_ns)) is not None:
-                    yield entry.path, known
-        level = deeper
-
-
-def _newer(entry: os.DirEntry[str], since_ns: int) -> os.stat_result | None:
-    try:
-        known = entry.stat(follow_symlinks=False)
-    except OSError:
-        return None
-    return known if stat.S_ISREG(known.st_mode) and known.st_mtime_ns >= since_ns else None
 
 
 def open_below(root: str, path: str) -> int:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import attrs
 
+from hub.io.files.walk import entries, written_since
+
 _TAIL = 256 * 1024
 _DEPTH = 4
 
@@ -29,7 +31,7 @@ class SeenFile:
 
 def newest(folder: Path, suffix: str, since: float, count: int) -> tuple[SeenFile, ...]:
     """At most `count` files that were written since then (epoch seconds), the newest first."""
-    return tuple(heapq.nlargest(count, _files(folder, suffix, since, _DEPTH)))
+    return tuple(heapq.nlargest(count, _files(str(folder), suffix, int(since * 1e9), _DEPTH)))
 
 
 def last_lines(path: str) -> list[bytes]:
@@ -49,19 +51,10 @@ def last_lines(path: str) -> list[bytes]:
     return lines[1:] if size > _TAIL else lines
 
 
-def _files(folder: Path | str, suffix: str, since: float, depth: int) -> Iterator[SeenFile]:
-    try:
-        entries = list(os.scandir(folder))
-    except OSError:
-        return
-    for entry in entries:
-        try:
-            if entry.is_dir(follow_symlinks=False):
-                if depth:
-                    yield from _files(entry.path, suffix, since, depth - 1)
-            elif entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False):
-                known = entry.stat(follow_symlinks=False)
-                if known.st_mtime >= since:
-                    yield SeenFile(known.st_mtime_ns, known.st_size, entry.path)
-        except OSError:
-            continue
+def _files(folder: str, suffix: str, since_ns: int, depth: int) -> Iterator[SeenFile]:
+    for entry in entries(folder):
+        if entry.is_dir(follow_symlinks=False):
+            if depth:
+                yield from _files(entry.path, suffix, since_ns, depth - 1)
+        elif entry.name.endswith(suffix) and (known := written_since(entry, since_ns)):
+            yield SeenFile(known.st_mtime_ns, known.st_size, entry.path)

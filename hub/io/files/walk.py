@@ -1,4 +1,4 @@
-"""A walk over the files below a folder that fit a pattern.
+"""Walks over the files below a folder: those that fit a pattern, and all of a suffix.
 
 Owns: the order of its steps, and what it passes over: links, and whatever is no regular file.
 Must not: open a file.
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import translate
+from functools import cache
 
 _CHECK_EVERY = 256
-_WILD = frozenset("*?[")
-_matchers: dict[str, Callable[[str], object]] = {}
 
 
 class OutOfTime(Exception):
@@ -53,8 +53,37 @@ def walk(
             if not last:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append((entry.path, depth + 1))
-            elif (known := _stat(entry)) is not None and known.st_mtime_ns >= since_ns:
+            elif known := written_since(entry, since_ns):
                 yield entry.path, known
+
+
+def tree(
+    root: str, folder: str, suffix: str, depth: int, *, since_ns: int, seconds: float
+) -> Iterator[tuple[str, os.stat_result]]:
+    """The regular files below `root/folder` of this suffix that were written since then, in no order.
+
+    Those in the folder itself are none of them; those in its folders are, and so on, so many deep. Each folder is
+    listed once.
+
+    Raises:
+        OutOfTime: What was yielded before stays true.
+    """
+    until = time.monotonic() + seconds
+    top = os.path.realpath(root)
+    level = [
+        entry.path for entry in entries(top) if entry.name == folder and entry.is_dir(follow_symlinks=False)
+    ]
+    for step in range(depth + 1):
+        deeper: list[str] = []
+        for each in level:
+            if time.monotonic() > until:
+                raise OutOfTime
+            for entry in entries(each):
+                if entry.is_dir(follow_symlinks=False):
+                    deeper.append(entry.path)
+                elif step and entry.name.endswith(suffix) and (known := written_since(entry, since_ns)):
+                    yield entry.path, known
+        level = deeper
 
 
 def folders(root: str, pattern: Sequence[str]) -> list[str]:
@@ -77,28 +106,15 @@ def entries(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
+@cache
 def _matcher(pattern: str) -> Callable[[str], object]:
-    found = _matchers.get(pattern)
-    if found is None:
-        found = _matchers[pattern] = _made(pattern)
-    return found
-
-
-def _made(pattern: str) -> Callable[[str], object]:
-    if pattern == "*":
-        return bool
-    prefix, star, suffix = pattern.partition("*")
-    if _WILD.isdisjoint(prefix + suffix):
-        if not star:
-            return pattern.__eq__
-        least = len(prefix) + len(suffix)
-        return lambda name: len(name) >= least and name.startswith(prefix) and name.endswith(suffix)
     return re.compile(translate(pattern)).match
 
 
-def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
-    """Of a regular file; None of anything else."""
+def written_since(entry: os.DirEntry[str], since_ns: int) -> os.stat_result | None:
+    """What is known of a regular file that was written since then; None of anything else."""
     try:
-        return entry.stat(follow_symlinks=False) if entry.is_file(follow_symlinks=False) else None
+        known = entry.stat(follow_symlinks=False)
     except OSError:
         return None
+    return known if stat.S_ISREG(known.st_mode) and known.st_mtime_ns >= since_ns else None

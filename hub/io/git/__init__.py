@@ -20,7 +20,7 @@ import attrs
 
 from hub.api.history import Commit, Diff
 from hub.errors import Code, HubError
-from hub.io.git.env import effective_config, filter_overrides, git, git_capped
+from hub.io.git.env import effective_config, git, git_capped
 from hub.io.git.layout import check_worktree, common_dir
 from hub.io.git.own_folder import brought_by
 from hub.io.git.refs import (
@@ -32,6 +32,7 @@ from hub.io.git.refs import (
     KEPT,
     TAKE,
     TAKEN,
+    commit_of,
     is_ancestor,
     kept_ref,
     move_refs,
@@ -39,7 +40,7 @@ from hub.io.git.refs import (
 )
 from hub.io.git.scan import Skipped, gather, scan
 from hub.io.git.shadow import Shadow, base_tree
-from hub.io.git.snapshot import Change, Snapshot, snapshot, tree_hash
+from hub.io.git.snapshot import Snapshot, snapshot, tree_hash
 from hub.io.git.store import CommitDraft, MovingError, store_commit
 from hub.io.git.view import open_ground, tracked_paths
 from hub.io.git.worktree import Worktree, add_worktree
@@ -58,11 +59,6 @@ class RepoState:
 
     head_sha: str
     """"" when there is no commit."""
-    branch: str
-    """"" when HEAD is detached."""
-    has_commit: bool
-    dirty: bool
-    """Uncommitted changes, untracked files included."""
     main_branch: str
     """What a session's diff is taken against: the current branch, else the repository's main one, else HEAD."""
 
@@ -77,29 +73,19 @@ async def repo_state(root: Path) -> RepoState:
     if not (os.access(common / "objects", os.W_OK) and os.access(common / "refs", os.W_OK)):
         raise HubError(Code.NO_PERMISSION, f"The repository {common} may not be written.")
     named = await git("symbolic-ref", "-q", "--short", "HEAD", cwd=root, accept=(0, 1))
-    head = await git("rev-parse", "--verify", "-q", "HEAD^{commit}", cwd=root, accept=(0, 1, 128))
-    branch = named.text if named.code == 0 else ""
-    sha = head.text if head.code == 0 else ""
-    settings = await effective_config(root)
-    status = await git(
-        "status", "--porcelain", "-z", "--ignore-submodules=dirty", "--no-renames",
-        cwd=root, config=filter_overrides(settings),
-    )  # fmt: skip
-    main = branch or await _main_branch(root, settings.get("init.defaultbranch", "")) or sha
-    return RepoState(sha, branch, bool(sha), bool(status.out), main)
+    head = await commit_of(root, "HEAD")
+    return RepoState(head, named.text or await _main_branch(root) or head)
 
 
-async def _main_branch(root: Path, configured: str) -> str:
+async def _main_branch(root: Path) -> str:
     """The repository's main branch by convention; "" when there is none."""
     remote = await git(
         "symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD", cwd=root, accept=(0, 1, 128)
     )
+    configured = (await effective_config(root)).get("init.defaultbranch", "")
     names = [remote.text.removeprefix("origin/"), configured, "main", "master"]
     for name in filter(None, names):
-        done = await git(
-            "rev-parse", "--verify", "-q", f"refs/heads/{name}^{{commit}}", cwd=root, accept=(0, 1, 128)
-        )
-        if done.code == 0:
+        if await commit_of(root, f"refs/heads/{name}"):
             return name
     return ""
 
@@ -144,7 +130,7 @@ async def _branched_from(root: Path, main_branch: str, branch: str, *, carried: 
         raise HubError(Code.BRANCH_MISSING, f"The branch {branch} is gone.")
     old, start = (
         await _tip(root, main_branch),
-        await _commit_of(root, kept_ref(branch.removeprefix("hub/"), BASE)),
+        await commit_of(root, kept_ref(branch.removeprefix("hub/"), BASE)),
     )
     if not old and not start:
         raise HubError(Code.BRANCH_MISSING, f"The branch {main_branch} is gone.")
@@ -170,7 +156,7 @@ async def commit_diff(root: Path, sha: str) -> Diff:
         HubError: NOT_FOUND.
     """
     full = await resolve(root, sha)
-    parent = await _commit_of(root, f"{full}^1")
+    parent = await commit_of(root, f"{full}^1")
     if not parent:
         parent = (await git("hash-object", "-t", "tree", "--stdin", cwd=root)).text
     return await _diff(root, parent, full)
@@ -206,7 +192,7 @@ async def snapshots(root: Path, session_id: str | None = None) -> list[Commit]:
 async def kept_snapshot(root: Path, session_id: str, handoff_id: str) -> str:
     """The commit that is kept of a handoff; "" when none is, also for what is no id."""
     try:
-        return await _commit_of(root, kept_ref(session_id, handoff_id))
+        return await commit_of(root, kept_ref(session_id, handoff_id))
     except ValueError:
         return ""
 
@@ -231,7 +217,7 @@ async def rewind(root: Path, sha: str) -> str:
         )
     for number in range(1, _REWINDS):
         name = f"hub/rewind/{full[:_SHORT]}-{number}"
-        if await _commit_of(root, f"refs/heads/{name}"):
+        if await commit_of(root, f"refs/heads/{name}"):
             continue
         if await move_refs(
             [(f"refs/heads/{name}", full, "0" * len(full))], "hub: rewind", cwd=root, where={}
@@ -260,15 +246,8 @@ async def _diff(root: Path, old: str, new: str, where: Mapping[str, str] | None 
 async def _tip(root: Path, branch: str) -> str:
     """The commit of a branch given by name, or of a full id; "" when there is none."""
     if re.fullmatch(r"[0-9a-f]{40,64}", branch):
-        return await _commit_of(root, branch)
-    return await _commit_of(root, f"refs/heads/{branch}")
-
-
-async def _commit_of(root: Path, name: str) -> str:
-    done = await git(
-        "rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}", cwd=root, accept=(0, 1, 128)
-    )
-    return done.text if done.code == 0 else ""
+        return await commit_of(root, branch)
+    return await commit_of(root, f"refs/heads/{branch}")
 
 
 def _utc(when: str) -> str:
@@ -277,7 +256,7 @@ def _utc(when: str) -> str:
 
 
 __all__ = [
-    "Change", "RepoState", "Skipped", "Snapshot", "Worktree", "add_worktree", "branch_exists",
+    "RepoState", "Skipped", "Snapshot", "Worktree", "add_worktree", "branch_exists",
     "check_worktree", "commit_diff", "kept_snapshot", "repo_state", "rewind", "session_diff", "snapshot", "snapshots",
     "tree_hash",
 ]  # fmt: skip
@@ -293,7 +272,7 @@ async def live_tree(worktree: Path, root: Path) -> AsyncIterator[tuple[str, Mapp
     Raises:
         HubError: As `tree_hash`.
     """
-    ground = await open_ground(worktree, root, None)
+    ground = await open_ground(worktree, root)
     shadow, base = ground.shadow, await base_tree(ground.shadow)
     with tempfile.TemporaryDirectory(prefix="live-", dir=shadow.git_dir) as directory:
         aside = _aside(shadow, Path(directory))

@@ -21,13 +21,13 @@ from hub.io.git.shadow import base_tree
 from hub.io.git.view import open_ground, tracked_paths
 
 
-async def tree_matches(worktree: Path, tree: str, *, root: Path | None = None) -> bool:
+async def tree_matches(worktree: Path, tree: str, *, root: Path) -> bool:
     """Whether a snapshot of the worktree would have the tree `tree`. The same answer as comparing `tree_hash`.
 
     Raises:
         HubError: As `tree_hash`.
     """
-    ground = await open_ground(worktree, root, None)
+    ground = await open_ground(worktree, root)
     scans: list[Scan] = []
     tracked: list[frozenset[bytes]] = []
     expected: dict[bytes, Entry | None] = {}

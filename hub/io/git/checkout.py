@@ -21,7 +21,7 @@ from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.git.env import Config, effective_config, filter_overrides, git
 from hub.io.git.layout import own_git_dir
-from hub.io.git.refs import move_refs
+from hub.io.git.refs import commit_of, move_refs
 from hub.io.git.scan import Entry, raw_diff, show
 
 Pairs = Mapping[bytes, tuple[Entry | None, Entry | None]]
@@ -61,8 +61,8 @@ async def standing(root: Path) -> UserStanding:
                 hint=f"Finish it, or git {what} --abort; then try again",
             )
     named = await git("symbolic-ref", "-q", "HEAD", cwd=root, accept=(0, 1))
-    head = await git("rev-parse", "--verify", "-q", "HEAD^{commit}", cwd=root, accept=(0, 1, 128))
-    if not head.text:
+    head = await commit_of(root, "HEAD")
+    if not head:
         raise HubError(Code.NO_COMMIT)
     if not named.text:
         raise HubError(
@@ -70,7 +70,7 @@ async def standing(root: Path) -> UserStanding:
             "No branch is checked out.",
             hint="Check one out: git switch <branch>   Or make one of the result: hub take --branch <name>",
         )
-    return UserStanding(named.text.removeprefix("refs/heads/"), head.text)
+    return UserStanding(named.text.removeprefix("refs/heads/"), head)
 
 
 async def bring(root: Path, here: UserStanding, new: str, why: str) -> None:

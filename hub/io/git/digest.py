@@ -1,7 +1,6 @@
 """What stands at a path of a working tree, byte for byte.
 
-Owns: looking at paths without ever leaving the tree through a link, and naming their content by git's id and
-by SHA-256 in one reading.
+Owns: looking at paths without ever leaving the tree through a link, and naming their content by git's id.
 Must not: change anything, or let a filter or an encoding touch a byte.
 """
 
@@ -37,7 +36,6 @@ class Content:
 
     mode: str
     oid: str
-    sha256: str
     size: int
     target: bytes | None = None
     """What a symbolic link says."""
@@ -133,9 +131,9 @@ def _look(parents: Parents, path: bytes, algorithm: str, *, executable_bit: bool
         return ABSENT
     if stat.S_ISLNK(mode):
         target = os.readlink(name, dir_fd=parent)
-        oid = _hasher(algorithm, len(target))
+        oid = hasher(algorithm, len(target))
         oid.update(target)
-        return Content(LINK, oid.hexdigest(), hashlib.sha256(target).hexdigest(), len(target), target)
+        return Content(LINK, oid.hexdigest(), len(target), target)
     if not stat.S_ISREG(mode):
         return Unstorable("not a file", special=True)
     fd = os.open(name, _OPEN, dir_fd=parent)
@@ -146,55 +144,33 @@ def _look(parents: Parents, path: bytes, algorithm: str, *, executable_bit: bool
 
 
 def _digest(fd: int, algorithm: str, *, executable_bit: bool) -> Content:
-    """Both names of a file's content. A file that grows meanwhile is read up to the length it had."""
+    """A file's content by its name. A file that grows meanwhile is read up to the length it had."""
     found = os.fstat(fd)
     size = found.st_size
-    oid, sha256 = _hasher(algorithm, size), hashlib.sha256()
+    oid = hasher(algorithm, size)
     left = size
     while left and (part := os.read(fd, min(left, _CHUNK))):
         oid.update(part)
-        sha256.update(part)
         left -= len(part)
     mode = EXECUTABLE if executable_bit and found.st_mode & stat.S_IXUSR else FILE
-    return Content(mode, oid.hexdigest(), sha256.hexdigest(), size)
+    return Content(mode, oid.hexdigest(), size)
 
 
-@attrs.define
-class Reread:
-    """A second reading of a file, in pieces, by which it is stored."""
-
-    pieces: Iterator[bytes]
-    _content: Content
-    _oid: hashlib._Hash
-    _sha256: hashlib._Hash
-
-    def content(self) -> Content:
-        """What was read, once all of it was."""
-        return attrs.evolve(self._content, oid=self._oid.hexdigest(), sha256=self._sha256.hexdigest())
-
-
-def reread(root: Path, path: bytes, content: Content, algorithm: str) -> Reread:
+def reread(root: Path, path: bytes, size: int) -> Iterator[bytes]:
     """Reads a file again, up to the length it had at the first look. Blocking, piece by piece."""
-    oid, sha256 = _hasher(algorithm, content.size), hashlib.sha256()
-
-    def pieces() -> Iterator[bytes]:
-        with Parents(root) as parents:
-            try:
-                fd = os.open(os.path.basename(path), _OPEN, dir_fd=parents.of(path))
-            except OSError:
-                return
-        left = content.size
-        with os.fdopen(fd, "rb", buffering=0) as file:
-            while left and (piece := file.read(min(left, _CHUNK))):
-                oid.update(piece)
-                sha256.update(piece)
-                left -= len(piece)
-                yield piece
-
-    return Reread(pieces(), content, oid, sha256)
+    with Parents(root) as parents:
+        try:
+            fd = os.open(os.path.basename(path), _OPEN, dir_fd=parents.of(path))
+        except OSError:
+            return
+    with os.fdopen(fd, "rb", buffering=0) as file:
+        while size and (piece := file.read(min(size, _CHUNK))):
+            size -= len(piece)
+            yield piece
 
 
-def _hasher(algorithm: str, size: int) -> hashlib._Hash:
+def hasher(algorithm: str, size: int) -> hashlib._Hash:
+    """What makes the id of so many bytes in a repository of this object format."""
     hasher = hashlib.new(algorithm, usedforsecurity=False)
     hasher.update(b"blob %d\0" % size)
     return hasher

@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -32,7 +31,6 @@ from hub.io.git.progress import end_of
 
 NAME = "hub"
 EMAIL = "hub@localhost"
-OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 Config = Sequence[tuple[str, str]]
 

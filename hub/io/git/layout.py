@@ -1,23 +1,21 @@
 """Where git keeps what belongs to a working tree, found without asking git.
 
-Owns: reading the pointers between a worktree, its administrative directory and the common directory, and the
-judgement whether a session's worktree is still the one hub made.
+Owns: reading the pointers between a worktree, its administrative directory and the common directory, which tree a
+folder lies in, and the judgement whether a session's worktree is still the one hub made.
 Must not: run git, or follow a pointer that an agent may have changed without checking it against its counterpart.
-Tests: tests/hub/io/git/test_snapshot.py, tests/hub/io/git/test_git.py
+Tests: tests/hub/io/git/test_snapshot.py, tests/hub/io/git/test_worktree.py, tests/hub/actors/detector/test_adopting.py
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
 from pathlib import Path
 
 import attrs
 
 from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
-from hub.io.git import trees
 
 _LIMIT = 8192
 
@@ -38,13 +36,34 @@ class Linked:
         return {"GIT_DIR": str(self.admin)}
 
 
+def tree_of(folder: str) -> str:
+    """The root of the working tree that a folder lies in; "" when in none."""
+    place = folder.rstrip("/") or "/"
+    while not os.path.exists(f"{place.rstrip('/')}/.git"):
+        place, before = os.path.dirname(place), place
+        if place in ("", before):
+            return ""
+    return place
+
+
+def same_repository(one: str, other: str) -> bool:
+    """Whether the folder `one` is in the tree `other`, or in another working tree of its repository."""
+    tree = tree_of(one)
+    try:
+        return bool(tree) and common_dir(Path(tree)) == common_dir(Path(other))
+    except HubError:
+        return False
+
+
 def common_dir(root: Path) -> Path:
-    """The common directory of the repository whose working tree is `root`.
+    """The common directory of the repository whose working tree is `root`, links resolved.
 
     Raises:
         HubError: NOT_A_REPOSITORY.
     """
-    return _asked(trees.common_dir, root)
+    git_dir = own_git_dir(root)
+    pointer = git_dir / "commondir"
+    return Path(os.path.realpath(git_dir / (_followed(pointer, root) if os.path.isfile(pointer) else "")))
 
 
 def own_git_dir(root: Path) -> Path:
@@ -53,24 +72,24 @@ def own_git_dir(root: Path) -> Path:
     Raises:
         HubError: NOT_A_REPOSITORY.
     """
-    return _asked(trees.own_git_dir, root)
+    dot_git = root / ".git"
+    if os.path.isdir(dot_git):
+        return dot_git
+    text = _followed(dot_git, root)
+    if not text.startswith("gitdir: "):
+        raise _no_tree(root)
+    return Path(os.path.realpath(root / text.removeprefix("gitdir: ")))
 
 
-def _asked(find: Callable[[str], str], root: Path) -> Path:
+def _followed(pointer: Path, root: Path) -> str:
     try:
-        return Path(find(os.fspath(root)))
-    except (OSError, ValueError):
-        raise HubError(
-            Code.NOT_A_REPOSITORY, f"{root} is not a git repository with a working tree."
-        ) from None
+        return _pointer(pointer)
+    except (OSError, HubError, ValueError):
+        raise _no_tree(root) from None
 
 
-def project_of(worktree: Path) -> Path:
-    """The project of a session's worktree, from its place `<project>/.hub/worktrees/<session>`."""
-    hub_dir = worktree.parent.parent
-    if hub_dir.name != ".hub":
-        raise ValueError(f"{worktree} is not a session's worktree; say which project it belongs to")
-    return hub_dir.parent
+def _no_tree(root: Path) -> HubError:
+    return HubError(Code.NOT_A_REPOSITORY, f"{root} is not a git repository with a working tree.")
 
 
 def find_admin(common: Path, worktree: Path) -> Path | None:

@@ -14,7 +14,7 @@ import attrs
 
 from hub.domain.session import ID
 from hub.errors import Code, HubError
-from hub.io.git.env import OID, git
+from hub.io.git.env import git
 
 KEPT = "refs/hub"
 BASE = "base"
@@ -153,22 +153,20 @@ async def move_refs(moves: Sequence[tuple[str, str, str]], why: str, *, cwd: Pat
     raise HubError(Code.GIT_FAILED, f"git update-ref: {done.err.strip()[:400]}")
 
 
+async def commit_of(root: Path, name: str) -> str:
+    """The full id of the commit that a name means; "" when it means none."""
+    done = await git(
+        "rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}", cwd=root, accept=(0, 1, 128)
+    )
+    return done.text if done.code == 0 else ""
+
+
 async def resolve(root: Path, name: str) -> str:
     """The full id of a commit given as an id, whole or shortened.
 
     Raises:
         HubError: NOT_FOUND, also for anything that does not look like an id.
     """
-    if re.fullmatch(r"[0-9a-f]{7,64}", name):
-        done = await git(
-            "rev-parse",
-            "--verify",
-            "--quiet",
-            "--end-of-options",
-            f"{name}^{{commit}}",
-            cwd=root,
-            accept=(0, 1, 128),
-        )
-        if done.code == 0 and OID.fullmatch(done.text):
-            return done.text
+    if re.fullmatch(r"[0-9a-f]{7,64}", name) and (sha := await commit_of(root, name)):
+        return sha
     raise HubError(Code.NOT_FOUND, "There is no such snapshot.", hint="See the list: hub history --commits")

@@ -20,6 +20,7 @@ from hub.io.git.aside import read as read_aside
 from hub.io.git.digest import SUBMODULE, Absent, Content, Found, Unstorable, look
 from hub.io.git.env import git, together
 from hub.io.git.own_folder import NEVER, folder_of
+from hub.io.git.refs import commit_of
 from hub.io.git.shadow import Shadow
 
 Entry = tuple[str, str]
@@ -55,11 +56,6 @@ class TreeChanges:
     contents: Mapping[bytes, Content]
     """What was read, by path."""
     skipped: tuple[Skipped, ...]
-
-    @property
-    def fresh(self) -> dict[bytes, Content]:
-        """The contents that are in `entries`: what may not be stored yet."""
-        return {path: self.contents[path] for path in self.entries if path in self.contents}
 
 
 def show(path: bytes) -> str:
@@ -219,10 +215,8 @@ def _specials(base: bytes) -> tuple[bytes, ...]:
 async def _submodule(shadow: Shadow, path: bytes) -> Entry | None:
     """The commit a submodule stands at; when it is not filled, the one it is known by."""
     inside = _below(shadow.worktree, path)
-    if (inside / ".git").exists():
-        done = await git("rev-parse", "--verify", "-q", "HEAD^{commit}", cwd=inside, accept=(0, 1, 128))
-        if done.code == 0:
-            return SUBMODULE, done.text
+    if (inside / ".git").exists() and (sha := await commit_of(inside, "HEAD")):
+        return SUBMODULE, sha
     return None
 
 

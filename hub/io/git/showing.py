@@ -15,6 +15,7 @@ import trio
 from hub.domain.permission.reach import Shown
 from hub.errors import HubError
 from hub.io.git.env import git
+from hub.io.git.refs import commit_of
 
 _PATIENCE = 5.0
 """Seconds; of a history that takes longer nobody says quickly whose it is."""
@@ -66,9 +67,7 @@ def _is_there(path: Path) -> bool:
 
 async def _is_commits(folder: Path, name: str) -> bool:
     """Whether a word is a commit, or a range of them."""
-    ends = [end for end in _RANGE.split(name) if end] or [name]
-    for end in ends:
-        commit = ("--verify", "--quiet", "--end-of-options", f"{end.lstrip('^')}^{{commit}}")
-        if (await git("rev-parse", *commit, cwd=folder, accept=(0, 1, 128))).code != 0:
+    for end in [end for end in _RANGE.split(name) if end] or [name]:
+        if not await commit_of(folder, end.lstrip("^")):
             return False
     return True

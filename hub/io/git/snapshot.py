@@ -10,7 +10,6 @@ See `design/decisions/0003-snapshots-by-plumbing.md` for why not `git add` and `
 from __future__ import annotations
 
 import errno
-import stat
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -25,12 +24,11 @@ from hub.io.git.env import git, together
 from hub.io.git.identity import identity
 from hub.io.git.programs import planted_programs
 from hub.io.git.refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
-from hub.io.git.scan import Entry, Skipped, TreeChanges, gather, scan, show, tree_diff
+from hub.io.git.scan import Skipped, TreeChanges, gather, scan, show
 from hub.io.git.shadow import copy_index
 from hub.io.git.store import CommitDraft, MovingError, StoredObjects, apply, store_commit, would_be
 from hub.io.git.view import (
     Ground,
-    Pair,
     Refs,
     TreeView,
     note_index,
@@ -40,19 +38,7 @@ from hub.io.git.view import (
 )
 
 _ATTEMPTS = 3
-_SHORT = 12
 _NAMED = 10
-
-
-@attrs.frozen
-class Change:
-    """One path that a snapshot changed against its first parent."""
-
-    path: str
-    sha256: str | None
-    """Of its content; None for a deleted path or a submodule."""
-    status: str
-    """`A` added, `M` changed, `D` deleted, `T` changed its type."""
 
 
 @attrs.frozen
@@ -60,18 +46,10 @@ class Snapshot:
     """A snapshot that is durable and referenced."""
 
     sha: str
-    short: str
     tree: str
-    parent: str
-    """Its first parent: the commit the worktree's HEAD was at."""
-    files: tuple[Change, ...]
     skipped: tuple[Skipped, ...]
     """What is not in it, and why."""
-    reused: bool = False
-    """True when this handoff's snapshot of the same tree was there already."""
-    staged: str = ""
-    """The commit that keeps what the agent had staged, where that was nowhere else."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
     """What was found out of order and how it was met."""
 
 
@@ -80,10 +58,8 @@ async def snapshot(
     session_id: str,
     handoff_id: str,
     trailers: Mapping[str, str],
-    kept_index: Path | None = None,
     *,
-    root: Path | None = None,
-    subject: str = "",
+    root: Path,
 ) -> Snapshot:
     """Commits the worktree as it stands to `hub/<session_id>`, also when nothing changed.
 
@@ -96,17 +72,15 @@ async def snapshot(
         session_id: Its session.
         handoff_id: The handoff; kept under `refs/hub/<session>/<handoff>`.
         trailers: More trailers (`Hub-Audit`); session and handoff are put in here.
-        kept_index: hub's index for this worktree; the usual place when None.
-        root: The project, when the worktree is not in its usual place.
-        subject: First line of the message.
+        root: The project.
 
     Raises:
         HubError: WORKTREE_MISSING, WORKTREE_TAMPERED, BRANCH_MISSING (and nothing to make it anew from),
             NO_SPACE, READ_ONLY, NO_PERMISSION, GIT_FAILED.
     """
-    text = _message(subject or f"hub: snapshot {handoff_id}", session_id, handoff_id, trailers)
+    text = _message(session_id, handoff_id, trailers)
     plan = _Plan(session_id, branch_of(session_id), kept_ref(session_id, handoff_id), text)
-    ground = await open_ground(worktree, root, kept_index)
+    ground = await open_ground(worktree, root)
     taken: list[Snapshot] = []
     planted: list[str] = []
 
@@ -128,13 +102,13 @@ def _warnings(planted: Sequence[str]) -> tuple[str, ...]:
     return (f"the repository's configuration names programs it did not name at the start: {names}",)
 
 
-async def tree_hash(worktree: Path, kept_index: Path | None = None, *, root: Path | None = None) -> str:
+async def tree_hash(worktree: Path, *, root: Path) -> str:
     """The tree a snapshot of the worktree would have. Moves nothing and leaves nothing behind.
 
     Raises:
         HubError: As `snapshot`.
     """
-    ground = await open_ground(worktree, root, kept_index)
+    ground = await open_ground(worktree, root)
     work = await gather(ground.shadow, await scan(ground.shadow), await tracked_paths(ground))
     return await would_be(ground.shadow, work.entries)
 
@@ -145,7 +119,7 @@ async def new_files(worktree: Path, *, root: Path) -> dict[bytes, str]:
     Raises:
         HubError: As `snapshot`.
     """
-    ground = await open_ground(worktree, root, None)
+    ground = await open_ground(worktree, root)
     found = await scan(ground.shadow)
     shadow = ground.shadow
     names = sorted(path for path, old in found.paths.items() if old is None)
@@ -178,39 +152,32 @@ async def _take(ground: Ground, plan: _Plan) -> Snapshot:
         seen = await view(ground, plan.session_id, plan.kept)
         work = await gather(ground.shadow, seen.found, seen.tracked)
         try:
-            done = await _round(ground, plan, seen, work, settle=attempt == _ATTEMPTS - 1)
+            made, sha = await _round(ground, plan, seen, work, settle=attempt == _ATTEMPTS - 1)
         except MovingError:
             continue
-        if done.sha:
-            _install(ground, seen, done.made)
-            return await _report(ground, seen, work, done)
+        if sha:
+            _install(ground, seen, made)
+            return Snapshot(sha, made.tree, _skipped(seen, work), _notes(ground, seen))
     raise HubError(Code.GIT_FAILED, f"{ground.link.worktree} keeps changing while it is being stored.")
 
 
-@attrs.frozen
-class _Done:
-    """What one round led to."""
-
-    made: StoredObjects
-    staged: str
-    """The commit that keeps what was staged; "" when there was no need."""
-    sha: str
-    """The commit the refs are on; "" when the branch moved meanwhile."""
-
-
-async def _round(ground: Ground, plan: _Plan, seen: TreeView, work: TreeChanges, *, settle: bool) -> _Done:
+async def _round(
+    ground: Ground, plan: _Plan, seen: TreeView, work: TreeChanges, *, settle: bool
+) -> tuple[StoredObjects, str]:
     """Stores the work and moves the refs while, beside that, the agent's next index is made ready.
+
+    With what was stored comes the commit that the refs are on; "" when the branch moved meanwhile.
 
     The index waits until the files are read: two threads that change places at every file take longer than both.
     """
-    refs, done, read = seen.refs, list[_Done](), trio.Event()
+    refs, done, read = seen.refs, list[tuple[StoredObjects, str]](), trio.Event()
     when = max(int(time.time()), refs.head.when, refs.tip.when)
     draft = CommitDraft(seen.base, refs.parents, plan.message, when, str(await identity(ground.root)))
 
     async def commit() -> None:
         made = await store_commit(ground.shadow, draft, work, settle=settle, read=read.set)
-        staged = await _save_staged(ground, seen, made.tree, plan.kept)
-        done.append(_Done(made, staged, await _publish(ground, refs, made, plan)))
+        await _save_staged(ground, seen, made.tree, plan.kept)
+        done.append((made, await _publish(ground, refs, made, plan)))
 
     async def index() -> None:
         await read.wait()
@@ -256,26 +223,25 @@ def _install(ground: Ground, seen: TreeView, made: StoredObjects) -> None:
         note_index(ground.shadow, target, made.tree)
 
 
-async def _save_staged(ground: Ground, seen: TreeView, tree: str, kept: str) -> str:
+async def _save_staged(ground: Ground, seen: TreeView, tree: str, kept: str) -> None:
     """Keeps what the agent had staged when it is neither in HEAD nor in the snapshot."""
     staged, head = seen.index.tree, seen.refs.head
     if not seen.refs.on_branch or staged in {"", head.tree, tree}:
-        return ""
+        return
     root, where, name = ground.root, ground.link.where, kept + INDEX_SUFFIX
     (old,) = await read_commits([name], cwd=root, where=where)
     if old is not None and old.tree == staged:
-        return old.sha
+        return
     when = max(int(time.time()), head.when)
     sha = await commit_tree(staged, [head.sha], "hub: what was staged\n", when, cwd=root, where=where)
     await move_refs([(name, sha, old.sha if old else "0" * len(sha))], "hub: staged", cwd=root, where=where)
-    return sha
 
 
-def _message(subject: str, session_id: str, handoff_id: str, trailers: Mapping[str, str]) -> str:
+def _message(session_id: str, handoff_id: str, trailers: Mapping[str, str]) -> str:
     lines = {"Hub-Session": session_id, "Hub-Handoff": handoff_id, **trailers}
-    if any("\n" in text for pair in lines.items() for text in pair) or "\n" in subject:
-        raise ValueError("a subject and a trailer are one line each")
-    return f"{subject}\n\n" + "".join(f"{name}: {value}\n" for name, value in lines.items())
+    if any("\n" in text for pair in lines.items() for text in pair):
+        raise ValueError("a trailer is one line")
+    return f"hub: snapshot {handoff_id}\n\n" + "".join(f"{name}: {value}\n" for name, value in lines.items())
 
 
 async def _publish(ground: Ground, refs: Refs, made: StoredObjects, plan: _Plan) -> str:
@@ -298,53 +264,14 @@ def _earlier(refs: Refs, tree: str) -> str:
     return kept.sha if at_tip or kept.parents == refs.parents else ""
 
 
-async def _report(ground: Ground, seen: TreeView, work: TreeChanges, done: _Done) -> Snapshot:
-    made, sha = done.made, done.sha
-    refs, notes = seen.refs, list(seen.refs.notes)
-    parent, pairs = refs.head.sha, _against_head(seen, work)
-    if sha == refs.head.sha:
-        # The snapshot was made before: HEAD is the snapshot, and what it changed is told against what came before.
-        (before,) = await read_commits([f"{sha}^1"], cwd=ground.root, where=ground.link.where)
-        if before is not None:
-            parent = before.sha
-            pairs = await tree_diff(ground.shadow, before.tree, made.tree)
-    if (ground.link.admin / "index.lock").exists():
-        notes.append("the agent left an index.lock behind; it was left in place")
-    files = await _changes(ground, pairs, {**work.contents, **made.moved})
-    reused = sha != made.commit
+def _skipped(seen: TreeView, work: TreeChanges) -> tuple[Skipped, ...]:
     odd = {Skipped(show(name), "not a file") for name in seen.found.specials}
-    skipped = tuple(sorted({*work.skipped, *odd}, key=lambda item: item.path))
-    return Snapshot(sha, sha[:_SHORT], made.tree, parent, files, skipped, reused, done.staged, tuple(notes))
+    return tuple(sorted({*work.skipped, *odd}, key=lambda item: item.path))
 
 
-def _against_head(seen: TreeView, work: TreeChanges) -> dict[bytes, Pair]:
-    """What the snapshot changes against HEAD: both are known by how they differ from the base."""
-    pairs: dict[bytes, Pair] = {}
-    for path in {**seen.head_diff, **work.entries}:
-        base, head = seen.head_diff.get(path) or (seen.found.paths.get(path),) * 2
-        new = work.entries.get(path, base)
-        if head != new:
-            pairs[path] = (head, new)
-    return pairs
-
-
-async def _changes(
-    ground: Ground, pairs: Mapping[bytes, Pair], read: Mapping[bytes, Content]
-) -> tuple[Change, ...]:
-    unread = sorted(path for path, (_, new) in pairs.items() if new and path not in read)
-    shadow = ground.shadow
-    more = await trio.to_thread.run_sync(
-        partial(look, shadow.worktree, unread, shadow.algorithm, executable_bit=shadow.executable_bit)
+def _notes(ground: Ground, seen: TreeView) -> tuple[str, ...]:
+    locked = (ground.link.admin / "index.lock").exists()
+    return (
+        *seen.refs.notes,
+        *(("the agent left an index.lock behind; it was left in place",) if locked else ()),
     )
-    known = {**more, **read}
-    return tuple(_change(path, *pairs[path], known.get(path)) for path in sorted(pairs))
-
-
-def _change(path: bytes, old: Entry | None, new: Entry | None, found: object) -> Change:
-    if new is None:
-        return Change(show(path), None, "D")
-    sha256 = found.sha256 if isinstance(found, Content) else None
-    if old is None:
-        return Change(show(path), sha256, "A")
-    same_kind = stat.S_IFMT(int(old[0], 8)) == stat.S_IFMT(int(new[0], 8))
-    return Change(show(path), sha256, "M" if same_kind else "T")

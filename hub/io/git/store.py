@@ -21,7 +21,7 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
-from hub.io.git.digest import Content, reread
+from hub.io.git.digest import Content, hasher, reread
 from hub.io.git.env import EMAIL, NAME, git, git_fed
 from hub.io.git.scan import Entry, TreeChanges
 from hub.io.git.shadow import Shadow, scratch
@@ -48,8 +48,8 @@ class StoredObjects:
 
     commit: str
     tree: str
-    moved: Mapping[bytes, Content]
-    """Files that were being written to: what was stored of them in the end."""
+    moved: bool
+    """Whether a file was being written to meanwhile."""
 
 
 @attrs.frozen
@@ -100,7 +100,7 @@ async def store_commit(
 async def _import(
     shadow: Shadow, draft: CommitDraft, work: TreeChanges, *, settle: bool, read: Callable[[], object]
 ) -> StoredObjects:
-    moved: dict[bytes, Content] = {}
+    moved: set[bytes] = set()
     stream = partial(_batch, _stream(shadow, draft, work, moved, settle=settle))
     args = ("--quiet", "--force", "--done", "--date-format=raw")
     done = await git_fed(
@@ -109,7 +109,7 @@ async def _import(
     lines = done.text.split("\n")
     if len(lines) != 2:  # noqa: PLR2004  # the commit and its tree
         raise HubError(Code.GIT_FAILED, f"git fast-import: unexpected answer {done.text[:200]!r}")
-    return StoredObjects(lines[0], lines[1].split(" ")[2].partition("\t")[0], moved)
+    return StoredObjects(lines[0], lines[1].split(" ")[2].partition("\t")[0], bool(moved))
 
 
 def _batch(pieces: Iterator[bytes]) -> bytes:
@@ -125,7 +125,7 @@ def _batch(pieces: Iterator[bytes]) -> bytes:
 
 
 def _stream(
-    shadow: Shadow, draft: CommitDraft, work: TreeChanges, moved: dict[bytes, Content], *, settle: bool
+    shadow: Shadow, draft: CommitDraft, work: TreeChanges, moved: set[bytes], *, settle: bool
 ) -> Iterator[bytes]:
     text = draft.message.encode()
     who = f"{draft.who} {draft.when} +0000"
@@ -149,25 +149,23 @@ def _stream(
 
 
 def _inline(
-    shadow: Shadow, path: bytes, content: Content, moved: dict[bytes, Content], *, settle: bool
+    shadow: Shadow, path: bytes, content: Content, moved: set[bytes], *, settle: bool
 ) -> Iterator[bytes]:
     yield b"M %b inline %b\ndata %d\n" % (content.mode.encode(), quoted(path), content.size)
     if content.target is not None:
         yield content.target
     else:
-        check = reread(shadow.worktree, path, content, shadow.algorithm)
-        left = content.size
-        while left:
-            piece = next(check.pieces, b"")
-            if not piece:
-                raise MovingError
+        oid, left = hasher(shadow.algorithm, content.size), content.size
+        for piece in reread(shadow.worktree, path, content.size):
+            oid.update(piece)
             left -= len(piece)
             yield piece
-        now = check.content()
-        if now.oid != content.oid:
+        if left:
+            raise MovingError
+        if oid.hexdigest() != content.oid:
             if not settle:
                 raise MovingError
-            moved[path] = now
+            moved.add(path)
     yield b"\n"
 
 

@@ -8,7 +8,7 @@ Must not: write to the worktree or its index, or move a ref that exists.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 import attrs
@@ -17,7 +17,7 @@ from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
 from hub.io.git.digest import SUBMODULE
 from hub.io.git.env import git, together
-from hub.io.git.layout import Linked, check_worktree, project_of
+from hub.io.git.layout import Linked, check_worktree
 from hub.io.git.own_folder import folder_of
 from hub.io.git.refs import INDEX_SUFFIX, KEPT, GitCommit, branch_of, is_ancestor, move_refs, read_commits
 from hub.io.git.scan import Entry, Scan, raw_diff, scan, tree_diff
@@ -74,21 +74,18 @@ class TreeView:
     found: Scan
     refs: Refs
     index: AgentIndex
-    head_diff: Mapping[bytes, Pair]
-    """How HEAD's tree differs from the base."""
     tracked: frozenset[bytes]
     """Paths the agent tracks and the base does not know: they belong to the tree, ignored or not."""
 
 
-async def open_ground(worktree: Path, root: Path | None, kept_index: Path | None) -> Ground:
+async def open_ground(worktree: Path, root: Path) -> Ground:
     """Checks the worktree and opens hub's index for it, made anew from HEAD when it is gone.
 
     Raises:
         HubError: WORKTREE_MISSING, WORKTREE_TAMPERED, BRANCH_MISSING when HEAD points nowhere.
     """
-    root = root or project_of(worktree)
     link = check_worktree(root, worktree)
-    index = kept_index or Places(root).kept_index(worktree.name)
+    index = Places(root).kept_index(worktree.name)
     shadow = await open_shadow(worktree, link.common, index)
     if not index.is_file():  # one stat
         await seed_index(shadow, (await head_of(root, link)).tree)
@@ -115,7 +112,7 @@ async def view(ground: Ground, session_id: str, kept: str) -> TreeView:
     """
     base = await base_tree(ground.shadow)
     found: list[Scan] = []
-    known: list[tuple[Refs, AgentIndex, dict[bytes, Pair], frozenset[bytes]]] = []
+    known: list[tuple[Refs, AgentIndex, frozenset[bytes]]] = []
 
     async def files() -> None:
         found.append(await scan(ground.shadow, specials=True))
@@ -123,8 +120,7 @@ async def view(ground: Ground, session_id: str, kept: str) -> TreeView:
     async def repository() -> None:
         refs = await read_refs(ground, session_id, kept)
         index = await read_index(ground)
-        head_diff, tracked = await _tracked(ground.shadow, base, refs.head.tree, index.tree)
-        known.append((refs, index, head_diff, tracked))
+        known.append((refs, index, await _tracked(ground.shadow, base, refs.head.tree, index.tree)))
 
     await together(files, repository)
     return TreeView(base, found[0], *known[0])
@@ -146,12 +142,10 @@ async def tracked_paths(ground: Ground) -> frozenset[bytes]:
     return _new_paths(pairs.items())
 
 
-async def _tracked(
-    shadow: Shadow, base: str, head: str, staged: str
-) -> tuple[dict[bytes, Pair], frozenset[bytes]]:
+async def _tracked(shadow: Shadow, base: str, head: str, staged: str) -> frozenset[bytes]:
     head_diff = await tree_diff(shadow, base, head)
     staged_diff = await tree_diff(shadow, base, staged) if staged not in {"", head} else {}
-    return head_diff, _new_paths((*head_diff.items(), *staged_diff.items()))
+    return _new_paths((*head_diff.items(), *staged_diff.items()))
 
 
 def _new_paths(pairs: Iterable[tuple[bytes, Pair]]) -> frozenset[bytes]:

@@ -29,7 +29,7 @@ from hub.io.git.aside import note_yours
 from hub.io.git.env import Config, effective_config, filter_overrides, git
 from hub.io.git.identity import identity
 from hub.io.git.layout import common_dir, find_admin, own_git_dir
-from hub.io.git.refs import BASE, kept_ref, move_refs, read_commits
+from hub.io.git.refs import BASE, commit_of, kept_ref, move_refs, read_commits
 from hub.io.git.scan import gather, scan
 from hub.io.git.shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index
 from hub.io.git.store import CommitDraft, MovingError, apply, store_commit
@@ -113,18 +113,9 @@ async def add_worktree(
 
 
 async def _base_commit(root: Path, base: str) -> str:
-    done = await git(
-        "rev-parse",
-        "--verify",
-        "-q",
-        "--end-of-options",
-        f"{base or 'HEAD'}^{{commit}}",
-        cwd=root,
-        accept=(0, 1, 128),
-    )
-    if done.code != 0:
-        raise HubError(Code.NO_COMMIT, f"There is no commit {base or 'HEAD'} in {root}.")
-    return done.text
+    if sha := await commit_of(root, base or "HEAD"):
+        return sha
+    raise HubError(Code.NO_COMMIT, f"There is no commit {base or 'HEAD'} in {root}.")
 
 
 async def _ensure_branch(

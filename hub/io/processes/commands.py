@@ -105,7 +105,7 @@ async def run_command(
     """Run a shell command in its own session, without input, until nothing of it is left.
 
     When this returns or raises, also when it is cancelled, no process the command started is alive, those
-    that left its group or ignore SIGTERM included (on macOS: none of its group). The same holds within two
+    that left its group or ignore SIGTERM included. The same holds within two
     seconds of this process's death.
 
     Args:

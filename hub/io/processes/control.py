@@ -4,9 +4,6 @@ Owns: `Identity`, finding processes by their run id, the sweep after a crash, an
 named: ask, wait, then kill.
 Must not: signal a number whose identity was not checked, or choose one to end that carries no run id of hub.
 
-Where there is no `/proc` (macOS), psutil answers instead: identities come from the creation time, signals are
-sent by number right after the check, and a process that cleared its environment is not found.
-
 Tests: tests/hub/io/processes/test_ending.py
 """
 
@@ -22,7 +19,6 @@ import attrs
 import trio
 
 from hub.io.runner import proc
-from hub.io.runner import proc as runner_proc
 
 RUN_ID = "HUB_RUN_ID"
 """The variable by which hub knows the processes of a run."""
@@ -55,11 +51,11 @@ def identity_of(pid: int) -> Identity | None:
     Raises:
         OSError: No file can be opened (EMFILE), so nobody can tell: a runner must not be taken for dead.
     """
-    started = runner_proc.starttime(pid) if runner_proc.LINUX else _psutil_starttime(pid)
-    if started is None and runner_proc.LINUX:
+    started = proc.starttime(pid)
+    if started is None:
         os.close(os.open("/proc", os.O_RDONLY | os.O_CLOEXEC))
-        started = runner_proc.starttime(pid)
-    return None if started is None else Identity(pid, started, runner_proc.boot_id())
+        started = proc.starttime(pid)
+    return None if started is None else Identity(pid, started, proc.boot_id())
 
 
 def is_alive(identity: Identity) -> bool:
@@ -75,26 +71,13 @@ def send_signal(identity: Identity, number: int) -> bool:
     """
     if not is_alive(identity):
         return False
-    if runner_proc.LINUX:
-        return runner_proc.send(identity.pid, identity.starttime, number)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(identity.pid, number)
-        return True
-    return False
-
-
-def descendants(pid: int) -> list[Identity]:
-    """Every living process below `pid`, parents first."""
-    if not runner_proc.LINUX:
-        return _psutil_descendants(pid)
-    boot = runner_proc.boot_id()
-    return [Identity(one, started, boot) for one, started in runner_proc.descendants(pid)]
+    return proc.send(identity.pid, identity.starttime, number)
 
 
 def find_by_env(run_ids: Collection[str]) -> list[tuple[str, Identity]]:
     """Every process started with one of these run ids in its environment, as (run id, identity)."""
     found: list[tuple[str, Identity]] = []
-    for pid, run_id in _run_ids() if runner_proc.LINUX else _psutil_run_ids():
+    for pid, run_id in _run_ids():
         if run_id in run_ids and pid != os.getpid() and (identity := identity_of(pid)):
             found.append((run_id, identity))
     return found
@@ -114,32 +97,6 @@ def _run_ids() -> Iterator[tuple[int, str]]:
                 yield int(entry.name), variable[len(mark) :].decode("utf-8", "replace")
 
 
-def _psutil_descendants(pid: int) -> list[Identity]:
-    import psutil  # noqa: PLC0415  # 25 ms of every start, and not needed where there is `/proc`
-
-    with contextlib.suppress(psutil.Error):
-        below = [identity_of(one.pid) for one in psutil.Process(pid).children(recursive=True)]
-        return [one for one in below if one is not None]
-    return []
-
-
-def _psutil_starttime(pid: int) -> int | None:
-    import psutil  # noqa: PLC0415  # as above
-
-    with contextlib.suppress(psutil.Error):
-        process = psutil.Process(pid)
-        return None if process.status() == psutil.STATUS_ZOMBIE else int(process.create_time() * 100)
-    return None
-
-
-def _psutil_run_ids() -> Iterator[tuple[int, str]]:
-    import psutil  # noqa: PLC0415  # as above
-
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            yield process.pid, process.environ().get(RUN_ID, "")
-
-
 async def sweep(run_ids: Collection[str]) -> list[Swept]:
     """End every process of runs whose runner is dead, and wait until they are gone (two seconds at most).
 
@@ -148,13 +105,11 @@ async def sweep(run_ids: Collection[str]) -> list[Swept]:
     Returns:
         What was ended. Another user's processes are passed over.
     """
-    import trio  # noqa: PLC0415  # a third of a short command that only looks at processes
-
     swept: dict[Identity, Swept] = {}
     with trio.move_on_after(_SWEEP_SECONDS):
         while run_ids and (left := find_by_env(run_ids)):
             for run_id, identity in left:
-                name = runner_proc.command_name(identity.pid)
+                name = proc.command_name(identity.pid)
                 with contextlib.suppress(PermissionError):
                     if send_signal(identity, signal.SIGKILL):
                         swept.setdefault(identity, Swept(run_id, identity.pid, name))

@@ -1,6 +1,6 @@
 """What the machine tells of one process, for the process table.
 
-Owns: the reading of `/proc/<pid>`, or of psutil where there is none.
+Owns: the reading of `/proc/<pid>`.
 Must not: judge what it reads, or read of another user's process.
 Tests: tests/hub/io/processes/test_table.py
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from hub.domain.detection.naming import script_of
 from hub.domain.detection.processes import Process
-from hub.io.processes.control import RUN_ID, identity_of
+from hub.io.processes.control import RUN_ID
 from hub.io.runner import proc
 
 _ARGUMENTS = 64 * 1024
@@ -26,19 +26,7 @@ _boots: list[float] = []
 
 def pids() -> set[str]:
     """Every process, by its number as text."""
-    if proc.LINUX:
-        return {name for name in os.listdir("/proc") if name[0] in "123456789"}
-    import psutil  # noqa: PLC0415  # not needed where there is `/proc`
-
-    return {str(pid) for pid in psutil.pids()}
-
-
-def starttime(pid: int) -> int | None:
-    """When the process started, in ticks since boot; None when it is gone."""
-    if proc.LINUX:
-        return proc.starttime(pid)
-    found = identity_of(pid)
-    return found.starttime if found is not None else None
+    return {name for name in os.listdir("/proc") if name[0] in "123456789"}
 
 
 def read(pid: int, wanted: Callable[[str, str], bool]) -> Process | None:
@@ -48,8 +36,6 @@ def read(pid: int, wanted: Callable[[str, str], bool]) -> Process | None:
         pid: Its number.
         wanted: Whether its executable and its script (links resolved) are worth while to read on.
     """
-    if not proc.LINUX:
-        return _from_psutil(pid, wanted)
     try:
         return _from_proc(pid, wanted)
     except (OSError, ValueError):
@@ -134,34 +120,3 @@ def _booted() -> float:
         with open("/proc/stat", encoding="ascii") as file:
             _boots.append(float(next(line for line in file if line.startswith("btime ")).split()[1]))
     return _boots[0]
-
-
-def _from_psutil(pid: int, wanted: Callable[[str, str], bool]) -> Process | None:
-    import psutil  # noqa: PLC0415  # as above
-
-    try:
-        process = psutil.Process(pid)
-        if process.uids().real != os.geteuid():
-            return None
-        executable, argv = process.exe(), tuple(process.cmdline())
-        script = script_of(executable, argv)
-        script = os.path.realpath(script) if script.startswith("/") else script
-        identity = identity_of(pid)
-        if identity is None or not wanted(executable, script):
-            return None
-        env = process.environ()
-        return Process(
-            pid=pid,
-            parent=process.ppid(),
-            starttime=identity.starttime,
-            began=process.create_time(),
-            executable=executable,
-            argv=argv,
-            script=script,
-            cwd=process.cwd(),
-            env=env,
-            open_files=tuple(file.path for file in process.open_files()[:_FILES]),
-            run_id=env.get(RUN_ID, ""),
-        )
-    except psutil.Error:
-        return None

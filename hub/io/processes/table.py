@@ -8,8 +8,6 @@ Theory of operation. A look lists `/proc` and reads only what was not there at t
 one is looked at again for some seconds), a number that was given to another process (the start time of every agent is
 compared at every look; everything is looked at anew twice a minute), and an agent whose executable tells nothing (the
 agents' own registries are read when their folder has changed). Other users' processes are passed over.
-
-Where there is no `/proc` psutil answers, and every look reads everything.
 """
 
 from __future__ import annotations
@@ -57,10 +55,10 @@ class ProcessTable:
             deep: Whether what is known of the agents is read once more.
         """
         now, before = self.clock(), dict(self.found)
-        if now - self._looked >= _ALL or not proc.LINUX:
+        if now - self._looked >= _ALL:
             self._seen, self._looked = set(), now
         present = facts.pids()
-        for pid in [pid for pid, one in self.found.items() if facts.starttime(pid) != one.process.starttime]:
+        for pid in [pid for pid, one in self.found.items() if proc.starttime(pid) != one.process.starttime]:
             del self.found[pid]
             self._seen.discard(str(pid))  # whoever has the number now is new
         old, fresh = self._seen, present - self._seen

@@ -30,10 +30,7 @@ class BrokenShareError(Exception):
 
 def processors(most: int) -> int:
     """How many of this machine's processors this process may use, `most` of them at most."""
-    try:
-        return min(most, len(os.sched_getaffinity(0)))
-    except AttributeError:  # macOS
-        return min(most, os.cpu_count() or 1)
+    return min(most, len(os.sched_getaffinity(0)))
 
 
 class Crew:

@@ -16,6 +16,7 @@ from pathlib import Path
 import attrs
 
 from hub import userdirs
+from hub.api.trust import Change, State, Trusted, TrustItem
 from hub.domain.trust.settings import (
     KEYS,
     Digests,
@@ -59,7 +60,7 @@ class TrustStanding:
         return self.always or self.once or agreed(self.items, self.known)
 
     @property
-    def state(self) -> str:
+    def state(self) -> State:
         """In a word: `not_needed`, `trusted`, `untrusted` or, where another set was agreed to, `changed`."""
         if not self.items and self.trusted:
             return "not_needed"
@@ -77,11 +78,25 @@ class TrustStanding:
         """Where there was something that the user agreed to, and is nothing now."""
         return tuple(gone(self.items, self.known))
 
-    def mark(self, item: Item) -> str:
+    def mark(self, item: Item) -> Change:
         """Against what was agreed to: `new`, `changed` or ""."""
         if not self.known or self.known.get(item.key) == item.digest:
             return ""
         return "changed" if item.key in self.known else "new"
+
+    def told(self) -> Trusted:
+        """As the API and `hub trust --json` have it."""
+        return Trusted(
+            project=str(self.root),
+            state=self.state,
+            trusted=self.trusted,
+            digest=self.digest,
+            items=[
+                TrustItem(does=item.does, key=item.key, text=item.text, change=self.mark(item))
+                for item in self.items
+            ],
+            gone=list(self.gone),
+        )
 
     def insist(self) -> None:
         """Refuse what the user has not agreed to.

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from hub.api.convert import structure
-from hub.domain.session import ID, SessionRecord, not_on_record, several_meant
+from hub.domain.session import ID, SessionRecord, meant_by
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
 from hub.io.records.store import Corruption, RecordCorrupt, RecordForm, RecordStore
@@ -83,6 +83,14 @@ def found(places: Places) -> list[SessionRecord]:
     return sorted(known.values(), key=lambda record: (record.started_at, record.session_id))
 
 
+def home_of(places: Places, session_id: str) -> Places:
+    """Where that session's record is: as `found`, the project's own place before a folder of its own."""
+    record = None
+    with suppress(HubError):
+        record = session_store(places).look()
+    return places if record is not None and record.session_id == session_id else places.of(session_id)
+
+
 def meant(places: Places, given: str) -> SessionRecord:
     """The record of the session with this id, or the beginning of one; "" = the only active one, else the newest.
 
@@ -96,10 +104,5 @@ def meant(places: Places, given: str) -> SessionRecord:
             session_store(places).look()  # raises what it suffers from
             raise HubError(Code.NO_ACTIVE_SESSION)
         return active[0] if len(active) == 1 else known[-1]
-    fitting = [record for record in known if record.session_id.startswith(given)]
-    exact = [record for record in fitting if record.session_id == given]
-    if not fitting:
-        raise not_on_record(given, [record.session_id for record in known])
-    if len(fitting) > 1 and not exact:
-        raise several_meant([record.session_id for record in fitting])
-    return (exact or fitting)[0]
+    of = {record.session_id: record for record in known}
+    return of[meant_by(given, of)]

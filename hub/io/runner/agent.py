@@ -8,14 +8,14 @@ Must not: decide when to stop it, or import anything outside the standard librar
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import struct
 
-from hub.io.runner.proc import LINUX, PR_SET_PDEATHSIG, prctl, starttime
+from hub.io.runner.proc import PR_SET_PDEATHSIG, prctl, starttime
 
 _ERRNO = struct.Struct(">i")
-_F_SETPIPE_SZ = 1031
 _PIPE_BYTES = 1024 * 1024
 
 
@@ -99,12 +99,9 @@ class GatedAgent:
 def _pipe() -> tuple[int, int]:
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
-    if LINUX:
-        import fcntl  # noqa: PLC0415  # only here, and not where there is no such pipe size
-
-        # Large reads mean few syncs under a flood. The user's pipe budget may be spent: then it stays small.
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(reading, _F_SETPIPE_SZ, _PIPE_BYTES)
+    # Large reads mean few syncs under a flood. The user's pipe budget may be spent: then it stays small.
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(reading, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
     return reading, writing
 
 
@@ -131,8 +128,7 @@ def _be_the_agent(plan: StartPlan, runner: int, stdio: tuple[int, int, int], gat
     try:
         reset_signals()
         os.setsid()
-        if LINUX:
-            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != runner:
             os._exit(127)  # the runner was killed before the line above took hold
         os.write(verdict, b"r")

@@ -20,7 +20,6 @@ import errno
 import math
 import os
 import socket
-import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -113,14 +112,12 @@ def _why(run_dir: Path, stderr: bytes) -> str:
 
 async def _connect(run_dir: Path) -> trio.SocketStream:
     """Connect to a socket whose path may be longer than the 107 bytes an address holds."""
-    path, directory = str(run_dir / runner_files.SOCKET), -1
+    directory = -1
     connection = socket.socket(socket.AF_UNIX)
     connection.setblocking(False)
     try:
-        if sys.platform == "linux":
-            directory = os.open(run_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
-            path = f"/proc/self/fd/{directory}/{runner_files.SOCKET}"
-        await _when_accepted(connection, path)
+        directory = os.open(run_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        await _when_accepted(connection, f"/proc/self/fd/{directory}/{runner_files.SOCKET}")
     except OSError as error:
         connection.close()
         raise RunnerLost(f"No runner answers in {run_dir}: {error.strerror}.") from error
@@ -194,16 +191,10 @@ class RunnerClient:
         if kind != runner_wire.HELLO:
             raise RunnerLost("The runner did not greet.")
         value = runner_wire.decode_json(payload)
-        return Hello(
-            run_id=str(value["runId"]),
-            pid=_integer(value["pid"]),
-            agent_pid=_integer(value["agentPid"]),
-            started_at=_integer(value["startedAt"]) / 1000,
-            stdout_bytes=_integer(value["stdoutBytes"]),
-            stderr_bytes=_integer(value["stderrBytes"]),
-            contained=bool(value["contained"]),
-            status=status_from(value),
-        )
+        size = value["stdoutBytes"]
+        if not isinstance(size, int):
+            raise RunnerLost("The runner did not say a number where one belongs.")
+        return Hello(size, status_from(value))
 
     def __aiter__(self) -> Self:
         return self
@@ -231,10 +222,6 @@ class RunnerClient:
         if graces is not None:
             wish["graces"] = list(attrs.astuple(graces))
         await self._send(runner_wire.encode_json(runner_wire.STOP, wish))
-
-    async def signal(self, number: int) -> None:
-        """Signal the agent's process group."""
-        await self._send(runner_wire.encode_json(runner_wire.SIGNAL, {"n": int(number)}))
 
     async def pause(self) -> None:
         """Stop every process of the agent where it stands; a `RunnerStatus` confirms."""
@@ -302,9 +289,3 @@ def _message(kind: int, payload: bytes) -> Message:
     if "input" in value:
         return WriteTaken(str(value["input"]), str(value["result"]))
     return status_from(value)
-
-
-def _integer(value: object) -> int:
-    if not isinstance(value, int):
-        raise RunnerLost("The runner did not say a number where one belongs.")
-    return value

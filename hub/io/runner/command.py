@@ -25,7 +25,6 @@ sys.path.append(_HERE.rpartition("/hub/io/")[0])
 from hub.io.runner.agent import reset_signals  # noqa: E402
 from hub.io.runner.loop import READ, Loop  # noqa: E402
 from hub.io.runner.proc import (  # noqa: E402
-    LINUX,
     PR_SET_PDEATHSIG,
     become,
     command_name,
@@ -65,8 +64,6 @@ class ShellCommand:
         strays = (
             [command_name(pid) for pid, _ in descendants(os.getpid())] if self._status is not None else []
         )
-        if not LINUX:
-            _signal_group(self._shell, signal.SIGKILL)
         clean = exterminate(KILL_SECONDS, self._reaped)
         return {"status": self._status, "strays": strays[:MAX_STRAYS], "clean": clean}
 
@@ -106,8 +103,7 @@ def _be_the_shell(command: str, warden: int) -> None:
     try:
         reset_signals()
         os.setsid()
-        if LINUX:
-            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != warden:
             os._exit(127)
         os.dup2(os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC), 0)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from hub.io.runner import files as runner_files
 from hub.io.runner import wire as runner_wire
 from hub.io.runner.loop import READ, WRITE, Loop
-from hub.io.runner.proc import LINUX, descendants
+from hub.io.runner.proc import descendants
 
 CHUNK_BYTES = 256 * 1024
 MAX_WAITING = 4096
@@ -216,8 +216,6 @@ class ControlSocket:
 
 def _may_talk(connection: socket.socket) -> bool:
     """Only this user's processes, and none below the agent: it must not steer its own runner."""
-    if not LINUX:
-        return True  # the socket's mode and its directory's are the guard
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     pid, uid, _ = struct.unpack("iII", raw)
     return bool(uid == os.geteuid()) and pid not in {one for one, _ in descendants(os.getpid())}

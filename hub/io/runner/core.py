@@ -23,7 +23,7 @@ from hub.io.runner.agent import GatedAgent, StartPlan
 from hub.io.runner.control_socket import ControlSocket
 from hub.io.runner.input import Input
 from hub.io.runner.loop import READ, WRITE, Loop
-from hub.io.runner.proc import LINUX, command_name, descendants, reap, signal_tree, stop_tree
+from hub.io.runner.proc import command_name, descendants, reap, signal_tree, stop_tree
 from hub.io.runner.pump import NO_SPACE, Pump, now_ms
 
 DEFAULT_GRACES = (5.0, 5.0, 2.0)
@@ -155,11 +155,6 @@ class Core:
                 wish = runner_wire.decode_json(payload)
                 graces = read_graces(wish["graces"]) if "graces" in wish else self._graces
                 self._stop(str(wish.get("reason") or "asked"), graces)
-            case runner_wire.SIGNAL:
-                number = runner_wire.decode_json(payload).get("n")
-                if not isinstance(number, int) or number not in signal.valid_signals():
-                    raise runner_wire.WireError("no such signal")
-                self._agent.signal_group(number)
             case runner_wire.PAUSE | runner_wire.CONTINUE:
                 self._pause(kind == runner_wire.PAUSE)
             case _:
@@ -261,7 +256,7 @@ class Core:
         """With both pipes at their end nothing more will be written: no reason to wait long."""
         if self._phase == "draining" and self._pump.exhausted and not self._quiet:
             self._quiet = True
-            alone = LINUX and not descendants(os.getpid())
+            alone = not descendants(os.getpid())
             self._loop.after("drain", 0.0 if alone else min(self._drain, QUIET), self._kill_rest)
 
     def _kill_rest(self) -> None:
@@ -270,8 +265,6 @@ class Core:
         left = descendants(os.getpid())
         self._strays = [{"pid": pid, "name": command_name(pid)} for pid, _ in left[:MAX_STRAYS]]
         self._kill_until = time.monotonic() + KILL_LIMIT
-        if not LINUX:
-            os.killpg(self._agent.pid, signal.SIGKILL)
         self._kill()
 
     def _kill(self) -> None:
@@ -355,7 +348,7 @@ class Core:
             "startedAt": self._started_at,
             "stdoutBytes": self._spool.ends[0],
             "stderrBytes": self._spool.ends[1],
-            "contained": LINUX,
+            "contained": True,  # who runs an older hub reads it
         }
 
     def _verdict(self) -> dict[str, object]:

@@ -3,15 +3,11 @@
 Owns: reading `/proc`, telling one process from a later one with the same number, and killing a whole tree.
 Must not: import anything outside the standard library (the runner starts with `-I -S`), or signal a number
 whose identity was not checked.
-
-On a system without `/proc` (macOS) identities are empty, descendants are not seen and there is no subreaper:
-the runner then reaches the agent's process group only, and says so in its first status (`contained`: false).
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 
@@ -21,7 +17,6 @@ PR_SET_CHILD_SUBREAPER = 36
 
 _ROUNDS = 8
 """How often a tree is looked through for what was forked meanwhile."""
-LINUX = sys.platform == "linux"
 
 
 def prctl(option: int, argument: int | bytes) -> None:
@@ -40,8 +35,6 @@ def prctl(option: int, argument: int | bytes) -> None:
 
 def become(name: str) -> None:
     """Take a name people recognise in `ps`, and adopt every orphan below this process."""
-    if not LINUX:
-        return
     prctl(PR_SET_NAME, name.encode()[:15])
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 

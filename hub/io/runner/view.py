@@ -50,9 +50,6 @@ class RunnerStatus:
     paused: bool = False
     no_space: bool = False
     """The disk is full: the agent is held back until there is space, and nothing is lost."""
-    stopping: str = ""
-    """Why it is being stopped; "" when it is not."""
-    exec_errno: int = 0
 
 
 @attrs.frozen
@@ -71,14 +68,6 @@ class WriteTaken:
 
 
 @attrs.frozen
-class Stray:
-    """A process the agent left behind, which was ended."""
-
-    pid: int
-    name: str
-
-
-@attrs.frozen
 class RunEnd:
     """How the run ended. The last message; every byte of output came before it."""
 
@@ -89,28 +78,13 @@ class RunEnd:
     reason: str
     """`exited`, `exec_failed`, the reason a stop was given, `orphaned`, `spool_full`, `io_error`,
     `terminated` or `guardian_killed`."""
-    started_at: float
     ended_at: float
     stdout_bytes: int
-    stderr_bytes: int
-    stderr_dropped: int = 0
     stderr_tail: str = ""
     """The last 64 KiB, decoded."""
-    strays: tuple[Stray, ...] = ()
-    orphaned: bool = False
-    exec_errno: int = 0
 
 
-KILLED = RunEnd(
-    code=None,
-    signal=9,
-    asked=False,
-    reason="runner_killed",
-    started_at=0,
-    ended_at=0,
-    stdout_bytes=0,
-    stderr_bytes=0,
-)
+KILLED = RunEnd(code=None, signal=9, asked=False, reason="runner_killed", ended_at=0, stdout_bytes=0)
 """The verdict of a run whose runner died before it could give one."""
 Message = Output | ErrorOutput | RunnerStatus | WriteTaken | RunEnd
 
@@ -119,14 +93,7 @@ Message = Output | ErrorOutput | RunnerStatus | WriteTaken | RunEnd
 class Hello:
     """What a runner says of itself to a daemon that has attached."""
 
-    run_id: str
-    pid: int
-    agent_pid: int
-    started_at: float
     stdout_bytes: int
-    stderr_bytes: int
-    contained: bool
-    """Whether the system lets the runner reach every descendant of the agent (Linux), or its group only."""
     status: RunnerStatus
 
 
@@ -158,8 +125,6 @@ class RunEnded:
 class Dead:
     """The runner died under its agent, and took it along. With an empty spool nobody knows what it did."""
 
-    started: bool
-    """Always true here: the agent was let go."""
     spool_bytes: int
     settled: bool
     """Whether the guardian is gone too; while it lives it is still ending the last processes (under a
@@ -175,8 +140,6 @@ def status_from(value: dict[str, Any]) -> RunnerStatus:
         state=str(value.get("state", "running")),
         paused=bool(value.get("paused")),
         no_space=bool(value.get("noSpace")),
-        stopping=str(value.get("stopping", "")),
-        exec_errno=int(value.get("execErrno", 0)),
     )
 
 
@@ -187,15 +150,9 @@ def verdict_from(value: dict[str, Any]) -> RunEnd:
         signal=value.get("signal"),
         asked=bool(value.get("asked")),
         reason=str(value.get("reason", "")),
-        started_at=int(value.get("startedAt", 0)) / 1000,
         ended_at=int(value.get("endedAt", 0)) / 1000,
         stdout_bytes=int(value.get("stdoutBytes", 0)),
-        stderr_bytes=int(value.get("stderrBytes", 0)),
-        stderr_dropped=int(value.get("stderrDropped", 0)),
         stderr_tail=str(value.get("stderrTail", "")),
-        strays=tuple(Stray(int(one["pid"]), str(one["name"])) for one in value.get("strays", ())),
-        orphaned=bool(value.get("orphaned")),
-        exec_errno=int(value.get("execErrno", 0)),
     )
 
 
@@ -224,7 +181,7 @@ def inspect(run_dir: Path) -> RunState:
     ).is_file():  # anything else in its place is no record the runner wrote
         return ClaimedNotStarted()
     settled = not is_alive(_identity(claim, "guardianPid", "guardianStarttime"))
-    return Dead(started=True, spool_bytes=_size(run_dir / runner_files.STDOUT), settled=settled)
+    return Dead(spool_bytes=_size(run_dir / runner_files.STDOUT), settled=settled)
 
 
 def _read(path: Path, key: bytes) -> dict[str, object] | None:

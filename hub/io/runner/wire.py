@@ -16,7 +16,8 @@ import struct
 
 VERSION = 1
 
-ATTACH, INPUT, CLOSE_STDIN, STOP, SIGNAL, PAUSE, CONTINUE, DETACH = range(1, 9)
+ATTACH, INPUT, CLOSE_STDIN, STOP = range(1, 5)
+PAUSE, CONTINUE, DETACH = range(6, 9)  # 5 had a meaning once
 HELLO, OUT, ERR, STATUS, VERDICT = range(65, 70)
 
 HEAD = struct.Struct(">BI")

@@ -12,13 +12,12 @@ from typing import Any
 from hub.api.approvals import Approval
 from hub.api.base import Nothing
 from hub.api.events import EventRecord
-from hub.api.history import HistoryEntry
+from hub.api.history import HistoryEntry, walks
 from hub.api.quota import Entry
 from hub.api.sessions import Session, Sessions
 from hub.domain.standing import GROUPS, OVER, group
 from hub.web.page.ask import Ask, together
 from hub.web.page.view import View
-from hub.web.page.walks import walks
 
 SHOWN = 20
 """Sessions that have ended."""

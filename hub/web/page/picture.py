@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
+from hub.api.history import Walk
 from hub.domain.text.figures import span
-from hub.web.page.walks import Walk
 from hub.web.page.words import percent
 
 _WIDTH = 100.0

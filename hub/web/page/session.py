@@ -14,7 +14,7 @@ import attrs
 
 from hub.api.approvals import Approval
 from hub.api.events import EventRecord
-from hub.api.history import Diff, HistoryEntry
+from hub.api.history import Diff, HistoryEntry, walks
 from hub.api.meta import MAX_SAFE_INTEGER, Meta
 from hub.api.session import Cost, SessionId
 from hub.api.sessions import Sessions
@@ -26,7 +26,6 @@ from hub.web.page.ask import Ask, together
 from hub.web.page.gantt import calls_of
 from hub.web.page.stream import plan_of, turns
 from hub.web.page.view import ALL, View
-from hub.web.page.walks import walks
 
 SHOWN = 300
 """Events at once; a link leads to those before them."""

@@ -193,7 +193,7 @@ class _Fold:
         if isinstance(command, str):
             if begun := self._checks.pop(command, None):
                 del self.found[begun]
-            if "exitCode" not in meta:
+            if event.tag == Tag.SYSTEM and "exitCode" not in meta:
                 self._checks[command] = f"e{event.id}"
         self._add(event, "error" if event.tag == Tag.ERROR else "note", spoken(event.msg))
 

@@ -23,7 +23,7 @@ ROUTES = (
         "/api/approvals/{id}",
         "Approve or deny a pending request.",
         call(lambda body: ResolveApproval(body.id, body.approved, body.note, body.always), WRITE),
-        body=Resolution,
+        given=Resolution,
         answer=Resolved,
         codes=frozenset({Code.NOT_FOUND, Code.APPROVAL_RESOLVED, Code.INVALID}),
     ),

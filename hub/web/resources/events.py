@@ -27,7 +27,7 @@ ROUTES = (
         "Events newer than an id, oldest first: of all sessions or of one.",
         events,
         answer=list[EventRecord],
-        query=EventsQuery,
+        given=EventsQuery,
         codes=frozenset({Code.WHICH_SESSION}),
     ),
 )

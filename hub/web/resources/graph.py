@@ -62,7 +62,7 @@ ROUTES = (
         "The newest nodes of the graph and the edges between them.",
         detail,
         answer=Detail,
-        query=DetailQuery,
+        given=DetailQuery,
         codes=_UNUSABLE | {Code.WHICH_SESSION},
         foreign=True,
     ),
@@ -71,7 +71,7 @@ ROUTES = (
         "A look at the code of a folder; nothing of it is kept.",
         project,
         answer=ProjectGraph,
-        query=ProjectQuery,
+        given=ProjectQuery,
         codes=frozenset({Code.NOT_FOUND}),
     ),
     post(
@@ -87,7 +87,7 @@ ROUTES = (
         "The chunks of code that answer a question best.",
         retrieval,
         answer=list[Chunk],
-        query=RetrievalQuery,
+        given=RetrievalQuery,
         codes=_UNUSABLE,
     ),
 )

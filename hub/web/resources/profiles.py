@@ -36,7 +36,7 @@ ROUTES = (
         "/api/profiles",
         "Store a profile, or delete it; those of `hub.toml` are changed there.",
         change,
-        body=ProfileOrder,
+        given=ProfileOrder,
         answer=ProfileDone,
         codes=_FILES | {Code.NOT_FOUND},
     ),

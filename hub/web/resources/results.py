@@ -159,7 +159,7 @@ ROUTES = (
         "/api/session/take",
         "Take the result: as one commit, a merge, a branch or a patch.",
         take_result,
-        body=Take,
+        given=Take,
         answer=Taken,
         codes=_WHICH
         | _GIT
@@ -176,7 +176,7 @@ ROUTES = (
         "/api/session/discard",
         "Take away the session's worktree and branch; its snapshots stay.",
         discard_work,
-        body=Discard,
+        given=Discard,
         answer=Discarded,
         codes=_WHICH | _GIT | {Code.NOT_TAKEN},
     ),
@@ -184,7 +184,7 @@ ROUTES = (
         "/api/sessions/clean",
         "The same for every session that has ended and whose result was taken.",
         clean,
-        body=Clean,
+        given=Clean,
         answer=Cleaned,
     ),
 )

@@ -31,4 +31,4 @@ async def status(context: Context, which: Which) -> Status:
     return found
 
 
-ROUTES = (get("/api/status", "What the daemon is doing.", status, query=Which, answer=Status, codes=_WHICH),)
+ROUTES = (get("/api/status", "What the daemon is doing.", status, given=Which, answer=Status, codes=_WHICH),)

@@ -7,12 +7,12 @@ Must not: take the user's word; that is said on a terminal (`hub trust`), where 
 from __future__ import annotations
 
 import os
-from typing import cast
 
+import attrs
 import trio
 
 from hub.api.base import Nothing
-from hub.api.trust import Change, State, Trusted, TrustItem
+from hub.api.trust import Trusted
 from hub.errors import Code, HubError
 from hub.io.config.file import project_tables
 from hub.io.project.trust import Gate, TrustStanding
@@ -30,20 +30,8 @@ async def trusted(context: Context, _: Nothing) -> Trusted:
         if error.code is not Code.TRUST_NEEDED:
             raise
         agreed = False
-    # Both are words of a closed list, which the types of `hub.io.project.trust` do not say.
-    items = [
-        TrustItem(does=item.does, key=item.key, text=item.text, change=cast("Change", standing.mark(item)))
-        for item in standing.items
-    ]
     state = "trusted" if agreed and standing.items else standing.state
-    return Trusted(
-        project=str(standing.root),
-        state=cast("State", state),
-        trusted=agreed,
-        digest=standing.digest,
-        items=items,
-        gone=list(standing.gone),
-    )
+    return attrs.evolve(standing.told(), state=state, trusted=agreed)
 
 
 def _standing(context: Context) -> TrustStanding:

@@ -75,7 +75,11 @@ async def bench_of(places, clock=None):
         children=[
             actor_spec("audit", lambda: AuditWriter(places, b"k" * 32), audit),
             actor_spec("events", lambda: EventLog(places, audit.ref, clock), log),
-            actor_spec("breakers", lambda: Breakers(places, log.ref, clock), breakers),
+            actor_spec(
+                "breakers",
+                lambda: Breakers(places, log.ref, clock, slot_of("quota").ref, audit.ref),
+                breakers,
+            ),
         ]
     )
     async with running(spec):

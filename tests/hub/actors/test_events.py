@@ -20,7 +20,6 @@ from hub.message_map import slot_of
 from hub.messages import (
     AuditHistory,
     EventAppend,
-    EventsOfSession,
     EventsOnRecord,
     EventsSince,
     Subscribe,
@@ -129,8 +128,8 @@ async def test_ids_go_on_over_a_restart_and_places_are_remembered(folder):
 async def test_a_session_is_read_in_pages(folder):
     async with logs_of(folder) as logs:
         await logs.append(*(said(n) for n in range(5)), said(9, sessionId="s-2"))
-        page = await logs.events.ref.call(EventsOfSession("s-1", 0, 3), timeout=CALL)
-        rest = await logs.events.ref.call(EventsOfSession("s-1", page[-1].id, 3), timeout=CALL)
+        page = await logs.events.ref.call(EventsSince(0, 3, "s-1"), timeout=CALL)
+        rest = await logs.events.ref.call(EventsSince(page[-1].id, 3, "s-1"), timeout=CALL)
         assert [r.id for r in (*page, *rest)] == [1, 2, 3, 4, 5]
 
 

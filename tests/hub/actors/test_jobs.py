@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from hub.actors.audit import AuditWriter
+from hub.actors.common.outbox import Outbox
 from hub.actors.events import EventLog
 from hub.actors.jobs import JobActor
 from hub.errors import Code, HubError
@@ -74,10 +75,11 @@ async def jobs(tmp_path):
 
     async def start(work):
         def make():
-            refs = {"events": events.ref, "settings": settings.ref}
-            return JobActor(
-                "job-1", work, **refs, scrub=lambda t: t.replace("wonderful", "*"), clock=lambda: 1.0
-            )
+            def scrub(told):
+                return told.replace("wonderful", "*") if isinstance(told, str) else told
+
+            outbox = Outbox(events.ref, lambda: 1.0, scrub=scrub, patience=10.0)
+            return JobActor("job-1", work, outbox, settings.ref)
 
         slot = slot_of("job")
         await handle.start_child(actor_spec("job-1", make, slot, restart=Restart.TEMPORARY))

@@ -139,6 +139,8 @@ def test_whose_a_key_is_is_listed(repo, env):
     text = hub("key", "list", cwd=repo, env=env).stdout
     assert "Each key is its agent's alone." in text
     assert SECRET not in text
+    told("key", "remove", "claude", repo=repo, env=env)
+    assert told("key", "list", repo=repo, env=env) == [{"provider": "opencode", "name": "ANTHROPIC_API_KEY"}]
 
 
 def test_who_is_used_up_is_shown_without_a_daemon_too(repo, env):

@@ -130,7 +130,8 @@ def test_a_second_daemon_is_75_and_a_taken_port_76(idle, repo_beside):
     """The table of exit statuses, as a service manager sees it."""
     second = hub("daemon", "--port", "0", "--json", cwd=idle.root, env=idle.environ())
     assert second.returncode == 75
-    assert json.loads(second.stdout)["error"]["code"] == "project_locked"
+    error = json.loads(second.stdout)["error"]
+    assert (error["code"], str(idle.daemon.pid) in error["detail"]) == ("project_locked", True)
     taken = hub("daemon", "--port", str(idle.port), "--json", cwd=repo_beside, env=idle.environ())
     assert taken.returncode == 76
     assert json.loads(taken.stdout)["error"]["code"] == "port_in_use"

@@ -198,6 +198,13 @@ def test_a_failed_check_shows_the_end_of_its_output(told):
     assert item == ToldItem("verify failed (exit 1): make", "bad", tuple(f"line {n}" for n in range(28, 40)))
 
 
+def test_each_check_that_took_too_long_is_told(told):
+    """It has no exit code; of three that failed alike, the second and the third were left out."""
+    late = own("error", "verify failed (took longer than 1 s): make", command="make", durationMs=1000)
+    item = ToldItem(late["msg"], "bad")
+    assert [take(told, late) for _ in range(3)] == [[item]] * 3
+
+
 def test_who_is_left_out_matters_only_where_it_changes_something(told):
     out = own("system", "gemini is left out of the chain: not logged in.", leftOut="gemini", hint="Log in.")
     assert take(told, out) == []

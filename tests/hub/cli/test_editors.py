@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from hub.cli.editors import EDITORS
+from hub.cli.editors import EDITORS, ByHand
 from hub.io.files.jsonc import put
 from tests.hub.cli.command import hub
 
@@ -70,7 +70,7 @@ def test_print_changes_nothing(home):
     assert not (home / ".config").exists()
 
 
-@pytest.mark.parametrize("name", [name for name, one in EDITORS.items() if not one.written])
+@pytest.mark.parametrize("name", [name for name, one in EDITORS.items() if isinstance(one, ByHand)])
 def test_what_hub_cannot_write_is_shown(home, name):
     answer = told(home, "install", name)
     assert not answer["installed"]

@@ -1,4 +1,4 @@
-"""`hub run` and `hub daemon` as processes: a task to its end, Ctrl-C, and every state a repository can be in."""
+"""`hub run` and `hub daemon` as processes: a task to its end, Ctrl-C, and what is refused before a daemon is started."""
 
 import json
 import os
@@ -324,17 +324,6 @@ def test_outside_a_repository(tmp_path, command):
     assert not list(where.iterdir())
 
 
-def test_a_repository_without_a_commit(work):
-    """There is nothing to start from, and the hint makes a start."""
-    bare = work.root.parent / "bare"
-    bare.mkdir()
-    git(bare, "init", "-q", "-b", "main")
-    (bare / "hub.toml").write_text("[providers.demo-first]\nenabled = true\n")
-    done = hub("run", "x", "--json", cwd=bare, env=work.environ())
-    assert done.returncode == 2
-    assert json.loads(done.stdout)["error"]["code"] == "no_commit"
-
-
 @pytest.mark.parametrize("command", [("run", "x"), ("daemon", "--port", "0")])
 @pytest.mark.parametrize(
     ("text", "place", "says"),
@@ -354,24 +343,6 @@ def test_a_bad_hub_toml(work, command, text, place, says):
     assert f"hub.toml{place}" in error["detail"]
     assert says in error["detail"]
     assert not work.hub.exists()
-
-
-def test_a_detached_head_is_a_start_like_any(ready):
-    """The branch starts where HEAD is; HEAD stays."""
-    git(ready.root, "checkout", "-q", "--detach")
-    assert run_json(ready, *TASK)["sessionState"] == "completed"
-    assert git(ready.root, "rev-parse", "--abbrev-ref", "HEAD") == "HEAD"
-
-
-def test_a_dirty_tree_comes_along_and_stays(ready):
-    """Uncommitted and untracked work is on the session's branch, and untouched where it was."""
-    (ready.root / "README.md").write_text("changed\n")
-    (ready.root / "new.txt").write_text("new\n")
-    before = git(ready.root, "status", "--porcelain")
-    branch = run_json(ready, *TASK)["branch"]
-    assert git(ready.root, "show", f"{branch}:README.md") == "changed"
-    assert git(ready.root, "show", f"{branch}:new.txt") == "new"
-    assert git(ready.root, "status", "--porcelain") == before
 
 
 def test_no_permission_to_write(ready):
@@ -394,6 +365,7 @@ def test_no_permission_to_write(ready):
     assert done.returncode == 1, done
     assert str(ready.root) in done.stderr
     assert "Traceback" not in done.stderr
+    assert not ready.hub.exists()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import trio
 
 from hub.client import live
 from hub.client.live import LinkState, follow
+from hub.client.quick import Api
 from hub.errors import Code, HubError
 from hub.messages import Subscribe
 from hub.web import doors
@@ -24,35 +25,26 @@ async def ids(batches: live.Batches, count: int) -> list[int]:
     found: list[int] = []
     with trio.fail_after(20):
         while len(found) < count:
-            found += [event["id"] for event in await batches.receive()]
+            found += [event["id"] for event in await anext(batches)]
     return found
 
 
 async def test_it_replays_and_goes_on():
     actors = Fake()
     actors.publish(*map(record, range(1, 4)))
-    async with running(actors) as server, follow(server.port, 1) as batches:
+    async with running(actors) as server, follow(Api(server.port), 1) as batches:
         assert await ids(batches, 2) == [2, 3]
         actors.publish(record(4))
-        assert await batches.receive() == [record(4).to_json()]
+        assert await anext(batches) == [record(4).to_json()]
 
 
 async def test_without_since_it_starts_live():
     actors = Fake()
     actors.publish(record(1))
-    async with running(actors) as server, follow(server.port) as batches:
+    async with running(actors) as server, follow(Api(server.port)) as batches:
         await actors.subscribed.wait()
         actors.publish(record(2))
         assert await ids(batches, 1) == [2]
-
-
-async def test_iterating_is_receiving():
-    actors = Fake()
-    actors.publish(record(1))
-    async with running(actors) as server, follow(server.port, 0) as batches:
-        async for batch in batches:
-            assert [event["id"] for event in batch] == [1]
-            break
 
 
 async def test_no_gap_and_no_double_over_restarts(monkeypatch: pytest.MonkeyPatch):
@@ -65,7 +57,7 @@ async def test_no_gap_and_no_double_over_restarts(monkeypatch: pytest.MonkeyPatc
     port = first.getsockname()[1]
     first.close()
     async with trio.open_nursery() as nursery:
-        async with follow(port, 0, notify=links.append) as batches:
+        async with follow(Api(port), 0, notify=links.append) as batches:
             for turn in range(4):
                 stop, done = trio.Event(), trio.Event()
                 actors.subscribed = trio.Event()
@@ -94,7 +86,7 @@ async def test_a_follower_that_was_too_slow_comes_back_and_misses_nothing(monkey
     """1013 is not an error to its reader."""
     monkeypatch.setattr(live, "FIRST_DELAY", 0.001)
     actors = Fake(room=2)
-    async with running(actors) as server, follow(server.port, 0) as batches:
+    async with running(actors) as server, follow(Api(server.port), 0) as batches:
         await actors.subscribed.wait()
         for number in range(1, 200):
             actors.publish(record(number, "x" * 50_000))
@@ -109,9 +101,9 @@ async def test_nobody_there_is_told_where_it_is_received():
     probe = doors.bind("127.0.0.1", 0)
     port = probe.getsockname()[1]
     probe.close()
-    async with follow(port, patience=0) as batches:
+    async with follow(Api(port), patience=0) as batches:
         with pytest.raises(HubError) as error:
-            await batches.receive()
+            await anext(batches)
     assert error.value.code is Code.DAEMON_NOT_RUNNING
 
 
@@ -127,9 +119,9 @@ async def test_a_daemon_that_dies_before_it_has_taken_the_connection_up_is_lost(
 
     async with trio.open_nursery() as nursery:
         (listener,) = await nursery.start(partial(trio.serve_tcp, dies, 0, host="127.0.0.1"))
-        async with follow(listener.socket.getsockname()[1], 0, patience=0) as batches:
+        async with follow(Api(listener.socket.getsockname()[1]), 0, patience=0) as batches:
             with pytest.raises(HubError) as error, trio.fail_after(20):
-                await batches.receive()
+                await anext(batches)
         nursery.cancel_scope.cancel()
     assert error.value.code is Code.DAEMON_NOT_RUNNING
 
@@ -138,19 +130,22 @@ async def test_patience_is_bounded(monkeypatch: pytest.MonkeyPatch):
     """A daemon that does not come back ends the following, after a while."""
     monkeypatch.setattr(live, "FIRST_DELAY", 0.001)
     links: list[LinkState] = []
-    async with running() as server, follow(server.port, 0, patience=0.02, notify=links.append) as batches:
+    async with (
+        running() as server,
+        follow(Api(server.port), 0, patience=0.02, notify=links.append) as batches,
+    ):
         await server.actors.subscribed.wait()
         server.stop.set()
         with pytest.raises(HubError) as error, trio.fail_after(20):
-            await batches.receive()
+            await anext(batches)
     assert error.value.code is Code.DAEMON_NOT_RUNNING
     assert links == [LinkState.UP, LinkState.LOST]
 
 
 async def test_a_refusal_is_the_daemons_own_and_final():
-    async with running() as server, follow(server.port, 10**20) as batches:
+    async with running() as server, follow(Api(server.port), 10**20) as batches:
         with pytest.raises(HubError) as error:
-            await batches.receive()
+            await anext(batches)
     assert error.value.code is Code.INVALID
     assert error.value.extra["errors"][0]["path"] == "$.since"
 
@@ -159,7 +154,7 @@ async def test_a_log_that_is_restarting_is_waited_for(monkeypatch: pytest.Monkey
     """503 is "in a moment", not "no"."""
     monkeypatch.setattr(live, "FIRST_DELAY", 0.001)
     actors = Fake(error=ActorDied("events"))
-    async with running(actors) as server, follow(server.port, 0) as batches:
+    async with running(actors) as server, follow(Api(server.port), 0) as batches:
         await eventually(lambda: len(actors.calls) > 2)
         actors.error = None
         actors.publish(record(1))
@@ -169,12 +164,12 @@ async def test_a_log_that_is_restarting_is_waited_for(monkeypatch: pytest.Monkey
 async def test_what_the_body_raises_comes_out_bare():
     async with running() as server:
         with pytest.raises(KeyError):
-            async with follow(server.port, 0):
+            async with follow(Api(server.port), 0):
                 raise KeyError("mine")
 
 
 async def test_leaving_the_context_closes_the_connection():
     async with running() as server:
-        async with follow(server.port, 0):
+        async with follow(Api(server.port), 0):
             await server.actors.subscribed.wait()
         await eventually(lambda: server.actors.watching == 0)

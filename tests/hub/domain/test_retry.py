@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.retry import Decision, HandOff, Surface, Wait, decide
+from hub.domain.retry import Decision, HandOff, Situation, Surface, Wait, decide
 from hub.errors import Code
 
 T = 1_795_230_000.0
@@ -24,9 +24,11 @@ def ask(kind: FailureClass, *, resets_in: float | None = None, window: str = "",
         "breaker_open": False,
         "jitter": 0.0,
         "handoffs_left": 5,
+        "max_attempts": 5,
+        "earliest_reset": None,
     }
     failure = Failure(kind, "words", None if resets_in is None else T + resets_in, window)
-    return decide(failure, **(defaults | situation))
+    return decide(failure, Situation(**(defaults | situation)))
 
 
 LIMIT = FailureClass.USAGE_LIMIT
@@ -165,7 +167,7 @@ def test_an_unknown_failure_fails_closed():
 
 situations = st.fixed_dictionaries(
     {
-        "attempt": st.integers(0, 10_000),
+        "attempt": st.integers(1, 10_000),
         "on_limit": st.sampled_from(["handoff", "wait", "stop"]),
         "targets_left": st.integers(0, 3),
         "breaker_open": st.booleans(),

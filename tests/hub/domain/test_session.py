@@ -5,8 +5,8 @@ import pytest
 
 from hub.domain.retry import Wait
 from hub.domain.routing import Choice, Exclusion, PassedBy, Target
-from hub.domain.session import LeftOut, SessionRecord, SessionState, left_out, not_on_record, several_meant
-from hub.errors import Code
+from hub.domain.session import LeftOut, SessionRecord, SessionState, left_out, meant_by, not_on_record
+from hub.errors import Code, HubError
 
 RECORD = SessionRecord(session_id="s-1", seq=7, hfs_history=(97, 88.25))
 
@@ -35,8 +35,18 @@ def test_an_id_that_is_not_there_and_the_one_that_was_meant():
     assert not_on_record("s-9", ["s-6b01-aa"]).hint == "See which there are: hub ls"
 
 
+def test_a_session_is_meant_by_its_id_or_its_beginning():
+    known = ["s-6b01-aa", "s-6b01-aa-2", "s-6b02-bb"]
+    assert [meant_by(given, known) for given in ("s-6b01-aa", "s-6b02")] == ["s-6b01-aa", "s-6b02-bb"]
+    with pytest.raises(HubError) as error:
+        meant_by("s-9", known)
+    assert error.value.code is Code.NOT_FOUND
+
+
 def test_several_sessions_that_are_meant_are_named():
-    error = several_meant(["s-6b01-aa", "s-6b02-bb"])
+    with pytest.raises(HubError) as raised:
+        meant_by("s-6b0", ["s-6b01-aa", "s-6b02-bb"])
+    error = raised.value
     assert (error.code, error.extra["sessions"]) == (Code.WHICH_SESSION, ["s-6b01-aa", "s-6b02-bb"])
 
 

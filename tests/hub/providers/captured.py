@@ -74,9 +74,8 @@ def stderr_of(agent: str, run: str) -> list[bytes]:
 
 def exit_of(agent: str, run: str) -> ProcessExit:
     told = json.loads((CAPTURES / agent / run / "exit.json").read_text())
-    return ProcessExit(
-        told["code"], told.get("signal"), stderr_tail=b"\n".join(stderr_of(agent, run)).decode()
-    )
+    stderr = told.get("stderr") or b"\n".join(stderr_of(agent, run)).decode()
+    return ProcessExit(told["code"], told.get("signal"), stderr_tail=stderr)
 
 
 def fold(
@@ -87,6 +86,7 @@ def fold(
     end: ProcessExit | None = None,
     stderr: Sequence[bytes] = (),
     now: float = NOW,
+    before: Callable[[Stream], object] | None = None,
     after: Callable[[Stream, int], None] | None = None,
 ) -> Folded:
     """Folds the lines; standard error comes before the output, `end` after it.
@@ -98,10 +98,13 @@ def fold(
         end: How the process ended; None = it runs on.
         stderr: Standard error.
         now: The time of every line.
+        before: Called before the first line.
         after: Called after each line of standard output with its number.
     """
     stream = provider.stream(assignment)
     steps = [stream.open(), *(stream.feed_stderr(line, now) for line in stderr)]
+    if before is not None:
+        before(stream)
     for number, line in enumerate(lines):
         steps.append(stream.feed(line, now))
         if after is not None:

@@ -13,10 +13,12 @@ from hub.api.pipelines import Pipeline, RunStatus
 from hub.api.providers import ProviderConfig, ProviderStatus
 from hub.api.quota import Entry
 from hub.api.session import Cost
-from hub.tui import agents, cost, diffs, pipelines, providers, wallet
+from hub.api.sessions import Session
+from hub.tui import agents, board, cost, diffs, pipelines, providers, wallet
 from hub.tui.look import ASCII
 from tests.hub.tui.kit import sees, shows
 from tests.hub.tui.kit import text as letters
+from tests.sample import sample
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC).timestamp()
 
@@ -51,7 +53,7 @@ def entry(**more):
 
 
 def test_the_wallet_says_when_the_wall_comes_and_when_it_resets():
-    shown = text(wallet.rows_of([entry()], NOW, ASCII))
+    shown = text(wallet.rows_of([entry()], NOW, ASCII, 80))
     assert shown[0] == "claude/work   1,200 tokens today"
     assert "5-hour   ###################. " in shown[1]
     assert "93 % used" in shown[1]
@@ -60,12 +62,18 @@ def test_the_wallet_says_when_the_wall_comes_and_when_it_resets():
     assert "(in 60 min)" in shown[2]
 
 
+def test_in_few_columns_a_bar_leaves_room_for_its_figure():
+    """At 40 columns the figure was cut off."""
+    (shown,) = [line for line in text(wallet.rows_of([entry()], NOW, ASCII, 40)) if "% used" in line]
+    assert len(shown.partition("used")[0]) < 40 - 4
+
+
 def test_the_nearest_wall_is_first_and_what_nobody_told_is_last():
     far, unknown = entry(etaMinutes=None), entry(fractionUsed=None)
-    shown = text(wallet.rows_of([unknown, far, entry()], NOW, ASCII))
+    shown = text(wallet.rows_of([unknown, far, entry()], NOW, ASCII, 80))
     assert [("wall" in line) for line in shown if "resets" in line] == [True, False]
     assert shown[-2:] == ["Nothing told yet", "  claude/work   1,200 tokens today"]
-    assert "once it works" in text(wallet.rows_of([unknown], NOW, ASCII))[0]
+    assert "once it works" in text(wallet.rows_of([unknown], NOW, ASCII, 80))[0]
 
 
 def graph(*nodes):
@@ -133,6 +141,7 @@ def test_a_diff_has_its_colours_and_each_file_can_be_jumped_to():
     assert [row.key for row in rows if row.key] == ["file-0"]
     assert "hub diff" in text(rows)[-1]
     assert text(diffs.rows_of("", "")) == ["nothing has changed"]
+    assert text(diffs.rows_of(f" {'x/' * 30}y | 2 +-", "", width=40))[1].endswith(" | 2 +-")
 
 
 def test_a_long_line_of_a_diff_is_shown_whole():
@@ -264,3 +273,13 @@ def test_an_agents_session_is_looked_at_and_adopted(work, tmp_path):
 
     shows(work.root, story, size=(120, 40))
     assert list((work.hub / "adopted").iterdir())
+
+
+def test_in_few_columns_the_board_gives_its_room_to_the_task():
+    """At 40 columns a title shrank to a letter: how it stands and when had taken the rest."""
+    told = sample(
+        Session, sessionId="s-1", title="paint the fence green", sessionState="running", needs="none"
+    )
+    (_, line, *_) = text(board.rows_of([told], NOW, 40))
+    assert "paint the fence green" in line
+    assert len(line) <= 40

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from hub.tui.look import ASCII
-from hub.tui.ribbon import Ribbon
+import attrs
+
+from hub.api.history import walks
+from hub.tui.look import ASCII, clock
+from hub.tui.ribbon import rows_of
 from hub.tui.words import Story, line_of
+from tests.hub.api.test_history import row as entry
 
 AT = "2026-11-23T17:39:41.624Z"
 
@@ -132,45 +136,54 @@ def move(number, source, target, second, **meta):
     }  # fmt: skip
 
 
+def shown(rows, first=()):
+    found = rows_of(walks(rows), first, 80, ASCII)
+    return ["".join(text for text, _ in line.pieces) for line in found]
+
+
 def test_a_handoff_has_both_ends_its_states_its_score_and_who_was_passed_by():
-    ribbon = Ribbon()
-    ribbon.take([
-        event(1, "system", "qwen is left out of the chain: not logged in.", leftOut="qwen"),
-        move(2, "RUNNING", "PAUSING", 1.0),
-        move(3, "PAUSING", "SNAPSHOTTED", 1.5),
-    ])  # fmt: skip
-    shown = ["".join(text for text, _ in row.pieces) for row in ribbon.rows(80, ASCII)]
-    assert "not over yet" in shown[0]
-    ribbon.take([
-        move(4, "SNAPSHOTTED", "ENVELOPE_BUILT", 1.7, passedBy=[
-            {"provider": "gemini", "account": "team", "reason": "at its limit until 2026-01-01T10:00:00Z", "hint": ""},
-        ]),
-        move(4, "ENVELOPE_BUILT", "RUNNING", 2.0, provider="codex", account="work"),
-        {"id": 5, "ts": "", "tag": "handoff", "msg": "", "meta": {"handoffId": "h-1", "hfs": 97, "missing": ["a fact"], "unsupported": ["next: done installed."]}},
-    ])  # fmt: skip
-    shown = ["".join(text for text, _ in row.pieces) for row in ribbon.rows(80, ASCII)]
-    assert shown[0] == "claude -->  codex/work   hfs 97 of 100".replace("-->  ", "--> ")
-    assert "5-hour quota at 93 %" in shown[1]
-    assert "PAUSING" in shown[2]
-    assert shown[2].endswith("500 ms")
-    assert "1000 ms" in shown[5]
-    assert shown[6].startswith("  passed by: gemini/team: at its limit until ")
-    assert shown[7:9] == ["  not handed over: a fact", "  said, but nothing shows it: next: done installed."]
-    assert any("qwen is left out" in line for line in shown)
+    by = {
+        "provider": "gemini",
+        "account": "team",
+        "reason": "at its limit until 2026-01-01T10:00:00Z",
+        "hint": "",
+    }
+    rows = [
+        entry(1, "RUNNING PAUSING five_hour", "claude"),
+        entry(2, "PAUSING SNAPSHOTTED -", "claude"),
+        entry(3, "SNAPSHOTTED ENVELOPE_BUILT -", "claude", passed=[by]),
+        attrs.evolve(
+            entry(4, "ENVELOPE_BUILT RUNNING -", "codex", hfs=97),
+            account="work", missing=["a fact"], unsupported=["next: done installed."],
+        ),
+    ]  # fmt: skip
+    first = [event(1, "system", "qwen is left out of the chain: not logged in.", leftOut="qwen")]
+    assert shown(rows[:1]) == [
+        "claude --> not over yet",
+        f"{clock(rows[0].ts, seconds=True)}  5-hour quota",
+        "",
+    ]
+    going = shown(rows[:2])
+    assert [line.split()[0] for line in going[2:-1]] == ["PAUSING", "in"]
+    over = shown(rows, first)
+    assert over[0] == "claude --> codex/work   fidelity 97 of 100"
+    assert over[1].endswith("  5-hour quota")
+    assert over[2].startswith("  PAUSING")
+    assert over[2].endswith("1000 ms")
+    assert over[5].endswith("3000 ms")
+    assert over[6].startswith("  passed by: gemini/team: at its limit until ")
+    assert over[7:9] == ["  not handed over: a fact", "  said, but nothing shows it: next: done installed."]
+    assert over[-2] == "Passed by at the start"
+    assert "qwen is left out" in over[-1]
+
+
+def test_a_score_that_is_still_to_come_is_said():
+    rows = [entry(1, "RUNNING PAUSING -"), entry(2, "PAUSING RUNNING -", "b", hfs="pending")]
+    assert shown(rows)[0] == "a --> b   fidelity pending"
 
 
 def test_without_a_handoff_it_says_so():
-    assert Ribbon().rows(80, ASCII).__next__().pieces[0][0].startswith("no handoff yet; ")
-
-
-def test_the_beginning_of_a_handoff_may_come_after_its_end():
-    """Of a long session the end is asked for first."""
-    ribbon = Ribbon()
-    ribbon.take([move(9, "RESUMING", "RUNNING", 3.0, provider="codex", account="work")])
-    ribbon.take_before([event(1, "text", "hello"), move(2, "RUNNING", "PAUSING", 1.0)])
-    assert "".join(text for text, _ in next(ribbon.rows(80, ASCII)).pieces).startswith(
-        "claude --> codex/work"
-    )
+    assert shown([])[0].startswith("no handoff yet; ")
 
 
 def test_the_stream_has_a_handoff_in_two_lines():

@@ -130,7 +130,7 @@ async def _named(_: Any, __: Named) -> Any:
 
 def test_a_path_parameter_is_one_and_no_field_of_the_body():
     """For the routes to come: a path with braces needs nothing but its type."""
-    route = post("/api/thing/{sha}", "Do something to one commit.", _named, body=Named, answer=Done)
+    route = post("/api/thing/{sha}", "Do something to one commit.", _named, given=Named, answer=Done)
     described = openapi.describe([route])["paths"]["/api/thing/{sha}"]["post"]
     assert [(entry["name"], entry["in"], entry["required"]) for entry in described["parameters"]] == [
         ("sha", "path", True)

@@ -7,6 +7,7 @@ import base64
 import pytest
 
 from hub.client.live import follow
+from hub.client.quick import Api
 from hub.errors import Code, HubError
 from hub.web.routes import table
 from tests.hub.web.fake import record, running
@@ -92,11 +93,11 @@ async def test_a_websocket_without_it_is_refused(shown):
 async def test_the_follower_brings_it():
     async with running(token=TOKEN) as server:
         server.actors.publish(record(1))
-        async with follow(server.port, 0, headers=dict([RIGHT])) as batches:
-            assert [item["id"] for item in await batches.receive()] == [1]
+        async with follow(Api(server.port, token=TOKEN), 0) as batches:
+            assert [item["id"] for item in await anext(batches)] == [1]
         with pytest.raises(HubError) as refused:
-            async with follow(server.port, 0) as batches:
-                await batches.receive()
+            async with follow(Api(server.port), 0) as batches:
+                await anext(batches)
         assert refused.value.code is Code.TOKEN_NEEDED
 
 

@@ -44,8 +44,8 @@ async def test_it_serves_beside_the_port_and_goes_with_the_server(place: Path):
 async def test_events_are_followed_over_it(place: Path):
     async with running(unix=place) as server:
         server.actors.publish(record(1))
-        async with follow(server.port, 0, socket=str(place)) as batches:
-            assert [item["id"] for item in await batches.receive()] == [1]
+        async with follow(Api(server.port, socket=str(place)), 0) as batches:
+            assert [item["id"] for item in await anext(batches)] == [1]
 
 
 async def test_the_guard_stands_before_it_too(place: Path):

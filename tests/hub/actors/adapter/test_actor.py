@@ -313,7 +313,7 @@ async def test_a_pause_that_comes_before_the_connection_holds(tmp_path, run_dir)
 async def test_the_agents_own_interrupt_ends_it_as_interrupted(tmp_path, run_dir):
     async with bench_of(run_dir, demo(tmp_path, run_dir, {"ask": "go on?"}), provider=DEMO) as bench:
         await bench.until(lambda b: "go on?" in heard(b))
-        await bench.adapter.ref.cast(AdapterInterrupt("i-1"))
+        await bench.adapter.ref.cast(AdapterInterrupt())
         assert (await bench.over()).outcome.ending is Ending.INTERRUPTED
 
 

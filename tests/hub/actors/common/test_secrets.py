@@ -36,7 +36,8 @@ async def test_a_token_of_the_configuration_is_hidden_as_soon_as_it_is_there(two
 async def test_every_value_has_one_name(two, monkeypatch):
     """Names and values are two lists; one value too many would shift every name behind it."""
     async with parts_of(two, monkeypatch) as parts:
-        values, names = parts.context.secrets._held().named_values()
+        secrets = parts.context.secrets
+        values, names = secrets._named_values(secrets.config())
         assert len(values) == len(names)
         assert len(set(values)) == len(values)
 

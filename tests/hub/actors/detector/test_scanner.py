@@ -15,7 +15,7 @@ import pytest
 from hub.actors.detector.scanner import Scanner
 from hub.api.convert import unstructure
 from hub.domain.config.reader import Config
-from hub.domain.detection.intel import Unreadable, failed
+from hub.domain.detection.intel import SessionIntel, Unreadable
 from hub.io.files import changed
 from hub.io.processes.table import ProcessTable
 from hub.io.stores import StoreFiles
@@ -50,7 +50,9 @@ def own(scanner):
 def test_a_session_that_could_not_be_read_is_read_at_the_next_scan(scanner, monkeypatch):
     """A read that ran out of its time must not hide the session until it is written again."""
     with monkeypatch.context() as patch:
-        patch.setattr(stores, "read", lambda hit, *_: failed(hit, "It took too long."))
+        patch.setattr(
+            stores, "read", lambda hit, *_: SessionIntel(session_id=hit.session_id, alarm="It took too long.")
+        )
         assert seen(scanner).kept.intel.alarm == "It took too long."
     assert seen(scanner).kept.intel.initial_prompt == "Write a.py"
 

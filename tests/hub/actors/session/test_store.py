@@ -20,7 +20,7 @@ def on_disk(parts):
 def next_life(parts):
     """The ledger of a daemon that comes after this one's death."""
     old = parts.store
-    found = SessionStore(old.places, old.audit, old.events, old.clock)
+    found = SessionStore(old.places, old.outbox, old.events)
     assert found.load() is None
     return found
 
@@ -143,9 +143,7 @@ async def test_a_damaged_record_is_kept_aside_and_the_place_is_free(two, monkeyp
         path = parts.context.places.fsm
         bad = path.read_bytes().replace(b'"RUNNING"', b'"RUNNINF"', 1)
         path.write_bytes(bad)
-        store = SessionStore(
-            parts.context.places, parts.context.audit, parts.context.events, parts.context.clock
-        )
+        store = SessionStore(parts.context.places, parts.store.outbox, parts.context.events)
         error = store.load()
         assert error is not None
         assert error.code is Code.STATE_CORRUPT

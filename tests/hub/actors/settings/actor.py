@@ -14,6 +14,7 @@ import attrs
 
 from hub.actors.audit import AuditWriter
 from hub.actors.common.job import Job, Jobs
+from hub.actors.common.outbox import Outbox
 from hub.actors.events import EventLog
 from hub.actors.jobs import JobActor
 from hub.actors.settings.actor import Settings
@@ -76,8 +77,7 @@ async def settings(
 
     def job(name: str, work: Job) -> ChildSpec:
         def carried() -> JobActor:
-            refs = {"events": events.ref, "settings": slot.ref}
-            return JobActor(name, work, **refs, scrub=str, clock=lambda: clock[0])
+            return JobActor(name, work, Outbox(events.ref, lambda: clock[0], patience=10.0), slot.ref)
 
         return actor_spec(name, carried, slot_of("job", name), restart=Restart.TEMPORARY)
 

@@ -33,9 +33,9 @@ async def test_a_profile_is_stored_changed_used_and_deleted(places, config, cloc
     async with settings(places, clock) as ask:
         assert unstructure(await ask(PutProfile(FAST))) == {"ok": True, "deleted": False, **FAST}
         assert [profile.name for profile in await ask(GetProfiles())] == ["deep", "fast"]
-        assert (await ask(GetConfig())).profile_chain("fast") == ("demo-second",)
+        assert (await ask(GetConfig())).profile("fast").chain == ("demo-second",)
         await ask(PutProfile({**FAST, "chain": ["demo-first"]}))
-        assert (await ask(GetConfig())).profile_chain("fast") == ("demo-first",)
+        assert (await ask(GetConfig())).profile("fast").chain == ("demo-first",)
         assert stat.S_IMODE(places.profiles.stat().st_mode) == 0o600
         done = await ask(RemoveProfile("fast"))
         assert unstructure(done) == {"ok": True, "deleted": True, "name": "fast"}

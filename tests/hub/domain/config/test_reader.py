@@ -206,10 +206,10 @@ def test_a_script_is_an_option_of_its_provider():
 
 def test_profile_chains():
     config = parse_config(FULL)
-    assert config.profile_chain("careful") == ("codex",)
-    assert config.profile_chain("") == ()
+    assert config.profile("careful").chain == ("codex",)
+    assert config.profile("").chain == ()
     with pytest.raises(HubError, match="no profile 'x'") as refused:
-        config.profile_chain("x")
+        config.profile("x")
     assert "careful" in refused.value.hint, "what there is"
     with pytest.raises(HubError) as refused:
         Config().profile("x")
@@ -231,16 +231,6 @@ def test_a_kind_of_task_finds_its_profile():
         with pytest.raises(HubError) as caught:
             parse_config(text).profile_for("poem")
         assert (caught.value.code, caught.value.hint) == (Code.INVALID, hint)
-
-
-@attrs.frozen
-class Quiet:
-    silent_after: float = 300.0
-
-
-def test_silence_is_the_sessions_or_the_providers_own():
-    assert parse_config(FULL).silent_after("claude", {"claude": Quiet()}) == 60.5
-    assert Config().silent_after("claude", {"claude": Quiet()}) == 300.0
 
 
 def test_all_problems_are_told_at_once_each_with_its_place():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.detection.intel import Accounting, StoredTurn, StoreHit, drift, failed, newest
+from hub.domain.detection.intel import Accounting, StoredTurn, StoreHit, drift
 from hub.domain.detection.intel_fold import MAX_ITEMS, IntelDraft, mcp_of
 
 HIT = StoreHit(provider="p", path="/s/1.jsonl", session_id="s-1", cwd="/repo")
@@ -173,17 +173,6 @@ def test_a_drifted_format_alarms_instead_of_an_empty_session(account, said, alar
 
 def test_the_alarm_names_the_kinds_nobody_knows():
     assert "(turn.v2)" in drift(Accounting(parsed=1, unknown=9, unknown_kinds=("turn.v2",)), said=True)
-
-
-def test_what_cannot_be_read_still_says_what_it_was():
-    intel = failed(HIT, "gone")
-    assert (intel.session_id, intel.cwd, intel.alarm, intel.tokens_exact) == ("s-1", "/repo", "gone", False)
-
-
-def test_the_newest_hit():
-    later = StoreHit(provider="p", path="/s/2", mtime_ns=5)
-    assert newest([HIT, later]) is later
-    assert newest([]) is None
 
 
 @pytest.mark.parametrize(

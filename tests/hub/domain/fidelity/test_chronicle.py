@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from hub.domain.contract import EvidenceKind
 from hub.domain.event import Event, EventType, Record
 from hub.domain.fidelity.chronicle import Chronicle, Subject
-from hub.domain.fidelity.gold import facts_of
 from hub.domain.intent.fold import IntentFold
-from tests.hub.domain.fidelity.test_score import agent, hub, moves, numbered
+from tests.hub.domain.fidelity.test_score import agent, facts_of, hub, moves, numbered
 
 SUBJECT = Subject(
     session_id="s-1",

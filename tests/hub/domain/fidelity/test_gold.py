@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hub.domain.event import EventType
 from hub.domain.fidelity.fact import Facet
-from hub.domain.fidelity.gold import facts_of
-from tests.hub.domain.fidelity.test_score import agent, hub, numbered
+from tests.hub.domain.fidelity.test_score import agent, facts_of, hub, numbered
 
 
 def ran(number, command, code=None):

@@ -402,7 +402,7 @@ def test_the_bad_record_is_named(places):
 
 def test_a_rollback_needs_an_outside_anchor(places):
     records = fill(places)
-    anchor = parse_anchor(records[7].anchor)
+    anchor = parse_anchor(f"7:{records[7].hash}")
     assert verify_file(places, KEY, anchor).state is ChainState.INTACT
     roll_back_both(places, records)
     assert verify_file(places, KEY).state is ChainState.INTACT
@@ -437,7 +437,7 @@ def test_both_files_gone_is_found_by_an_anchor(places):
     records = fill(places)
     places.audit.unlink()
     places.audit_head.unlink()
-    assert verify_file(places, KEY, parse_anchor(records[2].anchor)).state is ChainState.BROKEN
+    assert verify_file(places, KEY, parse_anchor(f"2:{records[2].hash}")).state is ChainState.BROKEN
 
 
 def test_unreadable_is_its_own_answer(places):

@@ -1,26 +1,13 @@
-"""The walk over a store: as `fnmatch` has it, through no link, within its time."""
+"""The walks over a store and a tree: through no link, within their time."""
 
 from __future__ import annotations
 
-import fnmatch
 import os
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hub.io.files import walk as module
-from hub.io.files.walk import OutOfTime, folders, walk
-
-LETTERS = st.text("ab.*?[]!-", max_size=6)
-
-
-@given(LETTERS, LETTERS)
-def test_a_step_fits_what_the_shell_pattern_fits(name, pattern):
-    """The usual patterns are compared without a regular expression; they must mean the same."""
-    assert bool(module._matcher(pattern)(name)) is (
-        fnmatch.fnmatchcase(name, pattern) and (pattern != "*" or bool(name))
-    )
+from hub.io.files.walk import OutOfTime, folders, tree, walk
 
 
 def test_it_finds_files_of_the_time_and_follows_no_link(tmp_path):
@@ -46,3 +33,47 @@ def test_it_ends_when_its_time_is_up(tmp_path):
     with pytest.raises(OutOfTime):
         list(walk(str(tmp_path), ("*",), 0, -1.0))
     assert list(walk(str(tmp_path / "0"), ("*",), 0, -1.0)) == []
+
+
+def made(root, *paths):
+    for path in paths:
+        place = root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(path)
+
+
+def found(root, since_ns=0, seconds=9.0):
+    return sorted(
+        os.path.relpath(path, root)
+        for path, _ in tree(str(root), "p", ".x", 2, since_ns=since_ns, seconds=seconds)
+    )
+
+
+def test_every_file_of_the_suffix_so_many_folders_deep(tmp_path):
+    made(tmp_path, "p/no.x", "p/a/1.x", "p/a/b/2.x", "p/a/b.x/3.x", "p/a/b/c/no.x", "p/a/no.y", "q/a/no.x")
+    assert found(tmp_path) == ["p/a/1.x", "p/a/b.x/3.x", "p/a/b/2.x"]
+
+
+def test_what_is_no_file_of_this_tree_is_passed_over(tmp_path):
+    """An agent may have written there on a prompt's word."""
+    made(tmp_path, "p/a/1.x", "q/a/2.x")
+    (tmp_path / "p" / "b").symlink_to(tmp_path / "q" / "a")
+    (tmp_path / "p" / "a" / "3.x").symlink_to(tmp_path / "q" / "a" / "2.x")
+    os.mkfifo(tmp_path / "p" / "a" / "4.x")
+    assert found(tmp_path) == ["p/a/1.x"]
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / "p").symlink_to(tmp_path / "p")
+    assert found(tmp_path / "r") == []
+    assert found(tmp_path / "nobody") == []
+
+
+def test_only_what_was_written_since(tmp_path):
+    made(tmp_path, "p/a/1.x", "p/a/2.x")
+    os.utime(tmp_path / "p" / "a" / "1.x", ns=(5, 5))
+    assert found(tmp_path, 6) == ["p/a/2.x"]
+
+
+def test_a_search_ends_with_its_time(tmp_path):
+    made(tmp_path, "p/a/1.x")
+    with pytest.raises(OutOfTime):
+        found(tmp_path, seconds=-1.0)

@@ -150,6 +150,17 @@ def _stem() -> subprocess.Popen[str]:
     return stem
 
 
+def statuses(root: Path, sha: str) -> dict[str, str]:
+    """What a commit changed against its first parent: path -> the letter of git's status."""
+    words = sh(root, "diff-tree", "-r", "-z", "--no-renames", "--name-status", f"{sha}^1", sha).split("\0")
+    return dict(zip(words[1::2], words[:-1:2], strict=True))
+
+
+def first_parent(root: Path, sha: str) -> str:
+    """A commit's first parent."""
+    return sh(root, "rev-parse", f"{sha}^1").strip()
+
+
 def killed_at(root: Path, what: str, spot: int, when: str) -> bool:
     """Runs code in a process that is killed -9 just before or after its `spot`-th git; False when it has fewer."""
     errors = root.with_name(f"{root.name}.errors")

@@ -26,7 +26,7 @@ async def commanded(repo, wt, **files):
 
 
 async def taken(repo, wt, name="h1"):
-    made = await snapshot(wt.path, "s1", name, {}, wt.kept_index)
+    made = await snapshot(wt.path, "s1", name, {}, root=wt.path.parents[2])
     assert await tree_hash(wt.path, root=repo) == made.tree, "every look is the same"
     return {path.decode() for path in in_commit(repo, made.sha)}, [
         s.path for s in made.skipped if s.reason == LEFT
@@ -48,7 +48,7 @@ async def test_what_commands_change_of_the_agents_is_the_agents(tree):
     """A formatter may be among them."""
     repo, wt = tree
     await commanded(repo, wt, **{"made.txt": "formatted", "a.txt": "formatted"})
-    made = await snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    made = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     assert in_commit(repo, made.sha)[b"made.txt"][1] == b"formatted"
     assert in_commit(repo, made.sha)[b"a.txt"][1] == b"formatted"
 

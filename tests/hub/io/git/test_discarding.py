@@ -115,7 +115,7 @@ async def test_a_submodule_that_was_filled_is_in_nobodys_hands(repo, tmp_path):
     wt = await session(repo, "s1")
     sh(wt.path, "-c", "protocol.file.allow=always", "submodule", "update", "--init", "-q")
     (wt.path / "lib/work.txt").write_text("work")
-    await snapshot(wt.path, "s1", "end-t", {}, wt.kept_index)
+    await snapshot(wt.path, "s1", "end-t", {}, root=wt.path.parents[2])
     assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
     with pytest.raises(HubError) as error:
         await discard(repo, "s1")
@@ -131,7 +131,7 @@ async def test_a_branch_of_the_users_that_has_the_work_is_his_hands(repo):
     sh(repo, "branch", "-m", "mine", "renamed")
     assert (await left_of(repo, "s1")).hands is Hands.MERGED
     (wt.path / "more.txt").write_text("more")
-    await snapshot(wt.path, "s1", "late-t", {}, wt.kept_index)
+    await snapshot(wt.path, "s1", "late-t", {}, root=wt.path.parents[2])
     assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
 
 

@@ -22,7 +22,7 @@ from hub.io.git.env import (
 )
 from hub.io.git.refs import move_refs
 from hub.io.git.store import quoted
-from tests.hub.io.git.kit import make_repo, session, sh, untouched
+from tests.hub.io.git.kit import make_repo, session, sh, statuses, untouched
 from tests.waiting import changed, ends
 
 
@@ -31,26 +31,18 @@ def root(tmp_path):
     return make_repo(tmp_path / "repo")
 
 
-async def test_state_of_a_clean_and_a_dirty_tree(root):
+async def test_state_of_a_repository(root):
     head = sh(root, "rev-parse", "HEAD").strip()
-    assert await api.repo_state(root) == api.RepoState(head, "main", True, False, "main")
-    (root / "new").write_text("x")
-    assert (await api.repo_state(root)).dirty
-    (root / "new").unlink()
-    (root / "x.o").write_text("ignored")
-    assert not (await api.repo_state(root)).dirty
-    (root / "a.txt").write_text("changed")
-    assert (await api.repo_state(root)).dirty
+    assert await api.repo_state(root) == api.RepoState(head, "main")
 
 
 async def test_state_without_a_commit(tmp_path):
     sh(tmp_path, "init", "-q", "-b", "trunk", "empty")
-    assert await api.repo_state(tmp_path / "empty") == api.RepoState("", "trunk", False, False, "trunk")
+    assert await api.repo_state(tmp_path / "empty") == api.RepoState("", "trunk")
 
 
 async def test_main_branch_of_a_detached_head(root):
     sh(root, "checkout", "-q", "--detach")
-    assert (await api.repo_state(root)).branch == ""
     assert (await api.repo_state(root)).main_branch == "main"
     sh(root, "branch", "-m", "main", "odd")
     state = await api.repo_state(root)
@@ -107,9 +99,9 @@ async def work(root):
     wt = await session(root)
     (wt.path / "a.txt").write_text("changed\n")
     (wt.path / "new.txt").write_text("new\n")
-    first = await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index, subject="first handoff")
+    first = await api.snapshot(wt.path, "s1", "h1", {}, root=root)
     (wt.path / "a.txt").write_text("again\n")
-    second = await api.snapshot(wt.path, "s1", "h2", {}, wt.kept_index)
+    second = await api.snapshot(wt.path, "s1", "h2", {}, root=wt.path.parents[2])
     return wt, first, second
 
 
@@ -138,7 +130,7 @@ async def test_session_diff_without_the_main_branch_uses_where_the_session_began
 async def test_a_huge_diff_is_cut_and_says_so(root):
     wt = await session(root)
     (wt.path / "big").write_text("line of text\n" * 200_000)
-    await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     found = await api.session_diff(root, "main", "hub/s1")
     assert found.truncated
     assert len(found.diff) < api.DIFF_LIMIT + 200
@@ -149,10 +141,10 @@ async def test_a_huge_diff_is_cut_and_says_so(root):
 async def test_snapshots_newest_first_and_by_session(root):
     _, first, second = await work(root)
     other = await session(root, "s2")
-    third = await api.snapshot(other.path, "s2", "h9", {}, other.kept_index)
+    third = await api.snapshot(other.path, "s2", "h9", {}, root=other.path.parents[2])
     found = await api.snapshots(root, "s1")
     assert [entry.sha for entry in found] == [second.sha, first.sha]
-    assert found[1].subject == "first handoff"
+    assert found[1].subject == "hub: snapshot h1"
     assert found[1].short == first.sha[:12]
     assert (found[1].session_id, found[1].handoff_id) == ("s1", "h1")
     assert found[1].when.endswith("Z")
@@ -173,7 +165,7 @@ async def test_a_subject_may_hold_what_ends_a_line_elsewhere(root):
 async def test_commit_diff_is_against_the_first_parent(root):
     _, first, second = await work(root)
     assert (await api.commit_diff(root, second.sha)).diff == sh(root, "diff", first.sha, second.sha)
-    assert (await api.commit_diff(root, first.short)).diff == sh(root, "diff", "main", first.sha)
+    assert (await api.commit_diff(root, first.sha[:12])).diff == sh(root, "diff", "main", first.sha)
     root_commit = sh(root, "rev-list", "--max-parents=0", "main").strip()
     assert "b/d/b.txt" in (await api.commit_diff(root, root_commit)).diff
 
@@ -205,7 +197,7 @@ async def test_rewind_makes_a_branch_and_moves_nothing(root):
     wt, first, second = await work(root)
     before = untouched(root)
     refs = sh(root, "for-each-ref")
-    names = [await api.rewind(root, first.sha), await api.rewind(root, first.short)]
+    names = [await api.rewind(root, first.sha), await api.rewind(root, first.sha[:12])]
     assert names == [f"hub/rewind/{first.sha[:12]}-1", f"hub/rewind/{first.sha[:12]}-2"]
     assert sh(root, "rev-parse", *names).split() == [first.sha] * 2
     for name in names:
@@ -312,8 +304,8 @@ async def test_the_users_ignores_and_trust_are_respected(root, tmp_path, monkeyp
     wt = await session(root)
     (wt.path / "x.swp").write_text("x")
     (wt.path / "x").write_text("x")
-    taken = await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
-    assert [change.path for change in taken.files] == ["x"]
+    taken = await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
+    assert statuses(root, taken.sha) == {"x": "A"}
     settings = await effective_config(root)
     assert settings["safe.directory"] == "/somewhere"
     assert settings["core.hookspath"] == os.devnull

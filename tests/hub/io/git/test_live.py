@@ -45,14 +45,14 @@ async def test_the_live_tree_is_the_one_that_a_snapshot_would_have(root):
         assert list(where) == ["GIT_ALTERNATE_OBJECT_DIRECTORIES"]
     assert state(root) == before
     assert not list(wt.kept_index.with_name(f"{wt.kept_index.name}.gitdir").glob("live-*"))
-    taken = await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    taken = await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     assert taken.tree == tree
 
 
 async def test_a_diff_has_the_work_that_is_in_no_commit(root):
     wt = await session(root)
     (wt.path / "d/b.txt").write_text("first\n")
-    await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     (wt.path / "later.txt").write_text("second\n")
     without = await api.session_diff(root, "main", "hub/s1")
     found = await api.session_diff(root, "main", "hub/s1", wt.path)
@@ -65,7 +65,7 @@ async def test_what_the_user_brought_along_is_no_work_of_the_session(root):
     (root / "a.txt").write_text("the user's\n")
     wt = await session(root, carry_dirty=True)
     (wt.path / "new.txt").write_text("the agent's\n")
-    await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     for worktree in (None, wt.path):
         found = await api.session_diff(root, "main", "hub/s1", worktree)
         assert "new.txt" in found.diff
@@ -80,7 +80,7 @@ async def test_a_main_branch_that_the_agent_merged_is_what_its_work_is_on(root):
     sh(root, "commit", "-q", "-m", "user's own")
     sh(wt.path, "merge", "-q", "main")
     (wt.path / "new.txt").write_text("x\n")
-    await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     found = await api.session_diff(root, "main", "hub/s1")
     assert ("new.txt" in found.diff, "users" in found.diff) == (True, False)
 
@@ -88,7 +88,7 @@ async def test_a_main_branch_that_the_agent_merged_is_what_its_work_is_on(root):
 async def test_of_a_worktree_that_is_gone_the_branch_is_told(root):
     wt = await session(root)
     (wt.path / "new.txt").write_text("x\n")
-    await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     found = await api.session_diff(root, "main", "hub/s1", wt.path.with_name("none"))
     assert "new.txt" in found.diff
 
@@ -113,7 +113,7 @@ async def test_how_much_of_each_file_has_changed_since_the_session_began(root):
     (wt.path / "d/b.txt").write_text("b\nc\n")
     (wt.path / "bin").write_bytes(b"\0\1")
     (wt.path / "run.sh").unlink()
-    taken = await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    taken = await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     expected = (("bin", "binary file"), ("d/b.txt", "+1 -0"), ("run.sh", "+0 -1"))
     assert await changed_lines(root, "s1", wt.base, taken.sha) == expected
     for session_id in ("", "s9"):
@@ -127,7 +127,7 @@ async def test_the_tree_shows_what_is_claimed(root):
     wt = await session(root)
     (wt.path / "new.txt").write_text("x\n")
     (wt.path / "run.sh").unlink()
-    taken = await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    taken = await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     files, _ = await manifest(root, wt.base, taken.sha)
     claims = ["new.txt is written", "d/b.txt is written", "none.txt is written", "run.sh was removed"]
     found = await proofs(root, taken.sha, taken.tree, claims, files, verified=False)
@@ -138,7 +138,7 @@ async def test_the_tree_shows_what_is_claimed(root):
 
 async def test_the_snapshot_that_is_kept_of_a_handoff(root):
     wt = await session(root)
-    taken = await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    taken = await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     assert await api.kept_snapshot(root, "s1", "h1") == taken.sha
     assert await api.kept_snapshot(root, "s1", "h2") == ""
     assert await api.kept_snapshot(root, "../s1", "h1") == ""

@@ -90,14 +90,14 @@ async def test_it_is_in_no_snapshot_and_every_byte_stays(root, kind, at, how):
     if how == "committed":
         sh(wt.path, "commit", "-q", "-m", "mine")
     before = untouched(root)
-    taken = await snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    taken = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     names = {path for path in in_commit(root, taken.sha) if b"hub" in path.lower()}
     assert names == set()
     assert in_commit(root, taken.sha)[b"work.txt"] == ("100644", b"work")
     ignored = how == "left in the tree" and at == ".hub" and kind in ("folder", "submodule")
     assert [s.path for s in taken.skipped if s.reason == NEVER] == ([] if ignored else [at])
     assert (wt.path / at).is_symlink() or (wt.path / at).exists()
-    assert await tree_hash(wt.path, wt.kept_index) == taken.tree
+    assert await tree_hash(wt.path, root=wt.path.parents[2]) == taken.tree
     assert untouched(root) == before
     assert await brought_by(root, taken.sha) == []
     sh(root, "merge", "-q", "hub/s1")
@@ -116,7 +116,7 @@ async def test_one_that_the_user_tracks_deeper_down_stays_as_it_was(root):
     wt = await session(root)
     (wt.path / "fixtures/.hub/fsm.json").write_text("changed")
     (wt.path / "fixtures/.hub/more").write_text("new")
-    taken = await snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    taken = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     assert in_commit(root, taken.sha)[b"fixtures/.hub/fsm.json"] == ("100644", b"{}")
     assert b"fixtures/.hub/more" not in in_commit(root, taken.sha)
     assert [s.path for s in taken.skipped] == ["fixtures/.hub"]
@@ -139,7 +139,7 @@ async def test_no_branch_is_made_at_a_commit_that_brings_one(root):
     sh(wt.path, "add", "-f", ".hub")
     sh(wt.path, "commit", "-q", "-m", "mine")
     theirs = sh(wt.path, "rev-parse", "HEAD").strip()
-    taken = await snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    taken = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     with pytest.raises(HubError) as caught:
         await rewind(root, theirs)
     assert (caught.value.code, "brings .hub" in caught.value.detail) == (Code.TRACKED, True)
@@ -160,9 +160,9 @@ async def test_a_module_file_that_names_a_command_keeps_nobody_from_storing_the_
     make_repo(wt.path / "s2")
     (wt.path / "work.txt").write_text("work")
     sh(wt.path, "update-index", "--add", "--cacheinfo", f"160000,{wt.base},t")
-    first = await snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    first = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     (wt.path / "work.txt").write_text("more")
-    second = await snapshot(wt.path, "s1", "h2", {}, wt.kept_index)
+    second = await snapshot(wt.path, "s1", "h2", {}, root=wt.path.parents[2])
     assert in_commit(root, first.sha)[b"work.txt"] == ("100644", b"work")
     assert in_commit(root, second.sha)[b"work.txt"] == ("100644", b"more")
     assert not (tmp_path / "ran").exists()

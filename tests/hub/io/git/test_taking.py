@@ -41,7 +41,7 @@ async def worked(root, name="s1", *, carry=False, **files):
         place = wt.path / path.replace("__", "/").replace("_", ".")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
-    await snapshot(wt.path, name, "end-t", {}, wt.kept_index)
+    await snapshot(wt.path, name, "end-t", {}, root=wt.path.parents[2])
     return wt
 
 
@@ -266,7 +266,7 @@ async def test_what_programs_leave_behind_and_hubs_own_folder_stay_out(repo):
     wt = await worked(repo, new_txt="new\n")
     (wt.path / "__pycache__").mkdir()
     (wt.path / "__pycache__/a.pyc").write_text("x")
-    await snapshot(wt.path, "s1", "end-t2", {}, wt.kept_index)
+    await snapshot(wt.path, "s1", "end-t2", {}, root=wt.path.parents[2])
     (wt.path / ".hub").mkdir(exist_ok=True)
     (wt.path / ".hub/fsm.json").write_text("{}")
     sh(wt.path, "add", "-f", ".hub/fsm.json")
@@ -380,7 +380,7 @@ async def test_what_git_ignores_is_the_users_all_the_same(repo):
     (wt.path / "data").rmdir()
     (wt.path / "data").write_text("a file now")
     (wt.path / "out").write_text("out/ is no pattern for a file")
-    await snapshot(wt.path, "s1", "end-t", {}, wt.kept_index)
+    await snapshot(wt.path, "s1", "end-t", {}, root=wt.path.parents[2])
     (repo / "data/keep.log").write_text("precious")
     (repo / "out").mkdir()
     (repo / "out/model.bin").write_text("precious")
@@ -404,7 +404,7 @@ async def test_a_submodule_gives_way_to_a_file_only_where_nothing_is_in_it(repo,
     wt = await session(repo, "s1")
     (wt.path / "lib").rmdir()
     (wt.path / "lib").write_text("a file now")
-    await snapshot(wt.path, "s1", "end-t", {}, wt.kept_index)
+    await snapshot(wt.path, "s1", "end-t", {}, root=wt.path.parents[2])
     (repo / "lib/mine.txt").write_text("mine")
     assert (await refused(repo)).code is Code.UNCOMMITTED
     assert (repo / "lib/mine.txt").read_text() == "mine"
@@ -427,7 +427,7 @@ async def test_a_merge_does_not_bring_what_was_lent(repo):
     (wt.path / "new.txt").write_text("work")
     sh(wt.path, "add", "-A")
     sh(wt.path, "commit", "-qm", "agent's own")
-    await snapshot(wt.path, "s1", "end-t", {}, wt.kept_index)
+    await snapshot(wt.path, "s1", "end-t", {}, root=wt.path.parents[2])
     error = await refused(repo, How.MERGE)
     assert (error.code, "config/local.toml" in error.detail, "hub take" in error.hint) == (
         Code.TRACKED,
@@ -442,11 +442,11 @@ async def test_the_work_of_a_session_that_was_let_go_comes_with_what_went_on_wit
     """Else the second one would be taken by half, and count as taken."""
     first = await session(repo, "s1")
     (first.path / "one.txt").write_text("1")
-    kept = await snapshot(first.path, "s1", "end-t", {}, first.kept_index)
+    kept = await snapshot(first.path, "s1", "end-t", {}, root=first.path.parents[2])
     place = Places(repo).worktree("s2")
     second = await add_worktree(repo, place, "hub/s2", sh(repo, "rev-parse", "HEAD").strip(), first=kept.sha)
     (place / "two.txt").write_text("2")
-    await snapshot(place, "s2", "end-t", {}, second.kept_index)
+    await snapshot(place, "s2", "end-t", {}, root=second.path.parents[2])
     await discard(repo, "s1", force=True)
     answer = await take(repo, told("s2"), How.COMMIT)
     assert sorted(sh(repo, "show", "--format=", "--name-only", answer.commit).split()) == [

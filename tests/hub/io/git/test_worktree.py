@@ -13,7 +13,7 @@ import pytest
 from hub.errors import Code, HubError
 from hub.io.git import add_worktree, snapshot, store
 from hub.io.project.places import Places
-from tests.hub.io.git.kit import in_commit, killed_at, make_repo, on_disk, session, sh, untouched
+from tests.hub.io.git.kit import in_commit, killed_at, make_repo, on_disk, session, sh, statuses, untouched
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ async def test_detached_head_and_a_linked_worktree_as_project(root, tmp_path):
     (linked / "dirty").write_text("x")
     wt = await session(linked, "s2", carry_dirty=True)
     assert b"dirty" in in_commit(linked, "hub/s2")
-    taken = await snapshot(wt.path, "s2", "h1", {}, wt.kept_index)
+    taken = await snapshot(wt.path, "s2", "h1", {}, root=wt.path.parents[2])
     assert in_commit(linked, taken.sha) == on_disk(wt.path)
 
 
@@ -126,20 +126,20 @@ async def test_the_second_call_gives_the_same(root):
 async def test_work_on_the_branch_is_kept_on_reuse(root):
     wt = await session(root)
     (wt.path / "work").write_text("agent's")
-    taken = await snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    taken = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     again = await session(root)
     assert again.head == taken.sha
     shutil.rmtree(wt.kept_index.parent)
     again = await session(root)
     (wt.path / "more").write_text("more")
-    later = await snapshot(wt.path, "s1", "h2", {}, again.kept_index)
+    later = await snapshot(wt.path, "s1", "h2", {}, root=again.path.parents[2])
     assert in_commit(root, later.sha) == on_disk(wt.path)
 
 
 async def test_a_worktree_whose_folder_is_gone_is_filled_again(root):
     wt = await session(root)
     (wt.path / "work").write_text("agent's")
-    await snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     shutil.rmtree(wt.path)
     again = await session(root)
     assert on_disk(wt.path) == in_commit(root, "hub/s1")
@@ -165,7 +165,7 @@ async def test_killed_at_any_git_the_next_call_finishes(root, spot):
     assert sh(wt.path, "status", "--porcelain", "--branch") == "## hub/s1\n"
     assert untouched(root) == before
     (wt.path / "work").write_text("w")
-    taken = await snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    taken = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     assert in_commit(root, taken.sha) == on_disk(wt.path)
 
 
@@ -227,8 +227,8 @@ async def test_a_large_checkout_is_not_read_again_at_every_look(root):
         pytest.skip("this system forbids tracing: the number of files read was NOT checked")
     assert done.stdout == ""
     assert trace.read_text().count("a-rather-long-name") == 0
-    taken = await snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
-    assert taken.files == ()
+    taken = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
+    assert statuses(root, taken.sha) == {}
 
 
 async def test_two_that_begin_with_the_same_changes_do_not_stand_in_each_others_way(

@@ -106,10 +106,10 @@ def test_descendants_are_found_through_sessions_and_threads(run_id):
         [sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         pid = int(process.stdout.readline())
-        assert [one.pid for one in control.descendants(process.pid)] == [pid]
+        assert [one for one, _ in runner_proc.descendants(process.pid)] == [pid]
         assert runner_proc._children_by_scan(process.pid) == [pid]
         process.stdin.close()
-    assert control.descendants(process.pid) == []
+    assert runner_proc.descendants(process.pid) == []
 
 
 async def test_the_sweep_ends_exactly_the_processes_of_its_runs(run_id, sleeper):
@@ -154,22 +154,6 @@ def test_the_daemon_never_finds_itself(run_id, monkeypatch):
     assert done.stdout == b"[]\n"
 
 
-def test_where_there_is_no_proc_psutil_answers(sleeper, run_id, monkeypatch):
-    """The macOS way, which needs nothing of Linux but the fallback itself."""
-    monkeypatch.setattr(runner_proc, "LINUX", False)
-    identity = control.identity_of(sleeper.pid)
-    assert identity is not None
-    assert control.is_alive(identity)
-    assert sleeper.pid in [one.pid for one in control.descendants(os.getpid())]
-    with subprocess.Popen(["sleep", "1000"], env={"HUB_RUN_ID": run_id, "PATH": os.defpath}) as marked:
-        assert [one.pid for _, one in control.find_by_env([run_id])] == [marked.pid]
-        marked.kill()
-    assert control.send_signal(identity, signal.SIGKILL)
-    sleeper.wait()
-    assert control.identity_of(sleeper.pid) is None
-
-
-@pytest.mark.skipif(not runner_proc.LINUX, reason="reads /proc")
 def test_without_a_file_to_open_nobody_is_taken_for_dead(monkeypatch):
     """F10: a runner whose `/proc` entry cannot be opened for want of descriptors lives, as far as anybody knows."""
     own = control.identity_of(os.getpid())

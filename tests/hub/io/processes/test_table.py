@@ -211,27 +211,8 @@ def test_an_open_store_is_seen(tmp_path, process_table):
                 process.kill()
 
 
-def test_without_proc_psutil_tells_the_same(tmp_path, process_table, monkeypatch):
-    """macOS has no `/proc`."""
-    with running(tmp_path, CLAUDE_CONFIG_DIR="/a/c") as pid:
-        come(process_table, pid)
-        monkeypatch.setattr(proc, "LINUX", False)
-        other = ProcessTable(SIGNATURES, process_table.registries, process_table.clock)
-        other.look()
-        found, known = other.found[pid].process, process_table.found[pid].process
-        assert (found.executable, found.argv, found.cwd, found.parent) == (
-            known.executable,
-            known.argv,
-            known.cwd,
-            known.parent,
-        )
-        assert other.found[pid].home == "/a/c"
-        assert other.look() is False or pid in other.found
-
-
 def test_what_is_gone_or_not_ones_own_is_nothing(tmp_path, monkeypatch):
     with running(tmp_path) as pid:
         monkeypatch.setattr(os, "geteuid", lambda: 12345)
         assert facts.read(pid, lambda *_: True) is None
     assert facts.read(pid, lambda *_: True) is None
-    assert facts.starttime(pid) is None

@@ -136,6 +136,11 @@ def claim_of(run_dir: Path) -> dict[str, int]:
     return json.loads((run_dir / "claim").read_text())
 
 
+def told_at_the_end(run_dir: Path) -> dict:
+    """All that the runner has written down of the run's end."""
+    return json.loads((run_dir / "verdict.json").read_text())
+
+
 def gone(*pids: int) -> bool:
     """Whether none of them runs."""
     return all(control.identity_of(pid) is None for pid in pids)

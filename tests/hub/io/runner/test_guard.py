@@ -66,7 +66,7 @@ async def test_a_killed_runner_leaves_a_dead_run_with_its_spool(run_dir):
     os.kill(claim["pid"], signal.SIGKILL)
     await ends(claim["pid"], claim["guardianPid"])
     size = sum(len(f"{pid}\n") for pid in pids)
-    assert inspect(run_dir) == Dead(started=True, spool_bytes=size, settled=True)
+    assert inspect(run_dir) == Dead(spool_bytes=size, settled=True)
     async with read_spool(run_dir) as chunks:
         data = b"".join([chunk.data async for chunk in chunks])
     assert sorted(map(int, data.split())) == sorted(pids)

@@ -26,6 +26,7 @@ from tests.hub.io.runner.kit import (
     listen,
     run_to_end,
     script,
+    told_at_the_end,
 )
 from tests.waiting import ends
 
@@ -38,9 +39,10 @@ async def test_a_run_to_its_end_gives_every_byte_and_the_verdict_last(run_dir):
     assert heard.messages[-1] is heard.verdict
     assert (heard.verdict.code, heard.verdict.signal, heard.verdict.reason) == (7, None, "exited")
     assert heard.verdict.asked is False
-    assert (heard.verdict.stdout_bytes, heard.verdict.stderr_bytes) == (4, 4)
+    told = told_at_the_end(run_dir)
+    assert (heard.verdict.stdout_bytes, told["stderrBytes"]) == (4, 4)
     assert heard.verdict.stderr_tail == "err\n"
-    assert heard.verdict.started_at <= heard.verdict.ended_at
+    assert told["startedAt"] <= told["endedAt"]
     assert inspect(run_dir) == RunEnded(heard.verdict)
 
 
@@ -89,7 +91,7 @@ async def test_a_failed_exec_is_told_with_its_errno(run_dir, argv, cwd, errno_na
 
     heard = await run_to_end(run_dir, AgentLaunch(argv, {"PATH": os.defpath}, Path(cwd)))
     assert heard.verdict.reason == "exec_failed"
-    assert heard.verdict.exec_errno == getattr(errno, errno_name)
+    assert told_at_the_end(run_dir)["execErrno"] == getattr(errno, errno_name)
     assert heard.stdout == b""
 
 
@@ -174,7 +176,8 @@ async def test_stderr_is_capped_in_the_spool_but_its_tail_is_kept(run_dir):
     text = "import sys; sys.stderr.write('a' * 5000 + 'b' * 100_000 + 'the end')"
     verdict = (await run_to_end(run_dir, script(text, stderr_limit=5000))).verdict
     assert (run_dir / "stderr.spool").read_bytes() == b"a" * 5000
-    assert (verdict.stderr_bytes, verdict.stderr_dropped) == (5000, 100_007)
+    told = told_at_the_end(run_dir)
+    assert (told["stderrBytes"], told["stderrDropped"]) == (5000, 100_007)
     assert verdict.stderr_tail.endswith("bthe end")
     assert len(verdict.stderr_tail) == 65536
 
@@ -185,8 +188,7 @@ async def test_a_grandchild_that_holds_stdout_does_not_keep_the_run_open(run_dir
     pid = int(heard.stdout.split()[0])
     assert heard.stdout.endswith(b"bye\n")
     assert heard.verdict.code == 0
-    assert [stray.pid for stray in heard.verdict.strays] == [pid]
-    assert heard.verdict.strays[0].name == sys.executable
+    assert told_at_the_end(run_dir)["strays"] == [{"pid": pid, "name": sys.executable}]
     assert gone(pid)
 
 
@@ -194,14 +196,14 @@ async def test_what_a_grandchild_writes_within_the_drain_is_not_lost(run_dir):
     text = "(sleep 0.1; echo late) & echo early"
     heard = await run_to_end(run_dir, script("", argv=["/bin/sh", "-c", text], drain=5.0))
     assert heard.stdout == b"early\nlate\n"
-    assert heard.verdict.strays == ()
+    assert told_at_the_end(run_dir)["strays"] == []
 
 
 async def test_a_silent_daemon_of_the_agent_does_not_outlive_it_either(run_dir):
     """I6: a dev server started in the background, with its output elsewhere."""
     heard = await run_to_end(run_dir, script(DAEMON + "daemon(False)", drain=60.0))
     assert gone(int(heard.stdout))
-    assert len(heard.verdict.strays) == 1
+    assert len(told_at_the_end(run_dir)["strays"]) == 1
 
 
 async def test_a_full_spool_stops_the_agent_in_order(run_dir):

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import attrs
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hub.domain.accounts.account import Account
 from hub.domain.event import EventType
@@ -179,23 +177,6 @@ def test_a_killed_run_is_a_crash_and_a_stopped_one_is_none():
 def test_nothing_can_be_written_to_it():
     stream = told("One.", end=None).stream
     assert (stream.reply("x", "k"), stream.answer("a", True, ""), stream.interrupt()) == ((), (), ())
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_a_run_cut_off_anywhere_still_has_an_outcome(name):
-    for length in range(len(LINES[name])):
-        folded = fold(PROVIDER, ASSIGNMENT, LINES[name][:length], end=ProcessExit(None, 9))
-        assert len({id(outcome) for outcome in folded.ended}) == 1
-
-
-@given(
-    st.lists(
-        st.binary(max_size=80)
-        | st.sampled_from([s.encode() for s in (*BANNER, TOKENS, QUOTA, LIMITED, RETRYING)])
-    )
-)
-def test_no_line_makes_it_raise(lines):
-    assert fold(PROVIDER, ASSIGNMENT, lines, end=ProcessExit(0)).outcome
 
 
 # The command line.

@@ -3,49 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from hub.domain.event import EventType
+from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
-from hub.io.runner.framing import LineFramer
 from hub.providers.base import Assignment, Ending, ProcessExit
+from hub.providers.claude.agent import PROVIDER
 from hub.providers.claude.stream import ClaudeStream
-from tests.hub.providers.captured import CAPTURES, Folded
+from tests.hub.providers import captured
+from tests.hub.providers.captured import CAPTURES, NOW, Folded
 
-NOW = 1_795_229_000.0
 RUNS = sorted(str(path.parent.relative_to(CAPTURES)) for path in CAPTURES.glob("claude*/*/stdout.jsonl"))
 ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
 
 
 def lines_of(run: str) -> list[bytes]:
-    return (CAPTURES / run / "stdout.jsonl").read_bytes().splitlines()
+    return captured.lines_of(*run.split("/"))
 
 
-def fold(
-    lines: Sequence[bytes],
-    end: ProcessExit | None = None,
-    before: Callable[[ClaudeStream], None] | None = None,
-) -> Folded:
-    stream = ClaudeStream(ASSIGNMENT)
-    steps = [stream.open()]
-    if before is not None:
-        before(stream)
-    steps += [stream.feed(line, NOW) for line in lines]
-    if end is not None:
-        steps.append(stream.finish(end, NOW))
-    return Folded(stream, steps)
+def fold(lines: Sequence[bytes], end: ProcessExit | None = None, **more: Any) -> Folded:
+    return captured.fold(PROVIDER, ASSIGNMENT, lines, end=end, **more)
 
 
 def fold_run(run: str) -> Folded:
-    told = json.loads((CAPTURES / run / "exit.json").read_text())
-    return fold(lines_of(run), ProcessExit(told["code"], told.get("signal"), False, told.get("stderr", "")))
+    return fold(lines_of(run), captured.exit_of(*run.split("/")))
 
 
 def line(**members: Any) -> bytes:
@@ -77,6 +63,14 @@ def background(*kinds: str) -> bytes:
     """What runs in the background now."""
     tasks = [{"task_id": f"b-{number}", "task_type": kind} for number, kind in enumerate(kinds)]
     return line(type="system", subtype="background_tasks_changed", tasks=tasks)
+
+
+def asked(tool: str = "Bash", **given: Any) -> tuple[ClaudeStream, Event]:
+    """A run that waits for the answer to request `q`."""
+    stream = ClaudeStream(ASSIGNMENT)
+    request = {"subtype": "can_use_tool", "tool_name": tool, "input": given, "tool_use_id": "t"}
+    [event] = stream.feed(line(type="control_request", request_id="q", request=request), NOW).events
+    return stream, event
 
 
 RESULT = {
@@ -140,23 +134,6 @@ class TestCaptures:
             for code, signal in [(0, None), (1, None), (None, 9)]
         }
         assert len(outcomes) == 1
-
-    @pytest.mark.parametrize("run", RUNS)
-    def test_every_line_is_understood_and_no_tool_stays_in_flight(self, run):
-        folded = fold_run(run)
-        assert folded.unknown == 0
-        assert folded.stream.tools_in_flight == 0
-
-    @pytest.mark.parametrize("run", RUNS)
-    def test_the_same_lines_make_the_same_steps(self, run):
-        """A daemon that comes back folds the spool from its first byte and must come to the same place."""
-        assert fold_run(run).steps == fold_run(run).steps
-
-    @pytest.mark.parametrize("run", RUNS)
-    def test_events_hold_json_and_no_float(self, run):
-        """Meta enters contracts, whose canonical form knows no floats."""
-        text = json.dumps([event.to_json() for event in fold_run(run).events], allow_nan=False)
-        json.loads(text, parse_float=lambda raw: pytest.fail(f"a float: {raw}"))
 
 
 class TestTraps:
@@ -228,6 +205,8 @@ class TestTraps:
             (e.meta["window"], e.meta["used"]) for e in fold_run("claude-oauth/warn").of(EventType.QUOTA)
         ]
         assert found == [("five_hour", 930), ("seven_day", 130)]
+        unsaid = line(type="rate_limit_event", rate_limit_info={"status": "allowed", "rateLimitType": "day"})
+        assert fold([unsaid]).of(EventType.QUOTA) == []
 
     def test_usage_comes_from_the_result_and_not_from_the_start_values_of_messages(self):
         *before, usage = fold_run("claude-oauth/rich").of(EventType.USAGE)
@@ -503,14 +482,7 @@ class TestConversation:
         assert json.loads(write.data)["request"] == {"subtype": "interrupt", "cancel_queued": True}
 
     def test_a_permission_request_waits_and_its_answer_returns_the_input(self):
-        request = {
-            "subtype": "can_use_tool",
-            "tool_name": "Bash",
-            "input": {"command": "rm x"},
-            "tool_use_id": "t",
-        }
-        stream = ClaudeStream(ASSIGNMENT)
-        [event] = stream.feed(line(type="control_request", request_id="q", request=request), NOW).events
+        stream, event = asked(command="rm x")
         assert event.type is EventType.WAITING
         assert (event.meta["approvalId"], event.meta["command"]) == ("q", "rm x")
         [write] = stream.answer("q", True, "")
@@ -521,9 +493,7 @@ class TestConversation:
 
     def test_a_yes_with_words_is_followed_by_them(self):
         """The protocol's yes has no room for a note: it joins the running turn."""
-        request = {"subtype": "can_use_tool", "tool_name": "Write", "input": {"file_path": "/w/a"}}
-        stream = ClaudeStream(ASSIGNMENT)
-        [event] = stream.feed(line(type="control_request", request_id="q", request=request), NOW).events
+        stream, event = asked("Write", file_path="/w/a")
         assert event.meta["path"] == "/w/a"
         answer, note = stream.answer("q", True, "only once")
         assert (answer.key, note.key) == ("answer-q", "note-q")
@@ -541,36 +511,23 @@ class TestConversation:
     )
     def test_what_a_task_is_called_names_nothing_that_a_rule_is_about(self, tool, given, texts):
         """`command = "*drop*"` stopped the agent from writing down what it was to look at."""
-        request = {"subtype": "can_use_tool", "tool_name": tool, "input": given}
-        [event] = (
-            ClaudeStream(ASSIGNMENT)
-            .feed(line(type="control_request", request_id="q", request=request), NOW)
-            .events
-        )
+        _, event = asked(tool, **given)
         assert event.meta.get("texts") == texts
         assert event.meta["input"] == given
 
-    def test_a_request_that_is_taken_back_says_which(self):
+    def test_a_request_that_is_taken_back_says_which_and_takes_no_answer(self):
         """Whoever was asked about it need not answer."""
-        stream = ClaudeStream(ASSIGNMENT)
-        request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}
-        stream.feed(line(type="control_request", request_id="q", request=request), NOW)
-        [event] = stream.feed(line(type="control_cancel_request", request_id="q"), NOW).events
+        stream, _ = asked()
+        taken_back = line(type="control_cancel_request", request_id="q")
+        [event] = stream.feed(taken_back, NOW).events
         assert (event.meta["approvalId"], event.meta["withdrawn"]) == ("q", True)
+        assert not stream.feed(taken_back, NOW).events
+        assert stream.answer("q", True, "") == []
 
     def test_a_denial_tells_why(self):
-        request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}
-        stream = ClaudeStream(ASSIGNMENT)
-        stream.feed(line(type="control_request", request_id="q", request=request), NOW)
+        stream, _ = asked()
         [write] = stream.answer("q", False, "too risky")
         assert json.loads(write.data)["response"]["response"] == {"behavior": "deny", "message": "too risky"}
-
-    def test_a_withdrawn_request_takes_no_answer(self):
-        request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}
-        stream = ClaudeStream(ASSIGNMENT)
-        stream.feed(line(type="control_request", request_id="q", request=request), NOW)
-        stream.feed(line(type="control_cancel_request", request_id="q"), NOW)
-        assert stream.answer("q", True, "") == []
 
     def test_a_request_hub_does_not_serve_is_refused_so_that_nobody_waits(self):
         request = {"subtype": "mcp_message", "server_name": "x"}
@@ -582,75 +539,8 @@ class TestConversation:
         assert json.loads(write.data)["response"]["subtype"] == "error"
 
     def test_a_reply_answers_the_open_question(self):
-        asked = [raw for raw in lines_of("claude-stdin/question") if b"control_request" in raw]
-        stream = fold(asked).stream
+        stream = fold([raw for raw in lines_of("claude-stdin/question") if b"control_request" in raw]).stream
         [write] = stream.reply("green", "r-1")
         answer = json.loads(write.data)["response"]["response"]
         assert answer["updatedInput"]["answers"] == {"Which colour?": "green"}
         assert json.loads(stream.reply("again", "r-2")[0].data)["type"] == "user"
-
-
-TYPES = [
-    "system",
-    "assistant",
-    "user",
-    "result",
-    "rate_limit_event",
-    "stream_event",
-    "command_lifecycle",
-    "control_request",
-    "control_cancel_request",
-    "control_response",
-]
-FIELDS = [
-    "subtype",
-    "message",
-    "event",
-    "rate_limit_info",
-    "request",
-    "response",
-    "usage",
-    "result",
-    "attempt",
-    "error_status",
-    "retry_delay_ms",
-    "request_id",
-    "is_error",
-    "model_usage_since_last_result",
-]
-INNER = st.sampled_from(["type", "content", "id", "input", "text", "subtype", "status", "usage", "model"])
-ANY_VALUE = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(INNER, inner, max_size=3),
-    max_leaves=8,
-)
-ANY_OBJECT = st.fixed_dictionaries(
-    {"type": st.sampled_from(TYPES)}, optional=dict.fromkeys(FIELDS, ANY_VALUE)
-)
-ANY_LINE = st.one_of(
-    st.binary(max_size=200),
-    st.sampled_from([raw for run in RUNS for raw in lines_of(run)]),
-    ANY_OBJECT.map(lambda value: json.dumps(value).encode()),
-)
-
-
-@given(st.lists(ANY_LINE, max_size=12))
-def test_any_lines_fold_to_events_that_can_be_kept_and_to_one_outcome(lines):
-    folded = fold(lines, ProcessExit(1))
-    for event in folded.events:
-        json.dumps(event.to_json(), allow_nan=False).encode()
-    outcomes = [step.outcome for step in folded.steps if step.outcome is not None]
-    assert outcomes
-    assert len(set(map(id, outcomes))) == 1
-    assert folded.steps == fold(lines, ProcessExit(1)).steps
-
-
-@given(run=st.sampled_from(RUNS), cuts=st.lists(st.integers(1, 400), min_size=1, max_size=30))
-def test_the_same_bytes_in_any_chunks_make_the_same_steps(run, cuts):
-    data = b"\n".join([*lines_of(run), b""])
-    framer, lines, place = LineFramer(), [], 0
-    while place < len(data):
-        size = cuts[len(lines) % len(cuts)]
-        lines += [found.data for found in framer.feed(data[place : place + size], place)]
-        place += size
-    assert fold(lines).steps == fold(lines_of(run)).steps

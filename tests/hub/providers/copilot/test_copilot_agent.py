@@ -87,6 +87,7 @@ def test_an_error_in_the_models_place_is_no_answer():
 def test_an_error_the_agent_got_over_is_not_the_runs():
     folded = told(words("Error: 503 once"), words("Do"), words("ne."))
     assert (folded.outcome.ending, folded.outcome.text) == (Ending.DONE, "Done.")
+    assert told(words("Error: 503 once"), words(" ")).outcome.failure.kind is FailureClass.OVERLOAD
 
 
 def test_a_model_that_writes_of_errors_is_not_one():

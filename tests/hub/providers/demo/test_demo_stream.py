@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
@@ -15,62 +12,11 @@ from hub.providers.base import Assignment, Ending, ProcessExit, Step
 from hub.providers.demo.stream import DemoStream
 
 ASSIGNMENT = Assignment("d-1", "s-1", "Do it.", Path("/repo"), Path("/run/d-1"))
-TYPES = [
-    "start",
-    "text",
-    "thinking",
-    "heard",
-    "plan",
-    "tool",
-    "tool_result",
-    "usage",
-    "quota",
-    "ask",
-    "approve",
-]
-ENDS = [
-    "answered",
-    "done",
-    "interrupted",
-    "limit",
-    "overload",
-    "refusal",
-    "auth",
-    "context",
-    "error",
-    "martian",
-]
-FIELDS = ["id", "text", "tool", "path", "command", "used", "resetsAt", "exitCode", "plan", "session", "model"]
-ANY_VALUE = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=4)
-    | st.lists(st.text(max_size=2))
-)
-ANY_LINE = st.one_of(
-    st.binary(max_size=100),
-    st.fixed_dictionaries(
-        {"type": st.sampled_from(TYPES + ENDS)}, optional=dict.fromkeys(FIELDS, ANY_VALUE)
-    ).map(lambda value: json.dumps(value).encode()),
-)
 
 
 def fold(lines: list[bytes], end: ProcessExit) -> list[Step]:
     stream = DemoStream(ASSIGNMENT)
     return [stream.open(), *(stream.feed(line, 0.0) for line in lines), stream.finish(end, 0.0)]
-
-
-@given(st.lists(ANY_LINE, max_size=12))
-def test_any_lines_fold_to_events_that_can_be_kept_and_to_one_outcome(lines):
-    steps = fold(lines, ProcessExit(1))
-    for step in steps:
-        for event in step.events:
-            json.dumps(event.to_json(), allow_nan=False).encode()
-    outcomes = [step.outcome for step in steps if step.outcome is not None]
-    assert len(set(map(id, outcomes))) == 1
-    assert steps == fold(lines, ProcessExit(1))
 
 
 @pytest.mark.parametrize(

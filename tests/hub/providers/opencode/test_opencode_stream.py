@@ -8,8 +8,6 @@ from pathlib import Path
 
 import attrs
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
@@ -104,6 +102,7 @@ def test_a_whole_run_is_told_in_order():
     assert shell.meta["command"] == "cat a/hello.txt; exit 3"
     assert folded.of(EventType.TOOL_RESULT)[2].meta["exitCode"] == 3
     assert [e.meta["tasksRemaining"] for e in folded.events if "plan" in e.meta] == [["check"]]
+    assert not [e for e in told(event("todo.updated", todos=[])).events if "plan" in e.meta]
     assert (folded.outcome.ending, folded.outcome.text) == (Ending.DONE, "All done.")
 
 
@@ -142,8 +141,6 @@ def test_how_each_captured_run_ended(name, ending, kind):
     assert folded.outcome.ending is ending
     assert (folded.outcome.failure.kind if folded.outcome.failure else None) is kind
     assert len(folded.of(EventType.ERROR)) == (1 if kind else 0)
-    assert folded.stream.tools_in_flight == 0
-    assert folded.unknown == 0
 
 
 def test_a_far_retry_is_the_limit_and_is_cut_short():
@@ -339,40 +336,3 @@ def test_a_server_that_did_not_start_is_told_in_its_words():
 
 def test_a_run_that_hub_stopped_is_no_crash():
     assert told(end=ProcessExit(None, 15, asked=True)).outcome.ending is Ending.INTERRUPTED
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_the_same_lines_make_the_same_events(name):
-    first, second = run(name), run(name)
-    assert first.events == second.events
-    assert [w for step in first.steps for w in step.writes] == [
-        w for step in second.steps for w in step.writes
-    ]
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_a_run_cut_off_anywhere_still_has_an_outcome(name):
-    """kill -9 at any line: the fold never raises and always ends."""
-    for length in range(len(LINES[name])):
-        folded = fold(PROVIDER, ASSIGNMENT, LINES[name][:length], end=ProcessExit(None, 9))
-        assert len({id(outcome) for outcome in folded.ended}) == 1
-
-
-@given(st.binary(max_size=200))
-def test_no_line_makes_it_raise(data):
-    told(data, end=ProcessExit(0))
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
-)
-KINDS = sorted(PROVIDER.stream(ASSIGNMENT)._handlers)
-
-
-@given(
-    st.sampled_from(KINDS), st.dictionaries(st.sampled_from(["part", "info", "status", "error", "id"]), JSON)
-)
-def test_no_event_makes_it_raise(kind, properties):
-    told(message(), event(kind, **properties), IDLE, end=ProcessExit(0))

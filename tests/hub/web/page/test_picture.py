@@ -4,11 +4,11 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from hub.api.history import walks
 from hub.web.page.gantt import MOST, calls_of, gantt
 from hub.web.page.picture import bar, milliseconds, ribbon
-from hub.web.page.walks import walks
+from tests.hub.api.test_history import MADE
 from tests.hub.web.page.test_gantt import event
-from tests.hub.web.page.test_walks import MADE
 
 
 @pytest.mark.parametrize(

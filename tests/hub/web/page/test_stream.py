@@ -81,10 +81,15 @@ def test_what_the_page_shows_elsewhere_is_not_in_the_stream():
         event(5, "waiting", "approval needed: run it", approvalId="a-1", needsApproval=True),
         event(6, "system", "verify: make test", command="make test"),
         event(7, "system", "verify passed: make test", command="make test", exitCode=0),
-        event(8, "system", "verify: make more", command="make more"),
+        event(8, "error", "verify failed (took longer than 1 s): make", command="make", durationMs=1000),
+        event(9, "system", "verify: make", command="make"),
+        event(10, "system", "verify passed: make", command="make", exitCode=0),
+        event(11, "system", "verify: make more", command="make more"),
     ) == [
         ("waiting", "approval needed: run it"),
         ("note", "verify passed: make test"),
+        ("error", "verify failed (took longer than 1 s): make"),
+        ("note", "verify passed: make"),
         ("note", "verify: make more"),
     ]
 

@@ -3,8 +3,7 @@
 import attrs
 
 from hub.api.convert import structure
-from hub.api.history import HistoryEntry
-from hub.web.page.walks import walks
+from hub.api.history import HistoryEntry, walks
 
 
 def row(seq, step, provider="a", *, session="s-1", hfs=None, passed=(), abandoned=False):
@@ -54,7 +53,9 @@ def test_other_rows_and_half_a_handoff_are_no_error():
 
 
 def test_one_that_was_abandoned_says_so():
-    assert walks([MADE[0], row(4, "PAUSING RUNNING stopped", abandoned=True)])[0].abandoned
+    [walk] = walks([MADE[0], row(4, "PAUSING RUNNING stopped", abandoned=True)])
+    assert walk.abandoned
+    assert not walk.made
 
 
 def test_each_handoff_has_those_whom_it_passed_by():
