@@ -19,7 +19,7 @@ Tests: tests/hub/providers/test_stream.py
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ import attrs
 
 from hub.domain.accounts.account import Account
 from hub.domain.event import Event, EventType
-from hub.domain.failure import Failure
+from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 
 
@@ -277,3 +277,39 @@ def failure_event(failure: Failure) -> Event:
     if failure.window:
         meta["window"] = failure.window
     return Event(EventType.ERROR, failure.text, meta)
+
+
+def crash(how: str, words: str) -> Failure:
+    """The failure of a process that left without telling why, with what it wrote elsewhere, if anything."""
+    return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")
+
+
+def retry_event(attempt: int, failure: Failure, why: str, wait: float, now: float) -> Event:
+    """The event of an attempt that failed, and of the seconds until the next."""
+    meta = {
+        "attempt": attempt,
+        "failure": failure.kind.value,
+        "delayMs": int(wait * 1000),
+        "resetsAt": int(now + wait) + 1,
+    }
+    return Event(EventType.RETRY, f"Attempt {attempt} failed ({why}), next in {wait:.1f} s", meta)
+
+
+def plan_event(
+    entries: object, *, step: str = "content", done: Collection[str] = ("completed",), words: str = ""
+) -> Event | None:
+    """The event of a plan; None for an empty one.
+
+    Args:
+        entries: The steps, an object each.
+        step: The member with a step's words; `status` has its state.
+        done: The states in which a step does not remain.
+        words: What the agent says of the plan, if anything.
+    """
+    steps = [(jsonline.text(one.get(step)), one) for one in map(jsonline.mapping, jsonline.items(entries))]
+    plan = [said for said, _ in steps if said]
+    rest = [said for said, one in steps if said and jsonline.text(one.get("status")) not in done]
+    if not plan:
+        return None
+    said = words or f"Plan: {len(plan) - len(rest)} of {len(plan)} done"
+    return Event(EventType.SYSTEM, said, {"plan": plan, "tasksRemaining": rest})

@@ -35,19 +35,20 @@ def read(line: bytes) -> dict[str, object] | None:
     Invalid UTF-8 and lone surrogates inside an object are replaced, so that a torn character costs itself
     and not the line. Numbers that no double holds come out as what `integer` and `number` refuse.
     """
+    found = value(line)
+    return found if isinstance(found, dict) else None
+
+
+def value(data: bytes) -> object:
+    """What the bytes say as JSON, whatever it is; None when it cannot be read. See `read`."""
     import msgspec  # noqa: PLC0415  # whoever only takes values apart does without
 
-    value: object
     try:
-        value = msgspec.json.decode(line)
+        return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        value = _lenient(line)
-    return value if isinstance(value, dict) else None
-
-
-def _lenient(line: bytes) -> object:
+        pass
     try:
-        return json.loads(line.decode("utf-8", "replace"))
+        return json.loads(data.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         # ValueError covers malformed JSON and integers of more than 4,300 digits.
         return None

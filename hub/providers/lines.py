@@ -20,6 +20,7 @@ import msgspec
 from hub.domain.detection.intel import Limits
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.text.patterns import late
+from hub.providers import jsonline
 
 _CHUNK = 1024 * 1024
 _MAX_HEAD = 1024 * 1024
@@ -198,13 +199,7 @@ def _object(text: str, at: int) -> tuple[dict[str, object] | None, int]:
 
 def whole(data: bytes) -> Mapping[str, object] | None:
     """A document that is one JSON object or array (as `items`); None for everything else."""
-    try:
-        value: object = _decode(data)
-    except _REFUSED:
-        try:
-            value = json.loads(data.decode("utf-8", "replace"))
-        except (ValueError, RecursionError):
-            return None
+    value = jsonline.value(data)
     if isinstance(value, list):
         return {"items": value}
     return value if isinstance(value, dict) else None

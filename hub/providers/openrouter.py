@@ -47,9 +47,6 @@ def client(key: Callable[[bytes], str], *, home: str, credentials: str, account:
     return QuotaClient(
         home=home,
         account=account,
-        store="",
-        mark=b"",
-        record=lambda _: (),
         credentials=credentials,
         url=URL,
         request=request,

@@ -21,7 +21,7 @@ Texts = Callable[[str], Sequence[str]]
 """A pattern of absolute paths -> the texts of the files that fit it; nothing where there is none."""
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class Provider(ABC):
     """One agent. A folder's `agent.py` has one instance of it, named `PROVIDER`."""
 
@@ -29,9 +29,11 @@ class Provider(ABC):
     """Name in hub.toml and in the API: `claude`, `codex`, `gemini`, `demo-first`..."""
     display_name: str
     """Name for people."""
-    program: str
-    """The executable's usual name on PATH."""
+    stream: Callable[[Assignment], Stream]
+    """A fresh fold for a dispatch."""
     capabilities: Capabilities
+    program: str = attrs.field(default=attrs.Factory(lambda self: self.name, takes_self=True))
+    """The executable's usual name on PATH."""
     install_command: Sequence[str] = ()
     """The argument list of the documented install."""
     login_command: Sequence[str] = ()
@@ -53,10 +55,6 @@ class Provider(ABC):
     @abstractmethod
     def launch(self, assignment: Assignment) -> Launch:
         """How to start it."""
-
-    @abstractmethod
-    def stream(self, assignment: Assignment) -> Stream:
-        """A fresh fold for this dispatch."""
 
     def unasked(self, options: Mapping[str, object]) -> Mapping[str, str]:
         """What the agent does without asking although it is told to ask: a pattern of its tools' names -> why.

@@ -8,7 +8,6 @@ Tests: tests/hub/providers/test_quota_clients.py
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -19,7 +18,6 @@ from hub.domain.quota.window import FULL
 
 _MILLIS = 1e11
 """Beyond it a number of seconds is one of milliseconds, or nonsense."""
-_MINUTES: Mapping[int, str] = {300: "five_hour", 1440: "day", 10_080: "seven_day", 43_200: "thirty_day"}
 
 
 @attrs.frozen
@@ -49,7 +47,7 @@ class QuotaRequest:
     body: bytes = b""
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class QuotaClient:
     """Where one agent's quota can be read.
 
@@ -66,23 +64,14 @@ class QuotaClient:
     """
 
     home: str
-    store: str
-    mark: bytes
-    record: Callable[[Mapping[str, Any]], Sequence[Share]]
     credentials: str
     url: str
     request: Callable[[bytes, str, float], QuotaRequest | None]
     answer: Callable[[Mapping[str, Any]], Sequence[Share]]
+    store: str = ""
+    mark: bytes = b""
+    record: Callable[[Mapping[str, Any]], Sequence[Share]] = lambda _: ()
     account: str = ""
-
-
-def document(data: bytes) -> Mapping[str, object]:
-    """A JSON object; {} for anything else."""
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def instant(value: Any) -> float | None:
@@ -101,8 +90,3 @@ def permille(percent: object) -> int | None:
     if isinstance(percent, bool) or not isinstance(percent, int | float) or not 0 <= percent <= FULL:
         return None
     return round(percent * 10)
-
-
-def named(minutes: int) -> str:
-    """The usual name of a window of so many minutes."""
-    return _MINUTES.get(minutes, f"{minutes}_minutes")

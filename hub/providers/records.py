@@ -145,7 +145,9 @@ def patched(patch: str) -> Iterator[str]:
 
 
 def decoded(value: object) -> object:
-    """What a string holds as JSON; every other value as it is, and a string that is none too."""
+    """What a string holds as JSON, or the bytes of one; every other value as it is, and a string that is none too."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
     if not isinstance(value, str):
         return value
     import msgspec  # noqa: PLC0415  # few agents write so

@@ -27,8 +27,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeGuard
 
-from hub.domain.failure import FailureClass
+from hub.domain.failure import Failure, FailureClass
+from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
+from hub.providers.base import crash
 from hub.providers.vendors import CAPACITY, END, GENERAL, PHRASES, REASONS, TYPES, Phrases, of_status
 
 _MOST = 8_192
@@ -124,6 +126,21 @@ class Wording:
             for at in self._heads(line)
             for said in self._at(line, at, self._told, 0)
         )
+
+    def of_exit(self, stderr: str, now: float, how: str) -> Failure:
+        """The failure of a run that ended without an answer: its standard error, else a crash.
+
+        Args:
+            stderr: The tail of standard error.
+            now: When it ended, epoch seconds.
+            how: How the process ended, in words.
+        """
+        words = stderr.strip()
+        kind = self.of_stderr(words)
+        if kind is None:
+            return crash(how, words)
+        reset = parse_reset(words, now, None) if kind is FailureClass.USAGE_LIMIT else None
+        return Failure(kind, words, reset, source="stderr")
 
     def begins(self, text: str, pattern: re.Pattern[str]) -> bool:
         """Whether a statement of an error begins with the pattern."""

@@ -25,7 +25,7 @@ from hub.domain.detection.detected import DetectedAgent, KeptSession, hubs_own
 from hub.domain.detection.intel import Limits, Place, Unreadable
 from hub.domain.quota.elsewhere import UNSEEN, Growth, Used
 from hub.io.stores import StoreFiles
-from hub.providers.quota import document
+from hub.providers import jsonline
 from hub.providers.spent import SpentStore
 
 MOST = 4 * 1024 * 1024
@@ -148,7 +148,9 @@ class SessionMeter:
             line for line in data[:cut].split(b"\n")[0 if known or not start else 1 :] if told.mark in line
         ]
         session = file.kept.session_id
-        used = tuple(one for line in lines if (one := told.answer(document(line), session)) is not None)
+        used = tuple(
+            one for line in lines if (one := told.answer(jsonline.read(line) or {}, session)) is not None
+        )
         return grown(start + cut, used) if cut else None
 
     def _steps(self, name: str, file: _File, told: SpentStore) -> Growth | None:

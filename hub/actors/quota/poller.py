@@ -26,7 +26,8 @@ from hub.errors import HubError
 from hub.io.files.atomic import read_bounded
 from hub.io.files.tails import SeenFile, last_lines, newest
 from hub.io.http.request import Answer, FetchError, fetch
-from hub.providers.quota import QuotaClient, QuotaRequest, Share, document
+from hub.providers import jsonline
+from hub.providers.quota import QuotaClient, QuotaRequest, Share
 
 LOOK = 60.0
 """Seconds between two looks."""
@@ -131,7 +132,7 @@ class Poller:
             server.wait = min(server.wait * 2, _NEVER)
             server.due = now + max(server.wait, min(asked or 0.0, 24 * _NEVER))
             return ()
-        shares = tuple(client.answer(document(answer.body)))
+        shares = tuple(client.answer(jsonline.read(answer.body) or {}))
         server.wait = min(server.wait * 2, _SELDOM) if shares == server.shares else _USUAL
         server.due, server.refused, server.shares = now + server.wait, b"", shares
         return shares
@@ -149,6 +150,6 @@ def _shares(client: QuotaClient, path: str) -> list[Share]:
     found: list[Share] = []
     for line in last_lines(path):
         if client.mark in line:
-            record: Mapping[str, object] = document(line)
+            record: Mapping[str, object] = jsonline.read(line) or {}
             found += [share for share in client.record(record) if share.at is not None]
     return found

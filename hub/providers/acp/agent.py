@@ -27,7 +27,6 @@ import attrs
 
 from hub.domain.config.model import ProviderSettings
 from hub.providers import jsonline
-from hub.providers.acp.setup import Wishes
 from hub.providers.acp.stream import AcpStream
 from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.provider import Provider
@@ -39,7 +38,7 @@ _UNKNOWN = (
 CAPABILITIES = Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class AcpAgent(Provider):
     """A provider that a table in `hub.toml` describes."""
 
@@ -60,19 +59,21 @@ class AcpAgent(Provider):
         model = {self.model_env: assignment.model} if self.model_env and assignment.model else {}
         return Launch(argv, self.environment(assignment, model), assignment.worktree, Stdin.PIPE)
 
-    def stream(self, assignment: Assignment) -> Stream:
-        """A fresh fold."""
-        model = "" if self.model_env else assignment.model
-        wishes = Wishes(jsonline.text(assignment.options.get("mode")), model)
-        people = assignment.options.get("ask", assignment.asks) is True
-        return AcpStream(assignment, title=self.display_name, people=people, wishes=wishes)
-
 
 def configured(name: str, settings: ProviderSettings) -> AcpAgent:
     """The agent of a table whose `kind` is `acp`."""
+    title = settings.display_name or name
+
+    def stream(assignment: Assignment) -> Stream:
+        model = "" if settings.model_env else assignment.model
+        wishes = {"mode": jsonline.text(assignment.options.get("mode")), "model": model}
+        people = assignment.options.get("ask", assignment.asks) is True
+        return AcpStream(assignment, title=title, people=people, wishes=wishes)
+
     return AcpAgent(
         name=name,
-        display_name=settings.display_name or name,
+        display_name=title,
+        stream=stream,
         program=settings.command[0],
         arguments=settings.command[1:],
         key_names=settings.key_names,

@@ -91,16 +91,6 @@ def readable(text: str) -> str:
     return jsonline.text(body.get("message")) or text
 
 
-def from_exit(stderr: str, now: float, how: str, wording: Wording = WORDING) -> Failure:
-    """The failure of a run that ended without an answer: its standard error, else a crash."""
-    words = stderr.strip()
-    kind = wording.of_stderr(words)
-    if kind is None:
-        return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")
-    reset = parse_reset(words, now, None) if kind is FailureClass.USAGE_LIMIT else None
-    return Failure(kind, words, reset, source="stderr")
-
-
 def of_stop(stop: str, title: str) -> Failure:
     """The failure of a turn that ended with another stop reason than a finished one."""
     match stop:

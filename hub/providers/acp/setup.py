@@ -15,16 +15,10 @@ from typing import Any
 import attrs
 
 from hub.providers import jsonline
+from hub.providers.base import Assignment
 
+YOLO = "yolo"
 _METHODS = {"mode": "session/set_mode", "model": "session/set_model"}
-
-
-@attrs.frozen
-class Wishes:
-    """The mode and the model a session should have; "" = the agent's own choice."""
-
-    mode: str = ""
-    model: str = ""
 
 
 @attrs.frozen
@@ -38,6 +32,12 @@ class Setting:
     params: Mapping[str, Any]
 
 
+def approval_mode(assignment: Assignment, free: str = YOLO, asks: str = "default") -> str:
+    """The mode that the user chose, by default the one in which it is `free`; never that where rules wait for requests."""
+    mode = jsonline.text(assignment.options.get("approval_mode")) or free
+    return asks if mode == free and assignment.asks else mode
+
+
 def current(result: Mapping[str, object]) -> tuple[str, str]:
     """Mode and model of an opened session, "" where the agent does not tell."""
     mode = jsonline.text(jsonline.mapping(result.get("modes")).get("currentModeId"))
@@ -45,18 +45,18 @@ def current(result: Mapping[str, object]) -> tuple[str, str]:
     return mode or _value(_option(result, "mode")), model or _value(_option(result, "model"))
 
 
-def settings(result: Mapping[str, object], session: str, wishes: Wishes) -> list[Setting]:
+def settings(result: Mapping[str, object], session: str, wishes: Mapping[str, str]) -> list[Setting]:
     """The requests that bring an opened session to what is wished, as far as the agent offers it.
 
     Args:
         result: The answer to `session/new`, `session/resume` or `session/load`.
         session: The session's id.
-        wishes: What is wanted.
+        wishes: What is wanted, the `mode` and the `model`; "" = the agent's own choice.
     """
     has = dict(zip(_METHODS, current(result), strict=True))
-    wanted = {"mode": wishes.mode, "model": wishes.model}
-    found = (_setting(result, session, name, wish) for name, wish in wanted.items() if wish != has[name])
-    return [setting for setting in found if setting is not None and setting.value]
+    wanted = ((name, wish) for name, wish in wishes.items() if wish not in ("", has[name]))
+    found = (_setting(result, session, name, wish) for name, wish in wanted)
+    return [setting for setting in found if setting is not None]
 
 
 def _setting(result: Mapping[str, object], session: str, name: str, wish: str) -> Setting | None:

@@ -29,10 +29,20 @@ from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.acp import failures, setup
-from hub.providers.acp.tools import AcpToolCalls, asked_about, choice, content_text, plan_event
+from hub.providers.acp.tools import AcpToolCalls, asked_about, choice, content_text
 from hub.providers.acp.usage import usage_events
 from hub.providers.acp.words import RunWords
-from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Stream, Write, how_it_ended
+from hub.providers.base import (
+    Assignment,
+    Ending,
+    Outcome,
+    ProcessExit,
+    Step,
+    Stream,
+    Write,
+    how_it_ended,
+    plan_event,
+)
 from hub.providers.rpc import Peer, RpcError, RpcNotification, RpcRequest, RpcResponse
 
 _NOTHING = "_hub/nothing"
@@ -79,7 +89,7 @@ class AcpStream(Stream):
         *,
         title: str,
         people: bool,
-        wishes: setup.Wishes | None = None,
+        wishes: Mapping[str, str] | None = None,
         sequential: bool = False,
     ) -> None:
         super().__init__()
@@ -90,7 +100,7 @@ class AcpStream(Stream):
         self._peer = Peer()
         self._tools = AcpToolCalls(sequential=sequential)
         self._permissions: dict[str, RpcRequest] = {}
-        self._wishes = wishes or setup.Wishes()
+        self._wishes = wishes or {}
         self._settings: list[setup.Setting] = []
         self._model = assignment.model
         self._now = 0.0
@@ -114,10 +124,6 @@ class AcpStream(Stream):
         return failures.classify(
             failures.words_of(error), failures.status_of(error), now, wording=self.wording
         )
-
-    def _from_exit(self, stderr: str, now: float, how: str) -> Failure:
-        """The failure of a process that left without an answer."""
-        return failures.from_exit(stderr, now, how, self.wording)
 
     def _describe(self, call: Mapping[str, object]) -> dict[str, object]:
         """Meta of a call that needs permission."""
@@ -192,7 +198,7 @@ class AcpStream(Stream):
 
     def _why(self, end: ProcessExit, now: float) -> Failure:
         how = f"{self._title} ended in its turn ({how_it_ended(end)})"
-        return self._from_exit(end.stderr_tail, now, how)
+        return self.wording.of_exit(end.stderr_tail, now, how)
 
     # Answers to our own requests: the id tells what was asked.
 
@@ -379,7 +385,7 @@ class AcpStream(Stream):
         return Step(events)
 
     def _plan(self, update: Mapping[str, object]) -> Step:
-        event = plan_event(jsonline.items(update.get("entries")))
+        event = plan_event(update.get("entries"))
         return Step([event] if event else ())
 
     def _flush(self, how: str = "") -> list[Event]:

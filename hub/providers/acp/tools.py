@@ -13,7 +13,7 @@ words, or not.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -159,21 +159,6 @@ def asked_of(call: Mapping[str, object]) -> dict[str, Any]:
     if told or "input" in meta:
         meta |= shown(dict(told) or {"title": jsonline.text(call.get("title"))})
     return meta
-
-
-def plan_event(entries: Sequence[object]) -> Event | None:
-    """The event of a plan; None for an empty one."""
-    steps = [jsonline.mapping(entry) for entry in entries]
-    plan = [said for step in steps if (said := jsonline.text(step.get("content")))]
-    rest = [
-        said
-        for step in steps
-        if (said := jsonline.text(step.get("content"))) and step.get("status") != "completed"
-    ]
-    if not plan:
-        return None
-    said = f"Plan: {len(plan) - len(rest)} of {len(plan)} done"
-    return Event(EventType.SYSTEM, said, {"plan": plan, "tasksRemaining": rest})
 
 
 def _places(call: Mapping[str, object]) -> list[object]:

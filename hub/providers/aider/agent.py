@@ -20,16 +20,14 @@ Options in `hub.toml`, all optional: `edit_format`, `auto_commits` (true lets Ai
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-
-import attrs
 
 from hub.domain.accounts.account import Account
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
 from hub.providers.aider.stream import AiderStream
-from hub.providers.base import Assignment, Capabilities, Launch, Stream
+from hub.providers.base import Assignment, Capabilities, Launch
 from hub.providers.provider import Provider
 
 PROMPT_FILE = "prompt.md"
@@ -62,23 +60,8 @@ _DEFAULT_PROVIDER = "openai"
 OPENING = Opening(("--read", "{brief}"))
 
 
-@attrs.frozen
 class Aider(Provider):
     """The provider `aider`."""
-
-    name: str = "aider"
-    display_name: str = "Aider"
-    program: str = "aider"
-    capabilities: Capabilities = attrs.field(default=Capabilities(cost=True, accounts=True))
-    install_command: Sequence[str] = ("uv", "tool", "install", "aider-chat")
-    login_command: Sequence[str] = ("aider",)
-    key_names: Sequence[str] = (
-        "ANTHROPIC_API_KEY",
-        "OPENAI_API_KEY",
-        "GEMINI_API_KEY",
-        "DEEPSEEK_API_KEY",
-        "OPENROUTER_API_KEY",
-    )
 
     def account_env(self, account: Account) -> Mapping[str, str]:
         """Where the account's `.env` is, and its own keys."""
@@ -106,10 +89,6 @@ class Aider(Provider):
         files = {PROMPT_FILE: _message(assignment).encode("utf-8", "replace")}
         return Launch(argv, self.environment(assignment, _ENV), assignment.worktree, files=files)
 
-    def stream(self, assignment: Assignment) -> Stream:
-        """A fresh fold."""
-        return AiderStream(assignment)
-
 
 def _message(assignment: Assignment) -> str:
     """Contract and task; a task that looks like one of Aider's own commands gets a head, for it is none."""
@@ -125,4 +104,18 @@ def _provider(model: str) -> str:
     return (provider if slash else _DEFAULT_PROVIDER).upper().replace("-", "_")
 
 
-PROVIDER = Aider()
+PROVIDER = Aider(
+    name="aider",
+    display_name="Aider",
+    stream=AiderStream,
+    capabilities=Capabilities(cost=True, accounts=True),
+    install_command=("uv", "tool", "install", "aider-chat"),
+    login_command=("aider",),
+    key_names=(
+        "ANTHROPIC_API_KEY",
+        "OPENAI_API_KEY",
+        "GEMINI_API_KEY",
+        "DEEPSEEK_API_KEY",
+        "OPENROUTER_API_KEY",
+    ),
+)

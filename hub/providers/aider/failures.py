@@ -1,6 +1,6 @@
 """Why Aider stopped: the errors of LiteLLM as it prints them -> failure class and reset.
 
-Owns: the table of LiteLLM's exceptions.
+Owns: what LiteLLM's exceptions are called that its makers' errors are not.
 Must not: keep state, or believe an exit code (it is 0 after nearly every failure).
 
 Order of belief: the words that say it plainly, for one exception stands for several things (a used-up quota and a
@@ -11,34 +11,19 @@ exception's name.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 import attrs
 
-from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.quota.resets import parse_reset
-from hub.providers.vendors import USED_UP
+from hub.providers.base import crash
+from hub.providers.vendors import TYPES, USED_UP
 from hub.providers.wording import Wording
 
 NO_ANSWER = "The model gave no answer: its safeguards blocked it, or it said nothing."
 WORDING = Wording()
 _USED_UP = re.compile(USED_UP, re.IGNORECASE)
-_NAMES: Mapping[str, FailureClass] = {
-    "RateLimitError": FailureClass.USAGE_LIMIT,
-    "RouterRateLimitError": FailureClass.USAGE_LIMIT,
-    "BudgetExceededError": FailureClass.USAGE_LIMIT,
-    "AuthenticationError": FailureClass.AUTH,
-    "PermissionDeniedError": FailureClass.AUTH,
-    "ContentPolicyViolationError": FailureClass.REFUSAL,
-    "ContextWindowExceededError": FailureClass.CONTEXT_OVERFLOW,
-    "InternalServerError": FailureClass.OVERLOAD,
-    "ServiceUnavailableError": FailureClass.OVERLOAD,
-    "BadGatewayError": FailureClass.OVERLOAD,
-    "APIConnectionError": FailureClass.OVERLOAD,
-    "APIError": FailureClass.OVERLOAD,
-    "Timeout": FailureClass.OVERLOAD,
-}
+_NAMES = {**TYPES, "APIError": FailureClass.OVERLOAD, "Timeout": FailureClass.OVERLOAD}
 _ERROR = re.compile(r"litellm\.(?:[a-z_]+\.)*([A-Z]\w{2,60}): ?(.*)", re.DOTALL)
 _RETRY = re.compile(r"Retrying in (\d{1,5}(?:\.\d{1,3})?) seconds\.\.\.")
 
@@ -79,21 +64,9 @@ def retry_delay(line: str) -> float | None:
     return float(found[1]) if found else None
 
 
-def retry_event(attempt: int, failure: Failure, delay: float, now: float) -> Event:
-    """The event of a retry."""
-    meta = {
-        "attempt": attempt,
-        "failure": failure.kind.value,
-        "delayMs": int(delay * 1000),
-        "resetsAt": int(now + delay) + 1,
-    }
-    said = f"Attempt {attempt} failed ({failure.text.partition(chr(10))[0]}), next in {delay:.1f} s"
-    return Event(EventType.RETRY, said, meta)
-
-
 def from_exit(head: str, stderr: str, how: str) -> Failure:
     """The failure of a run that ended before it came to work: what it said until then, else a crash."""
     words = "\n".join(part.strip() for part in (head[-2_000:], stderr[-2_000:]) if part.strip())
     if "No LLM model was specified" in words:
         return Failure(FailureClass.AUTH, words, source="exit")
-    return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")
+    return crash(how, words)

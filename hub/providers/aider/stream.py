@@ -25,7 +25,16 @@ from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.aider import checks, failures
 from hub.providers.aider.failures import Trouble
-from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Stream, how_it_ended
+from hub.providers.base import (
+    Assignment,
+    Ending,
+    Outcome,
+    ProcessExit,
+    Step,
+    Stream,
+    how_it_ended,
+    retry_event,
+)
 
 _FLUSH = 8_192
 _HEAD_LINES = 40
@@ -215,7 +224,7 @@ class AiderStream(Stream):
     def _retried(self, trouble: Trouble, delay: float, now: float) -> Step:
         self._attempts += 1
         failure = trouble.failure(now)
-        events = [failures.retry_event(self._attempts, failure, delay, now)]
+        events = [retry_event(self._attempts, failure, failure.text.partition("\n")[0], delay, now)]
         if trouble.hopeless:
             return self._fail(events, failure)
         self._trouble = None

@@ -17,15 +17,13 @@ bypass permissions; set for hub itself it is passed on).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from uuid import UUID
-
-import attrs
 
 from hub.domain.accounts.login import LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, Stdin
 from hub.providers.claude.stream import ClaudeStream
 from hub.providers.provider import Provider
 
@@ -64,31 +62,8 @@ LOGIN = (
 OPENING = Opening(("{prompt}",), resume=("--resume", "{session}", "{prompt}"))
 
 
-@attrs.frozen
 class Claude(Provider):
     """The provider `claude`."""
-
-    name: str = "claude"
-    display_name: str = "Claude Code"
-    program: str = "claude"
-    capabilities: Capabilities = attrs.field(
-        default=Capabilities(
-            replies=True,
-            interrupt=True,
-            resume=True,
-            accounts=True,
-            approvals=True,
-            quota=True,
-            cost=True,
-            system_prompt=True,
-        )
-    )
-    install_command: Sequence[str] = ("npm", "install", "-g", "@anthropic-ai/claude-code")
-    login_command: Sequence[str] = ("claude", "auth", "login")
-    login_stores: Sequence[LoginStore] = LOGIN
-    key_names: Sequence[str] = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN")
-    home_env: str = "CLAUDE_CONFIG_DIR"
-    base_url_env: str = "ANTHROPIC_BASE_URL"
 
     def refuses_root(
         self, options: Mapping[str, object], env: Mapping[str, str], *, asks: bool
@@ -119,10 +94,6 @@ class Claude(Provider):
             argv += ["--settings", str(assignment.run_dir / SETTINGS_FILE)]
         return Launch(argv, self.environment(assignment, _ENV), assignment.worktree, Stdin.PIPE, files)
 
-    def stream(self, assignment: Assignment) -> Stream:
-        """A fresh fold."""
-        return ClaudeStream(assignment)
-
 
 def _mode(options: Mapping[str, object], *, asks: bool) -> str:
     mode = jsonline.text(options.get("permission_mode")) or BYPASS
@@ -145,4 +116,24 @@ def _session(assignment: Assignment) -> list[str]:
         return []
 
 
-PROVIDER = Claude()
+PROVIDER = Claude(
+    name="claude",
+    display_name="Claude Code",
+    stream=ClaudeStream,
+    capabilities=Capabilities(
+        replies=True,
+        interrupt=True,
+        resume=True,
+        accounts=True,
+        approvals=True,
+        quota=True,
+        cost=True,
+        system_prompt=True,
+    ),
+    install_command=("npm", "install", "-g", "@anthropic-ai/claude-code"),
+    login_command=("claude", "auth", "login"),
+    login_stores=LOGIN,
+    key_names=("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"),
+    home_env="CLAUDE_CONFIG_DIR",
+    base_url_env="ANTHROPIC_BASE_URL",
+)

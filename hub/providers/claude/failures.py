@@ -98,22 +98,6 @@ def _class(told: Signs) -> FailureClass:
     return found or of_status(told.status or 0) or WORDING.of_error(told.text) or FailureClass.UNKNOWN
 
 
-def from_exit(stderr: str, now: float, how: str) -> Failure:
-    """The failure of a run that ended without a result: its standard error, else a crash.
-
-    Args:
-        stderr: The tail of standard error.
-        now: When it ended, epoch seconds.
-        how: How the process ended, in words.
-    """
-    words = stderr.strip()
-    kind = WORDING.of_stderr(words)
-    if kind is None:
-        return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")
-    reset = parse_reset(words, now, None) if kind is FailureClass.USAGE_LIMIT else None
-    return Failure(kind, words, reset, source="stderr")
-
-
 def retry_class(status: int | None, error: str) -> FailureClass:
     """What a retry of the agent's own ladder is about; a broken connection counts as an overload."""
     return FailureClass.AUTH if error in _AUTH_KINDS else of_status(status or 0) or FailureClass.OVERLOAD

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
 from hub.providers import jsonline
-from hub.providers.quota import QuotaClient, QuotaRequest, Share, document, instant, permille
+from hub.providers.quota import QuotaClient, QuotaRequest, Share, instant, permille
 from hub.providers.spent import SpentStore
 
 _TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -42,7 +42,7 @@ def spent(line: Mapping[str, object], _session: str) -> Used | None:
 
 def request(login: bytes, url: str, now: float) -> QuotaRequest | None:
     """The usage request; None without a login of a subscription, or when it has expired."""
-    found = jsonline.mapping(document(login).get("claudeAiOauth"))
+    found = jsonline.mapping((jsonline.read(login) or {}).get("claudeAiOauth"))
     token, expires = jsonline.text(found.get("accessToken")), jsonline.number(found.get("expiresAt"))
     if not token or (expires is not None and expires / 1000 <= now):
         return None

@@ -18,8 +18,8 @@ from glob import escape
 from hub.domain.detection.intel import FoundFile, Limits, Place, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import IntelDraft, mcp_of
 from hub.domain.detection.processes import Signature
-from hub.providers import records
-from hub.providers.jsonline import count, items, mapping, text, texts
+from hub.providers import chat, records
+from hub.providers.jsonline import items, mapping, text, texts
 from hub.providers.lines import RecordFold
 from hub.providers.places import kept_by
 from hub.providers.store import Files, LineStore, document, stem
@@ -183,11 +183,8 @@ class ClaudeFold(RecordFold):
     def _usage(self, value: Mapping[str, object]) -> None:
         """What a message used; that of a subagent is the session's too."""
         message = mapping(value.get("message"))
-        usage = mapping(message.get("usage"))
-        if usage:
-            tokens_in = sum(count(usage.get(name)) for name in _INPUT)
-            name = f"{text(message.get('id'))}:{text(value.get('requestId'))}"
-            self.draft.used(name, tokens_in, count(usage.get("output_tokens")))
+        name = f"{text(message.get('id'))}:{text(value.get('requestId'))}"
+        chat.used(self.draft, name, message.get("usage"), _INPUT, ("output_tokens",))
 
     def _call(self, tool: str, given: Mapping[str, object], key: str) -> None:
         if tool in _CHANGING:

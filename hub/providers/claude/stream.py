@@ -135,7 +135,7 @@ class ClaudeStream(Stream):
         if self._signs != failures.Signs():
             return failures.classify(self._signs, now)
         how = f"Claude Code ended without a result ({how_it_ended(end)})"
-        return failures.from_exit(end.stderr_tail, now, how)
+        return failures.WORDING.of_exit(end.stderr_tail, now, how)
 
     def _unknown(self, line: bytes) -> Step:
         """A tool result that was too long to be kept whole ends its call."""

@@ -23,14 +23,12 @@ import glob
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
-
-import attrs
+from collections.abc import Mapping
 
 from hub.domain.accounts.login import LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, Stdin
 from hub.providers.codex.stream import CodexStream
 from hub.providers.provider import Provider, Texts
 
@@ -47,29 +45,8 @@ LOGIN = (
 OPENING = Opening(("{prompt}",), resume=("resume", "{session}", "{prompt}"), roams=True)
 
 
-@attrs.frozen
 class Codex(Provider):
     """The provider `codex`."""
-
-    name: str = "codex"
-    display_name: str = "Codex"
-    program: str = "codex"
-    capabilities: Capabilities = attrs.field(
-        default=Capabilities(
-            replies=True,
-            interrupt=True,
-            resume=True,
-            accounts=True,
-            approvals=True,
-            quota=True,
-            system_prompt=True,
-        )
-    )
-    install_command: Sequence[str] = ("npm", "install", "-g", "@openai/codex")
-    login_command: Sequence[str] = ("codex", "login")
-    login_stores: Sequence[LoginStore] = LOGIN
-    key_names: Sequence[str] = ("CODEX_API_KEY", "OPENAI_API_KEY")
-    home_env: str = "CODEX_HOME"
 
     def launch(self, assignment: Assignment) -> Launch:
         """The command line: the app-server with its channel."""
@@ -99,10 +76,6 @@ class Codex(Provider):
                 )
                 return {"*mcp_resource*": why}
         return {}
-
-    def stream(self, assignment: Assignment) -> Stream:
-        """A fresh fold."""
-        return CodexStream(assignment)
 
     def _config(self, assignment: Assignment) -> list[str]:
         # Of all settings only these are hub's business: where the model is, and that Codex stays as it is.
@@ -167,4 +140,22 @@ def _toml(text: str) -> str:
     return json.dumps(text).replace("\x7f", "\\u007f")
 
 
-PROVIDER = Codex()
+PROVIDER = Codex(
+    name="codex",
+    display_name="Codex",
+    stream=CodexStream,
+    capabilities=Capabilities(
+        replies=True,
+        interrupt=True,
+        resume=True,
+        accounts=True,
+        approvals=True,
+        quota=True,
+        system_prompt=True,
+    ),
+    install_command=("npm", "install", "-g", "@openai/codex"),
+    login_command=("codex", "login"),
+    login_stores=LOGIN,
+    key_names=("CODEX_API_KEY", "OPENAI_API_KEY"),
+    home_env="CODEX_HOME",
+)

@@ -18,6 +18,8 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 
+import attrs
+
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
@@ -89,12 +91,9 @@ def classify(text: str, now: float, code: str = "", status: int | None = None) -
 
 def from_exit(stderr: str, now: float, how: str) -> Failure:
     """The failure of a run that ended without saying why: its standard error, else a crash."""
-    words = stderr.strip()
-    kind = WORDING.of_stderr(words)
-    if kind is None:
-        return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")
-    found = classify(words, now)
-    return Failure(found.kind, words, found.resets_at, found.window, source="stderr")
+    found = WORDING.of_exit(stderr, now, how)
+    crashed = found.kind is FailureClass.CRASH
+    return found if crashed else attrs.evolve(classify(found.text, now), source="stderr")
 
 
 def local_zone(now: float) -> tzinfo | None:

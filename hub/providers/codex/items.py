@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from hub.domain.event import Event, EventType
@@ -23,7 +23,6 @@ _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
 _UNWRAP_CAP = 16_384
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FAILED = frozenset({"failed", "declined"})
-_DONE = frozenset({"completed"})
 _QUIET = frozenset({"user_message", "hook_prompt", "function_call_output"})
 TOOLS: Mapping[str, str] = {
     "command_execution": "exec_command",
@@ -86,27 +85,6 @@ class ItemBook:
 def kind_of(item: Mapping[str, object]) -> str:
     """The item's type in snake_case."""
     return _CAMEL.sub("_", jsonline.text(item.get("type"))).lower()
-
-
-def plan_event(steps: Sequence[object], words: str) -> Event | None:
-    """The event of a plan; None for an empty one.
-
-    Args:
-        steps: `{step, status}` each.
-        words: The agent's explanation, if any.
-    """
-    plan, remaining = [], []
-    for step in map(jsonline.mapping, steps):
-        said = jsonline.text(step.get("step"))
-        if not said:
-            continue
-        plan.append(said)
-        if jsonline.text(step.get("status")) not in _DONE:
-            remaining.append(said)
-    if not plan:
-        return None
-    content = words or f"Plan: {len(plan) - len(remaining)} of {len(plan)} done"
-    return Event(EventType.SYSTEM, content, {"plan": plan, "tasksRemaining": remaining})
 
 
 def _said(kind: str, item: Mapping[str, object]) -> Event | None:

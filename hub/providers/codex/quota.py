@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 
 from hub.domain.quota.elsewhere import Used
 from hub.providers import jsonline
-from hub.providers.quota import QuotaClient, QuotaRequest, Share, document, instant, named, permille
+from hub.providers.codex.windows import window_name
+from hub.providers.quota import QuotaClient, QuotaRequest, Share, instant, permille
 from hub.providers.spent import SpentStore
 
-_USUAL = "codex"
 _MINUTE = 60
 
 
@@ -28,14 +28,13 @@ def record(line: Mapping[str, object]) -> Sequence[Share]:
     if payload.get("type") != "token_count" or at is None:
         return ()
     limit = jsonline.text(limits.get("limit_id"))
-    prefix = f"{limit}:" if limit and limit != _USUAL else ""
     found = []
     for slot in ("primary", "secondary"):
         state = jsonline.mapping(limits.get(slot))
         used, minutes = permille(state.get("used_percent")), jsonline.integer(state.get("window_minutes"))
         if used is not None:
-            name = slot if minutes is None else named(minutes)
-            found.append(Share(prefix + name, used, instant(state.get("resets_at")), at))
+            name = window_name(slot, minutes, limit)
+            found.append(Share(name, used, instant(state.get("resets_at")), at))
     return found
 
 
@@ -53,7 +52,7 @@ def spent(line: Mapping[str, object], session: str) -> Used | None:
 
 def request(login: bytes, url: str, now: float) -> QuotaRequest | None:
     """The usage request; None without a ChatGPT login: an API key has no such quota."""
-    tokens = jsonline.mapping(document(login).get("tokens"))
+    tokens = jsonline.mapping((jsonline.read(login) or {}).get("tokens"))
     token, account = jsonline.text(tokens.get("access_token")), jsonline.text(tokens.get("account_id"))
     if not token:
         return None
@@ -75,7 +74,7 @@ def answer(body: Mapping[str, object]) -> Sequence[Share]:
             jsonline.integer(state.get("limit_window_seconds")),
         )
         if used is not None:
-            name = slot if seconds is None else named(seconds // _MINUTE)
+            name = window_name(slot, None if seconds is None else seconds // _MINUTE)
             found.append(Share(name, used, instant(state.get("reset_at"))))
     return found
 

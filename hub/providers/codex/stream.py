@@ -36,10 +36,11 @@ from hub.providers.base import (
     Write,
     failure_event,
     how_it_ended,
+    plan_event,
 )
 from hub.providers.codex import failures
 from hub.providers.codex.asks import CodexRequests
-from hub.providers.codex.items import TEXT_CAP, ItemBook, plan_event
+from hub.providers.codex.items import TEXT_CAP, ItemBook
 from hub.providers.codex.windows import Windows, usage_event
 from hub.providers.rpc import Peer, RpcNotification, RpcRequest, RpcResponse
 
@@ -285,7 +286,7 @@ class CodexStream(Stream):
         return Step(self._windows.update(jsonline.mapping(params.get("rateLimits"))))
 
     def _plan(self, params: Mapping[str, object], _: float) -> Step:
-        event = plan_event(jsonline.items(params.get("plan")), jsonline.text(params.get("explanation")))
+        event = plan_event(params.get("plan"), step="step", words=jsonline.text(params.get("explanation")))
         return Step([event] if event else ())
 
     def _resolved(self, params: Mapping[str, object], _: float) -> Step:

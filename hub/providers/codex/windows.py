@@ -12,10 +12,9 @@ import attrs
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
+from hub.domain.quota.window import FULL
 from hub.providers import jsonline
 
-FULL = 1000
-"""Per mille at which a window is used up."""
 _SETTLED = 60
 """A reset that moves by fewer seconds than this is the same reset: some servers count it anew each time."""
 _NAMES: Mapping[int, str] = {
@@ -44,14 +43,13 @@ class Windows:
     def update(self, limits: Mapping[str, object]) -> list[Event]:
         """One event for each window that has changed."""
         limit = jsonline.text(limits.get("limitId"))
-        prefix = f"{limit}:" if limit and limit != _USUAL else ""
         events = []
         for slot in ("primary", "secondary"):
             state = jsonline.mapping(limits.get(slot))
             percent = jsonline.number(state.get("usedPercent"))
             if percent is None:
                 continue
-            name = prefix + _name(slot, jsonline.integer(state.get("windowDurationMins")))
+            name = window_name(slot, jsonline.integer(state.get("windowDurationMins")), limit)
             window = _Window(max(0, round(percent * 10)), jsonline.integer(state.get("resetsAt")))
             before = self._windows.get(name)
             self._windows[name] = window
@@ -93,8 +91,10 @@ def usage_event(tokens: Mapping[str, object], model: str) -> Event | None:
     return Event(EventType.USAGE, f"{counts['tokensIn']} tokens in, {counts['tokensOut']} out", meta)
 
 
-def _name(slot: str, minutes: int | None) -> str:
-    return slot if minutes is None else _NAMES.get(minutes, f"{minutes}_minutes")
+def window_name(slot: str, minutes: int | None, limit: str = "") -> str:
+    """The name of a window of so many minutes; with that of its limit, where it is another than the usual one."""
+    name = slot if minutes is None else _NAMES.get(minutes, f"{minutes}_minutes")
+    return f"{limit}:{name}" if limit and limit != _USUAL else name
 
 
 def _changed(before: _Window, after: _Window) -> bool:

@@ -18,14 +18,11 @@ is about its tools; with any but the first it asks), `partial` (text as it is wr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import attrs
-
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
-from hub.providers.copilot.stream import ALLOW_ALL, CopilotStream, approval_mode
+from hub.providers.acp.setup import approval_mode
+from hub.providers.base import Assignment, Capabilities, Launch, Stdin
+from hub.providers.copilot.stream import ALLOW_ALL, CopilotStream
 from hub.providers.provider import Provider
 
 _UNASKED = ("view", "rg", "grep", "glob", "task", "web_fetch", "web_search", "read_agent", "write_agent")
@@ -34,32 +31,13 @@ _UNASKED = ("view", "rg", "grep", "glob", "task", "web_fetch", "web_search", "re
 OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
 
 
-@attrs.frozen
 class Copilot(Provider):
     """The provider `copilot`."""
-
-    name: str = "copilot"
-    display_name: str = "GitHub Copilot CLI"
-    program: str = "copilot"
-    capabilities: Capabilities = attrs.field(
-        default=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True)
-    )
-    install_command: Sequence[str] = ("npm", "install", "-g", "@github/copilot")
-    login_command: Sequence[str] = ("copilot", "login")
-    key_names: Sequence[str] = (
-        "COPILOT_GITHUB_TOKEN",
-        "GH_TOKEN",
-        "GITHUB_TOKEN",
-        "COPILOT_PROVIDER_API_KEY",
-        "COPILOT_PROVIDER_BEARER_TOKEN",
-    )
-    home_env: str = "COPILOT_HOME"
-    base_url_env: str = "COPILOT_PROVIDER_BASE_URL"
 
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; standard input stays open as the channel."""
         argv = [assignment.program or self.program, "--acp", "--no-auto-update"]
-        if approval_mode(assignment) == ALLOW_ALL:
+        if approval_mode(assignment, ALLOW_ALL, "ask") == ALLOW_ALL:
             argv.append("--allow-all")
         if assignment.asks:
             argv += ["--excluded-tools", *_UNASKED]
@@ -68,9 +46,21 @@ class Copilot(Provider):
         argv += jsonline.texts(assignment.options.get("args"))
         return Launch(argv, self.environment(assignment), assignment.worktree, Stdin.PIPE)
 
-    def stream(self, assignment: Assignment) -> Stream:
-        """A fresh fold."""
-        return CopilotStream(assignment)
 
-
-PROVIDER = Copilot()
+PROVIDER = Copilot(
+    name="copilot",
+    display_name="GitHub Copilot CLI",
+    stream=CopilotStream,
+    capabilities=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True),
+    install_command=("npm", "install", "-g", "@github/copilot"),
+    login_command=("copilot", "login"),
+    key_names=(
+        "COPILOT_GITHUB_TOKEN",
+        "GH_TOKEN",
+        "GITHUB_TOKEN",
+        "COPILOT_PROVIDER_API_KEY",
+        "COPILOT_PROVIDER_BEARER_TOKEN",
+    ),
+    home_env="COPILOT_HOME",
+    base_url_env="COPILOT_PROVIDER_BASE_URL",
+)

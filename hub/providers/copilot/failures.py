@@ -8,10 +8,7 @@ The words of GitHub's own limits were read in the program, not seen: they need a
 
 from __future__ import annotations
 
-import re
-
-from hub.domain.failure import Failure, FailureClass
-from hub.providers.acp import failures as common
+from hub.domain.failure import FailureClass
 from hub.providers.wording import Wording
 
 WORDING = Wording(
@@ -38,19 +35,3 @@ WORDING = Wording(
     ),
     leads=r"(?:Last error|Execution failed|Model call failed): ",  # what the vendor said last comes behind it
 )
-_RETRY = re.compile(r"\bRetrying\b", re.IGNORECASE)
-
-
-def class_of(text: str, code: int = 0) -> FailureClass | None:
-    """The class that the words and the code tell; None when they tell none."""
-    return common.class_of(text, code, WORDING)
-
-
-def classify(text: str, now: float) -> Failure:
-    """The failure that an error in the model's place tells."""
-    return common.classify(text, 0, now, wording=WORDING)
-
-
-def is_retry(text: str) -> bool:
-    """Whether the program says that it tries again."""
-    return _RETRY.search(text) is not None

@@ -18,9 +18,9 @@ from collections.abc import Callable, Mapping
 from hub.domain.detection.intel import FoundFile
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
-from hub.providers import records
+from hub.providers import chat, records
 from hub.providers.grammar import Grammar, GrammarFold, Take
-from hub.providers.jsonline import count, integer, items, mapping, text
+from hub.providers.jsonline import integer, items, mapping, text
 from hub.providers.places import kept_by
 from hub.providers.store import LineStore, parent, stem
 
@@ -36,6 +36,7 @@ SIGNATURE = Signature(
     surfaces={"--acp": "editor", "--server": "editor"},
 )
 """How its processes look: a launcher, and the program, which holds a file of its session open."""
+_INPUT, _OUTPUT = ("inputTokens",), ("outputTokens",)
 _FAMILIES = frozenset(
     {
         "abort",
@@ -110,18 +111,14 @@ class CopilotFold(GrammarFold):
         used = mapping(data.get("usage"))
         self._metered = True
         self.draft.model = text(used.get("model")) or self.draft.model
-        self.draft.used("", count(used.get("inputTokens")), count(used.get("outputTokens")))
+        chat.used(self.draft, "", used, _INPUT, _OUTPUT)
 
     def _end(self, data: Mapping[str, object]) -> None:
         """The sums of this run of the program: they count only where no request told its own."""
         metrics = mapping(data.get("modelMetrics"))
         for model, figures in metrics.items() if not self._metered else ():
-            used = mapping(mapping(figures).get("usage"))
-            self.draft.used(
-                f"{model}:{self.draft.session_id}",
-                count(used.get("inputTokens")),
-                count(used.get("outputTokens")),
-            )
+            used = mapping(figures).get("usage")
+            chat.used(self.draft, f"{model}:{self.draft.session_id}", used, _INPUT, _OUTPUT)
 
     def _skills(self, data: Mapping[str, object]) -> None:
         for skill in map(mapping, items(data.get("skills"))):

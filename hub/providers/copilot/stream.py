@@ -24,14 +24,16 @@ from hub.domain.detection.intel_fold import DONE
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
 from hub.providers import jsonline
+from hub.providers.acp.failures import classify
+from hub.providers.acp.setup import approval_mode
 from hub.providers.acp.stream import AcpStream
-from hub.providers.acp.tools import ENDED, plan_event
-from hub.providers.base import Assignment, Step
+from hub.providers.acp.tools import ENDED
+from hub.providers.base import Assignment, Step, plan_event
 from hub.providers.copilot import failures
 from hub.providers.copilot.todos import Todos
 
 ALLOW_ALL = "allow-all"
-ASKS = "ask"
+_RETRY = re.compile(r"\bRetrying\b", re.IGNORECASE)
 _ASIDE = re.compile(r"(Error|Info|Warning): (.+)", re.DOTALL)
 
 
@@ -41,7 +43,9 @@ class CopilotStream(AcpStream):
     wording = failures.WORDING
 
     def __init__(self, assignment: Assignment) -> None:
-        super().__init__(assignment, title="Copilot", people=approval_mode(assignment) != ALLOW_ALL)
+        super().__init__(
+            assignment, title="Copilot", people=approval_mode(assignment, ALLOW_ALL, "ask") != ALLOW_ALL
+        )
         self._error: Failure | None = None
         self._attempts = 0
         self._todos = Todos()
@@ -53,9 +57,9 @@ class CopilotStream(AcpStream):
                 self._error = None
             return None
         if found[1] == "Error":
-            self._error = failures.classify(found[2], self._now)
+            self._error = classify(found[2], 0, self._now, wording=self.wording)
             return [*self._flush(), *self._tell(self._error)]
-        if failures.is_retry(found[2]):
+        if _RETRY.search(found[2]):
             self._attempts += 1
             return [Event(EventType.RETRY, jsonline.cap(found[2], 1024), {"attempt": self._attempts})]
         return [Event(EventType.SYSTEM, jsonline.cap(piece, 4096))]
@@ -69,17 +73,8 @@ class CopilotStream(AcpStream):
         steps = self._todos.ended(call, failed=status == "failed") if status in ENDED else None
         if steps is None:
             return step
-        entries = [
-            {"content": title, "status": "completed" if state in DONE else state} for title, state in steps
-        ]
-        event = plan_event(entries)
+        event = plan_event([{"content": title, "status": state} for title, state in steps], done=DONE)
         return attrs.evolve(step, events=[*step.events, *([event] if event else [])])
 
     def _wrong(self, stop: str) -> Failure | None:
         return self._error or super()._wrong(stop)
-
-
-def approval_mode(assignment: Assignment) -> str:
-    """The approval mode the user chose, by default `allow-all`; never that one where rules wait for its requests."""
-    mode = jsonline.text(assignment.options.get("approval_mode")) or ALLOW_ALL
-    return ASKS if mode == ALLOW_ALL and assignment.asks else mode

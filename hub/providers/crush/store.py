@@ -47,14 +47,14 @@ def _session(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
         if summary:
             draft.ignored()
             continue
-        value = {"role": role, "content": _blocks(records.decoded(_text(parts)))}
+        value = {"role": role, "content": _blocks(records.decoded(parts))}
         strange = chat.message(draft, value, key=text(name))
         draft.unknown(strange) if strange else draft.took()
     for row in database.select("sessions", _TOKENS, "WHERE id = ?", (hit.session_id,)):
         sent, received, plan = row
         draft.tokens_exact = False
         draft.total(count(sent), count(received))
-        draft.planned(records.todos(records.decoded(_text(plan))) or ())
+        draft.planned(records.todos(records.decoded(plan)) or ())
     if database.columns("files"):
         paths = database.select("files", ("path",), "WHERE session_id = ? ORDER BY rowid", (hit.session_id,))
         for (path,) in paths:
@@ -62,10 +62,6 @@ def _session(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
 
 
 _TOKENS = ("prompt_tokens", "completion_tokens", "todos")
-
-
-def _text(value: object) -> object:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
 def _blocks(parts: object) -> list[Mapping[str, object]]:

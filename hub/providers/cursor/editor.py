@@ -43,11 +43,11 @@ def _heads(database: Database, since: int) -> Iterator[Mapping[str, object]]:
         recent = "WHERE lastUpdatedAt >= ? AND NOT isSubagent"
         for name, updated, value in database.select("composerHeaders", columns, recent, (since,)):
             found = True
-            yield {**_object(value), "composerId": name, "lastUpdatedAt": updated}
+            yield {**mapping(records.decoded(value)), "composerId": name, "lastUpdatedAt": updated}
     listing = ("composer.composerHeaders",)
     for (value,) in database.select("ItemTable", ("value",), "WHERE key = ?", listing) if not found else ():
         found = True
-        yield from map(mapping, items(_object(value).get("allComposers")))
+        yield from map(mapping, items(mapping(records.decoded(value)).get("allComposers")))
     if not found and not database.columns("composerHeaders"):
         first = (*_between("composerData:"),)
         if database.select(_KEYS, ("key",), f"{_RANGE} LIMIT 1", first):
@@ -58,11 +58,11 @@ def conversation(database: Database, hit: StoreHit, draft: IntelDraft) -> None:
     """One conversation; each of its bubbles is a record."""
     key = (f"composerData:{hit.session_id}",)
     rows = database.select(_KEYS, ("value",), "WHERE key = ?", key)
-    about = _object(rows[0][0]) if rows else {}
+    about = mapping(records.decoded(rows[0][0])) if rows else {}
     draft.model = text(mapping(about.get("modelConfig")).get("modelName"))
     prefix = f"bubbleId:{hit.session_id}:"
     known = {
-        text(name)[len(prefix) :]: _object(value)
+        text(name)[len(prefix) :]: mapping(records.decoded(value))
         for name, value in database.select(_KEYS, ("key", "value"), _RANGE, _between(prefix))
     }
     for inline in map(mapping, items(about.get("conversation"))):
@@ -94,12 +94,6 @@ def _bubble(draft: IntelDraft, name: str, value: Mapping[str, object]) -> None:
     if call and call.get("status") in _WELL:
         records.called(draft, text(call.get("name")), call.get("rawArgs") or call.get("params"))
     draft.took()
-
-
-def _object(value: object) -> Mapping[str, object]:
-    """The JSON object in a value, which is text or bytes."""
-    words = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-    return mapping(records.decoded(words))
 
 
 def _between(prefix: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -34,10 +34,11 @@ _COMMAND = (sys.executable, "-I", "-S", str(Path(__file__).resolve().parent))
 """Isolated and without site-packages: it starts in 20 ms and no user's Python setting reaches it."""
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class Demo(Provider):
     """A provider of the demo pair."""
 
+    stream: Callable[[Assignment], Stream] = DemoStream
     program: str = sys.executable
     capabilities: Capabilities = attrs.field(
         default=Capabilities(
@@ -60,10 +61,6 @@ class Demo(Provider):
             argv[0] = assignment.program
         env = {name: self.environ[name] for name in PASSED_ENV if name in self.environ}
         return Launch(argv, {**env, **assignment.account.env}, assignment.worktree, Stdin.PIPE, files)
-
-    def stream(self, assignment: Assignment) -> Stream:
-        """A fresh fold."""
-        return DemoStream(assignment)
 
     def _job(self, assignment: Assignment) -> dict[str, object]:
         session = assignment.resume_id or assignment.native_id or f"demo-{assignment.dispatch_id}"
@@ -91,5 +88,5 @@ class Demo(Provider):
         return jsonline.mapping(given) or None
 
 
-FIRST = Demo("demo-first", "Demo agent 1")
-SECOND = Demo("demo-second", "Demo agent 2")
+FIRST = Demo(name="demo-first", display_name="Demo agent 1")
+SECOND = Demo(name="demo-second", display_name="Demo agent 2")

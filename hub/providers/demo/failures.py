@@ -29,8 +29,3 @@ def read(kind: str, message: Mapping[str, object]) -> Failure:
     resets_at = jsonline.integer(message.get("resetsAt")) if failure is FailureClass.USAGE_LIMIT else None
     window = WINDOW if failure is FailureClass.USAGE_LIMIT else ""
     return Failure(failure, jsonline.text(message.get("text")) or words, resets_at, window)
-
-
-def crash(how: str, stderr: str) -> Failure:
-    """The failure of a run that ended without a last line."""
-    return Failure(FailureClass.CRASH, f"{how}: {stderr.strip()}" if stderr.strip() else how, source="exit")

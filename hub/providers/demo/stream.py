@@ -13,7 +13,17 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Stream, Write, how_it_ended
+from hub.providers.base import (
+    Assignment,
+    Ending,
+    Outcome,
+    ProcessExit,
+    Step,
+    Stream,
+    Write,
+    crash,
+    how_it_ended,
+)
 from hub.providers.demo import failures
 
 _Handler = Callable[[Mapping[str, Any]], Step]
@@ -79,7 +89,7 @@ class DemoStream(Stream):
 
     def _why(self, end: ProcessExit, now: float) -> Failure:
         how = f"The demo agent ended without a last line ({how_it_ended(end)})"
-        return failures.crash(how, end.stderr_tail)
+        return crash(how, end.stderr_tail.strip())
 
     def _start(self, message: Mapping[str, object]) -> Step:
         self._session = jsonline.text(message.get("session"))

@@ -21,16 +21,15 @@ from __future__ import annotations
 import glob
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
-
-import attrs
+from collections.abc import Mapping
 
 from hub.domain.accounts.login import LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.domain.intent.amendment import Untold
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
-from hub.providers.gemini.stream import GeminiStream, approval_mode
+from hub.providers.acp.setup import approval_mode
+from hub.providers.base import Assignment, Capabilities, Launch, Stdin
+from hub.providers.gemini.stream import GeminiStream
 from hub.providers.provider import Provider, Texts
 
 LOGIN = (
@@ -65,23 +64,8 @@ _ENV = {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
 OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
 
 
-@attrs.frozen
 class Gemini(Provider):
     """The provider `gemini`."""
-
-    name: str = "gemini"
-    display_name: str = "Gemini CLI"
-    program: str = "gemini"
-    capabilities: Capabilities = attrs.field(
-        default=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True)
-    )
-    install_command: Sequence[str] = ("npm", "install", "-g", "@google/gemini-cli")
-    login_command: Sequence[str] = ("gemini",)
-    login_stores: Sequence[LoginStore] = LOGIN
-    key_names: Sequence[str] = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
-    home_env: str = "GEMINI_CLI_HOME"
-    base_url_env: str = "GOOGLE_GEMINI_BASE_URL"
-    untold: Collection[Untold] = (Untold.PLAN, Untold.STATUS)
 
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; standard input stays open as the channel."""
@@ -105,10 +89,6 @@ class Gemini(Provider):
                 return {"*": why}
         return {}
 
-    def stream(self, assignment: Assignment) -> Stream:
-        """A fresh fold."""
-        return GeminiStream(assignment)
-
 
 def _trusts(settings: str) -> bool:
     """Whether settings trust an MCP server; such as cannot be read, comments aside, may."""
@@ -125,4 +105,16 @@ def _without(found: re.Match[str]) -> str:
 
 _COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
-PROVIDER = Gemini()
+PROVIDER = Gemini(
+    name="gemini",
+    display_name="Gemini CLI",
+    stream=GeminiStream,
+    capabilities=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True),
+    install_command=("npm", "install", "-g", "@google/gemini-cli"),
+    login_command=("gemini",),
+    login_stores=LOGIN,
+    key_names=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    home_env="GEMINI_CLI_HOME",
+    base_url_env="GOOGLE_GEMINI_BASE_URL",
+    untold=(Untold.PLAN, Untold.STATUS),
+)

@@ -35,45 +35,8 @@ WORDING = Wording(
 )
 _ATTEMPT = re.compile(r"\s*Attempt (\d{1,6}) failed(?: with status (\d{3}))?", re.IGNORECASE)
 _DELAY = re.compile(r"\bRetrying after (\d{1,12})ms", re.IGNORECASE)
+_BACKOFF = "Retrying with backoff"
 _HINT = re.compile(r"\bPlease retry in |\"?retryDelay\"?: ?\"?\d|\breset after ", re.IGNORECASE)
-_ASKS_LOGIN = re.compile(
-    r"authorize the application|enter the authorization code|accounts\.google\.com/o/oauth2", re.IGNORECASE
-)
-
-
-@attrs.frozen
-class RetryAttempt:
-    """A retry that standard error tells of."""
-
-    number: int
-    status: int | None
-    kind: FailureClass | None
-
-
-def classify(text: str, code: int, now: float, hint: float | None) -> Failure:
-    """The failure; `hint` is the reset that standard error told, if any. See `hub.providers.acp.failures`."""
-    return common.classify(text, code, now, hint=hint, wording=WORDING)
-
-
-def from_exit(stderr: str, now: float, how: str) -> Failure:
-    """The failure of a run that ended without an answer: its standard error, else a crash."""
-    found = common.from_exit(stderr, now, how, WORDING)
-    return with_reset(found, last_hint(stderr, now), now) if found.kind is FailureClass.USAGE_LIMIT else found
-
-
-def attempt(line: str) -> RetryAttempt | None:
-    """The failed attempt that a line of standard error begins to tell of."""
-    found = _ATTEMPT.match(line)
-    if found is None:
-        return None
-    status = int(found[2]) if found[2] else None
-    return RetryAttempt(int(found[1]), status, WORDING.of_stderr(line) or of_status(status or 0))
-
-
-def retry_delay(line: str) -> float | None:
-    """Seconds until the next attempt, where the line tells them."""
-    found = _DELAY.search(line)
-    return int(found[1]) / 1000 if found else None
 
 
 def reset_hint(line: str, now: float) -> float | None:
@@ -81,11 +44,6 @@ def reset_hint(line: str, now: float) -> float | None:
     if not _HINT.search(line):
         return None
     return parse_reset(line, now, None)
-
-
-def asks_for_login(line: str) -> bool:
-    """Whether plain text on standard output is the start of an interactive login."""
-    return _ASKS_LOGIN.search(line) is not None
 
 
 def last_hint(stderr: str, now: float) -> float | None:
@@ -106,14 +64,12 @@ def with_reset(failure: Failure, hint: float | None, now: float) -> Failure:
     )
 
 
-_BACKOFF = "Retrying with backoff"
-
-
 class Retries:
     """The newest failed attempt and the newest reset."""
 
     def __init__(self) -> None:
-        self._attempt: RetryAttempt | None = None
+        self._attempt: dict[str, Any] = {}
+        """What was told of it."""
         self._hint: float | None = None
 
     def hint(self, now: float) -> float | None:
@@ -126,25 +82,32 @@ class Retries:
         hint = reset_hint(text, now)
         self._hint = self._hint if hint is None else hint
         events = []
-        if (began := attempt(text)) is not None:
+        if (began := _ATTEMPT.match(text)) is not None:
             events += self._told(None, now)
-            self._attempt = began
-        delay = retry_delay(text)
+            self._attempt = _about(began)
+        delay = _DELAY.search(text)
         if delay is not None or _BACKOFF in text:
-            events += self._told(delay, now)
+            events += self._told(int(delay[1]) / 1000 if delay else None, now)
         return events
 
     def _told(self, delay: float | None, now: float) -> list[Event]:
-        began, self._attempt = self._attempt, None
-        if began is None:
+        meta, self._attempt = self._attempt, {}
+        if not meta:
             return []
-        meta: dict[str, Any] = {"attempt": began.number}
-        if began.kind is not None:
-            meta["failure"] = began.kind.value
-        if began.status is not None:
-            meta["status"] = began.status
-        said = f"Attempt {began.number} failed"
+        said = f"Attempt {meta['attempt']} failed"
         if delay is not None:
             meta.update(delayMs=int(delay * 1000), resetsAt=int(now + delay) + 1)
             said = f"{said}, next in {delay:.1f} s"
         return [Event(EventType.RETRY, said, meta)]
+
+
+def _about(began: re.Match[str]) -> dict[str, Any]:
+    """What the line on which a failed attempt is begun to be told says of it."""
+    status = int(began[2]) if began[2] else None
+    kind = WORDING.of_stderr(began.string) or of_status(status or 0)
+    meta: dict[str, Any] = {"attempt": int(began[1])}
+    if kind is not None:
+        meta["failure"] = kind.value
+    if status is not None:
+        meta["status"] = status
+    return meta

@@ -14,13 +14,8 @@ from collections.abc import Mapping, Sequence
 from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
 from hub.providers import jsonline
-from hub.providers.quota import QuotaClient, QuotaRequest, Share, document, instant
+from hub.providers.quota import QuotaClient, QuotaRequest, Share, instant
 from hub.providers.spent import SpentStore
-
-
-def record(line: Mapping[str, object]) -> Sequence[Share]:
-    """Nothing: its transcripts hold tokens alone."""
-    return ()
 
 
 def spent(line: Mapping[str, object], session: str) -> Used | None:
@@ -34,7 +29,7 @@ def spent(line: Mapping[str, object], session: str) -> Used | None:
 
 def request(login: bytes, url: str, now: float) -> QuotaRequest | None:
     """The quota request; None without a Google login, or when it has expired."""
-    found = document(login)
+    found = jsonline.read(login) or {}
     token, expires = jsonline.text(found.get("access_token")), jsonline.number(found.get("expiry_date"))
     if not token or (expires is not None and expires / 1000 <= now):
         return None
@@ -54,9 +49,6 @@ def answer(body: Mapping[str, object]) -> Sequence[Share]:
 
 CLIENT = QuotaClient(
     home="",
-    store="",
-    mark=b"",
-    record=record,
     credentials=".gemini/oauth_creds.json",
     url="https://cloudcode-pa.googleapis.com",
     request=request,

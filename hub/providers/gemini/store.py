@@ -19,11 +19,11 @@ from collections.abc import Mapping
 from hub.domain.detection.intel import FoundFile, Limits, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import IntelDraft
 from hub.domain.detection.processes import Signature
-from hub.providers import records
-from hub.providers.jsonline import count, items, mapping, text
+from hub.providers import chat, records
+from hub.providers.jsonline import items, mapping, text
 from hub.providers.lines import RecordFold
 from hub.providers.places import kept_by
-from hub.providers.store import DocumentStore, Files, KindStore, LineStore, document, parent
+from hub.providers.store import DocumentStore, Files, KindStore, LineStore, beside, parent
 
 SIGNATURE = Signature(
     packages=("@google/gemini-cli",),
@@ -90,11 +90,8 @@ class GeminiFold(RecordFold):
 
     def _answer(self, value: Mapping[str, object], name: str) -> None:
         self.draft.model = text(value.get("model")) or self.draft.model
-        used = mapping(value.get("tokens"))
-        if used:
-            # `input` has the cached ones in it; thoughts are output that is told by itself.
-            out = count(used.get("output")) + count(used.get("thoughts"))
-            self.draft.used(name, count(used.get("input")), out)
+        # `input` has the cached ones in it; thoughts are output that is told by itself.
+        chat.used(self.draft, name, value.get("tokens"), ("input",), ("output", "thoughts"))
         for call in map(mapping, items(value.get("toolCalls"))):
             self._call(call)
 
@@ -157,10 +154,9 @@ def _project(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> 
     ):
         draft.cwd = root.at(0, 4096).decode("utf-8", "replace").strip()
     if not draft.cwd:
-        with contextlib.suppress(Unreadable):
-            known = document(files, hit.root, f"{hit.root}/projects.json", limits) or {}
-            projects = mapping(known.get("projects")).items()
-            draft.cwd = next((path for path, name in projects if slug in (name, _hashed(path))), "")
+        known = beside(files, hit, f"{hit.root}/projects.json", limits)
+        projects = mapping(known.get("projects")).items()
+        draft.cwd = next((path for path, name in projects if slug in (name, _hashed(path))), "")
 
 
 def _hashed(path: str) -> str:

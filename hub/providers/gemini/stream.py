@@ -23,6 +23,8 @@ from collections.abc import Mapping, Sequence
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
+from hub.providers.acp.failures import classify
+from hub.providers.acp.setup import YOLO, approval_mode
 from hub.providers.acp.stream import AcpStream
 from hub.providers.acp.tools import asked_of, content_text
 from hub.providers.base import Assignment, ProcessExit, Step
@@ -31,20 +33,23 @@ from hub.providers.gemini.failures import Retries
 from hub.providers.given import addresses, given, shown
 from hub.providers.rpc import RpcError
 
-YOLO = "yolo"
 _NO_POLICY = b"Policy file error"
 """One rule that it cannot read drops the whole file, and it goes on without."""
-ASKS = "default"
 _SHELL = "run_shell_command"
 _SEARCHES = frozenset({"grep_search", "search_file_content"})
 _NAMED = frozenset({"glob", "list_directory", "read_many_files"})
 _WITHIN = re.compile(r" within (.+)\Z", re.DOTALL)
 _IN = re.compile(r"\[in ([^\]]+)\]")
+_ASKS_LOGIN = re.compile(
+    r"authorize the application|enter the authorization code|accounts\.google\.com/o/oauth2", re.IGNORECASE
+)
 _MODE_UPDATE = re.compile(r"\[MODE_UPDATE\] \w{1,32}")
 
 
 class GeminiStream(AcpStream):
     """The fold over one dispatch of `gemini --acp`."""
+
+    wording = failures.WORDING
 
     def __init__(self, assignment: Assignment) -> None:
         people = approval_mode(assignment) != YOLO
@@ -59,16 +64,15 @@ class GeminiStream(AcpStream):
         return Step(self._retries.feed(line, now))
 
     def _why(self, end: ProcessExit, now: float) -> Failure:
-        if self._doomed is None:
-            return super()._why(end, now)
+        found = self._doomed or super()._why(end, now)
+        if found.kind is not FailureClass.USAGE_LIMIT:
+            return found
         hint = self._retries.hint(now) or failures.last_hint(end.stderr_tail, now)
-        return failures.with_reset(self._doomed, hint, now)
-
-    def _from_exit(self, stderr: str, now: float, how: str) -> Failure:
-        return failures.from_exit(stderr, now, how)
+        return failures.with_reset(found, hint, now)
 
     def _failure_of(self, error: RpcError, now: float) -> Failure:
-        return failures.classify(error.message, error.code, now, self._retries.hint(now))
+        hint = self._retries.hint(now)
+        return classify(error.message, error.code, now, hint=hint, wording=self.wording)
 
     def _fail(self, events: Sequence[Event], failure: Failure) -> Step:
         if failure.kind is FailureClass.USAGE_LIMIT and failure.resets_at is None:
@@ -104,15 +108,9 @@ class GeminiStream(AcpStream):
         return [Event(EventType.SYSTEM, piece)] if _MODE_UPDATE.fullmatch(piece) else None
 
     def _unknown(self, line: bytes) -> Step:
-        if not failures.asks_for_login(line.decode("utf-8", "replace")) or self._prompted:
+        if not _ASKS_LOGIN.search(line.decode("utf-8", "replace")) or self._prompted:
             return super()._unknown(line)
         if self._outcome is not None:
             return Step()
         text = "Gemini is not logged in: it asks for a login in the browser."
         return self._fail([], Failure(FailureClass.AUTH, text))
-
-
-def approval_mode(assignment: Assignment) -> str:
-    """The approval mode the user chose, by default `yolo`; never that one where rules wait for its requests."""
-    mode = jsonline.text(assignment.options.get("approval_mode")) or YOLO
-    return ASKS if mode == YOLO and assignment.asks else mode

@@ -23,17 +23,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import attrs
 
 from hub.domain.accounts.account import Account
 from hub.domain.accounts.login import ANY, LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, Stdin
 from hub.providers.opencode.asks import permission
 from hub.providers.opencode.stream import OpenCodeStream, model_of
 from hub.providers.provider import Provider
@@ -54,34 +52,8 @@ LOGIN = (
 OPENING = Opening(("--prompt", "{prompt}"), resume=("--session", "{session}"))
 
 
-@attrs.frozen
 class OpenCode(Provider):
     """The provider `opencode`."""
-
-    name: str = "opencode"
-    display_name: str = "OpenCode"
-    program: str = "opencode"
-    capabilities: Capabilities = attrs.field(
-        default=Capabilities(
-            replies=True,
-            interrupt=True,
-            resume=True,
-            accounts=True,
-            approvals=True,
-            cost=True,
-            system_prompt=True,
-        )
-    )
-    install_command: Sequence[str] = ("npm", "install", "-g", "opencode-ai")
-    login_command: Sequence[str] = ("opencode", "auth", "login")
-    login_stores: Sequence[LoginStore] = LOGIN
-    key_names: Sequence[str] = (
-        "OPENCODE_API_KEY",
-        "ANTHROPIC_API_KEY",
-        "OPENAI_API_KEY",
-        "GOOGLE_GENERATIVE_AI_API_KEY",
-        "OPENROUTER_API_KEY",
-    )
 
     def account_env(self, account: Account) -> Mapping[str, str]:
         """The account's XDG directories and its own keys."""
@@ -97,10 +69,6 @@ class OpenCode(Provider):
         argv = [*_BRIDGE, assignment.program or self.program]
         argv += jsonline.texts(assignment.options.get("args"))
         return Launch(argv, self.environment(assignment, own), assignment.worktree, Stdin.PIPE)
-
-    def stream(self, assignment: Assignment) -> Stream:
-        """A fresh fold."""
-        return OpenCodeStream(assignment)
 
 
 def _config(assignment: Assignment) -> dict[str, object]:
@@ -128,4 +96,27 @@ def _laid_over(config: Mapping[str, object], more: Mapping[str, object]) -> dict
     return merged
 
 
-PROVIDER = OpenCode()
+PROVIDER = OpenCode(
+    name="opencode",
+    display_name="OpenCode",
+    stream=OpenCodeStream,
+    capabilities=Capabilities(
+        replies=True,
+        interrupt=True,
+        resume=True,
+        accounts=True,
+        approvals=True,
+        cost=True,
+        system_prompt=True,
+    ),
+    install_command=("npm", "install", "-g", "opencode-ai"),
+    login_command=("opencode", "auth", "login"),
+    login_stores=LOGIN,
+    key_names=(
+        "OPENCODE_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "OPENAI_API_KEY",
+        "GOOGLE_GENERATIVE_AI_API_KEY",
+        "OPENROUTER_API_KEY",
+    ),
+)

@@ -19,24 +19,16 @@ from collections.abc import Mapping
 
 import attrs
 
-from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
-from hub.providers.vendors import USED_UP, of_status
+from hub.providers.vendors import TYPES, USED_UP, of_status
 from hub.providers.wording import Wording
 
 ABORTED = "MessageAbortedError"
 OVERFLOW = "ContextOverflowError"
 TOLD_WAIT = 60.0
 """Seconds: a longer wait than this is no back-off of the program's own but what the vendor told."""
-_NAMES: Mapping[str, FailureClass] = {
-    "ContentFilterError": FailureClass.REFUSAL,
-    OVERFLOW: FailureClass.CONTEXT_OVERFLOW,
-    "MessageOutputLengthError": FailureClass.CONTEXT_OVERFLOW,
-    "ProviderAuthError": FailureClass.AUTH,
-    "ProviderInitError": FailureClass.AUTH,
-}
 WORDING = Wording()
 _HARD = re.compile(USED_UP, re.IGNORECASE)
 
@@ -66,7 +58,7 @@ def of_error(error: Mapping[str, object], now: float) -> Failure:
     status = jsonline.integer(data.get("statusCode")) or 0
     body = jsonline.text(data.get("responseBody"))
     words = WORDING.of_error(said)
-    kind = _NAMES.get(name) or words or of_status(status) or WORDING.of_error(body) or FailureClass.UNKNOWN
+    kind = TYPES.get(name) or words or of_status(status) or WORDING.of_error(body) or FailureClass.UNKNOWN
     if kind is not FailureClass.USAGE_LIMIT:
         return Failure(kind, said)
     told = _retry_after(jsonline.mapping(data.get("responseHeaders")))
@@ -93,21 +85,3 @@ def retry(status: Mapping[str, object], now: float) -> Retry:
     kind = WORDING.of_error(said) or FailureClass.OVERLOAD
     limit = kind is FailureClass.USAGE_LIMIT
     return Retry(jsonline.count(status.get("attempt")), Failure(kind, said, at if limit else None), wait)
-
-
-def retry_event(told: Retry, now: float) -> Event:
-    """The event of a retry."""
-    meta: dict[str, object] = {
-        "attempt": told.attempt,
-        "failure": told.failure.kind.value,
-        "delayMs": int(told.wait * 1000),
-        "resetsAt": int(now + told.wait) + 1,
-    }
-    said = f"Attempt {told.attempt} failed ({told.failure.text}), next in {told.wait:.1f} s"
-    return Event(EventType.RETRY, said, meta)
-
-
-def from_exit(stderr: str, how: str) -> Failure:
-    """The failure of a run that ended without telling why: a crash, with what standard error says."""
-    words = stderr.strip()[-4000:]
-    return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")

@@ -182,19 +182,3 @@ def _result(meta: dict[str, object], state: Mapping[str, object]) -> Event:
         meta["exitCode"] = code
     meta["isError"] = state.get("status") == "error" or bool(code) or _ABORTED.search(said) is not None
     return Event(EventType.TOOL_RESULT, said or jsonline.text(state.get("title")), meta)
-
-
-def plan_event(properties: Mapping[str, object]) -> Event | None:
-    """The event of a todo list; None for an empty one."""
-    todos = [jsonline.mapping(todo) for todo in jsonline.items(properties.get("todos"))]
-    plan = [said for todo in todos if (said := jsonline.text(todo.get("content")))]
-    over = ("completed", "cancelled")
-    rest = [
-        said
-        for todo in todos
-        if (said := jsonline.text(todo.get("content"))) and todo.get("status") not in over
-    ]
-    if not plan:
-        return None
-    said = f"Plan: {len(plan) - len(rest)} of {len(plan)} done"
-    return Event(EventType.SYSTEM, said, {"plan": plan, "tasksRemaining": rest})

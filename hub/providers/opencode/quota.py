@@ -19,13 +19,12 @@ from collections.abc import Sequence
 from hub.domain.quota.elsewhere import Used
 from hub.providers import jsonline, openrouter, records
 from hub.providers.jsonline import count, integer, mapping, text
-from hub.providers.quota import document
 from hub.providers.spent import SpentStep, SpentStore
 from hub.providers.store import Database
 
 
 def _key(login: bytes) -> str:
-    return jsonline.text(jsonline.mapping(document(login).get("openrouter")).get("key"))
+    return jsonline.text(jsonline.mapping((jsonline.read(login) or {}).get("openrouter")).get("key"))
 
 
 CLIENT = openrouter.client(_key, home=".local/share", account="data", credentials="opencode/auth.json")

@@ -25,16 +25,29 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Stream, Write, how_it_ended
+from hub.providers.base import (
+    Assignment,
+    Ending,
+    Outcome,
+    ProcessExit,
+    Step,
+    Stream,
+    Write,
+    crash,
+    how_it_ended,
+    plan_event,
+    retry_event,
+)
 from hub.providers.opencode import failures, rest
 from hub.providers.opencode.asks import ALLOW, OpenCodeRequests, permission, rules
-from hub.providers.opencode.parts import PartBook, plan_event
+from hub.providers.opencode.parts import PartBook
 
 _TURN = "turn-1"
 _CUT_SHORT = "cut-short"
 _OWN = frozenset({"agents", "new", "load", "restrict", _TURN, _CUT_SHORT})
 _OK = range(200, 300)
 _OVERFLOWS = 2
+_STDERR = 4_000
 _QUIET = frozenset({
     "message.part.removed",
     "message.removed",
@@ -119,7 +132,7 @@ class OpenCodeStream(Stream):
 
     def _why(self, end: ProcessExit, now: float) -> Failure:
         how = f"OpenCode ended in its turn ({how_it_ended(end)})"
-        return self._doomed or self._error or failures.from_exit(end.stderr_tail, how)
+        return self._doomed or self._error or crash(how, end.stderr_tail.strip()[-_STDERR:])
 
     # The bridge, and its answers to our requests: the id tells what was asked.
 
@@ -211,7 +224,7 @@ class OpenCodeStream(Stream):
         if status.get("type") != "retry" or self._outcome is not None:
             return Step()
         retry = failures.retry(status, now)
-        events = [failures.retry_event(retry, now)]
+        events = [retry_event(retry.attempt, retry.failure, retry.failure.text, retry.wait, now)]
         return self._cut_short(events, retry.failure) if retry.hopeless else Step(events)
 
     def _erred(self, told: _Properties, sub: bool, now: float) -> Step:
@@ -267,7 +280,7 @@ class OpenCodeStream(Stream):
         return Step()
 
     def _plan(self, told: _Properties, sub: bool, now: float) -> Step:
-        event = None if sub else plan_event(told)
+        event = None if sub else plan_event(told.get("todos"), done=("completed", "cancelled"))
         return Step([event] if event else ())
 
     # The end.

@@ -26,16 +26,14 @@ about its tools; with any but the first it asks), `partial` (text as it is writt
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-
-import attrs
 
 from hub.domain.accounts.login import LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.acp.setup import approval_mode
+from hub.providers.base import Assignment, Capabilities, Launch, Stdin
 from hub.providers.provider import Provider
-from hub.providers.qwen.stream import QwenStream, approval_mode
+from hub.providers.qwen.stream import QwenStream
 
 DEFAULTS_FILE = "qwen-defaults.json"
 DEFAULTS = {
@@ -77,27 +75,8 @@ LOGIN = (
 OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
 
 
-@attrs.frozen
 class Qwen(Provider):
     """The provider `qwen`."""
-
-    name: str = "qwen"
-    display_name: str = "Qwen Code"
-    program: str = "qwen"
-    capabilities: Capabilities = attrs.field(
-        default=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True)
-    )
-    install_command: Sequence[str] = ("npm", "install", "-g", "@qwen-code/qwen-code")
-    login_command: Sequence[str] = ("qwen",)
-    login_stores: Sequence[LoginStore] = LOGIN
-    key_names: Sequence[str] = (
-        "OPENAI_API_KEY",
-        "DASHSCOPE_API_KEY",
-        "BAILIAN_CODING_PLAN_API_KEY",
-        "BAILIAN_TOKEN_PLAN_API_KEY",
-    )
-    home_env: str = "QWEN_HOME"
-    base_url_env: str = "OPENAI_BASE_URL"
 
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; standard input stays open as the channel."""
@@ -113,9 +92,21 @@ class Qwen(Provider):
         files = {DEFAULTS_FILE: json.dumps(defaults).encode()}
         return Launch(argv, env, assignment.worktree, Stdin.PIPE, files=files)
 
-    def stream(self, assignment: Assignment) -> Stream:
-        """A fresh fold."""
-        return QwenStream(assignment)
 
-
-PROVIDER = Qwen()
+PROVIDER = Qwen(
+    name="qwen",
+    display_name="Qwen Code",
+    stream=QwenStream,
+    capabilities=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True),
+    install_command=("npm", "install", "-g", "@qwen-code/qwen-code"),
+    login_command=("qwen",),
+    login_stores=LOGIN,
+    key_names=(
+        "OPENAI_API_KEY",
+        "DASHSCOPE_API_KEY",
+        "BAILIAN_CODING_PLAN_API_KEY",
+        "BAILIAN_TOKEN_PLAN_API_KEY",
+    ),
+    home_env="QWEN_HOME",
+    base_url_env="OPENAI_BASE_URL",
+)

@@ -11,7 +11,6 @@ error tells a reset is told at once ("Quota exhausted: ..."); any other 429 afte
 from __future__ import annotations
 
 from hub.domain.failure import FailureClass
-from hub.providers.acp import failures as common
 from hub.providers.wording import Wording
 
 WORDING = Wording(
@@ -28,8 +27,3 @@ WORDING = Wording(
     ),
     leads=r"<\d{3}> InternalError\.Algo\.\w+: ",
 )
-
-
-def class_of(text: str, code: int = 0) -> FailureClass | None:
-    """The class that the words and the code tell; None when they tell none."""
-    return common.class_of(text, code, WORDING)

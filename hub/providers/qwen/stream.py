@@ -17,13 +17,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hub.providers import jsonline
+from hub.providers.acp.setup import YOLO, approval_mode
 from hub.providers.acp.stream import AcpStream
 from hub.providers.acp.usage import usage_event
 from hub.providers.base import Assignment, Step
 from hub.providers.qwen import failures
-
-YOLO = "yolo"
-ASKS = "default"
 
 
 class QwenStream(AcpStream):
@@ -39,9 +37,3 @@ class QwenStream(AcpStream):
         used = usage_event(counts, self._assignment.model or self._model) if counts else None
         said = super()._message(update)
         return Step([*said.events, used]) if used else said
-
-
-def approval_mode(assignment: Assignment) -> str:
-    """The approval mode the user chose, by default `yolo`; never that one where rules wait for its requests."""
-    mode = jsonline.text(assignment.options.get("approval_mode")) or YOLO
-    return ASKS if mode == YOLO and assignment.asks else mode

@@ -14,11 +14,12 @@ from hub.providers.provider import Provider
 class One(Provider):
     """The facts alone."""
 
-    launch = stream = None
+    launch = None
 
 
-PROGRAM = One("one", "One", "one", Capabilities(), home_env="ONE_HOME", base_url_env="ONE_URL")
-BARE = One("two", "Two", "two", Capabilities())
+FACTS = {"display_name": "One", "stream": None, "capabilities": Capabilities()}
+PROGRAM = One(name="one", home_env="ONE_HOME", base_url_env="ONE_URL", **FACTS)
+BARE = One(name="two", **FACTS)
 
 
 def assignment(**fields):

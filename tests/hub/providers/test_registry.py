@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import attrs
 import pytest
 
 from hub.api.tables import parse_config
@@ -16,7 +17,9 @@ from hub.providers import registry
 from hub.providers.base import Assignment, Stream
 from hub.providers.provider import Provider, install_hint, refused_login_hint
 
-_MEMBERS = [member for member in vars(Provider) if not member.startswith("_")]
+_MEMBERS = [
+    member for member in (*attrs.fields_dict(Provider), *vars(Provider)) if not member.startswith("_")
+]
 """All that hub asks of an adapter; the registry imports by name, so no type checker sees one that is missing."""
 
 

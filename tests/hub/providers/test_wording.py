@@ -34,14 +34,13 @@ WORDINGS = {
     for module in (acp, aider, claude, codex, copilot, gemini, opencode, qwen)
 }
 ENDS = {
-    "acp": lambda line: acp.from_exit(line, NOW, HOW),
+    "acp": lambda line: acp.WORDING.of_exit(line, NOW, HOW),
     "aider": lambda line: aider.from_exit("", line, HOW),
-    "claude": lambda line: claude.from_exit(line, NOW, HOW),
+    "claude": lambda line: claude.WORDING.of_exit(line, NOW, HOW),
     "codex": lambda line: codex.from_exit(line, NOW, HOW),
-    "copilot": lambda line: acp.from_exit(line, NOW, HOW, copilot.WORDING),
-    "gemini": lambda line: gemini.from_exit(line, NOW, HOW),
-    "opencode": lambda line: opencode.from_exit(line, HOW),
-    "qwen": lambda line: acp.from_exit(line, NOW, HOW, qwen.WORDING),
+    "copilot": lambda line: copilot.WORDING.of_exit(line, NOW, HOW),
+    "gemini": lambda line: gemini.WORDING.of_exit(line, NOW, HOW),
+    "qwen": lambda line: qwen.WORDING.of_exit(line, NOW, HOW),
 }
 HARMLESS = {
     file.stem: file.read_text().splitlines()

@@ -17,8 +17,7 @@ from hub.domain.detection.detected import DetectedAgent, KeptSession
 from hub.domain.detection.intel import WHOLE, SessionIntel, StoreHit
 from hub.domain.quota.elsewhere import UNSEEN, Elsewhere
 from hub.io.stores import StoreFiles
-from hub.providers import stores
-from hub.providers.quota import document
+from hub.providers import jsonline, stores
 from hub.providers.registry import spent
 from tests.hub.providers.stores import home_of
 
@@ -281,7 +280,7 @@ def test_a_database_that_cannot_be_read_is_looked_at_when_it_has_changed(tmp_pat
 
 def lines(name, pattern):
     found = next((STORES / name).glob(pattern))
-    return [document(line) for line in found.read_bytes().splitlines()]
+    return [jsonline.read(line) for line in found.read_bytes().splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -303,6 +302,8 @@ def test_the_answers_of_a_real_session_add_up_to_what_its_store_tells(name, patt
     assert whole == intel.tokens_in + intel.tokens_out > 0
     assert len(told) > len({used.name for used in told}) or name in ("codex", "qwen")
     assert all(
-        client.mark in line for line in path.read_bytes().splitlines() if client.answer(document(line), "s")
+        client.mark in line
+        for line in path.read_bytes().splitlines()
+        if client.answer(jsonline.read(line) or {}, "s")
     )
     assert all(used.at > 1_700_000_000 for used in told)

@@ -88,14 +88,14 @@ def test_what_nobody_knows_fails_closed():
 
 
 def test_an_end_without_an_answer_is_a_crash_unless_its_words_tell_more():
-    assert failures.from_exit("", NOW, "It ended").kind is FailureClass.CRASH
-    assert failures.from_exit("    at chunk.js:503:28 (x)", NOW, "It ended").kind is FailureClass.CRASH
-    limit = failures.from_exit("Error: usage limit reached, try again in 2h", NOW, "It ended")
+    assert failures.WORDING.of_exit("", NOW, "It ended").kind is FailureClass.CRASH
+    assert failures.WORDING.of_exit("    at chunk.js:503:28 (x)", NOW, "It ended").kind is FailureClass.CRASH
+    limit = failures.WORDING.of_exit("Error: usage limit reached, try again in 2h", NOW, "It ended")
     assert (limit.kind, limit.resets_at, limit.source) == (LIMIT, NOW + 7200, "stderr")
 
 
 @given(st.text(), st.integers())
 def test_any_words_are_read_without_raising(text, code):
     failures.classify(text, code, NOW)
-    failures.from_exit(text, NOW, "It ended")
+    failures.WORDING.of_exit(text, NOW, "It ended")
     failures.words_of(RpcError(code, text, text))

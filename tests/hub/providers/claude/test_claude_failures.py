@@ -94,7 +94,7 @@ def test_only_a_limit_has_a_reset():
     ],
 )
 def test_standard_error_is_the_last_witness(stderr, kind, source):
-    failure = failures.from_exit(stderr, NOW, "it ended (exit code 1)")
+    failure = failures.WORDING.of_exit(stderr, NOW, "it ended (exit code 1)")
     assert (failure.kind, failure.source) == (kind, source)
     assert stderr in failure.text
 

@@ -11,6 +11,7 @@ import pytest
 from hub.domain.accounts.account import Account
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
+from hub.providers.acp.failures import class_of
 from hub.providers.base import Assignment, Ending, Stdin
 from hub.providers.copilot import failures
 from hub.providers.copilot.agent import PROVIDER
@@ -71,7 +72,7 @@ def test_environment_of_an_account():
     ],
 )
 def test_its_own_words_come_before_the_vendors(text, kind):
-    assert failures.class_of(text) is kind
+    assert class_of(text, wording=failures.WORDING) is kind
 
 
 def test_an_error_in_the_models_place_is_no_answer():

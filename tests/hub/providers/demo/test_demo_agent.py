@@ -58,7 +58,11 @@ def play(tmp_path: Path, worktree: Path) -> Callable[..., Run]:
             options=more.pop("options", options),
             **more,
         )
-        told = Demo(provider.name, provider.display_name, environ={"HUB_DEMO_PACE": "0", **(environ or {})})
+        told = Demo(
+            name=provider.name,
+            display_name=provider.display_name,
+            environ={"HUB_DEMO_PACE": "0", **(environ or {})},
+        )
         return drive(told, assignment, {"PATH": os.environ["PATH"]}, on_event=on_event, timeout=30)
 
     return run
@@ -354,7 +358,9 @@ class TestEnvironment:
         assert said(play(environ=environ, options={"script": str(other)})) == ["from the option"]
 
     def test_nothing_else_of_the_environment_reaches_the_child(self, tmp_path):
-        demo = Demo("demo-first", "x", environ={"HUB_DEMO_LOG": "/x", "HUB_SIGNING_KEY": "secret"})
+        demo = Demo(
+            name="demo-first", display_name="x", environ={"HUB_DEMO_LOG": "/x", "HUB_SIGNING_KEY": "secret"}
+        )
         launch = demo.launch(Assignment("d-1", "s-1", "p", tmp_path, tmp_path / "run"))
         assert launch.env == {"HUB_DEMO_LOG": "/x"}
 

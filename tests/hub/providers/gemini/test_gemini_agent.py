@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from hub.domain.accounts.account import Account
 from hub.domain.failure import FailureClass
+from hub.providers.acp.failures import classify
 from hub.providers.base import Assignment, Stdin
 from hub.providers.gemini import failures
 from hub.providers.gemini.agent import PROVIDER
@@ -60,12 +61,12 @@ def test_the_programs_own_system_prompt_is_not_replaced():
     ],
 )
 def test_words_then_code(text, code, kind):
-    assert failures.classify(text, code, NOW, None).kind is kind
+    assert classify(text, code, NOW, wording=failures.WORDING).kind is kind
 
 
 def test_an_error_body_is_told_in_its_own_words():
     body = '{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}'
-    assert failures.classify(body, 400, NOW, None).text == "API key not valid."
+    assert classify(body, 400, NOW, wording=failures.WORDING).text == "API key not valid."
 
 
 @pytest.mark.parametrize(
@@ -78,13 +79,14 @@ def test_an_error_body_is_told_in_its_own_words():
     ],
 )
 def test_a_short_wait_is_a_per_minute_limit(text, hint, window):
-    failure = failures.classify(text, 429, NOW, None if hint is None else NOW + hint)
+    at = None if hint is None else NOW + hint
+    failure = classify(text, 429, NOW, hint=at, wording=failures.WORDING)
     assert failure.window == window
 
 
 def test_numbers_in_a_stack_trace_are_no_status():
     stderr = "boom\n    at run (file:///x/chunk.js:503:28)\n"
-    assert failures.from_exit(stderr, NOW, "exit code 1").kind is FailureClass.CRASH
+    assert failures.WORDING.of_exit(stderr, NOW, "exit code 1").kind is FailureClass.CRASH
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,6 @@ def test_the_reset_on_standard_error(line, reset):
 
 @given(st.text(), st.integers(), st.none() | st.floats(allow_nan=False), st.floats(allow_nan=False))
 def test_any_words_are_read_without_raising(text, code, hint, now):
-    failures.classify(text, code, now, hint)
-    failures.from_exit(text, now, "exit code 1")
-    failures.attempt(text)
-    failures.retry_delay(text)
+    classify(text, code, now, hint=hint, wording=failures.WORDING)
+    failures.WORDING.of_exit(text, now, "exit code 1")
+    failures.Retries().feed(text.encode(), now)

@@ -10,6 +10,7 @@ import pytest
 
 from hub.domain.accounts.account import Account
 from hub.domain.failure import FailureClass
+from hub.providers.acp.failures import class_of
 from hub.providers.base import Assignment, Stdin
 from hub.providers.qwen import failures
 from hub.providers.qwen.agent import DEFAULTS_FILE, PROVIDER
@@ -82,7 +83,7 @@ def test_a_limit_is_told_after_one_round_of_retries_and_nothing_beside_the_task_
     ],
 )
 def test_its_own_words_come_before_the_vendors(text, code, kind):
-    assert failures.class_of(text, code) is kind
+    assert class_of(text, code, failures.WORDING) is kind
 
 
 def test_the_queue_it_asks_for_is_refused_at_once():
