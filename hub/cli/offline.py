@@ -24,7 +24,7 @@ from hub.actors.settings.keys import KeyFile
 from hub.api.providers import AccountStatus, ProviderConfig, ProviderStatus
 from hub.cli.context import client, note_left_out, project_dir
 from hub.cli.versions import Versions
-from hub.client.quick import ABSENT
+from hub.client.quick import unless_absent
 from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
 from hub.domain.missing import no_such
@@ -194,9 +194,5 @@ def ordered(
 
 
 def _or_here(ask: Callable[[], T], here: Callable[[], T]) -> T:
-    try:
-        return ask()
-    except HubError as error:
-        if error.code not in ABSENT:
-            raise
-    return here()
+    found = unless_absent(ask)
+    return here() if found is None else found
