@@ -18,14 +18,14 @@ import trio
 
 from hub import __version__
 from hub.acp.choices import PROFILE
-from hub.acp.connection import NOT_FOUND, EditorConnection, unknown
+from hub.acp.connection import NOT_FOUND, EditorConnection
 from hub.acp.conversation import EditorConversation, first_of
 from hub.acp.daemon import ProjectDaemon
 from hub.api.profiles import Profile
 from hub.api.providers import ProviderStatus
 from hub.api.sessions import Session, Sessions
 from hub.errors import Code, HubError
-from hub.wire.frames import INVALID_PARAMS, JsonObject, RefusedError
+from hub.wire.frames import INVALID_PARAMS, METHOD_NOT_FOUND, JsonObject, RefusedError
 from hub.wire.wires import Wires
 
 VERSION = 1
@@ -86,7 +86,7 @@ class EditorAgent:
             "session/set_config_option": self._set_option,
         }
         if method not in methods:
-            raise unknown(method)
+            raise RefusedError(METHOD_NOT_FOUND, "Method not found", method[:100])
         return await methods[method](params)
 
     def hear(self, method: str, params: JsonObject) -> None:

@@ -16,7 +16,6 @@ import trio
 from hub.errors import Code, HubError
 from hub.wire.frames import (
     INTERNAL_ERROR,
-    METHOD_NOT_FOUND,
     JsonObject,
     NotAMessageError,
     RefusedError,
@@ -191,8 +190,3 @@ def coded(request_id: str | int, error: HubError) -> JsonObject:
     said, hint = error.detail.rstrip(), _HINTS.get(error.code, error.hint)
     data = {"code": str(error.code), "hint": hint, "reason": said, "details": hint}
     return refused(request_id, INTERNAL_ERROR, f"{said} {hint}".strip(), data)
-
-
-def unknown(method: str) -> RefusedError:
-    """The refusal of a method that is not there."""
-    return RefusedError(METHOD_NOT_FOUND, "Method not found", method[:100])

@@ -259,7 +259,7 @@ class Conversation:
         elif meta.get("needsInput"):
             self._drop("")
             self.asks.append(AskItem(text, session_id=str(meta.get("sessionId", ""))))
-            self._heading_due(agent)
+            self.working = agent or self.working
             yield from self._under(agent, Said(text))
         elif meta.get("needsApproval"):
             self.asks.append(AskItem(str(meta.get("action", text)), number, str(meta.get("sessionId", ""))))
@@ -365,9 +365,6 @@ class Conversation:
             self.agent = agent
             yield Heading(agent, self._models.get(agent, ""))
         yield item
-
-    def _heading_due(self, agent: str) -> None:
-        self.working = agent or self.working
 
     def _once(self, text: str) -> bool:
         """Whether this trouble was not told yet, be it in other company."""

@@ -16,6 +16,7 @@ from hub.cli.clock import local
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.quota.spoken import WINDOWS, spoken
 from hub.domain.text.result import bare
+from hub.domain.text.safe import clip
 from hub.domain.wallclock import respoken
 
 Record = JsonObject
@@ -47,7 +48,7 @@ _LAST_WORDS = 12
 
 def line(record: Record, *, width: int = _WIDTH) -> str:
     """One record as one line: time, who, and what was said or done."""
-    text = _clipped(" ".join(_words(record, record.get("meta", {})).split()), width)
+    text = clip(" ".join(_words(record, record.get("meta", {})).split()), width)
     mark, colour = _LOOK.get(record["tag"], _STRANGE)
     return _who(record) + click.style(mark + text, fg=colour)
 
@@ -109,7 +110,7 @@ def _who(record: Record) -> str:
 def _below(record: Record, meta: Record) -> Iterator[str]:
     if _told(record, meta):
         for text in str(record["msg"]).rstrip().splitlines()[1:][-_LAST_WORDS:]:
-            yield _clipped(text.rstrip(), _WIDTH)
+            yield clip(text.rstrip(), _WIDTH)
     yield from _next(meta)
 
 
@@ -121,10 +122,6 @@ def _told(record: Record, meta: Record) -> bool:
 def _next(meta: Record) -> Iterator[str]:
     if meta.get("hint"):
         yield f"next: {meta['hint']}"
-
-
-def _clipped(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _words(record: Record, meta: Record, *, whole: bool = False) -> str:

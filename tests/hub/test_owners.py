@@ -12,7 +12,7 @@ import pytest
 from hub import owners as module
 from hub.client.whose import _among_own, insist_own
 from hub.errors import Code, HubError
-from hub.owners import Owner, Owners, UnknownOwnerError, alive
+from hub.owners import Owner, Owners, UnknownOwnerError, alive, peer
 
 ME = Owner(os.geteuid())
 PLACES = {
@@ -157,6 +157,12 @@ def test_where_the_kernel_does_not_tell_processes_are_looked_at() -> None:
         port = door.getsockname()[1]
         assert _among_own(port)
     assert not _among_own(port)
+
+
+def test_the_kernel_says_whose_the_other_end_of_a_unix_socket_is() -> None:
+    near, far = socket.socketpair()
+    with near, far:
+        assert peer(near) == Owner(os.geteuid())
 
 
 def test_another_users_unix_socket_is_sent_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
