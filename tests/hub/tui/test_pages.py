@@ -13,7 +13,7 @@ from hub.api.pipelines import Pipeline, RunStatus
 from hub.api.providers import ProviderConfig, ProviderStatus
 from hub.api.quota import Entry
 from hub.api.session import Cost
-from hub.tui import agents, cost, diffs, pipelines, providers, wallet
+from hub.tui import agents, cost, diffs, pipelines, providers, quota
 from hub.tui.look import ASCII
 from tests.hub.tui.kit import sees, shows
 from tests.hub.tui.kit import text as letters
@@ -51,7 +51,7 @@ def entry(**more):
 
 
 def test_the_wallet_says_when_the_wall_comes_and_when_it_resets():
-    shown = text(wallet.rows_of([entry()], NOW, ASCII))
+    shown = text(quota.rows_of([entry()], NOW, ASCII))
     assert shown[0] == "claude/work   1,200 tokens today"
     assert "5-hour   ###################. " in shown[1]
     assert "93 % used" in shown[1]
@@ -62,10 +62,10 @@ def test_the_wallet_says_when_the_wall_comes_and_when_it_resets():
 
 def test_the_nearest_wall_is_first_and_what_nobody_told_is_last():
     far, unknown = entry(etaMinutes=None), entry(fractionUsed=None)
-    shown = text(wallet.rows_of([unknown, far, entry()], NOW, ASCII))
+    shown = text(quota.rows_of([unknown, far, entry()], NOW, ASCII))
     assert [("wall" in line) for line in shown if "resets" in line] == [True, False]
     assert shown[-2:] == ["Nothing told yet", "  claude/work   1,200 tokens today"]
-    assert "once it works" in text(wallet.rows_of([unknown], NOW, ASCII))[0]
+    assert "once it works" in text(quota.rows_of([unknown], NOW, ASCII))[0]
 
 
 def graph(*nodes):
