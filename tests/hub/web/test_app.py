@@ -12,7 +12,15 @@ import trio
 from hub.api.base import Problem
 from hub.api.convert import structure
 from hub.errors import RULES, Code, HubError
-from hub.messages import AuditAppend, AuditHistory, EventsSince, RequestPause, RequestReply, StartRun
+from hub.messages import (
+    AuditAppend,
+    AuditHistory,
+    EventsSince,
+    GetStatus,
+    RequestPause,
+    RequestReply,
+    StartRun,
+)
 from hub.web import openapi
 from hub.web.problem import problem
 from hub.web.route import Route
@@ -21,6 +29,7 @@ from hub.web.stream import SOCKET, SSE
 from supervisors import ActorDied, Exit, ExitKind
 from tests.hub.web.fake import PIPELINE, Fake, Server, commit, record, running, with_work
 from tests.hub.web.wire import ask
+from tests.waiting import PATIENCE
 
 SHA = commit()
 GOOD: dict[str, Any] = {
@@ -237,6 +246,25 @@ async def test_error_texts_are_redacted():
         reply = await ask(server.port, "GET", "/api/status")
     assert b"sk-1" not in reply.body
     assert reply.body.count(b"[REDACTED]") == 4
+
+
+async def test_nothing_goes_on_for_whoever_has_gone():
+    asked, left = trio.Event(), trio.Event()
+
+    async def never(_: Any) -> Any:
+        asked.set()
+        try:
+            await trio.sleep_forever()
+        finally:
+            left.set()
+
+    async with running(Fake(instead={GetStatus: never})) as server:
+        stream = await trio.open_tcp_stream("127.0.0.1", server.port)
+        await stream.send_all(b"GET /api/status HTTP/1.1\r\nHost: localhost:%d\r\n\r\n" % server.port)
+        await asked.wait()
+        await stream.aclose()
+        with trio.fail_after(PATIENCE):
+            await left.wait()
 
 
 class Buggy(Fake):
