@@ -112,7 +112,6 @@ def session(made: Project, handoffs: int, said: int) -> tuple[list[dict[str, flo
 
 def resident(made: Project) -> float:
     """Megabytes of memory that the daemon takes."""
-    assert made.daemon is not None
     return psutil.Process(made.daemon.pid).memory_info().rss / 1e6
 
 

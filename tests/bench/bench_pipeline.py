@@ -176,7 +176,6 @@ def measure(
         watch = Watch(made.port, clients, handshake(made.port, batch=batch))
         time.sleep(0.5)
         api.post("/api/run", {"task": "emit"})
-        assert made.daemon is not None
         begun, used = time.monotonic(), cpu(made.daemon.pid)
         expected = int(rate * seconds)
         watch.read(expected, 60 + 4 * seconds)
@@ -220,7 +219,6 @@ def floor(
     words = [SERVE, str(folder / "floor"), str(rate), str(seconds), str(clients)]
     command = [sys.executable, "-m", "tests.bench.bench_pipeline", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
         watch = Watch(int(server.stdout.readline()), clients)
         watch.read(int(rate * seconds), 60 + 4 * seconds)
     return watch.percentiles()

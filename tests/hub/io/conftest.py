@@ -1,13 +1,21 @@
-"""A store that a test opens is closed when the test ends: Python 3.13 warns of a connection that nobody closed."""
+"""What a test leaves behind here is put right: stores that are open, failpoints that are armed."""
 
 import pytest
 
+from hub.io import failpoints
 from hub.io.events.store import EventStore
 from hub.io.graph.store import GraphStore
 
 
 @pytest.fixture(autouse=True)
+def disarmed():
+    yield
+    failpoints.disarm()
+
+
+@pytest.fixture(autouse=True)
 def stores_are_closed(monkeypatch):
+    """Python 3.13 warns of a connection that nobody closed."""
     opened = []
     for kind in (EventStore, GraphStore):
 

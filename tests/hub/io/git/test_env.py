@@ -11,15 +11,10 @@ import pytest
 from hub.errors import HubError
 from hub.io.git import commit_diff, snapshot
 from hub.io.git.env import environment, git
-from tests.hub.io.git.kit import in_commit, make_repo, session, sh
+from tests.hub.io.git.kit import in_commit, make_repo, sh
 
 LAZY = tuple(map(int, re.findall(r"\d+", sh(Path(), "version"))[:3])) >= (2, 39, 4)
 """Whether this git knows `GIT_NO_LAZY_FETCH`."""
-
-
-@pytest.fixture
-def root(tmp_path):
-    return make_repo(tmp_path / "repo")
 
 
 async def test_no_protocol_is_spoken_whatever_a_repository_names(root, tmp_path):
@@ -77,9 +72,8 @@ def test_a_missing_object_is_not_fetched(root, tmp_path):
         assert not ran(allowed)
 
 
-async def test_a_replacement_is_not_seen(root):
+async def test_a_replacement_is_not_seen(root, wt):
     """`GIT_NO_REPLACE_OBJECTS`: an agent's `git replace` would show a snapshot, and a diff, that were never made."""
-    wt = await session(root)
     (wt.path / "work.txt").write_text("true")
     taken = await snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
     blob = sh(root, "rev-parse", f"{taken.sha}:work.txt").strip()

@@ -1,6 +1,5 @@
 """The user's repository, diffs, the list of snapshots, rewinding, and the environment git runs in."""
 
-# bounded polls of another process
 from __future__ import annotations
 
 import os
@@ -22,13 +21,9 @@ from hub.io.git.env import (
 )
 from hub.io.git.refs import move_refs
 from hub.io.git.store import quoted
-from tests.hub.io.git.kit import make_repo, session, sh, untouched
+from tests.hub.io.git.kit import session, sh, untouched
+from tests.refusals import refuses
 from tests.waiting import changed, ends
-
-
-@pytest.fixture
-def root(tmp_path):
-    return make_repo(tmp_path / "repo")
 
 
 async def test_state_of_a_clean_and_a_dirty_tree(root):
@@ -66,23 +61,19 @@ async def test_on_a_feature_branch_the_diff_is_against_it(root):
 
 
 async def test_state_errors(tmp_path, root, monkeypatch):
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NOT_A_REPOSITORY):
         await api.repo_state(tmp_path)
-    assert caught.value.code is Code.NOT_A_REPOSITORY
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NO_PERMISSION):
         await api.repo_state(root)
-    assert caught.value.code is Code.NO_PERMISSION
 
 
 async def test_git_missing_and_folder_missing(root, tmp_path, monkeypatch):
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.WORKTREE_MISSING):
         await git("status", cwd=tmp_path / "nowhere")
-    assert caught.value.code is Code.WORKTREE_MISSING
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.GIT_MISSING):
         await git("status", cwd=root)
-    assert caught.value.code is Code.GIT_MISSING
 
 
 @pytest.mark.parametrize(
@@ -130,13 +121,11 @@ async def test_session_diff_without_the_main_branch_uses_where_the_session_began
     await work(root)
     sh(root, "branch", "-m", "main", "renamed")
     assert "new.txt" in (await api.session_diff(root, "main", "hub/s1")).diff
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.BRANCH_MISSING):
         await api.session_diff(root, "renamed", "hub/none")
-    assert caught.value.code is Code.BRANCH_MISSING
 
 
-async def test_a_huge_diff_is_cut_and_says_so(root):
-    wt = await session(root)
+async def test_a_huge_diff_is_cut_and_says_so(root, wt):
     (wt.path / "big").write_text("line of text\n" * 200_000)
     await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
     found = await api.session_diff(root, "main", "hub/s1")
@@ -188,17 +177,15 @@ async def test_a_name_from_outside_is_an_id_or_nothing(root, sha):
     await work(root)
     refs = sh(root, "for-each-ref")
     for call in (api.commit_diff(root, sha), api.rewind(root, sha)):
-        with pytest.raises(HubError) as caught:
+        with refuses(Code.NOT_FOUND):
             await call
-        assert caught.value.code is Code.NOT_FOUND
     assert sh(root, "for-each-ref") == refs
 
 
 async def test_the_id_of_a_tree_or_a_blob_is_no_snapshot(root):
     for name in ("HEAD^{tree}", "HEAD:a.txt"):
-        with pytest.raises(HubError) as caught:
+        with refuses(Code.NOT_FOUND):
             await api.commit_diff(root, sh(root, "rev-parse", name).strip())
-        assert caught.value.code is Code.NOT_FOUND
 
 
 async def test_rewind_makes_a_branch_and_moves_nothing(root):
