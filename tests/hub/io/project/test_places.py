@@ -35,13 +35,9 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_ensure_makes_0700_whatever_the_umask_and_hides_hub_from_git(repo):
-    old = os.umask(0)
-    try:
-        Places(repo).ensure()
-        Places(repo).ensure()
-    finally:
-        os.umask(old)
+def test_ensure_makes_0700_whatever_the_umask_and_hides_hub_from_git(repo, open_umask):
+    Places(repo).ensure()
+    Places(repo).ensure()
     places = Places(repo)
     for path in (places.hub_dir, places.worktrees, places.run_dir, places.git_dir, places.adopted):
         assert mode(path) == 0o700

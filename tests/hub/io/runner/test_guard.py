@@ -120,14 +120,9 @@ async def test_a_terminated_guard_stops_the_agent_in_order(run_dir, whom):
     assert (heard.verdict.code, heard.verdict.reason) == (0, "terminated")
 
 
-async def test_the_guards_hold_nothing_of_the_daemon(run_dir):
+async def test_the_guards_hold_nothing_of_the_daemon(run_dir, leak):
     """A pipe or a lock that the daemon had open would live on in them: stdio is /dev/null and the log."""
-    leak = os.open("/etc/passwd", os.O_RDONLY)
-    os.set_inheritable(leak, True)
-    try:
-        await spawn_runner(run_dir, script("import time; time.sleep(1000)"))
-    finally:
-        os.close(leak)
+    await spawn_runner(run_dir, script("import time; time.sleep(1000)"))
     claim = claim_of(run_dir)
     for name in ("pid", "guardianPid"):
         opened = _opened(claim[name])

@@ -93,19 +93,12 @@ async def test_a_failed_exec_is_told_with_its_errno(run_dir, argv, cwd, errno_na
     assert heard.stdout == b""
 
 
-async def test_the_agent_gets_exactly_its_environment_and_three_descriptors(run_dir, monkeypatch):
+async def test_the_agent_gets_exactly_its_environment_and_three_descriptors(run_dir, leak):
     """Nothing of the daemon's environment or open files reaches the agent."""
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "leak")
-    monkeypatch.setenv("HUB_SIGNING_KEY", "leak")
-    leak = os.open("/etc/passwd", os.O_RDONLY)
-    os.set_inheritable(leak, True)
-    try:
-        only = {"ONLY": "this", "LC_ALL": "C.UTF-8"}  # without a locale the agent's own Python would add one
-        # listdir opens one descriptor itself: it is the highest, and gone when the names are read.
-        text = "import os, json; print(json.dumps([dict(os.environ), sorted(map(int, os.listdir('/proc/self/fd')))[:-1]]))"
-        heard = await run_to_end(run_dir, script(text, env=only))
-    finally:
-        os.close(leak)
+    only = {"ONLY": "this", "LC_ALL": "C.UTF-8"}  # without a locale the agent's own Python would add one
+    # listdir opens one descriptor itself: it is the highest, and gone when the names are read.
+    text = "import os, json; print(json.dumps([dict(os.environ), sorted(map(int, os.listdir('/proc/self/fd')))[:-1]]))"
+    heard = await run_to_end(run_dir, script(text, env=only))
     environment, descriptors = json.loads(heard.stdout)
     assert environment == {**only, "HUB_RUN_ID": run_dir.name}
     assert descriptors == [0, 1, 2]
@@ -138,18 +131,14 @@ async def test_the_keys_in_the_launch_file_are_gone_before_the_agent_runs(run_di
             assert b"sk-secret" not in file.read_bytes()
 
 
-async def test_all_files_are_private_even_under_umask_000(run_dir):
+async def test_all_files_are_private_even_under_umask_000(run_dir, open_umask):
     """Prompts and keys are in them: 0600, whatever mask the daemon was started with."""
-    before = os.umask(0)
-    try:
-        async with attached(
-            run_dir, script("input()", stdin=StdinMode.PIPE, files={"prompt.md": b"x"})
-        ) as client:
-            await client.write("k", b"\n")
-            assert stat.S_IMODE((run_dir / "control.sock").stat().st_mode) == 0o600
-            await listen(client)
-    finally:
-        os.umask(before)
+    async with attached(
+        run_dir, script("input()", stdin=StdinMode.PIPE, files={"prompt.md": b"x"})
+    ) as client:
+        await client.write("k", b"\n")
+        assert stat.S_IMODE((run_dir / "control.sock").stat().st_mode) == 0o600
+        await listen(client)
     assert stat.S_IMODE(run_dir.stat().st_mode) == 0o700
     # The socket goes when the runner does, which may be now.
     modes = {

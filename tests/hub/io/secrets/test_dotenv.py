@@ -25,12 +25,8 @@ def test_no_file_is_no_keys(place):
     assert read_env(place, ALLOWED) == {}
 
 
-def test_what_is_written_is_read_and_only_the_owner_may(place):
-    old = os.umask(0)
-    try:
-        write_env(place, "ANTHROPIC_API_KEY", "sk", ALLOWED)
-    finally:
-        os.umask(old)
+def test_what_is_written_is_read_and_only_the_owner_may(place, open_umask):
+    write_env(place, "ANTHROPIC_API_KEY", "sk", ALLOWED)
     assert read_env(place, ALLOWED) == {"ANTHROPIC_API_KEY": "sk"}
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
 

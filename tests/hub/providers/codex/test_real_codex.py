@@ -213,15 +213,3 @@ def test_a_permission_is_asked_of_a_person_when_the_policy_says_so(models, repo,
     assert run.outcome.ending is Ending.DONE
     assert len(run.of(EventType.WAITING)) == 1
     assert (repo / "hello.txt").read_text() == "hi\n"
-
-
-def test_replaying_the_lines_tells_the_same(models, assign, env):
-    """The rule of the fold: same lines, same events, same writes."""
-    models.script("key", Turn.write("hello.txt", "hi\n"), Turn.limit())
-    assignment = assign()
-    run = drive(PROVIDER, assignment, env)
-    stream = PROVIDER.stream(assignment)
-    steps = [stream.open(), *(stream.feed(line, time.time()) for line in run.lines)]
-    told = [event for step in steps for event in step.events]
-    assert [(e.type, e.content) for e in told] == [(e.type, e.content) for e in run.events]
-    assert {write.key for step in steps for write in step.writes} == run.written
