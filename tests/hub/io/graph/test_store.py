@@ -17,6 +17,7 @@ from hub.errors import Code, HubError
 from hub.io.graph.facts import GraphCounts, absorb, counts, detail, note, of_session, put, set_note
 from hub.io.graph.schema import VERSION, connect
 from hub.io.graph.store import GraphStore
+from tests.refusals import refuses
 
 
 @pytest.fixture
@@ -118,9 +119,8 @@ def test_a_reader_sees_what_is_committed_while_another_writes(store):
 
 
 def test_a_reader_cannot_write(store):
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.READ_ONLY):
         store.read(set_note, "a", "1")
-    assert caught.value.code is Code.READ_ONLY
     assert store.damage is None
 
 
@@ -128,9 +128,8 @@ def test_it_is_there_again_after_a_close(path, store):
     store.write(absorb, [fact(1)], [])
     store.close()
     store.close()
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.UNAVAILABLE):
         store.read(counts)
-    assert caught.value.code is Code.UNAVAILABLE
     again = GraphStore.open(path)
     assert again.read(counts).nodes == 2
     assert again.damage is None
@@ -141,7 +140,6 @@ def test_it_is_there_again_after_a_close(path, store):
 def test_a_damaged_database_is_kept_aside_and_made_anew(path, content):
     path.write_bytes(content)
     store = GraphStore.open(path)
-    assert store.damage is not None
     assert store.damage.code is Code.STATE_CORRUPT
     (aside,) = path.parent.glob("graph.db.corrupt-*")
     assert aside.read_bytes() == content
@@ -160,9 +158,8 @@ def test_damage_found_on_the_way_is_told_and_the_next_question_is_answered(path,
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     found = GraphStore.open(path)
     if found.damage is None:
-        with pytest.raises(HubError) as caught:
+        with refuses(Code.STATE_CORRUPT):
             found.read(detail, 100)
-        assert caught.value.code is Code.STATE_CORRUPT
     assert found.damage is not None
     assert found.read(counts) == GraphCounts(0, 0, 0, 0)
     assert found.write(absorb, [fact(1)], []) is None
@@ -264,14 +261,12 @@ def test_a_step_between_versions_is_whole_or_not_done(path, monkeypatch):
 
 def test_what_is_no_file_is_told(path):
     path.mkdir()
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NO_PERMISSION):
         GraphStore.open(path)
-    assert caught.value.code is Code.NO_PERMISSION
 
 
 def test_no_link_is_followed(tmp_path):
     (tmp_path / "graph.db").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NO_PERMISSION):
         GraphStore.open(tmp_path / "graph.db")
-    assert caught.value.code is Code.NO_PERMISSION
     assert not (tmp_path / "elsewhere").exists()

@@ -44,13 +44,9 @@ def test_a_folder_that_cannot_be_made_keeps_nobody_from_working(tmp_path, where)
     assert daemons.note(tmp_path) is None
 
 
-def test_whoever_makes_the_folder_first_makes_it_private(tmp_path, monkeypatch):
+def test_whoever_makes_the_folder_first_makes_it_private(tmp_path, monkeypatch, open_umask):
     """A note is often the first thing that hub writes for a user; with an open mask its parent was open to all."""
     where = tmp_path / "state" / "hub" / "running"
     monkeypatch.setenv("HUB_STATE_DIR", str(where.parent))
-    before = os.umask(0)
-    try:
-        assert daemons.note(tmp_path) is not None
-    finally:
-        os.umask(before)
+    assert daemons.note(tmp_path) is not None
     assert [stat.S_IMODE(place.stat().st_mode) for place in (where.parent, where)] == [0o700, 0o700]

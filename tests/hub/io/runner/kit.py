@@ -6,7 +6,8 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import attrs
@@ -98,6 +99,16 @@ class Heard:
         return self.of(RunEnd)[-1]
 
 
+@asynccontextmanager
+async def attached(run_dir: Path, launch: AgentLaunch | None = None) -> AsyncIterator[RunnerClient]:
+    """A client that has attached from the first byte; with a launch, to a runner that is started for it."""
+    if launch is not None:
+        assert await spawn_runner(run_dir, launch)
+    async with RunnerClient(run_dir) as client:
+        await client.attach()
+        yield client
+
+
 async def listen(client: RunnerClient, until: Callable[[Heard], bool] = lambda _: False) -> Heard:
     """Read until the condition holds, or to the verdict."""
     heard = Heard()
@@ -117,9 +128,7 @@ async def lines(client: RunnerClient, count: int) -> list[str]:
 
 async def run_to_end(run_dir: Path, launch: AgentLaunch) -> Heard:
     """Start, and read everything."""
-    assert await spawn_runner(run_dir, launch)
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, launch) as client:
         heard = await listen(client)
         await client.detach()
     return heard

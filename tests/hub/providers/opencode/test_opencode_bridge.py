@@ -28,12 +28,10 @@ class Bridge:
 
     def line(self) -> dict[str, Any]:
         """The next line."""
-        assert self.process.stdout is not None
         return json.loads(self.process.stdout.readline())
 
     def ask(self, **request: Any) -> None:
         """One request."""
-        assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(request).encode() + b"\n")
         self.process.stdin.flush()
 
@@ -135,7 +133,6 @@ def test_a_server_that_does_not_come_up_is_told_with_its_words_on_standard_error
     assert told["bridge"] == "failed"
     assert "before it listened" in told["text"]
     assert bridge.process.wait(10) == 1
-    assert bridge.process.stderr is not None
     assert b"cannot open the database" in bridge.process.stderr.read()
 
 
