@@ -62,11 +62,11 @@ def validate(ctx: click.Context, *, file: str, as_json: bool) -> None:
     Example: hub pipeline validate pipelines.json
     """
     from hub.cli.beforehand import pipelines_of, providers_of
-    from hub.domain.pipeline.graph import check
+    from hub.domain.pipeline.graph import problems, refuse
 
     project = project_dir(ctx)
     found = _of_file(file) if file else pipelines_of(project)
-    check(found, providers_of(project))
+    refuse(problems(found, providers_of(project)))
     told = [{"name": item.name, "nodes": len(item.nodes)} for item in found]
     rows = [f"{item.name}: {counted(len(item.nodes), 'node')}, valid" for item in found]
     words = "\n".join(rows) or _NONE
