@@ -168,10 +168,10 @@ def read_bounded(path: Path, limit: int) -> bytes:
 
 
 def stamp_of(path: Path) -> object:
-    """What changes whenever the file does; None where it is not there."""
+    """What changes whenever the file does; None where it is not to be seen."""
     try:
         found = path.stat()
-    except FileNotFoundError:
+    except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
 

@@ -99,7 +99,6 @@ def test_an_empty_database_is_marked_and_known_again(folder):
         with opened(path) as db:
             sealed_db.claim(db, path)
     with opened(path) as db:
-        sealed_db.check(db, path)
         assert len(db.execute("SELECT code FROM hub_seal").fetchall()) == 1
 
 
@@ -132,7 +131,7 @@ def test_a_mark_is_for_one_place(folder):
         sealed_db.claim(db, path)
     path.rename(folder / "y.db")
     with opened(folder / "y.db") as db, pytest.raises(sealed_db.ForeignDatabaseError):
-        sealed_db.check(db, folder / "y.db")
+        sealed_db.claim(db, folder / "y.db")
 
 
 def test_a_planted_rollback_journal_is_not_acted_upon(folder):
