@@ -7,7 +7,6 @@ Must not: count, or be imported before somebody does: what it needs is imported 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 from hub.api.convert import unstructure
@@ -23,17 +22,17 @@ from hub.usage.counting import Count
 from hub.usage.machine import Moved, moved, used
 
 
-def told(counts: Sequence[Count], home: str, since: int, folder: Path) -> dict[str, object]:
+def told(count: Count, home: str, since: int, folder: Path) -> dict[str, object]:
     """Everything that is told. Waits until all is counted.
 
     Args:
-        counts: They have begun.
+        count: It has begun.
         home: The user's home directory.
         since: Epoch nanoseconds; only sessions written since then.
         folder: It may be in a project, whose accounts are looked for, too.
     """
     elsewhere, unknown = _moved(folder)
-    rows, gaps = used(counts, home, os.environ, since, elsewhere)
+    rows, gaps = used(count, home, os.environ, since, elsewhere)
     value = {"usage": unstructure(rows), "gaps": [*unknown, *gaps]}
     shown: dict[str, object] = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(
         plain_value(value)

@@ -48,10 +48,10 @@ def document(since_hours: int | None, folder: Path) -> dict[str, Any]:
     """
     since = 0 if since_hours is None else int((time.time() - since_hours * _HOUR) * 1e9)
     home = os.path.expanduser("~")  # noqa: PTH111  # where there is none it stays, and nothing is found
-    with counting(home, os.environ, since) as counts:
+    with counting(home, os.environ, since) as count:
         from hub.cli.summing import told  # processes count meanwhile: a sixth of the time
 
-        return told(counts, home, since, folder)
+        return told(count, home, since, folder)
 
 
 def listed(document: dict[str, Any]) -> str:

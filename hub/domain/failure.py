@@ -34,11 +34,9 @@ class Failure:
         text: The agent's own words, as read (redacted by the caller before they leave the adapter).
         resets_at: When the quota comes back, epoch seconds; None when nothing told.
         window: The quota window's name where known (`five_hour`, `seven_day`, `minute`, `day`...).
-        source: Where it was read: `stream`, `store`, `stderr` or `exit`.
     """
 
     kind: FailureClass
     text: str
     resets_at: float | None = None
     window: str = ""
-    source: str = "stream"

@@ -281,7 +281,7 @@ def failure_event(failure: Failure) -> Event:
 
 def crash(how: str, words: str) -> Failure:
     """The failure of a process that left without telling why, with what it wrote elsewhere, if anything."""
-    return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")
+    return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how)
 
 
 def retry_event(attempt: int, failure: Failure, why: str, wait: float, now: float) -> Event:

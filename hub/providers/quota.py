@@ -1,9 +1,10 @@
 """The shape of a provider's quota client: where its quota can be read besides its stream.
 
-Owns: `QuotaClient`, `Share` and `QuotaRequest`, and the reading of what all clients meet.
+Owns: `QuotaClient`, `Share` and `QuotaRequest`; `SpentStore`, what an agent's own sessions tell of its spending; and the
+reading of what all of them meet.
 Must not: open a file or a socket, or keep a login: a token is read at the moment of the call, and only the request
 that is sent holds it.
-Tests: tests/hub/providers/test_quota_clients.py
+Tests: tests/hub/providers/test_quota_clients.py, tests/hub/actors/detector/test_meter.py
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from typing import Any
 
 import attrs
 
+from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
+from hub.providers.store import Database
 
 _MILLIS = 1e11
 """Beyond it a number of seconds is one of milliseconds, or nonsense."""
@@ -72,6 +75,41 @@ class QuotaClient:
     mark: bytes = b""
     record: Callable[[Mapping[str, Any]], Sequence[Share]] = lambda _: ()
     account: str = ""
+
+
+@attrs.frozen
+class SpentStep:
+    """An answer that a database tells of.
+
+    Attributes:
+        at_ms: When its row was made.
+        folder: Where the agent works.
+        used: The answer.
+    """
+
+    at_ms: int
+    folder: str
+    used: Used
+
+
+@attrs.frozen(kw_only=True)
+class SpentStore:
+    """Where the answers of an agent's sessions stand, with what each used.
+
+    Attributes:
+        suffix: Of the sessions' files; those in another format tell nothing.
+        mark: Bytes that every record with an answer's usage in it has: all others are not even decoded.
+        answer: The answer that one record of a session's file tells, or tells of once more; the second argument names
+            the session.
+        beside: The folder, next to a session's file and named after it, that has its subagents' files; "" for none.
+        rows: Where the sessions are in a database: the steps made since a moment (epoch milliseconds), of all sessions.
+    """
+
+    suffix: str = ".jsonl"
+    mark: bytes = b""
+    answer: Callable[[Mapping[str, Any], str], Used | None] = lambda *_: None
+    beside: str = ""
+    rows: Callable[[Database, int], Sequence[SpentStep]] | None = None
 
 
 def instant(value: Any) -> float | None:

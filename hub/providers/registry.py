@@ -16,8 +16,7 @@ from hub.domain.config.reader import Config
 from hub.domain.detection.processes import Signature
 from hub.domain.missing import no_such
 from hub.providers.provider import Provider
-from hub.providers.quota import QuotaClient
-from hub.providers.spent import SpentStore
+from hub.providers.quota import QuotaClient, SpentStore
 
 if TYPE_CHECKING:
     from hub.domain.detection.adoption import Opening  # which brings the fold of intents

@@ -140,7 +140,7 @@ class Wording:
         if kind is None:
             return crash(how, words)
         reset = parse_reset(words, now, None) if kind is FailureClass.USAGE_LIMIT else None
-        return Failure(kind, words, reset, source="stderr")
+        return Failure(kind, words, reset)
 
     def begins(self, text: str, pattern: re.Pattern[str]) -> bool:
         """Whether a statement of an error begins with the pattern."""

@@ -1,4 +1,4 @@
-"""Whole files of an agent's sessions, counted by processes of their own.
+"""Whole files of Claude Code's sessions, counted by processes of their own.
 
 Owns: which files these are, which of them count, and what the processes have found together.
 Must not: import more than counting takes: until the first process begins, all but one processor are idle. Nor be used
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Self
 
 import attrs
@@ -19,8 +19,7 @@ import msgspec
 from hub.io.files.confined import FileRefusedError, open_below, refused
 from hub.io.files.walk import OutOfTime, tree
 from hub.io.processes.workers import Crew, processors
-from hub.providers import summed
-from hub.providers.summed import Sum, Totals
+from hub.providers.claude.totals import ClaudeTotals, Sum, everywhere, merged
 
 _WALK = 60.0
 """Seconds for one place: whoever asks for everything can wait."""
@@ -52,17 +51,19 @@ class _Answer:
 _answer = msgspec.msgpack.Decoder(_Answer).decode
 
 
+AGENT = "claude"
+"""Whose sessions hold copies of each other's answers: what all of them used takes every byte of every file."""
+
+
 class Count:
-    """The files of one agent, being counted. To be used as a context.
+    """The agent's files, being counted. To be used as a context.
 
     Attributes:
         gaps: Why something may be missing, in words.
     """
 
-    def __init__(self, provider: str) -> None:
-        self.provider = provider
+    def __init__(self) -> None:
         self.gaps: list[str] = []
-        self._summed = summed.load(provider)
         self._seen: set[tuple[int, int]] = set()
         self._crews: list[Crew] = []
 
@@ -83,7 +84,7 @@ class Count:
         """
         files = [file for env in envs for file in self._new(home, env, since_ns)]
         files.sort(key=lambda file: -file.size)  # so that nobody has much left when the others are done
-        counter = _Counter(self._summed.totals())
+        counter = _Counter()
         self._crews.append(Crew(files, counter.count, counter.answer, processors(PROCESSES)))
 
     def sum(self) -> Sum:
@@ -92,7 +93,7 @@ class Count:
         Raises:
             BrokenShareError: A process failed.
         """
-        return self._summed.merged(self._ask)
+        return merged(self._ask)
 
     def _ask(self, question: bytes) -> list[bytes]:
         answers = [_answer(one) for crew in self._crews for one in crew.ask(question)]
@@ -100,7 +101,7 @@ class Count:
         return [one.told for one in answers]
 
     def _new(self, home: str, env: Mapping[str, str], since_ns: int) -> Iterator[File]:
-        for place in self._summed.everywhere(home, env):
+        for place in everywhere(home, env):
             try:
                 below = (place.root, place.folder, place.suffix, place.depth)
                 for path, known in tree(*below, since_ns=since_ns, seconds=_WALK):
@@ -113,20 +114,18 @@ class Count:
 
 
 @contextmanager
-def counting(home: str, env: Mapping[str, str], since_ns: int) -> Iterator[tuple[Count, ...]]:
-    """A count for each agent whose files are counted whole, begun in the user's own environment. See `Count.begin`."""
-    with ExitStack() as stack:
-        counts = tuple(stack.enter_context(Count(name)) for name in summed.names())
-        for count in counts:
-            count.begin(home, [env], since_ns)
-        yield counts
+def counting(home: str, env: Mapping[str, str], since_ns: int) -> Iterator[Count]:
+    """A count, begun in the user's own environment. See `Count.begin`."""
+    with Count() as count:
+        count.begin(home, [env], since_ns)
+        yield count
 
 
 class _Counter:
     """One process, and all that it finds."""
 
-    def __init__(self, totals: Totals) -> None:
-        self._totals = totals
+    def __init__(self) -> None:
+        self._totals = ClaudeTotals()
         self._gaps: list[str] = []
 
     def count(self, files: Iterable[File]) -> None:

@@ -22,10 +22,10 @@ from hub.domain.config.reader import Config
 from hub.domain.detection.intel import StoreHit
 from hub.io.processes.workers import Crew, processors
 from hub.io.stores import StoreFiles
-from hub.providers import stores, summed
+from hub.providers import stores
+from hub.providers.claude.totals import Sum
 from hub.providers.provider import Provider
-from hub.providers.summed import Sum
-from hub.usage.counting import PROCESSES, Count
+from hub.usage.counting import AGENT, PROCESSES, Count
 
 
 @attrs.frozen
@@ -138,50 +138,47 @@ class _Sums:
 
 
 def used(
-    counts: Sequence[Count], home: str, env: Mapping[str, str], since_ns: int, moved: Sequence[Moved]
+    count: Count, home: str, env: Mapping[str, str], since_ns: int, moved: Sequence[Moved]
 ) -> tuple[list[UsageRow], list[str]]:
     """What the sessions that were written since then have used, all of each; and why something may be missing.
 
     By agent and model, the largest of an agent first.
 
     Args:
-        counts: What counts whole files, begun with the same home, environment and time.
+        count: What counts whole files, begun with the same home, environment and time.
         home: The user's home directory.
         env: The environment that says where agents keep their things.
         since_ns: Epoch nanoseconds; 0 = all there are.
         moved: Where else they keep them. A file that is reached in two ways counts once.
     """
-    for count in counts:
-        count.begin(home, [one.env for one in moved if one.provider == count.provider], since_ns)
+    count.begin(home, [one.env for one in moved if one.provider == AGENT], since_ns)
     files = StoreFiles(walk_seconds=_WALK)
     hits, gaps = _others(files, home, env, since_ns, moved)
     sums = _Sums(files)
     with Crew(hits, sums.count, sums.told, processors(PROCESSES)) as crew:
         for told in crew.ask(b""):
             sums.merge(told)
-    rows, unread = sums.rows, []
-    for count in counts:
-        found = count.sum()
-        rows += _split(count.provider, found)
-        if found.unreadable:
-            many = "" if found.unreadable == 1 else "s"
-            unread.append(f"{found.unreadable:,} record{many} of {count.provider} could not be read.")
+    found, unread = count.sum(), []
+    rows = [*sums.rows, *_split(found)]
+    if found.unreadable:
+        many = "" if found.unreadable == 1 else "s"
+        unread.append(f"{found.unreadable:,} record{many} of {AGENT} could not be read.")
     rows.sort(key=lambda row: (row.provider, -row.tokens_in, row.model))
-    return rows, [*gaps, *sums.gaps, *(gap for count in counts for gap in count.gaps), *unread]
+    return rows, [*gaps, *sums.gaps, *count.gaps, *unread]
 
 
-def _split(provider: str, found: Sum) -> Iterator[UsageRow]:
+def _split(found: Sum) -> Iterator[UsageRow]:
     for model, (out, fresh, written, cached) in found.models.items():
         used = (fresh + written + cached, out, cached, written)
         if any(used):  # else it is the program's own words, under the name of a model that is none
-            yield UsageRow(provider, model, *used, exact=not found.unreadable)
+            yield UsageRow(AGENT, model, *used, exact=not found.unreadable)
 
 
 def _others(
     files: StoreFiles, home: str, env: Mapping[str, str], since_ns: int, moved: Sequence[Moved]
 ) -> tuple[list[StoreHit], list[str]]:
     """The sessions that sum themselves up, each once, and why some may be missing."""
-    each = [name for name in stores.names() if name not in summed.names()]
+    each = [name for name in stores.names() if name != AGENT]
     searches = [stores.search(files, home, env, since_ns, only=each)]
     searches += [
         stores.search(files, home, one.env, since_ns, only=[one.provider])

@@ -26,7 +26,7 @@ from hub.domain.detection.intel import Limits, Place, Unreadable
 from hub.domain.quota.elsewhere import UNSEEN, Growth, Used
 from hub.io.stores import StoreFiles
 from hub.providers import jsonline
-from hub.providers.spent import SpentStore
+from hub.providers.quota import SpentStore
 
 MOST = 4 * 1024 * 1024
 """Bytes that are read of one file at a time; no record that tells of tokens is as long."""

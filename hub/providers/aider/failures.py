@@ -68,5 +68,5 @@ def from_exit(head: str, stderr: str, how: str) -> Failure:
     """The failure of a run that ended before it came to work: what it said until then, else a crash."""
     words = "\n".join(part.strip() for part in (head[-2_000:], stderr[-2_000:]) if part.strip())
     if "No LLM model was specified" in words:
-        return Failure(FailureClass.AUTH, words, source="exit")
+        return Failure(FailureClass.AUTH, words)
     return crash(how, words)

@@ -14,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
 from hub.providers import jsonline
-from hub.providers.quota import QuotaClient, QuotaRequest, Share, instant, permille
-from hub.providers.spent import SpentStore
+from hub.providers.quota import QuotaClient, QuotaRequest, Share, SpentStore, instant, permille
 
 _TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 

@@ -1,7 +1,8 @@
 """What Claude Code's sessions used, from all their bytes.
 
 Owns: where every file of records lies, and the sum over whole files, each message of a request counted once.
-Must not: open a file, or read any record but those with a usage.
+Must not: open a file, or read any record but those with a usage. Nor import a store: whatever a count imports before its
+first process begins is time in which none counts.
 
 Three records of a message repeat one usage, and a forked session's file begins with a copy of the other's records; so
 what is counted is a pair of message and request, in whichever file it stands. Older versions wrote what was known when
@@ -23,7 +24,6 @@ import attrs
 import msgspec
 
 from hub.providers.homes import home_of
-from hub.providers.summed import Sum, Summed, Tree
 
 _MARK = b'"usage":{'
 _KIND = b'"type":"'
@@ -35,6 +35,29 @@ _DEEP = 5
 
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+@attrs.frozen
+class Tree:
+    """Files below `root/folder` of this suffix: in its folders, in theirs, and so on, so many deep."""
+
+    root: str
+    folder: str
+    suffix: str
+    depth: int
+
+
+@attrs.frozen
+class Sum:
+    """What was counted.
+
+    Attributes:
+        models: Output, fresh input, input written to a cache and read from it, by model.
+        unreadable: Records that should tell of a usage and could not be read.
+    """
+
+    models: Mapping[str, Sequence[int]]
+    unreadable: int
 
 
 @attrs.define
@@ -74,7 +97,7 @@ class _Told:
     Attributes:
         sums: Of all its answers.
         marks: The hash of each answer's name, eight bytes; the same in all children of one process.
-        unreadable: As `Totals.unreadable`.
+        unreadable: As `ClaudeTotals.unreadable`.
     """
 
     sums: _Sums
@@ -212,7 +235,7 @@ def merged(ask: Callable[[bytes], Sequence[bytes]]) -> Sum:
     """What several have counted, an answer that more than one of them has once.
 
     Args:
-        ask: What `Totals.answer` of each says to a question. All are children of this process, or it itself.
+        ask: What `ClaudeTotals.answer` of each says to a question. All are children of this process, or it itself.
     """
     told = [_told(one) for one in ask(b"")]
     sums: _Sums = {}
@@ -233,6 +256,3 @@ def merged(ask: Callable[[bytes], Sequence[bytes]]) -> Sum:
                 _add(sums, min(known, used), -1)
             largest[name] = used if known is None else max(known, used)
     return Sum(sums, sum(one.unreadable for one in told))
-
-
-SUMMED = Summed(everywhere, ClaudeTotals, merged)

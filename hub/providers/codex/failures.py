@@ -18,8 +18,6 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 
-import attrs
-
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
@@ -92,8 +90,7 @@ def classify(text: str, now: float, code: str = "", status: int | None = None) -
 def from_exit(stderr: str, now: float, how: str) -> Failure:
     """The failure of a run that ended without saying why: its standard error, else a crash."""
     found = WORDING.of_exit(stderr, now, how)
-    crashed = found.kind is FailureClass.CRASH
-    return found if crashed else attrs.evolve(classify(found.text, now), source="stderr")
+    return found if found.kind is FailureClass.CRASH else classify(found.text, now)
 
 
 def local_zone(now: float) -> tzinfo | None:

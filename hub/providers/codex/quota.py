@@ -14,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from hub.domain.quota.elsewhere import Used
 from hub.providers import jsonline
 from hub.providers.codex.windows import window_name
-from hub.providers.quota import QuotaClient, QuotaRequest, Share, instant, permille
-from hub.providers.spent import SpentStore
+from hub.providers.quota import QuotaClient, QuotaRequest, Share, SpentStore, instant, permille
 
 _MINUTE = 60
 

@@ -60,7 +60,6 @@ def with_reset(failure: Failure, hint: float | None, now: float) -> Failure:
         failure,
         resets_at=hint,
         window=failure.window or common.window(failure.text, hint - now),
-        source="stderr",
     )
 
 

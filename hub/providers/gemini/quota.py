@@ -14,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
 from hub.providers import jsonline
-from hub.providers.quota import QuotaClient, QuotaRequest, Share, instant
-from hub.providers.spent import SpentStore
+from hub.providers.quota import QuotaClient, QuotaRequest, Share, SpentStore, instant
 
 
 def spent(line: Mapping[str, object], session: str) -> Used | None:

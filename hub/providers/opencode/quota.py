@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from hub.domain.quota.elsewhere import Used
 from hub.providers import jsonline, openrouter, records
 from hub.providers.jsonline import count, integer, mapping, text
-from hub.providers.spent import SpentStep, SpentStore
+from hub.providers.quota import SpentStep, SpentStore
 from hub.providers.store import Database
 
 

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 
 from hub.domain.quota.elsewhere import Used
 from hub.providers.jsonline import count, mapping, text
-from hub.providers.quota import instant
-from hub.providers.spent import SpentStore
+from hub.providers.quota import SpentStore, instant
 
 
 def answer(line: Mapping[str, object], _session: str) -> Used | None:

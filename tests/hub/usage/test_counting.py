@@ -15,7 +15,7 @@ _COUNTED = """
 import json, sys
 from hub.usage.counting import counting
 home, *envs = sys.argv[1:]
-with counting(home, {"CLAUDE_CONFIG_DIR": envs[0]}, 0) as (count,):
+with counting(home, {"CLAUDE_CONFIG_DIR": envs[0]}, 0) as count:
     count.begin(home, [{"CLAUDE_CONFIG_DIR": env} for env in envs], 0)
     found = count.sum()
 print(json.dumps([sum(figures[0] for figures in found.models.values()), found.unreadable, count.gaps]))
@@ -27,7 +27,7 @@ root, path = sys.argv[1:]
 class Gone(counting.Count):
     def _new(self, *_):
         yield counting.File(root, path, 9)
-with Gone("claude") as count:
+with Gone() as count:
     count.begin("home", [{}], 0)
     print(json.dumps([len(count.sum().models), count.gaps]))
 """

@@ -91,7 +91,7 @@ def test_an_end_without_an_answer_is_a_crash_unless_its_words_tell_more():
     assert failures.WORDING.of_exit("", NOW, "It ended").kind is FailureClass.CRASH
     assert failures.WORDING.of_exit("    at chunk.js:503:28 (x)", NOW, "It ended").kind is FailureClass.CRASH
     limit = failures.WORDING.of_exit("Error: usage limit reached, try again in 2h", NOW, "It ended")
-    assert (limit.kind, limit.resets_at, limit.source) == (LIMIT, NOW + 7200, "stderr")
+    assert (limit.kind, limit.resets_at) == (LIMIT, NOW + 7200)
 
 
 @given(st.text(), st.integers())

@@ -85,17 +85,17 @@ def test_only_a_limit_has_a_reset():
 
 
 @pytest.mark.parametrize(
-    ("stderr", "kind", "source"),
+    ("stderr", "kind"),
     [
-        ("", FailureClass.CRASH, "exit"),
-        ("Segmentation fault", FailureClass.CRASH, "exit"),
-        ("Not logged in · Please run /login", FailureClass.AUTH, "stderr"),
-        ("Claude AI usage limit reached, resets 4:54am (UTC)", FailureClass.USAGE_LIMIT, "stderr"),
+        ("", FailureClass.CRASH),
+        ("Segmentation fault", FailureClass.CRASH),
+        ("Not logged in · Please run /login", FailureClass.AUTH),
+        ("Claude AI usage limit reached, resets 4:54am (UTC)", FailureClass.USAGE_LIMIT),
     ],
 )
-def test_standard_error_is_the_last_witness(stderr, kind, source):
+def test_standard_error_is_the_last_witness(stderr, kind):
     failure = failures.WORDING.of_exit(stderr, NOW, "it ended (exit code 1)")
-    assert (failure.kind, failure.source) == (kind, source)
+    assert failure.kind is kind
     assert stderr in failure.text
 
 
