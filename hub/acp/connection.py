@@ -18,7 +18,7 @@ from hub.wire.frames import (
     RefusedError,
     refused,
 )
-from hub.wire.wires import LAST_WORDS, LineConnection, Wires
+from hub.wire.wires import LAST_WORDS, LineConnection
 
 MAX_LINE = 16 * 1024 * 1024
 """Bytes of a message: files that the user adds come within the prompt."""
@@ -44,13 +44,10 @@ class EditorConnection:
     """One editor.
 
     Args:
-        wires: See `Wires.claim`.
+        line: Its messages, one a line.
     """
 
-    wires: Wires
-    _line: LineConnection = attrs.field(
-        default=attrs.Factory(lambda self: LineConnection(self.wires, MAX_LINE), takes_self=True)
-    )
+    _line: LineConnection
     _asked: dict[str, _Asked] = attrs.field(factory=dict)
     _last: int = 0
     _lasting: set[trio.CancelScope] = attrs.field(factory=set)
