@@ -14,10 +14,10 @@ from itertools import pairwise
 import attrs
 
 from hub.domain.jsonvalue import JsonObject
-from hub.domain.text.figures import lowered
+from hub.domain.text.figures import agent_of, lowered
 from hub.tui.look import Look
 from hub.tui.rows import Row, row, wrapped
-from hub.tui.words import for_people, named, time_of
+from hub.tui.words import for_people, time_of
 
 _HOME = "RUNNING"
 _CELLS = 30
@@ -78,12 +78,12 @@ class Ribbon:
         if "to" in meta and meta.get("at"):
             ride.moves.append((meta["to"], datetime.fromisoformat(meta["at"])))
             if meta.get("from") == _HOME:
-                ride.giver, ride.reason, ride.began = named(meta), meta.get("reason", ""), time_of(record)
+                ride.giver, ride.reason, ride.began = agent_of(meta), meta.get("reason", ""), time_of(record)
             if meta["to"] == _HOME:
-                ride.receiver, ride.over = named(meta), True
+                ride.receiver, ride.over = agent_of(meta), True
                 ride.score = "pending"
         if meta.get("passedBy"):
-            ride.passed = [f"{named(one)}: {one['reason']}" for one in meta["passedBy"]]
+            ride.passed = [f"{agent_of(one)}: {one['reason']}" for one in meta["passedBy"]]
         if isinstance(meta.get("hfs"), int | float):
             ride.score = f"{meta['hfs']:g} of 100"
             ride.lacks = lowered(meta.get("missing", []), meta.get("unsupported", []))
