@@ -7,7 +7,6 @@ Must not: decide what is shown; every record has a line.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import click
@@ -15,7 +14,7 @@ import click
 from hub.cli.clock import local
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.quota.spoken import WINDOWS, spoken
-from hub.domain.text.result import bare
+from hub.domain.text.result import bare, from_worktree
 from hub.domain.text.safe import clip
 from hub.domain.wallclock import respoken
 
@@ -33,8 +32,6 @@ _LOOK: dict[str, tuple[str, str]] = {
     "error": ("! ", "red"),
 }
 _STRANGE = ("? ", "white")
-WORKTREE = re.compile(r"/[^\s\"']*/\.hub/worktrees/[^/\s\"']+/")
-"""The session's folder in front of a path, which every path of an agent's begins with."""
 _FIRST = "RUNNING"
 _WIDTH = 160
 _PROVIDER = 12
@@ -134,7 +131,7 @@ def _words(record: Record, meta: Record, *, whole: bool = False) -> str:
         case "handoff":
             return for_people(text)
         case "tool_use" | "tool_result":
-            return WORKTREE.sub("", text if whole or tag == "tool_use" else bare(text))
+            return from_worktree(text if whole or tag == "tool_use" else bare(text))
         case "error" if meta.get("hint") and not whole:
             return text.partition("\n")[
                 0

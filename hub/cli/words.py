@@ -1,6 +1,6 @@
 """Short words for what a record of the log says.
 
-Owns: an agent's label, a tool call's id, the line of a result that tells most, and why a session waits.
+Owns: a tool call's id, the line of a result that tells most, and why a session waits.
 Must not: keep anything from one record to the next.
 Tests: tests/hub/cli/test_conversation.py
 """
@@ -10,12 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hub.cli.screen import Record, for_people
-from hub.domain.text.figures import agent_name
-
-
-def label(meta: Record) -> str:
-    """`claude/work`; of an account without a name of its own `claude`."""
-    return agent_name(str(meta.get("provider", "")), str(meta.get("account", "")))
 
 
 def full(label: str) -> str:
