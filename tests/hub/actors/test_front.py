@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket as stdlib_socket
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from functools import partial
 
 import attrs
@@ -45,7 +45,7 @@ async def house(between=lambda port: None):
         return FrontEnd(partial(serve, Fake().context(), doors=doors), bound.append)
 
     child = actor_spec("front", make, slot, restart=Restart.PERMANENT)
-    with doors:
+    with closing(doors):
         async with running(SupervisorSpec(intensity=10, children=[child]), on_event=seen) as root:
             yield House(root, slot, bound, seen)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -77,7 +78,7 @@ async def test_no_gap_and_no_double_over_restarts(monkeypatch: pytest.MonkeyPatc
 async def _serving(
     actors: Any, port: int, stop: trio.Event, done: trio.Event, *, task_status: trio.TaskStatus[Bound]
 ) -> None:
-    with doors.Doors(port=port) as listening:
+    with closing(doors.Doors(port=port)) as listening:
         await serve(actors.context(), stop, listening, task_status=task_status)
     done.set()
 

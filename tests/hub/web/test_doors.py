@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -29,14 +30,14 @@ def test_a_port_that_nobody_named_gives_way():
         with pytest.raises(HubError) as refused:
             Doors(port=port).open()
         assert refused.value.code is Code.PORT_IN_USE
-        with Doors(port=port, elsewhere=True) as doors:
+        with closing(Doors(port=port, elsewhere=True)) as doors:
             assert doors.open()[0].port not in (0, port)
         with pytest.raises(HubError):
             Doors("10.255.0.1", port, elsewhere=True).open()
 
 
 def test_they_are_bound_once_and_after_a_close_on_the_same_port():
-    with Doors(port=0) as doors:
+    with closing(Doors(port=0)) as doors:
         bound, sockets = doors.open()
         assert doors.open() == (bound, sockets)
         doors.close()
