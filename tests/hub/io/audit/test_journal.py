@@ -226,11 +226,16 @@ for n in range(5):
 """
 
 
-@pytest.mark.parametrize("spot", ["audit.append=kill9@3", "*=kill9@1", "*=exit:3@5"])
-def test_kill9_loses_nothing_that_was_acknowledged(places, spot):
+def dies(places, spot):
+    """A process that appends, and dies there."""
     env = {**os.environ, "HUB_FAILPOINTS": spot}
     argv = [sys.executable, "-c", _KILLED, str(places.root), str(places.state)]
-    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("spot", ["audit.append=kill9@3", "*=kill9@1", "*=exit:3@5"])
+def test_kill9_loses_nothing_that_was_acknowledged(places, spot):
+    done = dies(places, spot)
     assert done.returncode != 0
     told = len(done.stdout.split())
     journal = reopen(places)
@@ -249,9 +254,7 @@ def test_recovery_itself_may_be_killed(places):
     with places.audit.open("ab") as file:
         file.write(b"torn")
     for spot in ("recover.audit=kill9", "audit.append=kill9"):
-        env = {**os.environ, "HUB_FAILPOINTS": spot}
-        argv = [sys.executable, "-c", _KILLED, str(places.root), str(places.state)]
-        assert subprocess.run(argv, env=env, capture_output=True, check=False).returncode == -9
+        assert dies(places, spot).returncode == -9
     assert reopen(places).broken is None
     assert verify_file(places, KEY).state is ChainState.INTACT
     kept = [path for path in places.hub_dir.iterdir() if path.name.startswith("audit.torn-")]

@@ -32,9 +32,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def store(path):
-    opened = EventStore.open(path)
-    yield opened
-    opened.close()
+    return EventStore.open(path)
 
 
 def event(msg="m", **more):
@@ -237,7 +235,6 @@ def test_an_id_that_a_power_cut_took_back_is_never_given_again(path, monkeypatch
     monkeypatch.setattr(sqlite, "boot_id", lambda: "another boot")
     again = EventStore.open(path)
     assert again.append([event()])[0].id > 10_000
-    again.close()
 
 
 def test_a_machine_that_was_shut_down_in_order_leaves_no_gap(path, monkeypatch):
@@ -247,7 +244,6 @@ def test_a_machine_that_was_shut_down_in_order_leaves_no_gap(path, monkeypatch):
     monkeypatch.setattr(sqlite, "boot_id", lambda: "another boot")
     again = EventStore.open(path)
     assert again.append([event()])[0].id == 3
-    again.close()
 
 
 def test_sync_moves_a_long_wal_into_the_database(path, store, monkeypatch):
@@ -328,7 +324,6 @@ def test_ids_rise_also_above_a_database_that_tells_nothing(path):
     assert record.id > 20
     store = EventStore.open(path)
     assert store.append([event()])[0].id == record.id + 1
-    store.close()
 
 
 def test_ids_go_on_right_after_the_highest_that_can_be_read(path):
@@ -338,7 +333,6 @@ def test_ids_go_on_right_after_the_highest_that_can_be_read(path):
     corrupt(path, "root")
     store = EventStore.open(path)
     assert store.append([event()])[0].id == 501
-    store.close()
 
 
 def test_a_running_log_that_turns_bad_goes_on_above_its_last_id(path, store):

@@ -27,9 +27,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def store(path):
-    found = GraphStore.open(path)
-    yield found
-    found.close()
+    return GraphStore.open(path)
 
 
 def fact(number, at="2026-01-01T00:00:00.000Z", weight=1.0, **payload):
@@ -133,7 +131,6 @@ def test_it_is_there_again_after_a_close(path, store):
     again = GraphStore.open(path)
     assert again.read(counts).nodes == 2
     assert again.damage is None
-    again.close()
 
 
 @pytest.mark.parametrize("content", [b"not a database at all " * 400, b"SQLite format 3\0" + b"\xff" * 8000])
@@ -145,7 +142,6 @@ def test_a_damaged_database_is_kept_aside_and_made_anew(path, content):
     assert aside.read_bytes() == content
     store.write(absorb, [fact(1)], [])
     assert store.read(counts).nodes == 2
-    store.close()
 
 
 def test_damage_found_on_the_way_is_told_and_the_next_question_is_answered(path, store):
@@ -163,7 +159,6 @@ def test_damage_found_on_the_way_is_told_and_the_next_question_is_answered(path,
     assert found.damage is not None
     assert found.read(counts) == GraphCounts(0, 0, 0, 0)
     assert found.write(absorb, [fact(1)], []) is None
-    found.close()
 
 
 def test_two_that_find_the_same_damage_put_one_database_aside(path, store):
@@ -208,7 +203,6 @@ def test_two_that_find_the_same_damage_put_one_database_aside(path, store):
         len([p for p in path.parent.glob("graph.db.corrupt-*") if not p.name.endswith(("-wal", "-shm"))]) == 1
     )
     assert found.read(counts) == GraphCounts(0, 0, 0, 0)
-    found.close()
 
 
 def test_a_database_of_a_newer_hub_is_left_whole(path, store):
@@ -256,7 +250,6 @@ def test_a_step_between_versions_is_whole_or_not_done(path, monkeypatch):
     store = GraphStore.open(path)
     assert store.read(lambda db: db.execute("PRAGMA user_version").fetchone()) == (VERSION + 1,)
     assert store.read(lambda db: db.execute("SELECT count(*) FROM more").fetchone()) == (0,)
-    store.close()
 
 
 def test_what_is_no_file_is_told(path):

@@ -14,15 +14,6 @@ from tests.faults.harness import git
 from tests.refusals import refuses
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A repository without a commit."""
-    made = tmp_path / "project"
-    made.mkdir()
-    git(made, "init", "-q", "-b", "main")
-    return made
-
-
 def put(root: Path, **files: str) -> None:
     for name, text in files.items():
         path = root / name
