@@ -48,6 +48,24 @@ def check_invariants(project: Project, oracle: Path) -> None:
         del os.environ["HUB_STATE_DIR"]
 
 
+def ends(project: Project, oracle: Path, *, starts: int | None = None, **fields: Any) -> dict[str, Any]:
+    """The last record of a session that ends by itself, and completed unless another state is named; all ten hold.
+
+    Args:
+        project: Its daemon is stopped behind the session.
+        oracle: The outside record.
+        starts: How many agents were ever started.
+        fields: Members of the record, as they must be.
+    """
+    record: dict[str, Any] = until(project.ended, "the session ends by itself")
+    assert project.stop() == 0
+    wanted = {"sessionState": "completed", **fields}
+    assert {name: record[name] for name in wanted} == wanted, record["error"]
+    assert starts in (None, len(project.starts()))
+    check_invariants(project, oracle)
+    return record
+
+
 def check_many(project: Project, rows: Sequence[Mapping[str, Any]]) -> None:
     """The same of several sessions at once, after an ordered stop; and no account was used by two of them at a time.
 

@@ -11,8 +11,9 @@ import pytest
 
 from hub import owners as module
 from hub.client.whose import _among_own, insist_own
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.owners import Owner, Owners, UnknownOwnerError, alive, peer
+from tests.refusals import refuses
 
 ME = Owner(os.geteuid())
 PLACES = {
@@ -170,6 +171,5 @@ def test_another_users_unix_socket_is_sent_nothing(monkeypatch: pytest.MonkeyPat
     with near, far:
         insist_own(near)
         monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-        with pytest.raises(HubError) as refused:
+        with refuses(Code.OTHER_USER):
             insist_own(near)
-        assert refused.value.code is Code.OTHER_USER

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from hub.actors.front import FrontEnd
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.message_map import slot_of
 from hub.web.doors import Doors, bind
 from hub.web.server import serve
@@ -19,6 +19,7 @@ from supervisors import Restart, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import Recorder, kill, restarted, running
 from tests.hub.web.fake import Fake
 from tests.hub.web.wire import ask, read_reply, request, socket
+from tests.refusals import refuses
 
 
 @attrs.define
@@ -71,9 +72,8 @@ async def test_whoever_connects_while_it_is_down_waits_and_nobody_takes_its_port
     early = []
 
     def between(port):
-        with pytest.raises(HubError) as refused:
+        with refuses(Code.PORT_IN_USE):
             bind("127.0.0.1", port)
-        assert refused.value.code is Code.PORT_IN_USE
         early.append(stdlib_socket.create_connection(("127.0.0.1", port)))
 
     async with house(between) as made:
