@@ -126,7 +126,7 @@ def _test_libraries(session: nox.Session) -> None:
 
 
 def _lower_bounds() -> list[str]:
-    """`click>=8.4,<9` -> `click==8.4`, `wsproto==1.3.*` -> `wsproto==1.3.0`; pip itself knows only the newest."""
+    """`click>=8.4,<9` -> `click==8.4`, `quart==0.22.*` -> `quart==0.22.0`; pip itself knows only the newest."""
     dependencies = tomllib.loads(Path("pyproject.toml").read_text())["project"]["dependencies"]
     return [re.sub(r"^([\w-]+)(?:>=|==)([^,;*]+)(\*?)[^;]*", _lower_bound, text) for text in dependencies]
 

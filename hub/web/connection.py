@@ -296,12 +296,8 @@ class _Inbox:
         self._room = trio.Semaphore(limit)
 
     async def put(self, event: Mapping[str, object]) -> None:
-        """At once where there is room: what came whole is there before it is answered, and its connection is kept."""
         if event["type"] in _PIECES:
-            try:
-                self._room.acquire_nowait()
-            except trio.WouldBlock:
-                await self._room.acquire()
+            await self._room.acquire()
         self._put.send_nowait(event)
 
     async def get(self) -> Mapping[str, object]:

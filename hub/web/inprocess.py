@@ -13,6 +13,8 @@ from urllib.parse import unquote, urlencode
 
 import msgspec
 import trio
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import Map
 
 from hub.errors import Code, HubError
 from hub.web.answer import told
@@ -20,7 +22,6 @@ from hub.web.codec import decode_body, decode_query
 from hub.web.context import Context
 from hub.web.problem import Redact, as_hub_error, redacted
 from hub.web.route import Route
-from hub.web.routing import PathTable
 
 
 class InProcess:
@@ -28,12 +29,14 @@ class InProcess:
 
     Args:
         routes: What can be asked.
+        paths: Whose each path is, by the routes' names: what HTTP requests go by.
         context: What answers.
         redact: Applied to every text of an error, and to every answer that quotes files, git or agents.
     """
 
-    def __init__(self, routes: tuple[Route, ...], context: Context, redact: Redact) -> None:
-        self._paths = PathTable(routes)
+    def __init__(self, routes: tuple[Route, ...], paths: Map, context: Context, redact: Redact) -> None:
+        self._routes = {route.name: route for route in routes}
+        self._paths = paths.bind("")
         self._context = context
         self._redact = redact
 
@@ -55,8 +58,8 @@ class InProcess:
             raise redacted(as_hub_error(error), self._redact) from error
 
     def _found(self, method: str, path: str) -> tuple[Route, Mapping[str, str]]:
-        methods, params = self._paths.at(unquote(path))
-        route = methods.get(method)
-        if not isinstance(route, Route):
-            raise HubError(Code.NOT_FOUND)
-        return route, params
+        try:
+            name, params = self._paths.match(unquote(path), method)
+            return self._routes[name], params
+        except (HTTPException, KeyError) as error:
+            raise HubError(Code.NOT_FOUND) from error

@@ -66,6 +66,11 @@ class Route(Operation):
     handle: Handler
     foreign: bool = attrs.field(default=False, kw_only=True)
 
+    @property
+    def name(self) -> str:
+        """No other route's."""
+        return f"{self.method} {self.path}"
+
 
 get = partial(Route, "GET")
 """A route that reads."""

@@ -5,10 +5,12 @@ on drain or when the log restarts, 1013 when the client is too slow, 1003 or 100
 send, 1011 for our fault.
 Must not: keep events for a client without a bound.
 
-A write costs the same whether it holds one event or fifty, so where there are more than a few all together make
-at most about 1 / `PACE` writes a second: after a write a stream waits its share, and then sends everything that
-came meanwhile in one. The first event of a quiet time is sent at once. A WebSocket that is up to date is written
-to by the feed, and its own writer rests until the client does not take something at once.
+Raw ASGI, not Quart: the close codes, the reader that notices a client that has gone, and a send without a
+signal dispatch a message are what these routes are about. A write costs the same whether it holds one event
+or fifty, so where there are more than a few all together make at most about 1 / `PACE` writes a second: after a
+write a stream waits its share, and then sends everything that came meanwhile in one. The first event of a quiet
+time is sent at once. A WebSocket that is up to date is written to by the feed, and its own writer rests until
+the client does not take something at once.
 """
 
 from __future__ import annotations
@@ -97,6 +99,16 @@ class Streams:
         self._open = 0
         self.feed = Feed(context, self._encoder)
         """To be run beside the server; without it every stream follows the log by itself."""
+
+    def plain(self, scope: Scope) -> HubError | None:
+        """Why a plain request to a stream's path is refused; None when it is none of ours."""
+        if scope["path"] == SOCKET.path:
+            return HubError(
+                Code.MALFORMED, "This path takes a WebSocket handshake", hint="See /openapi.json."
+            )
+        if scope["path"] == SSE.path and scope["method"] != "GET":
+            return HubError(Code.METHOD_NOT_ALLOWED)
+        return None
 
     async def websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one WebSocket from its handshake to its close."""

@@ -10,7 +10,7 @@ either. All others are asked for as `hub` does, with a connection for each and t
 
 Of Django's package in turns with ctags, without the client's reading: 336-382 ms beside 348-489 at load 10, of processor time
 254-284 beside 249-349. Of it reading takes 45, symbols and imports 85, names looked at for secrets 14, the graph 70, JSON 7 ms;
-one thread, as ctags has. Retrieval takes the daemon 2.55 ms of processor time: SQLite and the order 0.9, a web framework, gone since, 1.0, the rest the
+one thread, as ctags has. Retrieval takes the daemon 2.55 ms of processor time: SQLite and the order 0.9, Quart 1.0, the rest the
 thread and the sending of 45 kB; a new connection for each costs 0.9 more. In turns with the form that searched code for known
 values again it took 3.5 beside 4.2 ms, at load 12. Beside much other work `/api/health` waits for as long as everything does:
 46-214 ms beside an idle 49 at load 17.

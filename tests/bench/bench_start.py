@@ -5,14 +5,15 @@ bytecode is compiled before, as an installed package's is.
 Peer: the bare stack: an empty Quart-Trio application under Hypercorn's Trio server.
 
 Nearly all of a start is importing: two fifths the bare stack's own. Of hub's part three fifths are some 500 classes made by
-attrs (0.3 of 0.55 s of processor time; a third of that makes them comparable, a sixth gives them a text), the rest is flat.
-Patterns are compiled when there is a text for them, and the agents' stores are imported by the first look at the machine. Nothing looks for garbage meanwhile, nor ever through
+attrs (0.3 of 0.55 s of processor time; a third of that makes them comparable, a sixth gives them a text), the rest is flat,
+with 10 ms of builders of URLs that Werkzeug compiles for every route. Patterns are compiled when there is a text for them,
+and the agents' stores are imported by the first look at the machine. Nothing looks for garbage meanwhile, nor ever through
 what was imported: a full collection took 22 to 32 ms of the event loop, and takes 5. With `PYTHONDONTWRITEBYTECODE` set, and
 no bytecode beside the packages, a start costs more than twice as much. The detection engine takes half a second to load and
 43 MB; it could be let go when no session needs it.
 
-Of 88 MB idle: Python 9, attrs and Trio 17, msgspec, cattrs and SQLite 3, asyncio and Hypercorn with HTTP/2 6, Jinja and Quart,
-which is gone since, 11, hub's own modules, most of them classes, 28 (the texts of what attrs makes are let go: 2 MB), RE2 and what
+Of 88 MB idle: Python 9, attrs and Trio 17, msgspec, cattrs and SQLite 3, asyncio and Hypercorn with HTTP/2 6, Quart with
+Flask and Jinja 11, hub's own modules, most of them classes, 28 (the texts of what attrs makes are let go: 2 MB), RE2 and what
 it searches for 4, the rest what requests and sessions have left. At load 19 a start took 3.8 s beside the peer's 1.7.
 """
 

@@ -1,4 +1,4 @@
-"""A package that cannot be imported is a failed start that says so. Seen with a dependency newer than what is built on it."""
+"""A package that cannot be imported is a failed start that says so. Seen with Quart 0.23 beside quart-trio 0.12."""
 
 import json
 
@@ -7,13 +7,13 @@ import pytest
 from tests.faults.harness import project
 from tests.hub.cli.command import environ, hub
 
-BROKEN = "from h11._util import NoSuchContext\n"
+BROKEN = "from quart.ctx import NoSuchContext\n"
 
 
 @pytest.fixture
 def broken(tmp_path):
-    """An environment in which Hypercorn asks h11 for what that does not have."""
-    package = tmp_path / "broken" / "hypercorn"
+    """An environment in which `quart_trio` asks Quart for what that does not have."""
+    package = tmp_path / "broken" / "quart_trio"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(BROKEN)
     plain = environ(tmp_path)
@@ -25,7 +25,7 @@ def check(document):
     told = json.loads(document)["error"]
     assert told["code"] == "install_broken"
     assert "NoSuchContext" in told["detail"]
-    assert "h11._util" in told["detail"]
+    assert "quart.ctx" in told["detail"]
     assert "nstall" in told["hint"]
     assert "port" not in (told["detail"] + told["hint"]).lower().replace("import", "")
 

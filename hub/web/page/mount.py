@@ -95,7 +95,11 @@ class Pages:
             reply = problem(HubError(Code.METHOD_NOT_ALLOWED), headers={"Allow": ", ".join(METHODS)})
         else:
             reply = await self._reply(scope)
-        await respond(scope, send, reply)
+        if scope["method"] != "HEAD":
+            await respond(scope, send, reply)
+            return
+        await send({"type": "http.response.start", "status": reply.status, "headers": reply.raw_headers()})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _reply(self, scope: Scope) -> WholeResponse:
         try:

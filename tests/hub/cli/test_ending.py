@@ -57,7 +57,7 @@ def test_whatever_a_command_raises_is_told(monkeypatch, capsys):
         (click.UsageError("no"), Code.USAGE),
         (click.FileError("x", "gone"), Code.USAGE),
         (OSError(5, "Input/output error"), Code.INTERNAL),
-        (ModuleNotFoundError("No module named 'hypercorn'"), Code.INSTALL_BROKEN),
+        (ModuleNotFoundError("No module named 'quart_trio'"), Code.INSTALL_BROKEN),
     ],
 )
 def test_every_error_is_one_of_the_list(error, code):

@@ -12,7 +12,7 @@ import hub as package
 from hub.cli.group import COMMANDS, SECTIONS, cli, run, wanted_colour
 from tests.hub.cli.command import ROOT, environ, hub
 
-HEAVY = {"trio", "hypercorn", "rich", "msgspec", "tomlkit", "hub.app", "hub.daemon", "textual"}
+HEAVY = {"trio", "quart", "hypercorn", "rich", "msgspec", "tomlkit", "hub.app", "hub.daemon", "textual"}
 
 
 def leaves(group=cli, path=()):

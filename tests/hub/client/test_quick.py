@@ -221,6 +221,7 @@ def test_it_imports_next_to_nothing():
     code = "import sys, hub.client.quick; print(sorted(m for m in sys.modules if m.split('.')[0] in sys.argv[1:]))"
     heavy = [
         "trio",
+        "quart",
         "hypercorn",
         "msgspec",
         "h11",

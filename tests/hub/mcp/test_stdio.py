@@ -347,7 +347,7 @@ def test_the_first_answer_waits_for_no_import_that_the_tools_do_not_need():
     """A client that waits ten seconds gave up on a busy machine; the daemon's web stack takes as long as all the rest."""
     code = (
         "import sys, hub.cli.group, hub.cli.mcp, hub.mcp.stdio, hub.domain.text.safe;"
-        "print([name for name in ('hypercorn', 'cattrs', 'httpx2') if name in sys.modules])"
+        "print([name for name in ('quart', 'hypercorn', 'cattrs', 'httpx2') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

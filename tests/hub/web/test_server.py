@@ -86,7 +86,7 @@ async def test_h2_a_client_that_has_gone_is_noticed_although_nothing_is_sent(ser
 
 
 async def test_h3_our_fault_is_told_as_1011(server: Server, caplog: pytest.LogCaptureFixture):
-    """A framework closes with 1000, as if all were well."""
+    """Quart closes with 1000, as if all were well."""
     async with socket(server.port) as client:
         await server.actors.subscribed.wait()
         poisoned = record(1)
