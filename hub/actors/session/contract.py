@@ -94,8 +94,7 @@ class Drafting:
         head = await call_until_answered(self.context.audit, GetAuditHead())
         work, words = await self._work(record), chronicle.words()
         claims = claims_of(words)
-        made = draft(
-            intent,
+        known = Contract(
             contract_id=contract_id(record),
             session_id=record.session_id,
             task_id=record.task_id,
@@ -103,6 +102,15 @@ class Drafting:
             snapshot_commit_sha=record.snapshot_sha,
             acceptance_assertions=self.context.assertions(record),
             file_manifest=work.files,
+            audit=Anchor(head.seq, head.hash),
+            handoff_id=record.handoff_id,
+            created_at=record.at,
+            from_provider=record.provider,
+            to_provider=target.provider,
+        )
+        made = draft(
+            known,
+            intent,
             verify_evidence=_verified(record, gate),
             more_evidence=(*words, *change_evidence(work.changes)),
             claims=claims,
@@ -115,11 +123,6 @@ class Drafting:
                 work.files,
                 verified=gate is not None and bool(gate.checks) and gate.passed,
             ),
-            audit=Anchor(head.seq, head.hash),
-            handoff_id=record.handoff_id,
-            created_at=record.at,
-            from_provider=record.provider,
-            to_provider=target.provider,
         )
         return made, source
 

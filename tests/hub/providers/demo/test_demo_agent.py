@@ -404,8 +404,9 @@ class TestStory:
             plan=tuple(story.PLAN),
             tasks_remaining=tuple(left),
             from_provider="demo-first",
+            signature="f" * 64,
         )
-        return render_envelope(contract, "boundary")
+        return render_envelope(contract)
 
     def test_the_first_agent_stops_at_its_limit_with_a_part_done(self, play, worktree):
         run = play()
