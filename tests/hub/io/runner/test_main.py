@@ -15,7 +15,7 @@ import trio
 from hub.errors import Code, HubError
 from hub.io.runner import launcher
 from hub.io.runner.client import RunnerClient, spawn_runner
-from hub.io.runner.launch import AgentLaunch, StdinMode
+from hub.io.runner.launch import AgentLaunch
 from hub.io.runner.launcher import make_ready
 from hub.io.runner.view import NeverClaimed, RunEnded, inspect
 from tests.hub.io.runner.kit import (
@@ -145,7 +145,7 @@ async def test_all_files_are_private_even_under_umask_000(run_dir):
     """Prompts and keys are in them: 0600, whatever mask the daemon was started with."""
     before = os.umask(0)
     try:
-        await spawn_runner(run_dir, script("input()", stdin=StdinMode.PIPE, files={"prompt.md": b"x"}))
+        await spawn_runner(run_dir, script("input()", stdin="pipe", files={"prompt.md": b"x"}))
         async with RunnerClient(run_dir) as client:
             await client.attach()
             await client.write("k", b"\n")
@@ -271,7 +271,7 @@ async def test_a_second_replay_equals_the_first(run_dir):
 
 async def test_lines_helper_sees_output_while_the_agent_lives(run_dir):
     """Output is forwarded when it comes, not at the end."""
-    await spawn_runner(run_dir, script("print('up'); input()", stdin=StdinMode.PIPE))
+    await spawn_runner(run_dir, script("print('up'); input()", stdin="pipe"))
     async with RunnerClient(run_dir) as client:
         await client.attach()
         assert await lines(client, 1) == ["up"]
