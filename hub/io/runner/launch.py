@@ -60,7 +60,6 @@ class AgentLaunch:
     linger: float = 1.0
     """Seconds an ended runner waits for a daemon that is about to attach. No longer: its files say all it would, and
     two seconds after a daemon's end no process of a run is left (I6)."""
-    umask: int = 0o022
 
 
 def prepare(run_dir: Path, launch: AgentLaunch) -> bool:
@@ -115,5 +114,4 @@ def _launch_json(launch: AgentLaunch) -> dict[str, object]:
         "stderrLimit": launch.stderr_limit,
         "drain": launch.drain,
         "linger": launch.linger,
-        "umask": launch.umask,
     }
