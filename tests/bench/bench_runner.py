@@ -18,7 +18,6 @@ import trio
 from hub.io.processes import control
 from hub.io.processes.commands import run_command
 from hub.io.runner.client import spawn_runner
-from hub.io.runner.launch import StdinMode
 from hub.io.runner.view import Output
 from tests.bench.table import Row, at_least, run
 from tests.hub.io.runner.kit import DAEMON, attached, claim_of, lines, script
@@ -62,7 +61,7 @@ async def throughput(folder: Path, mib: int) -> float:
 async def echoes(folder: Path, count: int) -> list[float]:
     """Milliseconds of one line to the agent and its answer back, each synced on the way."""
     run_dir, took = fresh(folder), []
-    echo = script("import sys\nfor line in sys.stdin: print(line, end='')", stdin=StdinMode.PIPE)
+    echo = script("import sys\nfor line in sys.stdin: print(line, end='')", stdin="pipe")
     async with attached(run_dir, echo) as client:
         for n in range(count):
             began = time.perf_counter()
@@ -117,7 +116,7 @@ def pss(pid: int) -> float:
 async def weights(folder: Path) -> list[float]:
     """MiB of runner and guardian: proportional set size."""
     run_dir = fresh(folder)
-    await spawn_runner(run_dir, script("input()", stdin=StdinMode.PIPE))
+    await spawn_runner(run_dir, script("input()", stdin="pipe"))
     claim = claim_of(run_dir)
     found = [pss(claim[name]) for name in ("pid", "guardianPid")]
     await control.sweep({run_dir.name})

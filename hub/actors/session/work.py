@@ -86,7 +86,7 @@ class SessionWork:
         Raises:
             HubError: `interrupted`: git was told to end. What it had made is the next call's to finish.
         """
-        tree = await self.context.shared.unless_stopped(
+        begun_with_more = await self.context.shared.unless_stopped(
             partial(
                 git.add_worktree,
                 self.context.places.root,
@@ -98,7 +98,7 @@ class SessionWork:
                 apart=self.context.config.worktree.apart,
             )
         )
-        if tree.carried and not record.first:
+        if begun_with_more and not record.first:
             await self.context.store.say(Tag.SYSTEM, "your uncommitted changes are the branch's first commit")
         await self.setting_up.make_ready(record)
         await self.context.store.update(worktree_ready=True)

@@ -43,7 +43,7 @@ from hub.io.git.shadow import Shadow, base_tree
 from hub.io.git.snapshot import Snapshot, snapshot, tree_hash
 from hub.io.git.store import CommitDraft, MovingError, store_commit
 from hub.io.git.view import open_ground, tracked_paths
-from hub.io.git.worktree import Worktree, add_worktree
+from hub.io.git.worktree import add_worktree
 
 DIFF_LIMIT = 1 << 20
 _STAT_LIMIT = 1 << 18
@@ -267,7 +267,7 @@ def _utc(when: str) -> str:
 
 
 __all__ = [
-    "RepoState", "Skipped", "Snapshot", "Worktree", "add_worktree", "branch_exists",
+    "RepoState", "Skipped", "Snapshot", "add_worktree", "branch_exists",
     "check_worktree", "commit_diff", "kept_snapshot", "repo_state", "rewind", "session_diff", "snapshot", "snapshots",
     "tree_hash",
 ]  # fmt: skip

@@ -177,9 +177,9 @@ def _send_by_number(pid: int, started: int, number: int) -> bool:
     return True
 
 
-def signal_tree(pid: int, number: int) -> None:
-    """Signal every descendant of `pid` once, other users' excepted."""
-    _send_all(descendants(pid), number)
+def signal_tree(number: int) -> None:
+    """Signal every descendant of this process once, other users' excepted."""
+    _send_all(descendants(os.getpid()), number)
 
 
 def _send_all(processes: list[tuple[int, int]], number: int) -> None:
@@ -190,11 +190,11 @@ def _send_all(processes: list[tuple[int, int]], number: int) -> None:
             continue
 
 
-def stop_tree(pid: int, number: int) -> None:
+def stop_tree(number: int) -> None:
     """Signal (SIGSTOP or SIGCONT) every descendant, again for those forked meanwhile, until none is new."""
     done: set[tuple[int, int]] = set()
     for _ in range(_ROUNDS):
-        fresh = [one for one in descendants(pid) if one not in done]
+        fresh = [one for one in descendants(os.getpid()) if one not in done]
         if not fresh:
             return
         done.update(fresh)
@@ -225,7 +225,7 @@ def exterminate(limit: float, reaped: Callable[[int, int], object] | None = None
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
-        signal_tree(os.getpid(), signal.SIGKILL)
+        signal_tree(signal.SIGKILL)
         ended, more = reap()
         for pid, status in ended:
             if reaped is not None:

@@ -22,7 +22,7 @@ from hub.domain.redaction.events import EventRedactor
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.io.processes import control
 from hub.io.runner.framing import MAX_LINE
-from hub.io.runner.launch import AgentLaunch, StdinMode
+from hub.io.runner.launch import AgentLaunch
 from hub.message_map import slot_of
 from hub.messages import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, AgentBatch, Dispatch
 from hub.providers.base import Assignment, Ending
@@ -256,7 +256,7 @@ def demo(tmp_path, run_dir, *steps):
         argv=found.argv,
         env=found.env,
         cwd=tmp_path,
-        stdin=StdinMode.PIPE,
+        stdin="pipe",
         files=found.files,
         graces=QUICK,
         drain=0.3,

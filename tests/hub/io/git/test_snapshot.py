@@ -210,12 +210,13 @@ async def test_nothing_that_was_planted_runs_and_bytes_stay_exact(root, wt, tmp_
         ["git", "rev-parse", "hub/s1"], cwd=root, capture_output=True, text=True, check=True
     )
     marker.unlink(missing_ok=True)
-    second = await api.add_worktree(root, Places(root).worktree("s2"), "hub/s2", sh_base.stdout.strip())
+    second = Places(root).worktree("s2")
+    await api.add_worktree(root, second, "hub/s2", sh_base.stdout.strip())
     (root / "dirty.txt").write_bytes(b"dirty\r\n")
     await api.add_worktree(
         root, Places(root).worktree("s3"), "hub/s3", sh_base.stdout.strip(), carry_dirty=True
     )
-    await snapshot(second.path, "s2", "h1", {}, root=second.path.parents[2])
+    await snapshot(second, "s2", "h1", {}, root=root)
     assert not marker.exists(), marker.read_text()
     stored = in_commit(root, taken.sha)
     for name in (b"crlf.txt", b"x.proc", b"y.inc", b"z.eol", b"mixed.md"):

@@ -435,9 +435,9 @@ async def test_the_work_of_a_session_that_was_let_go_comes_with_what_went_on_wit
     (first.path / "one.txt").write_text("1")
     kept = await snapshot(first.path, "s1", "end-t", {}, root=first.path.parents[2])
     place = Places(repo).worktree("s2")
-    second = await add_worktree(repo, place, "hub/s2", sh(repo, "rev-parse", "HEAD").strip(), first=kept.sha)
+    await add_worktree(repo, place, "hub/s2", sh(repo, "rev-parse", "HEAD").strip(), first=kept.sha)
     (place / "two.txt").write_text("2")
-    await snapshot(place, "s2", "end-t", {}, root=second.path.parents[2])
+    await snapshot(place, "s2", "end-t", {}, root=repo)
     await discard(repo, "s1", force=True)
     answer = await take(repo, told("s2"), How.COMMIT)
     assert sorted(sh(repo, "show", "--format=", "--name-only", answer.commit).split()) == [

@@ -20,7 +20,7 @@ from hub.io.runner import client as child
 from hub.io.runner import proc
 from hub.io.runner import wire as runner_wire
 from hub.io.runner.client import RunnerClient, RunnerLost, spawn_runner
-from hub.io.runner.launch import StdinMode, StopGraces
+from hub.io.runner.launch import StopGraces
 from hub.io.runner.view import Dead, Output, RunEnd, RunEnded, RunnerStatus, Running, inspect
 from tests.hub.io.runner.kit import (
     DAEMON,
@@ -43,7 +43,7 @@ COUNT = "import os, time\nn = 0\nwhile True:\n    os.write(1, b'%08d\\n' % n); n
 
 
 def pipe(text: str, **fields: object):
-    return script(text, stdin=StdinMode.PIPE, **fields)
+    return script(text, stdin="pipe", **fields)
 
 
 # --- replay -------------------------------------------------------------------------------------------

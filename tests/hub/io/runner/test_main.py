@@ -15,7 +15,7 @@ import trio
 from hub.errors import Code
 from hub.io.runner import launcher
 from hub.io.runner.client import spawn_runner
-from hub.io.runner.launch import AgentLaunch, StdinMode
+from hub.io.runner.launch import AgentLaunch
 from hub.io.runner.launcher import make_ready
 from hub.io.runner.view import NeverClaimed, RunEnded, inspect
 from tests.hub.io.runner.kit import (
@@ -136,9 +136,7 @@ async def test_the_keys_in_the_launch_file_are_gone_before_the_agent_runs(run_di
 
 async def test_all_files_are_private_even_under_umask_000(run_dir, open_umask):
     """Prompts and keys are in them: 0600, whatever mask the daemon was started with."""
-    async with attached(
-        run_dir, script("input()", stdin=StdinMode.PIPE, files={"prompt.md": b"x"})
-    ) as client:
+    async with attached(run_dir, script("input()", stdin="pipe", files={"prompt.md": b"x"})) as client:
         await client.write("k", b"\n")
         assert stat.S_IMODE((run_dir / "control.sock").stat().st_mode) == 0o600
         await listen(client)
@@ -257,7 +255,7 @@ async def test_a_second_replay_equals_the_first(run_dir):
 
 async def test_lines_helper_sees_output_while_the_agent_lives(run_dir):
     """Output is forwarded when it comes, not at the end."""
-    async with attached(run_dir, script("print('up'); input()", stdin=StdinMode.PIPE)) as client:
+    async with attached(run_dir, script("print('up'); input()", stdin="pipe")) as client:
         assert await lines(client, 1) == ["up"]
         await client.close_stdin()
         assert (await listen(client)).verdict.code == 1

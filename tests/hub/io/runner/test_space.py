@@ -14,7 +14,6 @@ import pytest
 
 from hub.errors import Code
 from hub.io.runner.client import spawn_runner
-from hub.io.runner.launch import StdinMode
 from hub.io.runner.view import NeverClaimed, RunEnded, inspect
 from tests.hub.io.runner.kit import attached, lines, listen, script, verdict_written
 from tests.refusals import refuses
@@ -72,7 +71,7 @@ async def test_a_full_disk_holds_the_agent_back_until_there_is_space(full):
 async def test_a_verdict_waits_for_space_rather_than_being_lost(full):
     """The agent ends while the disk is full to the last page: nobody is told before it is on record."""
     run_dir, ballast = full
-    async with attached(run_dir, script("print('up')\ninput()", stdin=StdinMode.PIPE)) as client:
+    async with attached(run_dir, script("print('up')\ninput()", stdin="pipe")) as client:
         await lines(client, 1)
         fill(ballast)
         await client.close_stdin()
@@ -88,7 +87,7 @@ async def test_a_verdict_waits_for_space_rather_than_being_lost(full):
 async def test_a_write_that_cannot_be_recorded_is_refused_and_may_be_sent_again(full):
     """A key is taken only when it is on record: the agent has not seen the bytes."""
     run_dir, ballast = full
-    async with attached(run_dir, script("print('up')\nprint(input())", stdin=StdinMode.PIPE)) as client:
+    async with attached(run_dir, script("print('up')\nprint(input())", stdin="pipe")) as client:
         await lines(client, 1)
         fill(ballast)
         await client.write("k", b"hello\n")
