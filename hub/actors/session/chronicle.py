@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import passes, shortage
-from hub.actors.session.agent_control import AgentControl, Surroundings
+from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.context import SessionContext, agent_meta, owner
 from hub.domain.contract import Contract, ContractInvalid, verify
 from hub.domain.detection.intel import CallEnd, Limits, Unreadable
@@ -268,7 +268,7 @@ async def amend(context: SessionContext, control: AgentControl, record: SessionR
     if not log:
         return  # it has called no tool: there is nothing to tell
     try:
-        ends = await _look(partial(_ends, provider.name, record.native_id, control.surroundings(record)))
+        ends = await _look(partial(_ends, provider.name, record.native_id, *control.surroundings(record)))
     except (Unreadable, OSError, HubError, msgspec.DecodeError) as error:
         await _say_amended(context, record, "unread", f"{_blind(provider)}: {error}")
         return
@@ -302,13 +302,13 @@ async def _say_amended(context: SessionContext, record: SessionRecord, what: str
     await context.store.say(Tag.SYSTEM, text, source=f"amending:{what}:{record.dispatch_id}")
 
 
-def _ends(name: str, native_id: str, agent: Surroundings) -> Sequence[CallEnd]:
+def _ends(name: str, native_id: str, env: Mapping[str, str], since_ns: int) -> Sequence[CallEnd]:
     """The same, in a thread."""
     from hub.io.stores import StoreFiles  # noqa: PLC0415  # most agents tell all in their stream
     from hub.providers import stores  # noqa: PLC0415  # as above
 
     files = StoreFiles(walk_seconds=_PATIENCE)
-    found = stores.search(files, agent.env.get("HOME", "/"), agent.env, agent.since_ns, only=[name])
+    found = stores.search(files, env.get("HOME", "/"), env, since_ns, only=[name])
     for hit in found.hits:
         if hit.session_id not in ("", native_id):
             continue
