@@ -22,7 +22,7 @@ from hub.actors.common.secrets import Keys, Secrets
 from hub.actors.session.store import SessionStore
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
-from hub.domain.event import Record
+from hub.domain.event import Event, Record
 from hub.domain.handoff import State
 from hub.domain.quota.window import QuotaReading
 from hub.domain.session import ErrorNote, SessionRecord
@@ -221,6 +221,13 @@ def owner(record: SessionRecord) -> tuple[str, str]:
     if receiver is not None and record.state in (State.DISPATCHED, State.RESUMING):
         return receiver.provider, receiver.account
     return record.provider, record.account
+
+
+def agent_meta(record: SessionRecord, event: Event, dispatch_id: str) -> dict[str, object]:
+    """What the log has of an agent's event beside its words."""
+    provider, account = owner(record)
+    whose = {"provider": provider, "account": account, "dispatchId": dispatch_id}
+    return {**event.meta, "type": str(event.type), "sessionId": record.session_id, **whose}
 
 
 def unknown_agent(name: str) -> HubError:

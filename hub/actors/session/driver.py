@@ -17,11 +17,8 @@ from hub.actors.common.transient import passes, shortage
 from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import Allotting, BudgetWatch, start_handoff
-from hub.actors.session.assignment_builder import AssignmentBuilder
-from hub.actors.session.chronicle import Amending, Chronicler, Scores
-from hub.actors.session.commands import Acceptance, SettingUp
+from hub.actors.session.chronicle import Chronicler, Scores
 from hub.actors.session.context import PendingCommand, SessionContext
-from hub.actors.session.contract import Drafting, Following, Signed
 from hub.actors.session.ending import SessionEnding
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.permission_broker import PermissionBroker
@@ -55,7 +52,6 @@ class Driver:
     broker: PermissionBroker
     chronicler: Chronicler
     scores: Scores
-    following: Following
     _told: Code | None = None
 
     async def run(self) -> None:
@@ -236,32 +232,19 @@ def hire(context: SessionContext, adapters: DynamicHandle, adapter_spec: Adapter
     """
     control = AgentControl(context, adapters, adapter_spec)
     chronicler = Chronicler(context)
-    routing, builder, broker = (
-        Routing(context),
-        AssignmentBuilder(context),
-        PermissionBroker(context, control),
-    )
-    acceptance, scores, signed = Acceptance(context), Scores(context, chronicler), Signed(context)
-    amending = Amending(context, control)
-    drafting = Drafting(context, chronicler)
+    routing, broker = Routing(context), PermissionBroker(context, control)
+    scores = Scores(context, chronicler)
     handoff = HandoffSteps(
         context,
         control,
         routing,
-        builder,
-        acceptance,
         broker,
         WorktreeCheck(context.places.root),
-        signed,
-        amending,
-        drafting,
+        chronicler,
         scores,
     )
-    ending = SessionEnding(context, control, routing, acceptance, handoff, scores)
+    ending = SessionEnding(context, control, routing, handoff, scores)
     allotting = Allotting(context, routing, broker)
     spending = BudgetWatch(context, control, broker)
-    work = SessionWork(
-        context, control, routing, builder, ending, allotting, amending, SettingUp(context), spending
-    )
-    following = Following(context, drafting)
-    return Driver(context, control, work, handoff, ending, broker, chronicler, scores, following)
+    work = SessionWork(context, control, routing, ending, allotting, spending)
+    return Driver(context, control, work, handoff, ending, broker, chronicler, scores)

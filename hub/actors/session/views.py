@@ -11,7 +11,7 @@ from typing import TypeVar
 import attrs
 
 from hub.actors.session.context import SessionContext, owner
-from hub.actors.session.contract import Signed
+from hub.actors.session.contract import current_contract
 from hub.api.base import ReportedFailure
 from hub.api.observability import Redactions
 from hub.api.session import Cost, Started
@@ -50,7 +50,7 @@ def answer(actor: Actor[M], context: SessionContext, question: SessionQuestion) 
         case GetRedactions():
             return question.answer(redactions(context))
         case GetContract():
-            return actor.answer_later(question, Signed(context).current())
+            return actor.answer_later(question, current_contract(context))
         case GetSessionFacts():
             return question.answer(facts(context))
 

@@ -63,7 +63,7 @@ async def test_a_dispatch_is_started_once_however_often_it_is_asked_for(two, mon
         parts = await asked(live, kept)
         record = parts.store.now
         before = parts.context.shared.agent
-        again = await parts.driver.control.dispatch(record, parts.builder.fresh(record))
+        again = await parts.driver.control.dispatch(record, parts.fresh(record))
         assert again is before
         assert again.alive
         assert two.starts() == [record.dispatch_id]
@@ -158,7 +158,7 @@ async def test_a_runner_that_died_before_a_word_leaves_what_nobody_can_know(two,
         following.store.load()
         record = following.store.now
         with refuses(Code.DISPATCH_AMBIGUOUS):
-            await following.driver.control.dispatch(record, following.builder.fresh(record))
+            await following.driver.control.dispatch(record, following.fresh(record))
         assert await following.driver.control.hold() is None
 
 

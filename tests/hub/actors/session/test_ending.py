@@ -62,10 +62,10 @@ async def test_what_they_refuse_is_given_back_to_the_same_agent_with_the_output(
         assert "$ true" not in now.correction
         assert [entry["data"]["attempt"] for entry in parts.audited("repair")] == [1]
         assert "the acceptance commands failed; back to demo-first (try 1 of 2)" in await parts.told()
-        given = parts.driver.work.builder.fresh(attrs.evolve(now, attempt=2, dispatch_id="d-2"))
+        given = parts.fresh(attrs.evolve(now, attempt=2, dispatch_id="d-2"))
         assert given.prompt.startswith(now.correction)
         assert given.resume_id == "n"
-        alone = parts.driver.work.builder.fresh(attrs.evolve(now, attempt=2, dispatch_id="d-2", native_id=""))
+        alone = parts.fresh(attrs.evolve(now, attempt=2, dispatch_id="d-2", native_id=""))
         assert "The task was:\n\n" in alone.prompt, "who does not remember it is told the task again"
 
 
