@@ -108,7 +108,7 @@ def on_failure(
     return _open(counted, now) if tried or in_a_row else counted
 
 
-def on_success(b: CircuitBreaker, now: float, dispatch: str = "") -> CircuitBreaker:  # noqa: ARG001  # every event comes with its time
+def on_success(b: CircuitBreaker, dispatch: str = "") -> CircuitBreaker:
     """The breaker after an attempt succeeded. An open one stays, unless a user insisted on it: it began before that."""
     if dispatch and dispatch == b.heard:
         return b

@@ -130,12 +130,10 @@ def limit_of(
     return QuotaReading(provider, account, best.window, FULL, best.resets_at, LIMIT, at)
 
 
-def newest(
-    readings: Iterable[QuotaReading], now: float | None = None
-) -> dict[tuple[str, str, str], QuotaReading]:
+def newest(readings: Iterable[QuotaReading], now: float) -> dict[tuple[str, str, str], QuotaReading]:
     """The newest reading of each window; of two of the same moment the later in order.
 
-    With `now`, a window that has begun anew since it was read is left out: nobody knows what is used of it.
+    A window that has begun anew since it was read is left out: nobody knows what is used of it.
     """
     found: dict[tuple[str, str, str], QuotaReading] = {}
     for reading in readings:
@@ -143,9 +141,7 @@ def newest(
         if known is None or reading.at >= known.at:
             found[reading.key] = reading
     return {
-        key: reading
-        for key, reading in found.items()
-        if now is None or reading.resets_at is None or reading.resets_at > now
+        key: reading for key, reading in found.items() if reading.resets_at is None or reading.resets_at > now
     }
 
 

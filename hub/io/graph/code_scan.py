@@ -22,10 +22,9 @@ from pathlib import Path
 import attrs
 
 from hub.domain.code.chunk import CodeChunk, chunks
-from hub.domain.code.declared import declared
 from hub.domain.code.mark import Mark, mark
 from hub.domain.code.symbol import Symbol
-from hub.domain.code.table import language_of
+from hub.domain.code.table import declared, language_of
 from hub.io.git.digest import Parents
 
 MAX_BYTES = 1 << 20

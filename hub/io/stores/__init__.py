@@ -68,7 +68,7 @@ class StoreFiles:
         """
         try:
             for path, known in walk(place.root, place.pattern, since_ns, self.walk_seconds):
-                yield FoundFile(path, known.st_mtime_ns, known.st_size)
+                yield FoundFile(path, known.st_mtime_ns)
         except OutOfTime:
             raise Unreadable(f"{place.root} took too long to search.") from None
 

@@ -72,7 +72,7 @@ def test_a_limit_whose_reset_has_passed_is_one_without_a_reset():
 
 def test_the_newest_reading_of_each_window_counts():
     readings = [reading(100, at=1), reading(200, at=2), reading(150, at=1.5), reading(7, "seven_day", at=0)]
-    assert [r.used_permille for r in newest(readings).values()] == [200, 7]
+    assert [r.used_permille for r in newest(readings, 0.0).values()] == [200, 7]
 
 
 def test_a_window_that_began_anew_says_nothing():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.code.declared import declared
+from hub.domain.code.table import declared
 from hub.errors import Code
 from hub.io.git import project_files as files
 from hub.io.graph import code_scan
