@@ -19,7 +19,7 @@ Tests: tests/hub/providers/test_stream.py
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Sized
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ class Assignment:
     envelope: str = ""
     """Text of the contract to inject; "" on a first start."""
     envelope_path: Path | None = None
-    """The same text as a file, readable by the agent."""
+    """The same text as a file that is there before the start; None without a contract."""
     resume_id: str = ""
     """Native session id to continue; "" = a fresh session."""
     native_id: str = ""
@@ -167,7 +167,9 @@ class Stream(ABC):
     interrupt.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, calls: Sized = ()) -> None:
+        self._running = calls
+        """The calls of tools that run, those of subagents included, or wait for permission."""
         self._session = ""
         self._alive = False
         self._last_text = ""
@@ -183,9 +185,9 @@ class Stream(ABC):
         return self._session
 
     @property
-    @abstractmethod
     def tools_in_flight(self) -> int:
         """Tool calls started and not ended: 0 is a safe point."""
+        return len(self._running)
 
     @property
     def alive(self) -> bool:

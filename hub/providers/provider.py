@@ -21,6 +21,10 @@ Texts = Callable[[str], Sequence[str]]
 """A pattern of absolute paths -> the texts of the files that fit it; nothing where there is none."""
 
 
+CONVERSES = Capabilities(replies=True, interrupt=True, resume=True, approvals=True, accounts=True)
+"""What most can: their protocol goes both ways, and a variable moves their directory."""
+
+
 @attrs.frozen(kw_only=True)
 class Provider(ABC):
     """One agent. A folder's `agent.py` has one instance of it, named `PROVIDER`."""
@@ -31,7 +35,7 @@ class Provider(ABC):
     """Name for people."""
     stream: Callable[[Assignment], Stream]
     """A fresh fold for a dispatch."""
-    capabilities: Capabilities
+    capabilities: Capabilities = CONVERSES
     program: str = attrs.field(default=attrs.Factory(lambda self: self.name, takes_self=True))
     """The executable's usual name on PATH."""
     install_command: Sequence[str] = ()

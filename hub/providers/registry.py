@@ -1,7 +1,6 @@
 """Which agents hub can run.
 
-Owns: the table name -> where its `Provider` is, importing it when it is asked for, and the agents that a
-configuration adds.
+Owns: importing an agent's `Provider` when it is asked for, by its name, and the agents that a configuration adds.
 Must not: know anything else of an agent.
 """
 
@@ -9,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from hub.domain.config.model import ProviderSettings
-from hub.domain.config.reader import Config
+from hub.domain.config.reader import AGENTS, Config
 from hub.domain.detection.processes import Signature
 from hub.domain.missing import no_such
 from hub.providers.provider import Provider
@@ -21,19 +21,8 @@ from hub.providers.quota import QuotaClient, SpentStore
 if TYPE_CHECKING:
     from hub.domain.detection.adoption import Opening  # which brings the fold of intents
 
-_WHERE: Mapping[str, tuple[str, str]] = {
-    "claude": ("hub.providers.claude.agent", "PROVIDER"),
-    "codex": ("hub.providers.codex.agent", "PROVIDER"),
-    "gemini": ("hub.providers.gemini.agent", "PROVIDER"),
-    "opencode": ("hub.providers.opencode.agent", "PROVIDER"),
-    "qwen": ("hub.providers.qwen.agent", "PROVIDER"),
-    "copilot": ("hub.providers.copilot.agent", "PROVIDER"),
-    "aider": ("hub.providers.aider.agent", "PROVIDER"),
-    "demo-first": ("hub.providers.demo.agent", "FIRST"),
-    "demo-second": ("hub.providers.demo.agent", "SECOND"),
-}
-
-
+_DEMO = {"demo-first": "FIRST", "demo-second": "SECOND"}
+"""Two agents of one folder."""
 _QUOTA = ("claude", "codex", "gemini", "opencode", "qwen", "aider")
 """Whose quota, or spending, can be read besides the stream: each has a `quota.py`, imported when it is asked for."""
 
@@ -68,15 +57,17 @@ def signatures() -> Mapping[str, Signature]:
 
 def opening(name: str) -> Opening | None:
     """How the agent's own interactive program is opened; None where hub does not know."""
-    found: Opening | None = (
-        getattr(import_module(_WHERE[name][0]), "OPENING", None) if name in _WHERE else None
-    )
+    found: Opening | None = getattr(_module(name), "OPENING", None) if name in AGENTS else None
     return found
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(f"hub.providers.{'demo' if name in _DEMO else name}.agent")
 
 
 def names() -> Sequence[str]:
     """The names of all providers that ship with hub, in the order in which they are offered. Imports none of them."""
-    return tuple(_WHERE)
+    return AGENTS
 
 
 def load(name: str) -> Provider:
@@ -85,10 +76,9 @@ def load(name: str) -> Provider:
     Raises:
         HubError: `not_found`; there is none.
     """
-    if name not in _WHERE:
-        raise no_such("provider", name, _WHERE)
-    module, attribute = _WHERE[name]
-    provider: Provider = getattr(import_module(module), attribute)
+    if name not in AGENTS:
+        raise no_such("provider", name, AGENTS)
+    provider: Provider = getattr(_module(name), _DEMO.get(name, "PROVIDER"))
     return provider
 
 
@@ -104,7 +94,7 @@ class _Known(Mapping[str, "Provider"]):
         self._made: dict[str, tuple[ProviderSettings, Provider]] = {}
 
     def __getitem__(self, name: str) -> Provider:
-        if name in _WHERE:
+        if name in AGENTS:
             return load(name)
         settings = self._added().get(name)
         made = self._made.get(name)
@@ -115,17 +105,17 @@ class _Known(Mapping[str, "Provider"]):
         return self._made[name][1]
 
     def __iter__(self) -> Iterator[str]:
-        yield from _WHERE
+        yield from AGENTS
         yield from self._added()
 
     def __len__(self) -> int:
-        return len(_WHERE) + len(self._added())
+        return len(AGENTS) + len(self._added())
 
     def __contains__(self, name: object) -> bool:
-        return name in _WHERE or name in self._added()
+        return name in AGENTS or name in self._added()
 
     def _added(self) -> Mapping[str, ProviderSettings]:
-        return {name: table for name, table in self._tables().items() if table.kind and name not in _WHERE}
+        return {name: table for name, table in self._tables().items() if table.kind and name not in AGENTS}
 
 
 def load_all(config: Callable[[], Config] | None = None) -> Mapping[str, Provider]:

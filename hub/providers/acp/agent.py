@@ -28,14 +28,13 @@ import attrs
 from hub.domain.config.model import ProviderSettings
 from hub.providers import jsonline
 from hub.providers.acp.stream import AcpStream
-from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
-from hub.providers.provider import Provider
+from hub.providers.base import Assignment, Launch, Stdin, Stream
+from hub.providers.provider import CONVERSES, Provider
 
 _UNKNOWN = (
     "may act without asking, for all that hub knows. If it asks before everything it does, in the mode you run it in, "
     "say `options = {{ ask = true }}` in [providers.{name}]."
 )
-CAPABILITIES = Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
 
 
 @attrs.frozen(kw_only=True)
@@ -78,7 +77,7 @@ def configured(name: str, settings: ProviderSettings) -> AcpAgent:
         arguments=settings.command[1:],
         key_names=settings.key_names,
         home_env=settings.home_env,
-        capabilities=attrs.evolve(CAPABILITIES, accounts=bool(settings.home_env)),
+        capabilities=attrs.evolve(CONVERSES, accounts=bool(settings.home_env)),
         base_url_env=settings.base_url_env,
         model_env=settings.model_env,
     )

@@ -92,13 +92,13 @@ class AcpStream(Stream):
         wishes: Mapping[str, str] | None = None,
         sequential: bool = False,
     ) -> None:
-        super().__init__()
+        self._tools = AcpToolCalls(sequential=sequential)
+        super().__init__(self._tools)
         self._assignment = assignment
         self._title = title
         self._people = people
         self._words = RunWords(deltas=assignment.options.get("partial") is True)
         self._peer = Peer()
-        self._tools = AcpToolCalls(sequential=sequential)
         self._permissions: dict[str, RpcRequest] = {}
         self._wishes = wishes or {}
         self._settings: list[setup.Setting] = []
@@ -129,10 +129,6 @@ class AcpStream(Stream):
         """Meta of a call that needs permission."""
         return asked_about(call)
 
-    def _usage(self, result: Mapping[str, object]) -> list[Event]:
-        """The token counts of a turn."""
-        return usage_events(result, self._model)
-
     def _aside(self, piece: str) -> list[Event] | None:
         """The events of a text that the program says itself in the model's place; None for the model's own."""
         return None
@@ -144,11 +140,6 @@ class AcpStream(Stream):
         return None if self._answer.strip() else Failure(FailureClass.REFUSAL, failures.NO_ANSWER)
 
     # The contract.
-
-    @property
-    def tools_in_flight(self) -> int:
-        """Tool calls that run or wait for permission."""
-        return self._tools.in_flight
 
     def open(self) -> Step:
         """The handshake. Files and terminals are the agent's own business, so neither is offered."""
@@ -317,7 +308,7 @@ class AcpStream(Stream):
 
     def _turn_ended(self, answered: RpcResponse, now: float) -> Step:
         self._turns += 1
-        events = [*self._flush(), *self._usage(answered.result)]
+        events = [*self._flush(), *usage_events(answered.result, self._model)]
         if answered.error is not None:
             return self._fail(events, self._failure_of(answered.error, now))
         denied = self._tools.denied and not self._answer.strip()

@@ -55,23 +55,17 @@ class AcpToolCalls:
         self._sequential = sequential
         self._open: dict[str, _Call] = {}
         self._asked: set[str] = set()
-        self._denied = False
-
-    @property
-    def denied(self) -> bool:
+        self.denied = False
         """Whether the newest call to end was one that a person was asked about, and it was not carried out."""
-        return self._denied
 
-    @property
-    def in_flight(self) -> int:
-        """Calls started, or waiting for permission, and not ended."""
+    def __len__(self) -> int:
         return len(self._open)
 
     def clear(self) -> None:
         """A turn is over."""
         self._open.clear()
         self._asked.clear()
-        self._denied = False
+        self.denied = False
 
     def passed(self) -> None:
         """The agent went on: where tools run one by one, a call that was asked for and has no end was denied."""
@@ -103,7 +97,7 @@ class AcpToolCalls:
         events = _use(call) if ended or _is_known(call.fields) else []
         if ended:
             del self._open[_id(told)]
-            self._denied = _id(told) in self._asked and told.get("status") == "failed"
+            self.denied = _id(told) in self._asked and told.get("status") == "failed"
             self._asked.discard(_id(told))
             events.append(_result(call))
         return events

@@ -61,7 +61,7 @@ class AiderStream(Stream):
     """The fold over one dispatch."""
 
     def __init__(self, assignment: Assignment) -> None:
-        super().__init__()
+        super().__init__()  # an edit is told when it is done: none is in flight
         self._model = assignment.model
         self._head: list[str] = []
         self._started = False
@@ -82,11 +82,6 @@ class AiderStream(Stream):
         self._check = checks.command(jsonline.texts(assignment.options.get("args")))
         self._unchecked = False
         """Whether an edit has been made whose check has not been seen to fail."""
-
-    @property
-    def tools_in_flight(self) -> int:
-        """Always 0: an edit is told when it is done."""
-        return 0
 
     @property
     def alive(self) -> bool:

@@ -20,16 +20,17 @@ import json
 from collections.abc import Mapping
 from uuid import UUID
 
+import attrs
+
 from hub.domain.accounts.login import LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, Stdin
+from hub.providers.base import Assignment, Launch, Stdin
 from hub.providers.claude.stream import ClaudeStream
-from hub.providers.provider import Provider
+from hub.providers.provider import CONVERSES, Provider
 
 BYPASS = "bypassPermissions"
 ASKS = "default"
-ENVELOPE_FILE = "envelope.md"
 SETTINGS_FILE = "claude-settings.json"
 _ASKED_FOR = ("Bash", "Read", "Grep", "Glob", "WebFetch", "WebSearch", "mcp__*", "Agent", "Write", "Edit")
 HELD = {"disableAllHooks": False, "permissions": {"ask": list(_ASKED_FOR)}}
@@ -81,11 +82,9 @@ class Claude(Provider):
         argv += _permissions(assignment)
         if assignment.model:
             argv += ["--model", assignment.model]
-        if assignment.envelope or assignment.envelope_path:
-            path = assignment.envelope_path or assignment.run_dir / ENVELOPE_FILE
-            if assignment.envelope_path is None:
-                files[ENVELOPE_FILE] = assignment.envelope.encode()
-            argv += ["--append-system-prompt-file", str(path), "--system-prompt-snapshot", "off"]
+        if assignment.envelope_path is not None:
+            argv += ["--append-system-prompt-file", str(assignment.envelope_path)]
+            argv += ["--system-prompt-snapshot", "off"]
         argv += _session(assignment)
         if assignment.options.get("partial") is True:
             argv.append("--include-partial-messages")
@@ -120,16 +119,7 @@ PROVIDER = Claude(
     name="claude",
     display_name="Claude Code",
     stream=ClaudeStream,
-    capabilities=Capabilities(
-        replies=True,
-        interrupt=True,
-        resume=True,
-        accounts=True,
-        approvals=True,
-        quota=True,
-        cost=True,
-        system_prompt=True,
-    ),
+    capabilities=attrs.evolve(CONVERSES, quota=True, cost=True, system_prompt=True),
     install_command=("npm", "install", "-g", "@anthropic-ai/claude-code"),
     login_command=("claude", "auth", "login"),
     login_stores=LOGIN,

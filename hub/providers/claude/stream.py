@@ -62,7 +62,8 @@ class ClaudeStream(Stream):
     """The fold over one dispatch of Claude Code."""
 
     def __init__(self, assignment: Assignment) -> None:
-        super().__init__()
+        self._tools = ClaudeToolCalls()
+        super().__init__(self._tools)
         self._inbox = ClaudeInput(assignment.dispatch_id, held=assignment.asks)
         self._now = 0.0
         self._prompt = assignment.prompt
@@ -70,7 +71,6 @@ class ClaudeStream(Stream):
         """Whether the prompt waits until the program has taken the hook that makes it ask for every tool."""
         self._model = ""
         self._turns = 0
-        self._tools = ClaudeToolCalls()
         self._agents = 0
         """Subagents that work in the background."""
         self._asks = ClaudeRequests()
@@ -90,11 +90,6 @@ class ClaudeStream(Stream):
             "control_response": self._control_response,
             "keep_alive": lambda _: Step(),
         }
-
-    @property
-    def tools_in_flight(self) -> int:
-        """Tool calls without a result, those of subagents included."""
-        return self._tools.in_flight
 
     def open(self) -> Step:
         """The prompt, as the first user message; where rules wait for its requests, the hook goes before."""

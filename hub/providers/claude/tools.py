@@ -39,9 +39,7 @@ class ClaudeToolCalls:
         """Calls in flight of the tools that keep the list: name and input. What fails changes nothing."""
         self._tasks: dict[str, _Task] = {}
 
-    @property
-    def in_flight(self) -> int:
-        """Calls started and not ended."""
+    def __len__(self) -> int:
         return len(self._open)
 
     def clear(self) -> None:

@@ -25,12 +25,14 @@ import re
 import tomllib
 from collections.abc import Mapping
 
+import attrs
+
 from hub.domain.accounts.login import LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, Stdin
+from hub.providers.base import Assignment, Launch, Stdin
 from hub.providers.codex.stream import CodexStream
-from hub.providers.provider import Provider, Texts
+from hub.providers.provider import CONVERSES, Provider, Texts
 
 _PROMPT = "prompt"
 OPENAI_URL = "https://api.openai.com/v1"
@@ -144,15 +146,7 @@ PROVIDER = Codex(
     name="codex",
     display_name="Codex",
     stream=CodexStream,
-    capabilities=Capabilities(
-        replies=True,
-        interrupt=True,
-        resume=True,
-        accounts=True,
-        approvals=True,
-        quota=True,
-        system_prompt=True,
-    ),
+    capabilities=attrs.evolve(CONVERSES, quota=True, system_prompt=True),
     install_command=("npm", "install", "-g", "@openai/codex"),
     login_command=("codex", "login"),
     login_stores=LOGIN,

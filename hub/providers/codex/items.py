@@ -48,9 +48,7 @@ class ItemBook:
         """The files that the file change `call`, told as started, is about."""
         return self._changes.get(call, [])
 
-    @property
-    def in_flight(self) -> int:
-        """Tools started and not ended."""
+    def __len__(self) -> int:
         return len(self._open)
 
     def clear(self, thread: str | None = None) -> None:

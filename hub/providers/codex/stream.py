@@ -63,13 +63,13 @@ class CodexStream(Stream):
     """The fold over one dispatch of `codex app-server`."""
 
     def __init__(self, assignment: Assignment) -> None:
-        super().__init__()
+        self._items = ItemBook()
+        super().__init__(self._items)
         self._assignment = assignment
         chosen = jsonline.text(assignment.options.get("approval_policy"))
         self._policy = UNTRUSTED if assignment.asks else chosen or NEVER
         self._deltas = assignment.options.get("partial") is True
         self._peer = Peer(version=False)
-        self._items = ItemBook()
         self._asks = CodexRequests(self._peer, people=self._policy != NEVER, paths=self._items.paths)
         self._windows = Windows()
         self._turn = ""
@@ -93,11 +93,6 @@ class CodexStream(Stream):
             "configWarning": self._notice,
             "deprecationNotice": self._notice,
         }
-
-    @property
-    def tools_in_flight(self) -> int:
-        """Items that run, those of subagents included."""
-        return self._items.in_flight
 
     def open(self) -> Step:
         """The handshake's first half."""

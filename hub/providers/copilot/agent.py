@@ -21,7 +21,7 @@ from __future__ import annotations
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
 from hub.providers.acp.setup import approval_mode
-from hub.providers.base import Assignment, Capabilities, Launch, Stdin
+from hub.providers.base import Assignment, Launch, Stdin
 from hub.providers.copilot.stream import ALLOW_ALL, CopilotStream
 from hub.providers.provider import Provider
 
@@ -51,7 +51,6 @@ PROVIDER = Copilot(
     name="copilot",
     display_name="GitHub Copilot CLI",
     stream=CopilotStream,
-    capabilities=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True),
     install_command=("npm", "install", "-g", "@github/copilot"),
     login_command=("copilot", "login"),
     key_names=(

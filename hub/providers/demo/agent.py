@@ -22,10 +22,9 @@ import attrs
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.demo.stream import DemoStream
-from hub.providers.provider import Provider
+from hub.providers.provider import CONVERSES, Provider
 
 JOB_FILE = "job.json"
-ENVELOPE_FILE = "envelope.md"
 SCRIPT_ENV = "HUB_DEMO_SCRIPT"
 PASSED_ENV = ("HUB_DEMO_LOG", "HUB_DEMO_PACE")
 STORE = ".demo-sessions"
@@ -40,11 +39,7 @@ class Demo(Provider):
 
     stream: Callable[[Assignment], Stream] = DemoStream
     program: str = sys.executable
-    capabilities: Capabilities = attrs.field(
-        default=Capabilities(
-            replies=True, interrupt=True, resume=True, accounts=True, approvals=True, quota=True
-        )
-    )
+    capabilities: Capabilities = attrs.field(default=attrs.evolve(CONVERSES, quota=True))
     version_args: Sequence[str] = (*_COMMAND[1:], "--version")
     silent_after: float = 60.0
     environ: Mapping[str, str] = attrs.field(default=os.environ, repr=False)
@@ -52,10 +47,7 @@ class Demo(Provider):
 
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; what it is to do stands in a file."""
-        job = self._job(assignment)
-        files = {JOB_FILE: json.dumps(job).encode()}
-        if assignment.envelope and assignment.envelope_path is None:
-            files[ENVELOPE_FILE] = assignment.envelope.encode()
+        files = {JOB_FILE: json.dumps(self._job(assignment)).encode()}
         argv = [*_COMMAND, str(assignment.run_dir / JOB_FILE)]
         if assignment.program:
             argv[0] = assignment.program
@@ -75,8 +67,8 @@ class Demo(Provider):
             "store": place,
             "asks": assignment.asks,
         }
-        if assignment.envelope or assignment.envelope_path:
-            job["envelopePath"] = str(assignment.envelope_path or assignment.run_dir / ENVELOPE_FILE)
+        if assignment.envelope_path is not None:
+            job["envelopePath"] = str(assignment.envelope_path)
         if script := self._script(assignment):
             job["script"] = script
         return job

@@ -33,10 +33,10 @@ class DemoStream(Stream):
     """The fold over one dispatch of a demo agent."""
 
     def __init__(self, assignment: Assignment) -> None:
-        super().__init__()
+        self._calls: dict[str, dict[str, Any]] = {}
+        super().__init__(self._calls)
         self._name = assignment.dispatch_id
         self._model = ""
-        self._calls: dict[str, dict[str, Any]] = {}
         self._approvals: set[str] = set()
         self._handlers: dict[str, _Handler] = {
             "start": self._start,
@@ -54,11 +54,6 @@ class DemoStream(Stream):
             "done": self._done,
             "interrupted": lambda _: self._end(self._left_over(), Outcome(Ending.INTERRUPTED)),
         }
-
-    @property
-    def tools_in_flight(self) -> int:
-        """Tool calls without a result."""
-        return len(self._calls)
 
     def _line(self, line: bytes, now: float) -> Step:
         message = jsonline.read(line)

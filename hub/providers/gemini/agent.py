@@ -28,7 +28,7 @@ from hub.domain.detection.adoption import Opening
 from hub.domain.intent.amendment import Untold
 from hub.providers import jsonline
 from hub.providers.acp.setup import approval_mode
-from hub.providers.base import Assignment, Capabilities, Launch, Stdin
+from hub.providers.base import Assignment, Launch, Stdin
 from hub.providers.gemini.stream import GeminiStream
 from hub.providers.provider import Provider, Texts
 
@@ -109,7 +109,6 @@ PROVIDER = Gemini(
     name="gemini",
     display_name="Gemini CLI",
     stream=GeminiStream,
-    capabilities=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True),
     install_command=("npm", "install", "-g", "@google/gemini-cli"),
     login_command=("gemini",),
     login_stores=LOGIN,

@@ -27,14 +27,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from hub.domain.accounts.account import Account
 from hub.domain.accounts.login import ANY, LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, Stdin
+from hub.providers.base import Assignment, Launch, Stdin
 from hub.providers.opencode.asks import permission
 from hub.providers.opencode.stream import OpenCodeStream, model_of
-from hub.providers.provider import Provider
+from hub.providers.provider import CONVERSES, Provider
 
 _BRIDGE = (sys.executable, "-I", "-S", str(Path(__file__).resolve().parent))
 """Isolated and without site-packages: it starts in 0.1 s and no user's Python setting reaches it."""
@@ -100,15 +102,7 @@ PROVIDER = OpenCode(
     name="opencode",
     display_name="OpenCode",
     stream=OpenCodeStream,
-    capabilities=Capabilities(
-        replies=True,
-        interrupt=True,
-        resume=True,
-        accounts=True,
-        approvals=True,
-        cost=True,
-        system_prompt=True,
-    ),
+    capabilities=attrs.evolve(CONVERSES, cost=True, system_prompt=True),
     install_command=("npm", "install", "-g", "opencode-ai"),
     login_command=("opencode", "auth", "login"),
     login_stores=LOGIN,

@@ -37,21 +37,17 @@ class PartBook:
         self._kinds: dict[str, EventType] = {}
         """Part id -> what its text is: said or thought."""
         self._told: set[str] = set()
-        self._tools: dict[str, dict[str, object]] = {}
+        self.tools: dict[str, dict[str, object]] = {}
+        """Tool calls that run, or wait for permission."""
         self._inputs: dict[str, Mapping[str, object]] = {}
         """Call -> its input, while it runs."""
         self._model = ""
         self.last_text = ""
         self.finished_tools = 0
 
-    @property
-    def in_flight(self) -> int:
-        """Tool calls that run, or wait for permission."""
-        return len(self._tools)
-
     def clear(self) -> None:
         """Nothing runs any more."""
-        self._tools.clear()
+        self.tools.clear()
         self._inputs.clear()
 
     def given(self, call: str) -> Mapping[str, object]:
@@ -129,13 +125,13 @@ class PartBook:
             self._inputs[call] = jsonline.mapping(state.get("input"))
         else:
             self._inputs.pop(call, None)
-        if name not in self._tools:
-            self._tools[name] = _describe(part, state, sub=sub)
-            events.append(_use(self._tools[name], state))
+        if name not in self.tools:
+            self.tools[name] = _describe(part, state, sub=sub)
+            events.append(_use(self.tools[name], state))
         if status != "running":
             self._told.add(name)
             self.finished_tools += 1
-            events.append(_result(self._tools.pop(name), state))
+            events.append(_result(self.tools.pop(name), state))
         return events
 
     def _usage(self, part: Mapping[str, object]) -> list[Event]:

@@ -63,10 +63,9 @@ class OpenCodeStream(Stream):
     """The fold over one dispatch."""
 
     def __init__(self, assignment: Assignment) -> None:
-        super().__init__()
+        self._parts = PartBook(deltas=assignment.options.get("partial") is True)
+        super().__init__(self._parts.tools)
         self._assignment = assignment
-        options = assignment.options
-        self._parts = PartBook(deltas=options.get("partial") is True)
         self._asks = OpenCodeRequests(people=permission(assignment) != ALLOW, inputs=self._parts.given)
         self._rules: Sequence[Mapping[str, str]] = ()
         """Those of this session alone, where rules of hub wait for its requests."""
@@ -92,11 +91,6 @@ class OpenCodeStream(Stream):
             "question.rejected": self._settled,
             "todo.updated": self._plan,
         }
-
-    @property
-    def tools_in_flight(self) -> int:
-        """Tool calls that run or wait for permission, subagents' too."""
-        return self._parts.in_flight
 
     def _line(self, line: bytes, now: float) -> Step:
         message = jsonline.read(line)

@@ -31,7 +31,7 @@ from hub.domain.accounts.login import LoginStore
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
 from hub.providers.acp.setup import approval_mode
-from hub.providers.base import Assignment, Capabilities, Launch, Stdin
+from hub.providers.base import Assignment, Launch, Stdin
 from hub.providers.provider import Provider
 from hub.providers.qwen.stream import QwenStream
 
@@ -97,7 +97,6 @@ PROVIDER = Qwen(
     name="qwen",
     display_name="Qwen Code",
     stream=QwenStream,
-    capabilities=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True),
     install_command=("npm", "install", "-g", "@qwen-code/qwen-code"),
     login_command=("qwen",),
     login_stores=LOGIN,

@@ -44,9 +44,6 @@ def test_the_contract_is_a_file_beside_the_programs_own_prompt():
     given = argv(envelope="text", envelope_path=Path("/repo/.hub/envelope.md"))
     assert after(given, "--append-system-prompt-file") == "/repo/.hub/envelope.md"
     assert after(given, "--system-prompt-snapshot") == "off"
-    launch = PROVIDER.launch(attrs.evolve(BASE, envelope="text"))
-    assert launch.files == {"envelope.md": b"text"}
-    assert after(list(launch.argv), "--append-system-prompt-file") == "/run/d-1/envelope.md"
 
 
 def test_without_a_contract_the_system_prompt_is_left_alone():

@@ -49,6 +49,9 @@ def play(tmp_path: Path, worktree: Path) -> Callable[..., Run]:
         **more: Any,
     ) -> Run:
         options = {"script": {"steps": steps}} if steps is not None else {}
+        if "envelope" in more:
+            more["envelope_path"] = tmp_path / "envelope.md"
+            more["envelope_path"].write_text(more["envelope"])
         assignment = Assignment(
             dispatch_id=dispatch,
             session_id="s-1",
