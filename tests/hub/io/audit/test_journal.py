@@ -27,7 +27,7 @@ NOW = 1_795_237_567.089
 @pytest.fixture(autouse=True)
 def _disarmed():
     yield
-    failpoints.disarm()
+    failpoints.arm("")
 
 
 @pytest.fixture

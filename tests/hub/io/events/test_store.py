@@ -27,7 +27,7 @@ AT = 1_795_237_567_089
 @pytest.fixture(autouse=True)
 def _disarmed():
     yield
-    failpoints.disarm()
+    failpoints.arm("")
 
 
 @pytest.fixture

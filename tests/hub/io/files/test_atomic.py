@@ -23,7 +23,7 @@ from hub.io.files.atomic import create_atomic, read_bounded, swap_atomic, sweep_
 @pytest.fixture(autouse=True)
 def _disarmed():
     yield
-    failpoints.disarm()
+    failpoints.arm("")
 
 
 def test_replaces_whole_and_0600_whatever_the_umask(tmp_path):
