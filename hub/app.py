@@ -37,7 +37,6 @@ from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.jobs import JobActor
 from hub.actors.knowledge.actor import Knowledge
-from hub.actors.knowledge.indexer import Hiding
 from hub.actors.models.actor import Models
 from hub.actors.notices import Notices
 from hub.actors.outcomes import Outcomes
@@ -202,12 +201,7 @@ class App:
         )
 
     def _knowledge(self) -> Knowledge:
-        return Knowledge(
-            self.places,
-            self.slots.events.ref,
-            time.time,
-            Hiding(self.secrets.rules, self.secrets.arm),
-        )
+        return Knowledge(self.places, self.slots.events.ref, time.time, self.secrets)
 
     def _breakers(self) -> Breakers:
         return Breakers(

@@ -147,7 +147,7 @@ async def run_daemon(
             insist_on_trust=order.insist_on_trust,
         )
         log.enter_context(scrubbed_log(app.secrets.value))
-        log.enter_context(doors)
+        log.callback(doors.close)
         async with trio.open_nursery() as nursery:
             daemon = Daemon(app, detach=order.detach)
             if order.signals:

@@ -98,6 +98,12 @@ class Owners:
         return ends == (Owner(os.geteuid()),) * 2
 
 
+def peer(sock: socket.socket) -> Owner:
+    """Who is at the other end of a unix socket."""
+    raw = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("iII"))
+    return Owner(struct.unpack("iII", raw)[1])
+
+
 def alive(sock: socket.socket) -> bool:
     """Whether our end of a connection is still connected: only then is the other address still the same other end."""
     try:

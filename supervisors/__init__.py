@@ -68,7 +68,7 @@ starts its children in order, stops them in reverse, and restarts the ones that 
     trio.run(main)
 
 Where to look: `spec` (what can be said), `plan` (the rules, pure), `supervisor` and `dynamic` (carrying them out), `actor`,
-`ref` and `mailbox` (messages), `root` (running a tree), `faults` and `testing` (breaking and watching one). The rules, the
+`ref` and `mailbox` (messages), `root` (running a tree), `testing` (breaking and watching one). The rules, the
 departures from OTP and the tests that hold them: design/supervision.md.
 
 Not for: a value that a function can compute (call it), a task that ends with its caller (use a nursery), anything whose
@@ -80,7 +80,7 @@ from supervisors.backoff import Backoff
 from supervisors.call import Answer, Call, Cast, Sent
 from supervisors.child import ChildState
 from supervisors.dynamic import DynamicSupervisor, dynamic_spec
-from supervisors.events import At, EventKind, SupEvent, System
+from supervisors.events import EventKind, SupEvent, System
 from supervisors.exits import Exit, ExitKind, Ignore, IntensityReached, Shutdown, StartFailed, StartTimeout
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Counts, DynamicHandle, SupervisorHandle
 from supervisors.life import Life

@@ -15,7 +15,7 @@ import trio
 from supervisors import exits
 from supervisors.backoff import Backoff
 from supervisors.call import DEFER, NOTHING, Answer, Call, Reply, Sent
-from supervisors.events import At, EventKind
+from supervisors.events import EventKind
 from supervisors.exits import Exit
 from supervisors.life import Life
 from supervisors.mailbox import Envelope, Mailbox
@@ -144,7 +144,7 @@ class _Runner(Generic[M]):
             async with trio.open_nursery() as nursery:
                 self.actor.ctx = self.ctx = ActorContext(self.slot, self.box, self.life, nursery)
                 await self._started()
-                await self._continue()
+                await self.actor.continue_()
                 await self._serve()
                 if not self.life.killed:
                     await self._stopped(exits.SHUTDOWN)
@@ -172,21 +172,12 @@ class _Runner(Generic[M]):
         return exits.from_error(error)
 
     async def _started(self) -> None:
-        faults = self.life.system.faults
-        if faults is not None:
-            await faults.meet(self.life.path, At.INIT)
         await self.actor.started()
         self.served = True
         self.life.on_stop(self._ask)
         self.life.on_kill = self._kill
         self.life.ready()
         self.slot.came()
-
-    async def _continue(self) -> None:
-        faults = self.life.system.faults
-        if faults is not None:
-            await faults.meet(self.life.path, At.CONTINUE)
-        await self.actor.continue_()
 
     def _ask(self) -> bool:
         self.box.stopping = True
@@ -212,11 +203,7 @@ class _Runner(Generic[M]):
     async def _handle(self, envelope: Envelope) -> None:
         self.slot.current = envelope
         reply = self.ctx.current_reply = envelope.reply
-        faults = self.life.system.faults
         try:
-            if faults is not None and await faults.meet(self.life.path, At.MESSAGE):
-                self.slot.current = None
-                return  # dropped
             result = await self.actor.handle(envelope.message)
             if reply is not None:
                 _insist_on_an_answer(envelope.message, result)
@@ -236,11 +223,9 @@ class _Runner(Generic[M]):
         self.cleaned = True
         self.ctx.current_reply = None
         life = self.life
-        if type(self.actor).stopped is Actor.stopped and life.system.faults is None:
+        if type(self.actor).stopped is Actor.stopped:
             return  # nothing to shield: a restart is a tenth faster without the scope
         with trio.move_on_after(self.actor.cleanup_timeout, shield=True) as scope:
-            if life.system.faults is not None:
-                await life.system.faults.meet(life.path, At.STOPPED)
             await self.actor.stopped(end)
         if scope.cancelled_caught:
             detail = f"stopped() took longer than {self.actor.cleanup_timeout:g} s"

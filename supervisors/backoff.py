@@ -9,10 +9,7 @@ import math
 
 import attrs
 
-
-def _positive(_: object, attribute: attrs.Attribute[float], value: float) -> None:
-    if not value > 0:
-        raise ValueError(f"{attribute.name} must be greater than zero, not {value!r}")
+_positive = attrs.validators.gt(0.0)
 
 
 @attrs.frozen(kw_only=True)

@@ -139,12 +139,7 @@ class Child:
             generation=self.generation,
             restarts=self.restarts,
             uptime=max(0.0, now - life.ready_at) if life is not None and life.is_ready else 0.0,
-            depth=gauge.depth,
-            peak=gauge.peak,
-            capacity=gauge.capacity,
-            dead_letters=gauge.dead_letters,
-            current=gauge.current,
-            blocked_in=gauge.blocked_in,
+            **attrs.asdict(gauge),
             children=() if life is None else tuple(child.node(now) for child in life.members()),
         )
 

@@ -7,9 +7,8 @@ Must not: await; let an error of the hook reach the tree.
 from __future__ import annotations
 
 import random
-from collections import defaultdict, deque
 from collections.abc import Callable
-from enum import Enum, StrEnum
+from enum import StrEnum
 
 import attrs
 import trio
@@ -62,57 +61,11 @@ class SupEvent:
     detail: str = ""
 
 
-class At(Enum):
-    """The moments a fault can wait for."""
-
-    MESSAGE = "message"
-    """The next message, before its handler."""
-    INIT = "init"
-    """The next start, before `started`."""
-    CONTINUE = "continue"
-    """The next start, before `continue_`."""
-    STOPPED = "stopped"
-    """The next end, before `stopped`."""
-
-
-@attrs.frozen
-class PlantedFault:
-    """What goes wrong at one moment: it takes `delay` seconds, raises `error`, or loses the message."""
-
-    error: BaseException | None = None
-    delay: float = 0.0
-    drop: bool = False
-
-
-class Faults:
-    """What is planted in one tree."""
-
-    __slots__ = ("_planted",)
-
-    def __init__(self) -> None:
-        self._planted: defaultdict[tuple[str, At], deque[PlantedFault]] = defaultdict(deque)
-
-    def plant(self, path: str, moment: At, fault: PlantedFault, times: int) -> None:
-        """Let the next `times` moments of this kind go wrong."""
-        self._planted[path, moment].extend([fault] * times)
-
-    async def meet(self, path: str, moment: At) -> bool:
-        """Suffer the next fault planted for this moment; True when the message is to be dropped."""
-        planted = self._planted.get((path, moment))
-        if not planted:
-            return False
-        fault = planted.popleft()
-        await trio.sleep(fault.delay)
-        if fault.error is not None:
-            raise fault.error
-        return fault.drop
-
-
 Hook = Callable[[SupEvent], None]
 
 
 class System:
-    """The environment of one tree: where events go, what faults are planted, where chance comes from.
+    """The environment of one tree: where events go, where chance comes from.
 
     Args:
         on_event: Called for every event, in order, inside the tree's run loop: it must be quick and must not
@@ -121,14 +74,13 @@ class System:
         chance: Draws from [0, 1) for the jitter of a backoff.
     """
 
-    __slots__ = ("chance", "deadlines", "faults", "hook_errors", "on_event")
+    __slots__ = ("chance", "deadlines", "hook_errors", "on_event")
 
     def __init__(self, on_event: Hook | None = None, chance: Callable[[], float] = random.random) -> None:
         self.on_event = on_event
         self.chance = chance
         self.hook_errors = 0
         self.deadlines = Deadlines()
-        self.faults: Faults | None = None
 
     def emit(
         self,

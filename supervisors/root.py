@@ -27,32 +27,9 @@ EXIT_STUCK: Final = 70
 """Exit status of a process ended by its watchdog (EX_SOFTWARE)."""
 
 
-class Watchdog:
-    """Ends the process with `os._exit` unless disarmed in time.
-
-    Trio cannot kill code that shields itself or sits in a thread.
-
-    Args:
-        patience: Seconds from `arm()`; None never ends anything.
-    """
-
-    def __init__(self, patience: float | None) -> None:
-        self._patience = patience
-        self._disarmed = threading.Event()
-
-    def arm(self) -> None:
-        """Start the count."""
-        if self._patience is not None:
-            threading.Thread(target=self._watch, name="supervisors-watchdog", daemon=True).start()
-
-    def disarm(self) -> None:
-        """All is well. Idempotent."""
-        self._disarmed.set()
-
-    def _watch(self) -> None:
-        if not self._disarmed.wait(self._patience):
-            os.write(2, f"supervisors: not stopped after {self._patience} s, ending the process\n".encode())
-            os._exit(EXIT_STUCK)
+def _end_process(patience: float) -> None:
+    os.write(2, f"supervisors: not stopped after {patience} s, ending the process\n".encode())
+    os._exit(EXIT_STUCK)
 
 
 class Root:
@@ -64,7 +41,7 @@ class Root:
         self._child = child
         self._over = trio.Event()
         self.system = system
-        """Its environment; `supervisors.faults` works through it."""
+        """Its environment."""
         self.admin = admin
         """For adding, stopping and restarting top-level children."""
 
@@ -144,8 +121,10 @@ async def run_root(
 
     life.on_ready = ready
     supervisor = Supervisor(life, spec, handle)
-    guard = Watchdog(watchdog)
-    supervisor.on_stopping = guard.arm
+    if watchdog is not None:
+        guard = threading.Timer(watchdog, _end_process, [watchdog])
+        guard.daemon = True
+        supervisor.on_stopping = guard.start
 
     async def supervise() -> None:
         with life.scope:
@@ -155,7 +134,8 @@ async def run_root(
         nursery.start_soon(system.deadlines.run)
         ended = await outcome.acapture(supervise)  # so that what it raises comes out bare, not in a group
         system.deadlines.close()
-    guard.disarm()
+    if watchdog is not None:
+        guard.cancel()
     root.over()
     try:
         ended.unwrap()

@@ -91,6 +91,14 @@ def _is(*kinds: type, code: str) -> Callable[[object, attrs.Attribute[Any], Any]
     return check
 
 
+def _seconds(*, code: str, endless: bool = True) -> Callable[[object, attrs.Attribute[Any], Any], None]:
+    def check(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+        if not _duration(value, zero=False) or (value == math.inf and not endless):
+            raise SpecError(code, f"{attribute.name} is {value!r}")
+
+    return check
+
+
 def _check_id(_: object, __: object, value: object) -> None:
     if value is None:
         raise SpecError("missing_id", "id is None")
@@ -129,7 +137,7 @@ class ChildSpec:
         default=None, validator=_is(Backoff, type(None), code="invalid_backoff")
     )
     """How long to wait before a restart; None restarts at once."""
-    start_timeout: float = attrs.field(default=30.0)
+    start_timeout: float = attrs.field(default=30.0, validator=_seconds(code="invalid_start_timeout"))
     """Seconds its init may take (OTP has no such bound, so there a hung init hangs the tree)."""
 
     @start.validator
@@ -146,11 +154,6 @@ class ChildSpec:
         if not isinstance(value, Brutal) and not _duration(value, zero=True):
             raise SpecError("invalid_shutdown", f"shutdown is {value!r}")
 
-    @start_timeout.validator
-    def _check_start_timeout(self, _: object, value: object) -> None:
-        if not _duration(value, zero=False):
-            raise SpecError("invalid_start_timeout", f"start_timeout is {value!r}")
-
     def __attrs_post_init__(self) -> None:
         if self.significant and self.restart is Restart.PERMANENT:
             raise SpecError("bad_combination", f"child {self.id!r} is significant and permanent")
@@ -159,11 +162,6 @@ class ChildSpec:
 def _check_intensity(_: object, __: object, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise SpecError("invalid_intensity", f"intensity is {value!r}")
-
-
-def _check_period(_: object, __: object, value: object) -> None:
-    if not _duration(value, zero=False) or value == math.inf:
-        raise SpecError("invalid_period", f"period is {value!r}")
 
 
 def check_children(children: Iterable[object], auto_shutdown: AutoShutdown) -> tuple[ChildSpec, ...]:
@@ -206,7 +204,7 @@ class SupervisorSpec:
     """Who is restarted with a child that ended."""
     intensity: int = attrs.field(default=1, validator=_check_intensity)
     """Restarts allowed within `period`; one more and the supervisor gives up."""
-    period: float = attrs.field(default=5.0, validator=_check_period)
+    period: float = attrs.field(default=5.0, validator=_seconds(code="invalid_period", endless=False))
     """Seconds of the sliding window."""
     auto_shutdown: AutoShutdown = attrs.field(
         default=AutoShutdown.NEVER, validator=_is(AutoShutdown, code="invalid_auto_shutdown")
@@ -214,13 +212,8 @@ class SupervisorSpec:
     """Whether the end of significant children ends it."""
     children: tuple[ChildSpec, ...] = attrs.field(default=(), converter=_in_order)
     """Started in this order, stopped in reverse."""
-    stuck_after: float = attrs.field(default=5.0)
+    stuck_after: float = attrs.field(default=5.0, validator=_seconds(code="invalid_stuck_after"))
     """Seconds a killed child may take to go before it is reported as stuck and no longer waited for."""
-
-    @stuck_after.validator
-    def _check_stuck_after(self, _: object, value: object) -> None:
-        if not _duration(value, zero=False):
-            raise SpecError("invalid_stuck_after", f"stuck_after is {value!r}")
 
     def __attrs_post_init__(self) -> None:
         check_children(self.children, self.auto_shutdown)

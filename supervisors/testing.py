@@ -1,4 +1,4 @@
-"""For tests of trees: a recorder of what happened, children that do as told, waiting for a state.
+"""For tests of trees: a recorder of what happened, children that do as told, a kill, waiting for a state.
 
 Owns: helpers that need no sleep and no mock. Must not: be imported by anything that runs in production.
 """
@@ -146,6 +146,16 @@ async def running(
             yield root
         finally:
             root.request_stop()
+
+
+def kill(root: Root, path: str) -> None:
+    """Cancel a running member's scope: its exit is `killed`. KeyError when it is down.
+
+    Args:
+        root: What `run_root` gives.
+        path: As in `"root/watch/breakers"`, or a name that only one member bears.
+    """
+    root.life_at(path).kill("killed by a test")
 
 
 async def restarted(ref: Ref[Never], crash: Callable[[], object], *, timeout: float = 5.0) -> None:

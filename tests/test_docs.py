@@ -16,7 +16,6 @@ from hub.domain.approval import Action, PermissionRequest
 from hub.domain.config import model as config_model
 from hub.domain.config.reader import Config
 from hub.domain.config.schema import camel
-from hub.domain.handoff import document as handoff_document
 from hub.domain.permission.rules import judge
 from hub.errors import RULES
 from hub.errors import document as error_document
@@ -196,7 +195,6 @@ def test_every_provider_is_in_the_documents():
 @pytest.mark.parametrize(
     ("name", "made"),
     [
-        ("design/handoff.md", handoff_document),
         ("design/message-map.md", message_document),
         ("docs/errors.md", error_document),
     ],

@@ -18,15 +18,15 @@ import trio
 
 from hub import __version__
 from hub.acp.choices import PROFILE
-from hub.acp.connection import NOT_FOUND, EditorConnection, unknown
+from hub.acp.connection import MAX_LINE, NOT_FOUND, EditorConnection
 from hub.acp.conversation import EditorConversation, first_of
 from hub.acp.daemon import ProjectDaemon
 from hub.api.profiles import Profile
 from hub.api.providers import ProviderStatus
 from hub.api.sessions import Session, Sessions
 from hub.errors import Code, HubError
-from hub.wire.frames import INVALID_PARAMS, JsonObject, RefusedError
-from hub.wire.wires import Wires
+from hub.wire.frames import INVALID_PARAMS, METHOD_NOT_FOUND, JsonObject, RefusedError
+from hub.wire.wires import LineConnection, Wires
 
 VERSION = 1
 """The newest version of the protocol that hub speaks; whoever speaks another decides whether to go on."""
@@ -50,7 +50,7 @@ def run(wires: Wires, daemon_of: Callable[[Path], ProjectDaemon]) -> None:
         wires: See `Wires.claim`.
         daemon_of: The daemon of the project around a folder; raises `HubError` where there is none, or it is not meant.
     """
-    trio.run(_serve, EditorConnection(wires), daemon_of)
+    trio.run(_serve, EditorConnection(LineConnection(wires, MAX_LINE)), daemon_of)
 
 
 async def _serve(connection: EditorConnection, daemon_of: Callable[[Path], ProjectDaemon]) -> None:
@@ -86,7 +86,7 @@ class EditorAgent:
             "session/set_config_option": self._set_option,
         }
         if method not in methods:
-            raise unknown(method)
+            raise RefusedError(METHOD_NOT_FOUND, "Method not found", method[:100])
         return await methods[method](params)
 
     def hear(self, method: str, params: JsonObject) -> None:

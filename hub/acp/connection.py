@@ -7,8 +7,6 @@ Must not: know a method.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
-from typing import TypeVar
 
 import attrs
 import trio
@@ -16,24 +14,16 @@ import trio
 from hub.errors import Code, HubError
 from hub.wire.frames import (
     INTERNAL_ERROR,
-    METHOD_NOT_FOUND,
     JsonObject,
-    NotAMessageError,
     RefusedError,
-    decode,
-    encode,
     refused,
 )
-from hub.wire.wires import Wires
-
-T = TypeVar("T")
+from hub.wire.wires import LAST_WORDS, LineConnection
 
 MAX_LINE = 16 * 1024 * 1024
 """Bytes of a message: files that the user adds come within the prompt."""
 LASTING = frozenset({"session/prompt"})
 """Requests whose answer nobody waits for any more once the editor has closed its side."""
-LAST_WORDS = 0.7
-"""Seconds that the other answers may still take then."""
 NOT_FOUND = -32002
 """The protocol's own code: what the request names is not there."""
 _HINTS = {Code.TRUST_NEEDED: "See what it would do, and say yes, in a terminal in that folder: hub trust"}
@@ -54,17 +44,13 @@ class EditorConnection:
     """One editor.
 
     Args:
-        wires: See `Wires.claim`.
+        line: Its messages, one a line.
     """
 
-    wires: Wires
+    _line: LineConnection
     _asked: dict[str, _Asked] = attrs.field(factory=dict)
     _last: int = 0
-    _all: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     _lasting: set[trio.CancelScope] = attrs.field(factory=set)
-    _writing: trio.Lock = attrs.field(factory=trio.Lock)
-    _threads: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(2))
-    """One to read and one to write, however many requests keep the others."""
 
     async def serve(
         self,
@@ -77,18 +63,24 @@ class EditorConnection:
             answer: Makes the result of a request. What it raises is the refusal: a `RefusedError` or a `HubError`.
             hear: Takes a notification; at once, in the order in which they came.
         """
-        with self._all:
-            async with trio.open_nursery() as answers:
-                while line := await self._thread(partial(self.wires.line, MAX_LINE)):
-                    if not line.isspace():
-                        await self._take(line, answers, answer, hear)
-                self._all.deadline = trio.current_time() + LAST_WORDS
-                for scope in self._lasting:
-                    scope.cancel()
+
+        def take(message: JsonObject, answers: trio.Nursery) -> None:
+            if "method" not in message:
+                self._answered(message)
+            elif "id" in message:
+                answers.start_soon(self._answer, message, answer)
+            else:
+                hear(message["method"], message.get("params", {}))
+
+        await self._line.serve(take, self._closed)
+
+    def _closed(self) -> None:
+        for scope in self._lasting:
+            scope.cancel()
 
     async def tell(self, method: str, params: Mapping[str, object]) -> None:
         """Send a notification."""
-        await self._write({"jsonrpc": "2.0", "method": method, "params": dict(params)})
+        await self._line.write({"jsonrpc": "2.0", "method": method, "params": dict(params)})
 
     async def ask(self, method: str, params: Mapping[str, object]) -> JsonObject:
         """Send a request, and wait for its answer as long as that takes.
@@ -101,7 +93,7 @@ class EditorConnection:
         self._last += 1
         number = f"hub-{self._last}"
         asked = self._asked[number] = _Asked()
-        await self._write({"jsonrpc": "2.0", "id": number, "method": method, "params": dict(params)})
+        await self._line.write({"jsonrpc": "2.0", "id": number, "method": method, "params": dict(params)})
         try:
             await asked.over.wait()
         except trio.Cancelled:
@@ -113,25 +105,6 @@ class EditorConnection:
         if asked.error is not None:
             raise asked.error
         return asked.result if isinstance(asked.result, dict) else {}
-
-    async def _take(
-        self,
-        line: bytes,
-        answers: trio.Nursery,
-        answer: Callable[[str, JsonObject], Awaitable[JsonObject]],
-        hear: Callable[[str, JsonObject], None],
-    ) -> None:
-        try:
-            message = decode(line, MAX_LINE)
-        except NotAMessageError as error:
-            await self._write(error.reply)
-            return
-        if "method" not in message:
-            self._answered(message)
-        elif "id" in message:
-            answers.start_soon(self._answer, message, answer)
-        else:
-            hear(message["method"], message.get("params", {}))
 
     def _answered(self, message: JsonObject) -> None:
         asked = self._asked.get(str(message.get("id")))
@@ -154,7 +127,7 @@ class EditorConnection:
             if request["method"] in LASTING:
                 self._lasting.add(scope)
             try:
-                await self._write(await self._reply(request, answer))
+                await self._line.write(await self._reply(request, answer))
             finally:
                 self._lasting.discard(scope)
 
@@ -171,17 +144,6 @@ class EditorConnection:
             return refused(request["id"], INTERNAL_ERROR, f"hub failed: {type(error).__name__}")
         return {"jsonrpc": "2.0", "id": request["id"], "result": result}
 
-    async def _write(self, message: JsonObject) -> None:
-        """Write one message whole. An editor that has gone ends the connection."""
-        async with self._writing:
-            try:
-                await self._thread(partial(self.wires.write, encode(message)))
-            except BrokenPipeError:
-                self._all.cancel()
-
-    async def _thread(self, work: Callable[[], T]) -> T:
-        return await trio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
-
 
 def coded(request_id: str | int, error: HubError) -> JsonObject:
     """The refusal of a request by one of hub's own errors, next step included.
@@ -191,8 +153,3 @@ def coded(request_id: str | int, error: HubError) -> JsonObject:
     said, hint = error.detail.rstrip(), _HINTS.get(error.code, error.hint)
     data = {"code": str(error.code), "hint": hint, "reason": said, "details": hint}
     return refused(request_id, INTERNAL_ERROR, f"{said} {hint}".strip(), data)
-
-
-def unknown(method: str) -> RefusedError:
-    """The refusal of a method that is not there."""
-    return RefusedError(METHOD_NOT_FOUND, "Method not found", method[:100])

@@ -90,7 +90,7 @@ class Breakers(Actor[BreakersInbox]):
                 return message.answer(None)
             case BreakerSuccess(provider=provider, account=account, dispatch_id=dispatch):
                 old = breaker.at(self._of(provider, account), now)
-                await self._keep(breaker.on_success(old, now, dispatch))
+                await self._keep(breaker.on_success(old, dispatch))
                 return message.answer(None)
             case BreakerAttempt(provider=provider, account=account, dispatch_id=dispatch):
                 known = self._of(provider, account)

@@ -22,7 +22,7 @@ from hub.api.costs import Costs, Spent
 from hub.api.profiles import ProfileOutcome
 from hub.domain.cost import Bill, Meter, bill
 from hub.domain.event import EventType, Record
-from hub.domain.result.outcome import EndedRun, ProfileOutcomes, counted
+from hub.domain.result.outcome import ProfileOutcomes, counted
 from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore, as_named
@@ -143,28 +143,28 @@ class Outcomes(Actor[OutcomesInbox]):
             self._whose.pop(dispatch, None)
         spent = (*(row for row in self._kept.spent if row.session_id != session), *rows)[-_ROWS:]
         if name:
-            outcomes = _with(outcomes, name, await _run(record, meters))
+            outcomes = await _with(outcomes, name, record, meters)
         self._kept = OutcomesRecord(record.id, outcomes, spent)
         # A disk that is full costs the note of it, not the count: the next one writes both.
         with contextlib.suppress(HubError):
             await trio.to_thread.run_sync(self._store.save, self._kept)
 
 
-def _with(outcomes: Sequence[ProfileOutcomes], name: str, run: EndedRun) -> tuple[ProfileOutcomes, ...]:
-    found = {outcome.profile: outcome for outcome in outcomes}
-    found[name] = counted(found.get(name, ProfileOutcomes(name)), run)
-    return tuple(found.values())
-
-
-async def _run(record: Record, meters: Mapping[str, Meter]) -> EndedRun:
+async def _with(
+    outcomes: Sequence[ProfileOutcomes], name: str, record: Record, meters: Mapping[str, Meter]
+) -> tuple[ProfileOutcomes, ...]:
+    """The outcomes with the session that has ended with this record."""
     cost = await _billed(list(meters.values()))
-    return EndedRun(
+    found = {outcome.profile: outcome for outcome in outcomes}
+    found[name] = counted(
+        found.get(name, ProfileOutcomes(name)),
         state=str(record.meta["ended"]),
         verified=record.meta.get("verified"),
         tokens=cost.tokens.tokens_in + cost.tokens.tokens_out,
         micros=None if cost.usd is None else cost.micros,
         at=str(record.meta.get("at", "")),
     )
+    return tuple(found.values())
 
 
 async def _billed(meters: list[Meter]) -> Bill:

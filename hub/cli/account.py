@@ -166,7 +166,7 @@ def login(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> No
 
     mine = project(ctx)
     agent = mine.provider(provider)
-    chosen = mine.account(agent, label)
+    chosen = mine.accounts.find(agent, label)
     command = login_command(mine.config(), agent, chosen)
     make_home(chosen)
     code = run_here(command, as_json=as_json)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import TypeVar, cast
+from functools import partial
+from typing import Any, TypeVar, cast
 
 import attrs
 import click
@@ -22,7 +23,7 @@ from hub.api.observability import AuditHead
 from hub.api.sessions import Sessions
 from hub.cli.context import client
 from hub.cli.offline import OfflineProject, project
-from hub.client.quick import ABSENT
+from hub.client.quick import unless_absent
 from hub.errors import Code, HubError
 from hub.io.audit.journal import AuditJournal
 from hub.io.project.hub_dir import claim, insist_stamped, insist_usable
@@ -81,11 +82,9 @@ def _no_tree() -> NodeInfo:
 
 def ordered(ctx: click.Context, kind: type[A], route: Route, body: object, patience: float) -> A:
     """What comes of an order: to the daemon where one runs, else carried out here."""
-    try:
-        return client(ctx, timeout=patience).order(kind, route.path, body)
-    except HubError as error:
-        if error.code not in ABSENT:
-            raise
+    told = unless_absent(partial(client(ctx, timeout=patience).order, kind, route.path, body))
+    if told is not None:
+        return told
     mine = project(ctx)
     places = mine.places
     insist_usable(places.root)
@@ -95,7 +94,11 @@ def ordered(ctx: click.Context, kind: type[A], route: Route, body: object, patie
     with project_lock(places.lock):
         for foreign in claim(places):
             click.echo(f"hub: {foreign.detail}\n     {foreign.hint}", err=True)
-        hide: Callable[[str], str] = mine.redactor().value
-        context = Alone(places, _nobody, _no_tree, hide, project=mine)
-        done: A = trio.run(route.handle, context, structure(unstructure(body), route.given))
+        done: A = answered(mine, route, unstructure(body), mine.redactor().value)
         return done
+
+
+def answered(mine: OfflineProject, route: Route, given: object, hide: Callable[[str], str]) -> Any:
+    """What a route answers without a daemon."""
+    context = Alone(mine.places, _nobody, _no_tree, hide, project=mine)
+    return trio.run(route.handle, context, structure(given, route.given))

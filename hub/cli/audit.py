@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import click
 
 from hub.cli.base import Group
-from hub.cli.context import json_option
+from hub.cli.context import json_option, project_dir
 from hub.domain.audit import Head, parse_anchor
 from hub.errors import Code, HubError
 from hub.io.audit.journal import verify_file
@@ -44,7 +43,7 @@ def verify(ctx: click.Context, *, expect: str, as_json: bool) -> int:
 
     Example: hub audit verify --expect 41:9f...
     """
-    places = Places(find_project(Path(ctx.obj["project"] or ".").absolute()))
+    places = Places(find_project(project_dir(ctx)))
     anchor = _anchor(expect)
     try:
         verdict = verify_file(places, load_key("audit") or os.urandom(32), anchor)

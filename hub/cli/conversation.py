@@ -17,9 +17,10 @@ import attrs
 
 from hub.cli.clock import Clock
 from hub.cli.items import FIDELITY, AskItem, Heading, Item, PlanItem, Said, ToldItem, ToolItem
-from hub.cli.screen import WORKTREE, Record, for_people, window_name
-from hub.cli.words import call_id, full, label, one_line, told_line, why_waits
-from hub.domain.text.result import bare
+from hub.cli.screen import Record, for_people, window_name
+from hub.cli.words import call_id, full, one_line, told_line, why_waits
+from hub.domain.text.figures import agent_of
+from hub.domain.text.result import bare, from_worktree
 from hub.domain.text.safe import clean
 
 _OUTPUT = 12
@@ -130,7 +131,7 @@ class Conversation:
 
     def _taken(self, record: Record, meta: Record, text: str) -> Iterator[Item]:
         kind = meta.get("type")
-        agent = label(meta)
+        agent = agent_of(meta)
         if kind and agent:
             self.working = agent
         match record["tag"]:
@@ -140,7 +141,7 @@ class Conversation:
             case "text":
                 yield from self._text(meta, agent, text)
             case "tool_use":
-                what = WORKTREE.sub("", one_line(text))
+                what = from_worktree(one_line(text))
                 self._calls[call_id(meta)] = _Call(agent, self._models.get(agent, ""), what)
                 self.doing, self.partial = what, ""
             case "tool_result":
@@ -185,7 +186,7 @@ class Conversation:
             if call
             else one_line(str(meta.get("command") or meta.get("path") or meta.get("tool") or "a tool"))
         )
-        lines = [line.strip() for line in WORKTREE.sub("", bare(text)).splitlines() if line.strip()]
+        lines = [line.strip() for line in from_worktree(bare(text)).splitlines() if line.strip()]
         exit_code = meta.get("exitCode")
         failed = bool(meta.get("isError")) or exit_code not in (None, 0)
         first = told_line(lines, last=failed or bool(meta.get("command")))
@@ -228,16 +229,16 @@ class Conversation:
             yield ToldItem(for_people(self.clock.said(text)), "handoff")
             return
         if meta["from"] == "RUNNING":
-            self._giver, self._sentence = label(meta), False
+            self._giver, self._sentence = agent_of(meta), False
             self.doing, self.partial = "handing over", ""
             yield from self.rest()
-        taker = str(meta.get("receiver") or (label(meta) if meta["to"] == "RUNNING" else ""))
+        taker = str(meta.get("receiver") or (agent_of(meta) if meta["to"] == "RUNNING" else ""))
         if taker and not self._sentence and full(taker) != full(self._giver):
             self._sentence = True
             why = self._why(str(meta.get("reason", "")))
             yield ToldItem(f"handing over: {full(self._giver)} -> {full(taker)} ({why})", "handoff")
         if meta["to"] == "RUNNING":
-            self._giver, self.doing, self.working = "", "", label(meta) or self.working
+            self._giver, self.doing, self.working = "", "", agent_of(meta) or self.working
 
     def _why(self, reason: str) -> str:
         """The reason of a handoff, in the words of whoever pays for the quota."""
@@ -259,7 +260,7 @@ class Conversation:
         elif meta.get("needsInput"):
             self._drop("")
             self.asks.append(AskItem(text, session_id=str(meta.get("sessionId", ""))))
-            self._heading_due(agent)
+            self.working = agent or self.working
             yield from self._under(agent, Said(text))
         elif meta.get("needsApproval"):
             self.asks.append(AskItem(str(meta.get("action", text)), number, str(meta.get("sessionId", ""))))
@@ -365,9 +366,6 @@ class Conversation:
             self.agent = agent
             yield Heading(agent, self._models.get(agent, ""))
         yield item
-
-    def _heading_due(self, agent: str) -> None:
-        self.working = agent or self.working
 
     def _once(self, text: str) -> bool:
         """Whether this trouble was not told yet, be it in other company."""

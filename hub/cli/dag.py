@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import attrs
-
 _UP, _DOWN, _LEFT, _RIGHT = 1, 2, 4, 8
 _LINES = {
     0: " ", _UP: "│", _DOWN: "│", _UP | _DOWN: "│", _LEFT: "─", _RIGHT: "─", _LEFT | _RIGHT: "─",
@@ -20,26 +18,8 @@ _LINES = {
 _PLAIN = str.maketrans("│─╰╯╭╮├┤┴┬┼○◐●✗■·", "|-``..+++++o>*x#.")
 
 
-@attrs.define
-class _Rails:
-    """The columns, each with the node it comes from and those it still leads to."""
-
-    sources: list[str] = attrs.field(factory=list)
-    targets: list[set[str]] = attrs.field(factory=list)
-
-    def free(self) -> int:
-        """The first column that leads nowhere; a new one when all do."""
-        for column, left in enumerate(self.targets):
-            if not left:
-                return column
-        self.sources.append("")
-        self.targets.append(set())
-        return len(self.targets) - 1
-
-    def trim(self) -> None:
-        while self.targets and not self.targets[-1]:
-            self.targets.pop()
-            self.sources.pop()
+Rails = list[set[str]]
+"""The columns, each with the nodes it still leads to."""
 
 
 def picture(
@@ -56,40 +36,50 @@ def picture(
     for name in order:
         for want in needs[name]:
             leads[want].add(name)
-    rails = _Rails()
+    rails: Rails = []
     rows: list[tuple[str, str]] = []
     for name in order:
-        incoming = [column for column, left in enumerate(rails.targets) if name in left]
+        incoming = [column for column, left in enumerate(rails) if name in left]
         for column in incoming:
-            rails.targets[column].discard(name)
-        ending = [column for column in incoming if not rails.targets[column]]
-        column = ending[0] if ending else rails.free()
+            rails[column].discard(name)
+        ending = [column for column in incoming if not rails[column]]
+        column = ending[0] if ending else _free(rails)
         if rows and not incoming:  # else a node would stand under one that it does not wait for
             rows.append((_row(rails), ""))
         if joint := [other for other in incoming if other != column]:
             rows.append((_joint(rails, column, joint, through=column in incoming), ""))
-        rails.sources[column], rails.targets[column] = name, {*leads[name], name}
+        rails[column] = {*leads[name], name}
         rows.append((_row(rails, column, labels[name][0]), labels[name][1]))
-        rails.targets[column].discard(name)
-        rails.trim()
+        rails[column].discard(name)
+        while rails and not rails[-1]:
+            rails.pop()
     width = max((len(row) for row, _ in rows), default=0)
     return [f"{row:<{width}}  {text}".rstrip() for row, text in rows]
 
 
-def _row(rails: _Rails, column: int = -1, mark: str = "") -> str:
-    cells = ["│" if left else " " for left in rails.targets]
+def _free(rails: Rails) -> int:
+    """The first column that leads nowhere; a new one when all do."""
+    for column, left in enumerate(rails):
+        if not left:
+            return column
+    rails.append(set())
+    return len(rails) - 1
+
+
+def _row(rails: Rails, column: int = -1, mark: str = "") -> str:
+    cells = ["│" if left else " " for left in rails]
     if mark:
         cells[column] = mark
     return " ".join(cells).rstrip()
 
 
-def _joint(rails: _Rails, column: int, joint: Sequence[int], *, through: bool) -> str:
+def _joint(rails: Rails, column: int, joint: Sequence[int], *, through: bool) -> str:
     """The row in which rails bend towards the node's column."""
     ends = [column, *joint]
     cells = []
-    for here in range(max(len(rails.targets), column + 1)):
+    for here in range(max(len(rails), column + 1)):
         bits = _DOWN | (_UP if through else 0) if here == column else 0
-        if here != column and here < len(rails.targets) and rails.targets[here]:
+        if here != column and here < len(rails) and rails[here]:
             bits |= _UP | _DOWN
         if here in joint:
             bits |= _UP

@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import click
@@ -20,7 +21,7 @@ from hub.cli.context import client, document, json_option, project_dir, show, tr
 from hub.cli.ending import rest
 from hub.cli.width import columns, hung
 from hub.client.place import root_of
-from hub.client.quick import ABSENT
+from hub.client.quick import unless_absent
 from hub.domain.text.figures import counted, span
 from hub.errors import Code, HubError
 
@@ -134,11 +135,9 @@ def _found(ctx: click.Context, hours: int) -> list[Detected]:
     """From the project's daemon where one runs, else looked for here; outside of projects no daemon is meant."""
     daemon = client(ctx)
     if daemon.named or root_of(project_dir(ctx)) is not None:
-        try:
-            return daemon.read(list[Detected], "/api/detect", {"sinceHours": hours})
-        except HubError as error:
-            if error.code not in ABSENT:
-                raise
+        found = unless_absent(partial(daemon.read, list[Detected], "/api/detect", {"sinceHours": hours}))
+        if found is not None:
+            return found
     from hub.cli.detect_offline import detected_here  # a daemon has it all loaded
 
     return detected_here(project_dir(ctx), hours)

@@ -20,11 +20,10 @@ from rich.padding import Padding
 from rich.text import Text
 from rich.theme import Theme
 
-from hub.cli.clock import span
+from hub.cli.clock import local, span
 from hub.cli.conversation import Conversation
 from hub.cli.items import Heading, Item, PlanItem, Said, ToldItem, ToolItem
 from hub.cli.plain import tool as tool_words
-from hub.cli.words import elapsed
 from hub.domain.text.safe import clip
 
 _THEME = Theme(
@@ -182,7 +181,7 @@ def bottom(known: Conversation, width: int, *, note: str = "", keys: bool = Fals
     """One line: the spinner, how long, what is under way, tokens, quota; what matters least gives way first."""
     now = known.clock.now
     frame = _SPINNER[int(now / _FRAME) % len(_SPINNER)]
-    before = [span(elapsed(known.since, known.clock))] if known.since else []
+    before = [span(now - local(known.since).timestamp())] if known.since else []
     doing = note or known.standing
     tokens = [f"{known.tokens:,} tokens"] if known.tokens else []
     quota, help_ = [known.quota] if known.quota else [], ["? keys"] if keys else []

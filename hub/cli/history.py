@@ -20,6 +20,7 @@ from hub.cli.screen import for_people
 from hub.cli.table import instant, name_zone
 from hub.cli.timeline import pictures
 from hub.cli.width import columns, hung
+from hub.domain.text.safe import clip
 from hub.errors import HubError
 
 _ALL = 10_000
@@ -110,8 +111,7 @@ def _timeline(rows: list[HistoryEntry]) -> str:
 
 
 def _clipped(text: str) -> str:
-    text = for_people(" ".join(text.split()))
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
+    return clip(for_people(" ".join(text.split())), _WIDTH)
 
 
 def _handoffs(rows: list[HistoryEntry]) -> str:

@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,7 +29,7 @@ from hub.cli.report import report_failures
 from hub.cli.serve import order_for
 from hub.cli.width import columns, hung
 from hub.client.place import root_of, told_by
-from hub.client.quick import ABSENT, Api, find
+from hub.client.quick import Api, find, unless_absent
 from hub.daemon import Daemon, Order, StopSignals, run_daemon
 from hub.errors import Code, HubError
 from hub.io.project.trust import Gate
@@ -266,13 +267,7 @@ def running(project: Path, port: int | None) -> Api | None:
     api = find(None, project, without_port())
     if port not in (None, 0, api.port):
         return None
-    try:
-        api.read(Health, "/api/health")
-    except HubError as error:
-        if error.code in ABSENT:
-            return None
-        raise
-    return api
+    return api if unless_absent(partial(api.read, Health, "/api/health")) is not None else None
 
 
 def _own(project: Path, daemon: Daemon) -> Api:

@@ -24,8 +24,7 @@ from hub.actors.settings.keys import KeyFile
 from hub.api.providers import AccountStatus, ProviderConfig, ProviderStatus
 from hub.cli.context import client, note_left_out, project_dir
 from hub.cli.versions import Versions
-from hub.client.quick import ABSENT
-from hub.domain.accounts.account import Account
+from hub.client.quick import unless_absent
 from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
 from hub.domain.missing import no_such
@@ -107,10 +106,6 @@ class OfflineProject:
         """Hides what looks like a secret, and every value that hub holds for this project."""
         config = self.config()
         return redactor_of(config, load_all(lambda: config), self.places.dotenv)
-
-    def account(self, provider: Provider, label: str) -> Account:
-        """The account of that label; the active one for ""."""
-        return self.accounts.find(provider, label)
 
 
 def project(ctx: click.Context) -> OfflineProject:
@@ -199,9 +194,5 @@ def ordered(
 
 
 def _or_here(ask: Callable[[], T], here: Callable[[], T]) -> T:
-    try:
-        return ask()
-    except HubError as error:
-        if error.code not in ABSENT:
-            raise
-    return here()
+    found = unless_absent(ask)
+    return here() if found is None else found

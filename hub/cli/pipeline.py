@@ -21,7 +21,7 @@ from hub.cli.base import Group
 from hub.cli.context import client, document, json_option, project_dir, show, trust_option
 from hub.cli.screen import Record
 from hub.cli.trusting import insist_on_trust
-from hub.client.quick import ABSENT, Api
+from hub.client.quick import Api, unless_absent
 from hub.domain.config.model import PipelineSettings
 from hub.domain.pipeline.state import NodeOutcome, NodeState, RunState
 from hub.domain.text.figures import counted
@@ -62,11 +62,11 @@ def validate(ctx: click.Context, *, file: str, as_json: bool) -> None:
     Example: hub pipeline validate pipelines.json
     """
     from hub.cli.beforehand import pipelines_of, providers_of
-    from hub.domain.pipeline.graph import check
+    from hub.domain.pipeline.graph import problems, refuse
 
     project = project_dir(ctx)
     found = _of_file(file) if file else pipelines_of(project)
-    check(found, providers_of(project))
+    refuse(problems(found, providers_of(project)))
     told = [{"name": item.name, "nodes": len(item.nodes)} for item in found]
     rows = [f"{item.name}: {counted(len(item.nodes), 'node')}, valid" for item in found]
     words = "\n".join(rows) or _NONE
@@ -205,11 +205,9 @@ class PipelineAndRun(api.Pipeline):
 def _all_and_last(ctx: click.Context) -> tuple[list[api.Pipeline], RunStatus | None]:
     """The pipelines and the newest run: from the daemon where one runs, else from the project's files."""
     daemon = client(ctx)
-    try:
-        return daemon.read(list[api.Pipeline], "/api/pipelines"), _last_run(daemon)
-    except HubError as error:
-        if error.code not in ABSENT:
-            raise
+    found = unless_absent(lambda: (daemon.read(list[api.Pipeline], "/api/pipelines"), _last_run(daemon)))
+    if found is not None:
+        return found
     from hub.actors.pipelines.answers import shown
     from hub.cli.beforehand import last_run_of, pipelines_of
 

@@ -111,38 +111,21 @@ def _journal(places: Places) -> AuditJournal:
     return AuditJournal.look(places, load_key("audit") or os.urandom(32))
 
 
-def _commits(places: Places, _: Query) -> object:
-    import trio
+def _of_git(path: str) -> Callable[[Places, Query], object]:
+    """The answer of a route that asks git and no more; without what looks like a secret, or is one that hub holds."""
 
-    from hub.io import git
+    def answer(places: Places, query: Query) -> object:
+        from hub.api.convert import unstructure
+        from hub.cli.alone import answered
+        from hub.cli.offline import OfflineProject
+        from hub.web.resources import history, session
 
-    return _scrubbed(places, trio.run(git.snapshots, places.root))
+        mine = OfflineProject(places)
+        route = next(one for one in (*history.ROUTES, *session.ROUTES) if one.path == path)
+        hide = mine.redactor().value
+        return hide(unstructure(answered(mine, route, dict(query), hide)))
 
-
-def _commit_diff(places: Places, query: Query) -> object:
-    import attrs
-    import trio
-
-    from hub.api.history import CommitDiff
-    from hub.io import git
-
-    sha = str(query["sha"])
-    found = trio.run(git.commit_diff, places.root, sha)
-    return _scrubbed(places, CommitDiff(sha=sha, **attrs.asdict(found)))
-
-
-def _session_diff(places: Places, query: Query) -> object:
-    from pathlib import Path
-
-    import trio
-
-    from hub.io import git
-    from hub.io.records.sessions import meant
-
-    record = meant(places, str(query.get("sessionId", "")))
-    main = record.main_branch or record.base
-    worktree = Path(record.worktree) if record.session_state.active and record.worktree_ready else None
-    return _scrubbed(places, trio.run(git.session_diff, places.root, main, record.branch, worktree))
+    return answer
 
 
 def _sessions(places: Places, _: Query) -> Sessions:
@@ -186,21 +169,11 @@ def _approvals(places: Places, _: Query) -> list[Approval]:
     return [shown(one) for one in kept.approvals if one.pending]
 
 
-def _scrubbed(places: Places, value: object) -> object:
-    """Without what looks like a secret, and without those that hub holds, as the daemon would answer."""
-    from hub.api.convert import unstructure
-    from hub.cli.offline import OfflineProject
-
-    return OfflineProject(places).redactor().value(unstructure(value))
-
-
 _ANSWERS: Mapping[str, Callable[[Places, Query], object]] = {
     "/api/events": _events,
     "/api/history": _history,
     "/api/audit/head": _audit_head,
-    "/api/history/commits": _commits,
-    "/api/history/diff": _commit_diff,
-    "/api/session/diff": _session_diff,
+    **{path: _of_git(path) for path in ("/api/history/commits", "/api/history/diff", "/api/session/diff")},
     "/api/costs": _costs,
     "/api/sessions": _sessions,
     "/api/quota/wallet": _wallet,

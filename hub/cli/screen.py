@@ -7,7 +7,6 @@ Must not: decide what is shown; every record has a line.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import click
@@ -15,7 +14,8 @@ import click
 from hub.cli.clock import local
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.quota.spoken import WINDOWS, spoken
-from hub.domain.text.result import bare
+from hub.domain.text.result import bare, from_worktree
+from hub.domain.text.safe import clip
 from hub.domain.wallclock import respoken
 
 Record = JsonObject
@@ -32,8 +32,6 @@ _LOOK: dict[str, tuple[str, str]] = {
     "error": ("! ", "red"),
 }
 _STRANGE = ("? ", "white")
-WORKTREE = re.compile(r"/[^\s\"']*/\.hub/worktrees/[^/\s\"']+/")
-"""The session's folder in front of a path, which every path of an agent's begins with."""
 _FIRST = "RUNNING"
 _WIDTH = 160
 _PROVIDER = 12
@@ -47,7 +45,7 @@ _LAST_WORDS = 12
 
 def line(record: Record, *, width: int = _WIDTH) -> str:
     """One record as one line: time, who, and what was said or done."""
-    text = _clipped(" ".join(_words(record, record.get("meta", {})).split()), width)
+    text = clip(" ".join(_words(record, record.get("meta", {})).split()), width)
     mark, colour = _LOOK.get(record["tag"], _STRANGE)
     return _who(record) + click.style(mark + text, fg=colour)
 
@@ -109,7 +107,7 @@ def _who(record: Record) -> str:
 def _below(record: Record, meta: Record) -> Iterator[str]:
     if _told(record, meta):
         for text in str(record["msg"]).rstrip().splitlines()[1:][-_LAST_WORDS:]:
-            yield _clipped(text.rstrip(), _WIDTH)
+            yield clip(text.rstrip(), _WIDTH)
     yield from _next(meta)
 
 
@@ -123,10 +121,6 @@ def _next(meta: Record) -> Iterator[str]:
         yield f"next: {meta['hint']}"
 
 
-def _clipped(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
 def _words(record: Record, meta: Record, *, whole: bool = False) -> str:
     tag, text = record["tag"], str(record["msg"])
     match tag:
@@ -137,7 +131,7 @@ def _words(record: Record, meta: Record, *, whole: bool = False) -> str:
         case "handoff":
             return for_people(text)
         case "tool_use" | "tool_result":
-            return WORKTREE.sub("", text if whole or tag == "tool_use" else bare(text))
+            return from_worktree(text if whole or tag == "tool_use" else bare(text))
         case "error" if meta.get("hint") and not whole:
             return text.partition("\n")[
                 0

@@ -7,7 +7,7 @@ Tests: tests/hub/cli/test_help.py
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 import click
 
@@ -57,8 +57,8 @@ EXITS = {
 
 def topic(name: str) -> str | None:
     """The text of a topic or of an error's code; None where there is neither."""
-    if name in TOPICS:
-        return TOPICS[name][1]()
+    if name in _LISTS:
+        return _listed(_LISTS[name])
     try:
         code = Code(name)
     except ValueError:
@@ -74,21 +74,9 @@ def _listed(rows: list[tuple[str, str]]) -> str:
     return formatter.getvalue().rstrip()
 
 
-def _environment() -> str:
-    return _listed(list(ENVIRONMENT.items()))
-
-
-def _exits() -> str:
-    return _listed([(str(number), words) for number, words in EXITS.items()])
-
-
-def _errors() -> str:
-    return _listed([(code.value, rule.title) for code, rule in RULES.items()])
-
-
-TOPICS: dict[str, tuple[str, Callable[[], str]]] = {
-    "environment": ("The variables that hub looks at, and sets.", _environment),
-    "exit-codes": ("What the exit status of a command says.", _exits),
-    "errors": ("Every error by its code; hub help CODE tells one.", _errors),
+_LISTS: Mapping[str, list[tuple[str, str]]] = {
+    "environment": list(ENVIRONMENT.items()),
+    "exit-codes": [(str(number), words) for number, words in EXITS.items()],
+    "errors": [(code.value, rule.title) for code, rule in RULES.items()],
 }
-"""Name -> one sentence and the text."""
+"""The other topics."""

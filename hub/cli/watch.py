@@ -71,14 +71,6 @@ class Silent:
         """Nobody looks."""
 
 
-@attrs.frozen
-class WatchEnd:
-    """How the watching ended."""
-
-    detached: bool = False
-    """Whether the user left and the session works on."""
-
-
 async def ask(api: Api, kind: type[T], path: str, query: Query | None = None) -> T:
     """One GET, off the event loop."""
     return await trio.to_thread.run_sync(api.read, kind, path, query, abandon_on_cancel=True)
@@ -115,8 +107,7 @@ async def watch(
     """
     known = Conversation(verbose=verbose)
     watching = Watching(api, known, quiet=quiet, only=session_id, keys=keys and not ended)
-    left = await watching.until(since, lambda meta: _ends(meta, session_id), seen, at_once=ended)
-    if left.detached:
+    if await watching.until(since, lambda meta: _ends(meta, session_id), seen, at_once=ended):
         return None
     try:
         return await ask(watching.api, Status, "/api/status", {"sessionId": session_id})
@@ -164,12 +155,12 @@ class Watching:
         seen: Sequence[Record] = (),
         *,
         at_once: bool = False,
-    ) -> WatchEnd:
-        """Show what comes, up to the end or until the user leaves."""
+    ) -> bool:
+        """Show what comes, up to the end; whether the user left before, and the session works on."""
         async with self._shown() as detached:
             self._recall(seen)
             if at_once:
-                return WatchEnd()
+                return False
             with trio.CancelScope() as scope:
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(_cancels, detached, scope)
@@ -177,7 +168,7 @@ class Watching:
                     nursery.cancel_scope.cancel(reason="the end was seen")
             if not detached.is_set():
                 self._view.show(self.known.rest())
-            return WatchEnd(detached.is_set())
+            return detached.is_set()
 
     async def _follow(self, since: int, ends: Callable[[Record], bool]) -> None:
         patience = math.inf if on_terminal() and not self.quiet else PATIENCE

@@ -10,7 +10,8 @@ import os
 import re
 from typing import TextIO
 
-_ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+import click
+
 _TOKEN = re.compile(r" +|[^ ]+")
 _LEAST = 20
 """Columns below which no terminal is taken at its word."""
@@ -27,7 +28,7 @@ def columns(stream: TextIO) -> int:
 
 def visible(text: str) -> int:
     """The columns that a text takes, colours aside."""
-    return len(_ESCAPE.sub("", text))
+    return len(click.unstyle(text))
 
 
 def hung(text: str, width: int, hang: int) -> str:

@@ -1,23 +1,15 @@
 """Short words for what a record of the log says.
 
-Owns: an agent's label, a tool call's id, the line of a result that tells most, why a session waits, and for how long.
+Owns: a tool call's id, the line of a result that tells most, and why a session waits.
 Must not: keep anything from one record to the next.
 Tests: tests/hub/cli/test_conversation.py
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from hub.cli.clock import Clock, local
 from hub.cli.screen import Record, for_people
-from hub.domain.text.figures import agent_name
-
-
-def label(meta: Record) -> str:
-    """`claude/work`; of an account without a name of its own `claude`."""
-    return agent_name(str(meta.get("provider", "")), str(meta.get("account", "")))
 
 
 def full(label: str) -> str:
@@ -46,8 +38,3 @@ def told_line(lines: Sequence[str], *, last: bool) -> str:
 def why_waits(text: str) -> str:
     """Of a wait: why, without the seconds that its end says better."""
     return for_people(text.partition("; waiting ")[0])
-
-
-def elapsed(since: str, clock: Clock) -> float:
-    """Seconds since an ISO instant; nan where there is none."""
-    return clock.now - local(since).timestamp() if since else math.nan

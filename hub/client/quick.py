@@ -11,7 +11,7 @@ import json
 import os
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
@@ -207,6 +207,20 @@ def _named_port(environ: Mapping[str, str]) -> int | None:
 
 _LONG = 20
 """Digits no port has; `int` refuses thousands of them with an error of its own."""
+
+
+def unless_absent(ask: Callable[[], T]) -> T | None:
+    """What the project's daemon answers; None where there is none to ask.
+
+    Raises:
+        HubError: Whatever else it is refused for.
+    """
+    try:
+        return ask()
+    except HubError as error:
+        if error.code not in ABSENT:
+            raise
+        return None
 
 
 def typed(answer: object, kind: type[T]) -> T:

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import os
 import socket
-import struct
 from contextlib import suppress
 
 from hub.errors import Code, HubError
-from hub.owners import Owner, Owners
+from hub.owners import Owner, Owners, peer
 
 
 def insist_own(connection: socket.socket) -> None:
@@ -26,13 +25,13 @@ def insist_own(connection: socket.socket) -> None:
         OSError: The connection has ended.
     """
     if connection.family == socket.AF_UNIX:
-        own = _peer(connection) == os.geteuid()
+        own = peer(connection) == Owner(os.geteuid())
     else:
         with Owners() as owners:
             own = _is_own(connection, owners) if owners.known else _among_own(connection.getpeername()[1])
     if not own:
-        peer = connection.getpeername()
-        where = peer if isinstance(peer, str) else f"port {peer[1]}"
+        there = connection.getpeername()
+        where = there if isinstance(there, str) else f"port {there[1]}"
         raise HubError(
             Code.OTHER_USER,
             f"What listens on {where} is not this user's; nothing was sent.",
@@ -50,14 +49,6 @@ def _is_own(connection: socket.socket, owners: Owners) -> bool:
     ):  # a daemon that was just killed; whoever closed his door on purpose is sent nothing either
         raise ConnectionRefusedError(f"nobody listens on port {there[1]} any more")
     return listener == own and owners.other_end(connection.getsockname()[:2], there) in (own, None)
-
-
-def _peer(connection: socket.socket) -> int:
-    """The user behind a unix socket; where the kernel does not tell, the owner of its file."""
-    if hasattr(socket, "SO_PEERCRED"):
-        raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("iII"))
-        return int(struct.unpack("iII", raw)[1])
-    return os.stat(connection.getpeername()).st_uid  # noqa: PTH116  # no pathlib here
 
 
 def _among_own(port: int) -> bool:

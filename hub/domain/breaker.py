@@ -24,6 +24,7 @@ import attrs
 
 from hub.domain.failure import FailureClass
 from hub.domain.quota.window import Standing
+from hub.domain.retry import backoff
 
 THRESHOLD = 5
 FIRST_COOL_DOWN = 30.0
@@ -107,7 +108,7 @@ def on_failure(
     return _open(counted, now) if tried or in_a_row else counted
 
 
-def on_success(b: CircuitBreaker, now: float, dispatch: str = "") -> CircuitBreaker:  # noqa: ARG001  # every event comes with its time
+def on_success(b: CircuitBreaker, dispatch: str = "") -> CircuitBreaker:
     """The breaker after an attempt succeeded. An open one stays, unless a user insisted on it: it began before that."""
     if dispatch and dispatch == b.heard:
         return b
@@ -203,16 +204,12 @@ def set_back(b: CircuitBreaker, now: float) -> CircuitBreaker:
     return attrs.evolve(b, opened_at=now, until=until, trial_at=trial_at)
 
 
-def _cool_down(trips: int) -> float:
-    return min(LAST_COOL_DOWN, FIRST_COOL_DOWN * 2.0 ** min(trips, 10))
-
-
 def _open(b: CircuitBreaker, now: float) -> CircuitBreaker:
     return attrs.evolve(
         b,
         state=BreakerState.OPEN,
         opened_at=now,
-        until=now + _cool_down(b.trips),
+        until=now + backoff(b.trips + 1, FIRST_COOL_DOWN, LAST_COOL_DOWN),
         trips=b.trips + 1,
         trial_at=None,
         trial="",

@@ -24,6 +24,7 @@ import attrs
 import msgspec
 
 from hub.domain.canonical import NotCanonicalError, StrictJsonError, canonical, parse_strict
+from hub.domain.config.schema import camel
 from hub.errors import Code, HubError
 
 VERSION = 2
@@ -149,40 +150,15 @@ class Contract:
     evidence: tuple[Evidence, ...] = ()
 
 
-_BASE: Mapping[str, str] = {
-    "contract_id": "contractId",
-    "session_id": "sessionId",
-    "task_id": "taskId",
-    "version": "version",
-    "task_goal": "taskGoal",
-    "next_action": "nextAction",
-    "do_not_redo": "doNotRedo",
-    "acceptance_assertions": "acceptanceAssertions",
-    "file_manifest": "fileManifest",
-    "decisions": "decisions",
-    "constraints": "constraints",
-    "snapshot_commit_sha": "snapshotCommitSHA",
-    "signature": "signature",
+_FIELDS = [field.name for field in attrs.fields(Contract)]
+_INTENT, _EXTRAS = _FIELDS.index("initial_prompt"), _FIELDS.index("audit")
+"""From where on version 1 has none of them, and version 2 need not."""
+_WIRE = {**{name: camel(name) for name in _FIELDS}, "snapshot_commit_sha": "snapshotCommitSHA"}
+_WRITTEN: Mapping[int, Mapping[str, str]] = {1: {name: _WIRE[name] for name in _FIELDS[:_INTENT]}, 2: _WIRE}
+_OPTIONAL: Mapping[int, frozenset[str]] = {
+    1: frozenset(),
+    2: frozenset(_WIRE[name] for name in _FIELDS[_EXTRAS:]),
 }
-_INTENT: Mapping[str, str] = {
-    "initial_prompt": "initialPrompt",
-    "plan": "plan",
-    "tasks_remaining": "tasksRemaining",
-    "skills_loaded": "skillsLoaded",
-    "skills_in_use": "skillsInUse",
-    "skills_to_use": "skillsToUse",
-    "in_flight_code": "inFlightCode",
-}
-_EXTRAS: Mapping[str, str] = {
-    "audit": "audit",
-    "handoff_id": "handoffId",
-    "created_at": "createdAt",
-    "from_provider": "fromProvider",
-    "to_provider": "toProvider",
-    "evidence": "evidence",
-}
-_WRITTEN: Mapping[int, Mapping[str, str]] = {1: _BASE, 2: {**_BASE, **_INTENT, **_EXTRAS}}
-_OPTIONAL: Mapping[int, frozenset[str]] = {1: frozenset(), 2: frozenset(_EXTRAS.values())}
 
 
 class Refusal(StrEnum):
@@ -226,18 +202,13 @@ def encode(contract: Contract) -> bytes:
     return canonical(to_json(contract))
 
 
-def signature(contract: Contract, key: bytes) -> str:
-    """HMAC-SHA256, in hex, over the canonical contract without `signature`.
+def sign(contract: Contract, key: bytes) -> Contract:
+    """The contract with its signature.
 
     Raises:
         ValueError: The key is shorter than 32 bytes.
     """
-    return _mac(to_json(contract), key)
-
-
-def sign(contract: Contract, key: bytes) -> Contract:
-    """The contract with its signature."""
-    return attrs.evolve(contract, signature=signature(contract, key))
+    return attrs.evolve(contract, signature=_mac(to_json(contract), key))
 
 
 def verify(

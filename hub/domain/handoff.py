@@ -1,7 +1,7 @@
 """The handoff state machine, as one literal table.
 
-Owns: the states, the triggers, the table of legal moves, what is done while in a state, the drawing of it.
-Must not: do any of it. The session actor acts; this module only says what is legal and what is due.
+Owns: the states, the triggers, the table of legal moves. `design/handoff.md` is drawn from it.
+Must not: do any of it. The session actor acts; this module only says what is legal.
 
 Rules:
  1. A state's record is durable before the state's work begins.
@@ -124,34 +124,11 @@ TABLE: tuple[Transition, ...] = (
     ),
 )
 
-_NEXT: Mapping[tuple[State, Trigger], Transition] = {(row.state, row.trigger): row for row in TABLE}
+_NEXT: Mapping[tuple[State, Trigger], State] = {(row.state, row.trigger): row.next for row in TABLE}
 
 
 ABANDONED = "not handed over"
 """How the history says that a handoff ended with its session, and nobody took over."""
-
-
-class Effect(StrEnum):
-    """What is done while in a state. Each is idempotent."""
-
-    WORK = "the agent works"
-    PAUSE_AND_SNAPSHOT = (
-        "reach the safe point, stop the agent, read what only its store tells, then make the snapshot commit"
-    )
-    BUILD_CONTRACT = "draw the intent from the graph, or from the log; build, sign and write the contract"
-    CHOOSE_TARGET = "choose the target and allot a dispatch id"
-    SPAWN = "claim the dispatch id and spawn the receiver"
-    AWAIT_HEARTBEAT = "wait for the receiver's first heartbeat"
-
-
-EFFECTS: Mapping[State, Effect] = {
-    State.RUNNING: Effect.WORK,
-    State.PAUSING: Effect.PAUSE_AND_SNAPSHOT,
-    State.SNAPSHOTTED: Effect.BUILD_CONTRACT,
-    State.ENVELOPE_BUILT: Effect.CHOOSE_TARGET,
-    State.DISPATCHED: Effect.SPAWN,
-    State.RESUMING: Effect.AWAIT_HEARTBEAT,
-}
 
 
 class IllegalTransition(HubError):
@@ -163,20 +140,6 @@ class IllegalTransition(HubError):
     def __init__(self, state: State, trigger: Trigger) -> None:
         code = Code.HANDOFF_IN_PROGRESS if trigger in STARTS else Code.INTERNAL
         super().__init__(code, f"{trigger} is not possible in {state}.")
-        self.state = state
-        self.trigger = trigger
-
-
-def transition(state: State, trigger: Trigger) -> Transition:
-    """The row that moves `state` on `trigger`.
-
-    Raises:
-        IllegalTransition: The table has no such row.
-    """
-    row = _NEXT.get((state, trigger))
-    if row is None:
-        raise IllegalTransition(state, trigger)
-    return row
 
 
 def advance(state: State, trigger: Trigger) -> State:
@@ -185,47 +148,7 @@ def advance(state: State, trigger: Trigger) -> State:
     Raises:
         IllegalTransition: The table has no such row.
     """
-    return transition(state, trigger).next
-
-
-def diagram() -> str:
-    """The table as a Mermaid state diagram."""
-    lines = ["stateDiagram-v2", f"    [*] --> {State.RUNNING}"]
-    lines += [f"    {row.state} --> {row.next}: {row.trigger}" for row in TABLE]
-    return "\n".join(lines) + "\n"
-
-
-def document() -> str:
-    """The text of `design/handoff.md`. A test fails when the file differs from it."""
-    rows = "\n".join(f"| {r.state} | {r.trigger} | {r.condition} | {r.next} | {r.effect} |" for r in TABLE)
-    effects = "\n".join(f"| {state} | {effect} |" for state, effect in EFFECTS.items())
-    return _DOCUMENT.format(diagram=diagram(), rows=rows, effects=effects)
-
-
-_DOCUMENT = """\
-# The handoff state machine
-
-Drawn from the literal table in `hub/domain/handoff.py`; do not edit by hand. To write it anew:
-
-    python -c "from hub.domain.handoff import document; print(document(), end='')" > design/handoff.md
-
-```mermaid
-{diagram}```
-
-## Moves
-
-Each move is durable in `.hub/fsm.json` before the work of the next state begins.
-
-| State | Trigger | Condition | Next state | Also |
-|---|---|---|---|---|
-{rows}
-
-## Work
-
-What is done while in a state. It is idempotent: a restart that finds the state in `.hub/fsm.json` does it
-again. Its evidence is carried by the record of the next state.
-
-| State | Work |
-|---|---|
-{effects}
-"""
+    following = _NEXT.get((state, trigger))
+    if following is None:
+        raise IllegalTransition(state, trigger)
+    return following

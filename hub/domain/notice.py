@@ -13,8 +13,8 @@ import attrs
 from hub.domain.event import Record, Tag
 from hub.domain.handoff import State, Trigger
 from hub.domain.quota.spoken import spoken
-from hub.domain.text.figures import agent_name
-from hub.domain.text.safe import clean, clip
+from hub.domain.text.figures import agent_of
+from hub.domain.text.quoted import line
 from hub.domain.wallclock import respoken
 
 _TEXT = 240
@@ -57,7 +57,7 @@ def notice_of(record: Record) -> Notice | None:
     if news is None:
         return None
     text = respoken(spoken(_words(record)), lambda at: f"{at.astimezone():%Y-%m-%d %H:%M}")
-    text = clip(" ".join(clean(text).split()), _TEXT)
+    text = line(text, _TEXT)
     title = _HANDING_OVER if record.tag == Tag.HANDOFF else _TITLES[news]
     return Notice(news, str(record.meta.get("sessionId", "")), title, text)
 
@@ -68,7 +68,7 @@ def _words(record: Record) -> str:
     if meta.get("ended"):
         return f"{meta.get('task', '')}: {meta.get('why') or record.msg}"
     if record.tag == Tag.HANDOFF:
-        who = agent_name(str(meta.get("provider", "")), str(meta.get("account", "")))
+        who = agent_of(meta)
         return f"{who}: {meta.get('reason', '')}; handing over"
     if meta.get("until"):
         return f"waiting until {meta['until']}: {record.msg.partition('; waiting ')[0]}"

@@ -117,16 +117,15 @@ def _adopted(recording: Recording, intel: SessionIntel) -> Contract:
 
 def _contract(recording: Recording, intent: Intent) -> Contract:
     written = [file.path for file in intent.files if file.written]
-    return draft(
-        intent,
+    known = Contract(
         contract_id="c-1",
         session_id="s-1",
         task_id="t-1",
         task_goal=recording.task,
         snapshot_commit_sha="",
-        acceptance_assertions=(),
         file_manifest=tuple(ManifestEntry(path, "", modified=True) for path in written),
     )
+    return draft(known, intent)
 
 
 def _of_contract(contract: Contract) -> Iterator[LiftedItem]:

@@ -141,7 +141,7 @@ class Wording:
         if kind is None:
             return crash(how, words)
         reset = parse_reset(words, now, None) if kind is FailureClass.USAGE_LIMIT else None
-        return Failure(kind, words, reset.at if reset else None)
+        return Failure(kind, words, reset)
 
     def used_up(self, text: str) -> bool:
         """Whether an error says that all is used up, so that no short wait brings it back."""

@@ -313,24 +313,10 @@ class HubApp(App[None]):
         self.theme = theme
 
 
-_PAGES = {
-    "quota": ("hub.tui.wallet", "QuotaPage"),
-    "pipelines": ("hub.tui.pipelines", "PipelinesPage"),
-    "history": ("hub.tui.history", "HistoryPage"),
-    "agents": ("hub.tui.agents", "AgentsPage"),
-    "providers": ("hub.tui.providers", "ProvidersPage"),
-    "log": ("hub.tui.log", "LogPage"),
-    "find": ("hub.tui.find", "FindPage"),
-    "cost": ("hub.tui.cost", "CostPage"),
-}
-
-
 def _page(name: str) -> Page:
-    """A page by its name; each but the first is imported when it is first seen."""
-    if name == "board":
-        return BoardPage()
-    module, made = _PAGES[name]
-    page: Page = getattr(importlib.import_module(module), made)()
+    """A page by its name, which is its module's and its class's; each but the first is imported when it is first seen."""
+    module = importlib.import_module(f"hub.tui.{name}")
+    page: Page = getattr(module, f"{name.title()}Page")()
     return page
 
 

@@ -6,7 +6,6 @@ Must not: draw, or take any text for markup.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
@@ -14,14 +13,12 @@ import attrs
 
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.quota.spoken import spoken
-from hub.domain.text.figures import agent_name
-from hub.domain.text.result import bare
+from hub.domain.text.figures import agent_of
+from hub.domain.text.result import bare, from_worktree
 from hub.domain.wallclock import respoken
 from hub.tui.look import Look
 from hub.tui.rows import Piece, Row, row, wrapped
 
-_WORKTREE = re.compile(r"/[^\s\"']*/\.hub/worktrees/[^/\s\"']+/")
-"""The session's folder in front of a path, which every path of an agent's begins with."""
 _LOOKS = {
     "system": "good",
     "quota": "info",
@@ -168,7 +165,7 @@ class Story:
         block.note = f"exit {code}" if code not in (None, 0) else ""
         text = _message(record).rstrip()
         lines = text.split("\n") if text else []
-        block.body += [(_WORKTREE.sub("", line), "bad" if failed else "dim") for line in lines[-_MOST:]]
+        block.body += [(from_worktree(line), "bad" if failed else "dim") for line in lines[-_MOST:]]
         block.changed()
 
     def _shows(self, record: JsonObject, meta: JsonObject) -> bool:
@@ -200,7 +197,7 @@ def _block(record: JsonObject, meta: JsonObject) -> Block:
     block = Block(str(record["id"]), time_of(record), _LOOKS.get(tag, ""), for_people(text))
     match tag:
         case "tool_use" | "tool_result":
-            block.text, block.folds = _WORKTREE.sub("", text), True
+            block.text, block.folds = from_worktree(text), True
             block.body = [(line, "dim") for line in _details(meta)]
         case "text" if meta.get("type") == "thinking":
             block.look, block.text, block.folds = "dim", text, len(text) > _FOLDED
@@ -211,7 +208,7 @@ def _block(record: JsonObject, meta: JsonObject) -> Block:
         case "handoff" if meta.get("from") == _HOME:
             block.text = f"handing the work over: {for_people(str(meta.get('reason', '')))}"
         case "handoff" if meta.get("to") == _HOME:
-            block.text = f"{named(meta)} goes on with the work"
+            block.text = f"{agent_of(meta)} goes on with the work"
         case "error":
             first, _, rest = text.partition("\n")
             block.body = [(line, "bad") for line in rest.split("\n") if line.strip()]
@@ -233,12 +230,7 @@ def _details(meta: JsonObject) -> Iterator[str]:
 
 def _who(meta: JsonObject) -> str:
     """The agent, with its account where that has a name; "" for what hub itself says."""
-    return named(meta) if "dispatchId" in meta and meta.get("provider") else ""
-
-
-def named(meta: JsonObject) -> str:
-    """The agent of a record, with its account where that has a name."""
-    return agent_name(str(meta.get("provider", "")), str(meta.get("account", "")))
+    return agent_of(meta) if "dispatchId" in meta and meta.get("provider") else ""
 
 
 def time_of(record: JsonObject) -> str:
@@ -261,7 +253,7 @@ def _message(record: JsonObject) -> str:
 def line_of(record: JsonObject) -> Row:
     """One event as one line of the log, whatever it is."""
     who = str(record.get("meta", {}).get("provider", ""))[:12]
-    words = " ".join(_WORKTREE.sub("", _message(record)).split())[:500]
+    words = " ".join(from_worktree(_message(record)).split())[:500]
     look = _LOOKS.get(record["tag"], "")
     return row(
         (f"{time_of(record)} ", "dim"),

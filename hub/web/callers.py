@@ -11,8 +11,7 @@ import os
 import socket
 from enum import Enum
 
-from hub.owners import Address, Owner, Owners, alive
-from hub.web.unix import may_talk
+from hub.owners import Address, Owner, Owners, alive, peer
 
 _log = logging.getLogger("hub.web")
 
@@ -28,7 +27,7 @@ class Caller(Enum):
 def caller(sock: socket.socket, owners: Owners) -> Caller:
     """Whose process it is at the other end of a connection that was accepted."""
     if sock.family == socket.AF_UNIX:
-        return Caller.OWN if may_talk(sock) else Caller.OTHER
+        return Caller.OWN if peer(sock) == Owner(os.geteuid()) else Caller.OTHER
     if not owners.known:
         return Caller.UNTOLD
     try:

@@ -36,17 +36,13 @@ def encode(answer: object) -> bytes:
     """The JSON of an answer, without anything that a terminal would act on or a reader cannot see.
 
     What comes from git, from files and from agents is shown here for the first time. Nearly every answer is seen
-    to be plain from its bytes, a hundred times faster than by looking at each string.
+    to be plain from its bytes, a hundred times faster than by looking at each string. A class whose fields are named
+    as on the wire may come as it is, where its texts are known to be plain.
     """
     data = _encoder.encode(answer)
     if data.isascii() and not any(mark in data for mark in _UNPLAIN):
         return data
     return _encoder.encode(plain_value(answer))
-
-
-def encode_plain(answer: object) -> bytes:
-    """The same of an answer whose texts are known to be plain; a class whose fields are named as on the wire is one."""
-    return _encoder.encode(answer)
 
 
 def decode_body(data: bytes, kind: type[T], path: Mapping[str, str]) -> T:

@@ -12,8 +12,6 @@ import ipaddress
 import os
 import socket
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import attrs
 
@@ -40,7 +38,7 @@ class Bound:
 
 
 class Doors:
-    """One daemon's; closed at the end of its `with` block at the latest."""
+    """One daemon's."""
 
     def __init__(
         self,
@@ -65,16 +63,6 @@ class Doors:
         self._sockets: list[socket.socket] = []
         self.bound: Bound | None = None
         """Where they are; it stays as it was when they are closed."""
-
-    def __enter__(self) -> Self:
-        """Nothing yet."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nobody listens any more."""
-        self.close()
 
     def open(self) -> tuple[Bound, list[socket.socket]]:
         """Where they are, and the sockets, which stay this object's: bound now, or by the server before.

@@ -14,7 +14,6 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import Sequence
-from enum import Enum
 from typing import Protocol
 
 import trio
@@ -24,6 +23,7 @@ from hub.errors import HubError
 from hub.messages import Subscription
 from hub.web.context import Context
 from hub.web.encoder import Encoder
+from hub.web.websocket import FAULT, RESTART, TOO_SLOW, Close
 from supervisors import ActorDied
 
 FEW = 16
@@ -39,14 +39,6 @@ _TURN = 64
 _log = logging.getLogger("hub.web")
 
 
-class Why(Enum):
-    """What ended the feed."""
-
-    RESTART = "the log went down"
-    LAGGED = "the whole server was too slow for the log"
-    FAULT = "an unforeseen error"
-
-
 class FeedMember(Protocol):
     """A client that is up to date."""
 
@@ -55,7 +47,7 @@ class FeedMember(Protocol):
     def take(self, records: Sequence[Record], frames: bytes) -> None:
         """What is new, and the same as bytes for its socket. Never waits."""
 
-    def end(self, why: Why) -> None:
+    def end(self, close: Close) -> None:
         """Nothing more comes."""
 
 
@@ -109,25 +101,25 @@ class Feed:
             self._wanted = trio.Event()
             if not self._followed:
                 continue
-            why = await self._serve()
+            close = await self._serve()
             self._recent.clear()
             members, self._members = self._members, {}
             for member in members:
-                member.end(why)
+                member.end(close)
 
-    async def _serve(self) -> Why:
+    async def _serve(self) -> Close:
         try:
             with trio.CancelScope() as self._scope:
                 async with self._context.subscribe(None) as subscription:
                     await self._pump(subscription)
                 if subscription.lagged.is_set():
-                    return Why.LAGGED
+                    return TOO_SLOW
         except (ActorDied, HubError, trio.TooSlowError):
             pass  # the log is down; whoever follows has a subscription of its own, and is told by that
         except Exception:  # noqa: BLE001  # told to the members as our fault, and logged
             _log.exception("the feed ended by an unforeseen error")
-            return Why.FAULT
-        return Why.RESTART
+            return FAULT
+        return RESTART
 
     async def _pump(self, subscription: Subscription) -> None:
         channel = subscription.channel

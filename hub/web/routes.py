@@ -8,15 +8,12 @@ and one name here. The event streams are not plain requests; `stream` serves the
 from __future__ import annotations
 
 from hub.web.resources import (
-    accounts,
     approvals,
     detect,
     events,
     graph,
     health,
     history,
-    instructions,
-    jobs,
     localmodel,
     metrics,
     observability,
@@ -40,8 +37,6 @@ def table(port: int, project: str = "") -> tuple[Route, ...]:
         *status.ROUTES,
         *trust.ROUTES,
         *providers.ROUTES,
-        *accounts.ROUTES,
-        *jobs.ROUTES,
         *detect.ROUTES,
         *session.ROUTES,
         *results.ROUTES,
@@ -49,7 +44,6 @@ def table(port: int, project: str = "") -> tuple[Route, ...]:
         *pipelines.ROUTES,
         *approvals.ROUTES,
         *profiles.ROUTES,
-        *instructions.ROUTES,
         *vision.ROUTES,
         *localmodel.ROUTES,
         *events.ROUTES,

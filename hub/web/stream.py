@@ -18,6 +18,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import Annotated
 
 import attrs
@@ -29,15 +30,14 @@ from hub.domain.canonical import StrictJsonError, parse_strict
 from hub.domain.event import Record
 from hub.errors import Code, HubError
 from hub.messages import Subscription
-from hub.web import websocket
 from hub.web.codec import decode_query
 from hub.web.context import Context
 from hub.web.encoder import MAX_BATCH, Encoder
-from hub.web.feed import Feed, Why, pace
+from hub.web.feed import Feed, pace
 from hub.web.guard import Message, Receive, Scope, Send, respond
 from hub.web.problem import Redact, as_hub_error, as_it_is, problem
 from hub.web.route import Operation
-from hub.web.websocket import FRAMES, WRITE_NOW
+from hub.web.websocket import FAULT, FRAMES, RESTART, TOO_SLOW, WRITE_NOW, Close
 
 MAX_STREAMS = 256
 """Open streams at once, both kinds together."""
@@ -81,21 +81,9 @@ SSE = Operation(
 )
 
 
-@attrs.frozen
-class Close:
-    """How a stream ends."""
-
-    code: int
-    reason: str
-
-
 DRAIN = Close(1012, "the daemon is restarting; come back with since")
-RESTART = Close(1012, "the event log is restarting; come back with since")
-TOO_SLOW = Close(*websocket.TOO_SLOW)
 SUBPROTOCOL = "hub"
 """For a client that must offer one to pass its token (see `guard`)."""
-FAULT = Close(1011, "hub made a mistake")
-_ENDS = {Why.RESTART: RESTART, Why.LAGGED: TOO_SLOW, Why.FAULT: FAULT}
 NOT_TEXT = Close(1003, "text only")
 NOT_JSON = Close(1007, "JSON only")
 
@@ -131,8 +119,9 @@ class Streams:
             query = decode_query(scope["query_string"], SocketQuery, {})
             async with self._subscribed(query.since) as own:
                 await send({"type": "websocket.accept", "subprotocol": _protocol(scope), "headers": []})
-                client = _Live(own, receive, self._drain, self.feed, scope, batch=bool(query.batch))
-                close = await client.run(self._batches if query.batch else self._singles, send)
+                batch = bool(query.batch)
+                client = _Live(own, receive, self._drain, self.feed, scope, batch=batch)
+                close = await client.run(partial(self._messages, batch=batch), send)
                 if close is not None:
                     await send({"type": "websocket.close", "code": close.code, "reason": close.reason})
         except Exception as error:  # noqa: BLE001  # the edge
@@ -174,12 +163,8 @@ class Streams:
         finally:
             self._open -= 1
 
-    async def _singles(self, records: Sequence[Record], send: Send) -> None:
-        await send(_frames(self._encoder.frames(records, batch=False)))
-        await self._pace()
-
-    async def _batches(self, records: Sequence[Record], send: Send) -> None:
-        await send(_frames(self._encoder.frames(records, batch=True)))
+    async def _messages(self, records: Sequence[Record], send: Send, *, batch: bool) -> None:
+        await send({"type": FRAMES, "frames": self._encoder.frames(records, batch=batch)})
         await self._pace()
 
     async def _lines(self, records: Sequence[Record], send: Send) -> None:
@@ -205,10 +190,6 @@ class _Own:
 
 _SSE_HEADERS = ((b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no"))
 Writer = Callable[[Sequence[Record], Send], Awaitable[None]]
-
-
-def _frames(frames: bytes) -> Message:
-    return {"type": FRAMES, "frames": frames}
 
 
 def _chunk(data: bytes) -> Message:
@@ -348,9 +329,9 @@ class _Live(_Client):
             self._over = TOO_SLOW
         self._wake()
 
-    def end(self, why: Why) -> None:
+    def end(self, close: Close) -> None:
         """From the feed: what is queued is still sent, then the stream closes."""
-        self._over = self._over or _ENDS[why]
+        self._over = self._over or close
         self._wake()
 
     def _wake(self) -> None:

@@ -1,6 +1,6 @@
 """The unix socket: the same API by a door that only this user can come to.
 
-Owns: where it may lie, its modes, what becomes of one that a dead daemon left, and whose processes may talk.
+Owns: where it may lie, its modes, and what becomes of one that a dead daemon left.
 Must not: know what is served over it.
 """
 
@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import socket
 import stat
-import struct
-import sys
 from pathlib import Path
 
 from hub.errors import Code, HubError
@@ -42,14 +40,6 @@ def bind_unix(path: Path) -> socket.socket:
         sock.close()
         raise _refused(path, str(error.strerror)) from error
     return sock
-
-
-def may_talk(sock: socket.socket) -> bool:
-    """Whether the peer is a process of this user; where the kernel does not tell, the modes are the guard."""
-    if sys.platform != "linux":
-        return True
-    raw = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("iII"))
-    return bool(struct.unpack("iII", raw)[1] == os.geteuid())
 
 
 def _insist_private(path: Path) -> None:

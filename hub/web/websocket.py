@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any, cast
 
+import attrs
 from hypercorn.protocol.events import Data, Response, StreamClosed
 from hypercorn.protocol.ws_stream import ASGIWebsocketState, FrameTooLargeError, WSStream
 from hypercorn.typing import WebsocketAcceptEvent
@@ -76,7 +77,17 @@ class BoundedDeflate(PerMessageDeflate):
         return rsv, data
 
 
-TOO_SLOW = (1013, "too slow; come back with since")
+@attrs.frozen
+class Close:
+    """How a stream ends."""
+
+    code: int
+    reason: str
+
+
+RESTART = Close(1012, "the event log is restarting; come back with since")
+TOO_SLOW = Close(1013, "too slow; come back with since")
+FAULT = Close(1011, "hub made a mistake")
 FRAMES = "hub.frames"
 WRITE_NOW = "hub.write_now"
 """`(frames) -> bool`: whether they were taken; not while the client is behind."""
@@ -117,7 +128,7 @@ class Socket(WSStream):
             return b""
         self.state = ASGIWebsocketState.CLOSED
         try:
-            return self.connection.send(CloseConnection(*TOO_SLOW))
+            return self.connection.send(CloseConnection(TOO_SLOW.code, TOO_SLOW.reason))
         except LocalProtocolError:
             return b""
 

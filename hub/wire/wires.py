@@ -1,6 +1,7 @@
 """Standard input and output, taken for the protocol.
 
-Owns: whole lines in, whole messages out; whatever anybody else in this process prints or reads misses the client.
+Owns: whole lines in, whole messages out, and the end when the client closes its side; whatever anybody else in this process
+prints or reads misses the client.
 Must not: import anything that could print before the wires are claimed.
 Tests: tests/hub/mcp/test_stdio.py, tests/hub/acp/test_connection.py
 
@@ -12,13 +13,20 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import BinaryIO
+from collections.abc import Callable
+from functools import partial
+from typing import BinaryIO, TypeVar
 
 import attrs
+import trio
 
-from hub.wire.frames import MAX_FRAME
+from hub.wire.frames import MAX_FRAME, JsonObject, NotAMessageError, decode, encode
+
+T = TypeVar("T")
 
 _CHUNK = 64 * 1024
+LAST_WORDS = 0.7
+"""Seconds that answers under way may still take once the client has closed its side."""
 
 
 @attrs.frozen
@@ -56,3 +64,52 @@ class Wires:
         view = memoryview(data)
         while view:
             view = view[os.write(self.outgoing, view) :]
+
+
+@attrs.define
+class LineConnection:
+    """One client.
+
+    Args:
+        wires: See `Wires.claim`.
+        limit: Bytes of a message.
+    """
+
+    wires: Wires
+    limit: int = MAX_FRAME
+    _all: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _writing: trio.Lock = attrs.field(factory=trio.Lock)
+    _threads: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(2))
+    """One to read and one to write, however many requests keep the others."""
+
+    async def serve(
+        self, take: Callable[[JsonObject, trio.Nursery], None], closed: Callable[[], None] = lambda: None
+    ) -> None:
+        """Serve until the client closes its side, and return within a second of that.
+
+        Args:
+            take: Takes a message, at once and in the order in which they came; what lasts goes into the nursery.
+            closed: Called when the client has closed its side.
+        """
+        with self._all:
+            async with trio.open_nursery() as answers:
+                while line := await self._thread(partial(self.wires.line, self.limit)):
+                    if line.isspace():
+                        continue
+                    try:
+                        take(decode(line, self.limit), answers)
+                    except NotAMessageError as error:
+                        await self.write(error.reply)
+                self._all.deadline = trio.current_time() + LAST_WORDS
+                closed()
+
+    async def write(self, message: JsonObject) -> None:
+        """Write one message whole. A client that has gone ends the connection."""
+        async with self._writing:
+            try:
+                await self._thread(partial(self.wires.write, encode(message)))
+            except BrokenPipeError:
+                self._all.cancel()
+
+    async def _thread(self, work: Callable[[], T]) -> T:
+        return await trio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)

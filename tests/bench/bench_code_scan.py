@@ -30,9 +30,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from hub.domain.code.declared import declared
 from hub.domain.code.mark import mark
-from hub.domain.code.table import LANGUAGES, language_of
+from hub.domain.code.table import LANGUAGES, declared, language_of
 from hub.io.graph.code_scan import MAX_BYTES, Scanned, scan, walk
 from tests.bench.table import Row, at_least, run
 from tests.bench.treesitter import definitions, parser

@@ -25,7 +25,6 @@ def event(number: int) -> NewEvent:
 def measure(path: Path, level: str, scale: float) -> dict[str, float]:
     """Milliseconds of one durable event, and events a second in batches and read back."""
     store = EventStore.open(path)
-    assert store._db is not None
     store._db.execute(f"PRAGMA synchronous={level}").fetchall()
     number, singles, batches = 0, [], at_least(5, 300, scale)
     for _ in range(at_least(50, 2000, scale)):

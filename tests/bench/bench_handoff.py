@@ -112,7 +112,6 @@ def session(made: Project, handoffs: int, said: int) -> tuple[list[dict[str, flo
 
 def resident(made: Project) -> float:
     """Megabytes of memory that the daemon takes."""
-    assert made.daemon is not None
     return psutil.Process(made.daemon.pid).memory_info().rss / 1e6
 
 
@@ -163,7 +162,6 @@ def measure(folder: Path, files: int = 50_000, handoffs: int = 5, said: int = 1)
     }
     steps = {f"{a}->{b}": middle[b] - middle[a] for a, b in pairwise(STATES)}
     return {
-        "rows": rows,
         "spawned": middle["spawned"],
         "start": middle["start"],
         "to_pausing": middle["PAUSING"],

@@ -81,7 +81,6 @@ class Probe:
         self._asked = subprocess.Popen(
             [sys.executable, "-c", PROBE, str(port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        assert self._asked.stdout is not None
         assert self._asked.stdout.readline()
 
     def longest(self) -> float:

@@ -49,6 +49,7 @@ import trio
 from hub.cli.main import main
 from hub.io.runner.wire import Decoder
 from tests.bench.bench_events import SERVE, handshake
+from tests.bench.bench_start import cpu_seconds
 from tests.bench.table import Row, percentile, run
 from tests.faults.harness import Project, project, until
 
@@ -142,7 +143,6 @@ def _percentiles(nanoseconds: Iterable[int]) -> dict[str, float]:
     return {
         "p50_ms": round(percentile(delays, 0.5) / 1e6, 2),
         "p99_ms": round(percentile(delays, 0.99) / 1e6, 2),
-        "max_ms": round(max(delays) / 1e6, 1),
     }
 
 
@@ -176,27 +176,17 @@ def measure(
         watch = Watch(made.port, clients, handshake(made.port, batch=batch))
         time.sleep(0.5)
         api.post("/api/run", {"task": "emit"})
-        assert made.daemon is not None
-        begun, used = time.monotonic(), cpu(made.daemon.pid)
+        begun, used = time.monotonic(), cpu_seconds(made.daemon.pid)
         expected = int(rate * seconds)
         watch.read(expected, 60 + 4 * seconds)
-        took, used = time.monotonic() - begun, cpu(made.daemon.pid) - used
+        took, used = time.monotonic() - begun, cpu_seconds(made.daemon.pid) - used
         until(made.ended, "the session ends")
     return {
-        "rate": rate,
-        "clients": clients,
         **watch.percentiles(),
         "daemon": watch.percentiles_since(notes),
         "through_per_s": round(expected / took),
-        "daemon_core": round(used / took, 2),
         "cpu_us_per_event": round(used / expected * 1e6),
     }
-
-
-def cpu(pid: int) -> float:
-    """Seconds of processor time."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def noted(path: str) -> None:
@@ -220,7 +210,6 @@ def floor(
     words = [SERVE, str(folder / "floor"), str(rate), str(seconds), str(clients)]
     command = [sys.executable, "-m", "tests.bench.bench_pipeline", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
         watch = Watch(int(server.stdout.readline()), clients)
         watch.read(int(rate * seconds), 60 + 4 * seconds)
     return watch.percentiles()

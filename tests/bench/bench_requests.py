@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.bench.bench_start import end, first_answer, free_port
+from tests.bench.bench_start import PEER, end, first_answer, free_port
 from tests.bench.table import Row, percentile, run
 from tests.faults.harness import HUB, project
 
@@ -23,21 +23,6 @@ CLIENTS = 16
 PER_CONNECTION = 900
 """Requests of a connection at most: both servers end one after a thousand."""
 PATHS = ("/api/health", "/api/status")
-PEER = """
-import sys, trio
-from hypercorn.config import Config
-from hypercorn.trio import serve
-from quart import Response
-from quart_trio import QuartTrio
-app = QuartTrio("peer")
-body = b"{}".ljust(int(sys.argv[2]))
-@app.route("/api/status")
-async def status(): return Response(body, content_type="application/json")
-config = Config()
-config.bind = [f"127.0.0.1:{sys.argv[1]}"]
-config.errorlog = None
-trio.run(serve, app, config)
-"""
 
 
 class Client:

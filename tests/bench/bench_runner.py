@@ -17,11 +17,10 @@ import trio
 
 from hub.io.processes import control
 from hub.io.processes.commands import run_command
-from hub.io.runner.client import RunnerClient, spawn_runner
-from hub.io.runner.launch import StdinMode
+from hub.io.runner.client import spawn_runner
 from hub.io.runner.view import Output
 from tests.bench.table import Row, at_least, run
-from tests.hub.io.runner.kit import DAEMON, claim_of, lines, script
+from tests.hub.io.runner.kit import DAEMON, attached, claim_of, lines, script
 from tests.waiting import changed, ends
 
 PEER = "`posix_spawn` of the same, waited for"
@@ -51,10 +50,8 @@ async def throughput(folder: Path, mib: int) -> float:
     run_dir = fresh(folder)
     text = f"import os\nchunk = b'x' * (1 << 20)\nfor _ in range({mib}):\n    left = chunk\n    while left: left = left[os.write(1, left):]"
     began = time.perf_counter()
-    await spawn_runner(run_dir, script(text))
     size = 0
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, script(text)) as client:
         async for message in client:
             size += len(message.data) if isinstance(message, Output) else 0
     assert size == mib << 20
@@ -64,11 +61,8 @@ async def throughput(folder: Path, mib: int) -> float:
 async def echoes(folder: Path, count: int) -> list[float]:
     """Milliseconds of one line to the agent and its answer back, each synced on the way."""
     run_dir, took = fresh(folder), []
-    await spawn_runner(
-        run_dir, script("import sys\nfor line in sys.stdin: print(line, end='')", stdin=StdinMode.PIPE)
-    )
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    echo = script("import sys\nfor line in sys.stdin: print(line, end='')", stdin="pipe")
+    async with attached(run_dir, echo) as client:
         for n in range(count):
             began = time.perf_counter()
             await client.write(f"k{n}", b"line\n")
@@ -84,9 +78,8 @@ async def ending(folder: Path, victim: str, count: int) -> list[float]:
     took = []
     for _ in range(count):
         run_dir = fresh(folder)
-        await spawn_runner(run_dir, script(DAEMON + "for _ in range(50): daemon(False)\ntime.sleep(1000)"))
-        async with RunnerClient(run_dir) as client:
-            await client.attach()
+        fifty = script(DAEMON + "for _ in range(50): daemon(False)\ntime.sleep(1000)")
+        async with attached(run_dir, fifty) as client:
             pids = [int(line) for line in await lines(client, 50)]
         claim = claim_of(run_dir)
         began = time.perf_counter()
@@ -123,7 +116,7 @@ def pss(pid: int) -> float:
 async def weights(folder: Path) -> list[float]:
     """MiB of runner and guardian: proportional set size."""
     run_dir = fresh(folder)
-    await spawn_runner(run_dir, script("input()", stdin=StdinMode.PIPE))
+    await spawn_runner(run_dir, script("input()", stdin="pipe"))
     claim = claim_of(run_dir)
     found = [pss(claim[name]) for name in ("pid", "guardianPid")]
     await control.sweep({run_dir.name})

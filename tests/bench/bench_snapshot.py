@@ -61,19 +61,20 @@ async def measure(root: Path, rounds: int) -> tuple[list[float], list[float]]:
     places = Places(root)
     places.ensure()
     base = _git("rev-parse", "HEAD", cwd=root).strip()
-    ours = await add_worktree(root, places.worktree("ours"), "hub/ours", base)
-    theirs = await add_worktree(root, places.worktree("theirs"), "hub/theirs", base)
+    ours, theirs = places.worktree("ours"), places.worktree("theirs")
+    await add_worktree(root, ours, "hub/ours", base)
+    await add_worktree(root, theirs, "hub/theirs", base)
     mine: list[float] = []
     peer: list[float] = []
     for turn in range(rounds):
-        change(ours.path, turn)
-        change(theirs.path, turn)
+        change(ours, turn)
+        change(theirs, turn)
         start = time.perf_counter()
-        await snapshot(ours.path, "ours", f"h{turn}", {}, root=ours.path.parents[2])
+        await snapshot(ours, "ours", f"h{turn}", {}, root=root)
         mine.append(time.perf_counter() - start)
         start = time.perf_counter()
-        _git("add", "-A", cwd=theirs.path)
-        _git("commit", "-qm", "turn", cwd=theirs.path)
+        _git("add", "-A", cwd=theirs)
+        _git("commit", "-qm", "turn", cwd=theirs)
         peer.append(time.perf_counter() - start)
         same = _git("rev-parse", "hub/ours^{tree}", "hub/theirs^{tree}", cwd=root).split()
         assert same[0] == same[1], "both must store the same tree"

@@ -40,10 +40,12 @@ PEER = """
 import sys, trio
 from hypercorn.config import Config
 from hypercorn.trio import serve
+from quart import Response
 from quart_trio import QuartTrio
 app = QuartTrio("peer")
+body = b"{}".ljust(int(sys.argv[2]))
 @app.route("/api/status")
-async def status(): return {}
+async def status(): return Response(body, content_type="application/json")
 config = Config()
 config.bind = [f"127.0.0.1:{sys.argv[1]}"]
 config.errorlog = None
@@ -126,7 +128,7 @@ def measure(folder: Path, rounds: int = 5, idle: float = IDLE_SECONDS) -> dict[s
         env.pop("PYTHONDONTWRITEBYTECODE", None)  # as some machines set it, and then nothing is ever compiled
         for turn in range(rounds + 1):
             port = free_port()
-            took, process = first_answer([sys.executable, "-c", PEER, str(port)], port, env=env)
+            took, process = first_answer([sys.executable, "-c", PEER, str(port), "2"], port, env=env)
             end(process)
             peers.append(took)
             port = free_port()

@@ -5,28 +5,24 @@ Of scripted agents, and of real ones.
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from tests.agents import base_env
 from tests.e2e import test_terminal
 from tests.faults.harness import Project, git, project
 from tests.hub.acp.kit import editor
 from tests.hub.cli.command import hub
-from tests.hub.tui.test_tmux import Terminal, sees
-from tests.hub.web.page.conftest import PROGRAM
+from tests.hub.cli.terminal import Terminal
+from tests.hub.tui.kit import allowed as yes
+from tests.hub.tui.kit import on_screen
+from tests.hub.web.page.conftest import PROGRAM, launched
 from tests.model_server import Turn
-from tests.waiting import PATIENCE, Gate, until
+from tests.waiting import PATIENCE, Gate
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(not PROGRAM, reason="no Chromium is installed"),
-    pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux"),
 ]
 SOON = PATIENCE * 1000
 FIRST = (
@@ -41,17 +37,6 @@ SECOND = (
     {"write": {"path": "more.txt", "text": "the rest\n"}},
     {"done": "All of it is there."},
 )
-
-
-@contextmanager
-def browser_of() -> Iterator[Browser]:
-    """A browser."""
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with (
-        sync_playwright() as driver,
-        driver.chromium.launch(executable_path=PROGRAM, args=sandbox) as browser,
-    ):
-        yield browser
 
 
 def begun(made: Project, browser: Browser, verify: str, asks: str) -> tuple[Page, str]:
@@ -69,15 +54,10 @@ def begun(made: Project, browser: Browser, verify: str, asks: str) -> tuple[Page
 
 def allowed(terminal: Terminal, page: Page, asks: str) -> None:
     """The yes of a user in the terminal; the page knows of it."""
-    sees(terminal, "Needs you (1)", "needs approval", "Build the store")
-    terminal.keys("a")
-    sees(terminal, asks, "y Allow once")
-
-    def taken() -> bool:
-        terminal.keys("y")
-        return "y Allow once" not in terminal.screen()
-
-    until(taken, "the yes is taken, once the request could be read")
+    terminal.shows("Needs you (1)", "needs approval", "Build the store")
+    terminal.press("a")
+    terminal.shows(asks, "y Allow once")
+    yes(terminal)
     expect(page.locator("#asked .ask")).to_have_count(0, timeout=SOON)
 
 
@@ -98,15 +78,15 @@ def taken(made: Project, session: str) -> None:
 
 def test_begun_on_the_page_approved_in_the_terminal_answered_in_the_editor_taken_by_a_command(tmp_path):
     """What one face is told, each of the others shows."""
-    with project(tmp_path) as made, browser_of() as browser:
+    with project(tmp_path) as made, launched() as browser:
         made.script("demo-first", *FIRST)
         made.script("demo-second", *SECOND)
         made.configure()
         made.start()
         page, session = begun(made, browser, "test -f store.txt && test -f more.txt", "make all")
-        with Terminal(made, size=(100, 30)) as terminal:
+        with on_screen(made, size=(100, 30)) as terminal:
             allowed(terminal, page, "make all")
-            sees(terminal, "needs a reply")
+            terminal.shows("needs a reply")
             expect(page.locator("#steer .asks")).to_have_text("sqlite or postgres?", timeout=SOON)
             with editor(made) as ed:
                 assert "result" in ed.load(session)
@@ -115,7 +95,7 @@ def test_begun_on_the_page_approved_in_the_terminal_answered_in_the_editor_taken
                 said = ed.words()
                 assert said.index("demo-second/default goes on") < said.index("I go on with it.")
                 assert "All of it is there." in said
-            sees(terminal, "Done (1)", "verified")
+            terminal.shows("Done (1)", "verified")
         seen_to_its_end(page, "sqlite", "demo-first to demo-second")
         taken(made, session)
         assert (made.root / "store.txt").read_text() == "as you said\n"
@@ -130,7 +110,7 @@ def test_the_same_with_claude_at_its_wall_and_codex(team, tmp_path):
     made, reply = team.made, "Write three.txt as well"
     config = made.root / "hub.toml"
     config.write_text(config.read_text() + test_terminal.RULES)
-    with Gate(tmp_path / "gate") as gate, browser_of() as browser:
+    with Gate(tmp_path / "gate") as gate, launched() as browser:
         team.script("claude", Turn.shell("touch one.txt"), Turn.limit(resets_in=7200))
         team.script(
             "codex",
@@ -141,9 +121,9 @@ def test_the_same_with_claude_at_its_wall_and_codex(team, tmp_path):
         )
         team.start()
         page, session = begun(made, browser, "test -f one.txt && test -f three.txt", "touch one.txt")
-        with Terminal(made, size=(100, 30)) as terminal:
+        with on_screen(made, size=(100, 30)) as terminal:
             allowed(terminal, page, "touch one.txt")
-            test_terminal.sees(terminal, "Working (1)", "read _ < ")
+            terminal.shows("Working (1)", "read _ < ")
             with editor(made, **base_env(tmp_path / "home")) as ed:
                 assert "result" in ed.load(session)
                 assert "codex/default goes on with the work." in ed.words()
@@ -152,7 +132,7 @@ def test_the_same_with_claude_at_its_wall_and_codex(team, tmp_path):
                 gate.open()
                 assert ed.answer_to(turn)["result"]["stopReason"] == "end_turn"
                 assert "All of it is there." in ed.words()
-            sees(terminal, "Done (1)", "verified")
+            terminal.shows("Done (1)", "verified")
         seen_to_its_end(page, reply, "claude to codex")
         taken(made, session)
         assert (made.root / "three.txt").read_text() == "as you said\n"

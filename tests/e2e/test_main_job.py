@@ -59,24 +59,6 @@ def test_an_overload_is_waited_out(team):
     assert (record["sessionState"], record["handoffsDone"], record["provider"]) == ("completed", 0, "claude")
 
 
-def test_a_refusal_goes_to_one_other_provider_and_never_back(team):
-    team.hire("claude", "codex")
-    team.script("claude", Turn.refusal())
-    team.script("codex", Turn.write("one.txt", "x\n"), Turn.write("two.txt", "y\n"), Turn.text("Done."))
-    record = team.run(verify=VERIFY)
-    assert (record["sessionState"], record["provider"]) == ("completed", "codex")
-    assert record["refusedBy"] == ["claude"]
-
-
-def test_a_wrong_key_is_seen_early_and_handed_over(team):
-    team.hire("claude", "codex")
-    team.script("claude", Turn.auth())
-    team.script("codex", Turn.write("one.txt", "x\n"), Turn.write("two.txt", "y\n"), Turn.text("Done."))
-    record = team.run(verify=VERIFY)
-    assert (record["sessionState"], record["provider"]) == ("completed", "codex")
-    assert record["tried"][0]["failure"] == "auth"
-
-
 def test_a_limit_with_nobody_left_is_waited_for(team):
     """The wait has an absolute instant, survives a kill of the daemon, and one call ends it."""
     team.hire("claude")

@@ -93,7 +93,7 @@ def _watched(shell) -> list[tuple[float, str]]:
     found: list[tuple[float, str]] = []
 
     def over() -> bool:
-        screen = shell._tmux("capture-pane", "-p", "-e").rstrip("\n")
+        screen = shell.tmux("capture-pane", "-p", "-e").rstrip("\n")
         seen = _still(screen)
         if not found or seen != _still(found[-1][1]):
             found.append((time.monotonic() - began, screen))

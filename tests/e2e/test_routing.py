@@ -120,6 +120,9 @@ def test_wallet_providers_circuit_and_history_agree_after(team, story):
     api.post("/api/run", {"task": "Write the files.", "verify": VERIFY})
     record = team.ended()
     assert (record["provider"], record["sessionState"]) == (who, "completed"), record["error"]
+    assert record["refusedBy"] == ([chain[0]] if "is refused" in story else [])
+    if "no login" in story:
+        assert record["tried"][0]["failure"] == "auth"
     # Who never began has handed nothing over.
     assert record["handoffsDone"] == (who != chain[0] and turns[0] is BEGIN)
     found = agree(api)[f"{chain[0]}/default"]

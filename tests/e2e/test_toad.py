@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
 
 import pytest
 
 from tests.agents import base_env
 from tests.e2e.conftest import PATIENCE
-from tests.e2e.test_terminal import RULES, sees
-from tests.hub.tui.test_tmux import Terminal
+from tests.e2e.test_terminal import RULES
+from tests.hub.cli.terminal import Terminal
+from tests.hub.tui.kit import on_screen
 from tests.model_server import Turn
 from tests.toad import toad
 from tests.waiting import until
@@ -34,13 +34,12 @@ def ready(terminal: Terminal) -> None:
 
 def says(terminal: Terminal, words: str) -> None:
     """Send a prompt. Enter is pressed once: another would answer the question that may follow."""
-    terminal.keys("-l", words)
-    sees(terminal, words)
-    terminal.keys("Enter")
-    sees(terminal, EMPTY)
+    terminal.press("-l", words)
+    terminal.shows(words)
+    terminal.press("Enter")
+    terminal.shows(EMPTY)
 
 
-@pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
 def test_a_permission_the_wall_a_cancel_and_all_of_it_again_after_a_restart(team, tmp_path):
     """Claude asks and hits its limit, Codex goes on; the next turn is cancelled; another Toad before another daemon has it all."""
     program = toad()
@@ -53,12 +52,12 @@ def test_a_permission_the_wall_a_cancel_and_all_of_it_again_after_a_restart(team
     home = tmp_path / "toad"
     home.mkdir()
     window = {"size": (120, 60), "program": program, **base_env(home), "NO_COLOR": ""}
-    with Terminal(team.made, "acp", HUB, "--title", "hub", **window) as terminal:
+    with on_screen(team.made, "acp", HUB, "--title", "hub", **window) as terminal:
         ready(terminal)
         says(terminal, "Write the files, please")
-        sees(terminal, "claude asks: looked at", "Allow this for the whole session")
-        terminal.keys("a")
-        shown = sees(terminal, "hub: Done, not verified.")
+        terminal.shows("claude asks: looked at", "Allow this for the whole session")
+        terminal.press("a")
+        shown = terminal.shows("hub: Done, not verified.")
         wall = shown.index("hub: claude/default stops here")
         assert sum("\N{WRENCH}" in row and "touch asked.txt" in row for row in shown.splitlines()) == 1
         assert wall < shown.index("hub: codex/default goes on with the work.") < shown.index(LAST)
@@ -66,21 +65,21 @@ def test_a_permission_the_wall_a_cancel_and_all_of_it_again_after_a_restart(team
         assert team.made.show(f"hub/{first['sessionId']}:asked.txt") == b""
 
         says(terminal, "More of it, please")
-        sees(terminal, "sleep 600")
-        terminal.keys("Escape", "Escape")  # the second counts for three seconds
-        sees(terminal, "hub: Stopped; every byte is on its branch.")
+        terminal.shows("sleep 600")
+        terminal.press("Escape", "Escape")  # the second counts for three seconds
+        terminal.shows("hub: Stopped; every byte is on its branch.")
         states = [row["sessionState"] for row in api.get("/api/sessions")["sessions"]]
         assert states == ["completed", "stopped"]
 
     team.made.stop()
     team.start()
-    with Terminal(team.made, **window) as terminal:
-        sees(terminal, "Choose your fighter")
-        terminal.keys("C-r")
-        sees(terminal, "Pick a session to resume", "New Session")
-        terminal.keys("Enter")  # once: Toad ends where a second comes before it has left the list
+    with on_screen(team.made, **window) as terminal:
+        terminal.shows("Choose your fighter")
+        terminal.press("C-r")
+        terminal.shows("Pick a session to resume", "New Session")
+        terminal.press("Enter")  # once: Toad ends where a second comes before it has left the list
         on = "hub: codex/default goes on with the work."
-        shown = sees(
-            terminal, "Write the files, please", on, LAST, "hub: Stopped; every byte is on its branch."
+        shown = terminal.shows(
+            "Write the files, please", on, LAST, "hub: Stopped; every byte is on its branch."
         )
         assert shown.count(on) == 1

@@ -26,7 +26,7 @@ from hub.io.files import seal
 from hub.io.files.sealed import name_of
 from hub.io.project.places import load_or_create_key
 from tests.described import DescribedApi
-from tests.forks import Forked, fork
+from tests.forks import Forked, fork, run
 from tests.settings import lay_out
 from tests.waiting import PATIENCE, ended, until
 
@@ -85,13 +85,30 @@ class Project:
         """What a scripted agent does."""
         (self.root.parent / f"{provider}.json").write_text(json.dumps({"steps": list(steps)}))
 
+    def program(self, name: str, text: str) -> Path:
+        """An executable beside the repository; a script of the shell's unless it names another interpreter."""
+        path = self.root.parent / name
+        path.write_text(text if text.startswith("#!") else f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return path
+
     def configure(
-        self, extra: str = "", *, detection: bool = False, session: str = "", orphan_grace: int = 90
+        self,
+        extra: str = "",
+        *,
+        detection: bool = False,
+        session: str = "",
+        orphan_grace: int = 90,
+        programs: Mapping[str, Path | str] = {},
     ) -> None:
-        """`hub.toml` with both scripted agents; without the detection engine, half a second of a daemon's life."""
+        """`hub.toml` with both scripted agents, or with what runs in their place.
+
+        Without the detection engine, which is half a second of a daemon's life.
+        """
         folder = self.root.parent
         text = "".join(
             f'[providers.{name}]\nenabled = true\nscript = "{folder / name}.json"\n'
+            + (f'program = "{programs[name]}"\n' if name in programs else "")
             for name in ("demo-first", "demo-second")
             if (folder / f"{name}.json").exists()
         )
@@ -110,6 +127,10 @@ class Project:
             timeout=60,
             check=False,
         )
+
+    def command(self, *words: str, timeout: float = PATIENCE, **env: str) -> subprocess.CompletedProcess[str]:
+        """A command of hub's, run in the project to its end."""
+        return run(words, cwd=self.root, env=self.environ(**env), timeout=timeout)
 
     def environ(self, **more: str) -> dict[str, str]:
         """The daemon's environment."""

@@ -20,7 +20,7 @@ from hub.domain.contract import verify
 from hub.errors import Code
 from hub.io.audit.journal import verify_file
 from hub.io.processes.control import find_by_env
-from hub.io.project.lock import ProjectLock
+from hub.io.project.lock import project_lock
 from hub.io.project.places import Places, load_or_create_key
 from tests.faults.harness import Project, git, until
 
@@ -46,6 +46,24 @@ def check_invariants(project: Project, oracle: Path) -> None:
         _faces_agree(project, record)
     finally:
         del os.environ["HUB_STATE_DIR"]
+
+
+def ends(project: Project, oracle: Path, *, starts: int | None = None, **fields: Any) -> dict[str, Any]:
+    """The last record of a session that ends by itself, and completed unless another state is named; all ten hold.
+
+    Args:
+        project: Its daemon is stopped behind the session.
+        oracle: The outside record.
+        starts: How many agents were ever started.
+        fields: Members of the record, as they must be.
+    """
+    record: dict[str, Any] = until(project.ended, "the session ends by itself")
+    assert project.stop() == 0
+    wanted = {"sessionState": "completed", **fields}
+    assert {name: record[name] for name in wanted} == wanted, record["error"]
+    assert starts in (None, len(project.starts()))
+    check_invariants(project, oracle)
+    return record
 
 
 def check_many(project: Project, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -180,7 +198,8 @@ def _free_again(project: Project) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", project.port))
-    ProjectLock.acquire(project.hub / "lock").release()
+    with project_lock(project.hub / "lock"):
+        pass
 
 
 def _nothing_half_written(project: Project) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
 from hub.errors import Code, HubError
 from tests.faults.harness import Project, until, write
-from tests.faults.invariants import check_invariants
+from tests.faults.invariants import check_invariants, ends
+from tests.refusals import refuses
 
 TASK = {"task": "write the files", "verify": ["test -f b.txt"]}
 
@@ -34,16 +36,6 @@ def errors(made: Project) -> list[str]:
     return [m.get("code") or m.get("failure") for m in found]
 
 
-def completed(made: Project, oracle, *, starts: int = 2) -> dict:
-    """The session ended well, and all invariants hold."""
-    record = until(made.ended, "the session ends by itself", patience=60)
-    made.stop()
-    assert (record["sessionState"], record["verified"]) == ("completed", True), record["error"]
-    assert len(made.starts()) == starts
-    check_invariants(made, oracle)
-    return record
-
-
 def waits(made: Project) -> dict:
     """Nobody took over: the session waits for the reset of the one who had the work, and is in no state between."""
     found = until(lambda: (r := made.fsm()).get("sessionState") == "waiting" and r, "the session waits")
@@ -61,7 +53,7 @@ def test_an_agent_that_is_killed_is_handed_over(made, oracle):
     made.says("ready")
     os.kill(process(made, "agent.json", "pid"), signal.SIGKILL)
     made.says("signal 9")
-    assert completed(made, oracle)["handoffsDone"] == 1
+    ends(made, oracle, starts=2, verified=True, handoffsDone=1)
 
 
 def test_an_agent_that_crashes_with_nobody_left_fails_in_words(made, oracle):
@@ -69,24 +61,18 @@ def test_an_agent_that_crashes_with_nobody_left_fails_in_words(made, oracle):
     made.script("demo-first", write(oracle, "a.txt", "one"), {"crash": 3}, {"crash": 3})
     made.configure()
     made.start().post("/api/run", TASK)
-    record = until(made.ended, "the session ends by itself")
-    made.stop()
-    assert record["sessionState"] == "failed"
-    assert record["error"]["code"] == "agent_exited"
-    assert "exit code 3" in record["error"]["detail"]
-    check_invariants(made, oracle)
+    error = ends(made, oracle, sessionState="failed")["error"]
+    assert (error["code"], "exit code 3" in error["detail"]) == ("agent_exited", True)
 
 
 def test_a_silent_agent_is_noticed(made, oracle):
     """F7: the watchdog calls an agent silent that says nothing for `silentAfter`, and hands over."""
     made.script("demo-first", write(oracle, "a.txt", "one"), {"hang": {}})
     made.script("demo-second", write(oracle, "b.txt", "two"), {"done": "finished"})
-    made.configure()
-    text = (made.root / "hub.toml").read_text()
-    (made.root / "hub.toml").write_text(text.replace("[session]", "[session]\nsilentAfter = 1", 1))
+    made.configure(session="silentAfter = 1\n")
     made.start().post("/api/run", TASK)
     made.says("No event for 1 s")
-    completed(made, oracle)
+    ends(made, oracle, starts=2, verified=True)
 
 
 def pausing(made, oracle) -> int:
@@ -106,31 +92,21 @@ def pausing(made, oracle) -> int:
 def test_an_agent_that_ignores_every_signal_is_killed(made, oracle):
     """F7 in PAUSING: interrupt, SIGINT and SIGTERM are ignored; SIGKILL ends it, and it counts as paused."""
     pausing(made, oracle)
-    completed(made, oracle)
+    ends(made, oracle, starts=2, verified=True)
 
 
 def test_an_agent_killed_while_it_is_paused_for_a_handoff(made, oracle):
     """F7 in PAUSING: its death is the safe point."""
     victim = pausing(made, oracle)
     os.kill(victim, signal.SIGKILL)
-    completed(made, oracle)
-
-
-def three(made: Project, second: str, third_steps: list) -> None:
-    """A chain in which the receiver is a program of the test's own, and a further account comes after it."""
-    made.script("demo-second", *third_steps)
-    made.configure()
-    text = (made.root / "hub.toml").read_text()
-    second = f'program = "{second}"\n'
-    (made.root / "hub.toml").write_text(
-        text.replace("[providers.demo-second]\n", f"[providers.demo-second]\n{second}")
-    )
+    ends(made, oracle, starts=2, verified=True)
 
 
 def test_a_receiver_that_exits_at_once_is_not_asked_again(made, oracle):
     """F7 in RESUMING: one start of it, an explicit error, the first agent's work intact on the branch."""
     made.script("demo-first", write(oracle, "a.txt", "one"), {"limit": {"resetsIn": 3600}})
-    three(made, "/bin/false", [{"done": ""}])
+    made.script("demo-second", {"done": ""})
+    made.configure(programs={"demo-second": "/bin/false"})
     made.start().post("/api/run", TASK)
     record = waits(made)
     dispatches = [e for e in made.events() if e["tag"] == "handoff" and e["meta"].get("to") == "DISPATCHED"]
@@ -142,15 +118,12 @@ def test_a_receiver_that_exits_at_once_is_not_asked_again(made, oracle):
     check_invariants(made, oracle)
 
 
-def test_a_receiver_that_says_nothing_is_given_up(made, oracle, tmp_path):
+def test_a_receiver_that_says_nothing_is_given_up(made, oracle):
     """F7 in RESUMING: after `resumeTimeout` it is killed, the session says so and waits for the first one's reset."""
-    silent = tmp_path / "silent"
-    silent.write_text("#!/bin/sh\nexec tail -f /dev/null\n")
-    silent.chmod(0o755)
+    silent = made.program("silent", "exec tail -f /dev/null")
     made.script("demo-first", write(oracle, "a.txt", "one"), {"limit": {"resetsIn": 3600}})
-    three(made, str(silent), [{"done": ""}])
-    text = (made.root / "hub.toml").read_text()
-    (made.root / "hub.toml").write_text(text.replace("[session]", "[session]\nresumeTimeout = 1", 1))
+    made.script("demo-second", {"done": ""})
+    made.configure(session="resumeTimeout = 1\n", programs={"demo-second": silent})
     made.start().post("/api/run", TASK)
     record = waits(made)
     told = [e["msg"] for e in made.events() if e["tag"] == "error"]
@@ -160,22 +133,12 @@ def test_a_receiver_that_says_nothing_is_given_up(made, oracle, tmp_path):
     check_invariants(made, oracle)
 
 
-def mute(made: Project, tmp_path) -> None:
-    """A first agent that never says a word."""
-    program = tmp_path / "mute"
-    program.write_text(f'#!/bin/sh\necho "$HUB_RUN_ID" >> {made.log}\nexec tail -f /dev/null\n')
-    program.chmod(0o755)
+def lose_the_runner(made: Project, oracle: Path, *, daemon_up: bool):
+    """The runner dies under an agent that never says a word; nobody can know what it did."""
+    mute = made.program("mute", f'echo "$HUB_RUN_ID" >> {made.log}\nexec tail -f /dev/null')
     made.script("demo-first", {"done": ""})
-    made.script("demo-second", write(made.root.parent / "oracle", "b.txt", "two"), {"done": "finished"})
-    made.configure()
-    text = (made.root / "hub.toml").read_text()
-    (made.root / "hub.toml").write_text(
-        text.replace("[providers.demo-first]\n", f'[providers.demo-first]\nprogram = "{program}"\n')
-    )
-
-
-def lose_the_runner(made: Project, *, daemon_up: bool):
-    """The runner dies under an agent that has said nothing; nobody can know what it did."""
+    made.script("demo-second", write(oracle, "b.txt", "two"), {"done": "finished"})
+    made.configure(programs={"demo-first": mute})
     api = made.start()
     api.post("/api/run", TASK)
     runner = process(made, "claim", "pid")
@@ -191,22 +154,20 @@ def lose_the_runner(made: Project, *, daemon_up: bool):
 
 
 @pytest.mark.parametrize("daemon_up", [True, False])
-def test_an_unknowable_dispatch_waits_for_the_user(made, oracle, tmp_path, daemon_up):
+def test_an_unknowable_dispatch_waits_for_the_user(made, oracle, daemon_up):
     """X11: loud, never a second start by itself; one handoff request resolves it."""
-    mute(made, tmp_path)
-    api = lose_the_runner(made, daemon_up=daemon_up)
+    api = lose_the_runner(made, oracle, daemon_up=daemon_up)
     status = api.get("/api/status")
     assert (status["needsInput"], status["sessionState"]) == (True, "waiting")
     assert status["error"]["hint"]
     assert len(made.starts()) == 1
     api.post("/api/handoff")
-    completed(made, oracle)
+    ends(made, oracle, starts=2, verified=True)
 
 
-def test_an_unknowable_dispatch_can_be_stopped(made, oracle, tmp_path):
+def test_an_unknowable_dispatch_can_be_stopped(made, oracle):
     """X11: the other way out."""
-    mute(made, tmp_path)
-    api = lose_the_runner(made, daemon_up=True)
+    api = lose_the_runner(made, oracle, daemon_up=True)
     api.post("/api/session/stop")
     assert made.fsm()["sessionState"] == "stopped"
     made.stop()
@@ -214,19 +175,17 @@ def test_an_unknowable_dispatch_can_be_stopped(made, oracle, tmp_path):
     check_invariants(made, oracle)
 
 
-def test_an_unknowable_dispatch_survives_a_restart(made, oracle, tmp_path):
+def test_an_unknowable_dispatch_survives_a_restart(made, oracle):
     """X11: the question is still there for the next daemon, and still nothing was started."""
-    mute(made, tmp_path)
-    lose_the_runner(made, daemon_up=True)
+    lose_the_runner(made, oracle, daemon_up=True)
     made.kill()
     api = made.start()
     assert api.get("/api/status")["error"]["code"] == "dispatch_ambiguous"
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.SESSION_ALREADY_RUNNING):
         api.post("/api/run", TASK)
-    assert caught.value.code is Code.SESSION_ALREADY_RUNNING
     assert len(made.starts()) == 1
     api.post("/api/handoff")
-    completed(made, oracle)
+    ends(made, oracle, starts=2, verified=True)
 
 
 def test_a_second_handoff_is_refused_in_every_state(made, oracle):
@@ -248,9 +207,7 @@ def test_a_second_handoff_is_refused_in_every_state(made, oracle):
             refused.add(error.code)
         return made.ended()
 
-    record = until(again, "the session ends by itself")
-    made.stop()
-    assert record["handoffsDone"] == 1
+    until(again, "the session ends by itself")
     assert Code.HANDOFF_IN_PROGRESS in refused
     assert refused <= {Code.HANDOFF_IN_PROGRESS, Code.NO_FALLBACK, Code.NO_ACTIVE_SESSION}
-    check_invariants(made, oracle)
+    ends(made, oracle, handoffsDone=1)

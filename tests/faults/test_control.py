@@ -12,7 +12,7 @@ import pytest
 
 from hub.errors import Code, HubError
 from tests.faults.harness import Project, reply, until, write
-from tests.faults.invariants import check_invariants
+from tests.faults.invariants import check_invariants, ends
 from tests.faults.test_agent_faults import process
 
 STOP_LIMIT = 10.0
@@ -82,10 +82,7 @@ def test_a_paused_agent_can_be_handed_over(made, oracle):
     """A handoff continues it only to let it leave in order; the receiver is not paused."""
     api, _ = paused(made, oracle, verify=["test -f b.txt"])
     api.post("/api/handoff")
-    record = until(made.ended, "the session ends by itself")
-    made.stop()
-    assert (record["sessionState"], record["verified"], record["paused"]) == ("completed", True, False)
-    check_invariants(made, oracle)
+    ends(made, oracle, verified=True, paused=False)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
@@ -96,6 +93,12 @@ def test_a_paused_agent_can_be_stopped(made, oracle, number):
     assert state_of(agent) == ""
     assert made.fsm()["sessionState"] == "stopped"
     check_invariants(made, oracle)
+
+
+def heard(made: Project) -> list[str]:
+    """What the agent was told, once the session has ended."""
+    until(made.ended, "the session ends by itself")
+    return [e["msg"] for e in made.events() if e["meta"].get("role") == "user" and "dispatchId" in e["meta"]]
 
 
 def test_a_reply_reaches_the_agent(made, oracle):
@@ -109,13 +112,8 @@ def test_a_reply_reaches_the_agent(made, oracle):
     api = made.start()
     until(lambda: api.get("/api/status")["needsInput"], "the question is still shown")
     reply(api, "blue")
-    record = until(made.ended, "the session ends by itself")
-    heard = [e["msg"] for e in made.events() if e["meta"].get("role") == "user" and "dispatchId" in e["meta"]]
-    made.stop()
-    assert heard == ["blue"]
-    assert (record["sessionState"], record["needsInput"]) == ("completed", False)
-    assert len(made.starts()) == 1
-    check_invariants(made, oracle)
+    assert heard(made) == ["blue"]
+    ends(made, oracle, starts=1, needsInput=False)
 
 
 def test_a_reply_outlives_the_daemon_that_accepted_it(made, oracle):
@@ -137,20 +135,13 @@ def test_a_reply_outlives_the_daemon_that_accepted_it(made, oracle):
     api = made.start()
     until(lambda: api.get("/api/status")["needsInput"], "the second question is still open")
     reply(api, "large")
-    record = until(made.ended, "the session ends by itself")
-    heard = [e["msg"] for e in made.events() if e["meta"].get("role") == "user" and "dispatchId" in e["meta"]]
-    made.stop()
-    assert heard == ["blue", "large"]
-    assert record["sessionState"] == "completed"
-    assert len(made.starts()) == 1
-    check_invariants(made, oracle)
+    assert heard(made) == ["blue", "large"]
+    ends(made, oracle, starts=1)
 
 
-def test_an_agent_without_a_way_in_takes_no_reply(made, tmp_path):
+def test_an_agent_without_a_way_in_takes_no_reply(made):
     """409 `reply_unsupported` for an agent that was given its prompt as a file; it works on."""
-    program = tmp_path / "silent"
-    program.write_text("#!/bin/sh\nexec tail -f /dev/null\n")
-    program.chmod(0o755)
+    program = made.program("silent", "exec tail -f /dev/null")
     (made.root / "hub.toml").write_text(
         f'[session]\nchain = ["aider"]\n[providers.aider]\nprogram = "{program}"\n'
     )

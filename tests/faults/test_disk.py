@@ -9,18 +9,13 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from hub.errors import Code, HubError
-from tests import forks
 from tests.faults.harness import Project, project, until, write
-from tests.faults.invariants import check_invariants
+from tests.faults.invariants import ends
 from tests.faults.test_daemon_killed import STATES, TASK
+from tests.refusals import refuses
 from tests.waiting import Gate
 
 CODES = {"enospc": "no_space", "erofs": "read_only", "eio": "read_only"}
-
-
-def states_seen(made: Project) -> list[str]:
-    """The moves of the handoff, as the event log tells them."""
-    return [e["meta"]["to"] for e in made.events() if e["tag"] == "handoff" and "to" in e.get("meta", {})]
 
 
 def troubles_and_moves(made: Project) -> list[str]:
@@ -36,13 +31,11 @@ def test_a_move_that_cannot_be_written_waits(work, fault):
     points = [f"fsm.{state}.pre_write={fault}@{2 if state == 'RUNNING' else 1}" for state in STATES]
     api = made.start(HUB_FAILPOINTS=";".join(points))
     api.post("/api/run", TASK)
-    record = until(made.ended, "the session ends by itself")
-    told = troubles_and_moves(made)
-    made.stop()
-    assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 1)
-    assert told == [each for state in [*STATES[1:], "RUNNING"] for each in (CODES[fault], state)]
-    assert len(made.starts()) == 2
-    check_invariants(made, oracle)
+    until(made.ended, "the session ends by itself")
+    assert troubles_and_moves(made) == [
+        each for state in [*STATES[1:], "RUNNING"] for each in (CODES[fault], state)
+    ]
+    ends(made, oracle, starts=2, verified=True, handoffsDone=1)
 
 
 @pytest.mark.parametrize("fault", CODES)
@@ -56,9 +49,7 @@ def test_a_session_that_cannot_be_written_is_refused(work, fault):
     assert api.get("/api/status")["sessionState"] == "idle"
     assert made.starts() == []
     api.post("/api/run", TASK)
-    assert until(made.ended, "the second session ends")["sessionState"] == "completed"
-    made.stop()
-    check_invariants(made, oracle)
+    ends(made, oracle)
 
 
 @pytest.mark.parametrize("log", ["audit", "events"])
@@ -68,20 +59,17 @@ def test_a_log_that_cannot_be_written_holds_the_effect_back(work, log):
     points = ";".join(f"{log}.append=enospc@{n}" for n in (2, 3, 7, 12, 13, 18))
     api = made.start(HUB_FAILPOINTS=points)
     api.post("/api/run", TASK)
-    record = until(made.ended, "the session ends by itself", patience=60)
     until(lambda: any(e.get("meta", {}).get("ended") for e in made.events()), "the end is told")
-    seen = states_seen(made)
-    made.stop()
-    assert (record["sessionState"], record["verified"]) == ("completed", True)
-    assert seen == [*STATES[1:], "RUNNING"]
-    assert len(made.starts()) == 2
-    check_invariants(made, oracle)
+    assert [e["meta"]["to"] for e in made.events() if e["tag"] == "handoff" and "to" in e["meta"]] == [
+        *STATES[1:],
+        "RUNNING",
+    ]
+    ends(made, oracle, starts=2, verified=True)
 
 
 def no_daemon(made: Project, fault: str) -> subprocess.CompletedProcess[str]:
     """A daemon that ends at this fault of its disk."""
-    words = ("daemon", "--port", "0", "--json")
-    return forks.run(words, cwd=made.root, env=made.environ(HUB_FAILPOINTS=fault), timeout=60)
+    return made.command("daemon", "--port", "0", "--json", HUB_FAILPOINTS=fault)
 
 
 @pytest.mark.parametrize("nth", [2, 4, 7, 11])
@@ -102,12 +90,8 @@ def test_a_disk_that_fails_under_the_audit_log_ends_the_daemon_and_not_the_agent
     api = made.start()
     if not made.fsm():
         api.post("/api/run", TASK)
-    record = until(made.ended, "the session ends by itself")
-    made.stop()
-    assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 1)
+    ends(made, oracle, starts=2, verified=True, handoffsDone=1)
     assert before <= set(made.starts())
-    assert len(made.starts()) == 2
-    check_invariants(made, oracle)
 
 
 def test_a_record_that_cannot_be_read_is_neither_believed_nor_written_over(tmp_path):
@@ -126,10 +110,7 @@ def test_a_record_that_cannot_be_read_is_neither_believed_nor_written_over(tmp_p
         assert (made.hub / "fsm.json").read_bytes() == kept
         gate.open()
         made.start()
-        assert until(made.ended, "the session ends by itself")["verified"] is True
-        made.stop()
-        assert len(made.starts()) == 1
-        check_invariants(made, oracle)
+        ends(made, oracle, starts=1, verified=True)
 
 
 @contextmanager
@@ -176,9 +157,8 @@ def test_a_real_full_disk(tmp_path):
         api.post("/api/run", {"task": "write", "verify": ["test -f b.txt"]})
         until(oracle.read_text, "the first agent has written")
         free = fill(disk)
-        with pytest.raises(HubError) as caught:
+        with refuses(Code.NO_SPACE) as caught:
             api.post("/api/handoff")
-        assert caught.value.code is Code.NO_SPACE
         assert caught.value.status == 507
         assert made.fsm()["state"] == "RUNNING"
         gate.open()
@@ -187,12 +167,9 @@ def test_a_real_full_disk(tmp_path):
         assert status["fsmState"] == "RUNNING"
         assert len(made.starts()) == 1
         free()
-        record = until(made.ended, "the session goes on by itself", patience=60)
-        assert (record["sessionState"], record["verified"]) == ("completed", True)
+        until(made.ended, "the session goes on by itself")
         assert api.get("/api/status")["error"] is None
-        made.stop()
-        assert len(made.starts()) == 2
-        check_invariants(made, oracle)
+        ends(made, oracle, starts=2, verified=True)
 
 
 def test_a_stop_on_a_full_disk_does_not_wait_for_space(tmp_path):
@@ -222,7 +199,5 @@ def test_a_stop_on_a_full_disk_does_not_wait_for_space(tmp_path):
         api = made.start()
         until(lambda: api.get("/api/status")["sessionState"] == "running", "the session goes on")
         api.post("/api/session/stop")
-        record = until(made.ended, "the session ends")
-        assert made.stop() == 0
+        record = ends(made, oracle, sessionState="stopped")
         assert made.show(f"{record['snapshotSha']}:a.txt") == b"before\n"
-        check_invariants(made, oracle)

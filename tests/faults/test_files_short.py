@@ -11,7 +11,7 @@ from pathlib import Path
 from hub.client.quick import Api
 from hub.errors import HubError
 from tests.faults.harness import until, write
-from tests.faults.invariants import check_invariants
+from tests.faults.invariants import ends
 
 
 @contextmanager
@@ -67,11 +67,7 @@ def test_a_daemon_without_files_accepts_again_and_starts_the_receiver_then(made,
     assert api.get("/api/health")["ok"] is True
     until(lambda: api.get("/api/status")["error"] is None, "the trouble is over")
     api.post("/api/session/reply", {"reply": "yes"})
-    record = until(made.ended, "the session ends by itself")
-    made.stop()
-    assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 1)
-    assert len(made.starts()) == 2
-    check_invariants(made, oracle)
+    ends(made, oracle, starts=2, verified=True, handoffsDone=1)
 
 
 def test_a_spawn_without_files_is_told_and_tried_again(made, oracle):
@@ -82,15 +78,8 @@ def test_a_spawn_without_files_is_told_and_tried_again(made, oracle):
     made.configure()
     api = made.start(HUB_FAILPOINTS="runner.spawn=emfile@2")
     api.post("/api/run", {"task": "work", "verify": ["test -f b.txt"]})
-    record = until(made.ended, "the session ends by itself")
+    until(made.ended, "the session ends by itself")
     errors = [e["meta"]["code"] for e in made.events() if e["tag"] == "error" and "code" in e["meta"]]
-    made.stop()
     assert errors == ["dispatch_failed"]
-    assert (record["sessionState"], record["provider"], record["handoffsDone"]) == (
-        "completed",
-        "demo-second",
-        1,
-    )
-    assert len(made.starts()) == 2
+    ends(made, oracle, starts=2, provider="demo-second", handoffsDone=1)
     assert len(list((made.hub / "run").glob("*/claim"))) == 2
-    check_invariants(made, oracle)

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from tests.faults.harness import Project, until
-from tests.faults.invariants import check_invariants
+from tests.faults.invariants import ends
 
 LINE_MIB = int(os.environ.get("HUB_TEST_LINE_MIB", "200"))
 FLOOD = int(os.environ.get("HUB_TEST_FLOOD_LINES", "40000"))
@@ -38,19 +38,11 @@ out.flush()
 """
 
 
-def hostile(made: Project, tmp_path: Path, body: str) -> None:
+def hostile(made: Project, body: str) -> None:
     """The first agent is a program that does this between its first and its last words."""
-    program = tmp_path / "hostile"
-    program.write_text(FRAME.format(python=sys.executable, body=textwrap.dedent(body)))
-    program.chmod(0o755)
+    text = FRAME.format(python=sys.executable, body=textwrap.dedent(body))
     made.script("demo-first", {"done": ""})
-    made.configure()
-    path = made.root / "hub.toml"
-    path.write_text(
-        path.read_text().replace(
-            "[providers.demo-first]\n", f'[providers.demo-first]\nprogram = "{program}"\n'
-        )
-    )
+    made.configure(programs={"demo-first": made.program("hostile", text)})
 
 
 def memory(made: Project, which: str) -> int:
@@ -62,20 +54,17 @@ def memory(made: Project, which: str) -> int:
 
 def survived(made: Project, oracle: Path) -> list[dict]:
     """The session completed, the words after the attack were heard; answers all events."""
-    record = until(made.ended, "the session ends by itself", patience=120)
-    assert record["sessionState"] == "completed", record["error"]
+    until(made.ended, "the session ends by itself", patience=120)
     events = made.events()
     assert "still here" in [e["msg"] for e in events]
-    assert made.stop() == 0
-    assert len(made.starts()) == 1
-    check_invariants(made, oracle)
+    ends(made, oracle, starts=1)
     return events
 
 
-def test_a_line_without_an_end(made, oracle, tmp_path):
+def test_a_line_without_an_end(made, oracle):
     """The line is cut and counted; the daemon's memory does not grow with it."""
     size = LINE_MIB * 1024 * 1024
-    hostile(made, tmp_path, f"for _ in range({LINE_MIB}): out.write(b'x' * 1048576)\nline(b'')")
+    hostile(made, f"for _ in range({LINE_MIB}): out.write(b'x' * 1048576)\nline(b'')")
     api = made.start()
     before = memory(made, "VmRSS")
     api.post("/api/run", {"task": "flood"})
@@ -109,9 +98,9 @@ LINES = {
 }
 
 
-def test_lines_of_every_bad_kind(made, oracle, tmp_path):
+def test_lines_of_every_bad_kind(made, oracle):
     """None is fatal, what cannot be read is kept and marked, and what comes out is clean text."""
-    hostile(made, tmp_path, f"for data in {list(LINES.values())!r}: line(data)")
+    hostile(made, f"for data in {list(LINES.values())!r}: line(data)")
     made.start().post("/api/run", {"task": "write badly"})
     events = survived(made, oracle)
     unknown = [e for e in events if e["meta"].get("unknown")]
@@ -122,21 +111,21 @@ def test_lines_of_every_bad_kind(made, oracle, tmp_path):
         event["msg"].encode()  # no lone surrogate either
 
 
-def test_bad_lines_one_by_one_are_counted(made, oracle, tmp_path):
+def test_bad_lines_one_by_one_are_counted(made, oracle):
     """A thousand lines of an unknown type are a thousand marked events, in order."""
-    hostile(made, tmp_path, "for n in range(1000): emit(type='from the future', n=n)")
+    hostile(made, "for n in range(1000): emit(type='from the future', n=n)")
     made.start().post("/api/run", {"task": "write badly"})
     events = survived(made, oracle)
     assert [json.loads(e["msg"])["n"] for e in events if e["meta"].get("unknown")] == list(range(1000))
 
 
-def test_a_flood_of_lines(made, oracle, tmp_path):
+def test_a_flood_of_lines(made, oracle):
     """The API answers all the while (a second, and more where the machine has other work), memory is bounded, and not one event is missing."""
     body = f"""
         letters = bytes.maketrans(b"0123456789", b"{LETTERS}")
         for n in range({FLOOD}): line((b'{{"type":"text","text":"%d"}}' % n).translate(letters))
     """
-    hostile(made, tmp_path, body)
+    hostile(made, body)
     api = made.start()
     before = memory(made, "VmRSS")
     api.post("/api/run", {"task": "flood"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import pytest
@@ -10,8 +9,7 @@ import pytest
 from hub.actors.quota.store import FORM, QuotaStore
 from hub.domain.quota.window import QuotaReading
 from tests.faults.harness import Project, until, write
-from tests.faults.invariants import check_invariants
-from tests.hub.cli.command import hub
+from tests.faults.invariants import ends
 
 HOUR = 3600
 RUN = {"task": "write the files", "verify": ["test -f b.txt"]}
@@ -35,13 +33,6 @@ def remembered(made: Project, provider: str, used: int, *, pace: int, resets_in:
     made.put("quota.json", FORM.encode(store.kept()))
 
 
-def ended(made: Project, oracle, handoffs: int) -> dict:
-    """The session is done, with every invariant whole."""
-    record = until(made.ended, "the session ends")
-    assert (record["sessionState"], record["handoffsDone"]) == ("completed", handoffs), record["error"]
-    return record
-
-
 def wallet(api) -> dict:
     return {entry["provider"]: entry for entry in api.get("/api/quota/wallet")}
 
@@ -58,7 +49,7 @@ def test_the_work_is_handed_over_before_the_limit(made, oracle):
     )
     api = made.start()
     api.post("/api/run", RUN)
-    record = ended(made, oracle, handoffs=1)
+    record = until(made.ended, "the session ends")
     assert record["handoff"]["trigger"] == "quota_breach"
     assert "demo at 93 %" in record["handoff"]["reason"]
     assert not [e for e in made.events() if e["meta"].get("failure") == "usage_limit"]
@@ -73,8 +64,7 @@ def test_the_work_is_handed_over_before_the_limit(made, oracle):
     assert first["ageSeconds"] < 120
     assert found["demo-second"]["source"] == "none"
     assert [e["msg"] for e in made.events() if "forecast" in e["meta"]]
-    made.stop()
-    check_invariants(made, oracle)
+    ends(made, oracle, handoffsDone=1)
 
 
 @pytest.mark.parametrize(("resets_in", "handoffs"), [(600, 0), (10 * HOUR, 1)])
@@ -92,9 +82,7 @@ def test_at_the_threshold_the_forecast_decides(made, oracle, resets_in, handoffs
     api = made.start()
     assert wallet(api)["demo-first"]["forecast"] == "ready"
     api.post("/api/run", RUN)
-    ended(made, oracle, handoffs)
-    made.stop()
-    check_invariants(made, oracle)
+    ends(made, oracle, handoffsDone=handoffs)
 
 
 def test_the_work_is_not_handed_to_somebody_at_his_own_wall(made, oracle):
@@ -110,9 +98,7 @@ def test_the_work_is_not_handed_to_somebody_at_his_own_wall(made, oracle):
     )
     api = made.start()
     api.post("/api/run", RUN)
-    ended(made, oracle, handoffs=0)
-    made.stop()
-    check_invariants(made, oracle)
+    ends(made, oracle, handoffsDone=0)
 
 
 def test_at_the_limit_itself_the_last_of_a_quota_is_used(made, oracle):
@@ -121,26 +107,6 @@ def test_at_the_limit_itself_the_last_of_a_quota_is_used(made, oracle):
     agents(made, oracle, {"limit": {"resetsIn": HOUR}})
     api = made.start()
     api.post("/api/run", RUN)
-    ended(made, oracle, handoffs=1)
+    until(made.ended, "the session ends")
     assert wallet(api)["demo-first"]["source"] == "limit"
-    made.stop()
-    check_invariants(made, oracle)
-
-
-def test_the_wallet_outlives_the_daemon_and_is_shown(made, oracle):
-    """kill -9: what an agent said of its quota is known to the next daemon, and to `hub quota`."""
-    agents(made, oracle, {"quota": {"used": 0.42, "resetsIn": HOUR}}, {"ask": "go on?"})
-    api = made.start()
-    api.post("/api/run", RUN)
-    until(lambda: wallet(api)["demo-first"]["source"] == "stream", "the quota is known")
-    made.kill()
-    api = made.start()
-    until(lambda: wallet(api)["demo-first"]["fractionUsed"] == 0.42, "it still is")
-    shown = hub("quota", cwd=made.root, env=made.environ()).stdout
-    assert "demo-first/default" in shown
-    assert "58 %" in shown  # left
-    assert "stream" in shown
-    told = json.loads(hub("quota", "--json", cwd=made.root, env=made.environ()).stdout)
-    assert [entry["provider"] for entry in told if entry["remaining"] == 58] == ["demo-first"]
-    api.post("/api/session/stop")
-    made.stop()
+    ends(made, oracle, handoffsDone=1)

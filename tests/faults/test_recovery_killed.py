@@ -11,25 +11,13 @@ import pytest
 from hub.client.quick import Api
 from hub.errors import Code, HubError
 from tests.faults.harness import project, try_post, until
-from tests.faults.invariants import check_invariants
-from tests.faults.test_daemon_killed import STATES, TASK, dies_while_it_goes_on, run_with_fault
+from tests.faults.invariants import ends
+from tests.faults.test_daemon_killed import STATES, TASK, dies_while_it_goes_on, finish, run_with_fault
 
 RECOVERY = ("recover.lock", "recover.sweep", "recover.record", "recover.told")
 STEPS = 60
 """How many failpoints one session with one handoff passes, at least."""
 SAMPLE = int(os.environ.get("HUB_TEST_STEPS", "5"))
-
-
-def ends_well(made, oracle) -> None:
-    """A fresh daemon brings the session to its one right end."""
-    made.start()
-    if not made.fsm():
-        try_post(Api(made.port), "/api/run", TASK)
-    record = until(made.ended, "the session ends by itself")
-    made.stop()
-    assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 1)
-    assert len(made.starts()) == 2
-    check_invariants(made, oracle)
 
 
 def test_killed_while_it_recovers(work):
@@ -40,7 +28,7 @@ def test_killed_while_it_recovers(work):
         dies_while_it_goes_on(made, point)
         if state:
             dies_while_it_goes_on(made, f"fsm.{state}.post_rename")
-    ends_well(made, oracle)
+    finish(made, oracle)
 
 
 def chosen(kind: str) -> list[int]:
@@ -55,7 +43,7 @@ def test_killed_at_the_nth_durable_step(work, step):
     with contextlib.suppress(AssertionError):  # the first steps are those of the start itself
         try_post(made.start(HUB_FAILPOINTS=f"*=kill9@{step}"), "/api/run", TASK)
     assert made.wait_dead() == -9
-    ends_well(made, oracle)
+    finish(made, oracle)
 
 
 @pytest.mark.parametrize("step", chosen("enospc"))
@@ -64,11 +52,7 @@ def test_a_full_disk_at_the_nth_durable_step(work, step):
     made, oracle = work
     api = made.start(HUB_FAILPOINTS=f"*=enospc@{step}")
     until(lambda: try_run(api), "the session is started")
-    record = until(made.ended, "the session ends by itself")
-    made.stop()
-    assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 1)
-    assert len(made.starts()) == 2
-    check_invariants(made, oracle)
+    ends(made, oracle, starts=2, verified=True, handoffsDone=1)
 
 
 def try_run(api: Api) -> bool:

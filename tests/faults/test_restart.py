@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,12 +15,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io.records.store import _crc
-from tests.faults.harness import HUB, Project, git, try_post, until, write
-from tests.faults.invariants import check_invariants
+from tests.faults.harness import Project, git, try_post, until, write
+from tests.faults.invariants import check_invariants, ends
 from tests.faults.test_agent_faults import process
 from tests.faults.test_daemon_killed import STATES, TASK, run_with_fault
+from tests.refusals import refuses
 
 STOP_LIMIT = 10.0
 
@@ -88,10 +88,7 @@ def test_a_detached_daemon_leaves_its_agent(made, oracle, gate):
     assert made.fsm()["sessionState"] == "running"
     gate.open()
     made.start()
-    assert until(made.ended, "the session ends by itself")["verified"] is True
-    made.stop()
-    assert len(made.starts()) == 1
-    check_invariants(made, oracle)
+    ends(made, oracle, starts=1, verified=True)
 
 
 # --- X2 -------------------------------------------------------------------------------------------------
@@ -132,23 +129,10 @@ def test_a_damaged_record_is_kept_aside_and_said(made, oracle):
         kept = [p.read_bytes() for p in made.hub.glob("fsm.json.corrupt-*")]
         assert sorted(kept) == sorted(put_aside)
     api.post("/api/run", {"task": "again"})
-    assert until(made.ended, "the second session ends")["sessionState"] == "completed"
-    made.stop()
-    check_invariants(made, oracle)
+    ends(made, oracle, task="again")
 
 
 # --- X3, X4 ---------------------------------------------------------------------------------------------
-
-
-def verify(made: Project) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [*HUB, "audit", "verify"],
-        cwd=made.root,
-        env=made.environ(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def test_a_torn_audit_record_is_moved_aside(made, oracle):
@@ -164,7 +148,7 @@ def test_a_torn_audit_record_is_moved_aside(made, oracle):
     assert "audit.recovered" in [json.loads(line)["event"] for line in log]
     assert [p.read_bytes() for p in made.hub.glob("audit.torn-*")] == [b'{"ts":"2026']
     made.stop()
-    assert verify(made).returncode == 0
+    assert made.command("audit", "verify").returncode == 0
     check_invariants(made, oracle)
 
 
@@ -189,15 +173,13 @@ def test_a_changed_audit_log_takes_nothing_more(made, oracle, change):
     until(made.ended, "the session ends")
     made.stop()
     flip(made, 1, change)
-    done = verify(made)
+    done = made.command("audit", "verify")
     assert done.returncode == 1
     assert re.search(r"record:\s+1\b", done.stdout)
     before = (made.hub / "audit.jsonl").read_bytes()
     api = made.start()
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.AUDIT_BROKEN, "Record 1 "):
         api.post("/api/run", {"task": "again"})
-    assert caught.value.code is Code.AUDIT_BROKEN
-    assert "Record 1 " in caught.value.detail
     whole, broken = api.get("/api/history")
     assert (whole["seq"], broken["seq"], broken["event"]) == (0, 1, "audit_broken")
     assert api.get("/api/status")["sessionState"] == "completed"
@@ -234,12 +216,8 @@ def test_a_deleted_worktree_is_said(made, oracle):
     oracle.write_text("")
     made.script("demo-first", write(oracle, "c.txt", "three"), {"done": ""})
     api.post("/api/run", {"task": "again"})
-    assert (
-        until(lambda: made.ended().get("task") == "again" and made.ended(), "ends")["sessionState"]
-        == "completed"
-    )
-    made.stop()
-    check_invariants(made, oracle)
+    until(lambda: made.ended().get("task") == "again", "the next session ends")
+    ends(made, oracle)
 
 
 def test_a_deleted_branch_is_there_again_with_every_byte(made, oracle):
@@ -250,10 +228,7 @@ def test_a_deleted_branch_is_there_again_with_every_byte(made, oracle):
     made.says("ready")
     git(made.root, "update-ref", "-d", f"refs/heads/{made.fsm()['branch']}")
     api.post("/api/handoff")
-    record = until(made.ended, "the session ends by itself")
-    made.stop()
-    assert record["sessionState"] == "completed"
-    check_invariants(made, oracle)
+    ends(made, oracle)
 
 
 def test_a_left_index_lock_stops_nothing(made, oracle):
@@ -267,11 +242,8 @@ def test_a_left_index_lock_stops_nothing(made, oracle):
     for lock in locks:
         lock.touch()
     api.post("/api/handoff")
-    record = until(made.ended, "the session ends by itself")
-    made.stop()
-    assert (record["sessionState"], record["verified"]) == ("completed", True)
+    ends(made, oracle, verified=True)
     assert all(lock.exists() for lock in locks)
-    check_invariants(made, oracle)
 
 
 # --- X12, X14 -------------------------------------------------------------------------------------------
@@ -315,9 +287,8 @@ def test_a_record_of_a_newer_hub_is_left_as_it_is(made, oracle, own):
     kept = path.read_bytes()
     api = made.start()
     assert api.get("/api/status")["error"]["code"] == "state_corrupt"
-    with pytest.raises(HubError) as refused:
+    with refuses(Code.STATE_CORRUPT):
         api.post("/api/run", {"task": "again"})
-    assert refused.value.code is Code.STATE_CORRUPT
     made.stop()
     assert path.read_bytes() == kept
     assert not list(made.hub.glob("fsm.json.*"))
@@ -344,11 +315,7 @@ def test_a_record_of_an_older_hub_still_reads(work, state):
         del wire[name]
     path.write_bytes(sealed(made, wire))
     made.start()
-    record = until(made.ended, "the session ends by itself")
-    made.stop()
-    assert (record["sessionState"], record["verified"]) == ("completed", True)
-    assert len(made.starts()) == 2
-    check_invariants(made, oracle)
+    ends(made, oracle, starts=2, verified=True)
 
 
 @pytest.mark.parametrize(("point", "again"), [("asked", ""), ("told", "asked"), ("gone", "told")])
@@ -366,12 +333,8 @@ def test_a_stop_outlives_the_daemon_that_was_asked_for_it(made, oracle, point, a
             made.start(HUB_FAILPOINTS=f"stop.{again}=kill9")
         assert made.wait_dead() == -9
     made.start()
-    record = until(made.ended, "the session ends by itself")
-    made.stop()
-    assert (record["sessionState"], record["error"]) == ("stopped", None)
+    record = ends(made, oracle, starts=1, sessionState="stopped", error=None)
     assert made.show(f"{record['snapshotSha']}:a.txt") == b"one\n"
-    assert len(made.starts()) == 1
-    check_invariants(made, oracle)
 
 
 def test_a_stop_within_a_handoff_starts_nobody_else(work):
@@ -387,10 +350,7 @@ def test_a_stop_within_a_handoff_starts_nobody_else(work):
         until(lambda: (r := made.fsm())["state"] == "PAUSING" and r["stopping"], "the stop is on record")
         made.kill()
     made.start()
-    assert until(made.ended, "the session ends by itself")["sessionState"] == "stopped"
-    made.stop()
-    assert len(made.starts()) == 1
-    check_invariants(made, oracle)
+    ends(made, oracle, starts=1, sessionState="stopped")
 
 
 def test_the_second_signal_ends_the_daemon_at_once(made, oracle):

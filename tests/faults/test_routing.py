@@ -10,7 +10,6 @@ from typing import IO
 
 import pytest
 
-from hub.errors import Code, HubError
 from tests.faults.agreement import agree
 from tests.faults.harness import Project, project, until
 
@@ -208,20 +207,6 @@ def test_a_cap_that_is_spent(made):
     api.post("/api/config/providers", {"name": "demo-first", "declaredCap": 100_000})
     assert agree(api)[FIRST]["status"] == "standby"
     assert session(made, api)["provider"] == "demo-first"
-
-
-def test_an_agent_that_is_turned_off_in_the_middle(made):
-    api = begin(made, SAID, {"ask": "go on?"}, DONE)
-    api.post("/api/run", {"task": "write"})
-    until(lambda: api.get("/api/status")["needsInput"], "it asks")
-    api.post("/api/config/providers", {"name": "demo-second", "enabled": False})
-    with pytest.raises(HubError) as caught:
-        api.post("/api/handoff")
-    assert caught.value.code is Code.NO_FALLBACK
-    assert "demo-second" not in {row["name"] for row in api.get("/api/providers")}
-    agree(api)
-    api.post("/api/session/reply", {"reply": "yes"})
-    assert until(made.ended, "the session ends")["provider"] == "demo-first"
 
 
 def test_a_reset_that_has_come(made):

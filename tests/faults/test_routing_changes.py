@@ -5,9 +5,6 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
-import pytest
-
-from hub.errors import Code, HubError
 from tests.faults.agreement import agree
 from tests.faults.harness import until
 from tests.faults.test_routing import (
@@ -57,20 +54,6 @@ def test_an_agent_that_is_turned_on_while_the_other_one_waits(made):
     record = until(made.ended, "the session goes on")
     assert (record["provider"], record["handoffsDone"]) == ("demo-second", 1)
     agree(api)
-
-
-def test_an_account_that_is_taken_away(made):
-    """Not the one that works; of the other one nothing is left anywhere."""
-    api = begin(made, SAID, {"ask": "go on?"}, DONE, extra=ACCOUNTS)
-    api.post("/api/run", {"task": "write"})
-    until(lambda: api.get("/api/status")["needsInput"], "it asks")
-    with pytest.raises(HubError) as caught:
-        api.post("/api/providers/account/remove", {"provider": "demo-first", "label": "a"})
-    assert caught.value.code is Code.ACCOUNT_IN_USE
-    api.post("/api/providers/account/remove", {"provider": "demo-first", "label": "b"})
-    assert "demo-first/b" not in agree(api)
-    api.post("/api/session/reply", {"reply": "yes"})
-    assert until(made.ended, "the session ends")["account"] == "a"
 
 
 def test_a_reset_that_has_passed_already(made):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.agreement import agree
 from tests.faults.harness import Project, try_post, until, write
-from tests.faults.invariants import check_invariants
+from tests.faults.invariants import ends
 
 LONG = 3600
 
@@ -24,16 +24,6 @@ def agents(made: Project, oracle, *first) -> None:
 
 def task(**more) -> dict:
     return {"task": "write the files", "verify": ["test -f b.txt"], **more}
-
-
-def ended(made: Project, oracle, *, starts: int, handoffs: int, state: str = "completed") -> dict:
-    """The session ended so, and all invariants hold."""
-    record = until(made.ended, "the session ends by itself")
-    made.stop()
-    assert (record["sessionState"], record["handoffsDone"]) == (state, handoffs), record["error"]
-    assert len(made.starts()) == starts
-    check_invariants(made, oracle)
-    return record
 
 
 def waits(made: Project) -> list[float]:
@@ -54,14 +44,13 @@ def waiting(api) -> dict:
 def test_overloads_are_backed_off_and_then_handed_over(made, oracle):
     """1 s, 2 s, then somebody else; `retries` says how often."""
     agents(made, oracle, {"overload": {}, "times": 9})
-    text = (made.root / "hub.toml").read_text()
-    (made.root / "hub.toml").write_text(text.replace("[session]", "[session]\nretries = 3", 1))
+    made.configure(session="retries = 3\n")
     made.start().post("/api/run", task())
     until(made.ended, "the session ends by itself")
     first, second = waits(made)
     assert 1 <= first < 2.5
     assert 2 <= second < 3.5
-    ended(made, oracle, starts=4, handoffs=1)
+    ends(made, oracle, starts=4, handoffsDone=1)
 
 
 def test_a_short_reset_is_waited_for(made, oracle):
@@ -77,8 +66,7 @@ def test_a_short_reset_is_waited_for(made, oracle):
     made.kill()
     api = made.start()
     assert api.get("/api/status")["waitUntil"] in (status["waitUntil"], None)
-    record = ended(made, oracle, starts=2, handoffs=0)
-    assert record["provider"] == "demo-first"
+    ends(made, oracle, starts=2, handoffsDone=0, provider="demo-first")
 
 
 def test_a_handoff_request_ends_a_wait(made, oracle):
@@ -92,7 +80,7 @@ def test_a_handoff_request_ends_a_wait(made, oracle):
     assert api.get("/api/status")["waitUntil"] == before
     assert len(made.starts()) == 1
     api.post("/api/handoff")
-    record = ended(made, oracle, starts=2, handoffs=1)
+    record = ends(made, oracle, starts=2, handoffsDone=1)
     assert record["handoff"]["trigger"] == "manual_handoff"
 
 
@@ -107,20 +95,18 @@ def test_a_crash_between_a_wait_and_its_handoff_tries_nobody_again(made, oracle)
     api = made.start()
     assert waiting(api)["waitUntil"] == before
     api.post("/api/handoff")
-    ended(made, oracle, starts=2, handoffs=1)
+    ends(made, oracle, starts=2, handoffsDone=1)
 
 
 def test_overloads_with_work_between_them_are_none_in_a_row(made, oracle):
     """`retries`, and the breaker, count runs that came to nothing: one that did its part begins a new row."""
     steps = [step for n in range(6) for step in (write(oracle, f"{n}.txt", "x"), {"overload": {}})]
     agents(made, oracle, *steps)
-    text = (made.root / "hub.toml").read_text()
-    (made.root / "hub.toml").write_text(text.replace("[session]", "[session]\nretries = 2", 1))
+    made.configure(session="retries = 2\n")
     made.start().post("/api/run", task())
     until(made.ended, "the session ends by itself")
     assert all(wait < 2.5 for wait in waits(made))
-    record = ended(made, oracle, starts=7, handoffs=0)
-    assert record["provider"] == "demo-first"
+    ends(made, oracle, starts=7, handoffsDone=0, provider="demo-first")
 
 
 def test_a_wait_can_be_stopped(made, oracle):
@@ -130,16 +116,8 @@ def test_a_wait_can_be_stopped(made, oracle):
     api.post("/api/run", task(onLimit="wait"))
     waiting(api)
     api.post("/api/session/stop")
-    record = ended(made, oracle, starts=1, handoffs=0, state="stopped")
+    record = ends(made, oracle, starts=1, handoffsDone=0, sessionState="stopped")
     assert made.show(f"{record['snapshotSha']}:a.txt") == b"one\n"
-
-
-def test_on_limit_stop_ends_the_session_in_words(made, oracle):
-    """onLimit = stop: `quota_exhausted`, although somebody else is there."""
-    agents(made, oracle, {"limit": {"resetsIn": LONG}})
-    made.start().post("/api/run", task(onLimit="stop"))
-    record = ended(made, oracle, starts=1, handoffs=0, state="failed")
-    assert record["error"]["code"] == "quota_exhausted"
 
 
 def test_no_more_handoffs_than_allowed(made, oracle):
@@ -149,7 +127,7 @@ def test_no_more_handoffs_than_allowed(made, oracle):
     api.post("/api/run", task(maxHandoffs=0))
     waiting(api)
     api.post("/api/session/stop")
-    ended(made, oracle, starts=1, handoffs=0, state="stopped")
+    ends(made, oracle, starts=1, handoffsDone=0, sessionState="stopped")
 
 
 @pytest.mark.parametrize(("used", "handoffs"), [(0.5, 1), (0.49, 0)])
@@ -157,7 +135,7 @@ def test_the_forecast_hands_over_before_the_wall(made, oracle, used, handoffs):
     """threshold: at it, and not below it; the agent is stopped at a safe point, and its reason is on record."""
     agents(made, oracle, {"quota": {"used": used, "resetsIn": LONG}}, *[{"sleep": 0.5}] * (8 * handoffs))
     made.start().post("/api/run", task(threshold=0.5))
-    record = ended(made, oracle, starts=1 + handoffs, handoffs=handoffs)
+    record = ends(made, oracle, starts=1 + handoffs, handoffsDone=handoffs)
     assert record["handoff"]["trigger"] == ("quota_breach" if handoffs else "")
 
 
@@ -177,8 +155,7 @@ def test_when_nobody_has_quota_the_earliest_reset_is_waited_for(made, oracle):
     assert "demo-second/default is free first, at" in status["waitReason"]
     assert (status["activeProvider"], status["handoffsDone"]) == ("demo-first", 0)
     made.script("demo-second", write(oracle, "b.txt", "two"), {"done": ""})
-    record = ended(made, oracle, starts=3, handoffs=1)
-    assert record["provider"] == "demo-second"
+    ends(made, oracle, starts=3, handoffsDone=1, provider="demo-second")
 
 
 @pytest.mark.parametrize("why", [{"limit": {"resetsIn": LONG}}, {"auth": {}}])
@@ -193,8 +170,7 @@ def test_a_receiver_that_is_overloaded_is_asked_again_in_a_moment(made, oracle, 
     made.script("demo-second", write(oracle, "b.txt", "two"), {"done": ""})
     until(made.ended, "the session ends by itself")
     assert max(waits(made)) < 60
-    record = ended(made, oracle, starts=len(made.starts()), handoffs=1)
-    assert record["provider"] == "demo-second"
+    ends(made, oracle, starts=len(made.starts()), handoffsDone=1, provider="demo-second")
 
 
 def alone(made: Project, oracle, *first) -> None:
@@ -213,8 +189,7 @@ def test_a_handoff_request_where_nobody_else_is_tries_once_more(made, oracle, on
     api.post("/api/run", task(onLimit=on_limit))
     waiting(api)
     api.post("/api/handoff")
-    record = ended(made, oracle, starts=2, handoffs=0)
-    assert (record["provider"], record["verified"]) == ("demo-first", True)
+    ends(made, oracle, starts=2, handoffsDone=0, provider="demo-first", verified=True)
 
 
 def test_what_the_users_try_has_shown_is_known_to_all(made, oracle):
@@ -246,7 +221,7 @@ def test_each_request_is_one_try(made, oracle):
             waiting(api)
             assert len(made.starts()) == 2
             agree(api)
-    ended(made, oracle, starts=3, handoffs=0)
+    ends(made, oracle, starts=3, handoffsDone=0)
 
 
 @pytest.mark.parametrize("point", ["runner.spawn", "act.RUNNING.mid"])
@@ -263,7 +238,7 @@ def test_a_crash_between_the_request_and_the_start_keeps_the_one_try(made, oracl
     assert made.fsm()["insisted"] is False
     assert len(made.starts()) == 2
     api.post("/api/session/stop")
-    ended(made, oracle, starts=2, handoffs=0, state="stopped")
+    ends(made, oracle, starts=2, handoffsDone=0, sessionState="stopped")
 
 
 def test_a_handoff_request_begins_a_session_that_waits_for_its_first_agent(made, oracle):
@@ -279,7 +254,7 @@ def test_a_handoff_request_begins_a_session_that_waits_for_its_first_agent(made,
     alone(made, oracle)
     api.post("/api/handoff")
     until(lambda: made.ended().get("sessionId") == number, "the second one ends")
-    ended(made, oracle, starts=2, handoffs=0)
+    ends(made, oracle, starts=2, handoffsDone=0)
 
 
 def test_a_handoff_request_ends_the_wait_before_the_one_who_may_not_work_again(made, oracle):
@@ -292,8 +267,7 @@ def test_a_handoff_request_ends_the_wait_before_the_one_who_may_not_work_again(m
     waiting(api)
     made.script("demo-second", write(oracle, "b.txt", "two"), {"done": ""})
     api.post("/api/handoff")
-    record = ended(made, oracle, starts=3, handoffs=1)
-    assert record["provider"] == "demo-second"
+    ends(made, oracle, starts=3, handoffsDone=1, provider="demo-second")
 
 
 def test_a_refusal_is_asked_of_one_other_and_then_told(made, oracle):
@@ -302,6 +276,6 @@ def test_a_refusal_is_asked_of_one_other_and_then_told(made, oracle):
     made.script("demo-second", {"refuse": "Nor can I"})
     made.configure()
     made.start().post("/api/run", task())
-    record = ended(made, oracle, starts=2, handoffs=1, state="failed")
+    record = ends(made, oracle, starts=2, handoffsDone=1, sessionState="failed")
     assert record["error"]["code"] == "refused"
     assert record["refusedBy"] == ["demo-first", "demo-second"]

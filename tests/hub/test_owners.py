@@ -11,8 +11,9 @@ import pytest
 
 from hub import owners as module
 from hub.client.whose import _among_own, insist_own
-from hub.errors import Code, HubError
-from hub.owners import Owner, Owners, UnknownOwnerError, alive
+from hub.errors import Code
+from hub.owners import Owner, Owners, UnknownOwnerError, alive, peer
+from tests.refusals import refuses
 
 ME = Owner(os.geteuid())
 PLACES = {
@@ -159,11 +160,16 @@ def test_where_the_kernel_does_not_tell_processes_are_looked_at() -> None:
     assert not _among_own(port)
 
 
+def test_the_kernel_says_whose_the_other_end_of_a_unix_socket_is() -> None:
+    near, far = socket.socketpair()
+    with near, far:
+        assert peer(near) == Owner(os.geteuid())
+
+
 def test_another_users_unix_socket_is_sent_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     near, far = socket.socketpair()
     with near, far:
         insist_own(near)
         monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-        with pytest.raises(HubError) as refused:
+        with refuses(Code.OTHER_USER):
             insist_own(near)
-        assert refused.value.code is Code.OTHER_USER

@@ -22,7 +22,7 @@ from hub.domain.canonical import canonical
 from hub.domain.handoff import State
 from hub.domain.session import SessionRecord, SessionState
 from hub.io.records.sessions import FORM
-from tests.faults.harness import HUB, Project, git, project, until
+from tests.faults.harness import Project, git, project, until
 
 MARK = "it-ran"
 
@@ -109,15 +109,7 @@ def ready(made: Project) -> None:
 
 def refused(made: Project) -> dict[str, Any]:
     """What a daemon that does not start says."""
-    done = subprocess.run(
-        [*HUB, "daemon", "--port", "0", "--json"],
-        cwd=made.root,
-        env=made.environ(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = made.command("daemon", "--port", "0", "--json")
     assert done.returncode == 1
     problem: dict[str, Any] = json.loads(done.stdout)["error"]
     return problem

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests import forks
 from tests.faults.harness import Project, git, project
 
 COMMIT = "git -c user.name=a -c user.email=a@x commit -q -m mine"
@@ -29,10 +28,6 @@ def made(tmp_path: Path) -> Iterator[Project]:
         yield found
 
 
-def run(made: Project, *words: str) -> subprocess.CompletedProcess[str]:
-    return forks.run(words, cwd=made.root, env=made.environ(), timeout=120)
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_proposed_brings_nothing_of_it(made, way):
     """Over a handoff: neither the receiver's tree nor the merge has it; both the log and the result name it."""
@@ -44,14 +39,14 @@ def test_what_is_proposed_brings_nothing_of_it(made, way):
     )
     made.script("demo-second", {"write": {"path": "b.txt", "text": "b"}}, {"done": "ok"})
     made.configure("[server]\nport = 0\n")
-    done = run(made, "run", "write")
+    done = made.command("run", "write")
     assert done.returncode == 0, done.stderr
     record = made.fsm()
     worktree = Path(record["worktree"])
     (name,) = {"sub/.hub" if way == "deeper down" else ".HUB" if way == "another spelling" else ".hub"}
     assert record["withheld"] == [name]
     assert f"not on the branch: {name}; it stays in {worktree}" in done.stdout
-    told = json.loads(run(made, "logs", "--json").stdout)
+    told = json.loads(made.command("logs", "--json").stdout)
     assert any(event["msg"].startswith(f"not in the snapshot: {name} ") for event in told)
     assert (worktree / name).is_symlink() or (worktree / name).exists()
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("take it:")]
@@ -74,14 +69,14 @@ def test_what_is_proposed_brings_nothing_of_it(made, way):
     assert not (made.root / "sub").exists()
     assert (made.root / ".hub" / "stamp.json").read_bytes() == before
     # and hub goes on working there
-    assert json.loads(run(made, "history", "--json").stdout)
+    assert json.loads(made.command("history", "--json").stdout)
 
 
 def test_a_branch_whose_tip_brings_one_is_not_proposed(made):
     """The agent commits behind hub's last snapshot: there is no line that would merge it."""
     made.script("demo-first", {"write": {"path": "a.txt", "text": "a"}}, {"done": "ok"})
     made.configure("[server]\nport = 0\n")
-    assert run(made, "run", "write").returncode == 0
+    assert made.command("run", "write").returncode == 0
     record = made.fsm()
     worktree = Path(record["worktree"])
     (worktree / ".hub").mkdir()
@@ -109,9 +104,9 @@ def test_a_module_file_that_names_a_command_hands_over(made, tmp_path):
     )
     made.script("demo-second", {"write": {"path": "b.txt", "text": "b"}}, {"done": "ok"})
     made.configure("[server]\nport = 0\n")
-    done = run(made, "run", "write")
+    done = made.command("run", "write")
     assert done.returncode == 0, done.stderr
     assert made.fsm()["handoffsDone"] == 1
     assert made.show(f"{made.fsm()['branch']}:b.txt") == b"b"
-    assert run(made, "diff", "--json").returncode == 0
+    assert made.command("diff", "--json").returncode == 0
     assert not (tmp_path / "ran").exists()

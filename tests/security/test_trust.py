@@ -9,7 +9,6 @@ from __future__ import annotations
 import http.server
 import json
 import os
-import pty
 import re
 import shutil
 import subprocess
@@ -26,8 +25,9 @@ from hub.client.quick import Api
 from hub.errors import Code, HubError
 from tests.faults.harness import PATIENCE, git, until
 from tests.forks import fork
-from tests.hub.cli.command import Done, environ, hub
+from tests.hub.cli.command import Done, environ, hub, typed
 from tests.hub.io.agents import new_session, transcript
+from tests.refusals import refuses
 
 LOOKS = (
     ("doctor",), ("providers",), ("providers", "--json"), ("status",), ("detect",), ("detect", "--json"), ("logs",),
@@ -319,9 +319,8 @@ def test_what_is_refused_there_holds_in_the_user_s_own_configuration(clone: Clon
     text = '[server]\ntoken = "a-token-of-the-user-s"\nallowed_origins = ["https://mine.example"]\n'
     (clone.root.parent / "config" / "config.toml").write_text(text)
     api = clone.start()
-    with pytest.raises(HubError, match="token") as refused:
+    with refuses(Code.TOKEN_NEEDED, "token"):
         Api(api.port).get("/api/status")
-    assert refused.value.code is Code.TOKEN_NEEDED
     assert clone.hub("status").returncode == 0
 
 
@@ -498,9 +497,8 @@ def test_an_agent_s_file_that_came_since_the_start_stops_the_next_session(clone:
     )
     api = clone.start()
     clone.commit(**{".claude/settings.json": '{"hooks": {}}'})
-    with pytest.raises(HubError) as refused:
+    with refuses(Code.TRUST_NEEDED) as refused:
         api.post("/api/run", {"task": "x"})
-    assert refused.value.code is Code.TRUST_NEEDED
     # A client that shows the set may send its digest along: the user's yes, for this time.
     with pytest.raises(HubError):
         api.post("/api/run", {"task": "x", "trust": "0" * 64})
@@ -542,9 +540,8 @@ def test_nor_does_one_that_goes_on_in_the_files_of_another_branch(clone: Clone, 
     transcript(Path(clone.env["HOME"]) / ".claude", session, other, "Write c.py")
     api = clone.start()
     order = {"id": f"claude:{session}", "target": "demo-first", "start": True}
-    with pytest.raises(HubError) as refused:
+    with refuses(Code.TRUST_NEEDED) as refused:
         api.post("/api/detect/adopt", order)
-    assert refused.value.code is Code.TRUST_NEEDED
     assert f"hub -C {other} trust" in refused.value.hint
     assert api.post("/api/detect/adopt", {**order, "start": False})["mode"] == "brief"
     assert clone.hub("-C", str(other), "trust", "--yes").returncode == 0
@@ -640,40 +637,13 @@ def test_the_question_on_a_terminal(clone: Clone, answer: str, status: int) -> N
     session = '[session]\nchain = ["demo-first"]\nverify = ["true"]\n'
     agent = '[providers.demo-first]\nenabled = true\nscript = "steps.json"\n'
     clone.commit(**{"hub.toml": session + agent, "steps.json": '{"steps": [{"done": "ok"}]}'})
-    code, text = typed(clone, ["run", "a task"], answer)
+    code, text = typed(
+        "run", "a task", answer=answer, cwd=clone.root, env={**clone.env, "NO_COLOR": "1"}, asks="[y/N]"
+    )
     assert "checks the work with: true" in text
     assert "Do you trust it? [y/N]" in text
     assert code == status, text
     assert (json.loads(clone.hub("trust", "--json").stdout)["state"] == "trusted") is (answer == "y")
-
-
-def typed(made: Clone, words: list[str], answer: str) -> tuple[int, str]:
-    """Run a command on a terminal, and answer its question."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hub", *words],
-        cwd=made.root,
-        env={**made.env, "NO_COLOR": "1"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    late = threading.Timer(PATIENCE, process.kill)
-    late.start()
-    text = ""
-    try:
-        while piece := os.read(ours, 65536):
-            asked = "[y/N]" in text
-            text += piece.decode("utf-8", "replace")
-            if "[y/N]" in text and not asked:
-                os.write(ours, answer.encode() + b"\n")
-    except OSError:
-        pass  # the terminal is gone: the command has ended
-    finally:
-        late.cancel()
-        os.close(ours)
-    return process.wait(), text
 
 
 def test_going_on_with_another_agent_s_work_asks_as_a_task_does(clone: Clone):

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hub.client.quick import Api
-from hub.errors import Code, HubError
-from tests.faults.harness import HUB, Project, until
+from tests.faults.harness import HUB, Project, reply, until
 
 Ask = Callable[[str], None]
 Tell = Callable[[Project, Api, Ask], None]
@@ -151,17 +150,6 @@ def piped(made: Project, api: Api, ask: Ask) -> None:
     ask("after a pipeline")
 
 
-def taken(api: Api, text: str) -> bool:
-    """Whether a reply reached the agent; one that is just taken over by the next daemon hears nothing yet."""
-    try:
-        api.post("/api/session/reply", {"reply": text})
-    except HubError as error:
-        if error.code is not Code.HANDOFF_IN_PROGRESS:
-            raise
-        return False
-    return True
-
-
 def audited(made: Project, many: int) -> bool:
     """Whether the audit log has so many records, and its head is that of the last."""
     first, second, *_ = command(made, "audit", "verify").stdout.splitlines()
@@ -178,7 +166,7 @@ def killed(made: Project, api: Api, ask: Ask) -> None:
     ask("without a daemon")
     api = made.start()
     until(lambda: api.get("/api/status")["needsInput"], "the agent still asks")
-    until(lambda: taken(api, "go on"), "the agent is there to be answered")
+    reply(api, "go on")
     ended(api)
     ask("after the next daemon went on")
 

@@ -98,6 +98,12 @@ def tree(log: list[Any], actor: type[Probe] = Probe, mailbox: MailboxSpec = ROOM
     ), slot
 
 
+def probed(log: list[Any], actor: type[Probe] = Probe) -> tuple[Probe, SupervisorSpec, Any]:
+    """A probe the test can look into: each incarnation is the same object."""
+    probe, slot = actor(log), Slot("probe", ROOMY)
+    return probe, SupervisorSpec(children=[actor_spec("probe", lambda: probe, slot)]), slot
+
+
 async def fails(ref: Ref[Any], message: Any, told: list[BaseException]) -> None:
     """Call, and keep what comes instead of an answer."""
     try:
@@ -295,9 +301,7 @@ async def test_a_deferred_call_fails_with_its_actor(log) -> None:
 
 
 async def test_current_reply_is_none_for_a_cast(log) -> None:
-    spec, slot = tree(log)
-    probe = Probe(log)
-    spec = SupervisorSpec(children=[actor_spec("probe", lambda: probe, slot)])
+    probe, spec, slot = probed(log)
     async with running(spec):
         await slot.ref.call("reply?", 5)
         await slot.ref.cast("reply?")
@@ -307,9 +311,8 @@ async def test_current_reply_is_none_for_a_cast(log) -> None:
 
 async def test_an_actor_sees_how_many_wait_behind_what_it_does(log) -> None:
     """Calls and casts alike: whoever may take its time does so only while there are none."""
-    _, slot = tree(log)
-    probe = Probe(log)
-    async with running(SupervisorSpec(children=[actor_spec("probe", lambda: probe, slot)])):
+    probe, spec, slot = probed(log)
+    async with running(spec):
         assert probe.ctx.waiting == 0
         async with trio.open_nursery() as nursery:
             slot.ref.try_cast("wait")
@@ -325,10 +328,8 @@ async def test_an_actor_sees_how_many_wait_behind_what_it_does(log) -> None:
 
 async def test_stop_has_priority_over_queued_messages(log) -> None:
     """ractor test_stop_higher_priority_over_messages: the message at hand is finished, the queue is not."""
-    spec, slot = tree(log)
+    probe, spec, slot = probed(log)
     told: list[BaseException] = []
-    probe = Probe(log)
-    spec = SupervisorSpec(children=[actor_spec("probe", lambda: probe, slot)])
     async with running(spec) as root, trio.open_nursery() as nursery:
         slot.ref.try_cast("wait")
         await wait_all_tasks_blocked()
@@ -359,9 +360,9 @@ class StopOnceTaken(trio.abc.Instrument):
 
 async def test_a_message_taken_in_the_same_breath_as_the_stop_is_not_handled(log) -> None:
     """Row 25: to receive is a checkpoint, and the stop may come at it."""
-    _, slot = tree(log)
-    probe, told = Probe(log), []
-    async with running(SupervisorSpec(children=[actor_spec("probe", lambda: probe, slot)])):
+    probe, spec, slot = probed(log)
+    told: list[BaseException] = []
+    async with running(spec):
         async with trio.open_nursery() as nursery:
             slot.ref.try_cast("wait")
             await wait_all_tasks_blocked()
@@ -377,9 +378,7 @@ async def test_a_message_taken_in_the_same_breath_as_the_stop_is_not_handled(log
 
 async def test_drain_on_stop_handles_what_waits(log) -> None:
     """Row 25: drain = process the queue, take nothing more, then stop."""
-    spec, slot = tree(log, Draining)
-    probe = Draining(log)
-    spec = SupervisorSpec(children=[actor_spec("probe", lambda: probe, slot)])
+    probe, spec, slot = probed(log, Draining)
     async with running(spec) as root:
         for message in ("wait", "a", "b"):
             slot.ref.try_cast(message)
@@ -525,7 +524,6 @@ async def test_messages_sent_during_init_wait(log) -> None:
 
 
 async def test_messages_sent_during_a_failing_init_are_answered(log) -> None:
-    slot: Slot[Any] = Slot("probe", ROOMY)
     gate, told = trio.Event(), []
 
     class Failing(Probe):
@@ -533,7 +531,7 @@ async def test_messages_sent_during_a_failing_init_are_answered(log) -> None:
             await gate.wait()
             raise ValueError("init")
 
-    spec = SupervisorSpec(children=[actor_spec("probe", lambda: Failing(log), slot)])
+    spec, slot = tree(log, Failing)
 
     async def drive() -> None:
         await wait_all_tasks_blocked()
@@ -553,14 +551,13 @@ async def test_callers_are_told_when_an_init_is_broken_off(
     log, autojump_clock, how: str, kind: ExitKind
 ) -> None:
     """By a stop, or by its start_timeout; what never started has nothing to clean up."""
-    slot: Slot[Any] = Slot("probe", ROOMY)
     told: list[BaseException] = []
 
     class Hung(Probe):
         async def started(self) -> None:
             await trio.sleep_forever()
 
-    spec = SupervisorSpec(children=[actor_spec("probe", lambda: Hung(log), slot, start_timeout=5)])
+    spec, slot = tree(log, Hung, start_timeout=5)
 
     async def drive() -> None:
         await wait_all_tasks_blocked()
@@ -593,7 +590,6 @@ async def test_an_old_life_cannot_harm_the_next_one(log) -> None:
 @pytest.mark.parametrize("error", [ValueError("error"), Shutdown("error")])
 async def test_a_failure_in_each_hook(log, hook: str, error: Exception) -> None:
     """ractor test_supervision_{panic,error}_in_{post_startup,handle,post_stop}: each reaches the supervisor."""
-    slot: Slot[Any] = Slot("probe", ROOMY)
     recorder = Recorder()
     kind = ExitKind.ERROR if isinstance(error, ValueError) else ExitKind.SHUTDOWN
 
@@ -609,7 +605,7 @@ async def test_a_failure_in_each_hook(log, hook: str, error: Exception) -> None:
     async def task() -> None:
         raise error
 
-    spec = SupervisorSpec(intensity=5, children=[actor_spec("probe", lambda: Failing(log), slot)])
+    spec, slot = tree(log, Failing)
     async with running(spec, on_event=recorder):
         match hook:
             case "init":
@@ -627,7 +623,6 @@ async def test_a_failure_in_each_hook(log, hook: str, error: Exception) -> None:
 
 async def test_a_failure_in_the_cleanup_after_a_failure_is_reported_beside_it(log) -> None:
     """The first error is the one that counts."""
-    slot: Slot[Any] = Slot("probe", ROOMY)
     recorder = Recorder()
 
     class Failing(Probe):
@@ -635,7 +630,7 @@ async def test_a_failure_in_the_cleanup_after_a_failure_is_reported_beside_it(lo
             if exit.kind is ExitKind.ERROR:
                 raise KeyError("second")
 
-    spec = SupervisorSpec(children=[actor_spec("probe", lambda: Failing(log), slot)])
+    spec, slot = tree(log, Failing)
     async with running(spec, on_event=recorder):
         await restarted(slot.ref, lambda: slot.ref.try_cast(ValueError("first")))
     assert recorder.of(EventKind.EXITED)[0].exit.reason == "first"
@@ -644,7 +639,6 @@ async def test_a_failure_in_the_cleanup_after_a_failure_is_reported_beside_it(lo
 
 async def test_the_cleanup_is_shielded_and_bounded(log, autojump_clock) -> None:
     """Trap T4: a kill does not interrupt it, its own bound does; and that is reported."""
-    slot: Slot[Any] = Slot("probe", ROOMY)
     recorder = Recorder()
 
     class Slow(Probe):
@@ -652,7 +646,7 @@ async def test_the_cleanup_is_shielded_and_bounded(log, autojump_clock) -> None:
             await trio.sleep(0.5 if self.ctx.generation == 1 else 100)
             log.append("cleaned")
 
-    spec = SupervisorSpec(children=[actor_spec("probe", lambda: Slow(log), slot)])
+    spec, slot = tree(log, Slow)
     async with running(spec, on_event=recorder):
         before = trio.current_time()
         await restarted(slot.ref, slot.life.kill)

@@ -183,16 +183,6 @@ async def test_terminates_restarting_child(supervise_dynamic, autojump_clock) ->
         assert (sup.states(), child.starts) == ({}, 1)
 
 
-async def test_terminates_children_with_permanent_restart_and_normal_reason(supervise_dynamic) -> None:
-    """Elixir: a permanent child that returns when it is asked to stop is not restarted."""
-    child = Scripted("one")
-    async with supervise_dynamic() as sup:
-        await sup.handle.start_child(child.spec())
-        await sup.handle.terminate_child("one")
-        await wait_all_tasks_blocked()
-        assert (sup.states(), child.starts) == ({}, 1)
-
-
 async def test_a_slow_start_holds_up_nobody(supervise_dynamic) -> None:
     """Row 10: no order among dynamic children."""
     gate = trio.Event()

@@ -33,61 +33,23 @@ ENDINGS = {
 ALL = [Strategy.ONE_FOR_ONE, Strategy.ONE_FOR_ALL, Strategy.REST_FOR_ONE]
 
 
-async def ended(supervise, restart: Restart, how: str) -> tuple[str | None, int]:
-    """The state of a child after it ended, None when it is forgotten; and how often it was started."""
+ENDED = {
+    Restart.PERMANENT: dict.fromkeys(ENDINGS, ("running", 2)),
+    Restart.TRANSIENT: {**dict.fromkeys(ENDINGS, ("stopped", 1)), "abnormal": ("running", 2)},
+    Restart.TEMPORARY: dict.fromkeys(ENDINGS, (None, 1)),
+}
+"""The state of a child after it ended, and how often it was started. Permanent: restarted all the same. Transient: down, its spec kept; a shutdown counts as normal. Temporary: forgotten."""
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+@pytest.mark.parametrize("restart", Restart)
+async def test_who_is_restarted(supervise, restart: Restart, how: str) -> None:
+    """{permanent,transient,temporary}_{normal,shutdown,abnormal}."""
     child = Scripted("child1")
     async with supervise(child.spec(restart=restart)) as sup:
         child.end(ENDINGS[how])
         await wait_all_tasks_blocked()
-        return sup.states().get("child1"), child.starts
-
-
-async def test_permanent_normal(supervise) -> None:
-    """permanent_normal."""
-    assert await ended(supervise, Restart.PERMANENT, "normal") == ("running", 2)
-
-
-async def test_transient_normal(supervise) -> None:
-    """transient_normal: down, its spec kept."""
-    assert await ended(supervise, Restart.TRANSIENT, "normal") == ("stopped", 1)
-
-
-async def test_temporary_normal(supervise) -> None:
-    """temporary_normal: forgotten."""
-    assert await ended(supervise, Restart.TEMPORARY, "normal") == (None, 1)
-
-
-@pytest.mark.parametrize("how", ["shutdown", "shutdown_term"])
-async def test_permanent_shutdown(supervise, how: str) -> None:
-    """permanent_shutdown: restarted all the same."""
-    assert await ended(supervise, Restart.PERMANENT, how) == ("running", 2)
-
-
-@pytest.mark.parametrize("how", ["shutdown", "shutdown_term"])
-async def test_transient_shutdown(supervise, how: str) -> None:
-    """transient_shutdown: counts as normal."""
-    assert await ended(supervise, Restart.TRANSIENT, how) == ("stopped", 1)
-
-
-@pytest.mark.parametrize("how", ["shutdown", "shutdown_term"])
-async def test_temporary_shutdown(supervise, how: str) -> None:
-    """temporary_shutdown."""
-    assert await ended(supervise, Restart.TEMPORARY, how) == (None, 1)
-
-
-async def test_permanent_abnormal(supervise) -> None:
-    """permanent_abnormal."""
-    assert await ended(supervise, Restart.PERMANENT, "abnormal") == ("running", 2)
-
-
-async def test_transient_abnormal(supervise) -> None:
-    """transient_abnormal."""
-    assert await ended(supervise, Restart.TRANSIENT, "abnormal") == ("running", 2)
-
-
-async def test_temporary_abnormal(supervise) -> None:
-    """temporary_abnormal."""
-    assert await ended(supervise, Restart.TEMPORARY, "abnormal") == (None, 1)
+        assert (sup.states().get("child1"), child.starts) == ENDED[restart][how]
 
 
 @pytest.mark.parametrize(
@@ -140,35 +102,27 @@ async def test_a_killed_child_is_restarted_when_transient(supervise) -> None:
         assert event.exit.kind is ExitKind.KILLED
 
 
-async def group(supervise, strategy: Strategy, **flags) -> list[str]:
-    """Who is started again when `b` of a, b, c dies, in order."""
+@pytest.mark.parametrize(
+    ("strategy", "started"),
+    [(Strategy.ONE_FOR_ONE, "b"), (Strategy.ONE_FOR_ALL, "abc"), (Strategy.REST_FOR_ONE, "bc")],
+)
+async def test_who_is_restarted_with_it(supervise, strategy: Strategy, started: str) -> None:
+    """one_for_one, one_for_all, rest_for_one: when `b` of a, b, c dies, in order."""
     children = [Scripted(name) for name in "abc"]
-    async with supervise(*(child.spec() for child in children), strategy=strategy, **flags) as sup:
+    async with supervise(*(child.spec() for child in children), strategy=strategy) as sup:
         before = len(sup.trace())
         children[1].end(ValueError("boom"))
         await wait_all_tasks_blocked()
         assert set(sup.states().values()) == {"running"}
-        return [step[1] for step in sup.trace()[before:] if step[0] == "start"]
-
-
-async def test_one_for_one(supervise) -> None:
-    """one_for_one."""
-    assert await group(supervise, Strategy.ONE_FOR_ONE) == ["b"]
-
-
-async def test_one_for_all(supervise) -> None:
-    """one_for_all."""
-    assert await group(supervise, Strategy.ONE_FOR_ALL) == ["a", "b", "c"]
-
-
-async def test_rest_for_one(supervise) -> None:
-    """rest_for_one."""
-    assert await group(supervise, Strategy.REST_FOR_ONE) == ["b", "c"]
+        assert [step[1] for step in sup.trace()[before:] if step[0] == "start"] == list(started)
 
 
 @pytest.mark.parametrize("strategy", ALL)
 async def test_escalation(supervise, strategy: Strategy) -> None:
-    """one_for_one_escalation, one_for_all_escalation, rest_for_one_escalation: a restart that keeps failing."""
+    """one_for_one_escalation, one_for_all_escalation, rest_for_one_escalation: a restart that keeps failing.
+
+    Each failed retry counts as a restart (Elixir).
+    """
     bad = Scripted("child1", None, *[ValueError("again")] * 10)
     async with supervise(bad.spec(), Scripted("child2").spec(), strategy=strategy, intensity=4) as sup:
         bad.end(ValueError("boom"))
@@ -327,15 +281,6 @@ async def test_hanging_restart_loop_simple(supervise_dynamic) -> None:
         await wait_all_tasks_blocked()
         assert sup.states() == {"child1": "restarting"}
     assert sup.trace()[-1] == ("exit", "sup", "shutdown")
-
-
-async def test_child_triggers_maximum_intensity_when_trying_again(supervise) -> None:
-    """Elixir: each failed retry counts as a restart."""
-    bad = Scripted("child", None, *[ValueError("again")] * 10)
-    async with supervise(bad.spec(), intensity=2) as sup:
-        bad.end(ValueError("boom"))
-        await sup.exit()
-    assert bad.starts == 3
 
 
 async def test_child_is_restarted_with_different_values(supervise) -> None:

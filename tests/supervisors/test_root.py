@@ -44,7 +44,8 @@ async def test_it_returns_after_an_auto_shutdown() -> None:
         child.end()
 
 
-async def test_it_raises_when_it_gives_up() -> None:
+async def gives_up(**options: float) -> None:
+    """A root whose only child dies, and may not."""
     child = Scripted("child")
 
     async def drive() -> None:
@@ -56,7 +57,11 @@ async def test_it_raises_when_it_gives_up() -> None:
         with pytest.raises(
             IntensityReached, match="more than 0 restarts within 5 s, the last one of 'child'"
         ):
-            await run_root(SupervisorSpec(intensity=0, children=[child.spec()]))
+            await run_root(SupervisorSpec(intensity=0, children=[child.spec()]), **options)
+
+
+async def test_it_raises_when_it_gives_up() -> None:
+    await gives_up()
 
 
 async def test_top_level_children_can_be_administered() -> None:
@@ -124,25 +129,16 @@ async def test_the_watchdog_is_armed_by_a_give_up_too(monkeypatch) -> None:
     """Every beginning of a stop counts; a stop in time disarms it."""
     ended: list[int] = []
     monkeypatch.setattr("supervisors.root.os._exit", ended.append)
-    child = Scripted("child")
-
-    async def drive() -> None:
-        await wait_all_tasks_blocked()
-        child.end(ValueError("boom"))
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(drive)
-        with pytest.raises(IntensityReached):
-            await run_root(SupervisorSpec(intensity=0, children=[child.spec()]), watchdog=60)
+    await gives_up(watchdog=60)
     assert ended == []
 
 
 def test_the_watchdog_says_why(monkeypatch, capfd) -> None:
     """In this process, with the exit itself held back."""
-    from supervisors.root import Watchdog
+    from supervisors.root import _end_process
 
     ended: list[int] = []
     monkeypatch.setattr("supervisors.root.os._exit", ended.append)
-    Watchdog(0.001)._watch()
+    _end_process(0.001)
     assert ended == [EXIT_STUCK]
     assert "not stopped after 0.001 s" in capfd.readouterr().err

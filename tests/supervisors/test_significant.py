@@ -34,30 +34,19 @@ async def survives(supervise, auto: AutoShutdown, how: str, restart: Restart, *,
 
 @pytest.mark.parametrize("how", ENDINGS)
 @pytest.mark.parametrize("auto", [NEVER, ANY, ALL])
-async def test_nonsignificant_temporary(supervise, auto: AutoShutdown, how: str) -> None:
-    """nonsignificant_temporary: its end never matters."""
-    assert await survives(supervise, auto, how, TEMPORARY, significant=False)
-
-
-@pytest.mark.parametrize("how", ENDINGS)
-@pytest.mark.parametrize("auto", [NEVER, ANY, ALL])
-async def test_nonsignificant_transient(supervise, auto: AutoShutdown, how: str) -> None:
-    """nonsignificant_transient: its end never matters."""
-    assert await survives(supervise, auto, how, TRANSIENT, significant=False)
+@pytest.mark.parametrize("restart", [TEMPORARY, TRANSIENT])
+async def test_nonsignificant(supervise, restart: Restart, auto: AutoShutdown, how: str) -> None:
+    """nonsignificant_{temporary,transient}: its end never matters."""
+    assert await survives(supervise, auto, how, restart, significant=False)
 
 
 @pytest.mark.parametrize("how", ENDINGS)
 @pytest.mark.parametrize("auto", [ANY, ALL])
-async def test_significant_temporary(supervise, auto: AutoShutdown, how: str) -> None:
-    """significant_temporary: any end of it ends the supervisor, for it is never restarted."""
-    assert not await survives(supervise, auto, how, TEMPORARY, significant=True)
-
-
-@pytest.mark.parametrize("how", ENDINGS)
-@pytest.mark.parametrize("auto", [ANY, ALL])
-async def test_significant_transient(supervise, auto: AutoShutdown, how: str) -> None:
-    """significant_transient: only an end that is not restarted does."""
-    assert await survives(supervise, auto, how, TRANSIENT, significant=True) is (how == "boom")
+@pytest.mark.parametrize("restart", [TEMPORARY, TRANSIENT])
+async def test_significant(supervise, restart: Restart, auto: AutoShutdown, how: str) -> None:
+    """significant_{temporary,transient}: any end of it ends the supervisor, but for one that is restarted."""
+    restarted = restart is TRANSIENT and how == "boom"
+    assert await survives(supervise, auto, how, restart, significant=True) is restarted
 
 
 async def test_significant_transient_all_of_several(supervise) -> None:

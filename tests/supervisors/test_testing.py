@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import trio
 
-from supervisors import Actor, EventKind, Slot, SupervisorSpec, actor_spec
-from supervisors.testing import ROOMY, Recorder, Scripted, restarted, running
+from supervisors import Actor, EventKind, ExitKind, Slot, SupervisorSpec, actor_spec
+from supervisors.testing import ROOMY, Recorder, Scripted, kill, restarted, running
 
 
 async def test_the_recorder_finds_events_by_kind_name_and_path() -> None:
@@ -53,3 +53,15 @@ async def test_running_stops_the_tree_when_the_body_fails() -> None:
         async with running(SupervisorSpec(children=[Scripted("a").spec()]), on_event=recorder):
             raise ZeroDivisionError
     assert recorder.trace()[-1] == ("exit", "a", "shutdown")
+
+
+async def test_a_kill_is_by_path_or_by_name() -> None:
+    slot: Slot[object] = Slot("echo", ROOMY)
+    spec = SupervisorSpec(intensity=9, children=[actor_spec("echo", Actor, slot)])
+    recorder = Recorder()
+    async with running(spec, on_event=recorder) as root:
+        await restarted(slot.ref, lambda: kill(root, "echo"))
+        await restarted(slot.ref, lambda: kill(root, "root/echo"))
+        assert [event.exit.kind for event in recorder.of(EventKind.EXITED)] == [ExitKind.KILLED] * 2
+        with pytest.raises(KeyError):
+            kill(root, "nobody")

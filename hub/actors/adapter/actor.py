@@ -40,9 +40,9 @@ from hub.io.runner.view import (
     RunEnded,
     RunnerStatus,
     Running,
+    SpoolReader,
     WriteTaken,
     inspect,
-    read_spool,
 )
 from hub.messages import (
     AdapterAnswer,
@@ -192,9 +192,10 @@ class Adapter(Actor[AdapterInbox]):
         return self._out.offset >= self._spooled
 
     async def _replay(self) -> None:
-        async with read_spool(self._run_dir, self._out.offset, self._err.offset) as chunks:
-            async for chunk in chunks:
-                await self._take(chunk)
+        with contextlib.closing(SpoolReader(self._run_dir, self._out.offset, self._err.offset)) as spool:
+            while chunks := await trio.to_thread.run_sync(spool.next):
+                for chunk in chunks:
+                    await self._take(chunk)
 
     async def _take(self, message: Message) -> None:
         match message:

@@ -120,7 +120,7 @@ class Approvals(Actor[ApprovalsInbox]):
         known: Sequence[ApprovalRule],
         where: Where,
     ) -> None:
-        self._shelf = store
+        self._store = store
         self._known = known
         """The last rules that could be read."""
         self._outbox = outbox
@@ -133,11 +133,11 @@ class Approvals(Actor[ApprovalsInbox]):
 
     async def continue_(self) -> None:
         """Read the record back; what it is not sure to have published it publishes again."""
-        damage = self._shelf.load()
+        damage = self._store.load()
         if damage is not None:
             with contextlib.suppress(HubError):
                 await self._outbox.trouble(damage)
-        self._pending = {one.id: _Publishing() for one in self._shelf.all() if not one.told}
+        self._pending = {one.id: _Publishing() for one in self._store.all() if not one.told}
         self.ctx.nursery.start_soon(self._publish)
         self.ctx.nursery.start_soon(self._expire)
 
@@ -152,19 +152,19 @@ class Approvals(Actor[ApprovalsInbox]):
                 self._withdraw(message)
                 return message.answer(None)
             case GetApprovals():
-                return message.answer([shown(one) for one in self._shelf.all() if one.pending])
+                return message.answer([shown(one) for one in self._store.all() if one.pending])
             case _:
                 assert_never(message)
 
     async def _ask(self, message: AskApproval) -> Answer:
         number = message.request.id
-        if self._shelf.find(number) is None:
+        if self._store.find(number) is None:
             verdict = await self._verdict(message.request)
             if verdict is None:
                 return message.answer(Decision(pending=False, approved=True))
-            if verdict.decision == "ask" and record.allowed_before(self._shelf.all(), message.request):
+            if verdict.decision == "ask" and record.allowed_before(self._store.all(), message.request):
                 verdict = RuleVerdict("allow", reason="the user allowed it for the rest of this session")
-            self._keep(record.raised(message.request, verdict, self._clock()), new=True)
+            self._keep(record.raised(message.request, verdict, self._clock()))
         return self.answer_later(message, self._decision(number, patient=message.patient))
 
     async def _verdict(self, request: PermissionRequest) -> RuleVerdict | None:
@@ -206,7 +206,7 @@ class Approvals(Actor[ApprovalsInbox]):
         return attrs.evolve(await trio.to_thread.run_sync(look, names), shown=of_git)
 
     def _resolve(self, message: ResolveApproval) -> Answer:
-        found = self._shelf.find(message.id)
+        found = self._store.find(message.id)
         if found is None:
             detail = f"There is no request {message.id}."
             raise HubError(Code.NOT_FOUND, detail, hint="See what waits: hub approvals")
@@ -218,19 +218,16 @@ class Approvals(Actor[ApprovalsInbox]):
 
     def _withdraw(self, message: WithdrawApprovals) -> None:
         now = self._clock()
-        for one in self._shelf.all():
+        for one in self._store.all():
             request = one.request
             mine = one.pending and request.session_id == message.session_id
             mine = mine and message.dispatch_id in ("", request.dispatch_id)
             if mine and message.native_id in ("", request.native_id):
                 self._keep(record.decided(one, ApprovalState.WITHDRAWN, By.HUB, "", now))
 
-    def _keep(self, approval: ApprovalRecord, *, new: bool = False) -> None:
+    def _keep(self, approval: ApprovalRecord) -> None:
         """Durable when this returns; published soon after."""
-        if new:
-            self._shelf.add(approval)
-        else:
-            self._shelf.change(approval)
+        self._store.keep(approval)
         self._pending.setdefault(approval.id, _Publishing())
         self._changed.notify_all()
 
@@ -261,7 +258,7 @@ class Approvals(Actor[ApprovalsInbox]):
                 never hear of it.
         """
         while True:
-            found, publishing = self._shelf.find(number), self._pending.get(number)
+            found, publishing = self._store.find(number), self._pending.get(number)
             if publishing is not None:
                 await publishing.over.wait()
                 if publishing.failed is not None and not patient:
@@ -276,7 +273,7 @@ class Approvals(Actor[ApprovalsInbox]):
         while True:
             await self._changed.wait_for(lambda: self._pending)
             number, publishing = next(iter(self._pending.items()))
-            found = self._shelf.find(number)
+            found = self._store.find(number)
             try:
                 if found is not None:
                     await publish(self._outbox, found)
@@ -287,11 +284,11 @@ class Approvals(Actor[ApprovalsInbox]):
                 with trio.move_on_after(_PAUSE):
                     await self._changed.wait()
                 continue
-            if self._shelf.find(number) is not found:
+            if self._store.find(number) is not found:
                 continue  # it was decided while its raising was published
             del self._pending[number]
             if found is not None and not found.pending:
-                self._shelf.told(found)
+                self._store.told(found)
             publishing.over.set()
 
     # --- time -----------------------------------------------------------------------------------------
@@ -301,10 +298,10 @@ class Approvals(Actor[ApprovalsInbox]):
         while True:
             now = self._clock()
             try:
-                for one in record.overdue(self._shelf.all(), now):
+                for one in record.overdue(self._store.all(), now):
                     note = f"Nobody answered in {(one.expires_ms - one.created_ms) / 1000:g} s."
                     self._keep(record.decided(one, ApprovalState.DENIED, By.TIMEOUT, note, now))
-                deadline = record.next_deadline(self._shelf.all())
+                deadline = record.next_deadline(self._store.all())
                 pause = math.inf if deadline is None else min(max(0.0, deadline - now), _LOOK)
             except HubError:
                 pause = _PAUSE  # the disk is full: it waits a little longer

@@ -57,30 +57,22 @@ class ApprovalStore:
         """The request of that id."""
         return self._kept.get(number)
 
-    def add(self, approval: ApprovalRecord) -> None:
-        """Keep a new request; durable when this returns. What nobody can ask for any more is dropped.
+    def keep(self, approval: ApprovalRecord) -> None:
+        """Keep a request as it stands now; durable when this returns. For a new one, what nobody can ask for any more goes.
 
         Raises:
             HubError: As `RecordStore.save`; nothing has changed.
         """
-        kept = {one.id: one for one in self.all() if not history(one, approval.request)}
-        self._write({**kept, approval.id: approval})
-
-    def change(self, *approvals: ApprovalRecord) -> None:
-        """Keep how these stand now; durable when this returns.
-
-        Raises:
-            HubError: As `add`.
-        """
-        self._write({**self._kept, **{approval.id: approval for approval in approvals}})
+        kept = self._kept
+        if approval.id not in kept:
+            kept = {one.id: one for one in self.all() if not history(one, approval.request)}
+        kept = {**kept, approval.id: approval}
+        self.store.save(KeptApprovals(tuple(kept.values())), "approvals")
+        self._kept = kept
 
     def told(self, approval: ApprovalRecord) -> None:
         """Remember that a decision was told. On the disk with the next write: to tell it again changes nothing."""
         self._kept = {**self._kept, approval.id: spare(approval)}
-
-    def _write(self, kept: Mapping[str, ApprovalRecord]) -> None:
-        self.store.save(KeptApprovals(tuple(kept.values())), "approvals")
-        self._kept = kept
 
 
 def shown(approval: ApprovalRecord) -> api.Approval:

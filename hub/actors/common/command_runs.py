@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import attrs
 import trio
 
+from hub.actors.common.condition import beside
 from hub.actors.common.job import Say
 from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
@@ -54,12 +56,10 @@ class InTerminal:
         """Wait for the command's end, telling what it prints where that is kept."""
         assert self.opened is not None  # noqa: S101  # begin came first
         try:
-            async with trio.open_nursery() as nursery:
-                # The terminal itself may go at once, having handed on its work; it is only taken off the books.
-                nursery.start_soon(self.opened.process.wait)
-                nursery.start_soon(self._follow, say)
-                code = await self.opened.status(_PATIENCE)
-                nursery.cancel_scope.cancel(reason="the command has ended")
+            # The terminal itself may go at once, having handed on its work; it is only taken off the books.
+            code = await beside(
+                partial(self.opened.status, _PATIENCE), self.opened.process.wait, partial(self._follow, say)
+            )
         finally:
             self.opened.clear()
         if code is None:
@@ -100,16 +100,15 @@ class InBackground:
     async def carry(self, say: Say) -> str:
         """Run it; nothing of it is left when this ends, whatever ends it."""
         env = {**base_env(), **_installer_env(os.environ)}
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._follow, say)
-            done = await run_command(
-                shlex.join(self.command.argv),
-                cwd=self.cwd,
-                env=env,
-                timeout=_INSTALL_SECONDS,
-                on_output=self._hold,
-            )
-            nursery.cancel_scope.cancel(reason="the command has ended")
+        run = partial(
+            run_command,
+            shlex.join(self.command.argv),
+            cwd=self.cwd,
+            env=env,
+            timeout=_INSTALL_SECONDS,
+            on_output=self._hold,
+        )
+        done = await beside(run, partial(self._follow, say))
         await self._tell(say)
         if done.timed_out:
             raise HubError(Code.TIMEOUT, f"It took longer than {_INSTALL_SECONDS:g} s.")

@@ -1,6 +1,6 @@
-"""Waiting for a change that another task makes.
+"""Waiting for a change that another task makes, and working beside one.
 
-Owns: `Condition`.
+Owns: `Condition` and `beside`.
 Must not: hold what changes.
 Tests: tests/hub/actors/common/test_condition.py
 """
@@ -8,10 +8,15 @@ Tests: tests/hub/actors/common/test_condition.py
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import attrs
 import trio
+
+from hub.errors import HubError
+
+T = TypeVar("T")
 
 
 @attrs.define(eq=False)
@@ -39,3 +44,23 @@ class Condition:
             while not predicate():
                 await self.wait()
         return bool(predicate())
+
+
+async def beside(work: Callable[[], Awaitable[T]], *others: Callable[[], Awaitable[object]]) -> T:
+    """What the work comes to; the others go on until it is over, and no longer.
+
+    Raises:
+        HubError: Of the work, as itself and not as a group.
+    """
+    result: T | HubError
+    async with trio.open_nursery() as nursery:
+        for other in others:
+            nursery.start_soon(other)
+        try:
+            result = await work()
+        except HubError as error:
+            result = error
+        nursery.cancel_scope.cancel(reason="the work is over")
+    if isinstance(result, HubError):
+        raise result
+    return result

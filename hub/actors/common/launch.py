@@ -14,8 +14,8 @@ from hub.domain.permission.rules import unenforceable
 from hub.errors import Code, HubError
 from hub.io.files.named import texts
 from hub.io.processes.commands import base_env
-from hub.io.runner.launch import AgentLaunch, StdinMode
-from hub.providers.base import Assignment, Launch, Stdin
+from hub.io.runner.launch import AgentLaunch
+from hub.providers.base import Assignment, Launch
 from hub.providers.provider import Provider, install_hint
 
 _SPOOL = 2 * 1024**3
@@ -55,7 +55,7 @@ def agent_launch(
         argv=[program, *launch.argv[1:]],
         env=env,
         cwd=launch.cwd,
-        stdin=StdinMode.PIPE if launch.stdin is Stdin.PIPE else StdinMode.NULL,
+        stdin=launch.stdin.value,
         files=launch.files,
         orphan_grace=config.session.orphan_grace,
         spool_limit=_SPOOL,

@@ -9,20 +9,18 @@ What is told with a key is logged once: both logs skip a key they have. So whoev
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import attrs
-import trio
 
-from hub.actors.common.calls import call_until_answered
+from hub.actors.common.calls import call_or_none, call_until_answered
 from hub.domain.event import Tag
 from hub.errors import HubError
 from hub.io.events.store import NewEvent
 from hub.messages import AuditAppend, AuditEntry, EventAppend
-from supervisors import ActorDied, Ref, Sent
+from supervisors import Ref, Sent
 
 M = TypeVar("M")
 
@@ -95,9 +93,8 @@ class Outbox:
     async def _send(self, ref: Ref[M], message: Sent[M, object]) -> None:
         if self.patience == math.inf:
             await call_until_answered(ref, message)
-            return
-        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
-            await ref.call(message, timeout=self.patience)
+        else:
+            await call_or_none(ref, message, self.patience)
 
 
 def known(**meta: object) -> dict[str, Any]:

@@ -247,8 +247,7 @@ class Adopting:
         self, name: str, order: Adopt, found: DetectedAgent, told: TranscriptNews, work: WorkState
     ) -> Contract:
         """The signed contract. What is accepted comes from the configuration, never from a transcript."""
-        contract = draft(
-            told.intent,
+        known = Contract(
             contract_id=f"c-{name}",
             session_id=name,
             task_id=self.new_id("t"),
@@ -256,14 +255,14 @@ class Adopting:
             snapshot_commit_sha=work.first,
             acceptance_assertions=tuple(map(self.outbox.scrub, self.scanner.config.session.verify)),
             file_manifest=work.files,
-            more_evidence=(*told.seen, *change_evidence(work.changes)),
-            claims=told.claims,
-            proofs=work.proofs,
             created_at=iso(self.outbox.clock()),
             from_provider=found.provider,
             to_provider=order.target,
         )
-        return sign(contract, self.key)
+        seen = (*told.seen, *change_evidence(work.changes))
+        return sign(
+            draft(known, told.intent, more_evidence=seen, claims=told.claims, proofs=work.proofs), self.key
+        )
 
     async def _write(self, contract: Contract, found: DetectedAgent) -> None:
         name, data = contract.session_id, encode(contract)

@@ -17,8 +17,9 @@ import attrs
 import trio
 
 from hub.actors.common.outbox import Outbox
+from hub.actors.common.secrets import Secrets
 from hub.actors.knowledge.follower import CURSOR, Follower
-from hub.actors.knowledge.indexer import RULES, Hiding, Indexer
+from hub.actors.knowledge.indexer import RULES, Indexer
 from hub.api.graph import Chunk, Graph, Scanning, ScanProgress
 from hub.domain.event import Record, Tag
 from hub.domain.graph.drawn import DRAWN_FROM, drawn
@@ -61,13 +62,13 @@ class Knowledge(Actor[KnowledgeInbox]):
         places: Where the project and its `.hub` are.
         events: The event log; whatever is in it was redacted.
         clock: Epoch seconds.
-        hiding: How secrets are kept out of it.
+        secrets: Kept out of the index, and of what is answered from it.
     """
 
     answers = (HubError,)
 
     def __init__(
-        self, places: Places, events: Ref[EventsInbox], clock: Callable[[], float], hiding: Hiding
+        self, places: Places, events: Ref[EventsInbox], clock: Callable[[], float], secrets: Secrets
     ) -> None:
         self._places = places
         self._outbox = Outbox(events, clock, patience=_SAY_TIMEOUT)
@@ -77,8 +78,8 @@ class Knowledge(Actor[KnowledgeInbox]):
         """Set once the database was opened, or could not be: nobody waits for the next try."""
         self._trouble: HubError | None = None
         self._counts = GraphCounts(0, 0, 0, 0)
-        self._hiding = hiding
-        self._indexer = Indexer(places.root, clock, hiding, self._say)
+        self._secrets = secrets
+        self._indexer = Indexer(places.root, clock, secrets, self._say)
         self._counted: tuple[int, int] | None = None
         """What the counts are of: the log's last event, and the files that a scan had taken in."""
         self._following = trio.CancelScope()
@@ -189,7 +190,7 @@ class Knowledge(Actor[KnowledgeInbox]):
     def _retrieved(self, db: sqlite3.Connection, question: str, limit: int) -> list[Chunk]:
         """Code that was indexed by today's rules is looked at again only where there is in it what no reader sees."""
         found = search(db, self._places.root, question, limit)
-        rules = self._hiding.rules()
+        rules = self._secrets.rules()
         hidden = note(db, RULES) == rules.name
         kept = {chunk.id for chunk in found if hidden and clean(chunk.body) is chunk.body}
         looked = [

@@ -23,12 +23,12 @@ import trio
 from hub.api.graph import IndexState
 from hub.domain.wallclock import iso
 from hub.errors import HubError
-from hub.io.git.files import files as project_files
+from hub.io.git import project_files
 from hub.io.graph.facts import note, set_note
 from hub.io.graph.store import GraphStore
 
 if TYPE_CHECKING:
-    from hub.actors.common.secrets import HidingRules
+    from hub.actors.common.secrets import HidingRules, Secrets
     from hub.io.graph.intake import Intake
 
 SCANNED_AT = "scanned_at"
@@ -37,16 +37,6 @@ RULES = "rules"
 _TRUNCATED = "truncated"
 _TELL_AFTER = 2.0
 """Seconds after which a run is long, and is told of; and then again each so many."""
-
-
-@attrs.frozen
-class Hiding:
-    """How secrets are kept out of the index and of what is answered from it."""
-
-    rules: Callable[[], HidingRules]
-    """Those in force at this moment."""
-    arm: Callable[[], Awaitable[None]]
-    """Makes all of them ready."""
 
 
 @attrs.define
@@ -62,7 +52,8 @@ class Indexer:
 
     root: Path
     clock: Callable[[], float]
-    hiding: Hiding
+    secrets: Secrets
+    """Keeps them out of the index."""
     say: Callable[[str], Awaitable[None]]
     """Tells a line of progress in the event log."""
     wanted: bool = False
@@ -119,8 +110,8 @@ class Indexer:
         files, size = self.files, self.bytes
         paths = await project_files(self.root)
         at = iso(self.clock())
-        await self.hiding.arm()
-        rules = self.hiding.rules()
+        await self.secrets.arm()
+        rules = self.secrets.rules()
         intake = await trio.to_thread.run_sync(_begin, self.root, rules, store, paths, at)
         told, more = begun, True
         while more:

@@ -99,7 +99,7 @@ class Pipelines(Actor[PipelinesInbox]):
         rules.refuse(
             chain(rules.problems(pipelines, self._providers), rules.contradictions(configured, pipelines))
         )
-        replace_stored(self._places, rules.own(configured, pipelines))
+        replace_stored(self._places, tuple(each for each in pipelines if each not in configured))
         return shown(await self._all())
 
     async def _run(self, order: RunPipeline) -> Answer:

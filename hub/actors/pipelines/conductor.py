@@ -22,6 +22,7 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
+from hub.actors.common.condition import beside
 from hub.actors.common.crash_loop import CrashLoopGuard
 from hub.actors.common.transient import TRANSIENT
 from hub.actors.pipelines.store import PipelineRunStore
@@ -266,9 +267,6 @@ class Conductor:
         self.run_store.write(attrs.evolve(run, stopping=run.stopping or state is NodeState.STOPPED), "heard")
 
     async def _end_of(self, node: NodeRun) -> Ended:
-        ends: list[Ended] = []
-        failed: list[HubError] = []
-
         async def stop_when_asked() -> None:
             await self.run_store.wait_for(lambda: self.run_store.now.stopping)
             try:
@@ -277,16 +275,8 @@ class Conductor:
                 self.unstopped = error if error.code in TRANSIENT else None
                 self.run_store.notify_all()
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(stop_when_asked)
-            try:
-                ends.append(await call_until_answered(self.session, SessionEnd(node.session_id), math.inf))
-            except HubError as error:
-                failed.append(error)  # raised below, as itself and not as a group
-            nursery.cancel_scope.cancel(reason="the session has ended")
-        if failed:
-            raise failed[0]
-        return ends[0]
+        end = partial(call_until_answered, self.session, SessionEnd(node.session_id), math.inf)
+        return await beside(end, stop_when_asked)
 
     def _fail(self, run: PipelineRun, node_id: str, error: HubError) -> None:
         """The node failed without a session's word for it."""

@@ -15,7 +15,7 @@ from hub.domain.event import Event, EventType, Record
 from hub.domain.quota.burn import Burn, begin, observe
 from hub.domain.quota.elsewhere import Elsewhere, Growth
 from hub.domain.quota.spending import NOTHING, Spender, Spending, spend, spend_elsewhere, spent
-from hub.domain.quota.window import LIMIT, QuotaReading, limit_of, reading_of, undated_limit
+from hub.domain.quota.window import LIMIT, QuotaReading, limit_of, reading_of
 from hub.io.records.store import RecordForm, as_named
 
 _WINDOWS = 200
@@ -62,9 +62,7 @@ class QuotaStore:
                 return None
             case _:
                 known = [burn.last for key, burn in self.burns.items() if key[:2] == (provider, account)]
-                reading = limit_of(meta, provider, account, at) or undated_limit(
-                    meta, known, provider, account, at
-                )
+                reading = limit_of(meta, known, provider, account, at)
         return reading if reading is not None and self.note(reading) else None
 
     def take_elsewhere(self, growth: Growth, cap: int, now: float) -> QuotaReading | None:

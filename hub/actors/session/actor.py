@@ -14,8 +14,15 @@ import trio
 
 from hub.actors.common.transient import TRANSIENT
 from hub.actors.session import views
-from hub.actors.session.context import LiveAgent, PendingCommand, SessionContext, owner, unknown_agent
-from hub.actors.session.contract import Signed
+from hub.actors.session.context import (
+    LiveAgent,
+    PendingCommand,
+    SessionContext,
+    agent_meta,
+    owner,
+    unknown_agent,
+)
+from hub.actors.session.contract import follow_up
 from hub.actors.session.driver import Driver
 from hub.actors.session.ending import ended, stopped, withdraw_all
 from hub.api.session import HandingOver, Paused, Replied
@@ -110,20 +117,10 @@ class SessionActor(Actor[SessionInbox]):
             case QuotaSeen(readings=readings):
                 await self._quota_seen(readings)
                 return message.handled()
-            case GetStatus():
-                return message.answer(views.status(self._context))
-            case GetCost():
-                return self.answer_later(
-                    message, views.cost(self._context)
-                )  # a list of prices takes its time to load
-            case GetRedactions():
-                return message.answer(views.redactions(self._context))
-            case GetContract():
-                return self.answer_later(message, Signed(self._context).current())
+            case GetStatus() | GetCost() | GetRedactions() | GetContract() | GetSessionFacts():
+                return views.answer(self, self._context, message)
             case DraftFollowUp():
-                return self.answer_later(message, self._driver.following.draft(message))
-            case GetSessionFacts():
-                return message.answer(views.facts(self._context, self._driver.work.routing.working()))
+                return self.answer_later(message, follow_up(self._context, self._driver.chronicler, message))
             case RequestHandoff():
                 return await self._handoff(message)
             case RequestPause(pause=pause):
@@ -258,7 +255,7 @@ class SessionActor(Actor[SessionInbox]):
         try:
             requests = await self._driver.broker.put(record, batch, live)
             if batch.events:
-                logged = [self._logged(record, batch, item) for item in batch.events]
+                logged = [_logged(record, batch, item) for item in batch.events]
                 await self._context.store.log(logged, spooled=True)
             await self._account(record, batch, live)
         except HubError as error:
@@ -279,20 +276,6 @@ class SessionActor(Actor[SessionInbox]):
         for request in requests:
             self.ctx.nursery.start_soon(self._driver.broker.see_through, live, request)
         self._context.shared.notify_all()
-
-    def _logged(self, record: SessionRecord, batch: AgentBatch, item: AgentEvent) -> NewEvent:
-        event = item.event
-        meta = {
-            **event.meta,
-            "type": str(event.type),
-            "sessionId": record.session_id,
-            "provider": owner(record)[0],
-            "account": owner(record)[1],
-            "dispatchId": batch.dispatch_id,
-        }
-        return NewEvent(
-            str(event.tag), event.content, meta, item.at_ms, batch.dispatch_id, item.offset, item.index
-        )
 
     async def _account(self, record: SessionRecord, batch: AgentBatch, live: LiveAgent) -> None:
         """Keep the native session id and the question to the user, durably, and look at the quota."""
@@ -339,6 +322,12 @@ class SessionActor(Actor[SessionInbox]):
 _ACTIONS = (EventType.TEXT, EventType.TOOL_USE)
 _ACTION = 160
 """Letters of what is told of one."""
+
+
+def _logged(record: SessionRecord, batch: AgentBatch, item: AgentEvent) -> NewEvent:
+    event, dispatch = item.event, batch.dispatch_id
+    meta = agent_meta(record, event, dispatch)
+    return NewEvent(str(event.tag), event.content, meta, item.at_ms, dispatch, item.offset, item.index)
 
 
 def _answered(batch: AgentBatch) -> bool:

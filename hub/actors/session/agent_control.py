@@ -47,14 +47,6 @@ _FALLS = 3
 """How often the adapter of one dispatch may end with an error: what it reads is the same every time."""
 
 
-@attrs.frozen
-class Surroundings:
-    """An agent's environment, and the moment before its start (epoch nanoseconds)."""
-
-    env: Mapping[str, str]
-    since_ns: int
-
-
 @attrs.define
 class AgentControl:
     """One agent at a time."""
@@ -114,15 +106,15 @@ class AgentControl:
         self.insist_known(record)
         return await self._adopt(record, self._assignment(record), attach=True)
 
-    def surroundings(self, record: SessionRecord) -> Surroundings:
-        """What the agent of the record's dispatch was started with.
+    def surroundings(self, record: SessionRecord) -> tuple[Mapping[str, str], int]:
+        """The environment of the record's agent, and the moment before its start (epoch nanoseconds).
 
         Raises:
             OSError, HubError, msgspec.DecodeError: Its assignment cannot be read.
         """
         provider, own = self.context.providers[owner(record)[0]], self.context.secrets.env_of(*owner(record))
         since = (self.context.places.run_dir / record.dispatch_id / ASSIGNMENT).stat().st_mtime_ns
-        return Surroundings(agent_env(provider, self._assignment(record), own), since)
+        return agent_env(provider, self._assignment(record), own), since
 
     def _assignment(self, record: SessionRecord) -> Assignment:
         path = self.context.places.run_dir / record.dispatch_id / ASSIGNMENT

@@ -1,4 +1,4 @@
-"""What an agent is told: the assignment of a dispatch.
+"""What an agent is told: the assignment of a dispatch; the same record gives the same.
 
 Owns: the prompt, the envelope that goes with it, and the places and keys the agent gets.
 Must not: start anything.
@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import uuid
 from pathlib import Path
-
-import attrs
 
 from hub.actors.session.context import SessionContext
 from hub.domain.brief import guidance, receiver_prompt, render_envelope
@@ -26,86 +24,81 @@ _CONTINUE = (
 )
 
 
-@attrs.frozen
-class AssignmentBuilder:
-    """Builds assignments; the same record gives the same assignment."""
+def fresh_assignment(context: SessionContext, record: SessionRecord) -> Assignment:
+    """A first start, or another try on the same provider: its own session goes on where it can."""
+    provider = context.providers[record.provider]
+    # The agent chose it: one that begins with a dash would be an option of its program.
+    resumable = record.native_id[:1] not in ("", "-") and provider.capabilities.resume
+    resume_id = record.native_id if resumable else ""
+    if record.adopted:
+        return _adopter(context, record, resume_id)
+    prompt = (_CONTINUE + record.task) if record.attempt > 1 else record.task
+    if record.correction:
+        prompt = _corrected(record, record.task, resumed=bool(resume_id))
+    return assignment_of(context, record, prompt, resume_id=resume_id)
 
-    context: SessionContext
 
-    def fresh(self, record: SessionRecord) -> Assignment:
-        """A first start, or another try on the same provider: its own session goes on where it can."""
-        provider = self.context.providers[record.provider]
-        # The agent chose it: one that begins with a dash would be an option of its program.
-        resumable = record.native_id[:1] not in ("", "-") and provider.capabilities.resume
-        resume_id = record.native_id if resumable else ""
-        if record.adopted:
-            return self._adopter(record, resume_id)
-        prompt = (_CONTINUE + record.task) if record.attempt > 1 else record.task
-        if record.correction:
-            prompt = self._corrected(record, record.task, resumed=bool(resume_id))
-        return self._assignment(record, prompt, resume_id=resume_id)
+def _corrected(record: SessionRecord, task: str, *, resumed: bool) -> str:
+    """What the acceptance commands refused; who does not remember the task is told it again."""
+    return record.correction if resumed else f"{record.correction}\n\nThe task was:\n\n{task}"
 
-    def _corrected(self, record: SessionRecord, task: str, *, resumed: bool) -> str:
-        """What the acceptance commands refused; who does not remember the task is told it again."""
-        return record.correction if resumed else f"{record.correction}\n\nThe task was:\n\n{task}"
 
-    def receiver(self, record: SessionRecord, prompt: str, envelope: str, path: Path) -> Assignment:
-        """The receiving side of a handoff: a fresh native session that is given the contract."""
-        return self._assignment(record, prompt, envelope=envelope, path=path)
+def _adopter(context: SessionContext, record: SessionRecord, resume_id: str) -> Assignment:
+    """Who goes on with the work of an agent that hub had not started, or of a session: it is given its contract.
 
-    def _adopter(self, record: SessionRecord, resume_id: str) -> Assignment:
-        """Who goes on with the work of an agent that hub had not started, or of a session: it is given its contract.
+    With a session of its own, too: that may prove not to be resumable, and it was begun in another folder.
 
-        With a session of its own, too: that may prove not to be resumable, and it was begun in another folder.
+    Raises:
+        HubError: `contract_invalid`; the file is not what hub has signed, and is given to nobody.
+    """
+    places = context.places
+    signed = places.adopted_json(record.session_id)
+    contract = verify(
+        read_bounded(signed, _CONTRACT_LIMIT),
+        context.keys.contract,
+        session_id=record.session_id,
+        snapshot=record.first or record.base,
+    )
+    path = places.run_dir / record.dispatch_id / "envelope.md"
+    envelope = render_envelope(contract, file=places.below(signed), adopted=not record.continues)
+    prompt = (_CONTINUE + contract.task_goal) if resume_id else receiver_prompt(contract)
+    if record.correction:
+        prompt = _corrected(record, contract.task_goal, resumed=bool(resume_id))
+    return assignment_of(context, record, prompt, envelope=envelope, path=path, resume_id=resume_id)
 
-        Raises:
-            HubError: `contract_invalid`; the file is not what hub has signed, and is given to nobody.
-        """
-        places = self.context.places
-        signed = places.adopted_json(record.session_id)
-        contract = verify(
-            read_bounded(signed, _CONTRACT_LIMIT),
-            self.context.keys.contract,
-            session_id=record.session_id,
-            snapshot=record.first or record.base,
-        )
-        path = places.run_dir / record.dispatch_id / "envelope.md"
-        envelope = render_envelope(contract, file=places.below(signed), adopted=not record.continues)
-        prompt = (_CONTINUE + contract.task_goal) if resume_id else receiver_prompt(contract)
-        if record.correction:
-            prompt = self._corrected(record, contract.task_goal, resumed=bool(resume_id))
-        return self._assignment(record, prompt, envelope=envelope, path=path, resume_id=resume_id)
 
-    def _assignment(
-        self,
-        record: SessionRecord,
-        prompt: str,
-        *,
-        envelope: str = "",
-        path: Path | None = None,
-        resume_id: str = "",
-    ) -> Assignment:
-        settings = self.context.config.provider(record.provider)
-        return Assignment(
-            dispatch_id=record.dispatch_id,
-            session_id=record.session_id,
-            prompt=self._guided(record, prompt),
-            worktree=Path(record.worktree),
-            run_dir=self.context.places.run_dir / record.dispatch_id,
-            program=settings.program,
-            envelope=envelope,
-            envelope_path=path,
-            resume_id=resume_id,
-            # Derived, not drawn: a crash between the record and the start must lead to the same id.
-            native_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"hub:{record.dispatch_id}")),
-            model=settings.model,
-            base_url=settings.base_url,
-            account=self.context.account(record.provider, record.account),
-            options=settings.options,
-            asks=asks(self.context.config.approvals, record.provider),
-        )
+def assignment_of(
+    context: SessionContext,
+    record: SessionRecord,
+    prompt: str,
+    *,
+    envelope: str = "",
+    path: Path | None = None,
+    resume_id: str = "",
+) -> Assignment:
+    """What an agent is given with this prompt. The receiver of a handoff, in a fresh session, gets the contract with it."""
+    settings = context.config.provider(record.provider)
+    return Assignment(
+        dispatch_id=record.dispatch_id,
+        session_id=record.session_id,
+        prompt=_guided(context, record, prompt),
+        worktree=Path(record.worktree),
+        run_dir=context.places.run_dir / record.dispatch_id,
+        program=settings.program,
+        envelope=envelope,
+        envelope_path=path,
+        resume_id=resume_id,
+        # Derived, not drawn: a crash between the record and the start must lead to the same id.
+        native_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"hub:{record.dispatch_id}")),
+        model=settings.model,
+        base_url=settings.base_url,
+        account=context.account(record.provider, record.account),
+        options=settings.options,
+        asks=asks(context.config.approvals, record.provider),
+    )
 
-    def _guided(self, record: SessionRecord, prompt: str) -> str:
-        """With what the profile tells every agent; nothing that hub keeps secret is for all of them."""
-        told = self.context.secrets.text(guidance(record.profile, record.context_hint, record.skills))
-        return f"{prompt}\n\n{told}" if told else prompt
+
+def _guided(context: SessionContext, record: SessionRecord, prompt: str) -> str:
+    """With what the profile tells every agent; nothing that hub keeps secret is for all of them."""
+    told = context.secrets.text(guidance(record.profile, record.context_hint, record.skills))
+    return f"{prompt}\n\n{told}" if told else prompt

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,8 +26,8 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import passes, shortage
-from hub.actors.session.agent_control import AgentControl, Surroundings
-from hub.actors.session.context import SessionContext, owner
+from hub.actors.session.agent_control import AgentControl
+from hub.actors.session.context import SessionContext, agent_meta, owner
 from hub.domain.contract import Contract, ContractInvalid, verify
 from hub.domain.detection.intel import CallEnd, Limits, Unreadable
 from hub.domain.event import Event, Record, Tag
@@ -254,69 +254,61 @@ _LIMITS = Limits(tail=8 * 1024 * 1024, seconds=_PATIENCE)
 as long as any that is read."""
 
 
-@attrs.frozen
-class Amending:
-    """Called whenever the agent of a dispatch was stopped and the work may go on without it."""
+async def amend(context: SessionContext, control: AgentControl, record: SessionRecord) -> None:
+    """Tell what the stream of the record's dispatch left out; of a store that cannot be read, why.
 
-    context: SessionContext
-    control: AgentControl
-
-    async def amend(self, record: SessionRecord) -> None:
-        """Tell what the stream of the record's dispatch left out; of a store that cannot be read, why."""
-        provider = self.context.providers.get(owner(record)[0])
-        if provider is None or not provider.untold or not (record.native_id and self.control.has_run(record)):
-            return
-        log: list[Record] = await call_until_answered(
-            self.context.events, EventsOfDispatch(record.dispatch_id, Tag.TOOL_RESULT)
+    Called whenever the agent of a dispatch was stopped and the work may go on without it.
+    """
+    provider = context.providers.get(owner(record)[0])
+    if provider is None or not provider.untold or not (record.native_id and control.has_run(record)):
+        return
+    log: list[Record] = await call_until_answered(
+        context.events, EventsOfDispatch(record.dispatch_id, Tag.TOOL_RESULT)
+    )
+    if not log:
+        return  # it has called no tool: there is nothing to tell
+    try:
+        ends = await _look(partial(_ends, provider.name, record.native_id, *control.surroundings(record)))
+    except (Unreadable, OSError, HubError, msgspec.DecodeError) as error:
+        await _say_amended(context, record, "unread", f"{_blind(provider)}: {error}")
+        return
+    found = amendments(log, ends, provider.untold)
+    if found:
+        await context.store.log([_amendment(context, record, event) for event in found])
+        await _say_amended(
+            context, record, "read", f"{provider.display_name}'s own session told {_sum(found)}"
         )
-        if not log:
-            return  # it has called no tool: there is nothing to tell
-        try:
-            ends = await self._look(provider.name, record)
-        except (Unreadable, OSError, HubError, msgspec.DecodeError) as error:
-            await self._say(record, "unread", f"{_blind(provider)}: {error}")
-            return
-        found = amendments(log, ends, provider.untold)
-        if found:
-            await self.context.store.log([self._logged(record, event) for event in found])
-            await self._say(record, "read", f"{provider.display_name}'s own session told {_sum(found)}")
-
-    async def _look(self, name: str, record: SessionRecord) -> Sequence[CallEnd]:
-        """How calls ended by the agent's own session.
-
-        Raises:
-            Unreadable: It is not there, is damaged, or takes too long.
-            OSError, HubError, msgspec.DecodeError: Nobody can know any more where it lies.
-        """
-        look = partial(_ends, name, record.native_id, self.control.surroundings(record))
-        with trio.move_on_after(_PATIENCE):
-            return await trio.to_thread.run_sync(look, abandon_on_cancel=True)
-        raise Unreadable(f"it took more than {_PATIENCE:g} s to read.")
-
-    def _logged(self, record: SessionRecord, event: Event) -> NewEvent:
-        """Redacted as all that an agent tells, and among the events of its dispatch."""
-        meta: Mapping[str, object] = self.context.secrets.value({
-            **event.meta,
-            "type": str(event.type),
-            "sessionId": record.session_id,
-            "provider": owner(record)[0],
-            "account": owner(record)[1],
-            "dispatchId": record.dispatch_id,
-        })  # fmt: skip
-        at_ms, key = int(self.context.clock() * 1000), f"amends:{event.meta['amends']}"
-        return NewEvent(str(event.tag), self.context.secrets.text(event.content), meta, at_ms, key, 0)
-
-    async def _say(self, record: SessionRecord, what: str, text: str) -> None:
-        await self.context.store.say(Tag.SYSTEM, text, source=f"amending:{what}:{record.dispatch_id}")
 
 
-def _ends(name: str, native_id: str, agent: Surroundings) -> Sequence[CallEnd]:
+async def _look(look: Callable[[], Sequence[CallEnd]]) -> Sequence[CallEnd]:
+    """How calls ended by the agent's own session.
+
+    Raises:
+        Unreadable: It is not there, is damaged, or takes too long.
+    """
+    with trio.move_on_after(_PATIENCE):
+        return await trio.to_thread.run_sync(look, abandon_on_cancel=True)
+    raise Unreadable(f"it took more than {_PATIENCE:g} s to read.")
+
+
+def _amendment(context: SessionContext, record: SessionRecord, event: Event) -> NewEvent:
+    """Redacted as all that an agent tells, and among the events of its dispatch."""
+    meta = context.secrets.value(agent_meta(record, event, record.dispatch_id))
+    at_ms, key = int(context.clock() * 1000), f"amends:{event.meta['amends']}"
+    return NewEvent(str(event.tag), context.secrets.text(event.content), meta, at_ms, key, 0)
+
+
+async def _say_amended(context: SessionContext, record: SessionRecord, what: str, text: str) -> None:
+    await context.store.say(Tag.SYSTEM, text, source=f"amending:{what}:{record.dispatch_id}")
+
+
+def _ends(name: str, native_id: str, env: Mapping[str, str], since_ns: int) -> Sequence[CallEnd]:
     """The same, in a thread."""
     from hub.io.stores import StoreFiles  # noqa: PLC0415  # most agents tell all in their stream
     from hub.providers import stores  # noqa: PLC0415  # as above
 
     files = StoreFiles(walk_seconds=_PATIENCE)
-    found = stores.search(files, agent.env.get("HOME", "/"), agent.env, agent.since_ns, only=[name])
+    found = stores.search(files, env.get("HOME", "/"), env, since_ns, only=[name])
     for hit in found.hits:
         if hit.session_id not in ("", native_id):
             continue

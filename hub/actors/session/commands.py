@@ -16,6 +16,7 @@ from pathlib import Path
 import attrs
 import trio
 
+from hub.actors.common.condition import beside
 from hub.actors.session.context import SessionContext
 from hub.domain.contract import Evidence, EvidenceKind
 from hub.domain.event import Tag
@@ -44,128 +45,121 @@ _NAMED = 5
 """Files left behind that are named."""
 
 
-@attrs.frozen
-class SettingUp:
-    """Done before the worktree counts as ready: after a crash it is done again."""
+async def set_up(context: SessionContext, record: SessionRecord) -> None:
+    """Bring the user's files, then run the setup; a program that acceptance wants and is not here is named.
 
-    context: SessionContext
+    Done before the worktree counts as ready: after a crash it is done again.
 
-    async def make_ready(self, record: SessionRecord) -> None:
-        """Bring the user's files, then run the setup; a program that acceptance wants and is not here is named.
+    Raises:
+        HubError: `setup_failed`, with the command and the end of its output; `interrupted`.
+    """
+    wanted = context.config.worktree
+    if wanted.copy or wanted.link:
+        await _bring(context, record)
+    if wanted.setup:
+        await _run_setup(context, record)
+    for command, shown in zip(record.verify, context.assertions(record), strict=True):
+        program = program_of(command)
+        if program and not which(program):
+            said = f"{program} is not on PATH, and an acceptance command begins with it: {shown}"
+            key = f"unproven:{record.session_id}:{program}"
+            await context.store.say(Tag.ERROR, said, source=key, command=shown)
 
-        Raises:
-            HubError: `setup_failed`, with the command and the end of its output; `interrupted`.
-        """
-        wanted = self.context.config.worktree
-        if wanted.copy or wanted.link:
-            await self._bring(record)
-        if wanted.setup:
-            await self._set_up(record)
-        for command, shown in zip(record.verify, self.context.assertions(record), strict=True):
-            program = program_of(command)
-            if program and not which(program):
-                said = f"{program} is not on PATH, and an acceptance command begins with it: {shown}"
-                key = f"unproven:{record.session_id}:{program}"
-                await self.context.store.say(Tag.ERROR, said, source=key, command=shown)
 
-    async def _set_up(self, record: SessionRecord) -> None:
-        wanted = self.context.config.worktree
-        worktree, root = Path(record.worktree), self.context.places.root
-        # No agent has worked yet: what no commit has and is not the user's, the setup has made, now or before a crash.
-        tops = {
-            *await committed_tops(root, record.branch),
-            *(os.fsencode(one.split("/")[0]) for one in wanted.apart),
-        }
-        for number, command in enumerate(wanted.setup):
-            await self._run(record, number, command)
-        after = await new_files(worktree, root=root)
-        note_made(self.context.places.kept_index(record.session_id), {}, after, tops)
+async def _run_setup(context: SessionContext, record: SessionRecord) -> None:
+    wanted = context.config.worktree
+    worktree, root = Path(record.worktree), context.places.root
+    # No agent has worked yet: what no commit has and is not the user's, the setup has made, now or before a crash.
+    tops = {
+        *await committed_tops(root, record.branch),
+        *(os.fsencode(one.split("/")[0]) for one in wanted.apart),
+    }
+    for number, command in enumerate(wanted.setup):
+        await _run(context, record, number, command)
+    after = await new_files(worktree, root=root)
+    note_made(context.places.kept_index(record.session_id), {}, after, tops)
 
-    async def _bring(self, record: SessionRecord) -> None:
-        """What is brought is noted first: there is no moment in which it could get into a snapshot."""
-        wanted, root = self.context.config.worktree, self.context.places.root
-        worktree, index = Path(record.worktree), self.context.places.kept_index(record.session_id)
-        noted = read(index).yours
-        paths = wanted.apart
-        again = frozenset(path for path in paths if path.encode() in noted)
-        # What the user has not cannot be brought: a file of that name is the agent's.
-        fresh = [path for path in paths if not _there(worktree / path) and _there(root / path)]
-        note_yours(index, [path.encode() for path in fresh])
-        copy, link = (tuple(path.rstrip("/") for path in some) for some in (wanted.copy, wanted.link))
-        brought = await trio.to_thread.run_sync(partial(bring, root, worktree, copy, link, again=again))
-        for words, names in (
-            ("copied from your folder", brought.copied),
-            ("linked to your folder", brought.linked),
-            ("not in your folder, and not brought", brought.missing),
-            ("in the worktree already, and not brought", brought.there),
-        ):
-            if names:
-                key = f"brought:{record.session_id}:{words}"
-                await self.context.store.say(Tag.SYSTEM, f"{words}: {', '.join(names)}", source=key)
 
-    async def _run(self, record: SessionRecord, number: int, command: str) -> None:
-        shown = self.context.secrets.text(command)
-        await self.context.store.say(Tag.SYSTEM, f"setup: {shown}", setup=shown)
-        failpoints.hit("setup.command")
-        result = await self.context.shared.unless_stopped(partial(self._followed, record, command, shown))
-        await self.context.store.note(
-            "setup",
-            f"setup:{record.session_id}:{number}:{result.exit_code}",
-            command=shown,
-            exitCode=result.exit_code,
-            timedOut=result.timed_out,
-        )
-        if result.exit_code == 0:
-            seconds = result.duration_ms / 1000
-            await self.context.store.say(Tag.SYSTEM, f"setup passed: {shown} ({seconds:.0f} s)", setup=shown)
-            return
-        limit = self.context.config.worktree.setup_timeout
-        how = f"took longer than {limit:g} s" if result.timed_out else f"ended with {_status(result)}"
-        end = self.context.secrets.text(clean(result.output[-_SCRUBBED:]))[-_TOLD:].strip()
-        raise HubError(Code.SETUP_FAILED, f"The setup command {shown!r} {how}.\n{end}".rstrip())
+async def _bring(context: SessionContext, record: SessionRecord) -> None:
+    """What is brought is noted first: there is no moment in which it could get into a snapshot."""
+    wanted, root = context.config.worktree, context.places.root
+    worktree, index = Path(record.worktree), context.places.kept_index(record.session_id)
+    noted = read(index).yours
+    paths = wanted.apart
+    again = frozenset(path for path in paths if path.encode() in noted)
+    # What the user has not cannot be brought: a file of that name is the agent's.
+    fresh = [path for path in paths if not _there(worktree / path) and _there(root / path)]
+    note_yours(index, [path.encode() for path in fresh])
+    copy, link = (tuple(path.rstrip("/") for path in some) for some in (wanted.copy, wanted.link))
+    brought = await trio.to_thread.run_sync(partial(bring, root, worktree, copy, link, again=again))
+    for words, names in (
+        ("copied from your folder", brought.copied),
+        ("linked to your folder", brought.linked),
+        ("not in your folder, and not brought", brought.missing),
+        ("in the worktree already, and not brought", brought.there),
+    ):
+        if names:
+            key = f"brought:{record.session_id}:{words}"
+            await context.store.say(Tag.SYSTEM, f"{words}: {', '.join(names)}", source=key)
 
-    async def _followed(self, record: SessionRecord, command: str, shown: str) -> CommandResult:
-        """Run it, and tell of whole lines while it runs."""
-        held, told = bytearray(), 0
 
-        async def publish(upto: int) -> None:
-            nonlocal told
-            lines = decode(bytes(held[:upto]))[: max(0, _LIVE - told)]
-            told += upto
-            del held[:upto]
-            if lines.strip():
-                with trio.CancelScope(shield=True):  # what is taken out of the buffer is told
-                    text = self.context.secrets.text(clean(lines)).rstrip()
-                    await self.context.store.say(Tag.SYSTEM, text, setup=shown, output=True)
+async def _run(context: SessionContext, record: SessionRecord, number: int, command: str) -> None:
+    shown = context.secrets.text(command)
+    await context.store.say(Tag.SYSTEM, f"setup: {shown}", setup=shown)
+    failpoints.hit("setup.command")
+    result = await context.shared.unless_stopped(partial(_followed, context, record, command, shown))
+    await context.store.note(
+        "setup",
+        f"setup:{record.session_id}:{number}:{result.exit_code}",
+        command=shown,
+        exitCode=result.exit_code,
+        timedOut=result.timed_out,
+    )
+    if result.exit_code == 0:
+        seconds = result.duration_ms / 1000
+        await context.store.say(Tag.SYSTEM, f"setup passed: {shown} ({seconds:.0f} s)", setup=shown)
+        return
+    limit = context.config.worktree.setup_timeout
+    how = f"took longer than {limit:g} s" if result.timed_out else f"ended with {_status(result)}"
+    end = context.secrets.text(clean(result.output[-_SCRUBBED:]))[-_TOLD:].strip()
+    raise HubError(Code.SETUP_FAILED, f"The setup command {shown!r} {how}.\n{end}".rstrip())
 
-        async def follow() -> None:
-            """A log that takes nothing now is no reason to stop a command."""
-            while True:
-                await trio.sleep(_PACE)
-                if (upto := held.rfind(b"\n") + 1) > 0:
-                    with contextlib.suppress(HubError):
-                        await publish(upto)
 
-        run = partial(
-            run_command,
-            command,
-            cwd=Path(record.worktree),
-            env=base_env(),
-            timeout=self.context.config.worktree.setup_timeout,
-            on_output=held.extend,
-        )
-        result: CommandResult | HubError
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(follow)
-            try:
-                result = await run()
-            except HubError as error:
-                result = error  # raised below, as itself and not as a group
-            nursery.cancel_scope.cancel(reason="it has ended")
-        if isinstance(result, HubError):
-            raise result
-        await publish(len(held))
-        return result
+async def _followed(
+    context: SessionContext, record: SessionRecord, command: str, shown: str
+) -> CommandResult:
+    """Run it, and tell of whole lines while it runs."""
+    held, told = bytearray(), 0
+
+    async def publish(upto: int) -> None:
+        nonlocal told
+        lines = decode(bytes(held[:upto]))[: max(0, _LIVE - told)]
+        told += upto
+        del held[:upto]
+        if lines.strip():
+            with trio.CancelScope(shield=True):  # what is taken out of the buffer is told
+                text = context.secrets.text(clean(lines)).rstrip()
+                await context.store.say(Tag.SYSTEM, text, setup=shown, output=True)
+
+    async def follow() -> None:
+        """A log that takes nothing now is no reason to stop a command."""
+        while True:
+            await trio.sleep(_PACE)
+            if (upto := held.rfind(b"\n") + 1) > 0:
+                with contextlib.suppress(HubError):
+                    await publish(upto)
+
+    run = partial(
+        run_command,
+        command,
+        cwd=Path(record.worktree),
+        env=base_env(),
+        timeout=context.config.worktree.setup_timeout,
+        on_output=held.extend,
+    )
+    result = await beside(run, follow)
+    await publish(len(held))
+    return result
 
 
 def _status(result: CommandResult, word: str = "exit status") -> str:
@@ -227,74 +221,67 @@ class GateResult:
         return "\n".join(f"$ {c.command}\n({c.how})\n{c.output[-2000:]}" for c in failed)
 
 
-@attrs.frozen
-class Acceptance:
-    """Runs the acceptance commands; the same tree gives the same results."""
+async def gate(context: SessionContext, record: SessionRecord, key: str) -> GateResult:
+    """Run every acceptance command in the worktree and put the results on record.
 
-    context: SessionContext
-
-    async def gate(self, record: SessionRecord, key: str) -> GateResult:
-        """Run every acceptance command in the worktree and put the results on record.
-
-        The tree is hashed *after* the commands ran: what they changed is part of what is judged.
-        """
-        checks: list[Check] = []
-        worktree, root = Path(record.worktree), self.context.places.root
-        before = await new_files(worktree, root=root)
-        commands = zip(record.verify, self.context.assertions(record), strict=True)
-        for number, (command, shown) in enumerate(commands):
-            await self.context.store.say(
-                Tag.SYSTEM, f"verify: {shown}", source=f"{key}:{number}:start", command=shown
-            )
-            check = await self._check(record, command, shown)
-            checks.append(attrs.evolve(check, source=await self._told(check)))
-        # What they have made besides is no work of the agent's.
-        after = await new_files(worktree, root=root)
-        note_left(self.context.places.kept_index(record.session_id), before, after)
-        tree = await git.tree_hash(worktree, root=root)
-        for check in checks:
-            await self.context.store.note(
-                "verify",
-                f"{key}:{check.command}:{check.exit_code}:{tree}",
-                command=check.command,
-                exitCode=check.exit_code,
-                passed=check.passed,
-                timedOut=check.timed_out,
-                tree=tree,
-                changed=list(check.changed),
-            )
-        return GateResult(tuple(checks), tree)
-
-    async def _check(self, record: SessionRecord, command: str, shown: str) -> Check:
-        changed = await self._changed(record, command)
-        timeout = self.context.config.session.verify_timeout
-        run = partial(run_command, command, cwd=Path(record.worktree), timeout=timeout)
-        result = await self.context.shared.unless_stopped(run)
-        # Only its end is shown; what is cut off before it is more than any secret's length.
-        output = self.context.secrets.text(result.output[-_SCRUBBED:])[-_SHOWN:]
-        how = f"took longer than {timeout:g} s" if result.timed_out else _status(result, "exit")
-        return Check(
-            shown, result.exit_code, output, result.duration_ms, result.timed_out, how, changed=changed
-        )
-
-    async def _told(self, check: Check) -> int:
-        """Puts the result on record; the id of its event."""
-        verdict = "passed" if check.passed else f"failed ({check.how})"
-        doubt = f" (changed since the start: {', '.join(check.changed)})" if check.changed else ""
-        return await self.context.store.say(
-            Tag.SYSTEM if check.passed else Tag.ERROR,
-            f"verify {verdict}: {check.command}{doubt}",
+    The tree is hashed *after* the commands ran: what they changed is part of what is judged.
+    """
+    checks: list[Check] = []
+    worktree, root = Path(record.worktree), context.places.root
+    before = await new_files(worktree, root=root)
+    commands = zip(record.verify, context.assertions(record), strict=True)
+    for number, (command, shown) in enumerate(commands):
+        await context.store.say(Tag.SYSTEM, f"verify: {shown}", source=f"{key}:{number}:start", command=shown)
+        check = await _check(context, record, command, shown)
+        checks.append(attrs.evolve(check, source=await _told(context, check)))
+    # What they have made besides is no work of the agent's.
+    after = await new_files(worktree, root=root)
+    note_left(context.places.kept_index(record.session_id), before, after)
+    tree = await git.tree_hash(worktree, root=root)
+    for check in checks:
+        await context.store.note(
+            "verify",
+            f"{key}:{check.command}:{check.exit_code}:{tree}",
             command=check.command,
             exitCode=check.exit_code,
-            output=check.output,
-            durationMs=check.duration_ms,
-            changed=list(check.changed) or None,
+            passed=check.passed,
+            timedOut=check.timed_out,
+            tree=tree,
+            changed=list(check.changed),
         )
+    return GateResult(tuple(checks), tree)
 
-    async def _changed(self, record: SessionRecord, command: str) -> tuple[str, ...]:
-        """What the command is made of and the session has changed: it judges all the same, and that is said beside it."""
-        root, worktree = self.context.places.root, Path(record.worktree)
-        return await changed_since_start(root, worktree, record.session_id, record.base, orders_of(command))
+
+async def _check(context: SessionContext, record: SessionRecord, command: str, shown: str) -> Check:
+    changed = await _changed(context, record, command)
+    timeout = context.config.session.verify_timeout
+    run = partial(run_command, command, cwd=Path(record.worktree), timeout=timeout)
+    result = await context.shared.unless_stopped(run)
+    # Only its end is shown; what is cut off before it is more than any secret's length.
+    output = context.secrets.text(result.output[-_SCRUBBED:])[-_SHOWN:]
+    how = f"took longer than {timeout:g} s" if result.timed_out else _status(result, "exit")
+    return Check(shown, result.exit_code, output, result.duration_ms, result.timed_out, how, changed=changed)
+
+
+async def _told(context: SessionContext, check: Check) -> int:
+    """Puts the result on record; the id of its event."""
+    verdict = "passed" if check.passed else f"failed ({check.how})"
+    doubt = f" (changed since the start: {', '.join(check.changed)})" if check.changed else ""
+    return await context.store.say(
+        Tag.SYSTEM if check.passed else Tag.ERROR,
+        f"verify {verdict}: {check.command}{doubt}",
+        command=check.command,
+        exitCode=check.exit_code,
+        output=check.output,
+        durationMs=check.duration_ms,
+        changed=list(check.changed) or None,
+    )
+
+
+async def _changed(context: SessionContext, record: SessionRecord, command: str) -> tuple[str, ...]:
+    """What the command is made of and the session has changed: it judges all the same, and that is said beside it."""
+    root, worktree = context.places.root, Path(record.worktree)
+    return await changed_since_start(root, worktree, record.session_id, record.base, orders_of(command))
 
 
 async def publish_left(context: SessionContext, paths: Sequence[str]) -> None:

@@ -16,13 +16,13 @@ import attrs
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.condition import Condition
+from hub.actors.common.condition import Condition, beside
 from hub.actors.common.crash_loop import CrashLoopGuard
 from hub.actors.common.secrets import Keys, Secrets
 from hub.actors.session.store import SessionStore
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
-from hub.domain.event import Record
+from hub.domain.event import Event, Record
 from hub.domain.handoff import State
 from hub.domain.quota.window import QuotaReading
 from hub.domain.session import ErrorNote, SessionRecord
@@ -138,25 +138,14 @@ class SharedState(Condition):
         Raises:
             HubError: `interrupted`; the stop is still to be done. Or what the work raises.
         """
-        done: list[T] = []
-        failed: list[HubError] = []
 
-        async def watch(scope: trio.CancelScope) -> None:
+        async def watch() -> None:
             await self.wait_for(lambda: self.stopping)
             scope.cancel(reason="the session is to stop")
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(watch, nursery.cancel_scope)
-            try:
-                done.append(await work())
-            except HubError as error:
-                failed.append(error)  # raised below, as itself and not as a group
-            nursery.cancel_scope.cancel(reason="done")
-        if failed:
-            raise failed[0]
-        if not done:
-            raise HubError(Code.INTERRUPTED, "The session is being stopped.")
-        return done[0]
+        with trio.CancelScope() as scope:
+            return await beside(work, watch)
+        raise HubError(Code.INTERRUPTED, "The session is being stopped.")
 
 
 @attrs.define
@@ -232,6 +221,13 @@ def owner(record: SessionRecord) -> tuple[str, str]:
     if receiver is not None and record.state in (State.DISPATCHED, State.RESUMING):
         return receiver.provider, receiver.account
     return record.provider, record.account
+
+
+def agent_meta(record: SessionRecord, event: Event, dispatch_id: str) -> dict[str, object]:
+    """What the log has of an agent's event beside its words."""
+    provider, account = owner(record)
+    whose = {"provider": provider, "account": account, "dispatchId": dispatch_id}
+    return {**event.meta, "type": str(event.type), "sessionId": record.session_id, **whose}
 
 
 def unknown_agent(name: str) -> HubError:

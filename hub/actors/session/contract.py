@@ -78,83 +78,91 @@ class IntentSource(StrEnum):
     """The events themselves: the graph did not answer, or has not read the session from its task on."""
 
 
-@attrs.frozen
-class Drafting:
-    """Drafts; the same record, log and tree give the same contract."""
+async def draft_contract(
+    context: SessionContext,
+    chronicler: Chronicler,
+    record: SessionRecord,
+    target: Target,
+    gate: GateResult | None,
+) -> tuple[Contract, IntentSource]:
+    """The unsigned contract, derived from what is on record, and where its intent was found.
 
-    context: SessionContext
-    chronicler: Chronicler
+    The same record, log and tree give the same contract.
+    """
+    intent, source = await intent_of(context, chronicler, record)
+    chronicle = await chronicler.whole(record)
+    head = await call_until_answered(context.audit, GetAuditHead())
+    work, words = await _work_of(context, record), chronicle.words()
+    claims = claims_of(words)
+    known = Contract(
+        contract_id=contract_id(record),
+        session_id=record.session_id,
+        task_id=record.task_id,
+        task_goal=context.task(record),
+        snapshot_commit_sha=record.snapshot_sha,
+        acceptance_assertions=context.assertions(record),
+        file_manifest=work.files,
+        audit=Anchor(head.seq, head.hash),
+        handoff_id=record.handoff_id,
+        created_at=record.at,
+        from_provider=record.provider,
+        to_provider=target.provider,
+    )
+    made = draft(
+        known,
+        intent,
+        verify_evidence=_verified(record, gate),
+        more_evidence=(*words, *change_evidence(work.changes)),
+        claims=claims,
+        skills=chronicle.subject.skills,
+        proofs=await proofs(
+            context.places.root,
+            record.snapshot_sha,
+            record.handoff.snapshot_tree,
+            [item.text for item in (*intent.do_not_redo, *claims)],
+            work.files,
+            verified=gate is not None and bool(gate.checks) and gate.passed,
+        ),
+    )
+    return made, source
 
-    async def contract(
-        self, record: SessionRecord, target: Target, gate: GateResult | None
-    ) -> tuple[Contract, IntentSource]:
-        """The unsigned contract, derived from what is on record, and where its intent was found."""
-        intent, source = await self.intent(record)
-        chronicle = await self.chronicler.whole(record)
-        head = await call_until_answered(self.context.audit, GetAuditHead())
-        work, words = await self._work(record), chronicle.words()
-        claims = claims_of(words)
-        made = draft(
-            intent,
-            contract_id=contract_id(record),
-            session_id=record.session_id,
-            task_id=record.task_id,
-            task_goal=self.context.task(record),
-            snapshot_commit_sha=record.snapshot_sha,
-            acceptance_assertions=self.context.assertions(record),
-            file_manifest=work.files,
-            verify_evidence=_verified(record, gate),
-            more_evidence=(*words, *change_evidence(work.changes)),
-            claims=claims,
-            skills=chronicle.subject.skills,
-            proofs=await proofs(
-                self.context.places.root,
-                record.snapshot_sha,
-                record.handoff.snapshot_tree,
-                [item.text for item in (*intent.do_not_redo, *claims)],
-                work.files,
-                verified=gate is not None and bool(gate.checks) and gate.passed,
-            ),
-            audit=Anchor(head.seq, head.hash),
-            handoff_id=record.handoff_id,
-            created_at=record.at,
-            from_provider=record.provider,
-            to_provider=target.provider,
-        )
-        return made, source
 
-    async def intent(self, record: SessionRecord) -> tuple[Intent, IntentSource]:
-        """The intent block as of the log's last event, and where it was found."""
-        drawn = await self._drawn(record)
-        if drawn is not None:
-            return drawn, IntentSource.GRAPH
-        chronicle = await self.chronicler.whole(record)
-        return await trio.to_thread.run_sync(chronicle.intent), IntentSource.LOG
+async def intent_of(
+    context: SessionContext, chronicler: Chronicler, record: SessionRecord
+) -> tuple[Intent, IntentSource]:
+    """The intent block as of the log's last event, and where it was found."""
+    drawn = await _drawn(context, record)
+    if drawn is not None:
+        return drawn, IntentSource.GRAPH
+    chronicle = await chronicler.whole(record)
+    return await trio.to_thread.run_sync(chronicle.intent), IntentSource.LOG
 
-    async def _drawn(self, record: SessionRecord) -> Intent | None:
-        """Out of the graph's nodes; None where they are not to be had, or are of a task that is told otherwise by now."""
-        upto = await call_until_answered(self.context.events, EventsHead())
-        question = DrawIntent(record.session_id, upto)
-        found = await call_or_none(self.context.knowledge, question, _GRAPH_PATIENCE)
-        task = self.context.task(record)
-        return found if found is not None and found.initial_prompt == (task or found.initial_prompt) else None
 
-    async def _work(self, record: SessionRecord) -> _Work:
-        """The files of the work, their names redacted."""
-        root, sha, work = self.context.places.root, record.snapshot_sha, _Work()
+async def _drawn(context: SessionContext, record: SessionRecord) -> Intent | None:
+    """Out of the graph's nodes; None where they are not to be had, or are of a task that is told otherwise by now."""
+    upto = await call_until_answered(context.events, EventsHead())
+    question = DrawIntent(record.session_id, upto)
+    found = await call_or_none(context.knowledge, question, _GRAPH_PATIENCE)
+    task = context.task(record)
+    return found if found is not None and found.initial_prompt == (task or found.initial_prompt) else None
 
-        async def files() -> None:
-            work.files, _ = await manifest(root, record.base, sha)
 
-        async def changes() -> None:
-            work.changes = await changed_lines(root, record.session_id, record.base, sha)
+async def _work_of(context: SessionContext, record: SessionRecord) -> _Work:
+    """The files of the work, their names redacted."""
+    root, sha, work = context.places.root, record.snapshot_sha, _Work()
 
-        await together(files, changes)
-        hide = self.context.secrets.events().text
-        if hide(names := "\n".join(entry.path for entry in work.files)) != names:
-            work.files = tuple(attrs.evolve(entry, path=hide(entry.path)) for entry in work.files)
-            work.changes = tuple((hide(path), how) for path, how in work.changes)
-        return work
+    async def files() -> None:
+        work.files, _ = await manifest(root, record.base, sha)
+
+    async def changes() -> None:
+        work.changes = await changed_lines(root, record.session_id, record.base, sha)
+
+    await together(files, changes)
+    hide = context.secrets.events().text
+    if hide(names := "\n".join(entry.path for entry in work.files)) != names:
+        work.files = tuple(attrs.evolve(entry, path=hide(entry.path)) for entry in work.files)
+        work.changes = tuple((hide(path), how) for path, how in work.changes)
+    return work
 
 
 def contract_id(record: SessionRecord) -> str:
@@ -174,48 +182,40 @@ _GOAL = 2_000
 """Letters of the task before that the brief repeats."""
 
 
-@attrs.frozen
-class Following:
-    """Of one session that has ended."""
+async def follow_up(context: SessionContext, chronicler: Chronicler, order: DraftFollowUp) -> FollowUp:
+    """Write the signed contract that the new session's first agent is given; doing it again writes the same.
 
-    context: SessionContext
-    drafting: Drafting
-
-    async def draft(self, order: DraftFollowUp) -> FollowUp:
-        """Write the signed contract that the new session's first agent is given; doing it again writes the same.
-
-        Raises:
-            HubError: `session_already_running`: it has not ended. `no_contract`... what a disk can refuse.
-        """
-        context = self.context
-        record = context.store.now
-        if record.session_state.active:
-            hint = f"Reply to it, or end it first: hub stop {record.session_id}"
-            raise HubError(Code.SESSION_ALREADY_RUNNING, f"Session {record.session_id} works.", hint=hint)
-        if not record.snapshot_sha:
-            detail = f"Session {record.session_id} ended before there was any work to go on with."
-            raise HubError(Code.INVALID, detail, hint='Start anew: hub run "task"')
-        made, _ = await self.drafting.contract(record, Target("", ""), None)
-        before = f"The task before this one: {clip(context.task(record), _GOAL)}"
-        contract = sign(
-            attrs.evolve(
-                made,
-                contract_id=f"c-{order.new_id}",
-                session_id=order.new_id,
-                task_goal=context.secrets.text(order.task),
-                acceptance_assertions=tuple(map(context.secrets.text, order.verify)),
-                evidence=(Evidence(EvidenceKind.DECIDED, before, 0), *made.evidence),
-                handoff_id="",
-                created_at=iso(context.clock()),
-            ),
-            context.keys.contract,
-        )
-        file = context.places.below(context.places.adopted_json(order.new_id))
-        data, text = encode(contract), render_envelope(contract, file=file)
-        refuse_known_secrets(context, data.decode(), text)
-        write_atomic(context.places.adopted_json(order.new_id), data)
-        write_atomic(context.places.adopted_md(order.new_id), text.encode())
-        return FollowUp(base=record.base, first=record.snapshot_sha)
+    Raises:
+        HubError: `session_already_running`: it has not ended. `no_contract`... what a disk can refuse.
+    """
+    record = context.store.now
+    if record.session_state.active:
+        hint = f"Reply to it, or end it first: hub stop {record.session_id}"
+        raise HubError(Code.SESSION_ALREADY_RUNNING, f"Session {record.session_id} works.", hint=hint)
+    if not record.snapshot_sha:
+        detail = f"Session {record.session_id} ended before there was any work to go on with."
+        raise HubError(Code.INVALID, detail, hint='Start anew: hub run "task"')
+    made, _ = await draft_contract(context, chronicler, record, Target("", ""), None)
+    before = f"The task before this one: {clip(context.task(record), _GOAL)}"
+    contract = sign(
+        attrs.evolve(
+            made,
+            contract_id=f"c-{order.new_id}",
+            session_id=order.new_id,
+            task_goal=context.secrets.text(order.task),
+            acceptance_assertions=tuple(map(context.secrets.text, order.verify)),
+            evidence=(Evidence(EvidenceKind.DECIDED, before, 0), *made.evidence),
+            handoff_id="",
+            created_at=iso(context.clock()),
+        ),
+        context.keys.contract,
+    )
+    file = context.places.below(context.places.adopted_json(order.new_id))
+    data, text = encode(contract), render_envelope(contract, file=file)
+    refuse_known_secrets(context, data.decode(), text)
+    write_atomic(context.places.adopted_json(order.new_id), data)
+    write_atomic(context.places.adopted_md(order.new_id), text.encode())
+    return FollowUp(base=record.base, first=record.snapshot_sha)
 
 
 async def warn_of_secrets(context: SessionContext, record: SessionRecord, target: Target) -> None:
@@ -265,58 +265,51 @@ _REFUSED = (
 _LIMIT = 64 * 1024 * 1024
 
 
-@attrs.frozen
-class Signed:
-    """The contract of the handoff under way."""
+async def current_contract(context: SessionContext) -> JsonObject:
+    """The contract on disk as JSON, if hub has signed it for this project's session and nothing newer is on record.
 
-    context: SessionContext
+    Raises:
+        HubError: `not_found`, `contract_invalid`.
+    """
+    try:
+        data = await trio.to_thread.run_sync(read_bounded, context.places.envelope_json, _LIMIT)
+    except FileNotFoundError:
+        raise HubError(Code.NOT_FOUND, "There is no contract yet.", hint=_WHEN) from None
+    try:
+        contract = verify(data, context.keys.contract)
+        await _insist_bound(context, contract, data)
+    except ContractInvalid as error:
+        raise HubError(error.code, error.detail, hint=_REFUSED, **error.extra) from error
+    if (record := context.store.record) is not None and record.session_id != contract.session_id:
+        raise HubError(Code.NOT_FOUND, "This session has no contract yet.", hint=_WHEN)
+    shown: JsonObject = context.secrets.value(msgspec.json.decode(data))
+    return shown
 
-    async def current(self) -> JsonObject:
-        """The contract on disk as JSON, if hub has signed it for this project's session and nothing newer is on record.
 
-        Raises:
-            HubError: `not_found`, `contract_invalid`.
-        """
-        try:
-            data = await trio.to_thread.run_sync(read_bounded, self.context.places.envelope_json, _LIMIT)
-        except FileNotFoundError:
-            raise HubError(Code.NOT_FOUND, "There is no contract yet.", hint=_WHEN) from None
-        try:
-            contract = verify(data, self.context.keys.contract)
-            await self._bound(contract, data)
-        except ContractInvalid as error:
-            raise HubError(error.code, error.detail, hint=_REFUSED, **error.extra) from error
-        if (record := self.context.store.record) is not None and record.session_id != contract.session_id:
-            raise HubError(Code.NOT_FOUND, "This session has no contract yet.", hint=_WHEN)
-        shown: JsonObject = self.context.secrets.value(msgspec.json.decode(data))
-        return shown
+async def _insist_bound(context: SessionContext, contract: Contract, data: bytes) -> None:
+    """Of this project: it keeps the snapshot of the contract's handoff; and the one on record, where there is one."""
+    snapshot = contract.snapshot_commit_sha
+    if await git.kept_snapshot(context.places.root, contract.session_id, contract.handoff_id) != snapshot:
+        raise ContractInvalid(Refusal.WRONG_BINDING, "it is of another project, or its snapshot is gone")
+    record = context.store.record
+    if record is None or record.session_id != contract.session_id or not record.handoff.contract_id:
+        return
+    if record.handoff.contract_id != contract.contract_id:
+        raise ContractInvalid(Refusal.WRONG_BINDING, "it is an older one than the session's newest")
+    if hashlib.sha256(data).hexdigest() != record.handoff.contract_sha256:
+        raise ContractInvalid(Refusal.WRONG_BINDING, "it is not the one on record")
 
-    async def _bound(self, contract: Contract, data: bytes) -> None:
-        """Of this project: it keeps the snapshot of the contract's handoff; and the one on record, where there is one."""
-        snapshot = contract.snapshot_commit_sha
-        if (
-            await git.kept_snapshot(self.context.places.root, contract.session_id, contract.handoff_id)
-            != snapshot
-        ):
-            raise ContractInvalid(Refusal.WRONG_BINDING, "it is of another project, or its snapshot is gone")
-        record = self.context.store.record
-        if record is None or record.session_id != contract.session_id or not record.handoff.contract_id:
-            return
-        if record.handoff.contract_id != contract.contract_id:
-            raise ContractInvalid(Refusal.WRONG_BINDING, "it is an older one than the session's newest")
-        if hashlib.sha256(data).hexdigest() != record.handoff.contract_sha256:
-            raise ContractInvalid(Refusal.WRONG_BINDING, "it is not the one on record")
 
-    def contract(self, record: SessionRecord) -> Contract:
-        """The contract on disk, if it is the one this handoff signed.
+def signed_contract(context: SessionContext, record: SessionRecord) -> Contract:
+    """The contract on disk, if it is the one this handoff signed.
 
-        Raises:
-            HubError: `contract_invalid`; it must not be given to anybody.
-        """
-        return verify(
-            read_bounded(self.context.places.envelope_json, _LIMIT),
-            self.context.keys.contract,
-            session_id=record.session_id,
-            handoff_id=record.handoff_id,
-            snapshot=record.snapshot_sha,
-        )
+    Raises:
+        HubError: `contract_invalid`; it must not be given to anybody.
+    """
+    return verify(
+        read_bounded(context.places.envelope_json, _LIMIT),
+        context.keys.contract,
+        session_id=record.session_id,
+        handoff_id=record.handoff_id,
+        snapshot=record.snapshot_sha,
+    )

@@ -17,11 +17,8 @@ from hub.actors.common.transient import passes, shortage
 from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import Allotting, BudgetWatch, start_handoff
-from hub.actors.session.assignment_builder import AssignmentBuilder
-from hub.actors.session.chronicle import Amending, Chronicler, Scores
-from hub.actors.session.commands import Acceptance, SettingUp
+from hub.actors.session.chronicle import Chronicler, Scores
 from hub.actors.session.context import PendingCommand, SessionContext
-from hub.actors.session.contract import Drafting, Following, Signed
 from hub.actors.session.ending import SessionEnding
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.permission_broker import PermissionBroker
@@ -53,10 +50,8 @@ class Driver:
     handoff: HandoffSteps
     ending: SessionEnding
     broker: PermissionBroker
-    starting: Starting
     chronicler: Chronicler
     scores: Scores
-    following: Following
     _told: Code | None = None
 
     async def run(self) -> None:
@@ -118,7 +113,7 @@ class Driver:
             await self.context.secrets.arm()
             await self.context.store.publish()
             if not record.previous:
-                await self.starting.publish(record)
+                await _publish_start(self.context, record)
             return
         if self.context.shared.stopping:
             await self.ending.stopped(record, "user")
@@ -192,37 +187,33 @@ class Driver:
         )
 
 
-@attrs.frozen
-class Starting:
-    """Said when the first record is told."""
+async def _publish_start(context: SessionContext, record: SessionRecord) -> None:
+    """What the user has to know of a session that begins; each is said once, however often this is called."""
+    await _publish_detection(context)
+    await _publish_left_out(context, record)
+    if record.wait and not record.attempt:
+        key, until = f"waits:{record.session_id}", iso(record.wait.until)
+        await context.store.say(Tag.WAITING, record.wait.reason, source=key, until=until)
 
-    context: SessionContext
 
-    async def publish(self, record: SessionRecord) -> None:
-        """What the user has to know of a session that begins; each is said once, however often this is called."""
-        await self._publish_detection()
-        await self._publish_left_out(record)
-        if record.wait and not record.attempt:
-            key, until = f"waits:{record.session_id}", iso(record.wait.until)
-            await self.context.store.say(Tag.WAITING, record.wait.reason, source=key, until=until)
+async def _publish_detection(context: SessionContext) -> None:
+    """Rules go on alone where there is no detection engine; never without a word."""
+    trouble = context.detection.trouble
+    if trouble:
+        key = f"detection:{context.store.now.session_id}"
+        msg = f"no detection engine: only hub's own rules look for secrets nobody told hub ({trouble})"
+        await context.store.say(Tag.SYSTEM, msg, source=key, hint=views.NO_ENGINE)
 
-    async def _publish_detection(self) -> None:
-        """Rules go on alone where there is no detection engine; never without a word."""
-        trouble = self.context.detection.trouble
-        if trouble:
-            key = f"detection:{self.context.store.now.session_id}"
-            msg = f"no detection engine: only hub's own rules look for secrets nobody told hub ({trouble})"
-            await self.context.store.say(Tag.SYSTEM, msg, source=key, hint=views.NO_ENGINE)
 
-    async def _publish_left_out(self, record: SessionRecord) -> None:
-        """An agent that is there and does not take part is told of, once a session."""
-        for out in record.left_out:
-            several = len(self.context.config.accounts(out.provider)) > 1
-            who = f"{out.provider}/{out.account}" if several else out.provider
-            key = f"left-out:{record.session_id}:{out.provider}/{out.account}"
-            msg = f"{who} is left out of the chain: {out.reason}. {out.hint}".rstrip()
-            more = {"leftOut": who, "named": out.provider in _before(record) or None}
-            await self.context.store.say(Tag.SYSTEM, msg, source=key, hint=out.hint, **more)
+async def _publish_left_out(context: SessionContext, record: SessionRecord) -> None:
+    """An agent that is there and does not take part is told of, once a session."""
+    for out in record.left_out:
+        several = len(context.config.accounts(out.provider)) > 1
+        who = f"{out.provider}/{out.account}" if several else out.provider
+        key = f"left-out:{record.session_id}:{out.provider}/{out.account}"
+        msg = f"{who} is left out of the chain: {out.reason}. {out.hint}".rstrip()
+        more = {"leftOut": who, "named": out.provider in _before(record) or None}
+        await context.store.say(Tag.SYSTEM, msg, source=key, hint=out.hint, **more)
 
 
 def _before(record: SessionRecord) -> tuple[str, ...]:
@@ -241,34 +232,19 @@ def hire(context: SessionContext, adapters: DynamicHandle, adapter_spec: Adapter
     """
     control = AgentControl(context, adapters, adapter_spec)
     chronicler = Chronicler(context)
-    routing, builder, broker = (
-        Routing(context),
-        AssignmentBuilder(context),
-        PermissionBroker(context, control),
-    )
-    acceptance, scores, signed = Acceptance(context), Scores(context, chronicler), Signed(context)
-    amending = Amending(context, control)
-    drafting = Drafting(context, chronicler)
+    routing, broker = Routing(context), PermissionBroker(context, control)
+    scores = Scores(context, chronicler)
     handoff = HandoffSteps(
         context,
         control,
         routing,
-        builder,
-        acceptance,
         broker,
         WorktreeCheck(context.places.root),
-        signed,
-        amending,
-        drafting,
+        chronicler,
         scores,
     )
-    ending = SessionEnding(context, control, routing, acceptance, handoff, scores)
+    ending = SessionEnding(context, control, routing, handoff, scores)
     allotting = Allotting(context, routing, broker)
     spending = BudgetWatch(context, control, broker)
-    work = SessionWork(
-        context, control, routing, builder, ending, allotting, amending, SettingUp(context), spending
-    )
-    following = Following(context, drafting)
-    return Driver(
-        context, control, work, handoff, ending, broker, Starting(context), chronicler, scores, following
-    )
+    work = SessionWork(context, control, routing, ending, allotting, spending)
+    return Driver(context, control, work, handoff, ending, broker, chronicler, scores)

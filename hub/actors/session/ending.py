@@ -18,7 +18,7 @@ from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import start_handoff
 from hub.actors.session.chronicle import Scores
-from hub.actors.session.commands import Acceptance, GateResult
+from hub.actors.session.commands import GateResult, gate
 from hub.actors.session.context import SessionContext
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.routing import Routing
@@ -39,7 +39,6 @@ class SessionEnding:
     context: SessionContext
     control: AgentControl
     routing: Routing
-    acceptance: Acceptance
     handoff: HandoffSteps
     scores: Scores
 
@@ -49,20 +48,20 @@ class SessionEnding:
         if not record.verify:
             await self.finish(record, SessionState.COMPLETED, verified=False)
             return
-        gate = await self.acceptance.gate(record, f"final:{record.dispatch_id}")
-        if gate.passed:
+        result = await gate(self.context, record, f"final:{record.dispatch_id}")
+        if result.passed:
             await self.finish(record, SessionState.COMPLETED, verified=True)
             return
         if (
             record.repairs < self.context.config.session.verify_tries
             and record.provider in self.context.providers
         ):
-            await self._give_back(record, gate)
+            await self._give_back(record, result)
             return
-        error = HubError(Code.VERIFY_FAILED, f"The acceptance commands failed.\n{gate.text()}")
+        error = HubError(Code.VERIFY_FAILED, f"The acceptance commands failed.\n{result.text()}")
         await self._retry_elsewhere(record, error)
 
-    async def _give_back(self, record: SessionRecord, gate: GateResult) -> None:
+    async def _give_back(self, record: SessionRecord, result: GateResult) -> None:
         """The same agent gets its work back, in its own session, with the end of what the commands said.
 
         That it was given back is told under the dispatch that was refused, and on record before the next one starts.
@@ -80,7 +79,7 @@ class SessionEnding:
             session_state=SessionState.RUNNING,
             dispatch_id="",
             repairs=tries,
-            correction=correction(gate.refused()),
+            correction=correction(result.refused()),
         )
         failpoints.hit("repair.given")
 

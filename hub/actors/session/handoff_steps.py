@@ -18,11 +18,17 @@ from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import UNAUDITED, passes
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import tell_wait
-from hub.actors.session.assignment_builder import AssignmentBuilder
-from hub.actors.session.chronicle import Amending, Scores
-from hub.actors.session.commands import Acceptance, GateResult, publish_left
+from hub.actors.session.assignment_builder import assignment_of
+from hub.actors.session.chronicle import Chronicler, Scores, amend
+from hub.actors.session.commands import GateResult, gate, publish_left
 from hub.actors.session.context import LiveAgent, SessionContext, owner, unknown_agent
-from hub.actors.session.contract import Drafting, Signed, contract_id, refuse_known_secrets, warn_of_secrets
+from hub.actors.session.contract import (
+    contract_id,
+    draft_contract,
+    refuse_known_secrets,
+    signed_contract,
+    warn_of_secrets,
+)
 from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
 from hub.actors.session.store import effect
@@ -65,13 +71,9 @@ class HandoffSteps:
     context: SessionContext
     control: AgentControl
     routing: Routing
-    builder: AssignmentBuilder
-    acceptance: Acceptance
     broker: PermissionBroker
     check: WorktreeCheck
-    signed: Signed
-    amending: Amending
-    drafting: Drafting
+    chronicler: Chronicler
     scores: Scores
 
     async def step(self, record: SessionRecord) -> None:
@@ -97,7 +99,7 @@ class HandoffSteps:
         effect(State.PAUSING, "mid")
         await self.control.stop("handoff")
         await self.control.release()
-        await self.amending.amend(record)
+        await amend(self.context, self.control, record)
         snapshot = await self.snapshot(record, record.handoff_id)
         effect(State.PAUSING, "done")
         await self.context.store.advance(
@@ -143,7 +145,9 @@ class HandoffSteps:
         return snapshot
 
     async def _snapshotted(self, record: SessionRecord) -> None:
-        gate = await self.acceptance.gate(record, f"gate:{record.handoff_id}") if record.verify else None
+        result = None
+        if record.verify:
+            result = await gate(self.context, record, f"gate:{record.handoff_id}")
         found = await self._somebody(record)
         if found is None:
             return
@@ -152,7 +156,7 @@ class HandoffSteps:
 
         async def write() -> None:
             nonlocal digest
-            digest = await self._write_contract(record, target, gate)
+            digest = await self._write_contract(record, target, result)
 
         # The acceptance commands are over and no agent runs: nothing moves in the worktree until the dispatch.
         await together(
@@ -167,10 +171,10 @@ class HandoffSteps:
             handoff=attrs.evolve(handoff, contract_id=contract_id(record), contract_sha256=digest),
         )
 
-    async def _write_contract(self, record: SessionRecord, target: Target, gate: GateResult | None) -> str:
+    async def _write_contract(self, record: SessionRecord, target: Target, result: GateResult | None) -> str:
         """Build, sign and write the contract; it is on the audit log when its SHA-256 is returned."""
         await self.scores.settle()  # the contract that is there is what the last handoff's score is made of
-        made, source = await self.drafting.contract(record, target, gate)
+        made, source = await draft_contract(self.context, self.chronicler, record, target, result)
         contract = sign(made, self.context.keys.contract)
         effect(State.SNAPSHOTTED, "mid")
         data, text = encode(contract), self._brief(contract)
@@ -188,7 +192,7 @@ class HandoffSteps:
         return digest
 
     async def _envelope_built(self, record: SessionRecord) -> None:
-        self.signed.contract(record)
+        signed_contract(self.context, record)
         effect(State.ENVELOPE_BUILT, "mid")
         target, passed = record.handoff.receiver, record.handoff.passed
         if target is None or await self.routing.is_shut(target):
@@ -250,13 +254,15 @@ class HandoffSteps:
         )
 
     async def _dispatched(self, record: SessionRecord) -> None:
-        contract = self.signed.contract(record)
+        contract = signed_contract(self.context, record)
         provider, account = owner(record)
         receiver = attrs.evolve(record, provider=provider, account=account, native_id="")
         # Rendered again from what was verified: the Markdown file on disk is for people and could have been changed.
         text = self._brief(contract)
         path = self.context.places.run_dir / record.dispatch_id / "envelope.md"
-        assignment = self.builder.receiver(receiver, receiver_prompt(contract), text, path)
+        assignment = assignment_of(
+            self.context, receiver, receiver_prompt(contract), envelope=text, path=path
+        )
         note = partial(
             self.context.store.note,
             "dispatch",

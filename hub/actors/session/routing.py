@@ -245,13 +245,6 @@ class Routing:
             return reading
         return wall(prospects, record.threshold, self.context.clock())
 
-    def working(self) -> Target | None:
-        """Whose agent is up at this moment."""
-        record, live = self.context.store.record, self.context.shared.agent
-        if record is None or live is None or live.exit is not None:
-            return None
-        return Target(*owner(record))
-
 
 def _bar(shut: Shut) -> Exclusion:
     if shut.trial:

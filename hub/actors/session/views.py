@@ -6,9 +6,12 @@ Must not: change anything.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import attrs
 
-from hub.actors.session.context import SessionContext
+from hub.actors.session.context import SessionContext, owner
+from hub.actors.session.contract import current_contract
 from hub.api.base import ReportedFailure
 from hub.api.observability import Redactions
 from hub.api.session import Cost, Started
@@ -19,10 +22,37 @@ from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.domain.wallclock import iso
 from hub.errors import HubError
-from hub.messages import Ended, SessionFacts
+from hub.messages import (
+    Ended,
+    GetContract,
+    GetCost,
+    GetRedactions,
+    GetSessionFacts,
+    GetStatus,
+    SessionFacts,
+    SessionQuestion,
+)
+from supervisors import Actor, Answer
+
+M = TypeVar("M")
 
 _HELD = (SessionState.STARTING, SessionState.RUNNING, SessionState.HANDING_OFF)
 NO_ENGINE = "Run: hub doctor"
+
+
+def answer(actor: Actor[M], context: SessionContext, question: SessionQuestion) -> Answer:
+    """The actor's answer about the session of this context, also where there is none."""
+    match question:
+        case GetStatus():
+            return question.answer(status(context))
+        case GetCost():  # a list of prices takes its time to load
+            return actor.answer_later(question, cost(context))
+        case GetRedactions():
+            return question.answer(redactions(context))
+        case GetContract():
+            return actor.answer_later(question, current_contract(context))
+        case GetSessionFacts():
+            return question.answer(facts(context))
 
 
 def status(context: SessionContext) -> Status:
@@ -100,11 +130,12 @@ def redactions(context: SessionContext) -> Redactions:
     return Redactions(summary=summary(context.store.usage.redactions))
 
 
-def facts(context: SessionContext, working: Target | None) -> SessionFacts:
-    """What others need to know; `working`: whose agent is up."""
-    record = context.store.record
+def facts(context: SessionContext) -> SessionFacts:
+    """What others need to know."""
+    record, live = context.store.record, context.shared.agent
     if record is None:
         return SessionFacts()
+    working = Target(*owner(record)) if live is not None and live.exit is None else None
     closed = not (record.session_state.active or context.store.pending)
     return attrs.evolve(facts_of(record), closed=closed, working=working, task=context.task(record))
 

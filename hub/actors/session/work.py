@@ -16,9 +16,9 @@ from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import passes
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.allotting import NOBODY, Allotting, BudgetWatch, start_handoff
-from hub.actors.session.assignment_builder import AssignmentBuilder
-from hub.actors.session.chronicle import Amending
-from hub.actors.session.commands import SettingUp
+from hub.actors.session.assignment_builder import fresh_assignment
+from hub.actors.session.chronicle import amend
+from hub.actors.session.commands import set_up
 from hub.actors.session.context import LiveAgent, PendingCommand, SessionContext, owner, unknown_agent
 from hub.actors.session.ending import SessionEnding
 from hub.actors.session.routing import Routing
@@ -55,11 +55,8 @@ class SessionWork:
     context: SessionContext
     control: AgentControl
     routing: Routing
-    builder: AssignmentBuilder
     ending: SessionEnding
     allotting: Allotting
-    amending: Amending
-    setting_up: SettingUp
     spending: BudgetWatch
 
     async def step(self, record: SessionRecord) -> None:
@@ -86,7 +83,7 @@ class SessionWork:
         Raises:
             HubError: `interrupted`: git was told to end. What it had made is the next call's to finish.
         """
-        tree = await self.context.shared.unless_stopped(
+        begun_with_more = await self.context.shared.unless_stopped(
             partial(
                 git.add_worktree,
                 self.context.places.root,
@@ -98,9 +95,9 @@ class SessionWork:
                 apart=self.context.config.worktree.apart,
             )
         )
-        if tree.carried and not record.first:
+        if begun_with_more and not record.first:
             await self.context.store.say(Tag.SYSTEM, "your uncommitted changes are the branch's first commit")
-        await self.setting_up.make_ready(record)
+        await set_up(self.context, record)
         await self.context.store.update(worktree_ready=True)
 
     async def _gone(self, record: SessionRecord) -> None:
@@ -172,7 +169,7 @@ class SessionWork:
             await self.context.store.update(dispatch_id="")  # somebody else has the one attempt: ask anew
             return
         try:
-            live = await self.control.dispatch(record, self.builder.fresh(record))
+            live = await self.control.dispatch(record, fresh_assignment(self.context, record))
         except HubError as error:
             if error.code is not Code.DISPATCH_FAILED or passes(error):
                 raise
@@ -358,7 +355,9 @@ class SessionWork:
     async def _begin_wait(self, record: SessionRecord, wait: Wait, failure: FailureClass) -> None:
         await self.control.stop("waiting")
         await self.control.release()
-        await self.amending.amend(self.context.store.now)  # it has the session that the agent told of
+        await amend(
+            self.context, self.control, self.context.store.now
+        )  # it has the session that the agent told of
         await self.allotting.wait(wait, failure=failure, failing=record.failing + 1)
 
     async def _hand_off(

@@ -19,7 +19,6 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session import views
 from hub.actors.session.context import SessionContext
-from hub.actors.session.contract import Signed
 from hub.actors.session.routing import Routing
 from hub.actors.sessions import listing
 from hub.actors.sessions.admission import Admission
@@ -56,7 +55,6 @@ from hub.messages import (
     SessionFacts,
     SessionInbox,
     SessionNews,
-    SessionQuestion,
     SessionsInbox,
     StartRun,
     StopAll,
@@ -132,7 +130,7 @@ class Register(Actor[SessionsInbox]):
                 return self.answer_later(message, self._withdraw(message))
             case GetStatus() | GetCost() | GetRedactions() | GetContract() | GetSessionFacts():
                 if not (message.session_id or self.roster.homes.newest):
-                    return self._of_nobody(message)
+                    return views.answer(self, self.context, message)
                 return self.forward(message, self.roster.up(self.roster.meant(message.session_id)))
             case RequestHandoff() | RequestPause() | RequestReply() | RequestStop():
                 return self.forward(message, self._ordered(message.session_id))
@@ -203,20 +201,6 @@ class Register(Actor[SessionsInbox]):
                 raise several_meant(active)
             given = active[0] if active else ""
         return await self.roster.up(self.roster.meant(given))
-
-    def _of_nobody(self, message: SessionQuestion) -> Answer:
-        """The answers of a daemon that never had a session."""
-        match message:
-            case GetStatus():
-                return message.answer(views.status(self.context))
-            case GetCost():
-                return self.answer_later(message, views.cost(self.context))
-            case GetRedactions():
-                return message.answer(views.redactions(self.context))
-            case GetContract():
-                return self.answer_later(message, Signed(self.context).current())
-            case GetSessionFacts():
-                return message.answer(SessionFacts())
 
     # --- the actors of the sessions ---------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from hub.domain.routing import (
     choose,
     default_order,
 )
-from hub.domain.session import LeftOut, OnLimit, SessionRecord, SessionState, left_out
+from hub.domain.session import OnLimit, SessionRecord, SessionState, left_out
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import git
@@ -44,10 +44,6 @@ class Beginning:
     named: tuple[str, ...]
     """Those of them that the user named, login or not."""
     choice: Choice
-
-    def left_out(self) -> tuple[LeftOut, ...]:
-        """Who was passed by, and what helps."""
-        return left_out(self.choice)
 
 
 @attrs.frozen
@@ -189,7 +185,7 @@ def new_record(
         skills=profile.skills,
         chain=beginning.order,
         named=beginning.named,
-        left_out=beginning.left_out(),
+        left_out=left_out(choice),
         threshold=_or(order.threshold, config.session.threshold),
         max_handoffs=_or(order.max_handoffs, config.session.max_handoffs),
         on_limit=OnLimit(_or(order.on_limit, config.session.on_limit)),

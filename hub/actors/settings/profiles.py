@@ -18,7 +18,8 @@ from hub.domain.config.model import ProfileSettings
 from hub.domain.config.profiles import removed, together, upserted
 from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
-from hub.io.config.profiles import put_aside, read_stored, replace_stored
+from hub.io.config.profiles import read_stored, replace_stored
+from hub.io.files.sealed import put_aside
 from hub.io.project.places import Places
 from hub.messages import PutProfile, RemoveProfile
 
@@ -74,7 +75,7 @@ class Profiles:
         except HubError as error:
             if error.code not in (Code.STATE_CORRUPT, Code.NOT_SEALED):
                 raise
-            put_aside(self.places)
+            put_aside(self.places.profiles, "corrupt")
             return ()
 
 

@@ -115,20 +115,20 @@ def combine(
         account_of: The account's label of a provider's folder.
         gaps: Stores that may have more.
     """
-    by_id = {(one.hit.provider, one.session_id): one for one in _newest_last(kept) if one.session_id}
+    oldest_first = sorted(kept, key=lambda one: one.hit.mtime_ns)
+    by_id = {(one.hit.provider, one.session_id): one for one in oldest_first if one.session_id}
     chosen = choose(running, _sessions(by_id.values()))
     rivals = _rivals(running, chosen)
     told = [_running(agent, chosen[agent.key], by_id, account_of) for agent in running]
     taken = {(one.provider, one.kept.session_id) for one in told if one.kept is not None}
     left = [_left(one, rivals.get(name, ()), account_of) for name, one in by_id.items() if name not in taken]
-    missing = [_missing(gap, account_of) for gap in dict.fromkeys(gaps)]
+    missing = [
+        DetectedAgent(provider=gap.provider, account=account_of(gap.provider, gap.root), gap=gap)
+        for gap in dict.fromkeys(gaps)
+    ]
     return tuple(
         sorted((*told, *left, *missing), key=lambda one: (one.agent is None, -one.last_active, one.id))
     )
-
-
-def _newest_last(kept: Iterable[KeptSession]) -> list[KeptSession]:
-    return sorted(kept, key=lambda one: one.hit.mtime_ns)
 
 
 def _sessions(kept: Iterable[KeptSession]) -> Mapping[str, Sequence[SessionCandidate]]:
@@ -177,10 +177,6 @@ def _left(
         choice=SessionMatch(kept.session_id, confidence),
         contenders=rivals,
     )
-
-
-def _missing(gap: Gap, account_of: Callable[[str, str], str]) -> DetectedAgent:
-    return DetectedAgent(provider=gap.provider, account=account_of(gap.provider, gap.root), gap=gap)
 
 
 def account_label(homes: Iterable[tuple[str, str]], folder: str) -> str:

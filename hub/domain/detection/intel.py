@@ -49,7 +49,6 @@ class FoundFile:
 
     path: str
     mtime_ns: int
-    size: int
 
 
 @attrs.frozen

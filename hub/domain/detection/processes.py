@@ -1,6 +1,7 @@
 """Which of the machine's processes belong to AI coding agents.
 
-Owns: the process signature of an agent (`Signature`), and the rules by which a process is recognised.
+Owns: the process signature of an agent (`Signature`), the rules by which a process is recognised, and which script an
+interpreter runs.
 Must not: read `/proc` or a store, or know any one agent (each agent's signature stands in its folder).
 
 Rules:
@@ -19,11 +20,17 @@ from enum import StrEnum
 
 import attrs
 
-from hub.domain.detection.naming import arguments_of, last_of, script_of
 from hub.domain.text.patterns import late
 
 _SESSION_ID = late(r"^[A-Za-z0-9][A-Za-z0-9_-]{7,127}$")
 COMMAND_LINE = "command-line"
+_INTERPRETERS = frozenset({"node", "nodejs", "bun", "deno"})
+_NUMBERED = ("python", "pypy")
+"""Interpreters whose version may be part of their name."""
+_TAKES_VALUE = frozenset(
+    {"-r", "--require", "--import", "--loader", "-C", "-X", "-W", "-c", "--config", "--cwd"}
+)
+"""Options, of interpreters and of agents, whose value is the next argument."""
 
 
 class ProcessEvidence(StrEnum):
@@ -225,3 +232,37 @@ def _asked(argv: Sequence[str], signature: Signature) -> str:
         if option in signature.session_options and _SESSION_ID().match(value):
             return value
     return ""
+
+
+def script_of(executable: str, argv: Sequence[str]) -> str:
+    """What an interpreter runs, as it was told to: a path, or a module's name after `-m`; "" of anything else.
+
+    A script may have written a name over its arguments: it is what is left of them.
+    """
+    if not _interprets(last_of(executable)):
+        return ""
+    if argv and not any(argv[1:]):
+        return "" if "/" in argv[0] or _interprets(argv[0]) else argv[0]
+    arguments = arguments_of(argv[1:], skip_all=True)
+    return arguments[0] if arguments else ""
+
+
+def arguments_of(argv: Sequence[str], *, skip_all: bool = False) -> list[str]:
+    """What follows the leading options; with `skip_all` a module's name counts as what follows."""
+    rest = list(argv)
+    while rest and rest[0].startswith("-"):
+        if skip_all and rest[0] == "-m":
+            return rest[1:]
+        rest = rest[2:] if rest[0] in _TAKES_VALUE else rest[1:]
+    return rest
+
+
+def last_of(path: str) -> str:
+    """The last step of a path."""
+    return path.rpartition("/")[2]
+
+
+def _interprets(name: str) -> bool:
+    if name in _INTERPRETERS:
+        return True
+    return any(name.startswith(one) and not name[len(one) :].strip("0123456789.") for one in _NUMBERED)

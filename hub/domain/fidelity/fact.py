@@ -47,43 +47,21 @@ WEIGHTS: Mapping[Facet, int] = {
 Key = tuple[Facet, str]
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen
 class Fact:
-    """What is known of one fact. A value: one that is told again is another one, and shares the list of sources."""
+    """What is known of one fact. One that is told again is another value."""
 
-    _sources: list[int]
-    _told: int
-    """How many of the sources are this value's; those behind them came later."""
+    sources: tuple[int, ...]
+    """Every event that tells it."""
     rank: int
     """Place of the newest event that tells it among all events, from 1; 0 for what was known before the first."""
-    references: int
-    gold: bool
+    references: int = 1
+    gold: bool = True
     """Whether a contract must have it. What is true but not needed supports a claim and is never missed."""
 
-    @classmethod
-    def new(cls, source: int, rank: int, references: int = 1, *, gold: bool = True) -> Fact:
-        """One that is told for the first time."""
-        return cls([source], 1, rank, references, gold)
-
     def again(self, source: int, rank: int, *, gold: bool = True) -> Fact:
-        """The same, told once more. Takes the same time however often it was told before."""
-        sources = self._sources if len(self._sources) == self._told else self._sources[: self._told]
-        sources.append(source)
-        return Fact(sources, len(sources), rank, self.references + 1, self.gold or gold)
-
-    @property
-    def sources(self) -> frozenset[int]:
-        """Every event that tells it."""
-        return frozenset(self._sources[: self._told])
-
-    def __eq__(self, other: object) -> bool:
-        """By what it says, and where that was told."""
-        return isinstance(other, Fact) and self._said() == other._said()
-
-    __hash__ = None  # type: ignore[assignment]  # it is compared, and no key
-
-    def _said(self) -> tuple[frozenset[int], int, int, bool]:
-        return self.sources, self.rank, self.references, self.gold
+        """The same, told once more."""
+        return Fact((*self.sources, source), rank, self.references + 1, self.gold or gold)
 
 
 @attrs.frozen

@@ -114,7 +114,7 @@ class GoldFold:
     def _add(self, facet: Facet, text: str, source: int, *, gold: bool = True) -> None:
         before = self._facts.get((facet, text))
         if before is None:
-            self._facts[facet, text] = Fact.new(source, self._count, gold=gold)
+            self._facts[facet, text] = Fact((source,), self._count, gold=gold)
         else:
             self._facts[facet, text] = before.again(source, self._count, gold=gold)
 
@@ -233,8 +233,7 @@ class GoldFold:
         """The same word on `what`, told better: of the weight of the fact that was told first."""
         self._replace(facet, what, text, source)
         if text:
-            fact = Fact.new(source, like.rank, like.references)
-            self._facts[facet, text] = fact
+            self._facts[facet, text] = Fact((source,), like.rank, like.references)
 
     def _late_plan(self, late: Activity) -> None:
         """It gives way to a list that was told since; what it says is done stays so."""
@@ -276,7 +275,7 @@ class GoldFold:
     def _finish(self) -> Facts:
         """What only the end of the log decides: the code in flight and what is next."""
         self._flush()
-        for call in self._calls.unfinished:
+        for call in self._calls.by_id.values():
             if call.writes:
                 self._add(Facet.ARTIFACTS, call.path, call.id, gold=not call.path.startswith("/"))
                 if call.excerpt:

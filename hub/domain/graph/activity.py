@@ -99,7 +99,7 @@ class ActivityFold:
             told += self._hub_says(record, seen)
         else:
             told += self._agent_does(record, seen, done)
-        if self._intent.changed or self._intent.memory.plan.done != self._done:
+        if self._intent.items.found or self._intent.memory.plan.done != self._done:
             told += self._changed(done, self._tool_id(record, done, done.call or done.id))
         return _joined(told)
 
@@ -168,7 +168,7 @@ class ActivityFold:
             by: What has changed them, with all that its call told.
             number: The node of that call.
         """
-        for change in self._intent.changes():
+        for change in self._intent.items.take():
             if change.section is Section.FILE:
                 yield self._file(change)
             elif change.section in _SAID:

@@ -143,11 +143,7 @@ class Calls:
     """Pairs tool results with their calls: agents name command and path in the call, status in the result."""
 
     by_id: dict[str, Activity] = attrs.field(factory=dict)
-
-    @property
-    def unfinished(self) -> tuple[Activity, ...]:
-        """Calls without a result, oldest first."""
-        return tuple(self.by_id.values())
+    """Calls without a result, oldest first."""
 
     def begin(self, call: Activity) -> None:
         """A call has begun. One without id replaces the last one without id."""

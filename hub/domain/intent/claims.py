@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from hub.domain.contract import Evidence, EvidenceKind, Sourced
 from hub.domain.intent.listed import finished
+from hub.domain.intent.statements import EMPHASIS, SENTENCE, prose
 from hub.domain.text.patterns import late
 
 MAX_CLAIMS = 8
@@ -42,21 +43,14 @@ _OPEN = late(
     r"|should|must|would|could|may|might|will|to be|before|whether|fail\w*|partly|partially|almost|next|todo)\b",
     re.IGNORECASE,
 )
-_SENTENCE = late(r"(?<=[.!?;])\s+")
 _BULLET = late(r"^(?:(?:[-*+•]|\d{1,3}[.)])\s+)?(?:\[[xX]\]\s+|[✅✔☑✓]\ufe0f?\s*)?")
-_MARKS = late(r"\*\*|__|`")
 
 
 def claimed(text: str) -> Iterator[str]:
     """The claims in a text, each a sentence; what stands in a code block or a quotation is none."""
-    fenced = False
-    for line in text.splitlines():
-        stripped = line.strip()
-        if stripped.startswith(("```", "~~~")):
-            fenced = not fenced
-        elif stripped and not fenced and not stripped.startswith((">", "|", "#")):
-            plain = _MARKS().sub("", _BULLET().sub("", stripped)).replace("\u2019", "'").strip()
-            yield from (one[:MAX_CLAIM] for one in _SENTENCE().split(plain) if _claims(one))
+    for line in prose(text):
+        plain = EMPHASIS().sub("", _BULLET().sub("", line)).replace("\u2019", "'").strip()
+        yield from (one[:MAX_CLAIM] for one in SENTENCE().split(plain) if _claims(one))
 
 
 def claims_of(evidence: Iterable[Evidence]) -> tuple[Sourced, ...]:

@@ -8,34 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hub.domain.contract import Anchor, Contract, Evidence, EvidenceKind, ManifestEntry, Snippet, Sourced
+import attrs
+
+from hub.domain.contract import Contract, Evidence, EvidenceKind, Snippet, Sourced
 from hub.domain.intent.fold import Intent, mend_text
 from hub.domain.intent.statements import alike
 from hub.domain.result.proof import Proofs
 
 
 def draft(
+    known: Contract,
     intent: Intent,
     *,
-    contract_id: str,
-    session_id: str,
-    task_id: str,
-    task_goal: str,
-    snapshot_commit_sha: str,
-    acceptance_assertions: tuple[str, ...],
-    file_manifest: tuple[ManifestEntry, ...],
     verify_evidence: tuple[Evidence, ...] = (),
     more_evidence: tuple[Evidence, ...] = (),
     claims: tuple[Sourced, ...] = (),
     skills: tuple[str, ...] = (),
     proofs: Proofs | None = None,
-    audit: Anchor | None = None,
-    handoff_id: str = "",
-    created_at: str = "",
-    from_provider: str = "",
-    to_provider: str = "",
 ) -> Contract:
-    """The unsigned contract: the intent, and what hub itself knows (goal, commands, files, snapshot).
+    """The unsigned contract: what hub itself knows (goal, commands, files, snapshot), with the intent.
 
     An acceptance command that failed is the next action where there is no other. What is said to be done, in the intent or
     among `claims`, is believed where `proofs` shows it (None = always); the rest is told as a claim, and is not to be redone
@@ -52,16 +43,10 @@ def draft(
     ]
     said = {alike(item.text): item for item in (*intent.do_not_redo, *claims)}
     unshown = [item for item in said.values() if proofs is not None and not proofs.shows(item.text)]
-    return Contract(
-        contract_id=contract_id,
-        session_id=session_id,
-        task_id=task_id,
-        task_goal=task_goal,
-        snapshot_commit_sha=snapshot_commit_sha,
+    return attrs.evolve(
+        known,
         next_action=intent.next_action.text if intent.next_action else next(iter(failing), ""),
         do_not_redo=_texts(shown),
-        acceptance_assertions=acceptance_assertions,
-        file_manifest=file_manifest,
         decisions=intent.decisions,
         constraints=intent.constraints,
         initial_prompt=intent.initial_prompt,
@@ -71,11 +56,6 @@ def draft(
         skills_in_use=_texts(intent.skills_in_use),
         skills_to_use=tuple(dict.fromkeys((*skills, *_texts(intent.skills_to_use)))),
         in_flight_code=tuple(Snippet(code.path, code.snippet) for code in intent.in_flight_code),
-        audit=audit,
-        handoff_id=handoff_id,
-        created_at=created_at,
-        from_provider=from_provider,
-        to_provider=to_provider,
         evidence=(
             *verify_evidence,
             *_evidence(intent),

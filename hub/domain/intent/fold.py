@@ -24,13 +24,12 @@ from hub.domain.intent.memory import (
     SECTION_OF,
     Changes,
     InFlight,
-    ItemChange,
     Memory,
     RanCommand,
     Section,
     Touched,
 )
-from hub.domain.intent.plan import MAX_ITEMS
+from hub.domain.intent.plan import keep
 from hub.domain.intent.shell import proven, same
 from hub.domain.intent.statements import StatementKind, alike, statements
 from hub.domain.intent.upcoming import is_check
@@ -78,14 +77,14 @@ class IntentFold:
         initial_prompt: The user's task; where it is empty, the first words of the user in the log are taken.
         root: The worktree; files below it are named relative to it.
         memory: What an earlier fold remembered: this one goes on there, and the other arguments are not looked at.
-        watched: Somebody takes `changes` after each event.
+        watched: Somebody takes the changes of `items` after each event.
     """
 
     def __init__(
         self, initial_prompt: str = "", root: str = "", memory: Memory | None = None, *, watched: bool = False
     ) -> None:
         self.memory = memory or Memory(initial_prompt, root)
-        self._items = Changes(self.memory, watched=watched)
+        self.items = Changes(self.memory, watched=watched)
         if initial_prompt and memory is None:
             self._mine(initial_prompt, 0, by_user=True)
 
@@ -117,15 +116,6 @@ class IntentFold:
             self.memory.streamed = ""
             self._mine(text, self.memory.streamed_id, by_user=False)
 
-    @property
-    def changed(self) -> bool:
-        """Whether there are changes to take."""
-        return self._items.found
-
-    def changes(self) -> tuple[ItemChange, ...]:
-        """What became of items since this was asked last; nothing where nobody said that he would ask."""
-        return self._items.take()
-
     def intent(self) -> Intent:
         """The intent as of the last event."""
         memory, remaining = self.memory, self.memory.plan.remaining
@@ -155,9 +145,9 @@ class IntentFold:
         if seen.plan is not None or seen.remaining is not None:
             memory.plan.take(seen.amends or seen.id, seen.plan, seen.remaining)
         for skill in seen.skills:
-            _keep(memory.used if seen.tag == Tag.TOOL_USE else memory.loaded, skill, seen.id)
+            keep(memory.used if seen.tag == Tag.TOOL_USE else memory.loaded, skill, seen.id)
         for server in seen.mcps:
-            _keep(memory.mcps, server, seen.id)
+            keep(memory.mcps, server, seen.id)
         if seen.model:
             memory.model = Sourced(seen.model, seen.id)
         if seen.path:
@@ -167,7 +157,7 @@ class IntentFold:
         files = self.memory.files
         before = files.get(seen.path)
         written = seen.writes or (before is not None and before.written)
-        self._items.keep(Section.FILE, files, seen.path, Touched(seen.path, written, seen.id), MAX_FILES)
+        self.items.keep(Section.FILE, files, seen.path, Touched(seen.path, written, seen.id), MAX_FILES)
 
     def _take_text(self, seen: Activity) -> None:
         if seen.thinking:  # thoughts weigh what is then dropped; what counts is what the agent says
@@ -185,7 +175,7 @@ class IntentFold:
         """The user's first words are the task; whatever the user said later binds as a whole."""
         if self.memory.prompt:
             said = self.memory.said[Section.CONSTRAINT]
-            self._items.keep(Section.CONSTRAINT, said, order_text(seen), seen.id)
+            self.items.keep(Section.CONSTRAINT, said, order_text(seen), seen.id)
             return
         self.memory.prompt = seen.text
         self._mine(seen.text, seen.id, by_user=True)
@@ -204,7 +194,7 @@ class IntentFold:
             section = SECTION_OF[found.kind]
             said = memory.said[section]
             # Said again counts as said where it was first.
-            self._items.keep(section, said, found.text, said.get(found.text, source))
+            self.items.keep(section, said, found.text, said.get(found.text, source))
 
     def _take_call(self, seen: Activity) -> None:
         memory = self.memory
@@ -226,7 +216,7 @@ class IntentFold:
             self._touch(attrs.evolve(result, path=path, tool="write"))
         if result.command:
             command = RanCommand(result.command, result.exit_code, result.failed, result.id)
-            self._items.keep(Section.COMMAND, memory.commands, result.command, command)
+            self.items.keep(Section.COMMAND, memory.commands, result.command, command)
         self._came_to(result)
         return result
 
@@ -235,7 +225,7 @@ class IntentFold:
         late, commands = attrs.evolve(seen, id=seen.amends), self.memory.commands
         if late.command in commands and commands[late.command].source == late.id:
             command = RanCommand(late.command, late.exit_code, late.failed, late.id)
-            self._items.fill(Section.COMMAND, commands, late.command, command)
+            self.items.fill(Section.COMMAND, commands, late.command, command)
             self._came_to(late)
         return late
 
@@ -245,12 +235,12 @@ class IntentFold:
         if result.command and not result.failed and result.exit_code is not None:
             self._proves(result)
         what = attempted(result)
-        self._items.drop(Section.FAILURE, memory.failures, what)  # what worked at last is no failed attempt
+        self.items.drop(Section.FAILURE, memory.failures, what)  # what worked at last is no failed attempt
         if result.failed and (text := failure_text(result)):
-            self._items.keep(Section.FAILURE, memory.failures, what, Sourced(text, result.id))
+            self.items.keep(Section.FAILURE, memory.failures, what, Sourced(text, result.id))
 
     def _proves(self, result: Activity) -> None:
-        memory, drop, passed = self.memory, self._items.drop, proven(result.command)
+        memory, drop, passed = self.memory, self.items.drop, proven(result.command)
         before = [one for one in memory.commands.values() if one.failed and one.source < result.id]
         for older in [one for one in before if same(one.command) in passed]:
             # It works as a part of the newer line, which stands for both.
@@ -307,12 +297,6 @@ def mend_text(command: str) -> str:
 def order_text(seen: Activity) -> str:
     """A later order of the user, as it stands among the constraints."""
     return ORDER + clip(" ".join(seen.text.split()), MAX_ORDER)
-
-
-def _keep(items: dict[str, int], key: str, value: int) -> None:
-    items[key] = value
-    if len(items) > MAX_ITEMS:
-        del items[next(iter(items))]
 
 
 def _sourced(items: dict[str, int]) -> tuple[Sourced, ...]:

@@ -15,6 +15,7 @@ from functools import lru_cache
 
 import attrs
 
+from hub.domain.intent.statements import EMPHASIS
 from hub.domain.text.patterns import late
 
 MAX_STEPS = 50
@@ -28,7 +29,6 @@ _TICK = late(
     re.IGNORECASE,
 )
 _STRUCK = late(r"~~(.+)~~")
-_MARKS = late(r"\*\*|__|`")
 _PLAN = late(r"\b(?:plan|steps?|to-?dos?|to do|approach|tasks?)\b", re.IGNORECASE)
 _LEFT = late(
     r"^(?:(?:and )?what(?:'s| is| remains)?\b.*\b(?:left|open|missing|remains)|(?:still )?(?:left|remaining|to ?do|open)"
@@ -119,7 +119,7 @@ def _item(line: str) -> _Item | None:
     parts = _ITEM().fullmatch(line[: 2 * MAX_STEP].replace("\u2019", "'"))
     if parts is None:
         return None
-    box, words = parts["box"], _MARKS().sub("", parts["text"]).strip()
+    box, words = parts["box"], EMPHASIS().sub("", parts["text"]).strip()
     plain = _TICK().sub("", words)
     struck = _STRUCK().fullmatch(plain)
     done = (box or "") in ("x", "X", "✓", "✔") or plain != words or struck is not None
@@ -128,6 +128,6 @@ def _item(line: str) -> _Item | None:
 
 
 def _introduces(line: str) -> str:
-    words = _MARKS().sub("", line.replace("\u2019", "'")).strip().lstrip("#").strip()
+    words = EMPHASIS().sub("", line.replace("\u2019", "'")).strip().lstrip("#").strip()
     titled = line.lstrip().startswith(("#", "**", "__")) and len(words.split()) <= _SHORT
     return words if words.endswith(":") or titled else ""

@@ -73,7 +73,7 @@ class Plan:
         self.rest, self.told = dict.fromkeys(remaining[:MAX_ITEMS], id), id
         if plan is None:  # an agent that only tells what is left has its plan in all it ever told
             for task in self.rest:
-                _keep(self.steps, task, self.steps.get(task, id))
+                keep(self.steps, task, self.steps.get(task, id))
         for step in self.rest:
             self.done.pop(step, None)
         self._finish(id, self.steps)
@@ -82,10 +82,11 @@ class Plan:
         """For good: a later plan no longer lists what is finished."""
         for step in steps:
             if step not in self.remaining and step not in self.done:
-                _keep(self.done, step, id)
+                keep(self.done, step, id)
 
 
-def _keep(items: dict[str, int], key: str, value: int) -> None:
+def keep(items: dict[str, int], key: str, value: int) -> None:
+    """The item, and as many of those before it as there is room for."""
     items[key] = value
     if len(items) > MAX_ITEMS:
         del items[next(iter(items))]

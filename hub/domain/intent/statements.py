@@ -125,8 +125,8 @@ _IMMINENT = late(r"^(?:now|let me|(?:I|we)(?:'ll| will))\b", re.IGNORECASE)
 _NAMED = late(r"[\w./-]*\w\.[A-Za-z]\w{0,9}\b")
 
 _BULLET = late(r"^(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_SENTENCE = late(r"(?<=[.!?;])\s+")
-_EMPHASIS = late(r"\*\*|__|`")
+SENTENCE = late(r"(?<=[.!?;])\s+")
+EMPHASIS = late(r"\*\*|__|`")
 
 
 @lru_cache(maxsize=4)  # the folds that run over the same events ask for the same text one after the other
@@ -138,14 +138,18 @@ def statements(text: str, *, by_user: bool = False) -> tuple[Statement, ...]:
         by_user: The user speaks: plain "do not ..." and "never ..." are then constraints too. An agent says
             these of its own doings all the time.
     """
-    fenced, found = False, list[Statement]()
+    return tuple(found for line in prose(text) for found in _of_line(line[:MAX_LINE], by_user=by_user))
+
+
+def prose(text: str) -> Iterator[str]:
+    """The lines of a text, but for code blocks, quotations, tables and headings."""
+    fenced = False
     for line in text.splitlines():
         stripped = line.strip()
         if stripped.startswith(("```", "~~~")):
             fenced = not fenced
         elif stripped and not fenced and not stripped.startswith((">", "|", "#")):
-            found += _of_line(stripped[:MAX_LINE], by_user=by_user)
-    return tuple(found)
+            yield stripped
 
 
 def imminent(text: str) -> bool:
@@ -164,8 +168,8 @@ def alike(text: str) -> str:
 
 
 def _of_line(line: str, *, by_user: bool) -> Iterator[Statement]:
-    plain = _EMPHASIS().sub("", _BULLET().sub("", line)).replace("\u2019", "'").strip()
-    sentences = _SENTENCE().split(plain)
+    plain = EMPHASIS().sub("", _BULLET().sub("", line)).replace("\u2019", "'").strip()
+    sentences = SENTENCE().split(plain)
     if _labelled(plain):
         # What follows the label belongs to it, up to the next label: "Done: the parser. Next: its tests."
         end = next((at for at, one in enumerate(sentences) if at and _labelled(one)), len(sentences))

@@ -16,7 +16,6 @@ from itertools import pairwise, permutations
 import attrs
 
 from hub.domain.permission.commandline import (
-    ASSIGNED,
     FEEDERS,
     FINDERS,
     LONGEST,
@@ -31,6 +30,7 @@ from hub.domain.permission.commandline import (
     name_of,
     starts,
 )
+from hub.domain.permission.cutting import ASSIGNED
 from hub.domain.permission.shellword import HOLE
 
 _SETTING = re.compile(r"-|[A-Za-z_]\w*=|\d")

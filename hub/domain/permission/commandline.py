@@ -1,11 +1,10 @@
 """A shell's command line: what it runs and which files it names, as far as that can be seen without running it.
 
-Owns: cutting a line into its commands and their words, and every form in which a rule may mean one of them.
+Owns: the commands within a line's words, and every form in which a rule may mean one of them.
 Must not: run anything, look at a file, or know a rule.
 
-A line is cut the way a shell cuts it, but for what only a running shell knows: variables, what a script does, a name that
-is put together. Where it cannot be read (a quote that is not closed) its raw pieces are taken. What is in doubt is taken
-both ways: a word that holds a line of its own (`sh -c '...'`) is read as one, a program that runs another
+What only a running shell knows is not seen: variables, what a script does, a name that is put together. What is in doubt is
+taken both ways: a word that holds a line of its own (`sh -c '...'`) is read as one, a program that runs another
 (`env`, `xargs`, `sudo`) may run what any of its words begins, and options before a subcommand may not be there.
 """
 
@@ -13,40 +12,20 @@ from __future__ import annotations
 
 import posixpath
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise, product
-from math import prod
+from itertools import pairwise
 
 import attrs
 
-from hub.domain.permission.shellword import HOLE, braced, holed, readings
+from hub.domain.permission.cutting import ASSIGNED, cut
+from hub.domain.permission.shellword import HOLE, holed, readings
 
-_JOINTS = ";&|()\n`"
 _DEPTH = 4
-_ROUNDS = 64
-"""Commands that a line with braces is taken for."""
-_MOST = 2_000
-"""Words that are looked at; a longer line is nothing anybody wrote."""
-_DUPLICATED = re.compile(r"(?<!\S)\d?[<>]&\d|(?<!\S)(?:\d+|\{\w+\})(?=[<>])")
-"""`2>&1` begins no command, and neither `2>file` nor `{fd}>file` has a word before the sign."""
-ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _NESTED = re.compile(r"[\s;&|()`]")
 _SIGN = re.compile(r"=|:(?=\S)")
-_LOCAL = re.compile(r"(?<!\\)\$(?=['\"])")
 _UNESCAPED = re.compile(r"\\([$`])")
 """What `"` keeps from the shell that reads the line, the next one reads."""
-_BRACE = frozenset({"{"})
-"""Behind it a command begins, whatever stands before: `function f { rm x; }`."""
-_REDIRECTIONS = frozenset({"<", ">", ">>", "<<", "<<<", "<>", ">|", "&>", "&>>", ">&", "<&"})
-_SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"})
-_KEYWORDS = frozenset(
-    [
-     "!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "for", "select", "case",
-     "esac", "in", "function", "coproc", "and", "or", "not", "begin", "end", "noglob", "nocorrect", "-"
-    ]
-)  # fmt: skip
 RUNNERS = frozenset(
     [
      "sudo", "doas", "su", "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "timeout", "stdbuf",
@@ -170,16 +149,6 @@ def run(line: str) -> Iterator[Command]:
             yield attrs.evolve(command, words=(*in_git(words), *words[1:]))
 
 
-def written(line: str) -> list[str]:
-    """The files that a redirection of the line writes, but for those in which nothing stays."""
-    found, before = [], ""
-    for token, joint in _tokens(line):
-        if not joint and ">" in before and token not in _SINKS:
-            found.append(token)
-        before = token if joint else ""
-    return found
-
-
 def in_git(words: tuple[str, ...]) -> tuple[str, ...]:
     """A program's name; of one that is a part of git, with what git calls it: `git-push` is `git push`."""
     name = posixpath.basename(words[0])
@@ -206,7 +175,7 @@ def _commands(
         return
     read.add((line, folders))
     taken = [holed(line)] if doubt else readings(line)
-    for words, files, held in (cut for reading in taken for cut in _cut(reading)):
+    for words, files, held in (each for reading in taken for each in cut(reading)):
         found = Command(tuple(words), tuple(files), (*folders, *_moved(words, folders)))
         yield found
         folders = _gone(found, folders, lost=doubt and _SOUGHT.search(line) is not None)
@@ -300,75 +269,6 @@ def _moved(words: list[str], folders: tuple[str, ...]) -> Iterator[str]:
         if glued or (_begins(name, _GOES) and (found or word)):
             here = posixpath.join(here, glued or (there if found else word))
             yield here
-
-
-def _cut(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
-    """(words, redirections, assignments) of each command; what ends it is dropped. Of too many the rest is a hole."""
-    for number, found in enumerate(_every(line)):
-        if number == _MOST:
-            yield [HOLE], [HOLE], []
-            return
-        yield found
-
-
-def _every(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
-    words: list[str] = []
-    files: list[str] = []
-    target = False
-    for token, joint in _tokens(line):
-        if not joint and token not in _BRACE:
-            (files if target else words).append(token)
-            target = False
-        elif token in _REDIRECTIONS:
-            target = True
-        else:
-            yield from _both(words, files)
-            words, files, target = [], [], False
-    yield from _both(words, files)
-
-
-def _both(words: list[str], files: list[str]) -> Iterator[tuple[list[str], list[str], list[str]]]:
-    """A command as it stands and, where it has braces, with what they stand for; nothing of an empty one."""
-    if not words and not files:
-        return
-    bare = _bare(words)
-    leading = words[: len(words) - len(bare)]
-    yield bare, files, leading
-    if any("{" in word for word in (*words, *files)):
-        choices = [braced(word) for word in words]
-        put = [each for word in files for each in braced(word)]
-        yield _bare([each for word in choices for each in word]), put, leading
-        if 1 < prod(map(len, choices)) <= _ROUNDS:  # a loop may give one of them at a time
-            yield from ((_bare([*each]), put, leading) for each in product(*choices))
-
-
-def _bare(words: list[str]) -> list[str]:
-    """Without keywords and assignments before it; a line of assignments alone stays, for it may hold a substitution."""
-    for place, word in enumerate(words):
-        if word not in _KEYWORDS and not ASSIGNED.match(word):
-            return words[place:]
-    return words
-
-
-def _tokens(line: str) -> Iterator[tuple[str, bool]]:
-    """(text, whether it stands between words)."""
-    plain = _DUPLICATED.sub(" ", _LOCAL.sub("", line.replace("\\\n", "")))
-    lexer = shlex.shlex(plain, posix=True, punctuation_chars=_JOINTS + "<>")
-    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
-    found = []
-    try:
-        while (token := lexer.get_token()) is not None:
-            found.append(token)
-            if len(found) == _MOST:
-                found += ["\n", HOLE]  # what follows is not read
-                break
-    except ValueError:
-        found = re.findall(
-            rf"[{re.escape(_JOINTS)}<>]+|[^\s{re.escape(_JOINTS)}<>]+|\n", re.sub(r"[\"'\\]", "", plain)
-        )
-    for token in found:
-        between = bool(token) and all(letter in _JOINTS + "<>" for letter in token)
-        yield token, between
 
 
 def starts(command: Command, *, fed: bool) -> Iterator[int]:

@@ -29,7 +29,7 @@ import attrs
 
 from hub.domain.approval import MAX_SUBJECT, Action, PermissionRequest, RuleVerdict
 from hub.domain.config.model import ApprovalRule
-from hub.domain.permission import commandforms, commandline, places, reach, unread
+from hub.domain.permission import commandforms, commandline, cutting, places, reach, unread
 from hub.domain.permission.places import Where
 from hub.domain.permission.reach import Shown
 from hub.domain.permission.shellword import HOLE
@@ -300,7 +300,7 @@ class _Subject:
         """Every command, every file where it really lies; what the shell itself writes only where the pattern says so."""
         request = self._request
         if self.command:
-            if ">" not in pattern and commandline.written(self.command):
+            if ">" not in pattern and cutting.written(self.command):
                 return pattern == "*"
             cut = _PARTS.split(_DUPLICATED.sub("", request.subject))
             return all(like(pattern, part.strip()) for part in cut if part.strip())

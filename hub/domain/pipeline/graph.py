@@ -20,19 +20,6 @@ _SHOWN = 12
 """So many of the allowed names are listed."""
 
 
-def check(pipelines: Sequence[PipelineSettings], providers: Collection[str]) -> None:
-    """Refuse pipelines that cannot run.
-
-    Args:
-        pipelines: Each with fields that validate.
-        providers: The names of all providers hub knows.
-
-    Raises:
-        HubError: INVALID; its `errors` tell every problem, each with where it is and what is allowed there.
-    """
-    refuse(problems(pipelines, providers))
-
-
 def refuse(found: Iterable[SettingProblem]) -> None:
     """Nothing where there are no problems.
 
@@ -44,7 +31,12 @@ def refuse(found: Iterable[SettingProblem]) -> None:
 
 
 def problems(pipelines: Sequence[PipelineSettings], providers: Collection[str]) -> Iterator[SettingProblem]:
-    """Everything that is wrong with these pipelines, in the order of the list."""
+    """Everything that is wrong with these pipelines, in the order of the list.
+
+    Args:
+        pipelines: Each with fields that validate.
+        providers: The names of all providers hub knows.
+    """
     names: set[str] = set()
     for index, pipeline in enumerate(pipelines):
         if pipeline.name in names:
@@ -150,13 +142,6 @@ def together(
     """All pipelines: those of `hub.toml` first, then the stored ones of other names."""
     names = {pipeline.name for pipeline in configured}
     return (*configured, *(pipeline for pipeline in stored if pipeline.name not in names))
-
-
-def own(
-    configured: Sequence[PipelineSettings], given: Sequence[PipelineSettings]
-) -> tuple[PipelineSettings, ...]:
-    """What is to be stored of a list: all that `hub.toml` does not hold already."""
-    return tuple(pipeline for pipeline in given if pipeline not in configured)
 
 
 _PLACE = "under [[pipelines]]"

@@ -29,27 +29,12 @@ _MAX_TEXT = 65_536
 
 
 @attrs.frozen
-class Reset:
-    """A reset read from a text.
-
-    Attributes:
-        at: Epoch seconds, never before the `now` it was read at.
-        source: The row that read it: `epoch`, `iso`, `seconds`, `dated`, `clock`, `duration`...
-        exact: Whether it is good to the second. A wall clock or "3 hours" is not: add a minute of slack.
-    """
-
-    at: float
-    source: str
-    exact: bool
-
-
-@attrs.frozen
 class _Context:
     now: float
     tz: tzinfo | None
 
 
-_Reader = Callable[[re.Match[str], _Context], tuple[float, bool] | None]
+_Reader = Callable[[re.Match[str], _Context], float | None]
 
 _PLAIN = str.maketrans(
     {
@@ -90,8 +75,8 @@ _PIECE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([a-z]+)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY, "w": 7 * DAY}
 
 
-def parse_reset(text: str, now: float, tz: tzinfo | None) -> Reset | None:
-    """Read when the quota comes back, or None when the text does not tell.
+def parse_reset(text: str, now: float, tz: tzinfo | None) -> float | None:
+    """Read when the quota comes back, epoch seconds, or None when the text does not tell.
 
     Args:
         text: The agent's words, an error body or a header dump.
@@ -99,24 +84,24 @@ def parse_reset(text: str, now: float, tz: tzinfo | None) -> Reset | None:
         tz: The zone of the clock that said them, for times without a zone; None = such times are not read.
 
     Returns:
-        A reset that is never before `now`, and never more than 35 days after it unless the text says so.
+        An instant that is never before `now`, and never more than 35 days after it unless the text says so.
     """
     plain = " ".join(text[-_MAX_TEXT:].translate(_PLAIN).split())
     context = _Context(now, tz)
-    for source, pattern, read in _ROWS:
+    for pattern, read in _ROWS:
         for match in pattern.finditer(plain):
             found = read(match, context)
-            if found is not None and now - DAY <= found[0] <= now + HORIZON:
-                return Reset(max(found[0], now), source, found[1])
+            if found is not None and now - DAY <= found <= now + HORIZON:
+                return max(found, now)
     return None
 
 
-def _epoch(match: re.Match[str], _: _Context) -> tuple[float, bool]:
+def _epoch(match: re.Match[str], _: _Context) -> float:
     digits = match["epoch"]
-    return (int(digits) / 1000 if len(digits) > 10 else float(digits)), True  # noqa: PLR2004  # 13 digits are milliseconds
+    return int(digits) / 1000 if len(digits) > 10 else float(digits)  # noqa: PLR2004  # 13 digits are milliseconds
 
 
-def _iso(match: re.Match[str], context: _Context) -> tuple[float, bool] | None:
+def _iso(match: re.Match[str], context: _Context) -> float | None:
     zone = _zone_of(match, context)
     if zone is None:
         return None
@@ -124,34 +109,31 @@ def _iso(match: re.Match[str], context: _Context) -> tuple[float, bool] | None:
         moment = datetime.fromisoformat(f"{match['day']}T{match['clock']}")
     except ValueError:
         return None
-    return wallclock.instants(moment.date(), moment.time(), zone)[-1], match["clock"].count(":") > 1
+    return wallclock.instants(moment.date(), moment.time(), zone)[-1]
 
 
-def _seconds(match: re.Match[str], context: _Context) -> tuple[float, bool]:
-    return context.now + float(match["seconds"]), True
+def _seconds(match: re.Match[str], context: _Context) -> float:
+    return context.now + float(match["seconds"])
 
 
-def _milliseconds(match: re.Match[str], context: _Context) -> tuple[float, bool]:
-    return context.now + float(match["millis"]) / 1000, True
+def _milliseconds(match: re.Match[str], context: _Context) -> float:
+    return context.now + float(match["millis"]) / 1000
 
 
-def _duration(match: re.Match[str], context: _Context) -> tuple[float, bool]:
-    units = []
+def _duration(match: re.Match[str], context: _Context) -> float:
     total = 0.0
     for number, word in _PIECE.findall(match["duration"].lower()):
-        unit = "ms" if word.startswith(("ms", "mil")) else word[0]
-        units.append(unit)
-        total += float(number) * _SECONDS[unit]
-    return context.now + total, units[-1] in ("s", "ms")
+        total += float(number) * _SECONDS["ms" if word.startswith(("ms", "mil")) else word[0]]
+    return context.now + total
 
 
-def _dated(match: re.Match[str], context: _Context) -> tuple[float, bool] | None:
+def _dated(match: re.Match[str], context: _Context) -> float | None:
     clock, zone = _clock_of(match), _zone_of(match, context)
     if clock is None or zone is None:
         return None
     month, dom = _MONTHS.index(match["month"].lower()) + 1, int(match["dom"])
     if match["year"]:
-        return _last(_instants_of(int(match["year"]), month, dom, clock, zone), False)
+        return max(_instants_of(int(match["year"]), month, dom, clock, zone), default=None)
     year = datetime.fromtimestamp(context.now, zone).year
     near = [
         at
@@ -159,10 +141,10 @@ def _dated(match: re.Match[str], context: _Context) -> tuple[float, bool] | None
         for at in _instants_of(candidate, month, dom, clock, zone)
         if context.now - GRACE <= at <= context.now + IMPLIED_HORIZON
     ]
-    return _last(near, False)
+    return max(near, default=None)
 
 
-def _clock(match: re.Match[str], context: _Context) -> tuple[float, bool] | None:
+def _clock(match: re.Match[str], context: _Context) -> float | None:
     clock, zone = _clock_of(match), _zone_of(match, context)
     if clock is None or zone is None or (match["half"] is None and match["minute"] is None):
         return None
@@ -170,12 +152,8 @@ def _clock(match: re.Match[str], context: _Context) -> tuple[float, bool] | None
     now = context.now
     if match["relative"] and match["relative"].lower() == "tomorrow":
         tomorrow = datetime.fromtimestamp(now, zone).date() + timedelta(days=1)
-        return wallclock.instants(tomorrow, clock, zone)[-1], False
-    return next(wallclock.occurrences(now, clock, zone, back=GRACE, weekday=weekday)), False
-
-
-def _last(found: list[float], exact: bool) -> tuple[float, bool] | None:  # noqa: FBT001  # a field of the answer
-    return (found[-1], exact) if found else None
+        return wallclock.instants(tomorrow, clock, zone)[-1]
+    return next(wallclock.occurrences(now, clock, zone, back=GRACE, weekday=weekday))
 
 
 def _instants_of(year: int, month: int, dom: int, clock: time, zone: tzinfo) -> list[float]:
@@ -204,8 +182,8 @@ def _zone_of(match: re.Match[str], context: _Context) -> tzinfo | None:
     return wallclock.zone(name) if name else context.tz
 
 
-def _row(source: str, pattern: str, read: _Reader) -> tuple[str, re.Pattern[str], _Reader]:
-    return source, re.compile(pattern, re.ASCII), read
+def _row(pattern: str, read: _Reader) -> tuple[re.Pattern[str], _Reader]:
+    return re.compile(pattern, re.ASCII), read
 
 
 _YEAR = r"(?:,?[ ](?P<year>\d{4}))"
@@ -213,46 +191,42 @@ _AT = r"(?:,|,?[ ]at)?[ ]"
 
 _HEADER = r"[\"']?[ ]?[:=][ ]?[\"']?"
 
-_ROWS: tuple[tuple[str, re.Pattern[str], _Reader], ...] = (
+_ROWS: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     # For example {"resets_at": 1795236827}, x-ratelimit-reset: 1795236827, "usage limit reached|1795236827".
-    _row("epoch", rf"(?:{_CUE}|(?i:limit reached)\|)(?P<epoch>\d{{13}}|\d{{10}})(?![\d.])", _epoch),
+    _row(rf"(?:{_CUE}|(?i:limit reached)\|)(?P<epoch>\d{{13}}|\d{{10}})(?![\d.])", _epoch),
     # For example "resets_at":"2026-11-23T16:12:00Z", or: try again at 2026-11-23 16:12 UTC.
     _row(
-        "iso",
         rf"{_CUE}(?P<day>\d{{4}}-\d\d-\d\d)[T ]"
         rf"(?P<clock>\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?)\d{{0,9}}(?![\d:]){_ZONE}",
         _iso,
     ),
     # For example retry-after-ms: 1500, "retryDelayMs":10000, retry_delay_ms: 591.
     _row(
-        "milliseconds",
         r"(?i:(?<![A-Za-z])(?:retry[_-]?(?:after|delay)[_-]?ms|delayMs))"
         rf"{_HEADER}(?P<millis>\d{{1,12}})(?![\d.])",
         _milliseconds,
     ),
     # For example retry-after: 7200, "retry_after":30, "resets_in_seconds":120.
     _row(
-        "seconds",
         r"(?<![A-Za-z])(?i:retry[_-]?after(?:[_-]?seconds)?|resets?[_-]?(?:in|after)[_-]?seconds)"
         rf"{_HEADER}(?P<seconds>\d{{1,9}}(?:\.\d{{1,9}})?)(?![\d.]|[ ]?[A-Za-z])",
         _seconds,
     ),
     # For example "Retrying after 10000ms": what the program does, before what the server suggests.
-    _row("duration", rf"(?i:\bretrying (?:in|after)) {_DURATION}", _duration),
+    _row(rf"(?i:\bretrying (?:in|after)) {_DURATION}", _duration),
     # For example "try again at Nov 23rd, 2026 4:12 PM", or "resets Nov 23 at 3pm" with a zone.
-    _row("dated", rf"{_CUE}(?:{_WEEKDAY},? )?{_MONTH} {_DOM}{_YEAR}?{_AT}{_TIME}{_ZONE}", _dated),
+    _row(rf"{_CUE}(?:{_WEEKDAY},? )?{_MONTH} {_DOM}{_YEAR}?{_AT}{_TIME}{_ZONE}", _dated),
     # For example Retry-After: Mon, 23 Nov 2026 16:12:00 GMT.
-    _row("dated", rf"{_CUE}(?:{_WEEKDAY},? )?{_DOM} {_MONTH}{_YEAR}?{_AT}{_TIME}{_ZONE}", _dated),
+    _row(rf"{_CUE}(?:{_WEEKDAY},? )?{_DOM} {_MONTH}{_YEAR}?{_AT}{_TIME}{_ZONE}", _dated),
     # For example "resets 4:54am (UTC)", "try again at 4:53 AM.", "resets Monday at 3pm".
-    _row("clock", rf"{_CUE}(?:(?:{_WEEKDAY}|(?i:(?P<relative>today|tomorrow))){_AT})?{_TIME}{_ZONE}", _clock),
+    _row(rf"{_CUE}(?:(?:{_WEEKDAY}|(?i:(?P<relative>today|tomorrow))){_AT})?{_TIME}{_ZONE}", _clock),
     # For example "try again in 7 days 3 hours", "Please retry in 7200s.", "retryDelay": "2s".
     _row(
-        "duration",
         rf"(?:{_CUE}|(?<![A-Za-z])"
         rf"(?i:wait|again|back|(?:retry[_-]?delay|reset[a-z-]{{0,20}})[\"']?:)[ ]?[\"']?)"
         rf"(?i:(?:in|after|for|at least|about|another) ?){{0,2}}{_DURATION}",
         _duration,
     ),
     # The whole text is a duration, for example "in 2h 15m".
-    _row("duration", rf"\A(?i:in )?{_DURATION}\.?\Z", _duration),
+    _row(rf"\A(?i:in )?{_DURATION}\.?\Z", _duration),
 )

@@ -15,7 +15,7 @@ import attrs
 from hub.domain.quota import forecast
 from hub.domain.quota.burn import Burn, Rise
 from hub.domain.quota.forecast import Forecast, Outlook
-from hub.domain.quota.window import FULL, QuotaReading
+from hub.domain.quota.window import FULL, QuotaReading, breach
 from hub.domain.wallclock import iso
 
 _SIGHT = 60.0
@@ -72,14 +72,12 @@ def wall(prospects: Sequence[Prospect], threshold: float, now: float) -> QuotaRe
     A window at or over `threshold` (a fraction) is a wall unless it is expected, in nine cases of ten, to last
     until it begins anew. Where no pace is known, the threshold alone decides: a handoff too early loses nothing.
     """
-    limit = round(threshold * FULL)
-    over = [
+    ending = (
         p.reading
         for p in prospects
-        if p.reading.used_permille >= limit
-        and not (p.reading.used_permille < FULL and forecast.lasts(p.forecast, p.minutes_left(now)))
-    ]
-    return max(over, key=lambda reading: (reading.used_permille, reading.resets_at or 0.0), default=None)
+        if p.reading.used_permille >= FULL or not forecast.lasts(p.forecast, p.minutes_left(now))
+    )
+    return breach(ending, threshold)
 
 
 def binding(prospects: Sequence[Prospect], now: float) -> Prospect:

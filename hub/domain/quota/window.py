@@ -99,28 +99,21 @@ def reading_of(
     return QuotaReading(provider, account, _window(event.meta), used, _instant(event.meta), source, at)
 
 
-def limit_of(meta: Mapping[str, object], provider: str, account: str, at: float) -> QuotaReading | None:
-    """The reading that a usage limit makes, where its reset is known and lies ahead: the window is full until then.
-
-    Some agents tell nothing of a window before they have reached its end.
-    """
-    resets_at = _instant(meta)
-    if meta.get("failure") != FailureClass.USAGE_LIMIT or resets_at is None or resets_at <= at:
-        return None
-    return QuotaReading(provider, account, _window(meta), FULL, resets_at, LIMIT, at)
-
-
-def undated_limit(
+def limit_of(
     meta: Mapping[str, object], known: Iterable[QuotaReading], provider: str, account: str, at: float
 ) -> QuotaReading | None:
-    """The reading of a usage limit that says nothing of its reset, or one that has passed.
+    """The reading that a usage limit makes: its window is full until the reset that it tells, where that lies ahead.
 
-    A window of a minute is over in a minute. Of any other the reset is what an earlier reading told of the same
-    window, or, where the limit names none, of the fullest one that is nearly used up (`known`, of this account).
-    Where nothing told it is None: it is never guessed.
+    Some agents tell nothing of a window before they have reached its end. Of a limit that says nothing of its reset, or
+    one that has passed: a window of a minute is over in a minute. Of any other the reset is what an earlier reading told
+    of the same window, or, where the limit names none, of the fullest one that is nearly used up (`known`, of this
+    account). Where nothing told it is None: it is never guessed.
     """
     if meta.get("failure") != FailureClass.USAGE_LIMIT:
         return None
+    resets_at = _instant(meta)
+    if resets_at is not None and resets_at > at:
+        return QuotaReading(provider, account, _window(meta), FULL, resets_at, LIMIT, at)
     window = _window(meta)
     if window in _SHORT:
         return QuotaReading(provider, account, window, FULL, at + _SHORT[window], LIMIT, at)
@@ -137,12 +130,10 @@ def undated_limit(
     return QuotaReading(provider, account, best.window, FULL, best.resets_at, LIMIT, at)
 
 
-def newest(
-    readings: Iterable[QuotaReading], now: float | None = None
-) -> dict[tuple[str, str, str], QuotaReading]:
+def newest(readings: Iterable[QuotaReading], now: float) -> dict[tuple[str, str, str], QuotaReading]:
     """The newest reading of each window; of two of the same moment the later in order.
 
-    With `now`, a window that has begun anew since it was read is left out: nobody knows what is used of it.
+    A window that has begun anew since it was read is left out: nobody knows what is used of it.
     """
     found: dict[tuple[str, str, str], QuotaReading] = {}
     for reading in readings:
@@ -150,9 +141,7 @@ def newest(
         if known is None or reading.at >= known.at:
             found[reading.key] = reading
     return {
-        key: reading
-        for key, reading in found.items()
-        if now is None or reading.resets_at is None or reading.resets_at > now
+        key: reading for key, reading in found.items() if reading.resets_at is None or reading.resets_at > now
     }
 
 

@@ -14,11 +14,13 @@ import attrs
 
 from hub.domain.config.reader import Config
 from hub.domain.session import SessionRecord
+from hub.domain.text.quoted import line
 from hub.domain.text.safe import clean, clip, headline
 
 _SUBJECT = 72
 _BODY = 4000
 _SLUG = 40
+_LINE = 200
 _NEVER_WORKED = frozenset({"dispatch_failed", "denied", "auth"})
 """How an attempt ended that nothing came of."""
 CO_AUTHORS: Final[Mapping[str, str]] = {
@@ -69,20 +71,16 @@ def message(told: CommitStory) -> str:
 
 def _done(told: CommitStory) -> str:
     who = f"Done by {', then '.join(told.agents)}." if told.agents else ""
-    checks = "; ".join(_line(command) for command in told.verify)
+    checks = "; ".join(line(command, _LINE) for command in told.verify)
     passed = f"Verified: {checks}" if told.verified and checks else ""
     return "\n".join(part for part in (who, passed) if part)
 
 
 def _trailers(told: CommitStory) -> str:
-    authors = dict.fromkeys(_line(author) for author in told.co_authors)
+    authors = dict.fromkeys(line(author, _LINE) for author in told.co_authors)
     return "\n".join(
         [f"Hub-Session: {told.session_id}", *(f"Co-authored-by: {author}" for author in authors if author)]
     )
-
-
-def _line(text: str) -> str:
-    return clip(" ".join(clean(text).split()), 200)
 
 
 def co_author(name: str, display_name: str, configured: str | None) -> str:

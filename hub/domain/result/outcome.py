@@ -15,25 +15,6 @@ from hub.domain.cost import MICROS
 
 
 @attrs.frozen
-class EndedRun:
-    """One session that has ended.
-
-    Attributes:
-        state: `completed`, `failed` or `stopped`.
-        verified: What the verifier said; False or None where nothing was asked of it.
-        tokens: In and out.
-        micros: What is known of its cost, millionths of a dollar; None where nothing is.
-        at: When it ended, ISO 8601.
-    """
-
-    state: str
-    verified: bool | None
-    tokens: int
-    micros: int | None
-    at: str
-
-
-@attrs.frozen
 class ProfileOutcomes:
     """The sums of a profile's runs."""
 
@@ -64,16 +45,27 @@ class ProfileOutcomes:
         return self.micros / MICROS / self.priced if self.priced else None
 
 
-def counted(outcome: ProfileOutcomes, run: EndedRun) -> ProfileOutcomes:
-    """With one more run."""
-    success = run.state == "completed" and run.verified is True
+def counted(
+    outcome: ProfileOutcomes, *, state: str, verified: bool | None, tokens: int, micros: int | None, at: str
+) -> ProfileOutcomes:
+    """With one more run.
+
+    Args:
+        outcome: Without it.
+        state: `completed`, `failed` or `stopped`.
+        verified: What the verifier said; False or None where nothing was asked of it.
+        tokens: In and out.
+        micros: What is known of its cost, millionths of a dollar; None where nothing is.
+        at: When it ended, ISO 8601.
+    """
+    success = state == "completed" and verified is True
     return attrs.evolve(
         outcome,
         runs=outcome.runs + 1,
-        judged=outcome.judged + (success or run.state == "failed"),
+        judged=outcome.judged + (success or state == "failed"),
         successes=outcome.successes + success,
-        tokens=outcome.tokens + run.tokens,
-        priced=outcome.priced + (run.micros is not None),
-        micros=outcome.micros + (run.micros or 0),
-        last_run=run.at,
+        tokens=outcome.tokens + tokens,
+        priced=outcome.priced + (micros is not None),
+        micros=outcome.micros + (micros or 0),
+        last_run=at,
     )

@@ -6,7 +6,7 @@ Must not: read a clock, or know where something is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 
 from hub.domain.accounts.account import DEFAULT_ACCOUNT
@@ -59,3 +59,8 @@ def lowered(missing: Iterable[str], unsupported: Iterable[str]) -> list[str]:
 def agent_name(provider: str, account: str) -> str:
     """An agent with its account, where that has a name of its own: `claude/work`, `claude`."""
     return f"{provider}/{account}" if account not in ("", DEFAULT_ACCOUNT) and provider else provider
+
+
+def agent_of(meta: Mapping[str, object]) -> str:
+    """The same of whom a record of the log is about."""
+    return agent_name(str(meta.get("provider", "")), str(meta.get("account", "")))

@@ -202,20 +202,15 @@ class AuditJournal:
     def __len__(self) -> int:
         return len(self._ends)
 
-    def read(self, from_seq: int = 0, limit: int = 100, *, newest_first: bool = False) -> list[AuditRecord]:
-        """Records from `from_seq` on, at most `limit`; with `newest_first` the newest of them, newest first."""
-        first, stop = max(0, from_seq), len(self._ends)
-        if newest_first:
-            first = max(first, stop - limit)
-        else:
-            stop = min(stop, first + limit)
+    def read(self, first: int, limit: int) -> list[AuditRecord]:
+        """The records from the number `first` on, at most `limit`."""
+        stop = min(len(self._ends), first + limit)
         if first >= stop:
             return []
         begin = self._ends[first - 1] if first else 0
         data = pread_all(self._fd, begin, self._ends[stop - 1] - begin)
         ends = [begin, *self._ends[first:stop]]
-        records = [audit.read_record(data[a - begin : b - begin]) for a, b in pairwise(ends)]
-        return records[::-1] if newest_first else records
+        return [audit.read_record(data[a - begin : b - begin]) for a, b in pairwise(ends)]
 
     def places_of(self, mark: bytes, first: int, stop: int) -> list[int]:
         """The numbers of the records from `first` to before `stop` whose line has these bytes; none is parsed."""

@@ -13,7 +13,6 @@ from hub.api.convert import unstructure
 from hub.api.tables import parse_config
 from hub.domain.config.model import ProfileSettings
 from hub.errors import Code, HubError
-from hub.io.files import sealed
 from hub.io.files.sealed import NotSealed, read_sealed, write_sealed
 from hub.io.project.places import Places
 
@@ -52,8 +51,3 @@ def replace_stored(places: Places, profiles: Sequence[ProfileSettings]) -> None:
 
     text = tomli_w.dumps({"profiles": [unstructure(profile) for profile in profiles]})
     write_sealed(places.profiles, text.encode())
-
-
-def put_aside(places: Places) -> None:
-    """Keep a file that could not be read beside the one that takes its place."""
-    sealed.put_aside(places.profiles, "corrupt")

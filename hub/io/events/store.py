@@ -72,7 +72,6 @@ _ONCE = "dispatch = ? AND place = ? AND part = ? AND dispatch <> '' AND place >=
 _SEEN = f"SELECT {_ROW} FROM events WHERE {_ONCE}"  # noqa: S608  # constants only
 _ANEW = "A daemon keeps it aside and goes on in a new one: hub daemon"
 
-_fdatasync = getattr(os, "fdatasync", os.fsync)
 _encode = msgspec.json.encode
 _decode = msgspec.json.decode
 
@@ -182,7 +181,7 @@ class EventStore:
         if wal < 0:
             raise HubError(Code.UNAVAILABLE, "The event log is closed.")
         failpoints.hit("events.sync")
-        _fdatasync(wal)
+        os.fdatasync(wal)
         if os.fstat(wal).st_size > _CHECKPOINT:
             # On a connection of its own: appending goes on meanwhile.
             with contextlib.closing(sqlite3.connect(self._path, isolation_level=None)) as keeper:
@@ -222,7 +221,7 @@ class EventStore:
             with contextlib.suppress(
                 OSError, HubError
             ):  # else the next start on another boot leaves a gap in the ids
-                _fdatasync(self._wal)
+                os.fdatasync(self._wal)
                 self._note_reserved(self._last)
         was_open = self._db is not None
         self._let_go()

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from hub.errors import Code, HubError
 from hub.io import failpoints
+from hub.io.runner.proc import starttime
 
 _CODES = {
     errno.ENOSPC: Code.NO_SPACE,
@@ -167,25 +168,22 @@ def read_bounded(path: Path, limit: int) -> bytes:
 
 
 def stamp_of(path: Path) -> object:
-    """What changes whenever the file does; None where it is not there."""
+    """What changes whenever the file does; None where it is not to be seen."""
     try:
         found = path.stat()
-    except FileNotFoundError:
+    except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def sweep_temps(directory: Path) -> list[str]:
-    """Removes temporary files of processes that are gone; returns their names. Living writers are left alone."""
-    swept: list[str] = []
+def sweep_temps(directory: Path) -> None:
+    """Removes temporary files of processes that are gone. Living writers are left alone."""
     with _directory(directory) as dirfd:
         for name in os.listdir(dirfd):
             match = _TEMP.fullmatch(name)
-            if match is not None and not _lives(int(match["pid"]), match["start"]):
+            if match is not None and str(starttime(int(match["pid"]))) != match["start"]:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(name, dir_fd=dirfd)
-                    swept.append(name)
-    return swept
 
 
 def write_all(fd: int, data: bytes) -> None:
@@ -227,7 +225,7 @@ def _directory(path: Path) -> Iterator[int]:
 def _temporary(dirfd: int, name: str, data: bytes, mode: int = 0o600) -> Iterator[str]:
     """A synced file with `data` under a temporary name; unlinked when the body fails."""
     pid = os.getpid()
-    temp = f".{name}.{pid}-{_start_time(pid)}.{next(_serial)}.tmp"
+    temp = f".{name}.{pid}-{starttime(pid)}.{next(_serial)}.tmp"
     fd = os.open(temp, _CREATE, 0o600, dir_fd=dirfd)
     try:
         try:
@@ -241,29 +239,6 @@ def _temporary(dirfd: int, name: str, data: bytes, mode: int = 0o600) -> Iterato
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temp, dir_fd=dirfd)
         raise
-
-
-def _start_time(pid: int) -> str:
-    """The kernel's start tick of a process, "" when there is no such process, "0" where there is no /proc."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
-    except FileNotFoundError:
-        return "" if Path("/proc/self").is_dir() else "0"
-    except (OSError, IndexError):
-        return ""
-
-
-def _lives(pid: int, start: str) -> bool:
-    found = _start_time(pid)
-    if found != "0":
-        return found == start
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _hit(prefix: str, place: str) -> None:

@@ -92,15 +92,6 @@ def claim(db: sqlite3.Connection, path: Path) -> None:
         db.execute("COMMIT")
 
 
-def check(db: sqlite3.Connection, path: Path) -> None:
-    """The same for whoever only reads: an empty database is fine.
-
-    Raises:
-        ForeignDatabaseError, sqlite3.DatabaseError: As `claim`.
-    """
-    _is_empty(db, path)
-
-
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that changes no file, and makes none beside the database; nobody may have it open.
@@ -108,7 +99,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     What its last user left in the WAL is read from a copy of both.
 
     Raises:
-        ForeignDatabaseError, sqlite3.DatabaseError: As `check`.
+        ForeignDatabaseError, sqlite3.DatabaseError: As `claim`; an empty one is fine.
     """
     insist_no_journal(path)
     with contextlib.ExitStack() as stack:
@@ -120,7 +111,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
                 shutil.copyfile(f"{path}{suffix}", f"{name}{suffix}", follow_symlinks=False)
         uri = f"file:{quote(os.fspath(name))}?{how}"
         db = stack.enter_context(contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None)))
-        check(db, path)
+        _is_empty(db, path)
         db.execute("PRAGMA query_only=ON")
         yield db
 

@@ -106,6 +106,14 @@ def entries(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
+def changed_at(folder: str) -> int:
+    """When something came into a folder or left it last, epoch nanoseconds; 0 where it is not to be seen."""
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
+
+
 @cache
 def _matcher(pattern: str) -> Callable[[str], object]:
     return re.compile(translate(pattern)).match

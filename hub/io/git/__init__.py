@@ -43,7 +43,7 @@ from hub.io.git.shadow import Shadow, base_tree
 from hub.io.git.snapshot import Snapshot, snapshot, tree_hash
 from hub.io.git.store import CommitDraft, MovingError, store_commit
 from hub.io.git.view import open_ground, tracked_paths
-from hub.io.git.worktree import Worktree, add_worktree
+from hub.io.git.worktree import add_worktree
 
 DIFF_LIMIT = 1 << 20
 _STAT_LIMIT = 1 << 18
@@ -88,6 +88,20 @@ async def _main_branch(root: Path) -> str:
         if await commit_of(root, f"refs/heads/{name}"):
             return name
     return ""
+
+
+async def project_files(root: Path) -> list[bytes]:
+    """Paths relative to `root`, sorted: what git tracks or would, without what `.gitignore` and its kin leave out.
+
+    A path may be gone, a link or a directory (a nested repository's): git tells its index, not the disk.
+
+    Raises:
+        HubError: NOT_A_REPOSITORY, and as `git`.
+    """
+    done = await git(
+        "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", cwd=root
+    )
+    return sorted(done.out.split(b"\0")[:-1])
 
 
 async def session_diff(
@@ -162,13 +176,10 @@ async def commit_diff(root: Path, sha: str) -> Diff:
     return await _diff(root, parent, full)
 
 
-async def snapshots(root: Path, session_id: str | None = None) -> list[Commit]:
-    """The kept snapshots, newest first; of one session or of all."""
-    under = f"{KEPT}/{session_id}/" if session_id else f"{KEPT}/"
-    if session_id is not None:
-        kept_ref(session_id, BASE)
+async def snapshots(root: Path) -> list[Commit]:
+    """The kept snapshots of all sessions, newest first."""
     fields = "%(refname)%00%(objectname)%00%(contents:subject)%00%(committerdate:iso-strict)"
-    done = await git("for-each-ref", f"--format={fields}", under, cwd=root)
+    done = await git("for-each-ref", f"--format={fields}", f"{KEPT}/", cwd=root)
     found: list[Commit] = []
     for line in filter(None, done.text.split("\n")):  # a subject may hold what else ends a line
         ref, sha, subject, when = line.split("\0")
@@ -256,7 +267,7 @@ def _utc(when: str) -> str:
 
 
 __all__ = [
-    "RepoState", "Skipped", "Snapshot", "Worktree", "add_worktree", "branch_exists",
+    "RepoState", "Skipped", "Snapshot", "add_worktree", "branch_exists",
     "check_worktree", "commit_diff", "kept_snapshot", "repo_state", "rewind", "session_diff", "snapshot", "snapshots",
     "tree_hash",
 ]  # fmt: skip

@@ -23,7 +23,7 @@ LINK = "120000"
 SUBMODULE = "160000"
 
 _CHUNK = 1 << 20
-_PARENT = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+_PARENT = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_PATH
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _GONE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 _UNSTORABLE = re.compile(rb"(?i)(?:^|[/\\])(?:\.git|git~1)[ .]*(?:$|[/\\:])")

@@ -7,12 +7,12 @@ Tests: tests/hub/io/git/test_taking.py
 
 from __future__ import annotations
 
-import contextlib
 import os
 from pathlib import Path
 
 import attrs
 
+from hub.io.files.atomic import stamp_of
 from hub.io.git.env import EMAIL, NAME, git_asked
 from hub.io.git.layout import common_dir
 
@@ -65,14 +65,7 @@ def _stamp(root: Path) -> object:
     home = Path(os.environ.get("HOME", "/"))
     config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git/config"
     files = (common_dir(root) / "config", home / ".gitconfig", config)
-    return env, tuple(_changed(path) for path in files)
-
-
-def _changed(path: Path) -> tuple[int, int]:
-    with contextlib.suppress(OSError):
-        found = path.stat()
-        return found.st_mtime_ns, found.st_size
-    return 0, 0
+    return env, tuple(map(stamp_of, files))
 
 
 async def _asked(root: Path) -> CommitIdentity:

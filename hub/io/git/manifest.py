@@ -14,7 +14,7 @@ import trio
 
 from hub.domain.contract import ManifestEntry
 from hub.io.git.env import git
-from hub.io.git.refs import BASE, kept_ref
+from hub.io.git.refs import BASE, kept_ref, objects
 
 MAX_FILES = 10_000
 _GROUP = 256
@@ -81,13 +81,5 @@ async def _hashes(root: Path, oids: list[str]) -> dict[str, str]:
     return found
 
 
-def _digest_all(data: bytes) -> dict[str, str]:
-    found: dict[str, str] = {}
-    at = 0
-    while (end := data.find(b"\n", at)) >= 0:
-        header = data[at:end].split()
-        size = int(header[2])
-        body = memoryview(data)[end + 1 : end + 1 + size]
-        found[header[0].decode()] = hashlib.sha256(body).hexdigest()
-        at = end + 1 + size + 1
-    return found
+def _digest_all(batch: bytes) -> dict[str, str]:
+    return {oid: hashlib.sha256(body).hexdigest() for oid, body in objects(batch)}

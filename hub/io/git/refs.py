@@ -7,7 +7,7 @@ Must not: move a ref without saying from where.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -73,18 +73,20 @@ async def read_commits(names: Sequence[str], *, cwd: Path, where: Where) -> list
     """The commits that names resolve to, in one git; None for a name that resolves to none."""
     stdin = "".join(f"{name}^{{commit}}\n" for name in names).encode()
     done = await git("cat-file", "--batch", cwd=cwd, where=where, stdin=stdin)
-    found: list[GitCommit | None] = []
-    rest = done.out
-    for _ in names:
-        head, _, rest = rest.partition(b"\n")
-        words = head.split(b" ")
+    return [_parse(sha, bytes(body)) if sha else None for sha, body in objects(done.out)]
+
+
+def objects(batch: bytes) -> Iterator[tuple[str, memoryview]]:
+    """What `cat-file --batch` tells, in its order: the ids of objects with their bytes; "" for one that is not there."""
+    at, whole = 0, memoryview(batch)
+    while (end := batch.find(b"\n", at)) >= 0:
+        words = batch[at:end].split(b" ")
         if words[-1] == b"missing" or len(words) != 3 or not words[2].isdigit():  # noqa: PLR2004  # id, type, size
-            found.append(None)
+            at = end + 1
+            yield "", whole[:0]
             continue
-        size = int(words[2])
-        found.append(_parse(words[0].decode(), rest[:size]))
-        rest = rest[size + 1 :]
-    return found
+        at = end + 1 + int(words[2]) + 1
+        yield words[0].decode(), whole[end + 1 : at - 1]
 
 
 def _parse(sha: str, body: bytes) -> GitCommit:

@@ -21,7 +21,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-import attrs
 import trio
 
 from hub.errors import Code, HubError
@@ -43,22 +42,6 @@ _LARGE_INDEX = 1 << 18
 _CLOCK_TICK = 0.01
 
 
-@attrs.frozen
-class Worktree:
-    """A session's worktree, ready for an agent."""
-
-    path: Path
-    branch: str
-    head: str
-    """The commit it stands at."""
-    base: str
-    """The user's commit it was made from."""
-    carried: bool
-    """Whether `head` carries the user's uncommitted work as a first commit."""
-    kept_index: Path
-    """hub's index for its snapshots."""
-
-
 async def add_worktree(
     root: Path,
     path: Path,
@@ -68,7 +51,7 @@ async def add_worktree(
     carry_dirty: bool = False,
     first: str = "",
     apart: Sequence[str] = (),
-) -> Worktree:
+) -> bool:
     """Makes the worktree of a session, or finishes what an earlier call began.
 
     Args:
@@ -80,6 +63,9 @@ async def add_worktree(
             first commit. The user's index and tree are only read.
         first: A commit on top of `base` that the branch begins at instead.
         apart: As for `carry`.
+
+    Returns:
+        Whether the branch is at another commit than the user's: at one with uncommitted work, or at `first`.
 
     Raises:
         HubError: NO_COMMIT, NOT_A_REPOSITORY, NO_SPACE, READ_ONLY, NO_PERMISSION, GIT_FAILED.
@@ -109,7 +95,7 @@ async def add_worktree(
         shadow = await open_shadow(path, common, kept)
         await seed_index(shadow, tip)
     path.chmod(0o700)  # noqa: ASYNC240  # a few stats beside the starts of git
-    return Worktree(path, branch, tip, start, tip != start, kept)
+    return tip != start
 
 
 async def _base_commit(root: Path, base: str) -> str:

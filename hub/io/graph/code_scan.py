@@ -3,7 +3,7 @@
 Owns: which files are looked at, how one is opened, and what has changed since the last time.
 Must not: follow a link, open what is no file, read a file that has not changed, or know a language.
 
-Which paths there are is git's to say (`hub.io.git.files`), so that what the user ignores stays out; `walk` is for a
+Which paths there are is git's to say (`hub.io.git.project_files`), so that what the user ignores stays out; `walk` is for a
 folder that is no repository. A path that agents may change meanwhile is opened step by step, no step through a link.
 """
 
@@ -22,10 +22,9 @@ from pathlib import Path
 import attrs
 
 from hub.domain.code.chunk import CodeChunk, chunks
-from hub.domain.code.declared import declared
 from hub.domain.code.mark import Mark, mark
 from hub.domain.code.symbol import Symbol
-from hub.domain.code.table import language_of
+from hub.domain.code.table import declared, language_of
 from hub.io.git.digest import Parents
 
 MAX_BYTES = 1 << 20

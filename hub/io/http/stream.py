@@ -11,8 +11,8 @@ A pull takes an hour and is cancelled at any moment, which a client in a thread 
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -245,23 +245,17 @@ async def _next(connection: h11.Connection, stream: trio.abc.Stream, origin: str
         return event
 
 
-class _coded:  # noqa: N801  # a context manager
+@contextmanager
+def _coded(origin: str) -> Iterator[None]:
     """Turns what can go wrong on a connection into UPSTREAM_FAILED."""
-
-    def __init__(self, origin: str) -> None:
-        self._origin = origin
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        match error:
-            case trio.TooSlowError():
-                raise failed(self._origin, "did not answer in time") from error
-            case ssl.SSLError():
-                raise failed(self._origin, f"cannot be trusted: {error.reason}") from error
-            case OSError():
-                why = error.strerror or str(error) or type(error).__name__
-                raise failed(self._origin, f"cannot be reached: {why}") from error
-            case trio.BrokenResourceError() | trio.ClosedResourceError() | h11.RemoteProtocolError():
-                raise failed(self._origin, "broke off, or does not speak HTTP") from error
+    try:
+        yield
+    except trio.TooSlowError as error:
+        raise failed(origin, "did not answer in time") from error
+    except ssl.SSLError as error:
+        raise failed(origin, f"cannot be trusted: {error.reason}") from error
+    except OSError as error:
+        why = error.strerror or str(error) or type(error).__name__
+        raise failed(origin, f"cannot be reached: {why}") from error
+    except (trio.BrokenResourceError, trio.ClosedResourceError, h11.RemoteProtocolError) as error:
+        raise failed(origin, "broke off, or does not speak HTTP") from error

@@ -6,11 +6,9 @@ Must not: show the browser any host but this machine, or leave a profile behind.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -21,7 +19,7 @@ from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
 from hub.io.http.stream import place_of
 from hub.io.processes.commands import base_env
-from hub.io.processes.probe import which
+from hub.io.processes.probe import kill_group, which
 
 BROWSERS = (
     "chromium",
@@ -32,7 +30,6 @@ BROWSERS = (
     "chrome-headless-shell",
     "microsoft-edge",
     "brave-browser",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
 HOSTS = ("127.0.0.1", "localhost", "::1")
 _TIMEOUT = 30.0
@@ -105,7 +102,7 @@ async def _run(program: str, options: list[str], url: str) -> None:
                 check=False,
                 env=base_env(),
                 start_new_session=True,
-                deliver_cancel=_end,
+                deliver_cancel=kill_group,
             )
     except trio.TooSlowError as error:
         raise HubError(
@@ -113,8 +110,3 @@ async def _run(program: str, options: list[str], url: str) -> None:
         ) from error
     except OSError as error:
         raise HubError(Code.PROGRAM_MISSING, f"{program} cannot be run: {error.strerror}.") from error
-
-
-async def _end(process: trio.Process) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)

@@ -6,7 +6,6 @@ Must not: judge the result, redact the output (the sinks do), or pass on a name 
 
 from __future__ import annotations
 
-import json
 import os
 import signal as signals
 import subprocess
@@ -56,11 +55,8 @@ class CommandResult:
     signal: int | None
     output: str
     """stdout and stderr as they came; of a long text head and tail, and between them what is left out."""
-    truncated: bool
     duration_ms: int
     timed_out: bool
-    strays: tuple[str, ...] = ()
-    """Programs it had left running, which were ended with it."""
 
 
 class Excerpt:
@@ -82,15 +78,11 @@ class Excerpt:
         if len(self._tail) > 2 * self._half:
             del self._tail[: -self._half]
 
-    @property
-    def dropped(self) -> int:
-        """Bytes that were left out."""
-        return max(0, self._total - 2 * self._half)
-
     def text(self) -> str:
         """The excerpt, decoded; bytes that are no UTF-8 become U+FFFD."""
         tail = bytes(self._tail[-self._half :])
-        middle = f"\n[... {self.dropped} bytes left out ...]\n".encode() if self.dropped else b""
+        dropped = max(0, self._total - 2 * self._half)
+        middle = f"\n[... {dropped} bytes left out ...]\n".encode() if dropped else b""
         return (bytes(self._head) + middle + tail).decode("utf-8", "replace")
 
 
@@ -133,30 +125,16 @@ async def run_command(
         for stream in (process.stdout, process.stderr):
             if stream is not None:
                 await trio.aclose_forcefully(stream)
-    result = _report(report)
-    status = result.get("status")
-    if not isinstance(status, int):
+    took = int((trio.current_time() - before) * 1000)
+    try:
+        status = int(report)
+    except ValueError:
         # Ended by hub in the middle, or the program above the shell was killed by somebody.
-        return _result(None, int(signals.SIGKILL), output, before, timed_out=timed_out)
+        return CommandResult(None, int(signals.SIGKILL), output.text(), took, timed_out)
     # A command that catches SIGTERM and leaves with 0 has not passed.
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) and not timed_out else None
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-    strays = result.get("strays")
-    names = tuple(map(str, strays)) if isinstance(strays, list) else ()
-    return _result(code, number, output, before, timed_out=timed_out, strays=names)
-
-
-def _result(
-    code: int | None,
-    number: int | None,
-    output: Excerpt,
-    before: float,
-    *,
-    timed_out: bool,
-    strays: tuple[str, ...] = (),
-) -> CommandResult:
-    took = int((trio.current_time() - before) * 1000)
-    return CommandResult(code, number, output.text(), output.dropped > 0, took, timed_out, strays)
+    return CommandResult(code, number, output.text(), took, timed_out)
 
 
 async def _start(command: str, cwd: Path, env: Mapping[str, str]) -> trio.Process:
@@ -210,11 +188,3 @@ async def _end(process: trio.Process) -> None:
         if process.returncode is None:
             process.kill()
             await process.wait()
-
-
-def _report(raw: bytes | bytearray) -> dict[str, object]:
-    try:
-        value = json.loads(raw)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -36,15 +36,6 @@ class Identity:
     boot_id: str
 
 
-@attrs.frozen
-class Swept:
-    """A process that the sweep has ended."""
-
-    run_id: str
-    pid: int
-    name: str
-
-
 def identity_of(pid: int) -> Identity | None:
     """The identity of a living process; None when there is none (a zombie is none).
 
@@ -74,13 +65,10 @@ def send_signal(identity: Identity, number: int) -> bool:
     return proc.send(identity.pid, identity.starttime, number)
 
 
-def find_by_env(run_ids: Collection[str]) -> list[tuple[str, Identity]]:
-    """Every process started with one of these run ids in its environment, as (run id, identity)."""
-    found: list[tuple[str, Identity]] = []
-    for pid, run_id in _run_ids():
-        if run_id in run_ids and pid != os.getpid() and (identity := identity_of(pid)):
-            found.append((run_id, identity))
-    return found
+def find_by_env(run_ids: Collection[str]) -> list[Identity]:
+    """Every process started with one of these run ids in its environment."""
+    pids = [pid for pid, run_id in _run_ids() if run_id in run_ids and pid != os.getpid()]
+    return [identity for pid in pids if (identity := identity_of(pid))]
 
 
 def _run_ids() -> Iterator[tuple[int, str]]:
@@ -97,24 +85,18 @@ def _run_ids() -> Iterator[tuple[int, str]]:
                 yield int(entry.name), variable[len(mark) :].decode("utf-8", "replace")
 
 
-async def sweep(run_ids: Collection[str]) -> list[Swept]:
+async def sweep(run_ids: Collection[str]) -> None:
     """End every process of runs whose runner is dead, and wait until they are gone (two seconds at most).
 
-    A live run's id must not be given: its runner and guardian carry it too, and would be ended with it.
-
-    Returns:
-        What was ended. Another user's processes are passed over.
+    A live run's id must not be given: its runner and guardian carry it too, and would be ended with it. Another user's
+    processes are passed over.
     """
-    swept: dict[Identity, Swept] = {}
     with trio.move_on_after(_SWEEP_SECONDS):
         while run_ids and (left := find_by_env(run_ids)):
-            for run_id, identity in left:
-                name = proc.command_name(identity.pid)
+            for identity in left:
                 with contextlib.suppress(PermissionError):
-                    if send_signal(identity, signal.SIGKILL):
-                        swept.setdefault(identity, Swept(run_id, identity.pid, name))
+                    send_signal(identity, signal.SIGKILL)
             await trio.sleep(_ROUND)
-    return list(swept.values())
 
 
 GRACE = 10.0

@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-from hub.domain.detection.naming import script_of
-from hub.domain.detection.processes import Process
+from hub.domain.detection.processes import Process, script_of
 from hub.io.processes.control import RUN_ID
 from hub.io.runner import proc
 

@@ -70,7 +70,7 @@ async def probe(program: str, version_args: Sequence[str], limit: float = TIMEOU
                 env=base_env(),
                 cwd="/",  # in no project: it has nothing to read there, and is nobody's work
                 start_new_session=True,
-                deliver_cancel=_end,
+                deliver_cancel=kill_group,
             )
         except OSError as error:
             detail = str(error.strerror)
@@ -83,7 +83,7 @@ async def probe(program: str, version_args: Sequence[str], limit: float = TIMEOU
     )
 
 
-async def _end(process: trio.Process) -> None:
+async def kill_group(process: trio.Process) -> None:
     """The program and what it started: some launch themselves a second time."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -26,6 +26,7 @@ from hub.domain.trust.settings import Does, Item, digest
 from hub.errors import Code, HubError
 from hub.io.git.env import guarded
 from hub.io.git.progress import dismiss, output_of
+from hub.io.git.refs import objects
 
 _PIECE = 1 << 20
 _LARGEST = 64 << 20
@@ -35,14 +36,6 @@ _MOST = 20_000
 _LINK, _MODULE = "120000", "160000"
 _WORKTREE = ".hub/worktrees/s"
 """A place as far below the root as a session's."""
-
-
-@attrs.frozen
-class _Entry:
-    """A file of a commit."""
-
-    mode: str
-    oid: str
 
 
 def orders(root: Path) -> list[Item]:
@@ -177,25 +170,20 @@ def _hashed(file: Path) -> str:
 
 def _of_commit(root: Path, tree: Mapping[str, str], tracked: Iterable[str]) -> Iterator[Item]:
     """The same files as HEAD has them."""
-    wanted = {path: _entry(tree[path]) for path in tracked if path in tree}
+    wanted = {path: tree[path].split(" ") for path in tracked if path in tree}
     if not wanted:
         return
-    contents = _contents(root, {entry.oid for entry in wanted.values() if entry.mode != _MODULE})
-    for path, entry in wanted.items():
-        data = contents.get(entry.oid)
+    contents = _contents(root, {oid for mode, _, oid in wanted.values() if mode != _MODULE})
+    for path, (mode, _, oid) in wanted.items():
+        data = contents.get(oid)
         if data is None:
-            yield _item(path, digest([entry.oid]), "a repository of its own" if entry.mode == _MODULE else "")
-        elif entry.mode == _LINK:
+            yield _item(path, digest([oid]), "a repository of its own" if mode == _MODULE else "")
+        elif mode == _LINK:
             target = os.fsdecode(data)
             yield _item(path, digest([target, _led_to(root, path, target)]), f"a link to {target}")
             yield from _linked(path, target, tree)
         elif (item := _of_bytes(path, data)) is not None:
             yield item
-
-
-def _entry(line: str) -> _Entry:
-    mode, _, oid = line.split(" ")
-    return _Entry(mode, oid)
 
 
 def _linked(path: str, target: str, tree: Mapping[str, str]) -> Iterator[Item]:
@@ -247,14 +235,7 @@ def _contents(root: Path, oids: Iterable[str]) -> dict[str, bytes]:
         for oid, line in zip(asked, sizes.decode().splitlines(), strict=False)
         if line.split(" ")[-1].isdigit() and int(line.split(" ")[-1]) <= _LARGEST
     ]
-    out = _objects(root, "--batch", fit)
-    found, at = {}, 0
-    for oid in fit:
-        end = out.index(b"\n", at)
-        size = int(out[at:end].split(b" ")[-1])
-        found[oid] = out[end + 1 : end + 1 + size]
-        at = end + size + 2
-    return found
+    return {oid: bytes(body) for oid, body in objects(_objects(root, "--batch", fit))}
 
 
 def _objects(root: Path, how: str, names: Iterable[str]) -> bytes:

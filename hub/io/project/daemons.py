@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Mapping
 from pathlib import Path
 
 from hub.errors import HubError
@@ -24,14 +23,14 @@ _LONGEST = 4096
 _OPEN = 0o077
 
 
-def folder(environ: Mapping[str, str] = os.environ) -> Path:
+def folder() -> Path:
     """With what hub keeps: a runtime directory is not there in every login of one user."""
-    return Path(state_dir(environ)) / "running"
+    return Path(state_dir()) / "running"
 
 
-def note(root: Path, where: Path | None = None) -> Path | None:
+def note(root: Path) -> Path | None:
     """Write a project down; None where that is not possible, and nobody is kept waiting for it."""
-    where = folder() if where is None else where
+    where = folder()
     path = where / f"{_name(root)}{_SUFFIX}"
     with contextlib.suppress(OSError, HubError):
         where.parent.parent.mkdir(parents=True, exist_ok=True)
@@ -50,9 +49,9 @@ def forget(path: Path | None) -> None:
             path.unlink()
 
 
-def projects(where: Path | None = None) -> list[Path]:
+def projects() -> list[Path]:
     """The projects that were written down, by path. Those of a folder that others may write to are believed by nobody."""
-    where = folder() if where is None else where
+    where = folder()
     found: set[Path] = set()
     with contextlib.suppress(OSError):
         if not _own(where):

@@ -15,51 +15,19 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
+
 from hub.errors import Code, HubError
 from hub.io.files.atomic import coded_errors
 
 _TEXT_LIMIT = 64
 
 
+@attrs.frozen
 class ProjectLock:
-    """The lock, held from `acquire` until `release` or until the process ends.
+    """The lock, while it is held."""
 
-    The descriptor is closed on exec, so no agent ever holds the lock by inheritance.
-    """
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-
-    @classmethod
-    def acquire(cls, path: Path, *, port: int = 0) -> ProjectLock:
-        """Takes the lock at once or not at all.
-
-        Args:
-            path: `.hub/lock`; made 0600 when it is not there.
-            port: The port the daemon serves, told to whoever comes second; 0 = not known yet.
-
-        Raises:
-            HubError: PROJECT_LOCKED with `pid` and `port` of the holder (0 when unknown); NO_PERMISSION when
-                the path is a link or no regular file.
-        """
-        with coded_errors(path):
-            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
-        try:
-            _refuse_special(fd, path)
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                if error.errno not in {errno.EWOULDBLOCK, errno.EACCES}:
-                    raise
-                raise _held(fd) from error
-            lock = cls(fd)
-            with coded_errors(path):
-                os.fchmod(fd, 0o600)
-                lock.tell(port)
-        except BaseException:
-            os.close(fd)
-            raise
-        return lock
+    _fd: int
 
     def tell(self, port: int) -> None:
         """Writes who holds the lock, for the message a second daemon shows."""
@@ -67,21 +35,38 @@ class ProjectLock:
         os.pwrite(self._fd, text, 0)
         os.ftruncate(self._fd, len(text))
 
-    def release(self) -> None:
-        """Gives the lock up. The file stays. A second call does nothing."""
-        fd, self._fd = self._fd, -1
-        if fd >= 0:
-            os.close(fd)
-
 
 @contextlib.contextmanager
 def project_lock(path: Path, *, port: int = 0) -> Iterator[ProjectLock]:
-    """`ProjectLock.acquire` for a block."""
-    lock = ProjectLock.acquire(path, port=port)
+    """Holds the lock for a block, or until the process ends; takes it at once or not at all.
+
+    The descriptor is closed on exec, so no agent ever holds the lock by inheritance. The file stays.
+
+    Args:
+        path: `.hub/lock`; made 0600 when it is not there.
+        port: The port the daemon serves, told to whoever comes second; 0 = not known yet.
+
+    Raises:
+        HubError: PROJECT_LOCKED with `pid` and `port` of the holder (0 when unknown); NO_PERMISSION when
+            the path is a link or no regular file.
+    """
+    with coded_errors(path):
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     try:
+        _refuse_special(fd, path)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in {errno.EWOULDBLOCK, errno.EACCES}:
+                raise
+            raise _held(fd) from error
+        lock = ProjectLock(fd)
+        with coded_errors(path):
+            os.fchmod(fd, 0o600)
+            lock.tell(port)
         yield lock
     finally:
-        lock.release()
+        os.close(fd)
 
 
 @contextlib.contextmanager
@@ -89,7 +74,7 @@ def nobody_writes(path: Path) -> Iterator[None]:
     """For reading while no daemon runs, and none begins to write: makes nothing, and says nothing in the lock's file.
 
     Raises:
-        HubError: PROJECT_LOCKED as `ProjectLock.acquire`.
+        HubError: PROJECT_LOCKED as `project_lock`.
     """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)

@@ -32,7 +32,7 @@ from hub.domain.trust.settings import (
     restricted,
 )
 from hub.errors import Code, HubError
-from hub.io.files.atomic import coded_errors, read_bounded, write_atomic
+from hub.io.files.atomic import coded_errors, read_bounded, stamp_of, write_atomic
 from hub.io.project.places import Places, load_or_create_key, make_private_dir
 
 VARIABLE = "HUB_TRUST"
@@ -148,11 +148,7 @@ class Gate:
     @property
     def stamp(self) -> object:
         """Changes whenever the user's word may have."""
-        try:
-            found = self.record.stat()
-        except FileNotFoundError:
-            return self._words
-        return self._words, found.st_mtime_ns, found.st_ino
+        return self._words, stamp_of(self.record)
 
     @property
     def record(self) -> Path:

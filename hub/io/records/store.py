@@ -57,7 +57,7 @@ class RecordCorrupt(HubError):
 
 @attrs.frozen
 class RecordForm(Generic[T]):
-    """How a value is written down. A form that is not plain overrides `to_wire` and `from_wire`.
+    """How a value is written down.
 
     Attributes:
         kind: The value's class.
@@ -71,22 +71,9 @@ class RecordForm(Generic[T]):
     version: int = 1
     older: Mapping[int, Callable[[Any], T]] = attrs.field(factory=dict)
 
-    def to_wire(self, value: T) -> dict[str, object]:
-        """The value as a JSON object."""
-        wire: dict[str, object] = unstructure(value)
-        return wire
-
-    def from_wire(self, wire: Mapping[str, object]) -> T:
-        """The value of a JSON object of this version.
-
-        Raises:
-            ProblemsError, ValueError, KeyError, TypeError: A field does not validate.
-        """
-        return structure(wire, self.kind, closed=False)
-
     def encode(self, value: T) -> bytes:
         """The record's bytes. Members stay in their order: of some it says which were used last."""
-        wire = {**self.to_wire(value), "v": self.version}
+        wire = {**unstructure(value), "v": self.version}
         return msgspec.json.encode({**wire, "crc": _crc(wire)})
 
     def decode(self, data: bytes) -> T:
@@ -101,7 +88,9 @@ class RecordForm(Generic[T]):
         if (crc is not None or version == self.version) and not _fits(crc, wire):
             raise self._corrupt(Corruption.DAMAGED, "its checksum does not fit")
         try:
-            return self.from_wire(wire) if version == self.version else self.older[version](wire)
+            if version != self.version:
+                return self.older[version](wire)
+            return structure(wire, self.kind, closed=False)
         except ProblemsError as error:
             problems = "; ".join(f"{where}: {what}" for where, what in error.problems)
             raise self._corrupt(Corruption.INVALID, f"a field does not validate ({problems})") from error

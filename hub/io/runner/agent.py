@@ -31,8 +31,6 @@ class StartPlan:
         self.env[b"HUB_RUN_ID"] = os.fsencode(run_id)
         self.cwd = os.fsencode(str(launch["cwd"]))
         self.stdin = str(launch.get("stdin", "null"))
-        umask = launch.get("umask", 0o022)
-        self.umask = umask if isinstance(umask, int) else 0o022
 
 
 class GatedAgent:
@@ -135,7 +133,7 @@ def _be_the_agent(plan: StartPlan, runner: int, stdio: tuple[int, int, int], gat
         if os.read(gate, 1) != b"g":
             os._exit(127)
         os.chdir(plan.cwd)
-        os.umask(plan.umask)
+        os.umask(0o022)  # the runner's own lets nobody read what it writes
         for target, source in enumerate(stdio):
             os.dup2(source, target)
         os.execvpe(plan.argv[0], plan.argv, plan.env)  # noqa: S606  # no shell on purpose

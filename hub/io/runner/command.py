@@ -8,12 +8,11 @@ library but the runner's parts (it is started with `-I -S`).
 
 Its stdin is a lifeline: at its end (the daemon asks for a stop, or is dead) the group gets SIGTERM, and a
 second later everything below it SIGKILL. Its stdout is the command's stdout and stderr. On its stderr it
-reports one JSON object when nothing is left. It adopts orphans: a process that left the group is found too.
+tells the shell's wait status when nothing is left. It adopts orphans: a process that left the group is found too.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -27,8 +26,6 @@ from hub.io.runner.loop import READ, Loop  # noqa: E402
 from hub.io.runner.proc import (  # noqa: E402
     PR_SET_PDEATHSIG,
     become,
-    command_name,
-    descendants,
     exterminate,
     prctl,
     reap,
@@ -37,7 +34,6 @@ from hub.io.runner.proc import (  # noqa: E402
 TERM_SECONDS = 1.0
 KILL_SECONDS = 5.0
 SHELL = "/bin/sh"
-MAX_STRAYS = 32
 
 
 class ShellCommand:
@@ -57,15 +53,12 @@ class ShellCommand:
         os.dup2(quiet, 1)
         self._loop.watch(0, READ, lambda _: self._stop())
 
-    def run(self) -> dict[str, object]:
-        """Wait for the end of the shell, or of the lifeline; say how it went."""
+    def run(self) -> int | None:
+        """Wait for the end of the shell, or of the lifeline, and end what is left; the shell's wait status."""
         while not self._over:
             self._loop.turn()
-        strays = (
-            [command_name(pid) for pid, _ in descendants(os.getpid())] if self._status is not None else []
-        )
-        clean = exterminate(KILL_SECONDS, self._reaped)
-        return {"status": self._status, "strays": strays[:MAX_STRAYS], "clean": clean}
+        exterminate(KILL_SECONDS, self._reaped)
+        return self._status
 
     def _stop(self) -> None:
         self._loop.watch(0, 0)
@@ -117,8 +110,9 @@ def _be_the_shell(command: str, warden: int) -> None:
 def main(command: str) -> int:
     """Run the command to its end and report."""
     become("hub-command")
-    report = ShellCommand(command).run()
-    os.write(2, json.dumps(report).encode())
+    status = ShellCommand(command).run()
+    if status is not None:
+        os.write(2, b"%d" % status)
     return 0
 
 

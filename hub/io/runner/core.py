@@ -175,7 +175,7 @@ class Core:
         if self._phase != "running" or (wanted and self._ladder.reason):
             return
         self._agent.signal_group(signal.SIGSTOP if wanted else signal.SIGCONT)
-        stop_tree(os.getpid(), signal.SIGSTOP if wanted else signal.SIGCONT)
+        stop_tree(signal.SIGSTOP if wanted else signal.SIGCONT)
         self._paused = wanted
         self._tell()
 
@@ -217,7 +217,7 @@ class Core:
             self._agent.signal_group(step[0])
             self._loop.after("ladder", step[1], self._step)
             return
-        signal_tree(os.getpid(), signal.SIGKILL)
+        signal_tree(signal.SIGKILL)
         self._agent.signal_group(signal.SIGKILL)
         self._loop.after("ladder", KILL_AGAIN, self._step)
 
@@ -270,7 +270,7 @@ class Core:
     def _kill(self) -> None:
         if self._phase != "killing":
             return
-        signal_tree(os.getpid(), signal.SIGKILL)
+        signal_tree(signal.SIGKILL)
         if not reap()[1] or time.monotonic() >= self._kill_until:
             self._finish()
         else:

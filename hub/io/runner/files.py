@@ -34,8 +34,6 @@ RESERVED = frozenset({LAUNCH, CLAIM, AGENT, VERDICT, SOCKET, KEYS, STDOUT, STDER
 RECORD = struct.Struct(">QQQ")
 _CREATE = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
-_fdatasync = getattr(os, "fdatasync", os.fsync)
-
 
 class UnsealedError(Exception):
     """A file of a run is not the one that its runner wrote."""
@@ -177,7 +175,7 @@ class Spool:
         while view:
             view = view[os.write(self.files[stream], view) :]
             self._rest = (stream, view, at)
-        _fdatasync(self.files[stream])
+        os.fdatasync(self.files[stream])
         ends = list(self.ends)
         ends[stream] = os.fstat(self.files[stream]).st_size
         # A record half written by a full disk is overwritten whole: O_APPEND needs the file cut back first.
@@ -191,7 +189,7 @@ class Spool:
     def close(self) -> None:
         """Make the index durable and let go of the files."""
         with contextlib.suppress(OSError):
-            _fdatasync(self.index)
+            os.fdatasync(self.index)
         for descriptor in (*self.files, self.index):
             os.close(descriptor)
 

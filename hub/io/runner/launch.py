@@ -14,7 +14,6 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 
 import attrs
@@ -36,13 +35,6 @@ class StopGraces:
     kill: float = 2.0
 
 
-class StdinMode(StrEnum):
-    """What the agent's standard input is."""
-
-    NULL = "null"
-    PIPE = "pipe"
-
-
 @attrs.frozen
 class AgentLaunch:
     """How a runner starts its agent."""
@@ -51,7 +43,8 @@ class AgentLaunch:
     env: Mapping[str, str]
     """The agent's whole environment; only HUB_RUN_ID is added."""
     cwd: Path
-    stdin: StdinMode = StdinMode.NULL
+    stdin: str = "null"
+    """What its standard input is: `null` or `pipe`."""
     files: Mapping[str, bytes] = attrs.field(factory=dict)
     """Written into the run directory (0600) before the start."""
     orphan_grace: float = 120.0
@@ -67,7 +60,6 @@ class AgentLaunch:
     linger: float = 1.0
     """Seconds an ended runner waits for a daemon that is about to attach. No longer: its files say all it would, and
     two seconds after a daemon's end no process of a run is left (I6)."""
-    umask: int = 0o022
 
 
 def prepare(run_dir: Path, launch: AgentLaunch) -> bool:
@@ -115,12 +107,11 @@ def _launch_json(launch: AgentLaunch) -> dict[str, object]:
         "argv": list(launch.argv),
         "env": dict(launch.env),
         "cwd": str(launch.cwd),
-        "stdin": launch.stdin.value,
+        "stdin": launch.stdin,
         "orphanGrace": launch.orphan_grace,
         "graces": list(attrs.astuple(launch.graces)),
         "spoolLimit": launch.spool_limit,
         "stderrLimit": launch.stderr_limit,
         "drain": launch.drain,
         "linger": launch.linger,
-        "umask": launch.umask,
     }

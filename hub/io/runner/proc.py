@@ -177,30 +177,28 @@ def _send_by_number(pid: int, started: int, number: int) -> bool:
     return True
 
 
-def signal_tree(pid: int, number: int) -> int:
-    """Signal every descendant of `pid` once, other users' excepted; says how many were reached."""
-    reached = 0
-    for one, started in descendants(pid):
+def signal_tree(number: int) -> None:
+    """Signal every descendant of this process once, other users' excepted."""
+    _send_all(descendants(os.getpid()), number)
+
+
+def _send_all(processes: list[tuple[int, int]], number: int) -> None:
+    for one, started in processes:
         try:
-            reached += send(one, started, number)
+            send(one, started, number)
         except PermissionError:
             continue
-    return reached
 
 
-def stop_tree(pid: int, number: int) -> None:
+def stop_tree(number: int) -> None:
     """Signal (SIGSTOP or SIGCONT) every descendant, again for those forked meanwhile, until none is new."""
     done: set[tuple[int, int]] = set()
     for _ in range(_ROUNDS):
-        fresh = [one for one in descendants(pid) if one not in done]
+        fresh = [one for one in descendants(os.getpid()) if one not in done]
         if not fresh:
             return
-        for one, started in fresh:
-            done.add((one, started))
-            try:
-                send(one, started, number)
-            except PermissionError:
-                continue
+        done.update(fresh)
+        _send_all(fresh, number)
 
 
 def reap() -> tuple[list[tuple[int, int]], bool]:
@@ -216,8 +214,8 @@ def reap() -> tuple[list[tuple[int, int]], bool]:
         ended.append((pid, status))
 
 
-def exterminate(limit: float, reaped: Callable[[int, int], object] | None = None) -> bool:
-    """Kill every descendant of this process until none is left; False when `limit` seconds were too few.
+def exterminate(limit: float, reaped: Callable[[int, int], object] | None = None) -> None:
+    """Kill every descendant of this process until none is left, for `limit` seconds at most.
 
     Killing a parent hands its children to this process (a subreaper), so each round sees what the last one
     hid.
@@ -227,12 +225,11 @@ def exterminate(limit: float, reaped: Callable[[int, int], object] | None = None
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
-        signal_tree(os.getpid(), signal.SIGKILL)
+        signal_tree(signal.SIGKILL)
         ended, more = reap()
         for pid, status in ended:
             if reaped is not None:
                 reaped(pid, status)
         if not more:
-            return True
+            return
         signal.sigtimedwait({signal.SIGCHLD}, 0.01)
-    return False

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import attrs
-import trio
 
 from hub.io.files.sealed import NotSealed, run_key
 from hub.io.processes.control import Identity, is_alive
@@ -203,59 +201,32 @@ def _identity(claim: dict[str, Any], pid: str, starttime: str) -> Identity:
 
 
 class SpoolReader:
-    """Reads a spool whose runner is dead, in the order and with the times of the first play.
+    """Reads a spool whose runner is dead, in the order and with the times of the first play. To be closed."""
 
-    `async with SpoolReader(run_dir) as chunks: async for chunk in chunks: ...`
-    """
-
-    def __init__(self, run_dir: Path, from_offset: int = 0, from_stderr: int = 0) -> None:
-        self._run_dir = run_dir
-        self._from = (from_offset, from_stderr)
+    def __init__(self, run_dir: Path, from_offset: int, from_stderr: int) -> None:
         self._open: list[int] = []
         self._cursor: runner_files.Cursor | None = None
-        self._batch: list[Output | ErrorOutput] = []
-
-    async def __aenter__(self) -> Self:
         for name in (runner_files.STDOUT, runner_files.STDERR, runner_files.INDEX):
             try:
-                self._open.append(os.open(self._run_dir / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW))
+                self._open.append(os.open(run_dir / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW))
             except FileNotFoundError:
-                return self  # the runner died before it made them: an empty spool
-        self._cursor = runner_files.Cursor(self._open[:2], self._open[2], *self._from)
-        return self
+                return  # the runner died before it made them: an empty spool
+        self._cursor = runner_files.Cursor(self._open[:2], self._open[2], from_offset, from_stderr)
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._cursor = None
+    def close(self) -> None:
+        """Let go of the files."""
         while self._open:
             os.close(self._open.pop())
 
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Output | ErrorOutput:
-        if not self._batch and self._cursor is not None:
-            self._batch = await trio.to_thread.run_sync(self._next_batch, self._cursor)
-            self._batch.reverse()
-        if not self._batch:
-            raise StopAsyncIteration
-        return self._batch.pop()
-
-    def _next_batch(self, cursor: runner_files.Cursor) -> list[Output | ErrorOutput]:
-        """A thread hop costs more than reading a small chunk: take many at once."""
+    def next(self) -> list[Output | ErrorOutput]:
+        """What comes next, many chunks at once: a thread hop costs more than to read a small one. [] at the end."""
         batch: list[Output | ErrorOutput] = []
         size = 0
-        while size < _BATCH_BYTES and len(batch) < _BATCH_CHUNKS:
-            chunk = cursor.next(_BATCH_BYTES) or cursor.rest(_BATCH_BYTES)
+        while self._cursor is not None and size < _BATCH_BYTES and len(batch) < _BATCH_CHUNKS:
+            chunk = self._cursor.next(_BATCH_BYTES) or self._cursor.rest(_BATCH_BYTES)
             if chunk is None:
                 break
             stream, offset, at, data = chunk
             batch.append((ErrorOutput if stream else Output)(offset, data, at / 1000))
             size += len(data)
         return batch
-
-
-def read_spool(run_dir: Path, from_offset: int = 0, from_stderr: int = 0) -> SpoolReader:
-    """The spool of a dead runner from these offsets on; an async context manager to iterate over."""
-    return SpoolReader(run_dir, from_offset, from_stderr)

@@ -20,7 +20,7 @@ import attrs
 
 from hub.domain.detection.intel import FoundFile, Limits, Place, Unreadable
 from hub.io.files.confined import FileRefusedError, open_below, refused, true_path
-from hub.io.files.walk import OutOfTime, folders, walk
+from hub.io.files.walk import OutOfTime, changed_at, folders, walk
 from hub.io.stores.sqlite import ReadOnlyDatabase
 
 _WALK_SECONDS = 2.0
@@ -68,13 +68,13 @@ class StoreFiles:
         """
         try:
             for path, known in walk(place.root, place.pattern, since_ns, self.walk_seconds):
-                yield FoundFile(path, known.st_mtime_ns, known.st_size)
+                yield FoundFile(path, known.st_mtime_ns)
         except OutOfTime:
             raise Unreadable(f"{place.root} took too long to search.") from None
 
     def folders(self, place: Place) -> list[str]:
         """The folders that lead to the place's files, the one changed last first: a new file makes its own newer."""
-        found = [(_changed(folder), folder) for folder in folders(place.root, place.pattern)]
+        found = [(changed_at(folder), folder) for folder in folders(place.root, place.pattern)]
         return [path for _, path in sorted(found, key=lambda one: -one[0])]
 
     @contextlib.contextmanager
@@ -106,13 +106,6 @@ class StoreFiles:
                 yield database
         finally:
             os.close(fd)
-
-
-def _changed(folder: str) -> int:
-    try:
-        return os.stat(folder).st_mtime_ns
-    except OSError:
-        return 0
 
 
 def _opened(root: str, path: str) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 
 from hub.domain.detection.processes import RegistryEntry, Signature
 from hub.io.files.confined import FileRefusedError, open_below
+from hub.io.files.walk import changed_at
 
 _FILE = 64 * 1024
 _FILES = 1024
@@ -51,7 +52,7 @@ class Registries:
         """
         found: dict[int, dict[str, RegistryEntry]] = {}
         for (provider, folder), (known, read) in self._folders.items():
-            stamp = _stamp(folder)
+            stamp = changed_at(folder)
             entries = read
             if deep or stamp != known:
                 entries = tuple(_read(folder))
@@ -59,13 +60,6 @@ class Registries:
             for entry in entries:
                 found.setdefault(entry.pid, {})[provider] = entry
         return found
-
-
-def _stamp(folder: str) -> int:
-    try:
-        return os.stat(folder).st_mtime_ns
-    except OSError:
-        return 0
 
 
 def _read(folder: str) -> Iterator[RegistryEntry]:

@@ -72,7 +72,7 @@ def classify(
     if kind is not FailureClass.USAGE_LIMIT:
         return Failure(kind, said)
     reset = parse_reset(text, now, None)
-    resets_at = reset.at if reset else hint
+    resets_at = reset if reset is not None else hint
     return Failure(kind, said, resets_at, window(text, None if resets_at is None else resets_at - now))
 
 

@@ -39,8 +39,7 @@ class Trouble:
         kind = WORDING.of_error(self.text) or _NAMES.get(self.name, FailureClass.UNKNOWN)
         if kind is not FailureClass.USAGE_LIMIT:
             return Failure(kind, self.text)
-        reset = parse_reset(self.text, now, None)
-        return Failure(kind, self.text, reset.at if reset else None)
+        return Failure(kind, self.text, parse_reset(self.text, now, None))
 
     @property
     def hopeless(self) -> bool:

@@ -81,8 +81,8 @@ def classify(told: Signs, now: float) -> Failure:
     if kind is not FailureClass.USAGE_LIMIT:
         return Failure(kind, told.text)
     resets_at: float | None = told.resets_at
-    if resets_at is None and (reset := parse_reset(told.text, now, None)):
-        resets_at = reset.at
+    if resets_at is None:
+        resets_at = parse_reset(told.text, now, None)
     window = told.window or (MINUTE_WINDOW if _PER_MINUTE.search(told.text) else "")
     return Failure(kind, told.text, resets_at, window)
 

@@ -84,7 +84,7 @@ def classify(text: str, now: float, code: str = "", status: int | None = None) -
     reset = parse_reset(text, now, local_zone(now))
     short = code == "rateLimitExceeded" or _SHORT.search(text) or status == _TOO_MANY
     window = MINUTE_WINDOW if short and code != "usageLimitExceeded" else ""
-    return Failure(kind, text, reset.at if reset else None, window)
+    return Failure(kind, text, reset, window)
 
 
 def from_exit(stderr: str, now: float, how: str) -> Failure:

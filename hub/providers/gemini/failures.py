@@ -43,8 +43,7 @@ def reset_hint(line: str, now: float) -> float | None:
     """The reset that a line of standard error tells; retry delays are none."""
     if not _HINT.search(line):
         return None
-    reset = parse_reset(line, now, None)
-    return reset.at if reset else None
+    return parse_reset(line, now, None)
 
 
 def last_hint(stderr: str, now: float) -> float | None:

@@ -61,7 +61,7 @@ def of_error(error: Mapping[str, object], now: float) -> Failure:
         return Failure(kind, said)
     told = _retry_after(jsonline.mapping(data.get("responseHeaders")))
     reset = parse_reset(said, now, None)
-    at = now + told if told is not None else reset.at if reset else None
+    at = now + told if told is not None else reset
     return Failure(kind, said, at)
 
 
@@ -79,7 +79,7 @@ def retry(status: Mapping[str, object], now: float) -> Retry:
     following = jsonline.number(status.get("next"))
     wait = max(0.0, following / 1000 - now) if following is not None else 0.0
     reset = parse_reset(said, now, None)
-    at = now + wait if wait > TOLD_WAIT else reset.at if reset else None
+    at = now + wait if wait > TOLD_WAIT else reset
     kind = WORDING.of_error(said) or FailureClass.OVERLOAD
     limit = kind is FailureClass.USAGE_LIMIT
     return Retry(jsonline.count(status.get("attempt")), Failure(kind, said, at if limit else None), wait)

@@ -28,13 +28,11 @@ _WORDS = 120
 class ToolUse:
     """One use of a tool."""
 
-    tool: str
     words: str
     begin: float
     end: float | None
     """None = it has not ended, as far as is known."""
     failed: bool
-    provider: str
 
 
 def calls_of(events: Sequence[EventRecord]) -> list[ToolUse]:
@@ -50,10 +48,7 @@ def calls_of(events: Sequence[EventRecord]) -> list[ToolUse]:
         except ValueError:
             continue
         if event.tag == Tag.TOOL_USE:
-            tool = str(event.meta.get("tool", "tool"))
-            calls[key] = ToolUse(
-                tool, event.msg, moment, None, failed=False, provider=str(event.meta.get("provider", ""))
-            )
+            calls[key] = ToolUse(event.msg, moment, None, failed=False)
         elif event.tag == Tag.TOOL_RESULT and key in calls:
             failed = bool(event.meta.get("isError") or event.meta.get("exitCode"))
             calls[key] = attrs.evolve(calls[key], end=moment, failed=failed)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from functools import cache, partial
+from importlib import import_module
 
 import trio
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -22,53 +23,16 @@ from hub.domain.event import Tag
 from hub.domain.text.figures import agent_name, counted
 from hub.errors import HubError
 from hub.web.codec import decode_query
-from hub.web.page import (
-    approvals,
-    audit,
-    board,
-    cost,
-    detected,
-    doctor,
-    events,
-    graph,
-    history,
-    picture,
-    pipelines,
-    prose,
-    providers,
-    quota,
-    session,
-    tree,
-    trust,
-    words,
-)
+from hub.web.page import picture, prose, words
 from hub.web.page.ask import Ask, together
 from hub.web.page.gantt import gantt
 from hub.web.page.paths import PATHS, FoundPage
 from hub.web.page.view import View
 from hub.web.problem import as_hub_error
 
-VIEWS: Mapping[str, View] = {
-    module.__name__.rpartition(".")[2]: module.VIEW
-    for module in (
-        board,
-        session,
-        approvals,
-        quota,
-        pipelines,
-        history,
-        detected,
-        graph,
-        providers,
-        audit,
-        events,
-        cost,
-        tree,
-        trust,
-        doctor,
-    )
-}
-NAVIGATION = tuple((name, VIEWS[name].title) for name in PATHS if name in VIEWS and "<" not in PATHS[name])
+VIEWS: Mapping[str, View] = {name: import_module(f"hub.web.page.{name}").VIEW for name in PATHS}
+"""Each page's, of the module of its name."""
+NAVIGATION = tuple((name, view.title) for name, view in VIEWS.items() if "<" not in PATHS[name])
 
 
 @cache

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import trio
 
-from hub.api.convert import unstructure
 from hub.api.graph import (
     Chunk,
     Detail,
@@ -22,7 +21,7 @@ from hub.api.graph import (
 from hub.errors import Code
 from hub.io.graph.project import project_graph
 from hub.messages import GetGraph, GetGraphDetail, IndexCode, Retrieve
-from hub.web.codec import encode_plain
+from hub.web.codec import encode
 from hub.web.context import Context, call
 from hub.web.route import get, post
 
@@ -30,14 +29,8 @@ from hub.web.route import get, post
 async def project(context: Context, query: ProjectQuery) -> bytes:
     """Nothing of it is kept."""
     return await trio.to_thread.run_sync(
-        lambda: encode_plain(project_graph(context.places.root, query.path, context.hide))
+        lambda: encode(project_graph(context.places.root, query.path, context.hide))
     )
-
-
-async def retrieval(context: Context, query: RetrievalQuery) -> bytes:
-    """What they were hidden in has left nothing that is not plain."""
-    found = await context.call(Retrieve(query.q, query.limit))
-    return encode_plain(unstructure(found))
 
 
 async def detail(context: Context, query: DetailQuery) -> Detail:
@@ -85,7 +78,7 @@ ROUTES = (
     get(
         "/api/retrieval",
         "The chunks of code that answer a question best.",
-        retrieval,
+        call(lambda query: Retrieve(query.q, query.limit)),
         answer=list[Chunk],
         given=RetrievalQuery,
         codes=_UNUSABLE,

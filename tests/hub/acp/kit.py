@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,10 +18,9 @@ from typing import Any
 import attrs
 
 from tests.faults.harness import Project
-from tests.hub.cli.command import environ
-from tests.waiting import PATIENCE, ended
+from tests.hub.mcp.kit import Client, Json, served
+from tests.waiting import ended
 
-Json = dict[str, Any]
 HUB_ACP = (sys.executable, "-m", "hub", "acp")
 HELLO = {"protocolVersion": 1, "clientCapabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 ALLOW = {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
@@ -30,11 +28,10 @@ REJECT = {"outcome": {"outcome": "selected", "optionId": "reject_once"}}
 
 
 @attrs.define
-class Editor:
+class Editor(Client):
     """One editor, with one agent."""
 
-    process: subprocess.Popen[bytes]
-    root: Path
+    root: Path = Path()
     permit: Callable[[Json], Json | None] = lambda _: ALLOW
     """What a question is answered; None = not yet."""
     heard: Callable[[Json], None] = lambda _: None
@@ -45,19 +42,6 @@ class Editor:
     told: list[Json] = attrs.field(factory=list)
     """Other notifications."""
     session: str = ""
-    _last: int = 0
-
-    def send(self, line: bytes | Json) -> None:
-        data = line if isinstance(line, bytes) else json.dumps(line).encode()
-        self.process.stdin.write(data + b"\n")
-        self.process.stdin.flush()
-
-    def read(self) -> Json:
-        line = self.process.stdout.readline()
-        assert line.endswith(b"\n"), f"the agent has gone: {self.process.stderr.read()}"
-        found = json.loads(line)
-        assert found["jsonrpc"] == "2.0"
-        return found
 
     def ask(self, method: str, **params: Any) -> Json:
         """One request; its answer, with all that comes before it taken."""
@@ -135,28 +119,14 @@ class Editor:
                 found.setdefault(update["toolCallId"], {}).update(update)
         return found
 
-    def leave(self) -> int:
-        """Close our side; the exit status, which comes without a word from us."""
-        self.process.stdin.close()
-        return self.process.wait(PATIENCE)
-
 
 @contextmanager
 def opened(root: Path, env: Mapping[str, str] | None = None, *words: str) -> Iterator[Editor]:
     """`hub acp`, started in a folder as an editor starts it."""
-    process = subprocess.Popen(
-        [*HUB_ACP, *words] if not words else [*HUB_ACP[:3], *words, "acp"],
-        cwd=root,
-        env=dict(environ(root.parent) if env is None else env),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    with process:
-        try:
-            yield Editor(process, root)
-        finally:
-            process.kill()
+    command = (*HUB_ACP[:3], *words, "acp")
+    with served(root, env, command=command, kind=Editor) as found:
+        found.root = root
+        yield found
 
 
 @contextmanager

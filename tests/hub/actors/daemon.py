@@ -19,11 +19,13 @@ from hub.api.convert import unstructure
 from hub.cli.serve import order_for
 from hub.daemon import Daemon, run_daemon
 from hub.domain.event import Record
+from hub.errors import Code, HubError
 from hub.messages import EventsSince, GetStatus
-from supervisors import Root, faults
+from supervisors import Root, testing
 from tests.described import DescribedApi
 from tests.faults.harness import PATIENCE, Project
 from tests.left import users_umask
+from tests.refusals import refusal
 from tests.waiting import answered
 
 EVER = 1_000_000
@@ -43,6 +45,12 @@ class Live:
     async def ask(self, actor: str, message: object) -> Any:
         """One call to a named actor."""
         return await getattr(self.daemon.app.slots, actor).ref.call(message, timeout=PATIENCE)
+
+    async def refusal(
+        self, message: object, code: Code | None = None, *, actor: str = "sessions"
+    ) -> HubError:
+        """Why a named actor refuses a call, with this code if one is given."""
+        return await refusal(self.ask(actor, message), code)
 
     async def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
         """What the API serves."""
@@ -91,7 +99,7 @@ def kill(root: Root, actor: str) -> None:
         KeyError: It is down.
     """
     running = root.tree().find("running").children if actor == "session" else ()
-    faults.kill(root, running[-1].path if running else actor)
+    testing.kill(root, running[-1].path if running else actor)
 
 
 @asynccontextmanager

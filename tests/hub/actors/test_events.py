@@ -25,8 +25,8 @@ from hub.messages import (
     Subscribe,
     Unsubscribe,
 )
-from supervisors import ActorDied, Restart, Slot, SupervisorSpec, actor_spec, faults
-from supervisors.testing import Recorder, running
+from supervisors import ActorDied, Restart, Slot, SupervisorSpec, actor_spec
+from supervisors.testing import Recorder, kill, running
 from tests.waiting import answered
 
 CALL = 20.0
@@ -60,7 +60,7 @@ class Logs:
         slot = self.audit if name == "audit" else self.events
         gone = trio.Event()
         slot.ref.monitor(lambda _: gone.set())
-        faults.kill(self.root, name)
+        kill(self.root, name)
         await gone.wait()
         await slot.ref.wait_alive()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket as stdlib_socket
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from functools import partial
 
 import attrs
@@ -11,14 +11,15 @@ import pytest
 import trio
 
 from hub.actors.front import FrontEnd
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.message_map import slot_of
 from hub.web.doors import Doors, bind
 from hub.web.server import serve
-from supervisors import Restart, Slot, SupervisorSpec, actor_spec, faults
-from supervisors.testing import Recorder, restarted, running
+from supervisors import Restart, Slot, SupervisorSpec, actor_spec
+from supervisors.testing import Recorder, kill, restarted, running
 from tests.hub.web.fake import Fake
 from tests.hub.web.wire import ask, read_reply, request, socket
+from tests.refusals import refuses
 
 
 @attrs.define
@@ -45,7 +46,7 @@ async def house(between=lambda port: None):
         return FrontEnd(partial(serve, Fake().context(), doors=doors), bound.append)
 
     child = actor_spec("front", make, slot, restart=Restart.PERMANENT)
-    with doors:
+    with closing(doors):
         async with running(SupervisorSpec(intensity=10, children=[child]), on_event=seen) as root:
             yield House(root, slot, bound, seen)
 
@@ -60,7 +61,7 @@ async def test_it_is_up_when_the_tree_is():
 async def test_a_killed_front_end_serves_again_on_the_same_port():
     """Clients come back to the address they know."""
     async with house() as made:
-        await restarted(made.slot.ref, lambda: faults.kill(made.root, "front"))
+        await restarted(made.slot.ref, lambda: kill(made.root, "front"))
         assert len({each.port for each in made.bound}) == 1
         assert len(made.bound) == 2
         assert (await ask(made.port, "GET", "/api/health")).status == 200
@@ -71,13 +72,12 @@ async def test_whoever_connects_while_it_is_down_waits_and_nobody_takes_its_port
     early = []
 
     def between(port):
-        with pytest.raises(HubError) as refused:
+        with refuses(Code.PORT_IN_USE):
             bind("127.0.0.1", port)
-        assert refused.value.code is Code.PORT_IN_USE
         early.append(stdlib_socket.create_connection(("127.0.0.1", port)))
 
     async with house(between) as made:
-        await restarted(made.slot.ref, lambda: faults.kill(made.root, "front"))
+        await restarted(made.slot.ref, lambda: kill(made.root, "front"))
         async with trio.SocketStream(trio.socket.from_stdlib_socket(early[0])) as stream:
             await stream.send_all(request("GET", "/api/health", [("Host", f"127.0.0.1:{made.port}")]))
             assert (await read_reply(stream)).status == 200

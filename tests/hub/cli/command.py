@@ -7,9 +7,11 @@ Must not: look into the process.
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from tests import forks
@@ -43,3 +45,22 @@ def hub(*args: str, cwd: Path, env: Mapping[str, str] | None = None, given: str 
     return subprocess.run(
         argv, cwd=cwd, env=own, input=given, capture_output=True, text=True, check=False, timeout=LIMIT
     )
+
+
+def typed(
+    *args: str, answer: str, cwd: Path, env: Mapping[str, str], asks: str = "[y/N]:"
+) -> tuple[int, str]:
+    """Run one command on a terminal and answer what it asks there; its exit status, and all that stood on the terminal."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.chdir(cwd)
+        os.execve(sys.executable, [sys.executable, "-m", "hub", *args], dict(env))
+    shown = b""
+    # What is read from is gone with the command.
+    with os.fdopen(terminal, "r+b", buffering=0) as both, suppress(OSError):
+        while asks.encode() not in shown:
+            shown += both.read(4096)
+        both.write(f"{answer}\n".encode())
+        while data := both.read(4096):
+            shown += data
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode().replace("\r\n", "\n")

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +12,7 @@ from hub.io.files.seal import closed
 from hub.io.files.sealed import name_of
 from hub.io.project.places import load_or_create_key
 from hub.io.secrets.dotenv import read_env
-from tests.hub.cli.command import environ, hub
+from tests.hub.cli.command import environ, hub, typed
 
 SECRET = "sk-ant-api03-wonderful"
 LOGS_IN = """#!/bin/sh
@@ -99,10 +95,7 @@ def test_what_is_not_there_is_told(repo, env):
 
 
 def test_a_key_comes_from_stdin_and_is_not_shown(repo, env):
-    done = subprocess.run(
-        [sys.executable, "-m", "hub", "key", "set", "claude", "--json"],
-        cwd=repo, env=env, input=f"{SECRET}\n", capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    done = hub("key", "set", "claude", "--json", cwd=repo, env=env, given=f"{SECRET}\n")
     assert json.loads(done.stdout) == {
         "ok": True,
         "provider": "claude",
@@ -122,11 +115,7 @@ def test_whose_a_key_is_is_listed(repo, env):
     assert told("key", "list", repo=repo, env=env) == []
 
     def put(name):
-        words = [sys.executable, "-m", "hub", "key", "set", name]
-        done = subprocess.run(
-            words, cwd=repo, env=env, input=SECRET, capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
+        return hub("key", "set", name, cwd=repo, env=env, given=SECRET).stdout.strip()
 
     assert put("claude") == "ANTHROPIC_API_KEY is kept in .hub/.env for claude alone; its next run has it"
     assert put("opencode.ANTHROPIC_API_KEY").startswith(
@@ -157,19 +146,8 @@ def test_who_is_used_up_is_shown_without_a_daemon_too(repo, env):
 
 def test_a_key_typed_at_a_terminal_is_not_echoed(repo, env):
     """What is on the screen stays in its scrollback."""
-    pid, terminal = pty.fork()
-    if not pid:
-        os.chdir(repo)
-        os.execvpe(sys.executable, [sys.executable, "-m", "hub", "key", "set", "claude"], env)
-    shown = b""
-    while b"Key for claude" not in shown:
-        shown += os.read(terminal, 1024)
-    os.write(terminal, SECRET.encode() + b"\n")
-    while b"is kept" not in shown:
-        shown += os.read(terminal, 1024)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    os.close(terminal)
-    assert SECRET.encode() not in shown
+    status, shown = typed("key", "set", "claude", answer=SECRET, cwd=repo, env=env, asks="Key for claude")
+    assert (status, "is kept" in shown, SECRET in shown) == (0, True, False)
 
 
 @pytest.mark.parametrize(("name", "status"), [("claude", 2), ("nobody", 2)])

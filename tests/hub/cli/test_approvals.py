@@ -1,9 +1,6 @@
 """approvals, approve, deny, status and the live view, against a real daemon whose agent asks."""
 
 import json
-import os
-import pty
-import sys
 
 import pytest
 
@@ -13,7 +10,7 @@ from hub.cli.screen import shown
 from hub.cli.watch import how_to_answer
 from hub.domain.approval import CUT
 from tests.faults.harness import until
-from tests.hub.cli.command import hub
+from tests.hub.cli.command import hub, typed
 from tests.sample import sample
 
 
@@ -66,17 +63,11 @@ def test_what_is_allowed_without_an_id_is_shown_whole(asking):
 @pytest.mark.parametrize(("key", "status"), [("n", 5), ("y", 0)])
 def test_on_a_terminal_it_is_asked_about_first(asking, key, status):
     """What waits by the time of the command need not be what its user has seen."""
-    pid, terminal = pty.fork()
-    if not pid:
-        os.chdir(asking.root)
-        os.execvpe(sys.executable, [sys.executable, "-m", "hub", "approve", "--always"], asking.environ())
-    shown = b""
-    while b"Allow it for the rest of the session?" not in shown:
-        shown += os.read(terminal, 1024)
-    assert b"deploy" in shown
-    os.write(terminal, f"{key}\n".encode())
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
-    os.close(terminal)
+    question = "Allow it for the rest of the session?"
+    code, shown = typed(
+        "approve", "--always", answer=key, cwd=asking.root, env=asking.environ(), asks=question
+    )
+    assert (code, "deploy" in shown.partition(question)[0]) == (status, True)
     waiting = json.loads(say(asking, "approvals", "--json").stdout)
     assert bool(waiting) is (key == "n")
 

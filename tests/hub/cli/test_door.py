@@ -6,12 +6,11 @@ import json
 import os
 import signal
 
-import pytest
-
 from hub.client.quick import Api
-from hub.errors import Code, HubError
+from hub.errors import Code
 from tests.faults.harness import project, until
 from tests.hub.cli.command import environ, hub
+from tests.refusals import refuses
 
 TOKEN = "correct-horse-battery"
 
@@ -25,9 +24,8 @@ def test_commands_bring_the_token_and_take_the_socket(work):
     work.script("demo-first", {"ask": "Which colour?"}, {"done": "finished"})
     work.configure(f'[server]\ntoken = "{TOKEN}"\nsocket = ".hub/hub.sock"\n')
     api = work.start()
-    with pytest.raises(HubError) as refused:
+    with refuses(Code.TOKEN_NEEDED):
         api.get("/api/status")
-    assert refused.value.code is Code.TOKEN_NEEDED
     told = json.loads((work.hub / "daemon.json").read_text())
     assert (told["socket"], told["guarded"]) == (str(work.hub / "hub.sock"), True)
     assert TOKEN not in json.dumps(told)

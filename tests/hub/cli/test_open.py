@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import pty
 import signal
-import sys
 
 import pytest
 
 from hub.client.place import told_by
 from tests.faults.harness import project
-from tests.hub.cli.command import hub
+from tests.hub.cli.command import hub, typed
 from tests.waiting import ended
 
 
@@ -29,26 +27,12 @@ def test_it_says_where_the_page_is_and_that_there_is_none(tmp_path):
 def test_on_a_terminal_it_offers_to_start_a_daemon(tmp_path, key):
     with project(tmp_path) as work:
         work.configure("[server]\nport = 0\n")
-        pid, terminal = pty.fork()
-        if not pid:
-            os.chdir(work.root)
-            words = [sys.executable, "-m", "hub", "open", "--print"]
-            os.execvpe(sys.executable, words, work.environ())
-        shown = b""
-        while b"Start one in the background?" not in shown:
-            shown += os.read(terminal, 1024)
-        os.write(terminal, f"{key}\n".encode())
-        try:
-            while part := os.read(terminal, 1024):
-                shown += part
-        except OSError:  # the other end is closed
-            pass
-        os.close(terminal)
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        asks = "Start one in the background?"
+        status, shown = typed("open", "--print", answer=key, cwd=work.root, env=work.environ(), asks=asks)
         there = told_by(work.root)
         try:
             assert (status == 0, there.port is not None) == (key == "y", key == "y"), shown
-            assert (f"http://127.0.0.1:{there.port}/".encode() in shown) is (key == "y")
+            assert (f"http://127.0.0.1:{there.port}/" in shown) is (key == "y")
         finally:
             if there.pid:
                 os.kill(there.pid, signal.SIGTERM)

@@ -1,9 +1,7 @@
 """`hub init` and `hub doctor`: from a bare repository to one that is ready, each finding with its next step."""
 
-import contextlib
 import json
 import os
-import pty
 import subprocess
 import sys
 import time
@@ -16,7 +14,7 @@ from hub import owners
 from hub.cli import checks as looked
 from hub.cli.group import cli
 from tests.faults.harness import git
-from tests.hub.cli.command import environ, hub
+from tests.hub.cli.command import environ, hub, typed
 from tests.waiting import ended
 
 
@@ -251,7 +249,7 @@ def test_the_doctor_is_content_with_a_ready_project(repo, tmp_path):
 
 
 def test_keys_that_git_would_take_along_are_a_fault(repo, tmp_path):
-    """Whether `.hub/` is not ignored or the file is tracked: the next commit must not hold the keys."""
+    """Security row 18: whether `.hub/` is not ignored or the file is tracked, the next commit must not hold the keys."""
     hub("init", cwd=repo)
     keys = repo / ".hub/.env"
     keys.write_text("ANTHROPIC_API_KEY=x\n")
@@ -321,18 +319,6 @@ def test_a_missing_detection_engine_is_a_note(monkeypatch):
     assert looked._detection().ok
 
 
-def test_a_tracked_file_of_keys_is_a_fault(repo):
-    """Security row 18: keys in a commit are keys of everybody."""
-    hub("init", cwd=repo)
-    (repo / ".hub" / ".env").write_text("OPENAI_API_KEY='x'\n")
-    (repo / ".hub" / ".env").chmod(0o600)
-    assert findings(repo)[0]["keys"]["ok"] is True
-    git(repo, "add", "-f", ".hub/.env")
-    checks, status = findings(repo)
-    assert (checks["keys"]["ok"], status) == (False, 1)
-    assert "git rm --cached" in checks["keys"]["hint"]
-
-
 @pytest.fixture
 def loose_keys(repo, tmp_path):
     """A project whose keys git would take along; an environment in which that is the only fault."""
@@ -382,27 +368,9 @@ def test_where_nobody_can_be_asked_fix_changes_nothing(repo, loose_keys, words):
 @pytest.mark.parametrize(("answer", "status"), [("y", 0), ("n", 1)])
 def test_fix_says_what_it_would_do_and_asks(repo, loose_keys, answer, status):
     """Each change stands there as a command before the question; a no changes nothing."""
-    words = [sys.executable, "-m", "hub", "doctor", "--fix"]
-    code, said = on_a_terminal(words, repo, loose_keys, answer)
+    code, said = typed("doctor", "--fix", answer=answer, cwd=repo, env=loose_keys)
     assert "echo /.hub/ >> .git/info/exclude" in said[said.index("hub would do") :]
     assert (code, "/.hub/" in ignored(repo)) == (status, answer == "y")
-
-
-def on_a_terminal(argv, cwd, env, answer):
-    """Its exit status and all it says; the question at its end is answered."""
-    pid, terminal = pty.fork()
-    if not pid:
-        os.chdir(cwd)
-        os.execve(argv[0], argv, env)
-    said = b""
-    with os.fdopen(terminal, "r+b", buffering=0) as both:
-        while not said.rstrip().endswith(b"[y/N]:"):
-            said += both.read(4096)
-        both.write(f"{answer}\n".encode())
-        with contextlib.suppress(OSError):  # what it reads from once the program has gone
-            while data := both.read(4096):
-                said += data
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), said.decode().replace("\r\n", "\n")
 
 
 def test_agents_that_are_not_installed_take_one_line(repo, tmp_path):

@@ -44,12 +44,15 @@ def test_what_a_dispatch_came_to_is_heard_once():
     once = breaker.on_failure(FRESH, FailureClass.OVERLOAD, T, dispatch="d-1")
     assert once.failures == 1
     assert breaker.on_failure(once, FailureClass.OVERLOAD, T + 1, dispatch="d-1") == once
-    assert breaker.on_success(once, T + 1, dispatch="d-1") == once
+    assert breaker.on_success(once, dispatch="d-1") == once
     assert breaker.on_failure(once, FailureClass.OVERLOAD, T + 1, dispatch="d-2").failures == 2
+    done = breaker.on_success(once, "d-2")
+    assert (done.failures, breaker.on_success(done, "d-2")) == (0, done)
+    assert breaker.on_failure(done, FailureClass.CRASH, T, dispatch="d-2") == done
 
 
 def test_a_success_forgets_the_failures_before_it():
-    assert breaker.on_success(failed(FRESH, 4), T) == FRESH
+    assert breaker.on_success(failed(FRESH, 4)) == FRESH
 
 
 @pytest.mark.parametrize("kind", sorted(set(FailureClass) - breaker.COUNTED - {FailureClass.USAGE_LIMIT}))
@@ -91,13 +94,7 @@ def test_the_cool_down_doubles_from_30_seconds_to_15_minutes():
         assert allowed
         b = breaker.on_failure(b, FailureClass.OVERLOAD, now)
     assert seen == [30, 60, 120, 240, 480, 900, 900, 900]
-    assert breaker.on_success(breaker.allow(b, now + 900)[0], now + 900) == FRESH
-
-
-def test_half_open_lets_one_attempt_through():
-    half, first = breaker.allow(failed(FRESH, 5), T + 30)
-    assert first
-    assert breaker.allow(half, T + 31) == (half, False)
+    assert breaker.on_success(breaker.allow(b, now + 900)[0]) == FRESH
 
 
 def test_an_attempt_that_never_reported_frees_its_place():
@@ -134,7 +131,7 @@ def test_a_clock_that_was_set_back_prolongs_no_cool_down_and_no_lease():
 
 def test_a_late_outcome_of_an_earlier_attempt_does_not_move_an_open_breaker():
     opened = failed(FRESH, 5)
-    assert breaker.on_success(opened, T + 1) == opened
+    assert breaker.on_success(opened) == opened
     late = failed(opened, 1, now=T + 20)
     assert (late.until, late.failures) == (opened.until, 6)
 
@@ -176,7 +173,7 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def succeed(self):
-        self.b = breaker.on_success(self.b, self.now)
+        self.b = breaker.on_success(self.b)
 
     @invariant()
     def closed_is_clean_and_open_is_dated(self):
@@ -201,16 +198,6 @@ def test_fewer_than_five_never_open(kinds):
     assert breaker.allow(b, T) == (b, True)
 
 
-def test_the_end_of_a_dispatch_counts_once():
-    """A daemon that died between the count and its record tells it again."""
-    once = breaker.on_failure(FRESH, FailureClass.CRASH, T, dispatch="d-1")
-    assert breaker.on_failure(once, FailureClass.CRASH, T, dispatch="d-1") == once
-    assert breaker.on_failure(once, FailureClass.CRASH, T, dispatch="d-2").failures == 2
-    done = breaker.on_success(once, T, "d-2")
-    assert (done.failures, breaker.on_success(done, T, "d-2")) == (0, done)
-    assert breaker.on_failure(done, FailureClass.CRASH, T, dispatch="d-2") == done
-
-
 @pytest.mark.parametrize("kind", sorted(breaker.ANSWERED))
 def test_what_the_provider_answered_ends_a_row(kind):
     """Consecutive failures only: a refusal comes from a provider that is well."""
@@ -220,7 +207,8 @@ def test_what_the_provider_answered_ends_a_row(kind):
 def test_the_dispatch_with_the_attempt_may_ask_again_and_its_end_alone_decides():
     half, first = breaker.allow(failed(FRESH, 5), T + 30, "d-1")
     assert first
-    assert [breaker.allow(half, T + 31, name)[1] for name in ("d-1", "d-2")] == [True, False]
+    assert [breaker.allow(half, T + 31, name)[1] for name in ("d-1", "d-2", "")] == [True, False, False]
+    assert breaker.allow(half, T + 31, "d-2")[0] == half
     late = breaker.on_failure(half, FailureClass.CRASH, T + 32, dispatch="d-0")
     assert (late.state, late.failures) == (BreakerState.HALF_OPEN, 6)
     assert breaker.on_failure(half, FailureClass.CRASH, T + 32, dispatch="d-1").state is BreakerState.OPEN
@@ -287,7 +275,7 @@ def test_a_full_quota_without_a_reset_opens_it_once_for_each_time_it_is_seen():
     seen = Standing(full=True, at=T)
     opened = breaker.on_quota(FRESH, T, seen)
     assert opened.until == T + breaker.FIRST_COOL_DOWN
-    closed = breaker.on_success(breaker.allow(opened, T + 30)[0], T + 31)
+    closed = breaker.on_success(breaker.allow(opened, T + 30)[0])
     assert breaker.on_quota(closed, T + 32, seen) == closed
     assert breaker.on_quota(closed, T + 40, Standing(full=True, at=T + 40)).state is BreakerState.OPEN
 
@@ -297,7 +285,7 @@ def test_an_attempt_that_the_user_insists_on_goes_through_a_breaker_that_failure
     half, allowed = breaker.allow(failed(FRESH, 5), T + 1, "d-1", insisted=True)
     assert (half.state, allowed) == (BreakerState.HALF_OPEN, True)
     assert [breaker.allow(half, T + 2, name)[1] for name in ("d-1", "d-2")] == [True, False]
-    assert breaker.on_success(half, T + 3, "d-1").state is BreakerState.CLOSED
+    assert breaker.on_success(half, "d-1").state is BreakerState.CLOSED
     again = breaker.on_failure(half, FailureClass.CRASH, T + 3, dispatch="d-1")
     assert (again.state, again.until) == (BreakerState.OPEN, T + 3 + 60)
     mine, allowed = breaker.allow(half, T + 2, "d-2", insisted=True)
@@ -310,8 +298,8 @@ def test_an_attempt_that_the_user_insists_on_leaves_a_breaker_that_a_quota_opene
     tried, allowed = breaker.allow(full, T + 1, "d-1", insisted=True)
     assert (tried.state, tried.until, allowed) == (BreakerState.OPEN, T + 3600, True)
     assert [breaker.allow(tried, T + 2, name)[1] for name in ("d-1", "d-2")] == [True, False]
-    assert breaker.on_success(tried, T + 3, "d-2").state is BreakerState.OPEN
-    assert breaker.on_success(tried, T + 3, "d-1").state is BreakerState.CLOSED
+    assert breaker.on_success(tried, "d-2").state is BreakerState.OPEN
+    assert breaker.on_success(tried, "d-1").state is BreakerState.CLOSED
     assert breaker.on_failure(tried, FailureClass.REFUSAL, T + 3, dispatch="d-1").state is BreakerState.CLOSED
     limited = breaker.on_failure(tried, FailureClass.USAGE_LIMIT, T + 3, T + 3600, "d-1")
     assert (limited.state, limited.until) == (BreakerState.OPEN, T + 3600)

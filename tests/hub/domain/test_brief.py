@@ -21,7 +21,7 @@ from hub.domain.contract import (
 )
 
 KEY = bytes(range(32))
-BOUNDARY = "b0undary-b0undary"
+BOUNDARY = "b0undary-b0undar"
 
 
 TOLD = {EvidenceKind.CHANGE: "+3 -1 {}", EvidenceKind.WROTE: "{}.out", EvidenceKind.CLAIM: "{} too"}
@@ -53,6 +53,7 @@ def contract_saying(said: str, **changes) -> Contract:
             skills_in_use=(said,),
             in_flight_code=(Snippet(said, said),),
             audit=Anchor(9, "f" * 64),
+            signature=BOUNDARY,
             handoff_id="h-1",
             from_provider="claude",
             evidence=tuple(
@@ -99,8 +100,8 @@ HOSTILE = st.lists(st.sampled_from(PIECES) | st.characters(), max_size=40).map(
 @settings(max_examples=60)
 def test_the_fence_cannot_be_broken_out_of(said):
     """Security row 24: outside of fences the envelope is the same whatever an agent said."""
-    hostile = render_envelope(contract_saying(said), BOUNDARY)
-    assert outside(hostile) == outside(render_envelope(contract_saying("harmless"), BOUNDARY))
+    hostile = render_envelope(contract_saying(said))
+    assert outside(hostile) == outside(render_envelope(contract_saying("harmless")))
     assert BOUNDARY not in inside(hostile)
 
 
@@ -110,7 +111,7 @@ def test_the_fence_cannot_be_broken_out_of(said):
 @settings(max_examples=40)
 def test_nothing_a_terminal_acts_on_is_left(said):
     """Security row 23."""
-    text = render_envelope(contract_saying(said, task_goal=said), BOUNDARY) + receiver_prompt(
+    text = render_envelope(contract_saying(said, task_goal=said)) + receiver_prompt(
         contract_saying(said, task_goal=said)
     )
     forbidden = {chr(c) for c in (*range(9), *range(11, 32), *range(127, 160))} | set(
@@ -133,7 +134,7 @@ def test_the_receivers_prompt_stays_short_and_works_without_acceptance_commands(
 
 
 def test_goal_and_acceptance_commands_stand_outside_the_fences_as_the_user_wrote_them():
-    lines = outside(render_envelope(contract_saying("said"), BOUNDARY))
+    lines = outside(render_envelope(contract_saying("said")))
     goal = lines.index("## The goal, in the user's words")
     assert lines[goal + 2 : goal + 5] == ["> Fix the parser", ">", "> Keep the API."]
     assert "> make test" in lines
@@ -141,7 +142,7 @@ def test_goal_and_acceptance_commands_stand_outside_the_fences_as_the_user_wrote
 
 
 def test_every_fence_is_closed_and_says_whose_words_it_holds():
-    lines = render_envelope(contract_saying("said"), BOUNDARY).split("\n")
+    lines = render_envelope(contract_saying("said")).split("\n")
     opened = [line for line in lines if line.startswith("<<< ")]
     assert len(opened) == lines.count(f">>> {BOUNDARY}") > 10
     known = {"said by claude", "seen by hub", "said by the user or by the agent before you"}
@@ -173,13 +174,13 @@ def test_every_fence_is_closed_and_says_whose_words_it_holds():
     ],
 )
 def test_every_part_of_the_contract_is_shown_under_its_title(title):
-    text = render_envelope(contract_saying("MARK"), BOUNDARY)
+    text = render_envelope(contract_saying("MARK"))
     section = text.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0]
     assert "MARK" in inside(section)
 
 
 def test_evidence_tells_its_exit_status_and_its_event():
-    text = render_envelope(contract_saying("make"), BOUNDARY)
+    text = render_envelope(contract_saying("make"))
     assert "| - make -> exit status 1 [event 5]" in text
     assert "| - make [event 3]" in text
 
@@ -187,9 +188,9 @@ def test_evidence_tells_its_exit_status_and_its_event():
 def test_of_a_changed_file_is_told_how_much_of_it_and_whether_it_is_gone():
     changes = ("+0 -7 gone", "+3 -1 my notes.md", "binary file a.png")
     told = tuple(Evidence(EvidenceKind.CHANGE, text, 0) for text in changes)
-    text = render_envelope(contract_saying("x", evidence=told), BOUNDARY)
+    text = render_envelope(contract_saying("x", evidence=told))
     assert "| - +0 -7 gone (deleted)\n| - +3 -1 my notes.md\n| - binary file a.png\n" in text
-    without = render_envelope(contract_saying("x", evidence=()), BOUNDARY)
+    without = render_envelope(contract_saying("x", evidence=()))
     assert "## Files of the work\n" in without
     assert "| - gone (deleted)" in without
 
@@ -200,14 +201,14 @@ def test_an_unchanged_file_and_evidence_without_status_are_told_as_such():
         file_manifest=(ManifestEntry("same", "ab", modified=False),),
         evidence=(Evidence(EvidenceKind.COMMAND, "sleep 1", 0),),
     )
-    text = render_envelope(changed, BOUNDARY)
+    text = render_envelope(changed)
     assert "| - same (unchanged)" in text
     assert "| - sleep 1\n" in text
 
 
 def test_what_there_is_nothing_to_say_of_is_not_spoken_of():
     empty = Contract(contract_id="c", session_id="s", task_id="t", task_goal="g", snapshot_commit_sha="")
-    text = render_envelope(empty, BOUNDARY)
+    text = render_envelope(attrs.evolve(empty, signature=BOUNDARY))
     assert [line for line in text.split("\n") if line.startswith("## ")] == [
         "## The goal, in the user's words",
         "## Acceptance",
@@ -222,7 +223,7 @@ def test_what_there_is_nothing_to_say_of_is_not_spoken_of():
 def test_what_the_maker_of_an_agent_gave_it_is_no_part_of_a_brief():
     """A list of two hundred built-in skills told the next agent nothing, and the model stood among them."""
     said = contract_saying("x", skills_loaded=("builtin-1", "builtin-2"), skills_to_use=("house-style",))
-    text = render_envelope(said, BOUNDARY)
+    text = render_envelope(said)
     assert "builtin" not in text
     assert "| - skills to use: house-style\n" in text
     assert "skill" not in "".join(line for line in text.split("\n") if line.startswith("## "))
@@ -233,7 +234,7 @@ def test_a_failing_verify_comes_with_the_end_of_its_output_and_comes_last():
         Evidence(EvidenceKind.VERIFY, "make test", 7, 2, "\n".join(f"line {n}" for n in range(900))),
         Evidence(EvidenceKind.VERIFY, "make lint", 8, 0),
     )
-    text = render_envelope(contract_saying("x", evidence=gates), BOUNDARY)
+    text = render_envelope(contract_saying("x", evidence=gates))
     told = text.split("## How it was verified last", 1)[1].split("\n## ")[0]
     assert told.index("make lint -> exit status 0") < told.index("make test -> exit status 2")
     assert "|   line 899\n" in told
@@ -247,7 +248,7 @@ def test_what_the_goal_or_the_users_decisions_tell_is_no_constraint_again():
         Sourced("It must not fork.", 4),
     )
     decided = (Evidence(EvidenceKind.DECIDED, "the user said: use port 5", 9),)
-    text = render_envelope(contract_saying("x", constraints=said, evidence=decided), BOUNDARY)
+    text = render_envelope(contract_saying("x", constraints=said, evidence=decided))
     told = text.split("## Constraints\n", 1)[1].split("\n## ")[0]
     assert inside(told) == "| - It must not fork. [event 4]"
     assert text.count("use port 5") == 1
@@ -267,7 +268,6 @@ def test_what_one_section_says_no_other_repeats():
                 Evidence(EvidenceKind.FAILED_ATTEMPT, "make test ended with exit status 2: boom", 4),
             ),
         ),
-        BOUNDARY,
     )
     assert "## Plan" not in text
     assert (text.count("make test ended"), text.count("make test ->"), text.count("make lint ->")) == (
@@ -280,16 +280,12 @@ def test_what_one_section_says_no_other_repeats():
         Evidence(EvidenceKind.COMMAND, "make", 4, 2),
         Evidence(EvidenceKind.FAILED_ATTEMPT, "make ended with exit status 2", 4),
     )
-    assert (
-        "commands that were run" not in render_envelope(attrs.evolve(only, evidence=failed), BOUNDARY).lower()
-    )
+    assert "commands that were run" not in render_envelope(attrs.evolve(only, evidence=failed)).lower()
 
 
 def test_long_lists_and_texts_are_cut_and_the_newest_kept():
     many = tuple(Sourced(f"decision {n} " + "y" * 1000, n) for n in range(1, 301))
-    text = render_envelope(
-        contract_saying("x", decisions=many, plan=tuple(f"step {n}" for n in range(300))), BOUNDARY
-    )
+    text = render_envelope(contract_saying("x", decisions=many, plan=tuple(f"step {n}" for n in range(300))))
     title = next(line for line in text.split("\n") if line.startswith("## Decisions"))
     assert re.fullmatch(r"## Decisions \(\d of 300; all in `decisions`\)", title)
     assert "decision 300" in text
@@ -319,7 +315,7 @@ def test_the_size_is_bounded_whatever_was_said_and_what_is_left_out_is_counted(w
             "in_flight_code",
         )
     }
-    text = render_envelope(attrs.evolve(full, **grown, acceptance_assertions=(said,) * items), BOUNDARY)
+    text = render_envelope(attrs.evolve(full, **grown, acceptance_assertions=(said,) * items))
     assert len(text.encode()) <= brief.MAX_BRIEF
     for title in ("Decisions", "Left to do after that"):
         shown = text.count(f"## {title}\n") == 1
@@ -328,23 +324,22 @@ def test_the_size_is_bounded_whatever_was_said_and_what_is_left_out_is_counted(w
 
 def test_the_boundary_is_the_signatures_head_so_that_a_restart_renders_the_same():
     signed = sign(contract_saying("x"), KEY)
-    assert render_envelope(signed) == render_envelope(signed, signed.signature[: brief.BOUNDARY_LENGTH])
+    assert f"\n<<< {signed.signature[: brief.BOUNDARY_LENGTH]} " in render_envelope(signed)
 
 
-@pytest.mark.parametrize("boundary", ["", "short", "has space in it", "new\nline-boundary"])
-def test_a_weak_boundary_is_refused(boundary):
+def test_what_is_not_signed_has_no_boundary():
     with pytest.raises(ValueError, match="boundary"):
-        render_envelope(contract_saying("x"), boundary)
+        render_envelope(contract_saying("x", signature=""))
 
 
 def test_ids_outside_the_fences_cannot_carry_text():
-    text = render_envelope(contract_saying("x", from_provider="a\n# b", contract_id="c`\n> d"), BOUNDARY)
+    text = render_envelope(contract_saying("x", from_provider="a\n# b", contract_id="c`\n> d"))
     assert "said by ab" in text
     assert "Contract cd of session s-1" in text
 
 
 def test_of_several_sessions_each_brief_names_its_own_signed_form():
-    text = render_envelope(contract_saying("x"), BOUNDARY, file="sessions/s-1/envelope.json")
+    text = render_envelope(contract_saying("x"), file="sessions/s-1/envelope.json")
     assert (
         "`.hub/sessions/s-1/envelope.json` (from a session's worktree: `../../sessions/s-1/envelope.json`)"
         in text
@@ -352,14 +347,14 @@ def test_of_several_sessions_each_brief_names_its_own_signed_form():
 
 
 def test_a_next_action_that_hub_concluded_is_not_put_into_the_agents_mouth():
-    said = render_envelope(contract_saying("x", next_action="write b.txt"), BOUNDARY)
-    concluded = render_envelope(contract_saying("x", next_action="Make this pass: pytest"), BOUNDARY)
+    said = render_envelope(contract_saying("x", next_action="write b.txt"))
+    concluded = render_envelope(contract_saying("x", next_action="Make this pass: pytest"))
     assert f"<<< {BOUNDARY} said by" in said.partition("## Next action")[2][:60]
     assert f"<<< {BOUNDARY} concluded by hub" in concluded.partition("## Next action")[2][:60]
 
 
 def test_an_adoption_says_where_its_signed_form_lies():
-    text = render_envelope(contract_saying("x"), BOUNDARY, file="adopted/s-1.json", adopted=True)
+    text = render_envelope(contract_saying("x"), file="adopted/s-1.json", adopted=True)
     assert "hub did not start that agent" in text
     assert "`.hub/adopted/s-1.json`" in text
     assert "../../envelope.json" not in text

@@ -14,12 +14,6 @@ import pytest
 from hub.io import failpoints
 
 
-@pytest.fixture(autouse=True)
-def _disarmed():
-    yield
-    failpoints.disarm()
-
-
 @pytest.mark.parametrize("name", ["enospc", "eio", "erofs", "emfile"])
 def test_errno_actions_raise_their_errno(name):
     failpoints.arm(f"audit.append={name}")

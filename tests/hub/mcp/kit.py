@@ -1,6 +1,6 @@
 """A client of the tool server: a process, and one JSON object a line.
 
-Owns: starting `hub mcp`, asking and reading.
+Owns: starting `hub mcp`, or another command that speaks so; asking and reading.
 Must not: use the SDK; what the wire looks like is what is tested.
 """
 
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -48,7 +48,7 @@ class Client:
 
     def read(self) -> Json:
         line = self.process.stdout.readline()
-        assert line.endswith(b"\n"), "the server has gone"
+        assert line.endswith(b"\n"), f"the other side has gone: {self.process.stderr.read()}"
         found = json.loads(line)
         assert found["jsonrpc"] == "2.0"
         return found
@@ -72,17 +72,24 @@ class Client:
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return answer
 
-    def leave(self, within: float) -> int:
+    def leave(self, within: float = LIMIT) -> int:
         """Close our side; the exit status, which must come in time."""
         self.process.stdin.close()
         return self.process.wait(within)
 
 
+C = TypeVar("C", bound=Client)
+
+
 @contextmanager
 def served(
-    where: Path, env: Mapping[str, str] | None = None, *, command: Sequence[str] = HUB_MCP
-) -> Iterator[Client]:
-    """`hub mcp` in a folder."""
+    where: Path,
+    env: Mapping[str, str] | None = None,
+    *,
+    command: Sequence[str] = HUB_MCP,
+    kind: type[C] = Client,
+) -> Iterator[C]:
+    """`hub mcp` in a folder, or another command, with a client of this kind before it."""
     process = subprocess.Popen(
         command,
         cwd=where,
@@ -93,7 +100,7 @@ def served(
     )
     with process:
         try:
-            yield Client(process)
+            yield kind(process)
         finally:
             process.kill()
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,11 @@ from textual.pilot import Pilot
 from hub.client.quick import find
 from hub.tui.app import HubApp
 from hub.tui.look import UNICODE, Look
+from tests.faults.harness import Project
+from tests.hub.cli.terminal import Terminal, terminal
 from tests.waiting import PATIENCE
+
+HUB_TUI = (sys.executable, "-m", "hub", "tui")
 
 _MASKS = (
     (re.compile(r"\b([shtd])-[0-9a-f]{8}-[0-9a-f]{8}\b"), r"\1-00000000-00000000"),
@@ -137,3 +143,22 @@ def shows(
             return await story(app, pilot)
 
     return asyncio.run(main())
+
+
+def on_screen(
+    work: Project,
+    *options: str,
+    size: tuple[int, int] = (80, 24),
+    program: Sequence[str] = HUB_TUI,
+    **env: str,
+) -> AbstractContextManager[Terminal]:
+    """The real program in a real terminal."""
+    # A size of the environment, as CI has one, would count for more than the window's.
+    plain = {name: value for name, value in work.environ().items() if name not in ("COLUMNS", "LINES")}
+    more = {"LANG": "C.UTF-8", "TERM": "xterm-256color", **env}
+    return terminal(work.root, plain | more, columns=size[0], lines=size[1], shows=[*program, *options])
+
+
+def allowed(screen: Terminal) -> None:
+    """Answer yes to the request in sight, as often as it takes: one that comes too early to have been read for is not taken."""
+    screen.answers("y", "y Allow once")

@@ -14,7 +14,7 @@ from hub.api.providers import ProviderConfig, ProviderStatus
 from hub.api.quota import Entry
 from hub.api.session import Cost
 from hub.api.sessions import Session
-from hub.tui import agents, board, cost, diffs, pipelines, providers, wallet
+from hub.tui import agents, board, cost, diffs, pipelines, providers, quota
 from hub.tui.look import ASCII
 from tests.hub.tui.kit import sees, shows
 from tests.hub.tui.kit import text as letters
@@ -53,7 +53,7 @@ def entry(**more):
 
 
 def test_the_wallet_says_when_the_wall_comes_and_when_it_resets():
-    shown = text(wallet.rows_of([entry()], NOW, ASCII, 80))
+    shown = text(quota.rows_of([entry()], NOW, ASCII, 80))
     assert shown[0] == "claude/work   1,200 tokens today"
     assert "5-hour   ###################. " in shown[1]
     assert "93 % used" in shown[1]
@@ -64,16 +64,16 @@ def test_the_wallet_says_when_the_wall_comes_and_when_it_resets():
 
 def test_in_few_columns_a_bar_leaves_room_for_its_figure():
     """At 40 columns the figure was cut off."""
-    (shown,) = [line for line in text(wallet.rows_of([entry()], NOW, ASCII, 40)) if "% used" in line]
+    (shown,) = [line for line in text(quota.rows_of([entry()], NOW, ASCII, 40)) if "% used" in line]
     assert len(shown.partition("used")[0]) < 40 - 4
 
 
 def test_the_nearest_wall_is_first_and_what_nobody_told_is_last():
     far, unknown = entry(etaMinutes=None), entry(fractionUsed=None)
-    shown = text(wallet.rows_of([unknown, far, entry()], NOW, ASCII, 80))
+    shown = text(quota.rows_of([unknown, far, entry()], NOW, ASCII, 80))
     assert [("wall" in line) for line in shown if "resets" in line] == [True, False]
     assert shown[-2:] == ["Nothing told yet", "  claude/work   1,200 tokens today"]
-    assert "once it works" in text(wallet.rows_of([unknown], NOW, ASCII, 80))[0]
+    assert "once it works" in text(quota.rows_of([unknown], NOW, ASCII, 80))[0]
 
 
 def graph(*nodes):

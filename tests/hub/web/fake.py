@@ -6,7 +6,7 @@ import atexit
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
@@ -379,7 +379,7 @@ async def running(actors: Fake | None = None, **options: Any) -> AsyncIterator[S
     options.setdefault("tools", partial(ToolsApp, clean=clean))
 
     async def run(*, task_status: trio.TaskStatus[Bound]) -> None:
-        with Doors(port=0, unix=options.pop("unix", None)) as doors:
+        with closing(Doors(port=0, unix=options.pop("unix", None))) as doors:
             await serve(actors.context(), stop, doors, task_status=task_status, **options)
         done.set()
 

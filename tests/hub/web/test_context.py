@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import trio
 
-from hub.errors import Code, HubError
+from hub.errors import Code
 from tests.faults.harness import git, project
 from tests.hub.actors.daemon import daemon_of
+from tests.refusals import refusal
 
 
 @pytest.fixture
@@ -26,18 +27,12 @@ def made(tmp_path):
 RUN = {"task": "write the files", "verify": ["test -f b.txt"]}
 
 
-async def code_of(call):
-    with pytest.raises(HubError) as caught:
-        await call
-    return caught.value.code
-
-
 async def test_a_whole_session_over_the_api(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
-        assert await code_of(live.get("/api/session/diff")) is Code.NO_ACTIVE_SESSION
-        assert await code_of(live.get("/api/contract")) is Code.NOT_FOUND
+        await refusal(live.get("/api/session/diff"), Code.NO_ACTIVE_SESSION)
+        await refusal(live.get("/api/contract"), Code.NOT_FOUND)
         begun = await live.post("/api/run", RUN)
-        assert await code_of(live.post("/api/run", RUN)) is Code.SESSION_ALREADY_RUNNING
+        await refusal(live.post("/api/run", RUN), Code.SESSION_ALREADY_RUNNING)
         await live.until(lambda s: s["needsInput"], "the second agent asks")
         await live.post("/api/session/reply", {"reply": "yes"})
         ended = await live.until_ended()
@@ -85,7 +80,7 @@ async def test_the_history_is_the_newest_of_the_audit_log(made, monkeypatch):
 async def views_of(live):
     """Every view of a session that reads git or files."""
     assert await live.get("/api/history/commits") == []
-    assert await code_of(live.get("/api/contract")) is Code.NOT_FOUND
+    await refusal(live.get("/api/contract"), Code.NOT_FOUND)
     assert (await live.get("/api/session/cost"))["tokensIn"] == 0
     assert (await live.get("/api/history", {"limit": 1}))[0]["seq"] > 0
     return await live.get("/api/session/diff")
@@ -125,7 +120,7 @@ async def test_a_branch_that_was_made_and_is_gone_is_told(made, monkeypatch):
         await live.until(lambda s: s["needsInput"], "the second agent asks")
         await live.post("/api/session/stop")
         git(made.root, "update-ref", "-d", f"refs/heads/{begun['branch']}")
-        assert await code_of(live.get("/api/session/diff")) is Code.BRANCH_MISSING
+        await refusal(live.get("/api/session/diff"), Code.BRANCH_MISSING)
 
 
 async def test_the_time_machine(made, monkeypatch):
@@ -148,7 +143,7 @@ async def test_the_time_machine(made, monkeypatch):
         assert git(made.root, "rev-parse", made_branch["branch"]) == by_file["a.txt"]
         assert git(made.root, "rev-parse", "main", "HEAD") == before
         assert (await live.get("/api/history", {"limit": 1}))[0]["event"] == "rewind"
-        assert await code_of(live.get("/api/history/diff", {"sha": "0" * 40})) is Code.NOT_FOUND
+        await refusal(live.get("/api/history/diff", {"sha": "0" * 40}), Code.NOT_FOUND)
 
 
 async def test_a_subscription_ends_with_its_block(made, monkeypatch):
@@ -194,7 +189,7 @@ async def test_every_read_answers_on_an_idle_daemon(made, monkeypatch):
         ):
             assert await live.get(f"/api/{path}") is not None
         assert await live.get("/api/history/commits") == []
-        assert await code_of(live.post("/api/handoff")) is Code.NO_ACTIVE_SESSION
-        assert await code_of(live.post("/api/session/pause", {"pause": True})) is Code.NO_ACTIVE_SESSION
-        assert await code_of(live.post("/api/session/reply", {"reply": "x"})) is Code.NO_ACTIVE_SESSION
-        assert await code_of(live.post("/api/session/stop")) is Code.NO_ACTIVE_SESSION
+        await refusal(live.post("/api/handoff"), Code.NO_ACTIVE_SESSION)
+        await refusal(live.post("/api/session/pause", {"pause": True}), Code.NO_ACTIVE_SESSION)
+        await refusal(live.post("/api/session/reply", {"reply": "x"}), Code.NO_ACTIVE_SESSION)
+        await refusal(live.post("/api/session/stop"), Code.NO_ACTIVE_SESSION)

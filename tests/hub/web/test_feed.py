@@ -17,7 +17,8 @@ import trio.testing
 from hub.domain.event import Record
 from hub.messages import Subscribe
 from hub.web.encoder import Encoder
-from hub.web.feed import FEW, MAX_PACE, Feed, Why, pace
+from hub.web.feed import FEW, MAX_PACE, Feed, pace
+from hub.web.websocket import Close
 from supervisors import ActorDied
 from tests.hub.web.fake import Fake, Server, record, running
 from tests.hub.web.wire import socket
@@ -152,7 +153,7 @@ class Taker:
         assert frames.count(b'"tag"') == len(records)
         self.taken.append((trio.current_time(), [one.id for one in records]))
 
-    def end(self, why: Why) -> None: ...
+    def end(self, close: Close) -> None: ...
 
 
 async def test_where_there_are_many_what_comes_meanwhile_goes_together(

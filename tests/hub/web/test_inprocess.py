@@ -113,7 +113,12 @@ async def test_what_does_not_validate_is_refused_the_same(both: Both, method, pa
     ("error", "code"),
     [
         (
-            HubError(Code.INVALID, f"no {SECRET}\x1b[1m", hint=SECRET, errors=[{"message": SECRET}]),
+            HubError(
+                Code.INVALID,
+                f"no {SECRET}\x1b[1m",
+                hint=SECRET,
+                errors=[{"path": f"$.{SECRET}", "message": SECRET}],
+            ),
             Code.INVALID,
         ),
         (HubError(Code.REPLY_UNSUPPORTED, "none now"), Code.REPLY_UNSUPPORTED),

@@ -7,6 +7,7 @@ import json
 import logging
 import random
 import socket as stdsocket
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -48,7 +49,7 @@ async def test_h1_nor_can_it_stop_a_cancellation(monkeypatch: pytest.MonkeyPatch
     """The tree above may have no patience for a grace."""
     monkeypatch.setattr(connection, "SEND_TIMEOUT", 1e6)
     actors, stop = Fake(), trio.Event()
-    with trio.fail_after(10), Doors(port=0) as doors:
+    with trio.fail_after(10), closing(Doors(port=0)) as doors:
         async with trio.open_nursery() as nursery:
             bound: Bound = await nursery.start(
                 lambda task_status: serve(actors.context(), stop, doors, task_status=task_status)

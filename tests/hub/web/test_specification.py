@@ -62,6 +62,7 @@ GET /openapi.json
 GET /metrics
 GET /api/events/stream
 GET /api/audit/head
+GET /api/system/tree
 GET /
 """
 """Method and path `<` what it takes `:` what it answers, word for word."""
@@ -101,3 +102,8 @@ def test_an_endpoint_is_served_with_its_fields(name, taken, answered):
     if answered:
         schema = resolved(done["content"]["application/json"]["schema"])
         assert set(answered) <= set(schema["properties"])
+
+
+def test_no_path_is_served_twice():
+    routes = table(1)
+    assert len({(route.method, route.path) for route in routes}) == len(routes)

@@ -14,8 +14,9 @@ import trio
 from hub.client.live import follow
 from hub.client.quick import Api
 from hub.errors import Code, HubError
+from hub.owners import Owner
 from hub.web import callers
-from hub.web.unix import bind_unix, may_talk
+from hub.web.unix import bind_unix
 from tests.hub.web.fake import record, running
 from tests.hub.web.wire import ask, read_reply, request
 
@@ -59,20 +60,12 @@ async def test_the_guard_stands_before_it_too(place: Path):
 
 async def test_another_users_process_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch):
     """The kernel is asked who it is, although the modes should have kept it out."""
-    monkeypatch.setattr(callers, "may_talk", lambda _: False)
+    monkeypatch.setattr(callers, "peer", lambda _: Owner(os.getuid() + 1))
     async with running(unix=place) as server, await trio.open_unix_socket(str(place)) as stream:
         await stream.send_all(request("GET", "/api/status", [("Host", f"localhost:{server.port}")]))
         reply = await read_reply(stream)
         assert (reply.status, reply.json["code"]) == (403, "other_user")
         assert server.actors.calls == []
-
-
-def test_who_may_talk(monkeypatch: pytest.MonkeyPatch):
-    near, far = socket.socketpair()
-    with near, far:
-        assert may_talk(near)
-        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-        assert not may_talk(near)
 
 
 def test_what_a_dead_daemon_left_is_taken_away(place: Path):

@@ -22,15 +22,15 @@ from hub.domain.redaction.events import EventRedactor
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.io.processes import control
 from hub.io.runner.framing import MAX_LINE
-from hub.io.runner.launch import AgentLaunch, StdinMode
+from hub.io.runner.launch import AgentLaunch
 from hub.message_map import slot_of
 from hub.messages import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, AgentBatch, Dispatch
 from hub.providers.base import Assignment, Ending
 from hub.providers.codex.agent import PROVIDER as CODEX
 from hub.providers.demo.agent import FIRST as DEMO
 from hub.providers.demo.stream import DemoStream
-from supervisors import Actor, Restart, Slot, SupervisorSpec, actor_spec, faults
-from supervisors.testing import running
+from supervisors import Actor, Restart, Slot, SupervisorSpec, actor_spec
+from supervisors.testing import kill, running
 from tests.hub.io.runner.kit import QUICK
 from tests.hub.providers.captured import lines_of
 from tests.waiting import changed, eventually
@@ -191,7 +191,7 @@ async def test_a_replay_gives_the_same_events_at_the_same_places(tmp_path, run_d
             await bench.until(lambda b, n=seen: len(b.kept) > n)
             gone = trio.Event()
             bench.adapter.ref.monitor(lambda _, gone=gone: gone.set())
-            faults.kill(bench.root, "adapter")
+            kill(bench.root, "adapter")
             await gone.wait()
         last = await bench.over()
         live = bench.events()
@@ -256,7 +256,7 @@ def demo(tmp_path, run_dir, *steps):
         argv=found.argv,
         env=found.env,
         cwd=tmp_path,
-        stdin=StdinMode.PIPE,
+        stdin="pipe",
         files=found.files,
         graces=QUICK,
         drain=0.3,
@@ -276,7 +276,7 @@ async def test_a_reply_is_taken_once_however_often_it_is_sent(tmp_path, run_dir)
         for _ in range(3):
             await bench.adapter.ref.cast(AdapterReply("one", "r-1"))
         await bench.until(lambda b: "second?" in heard(b))
-        faults.kill(bench.root, "adapter")
+        kill(bench.root, "adapter")
         await bench.adapter.ref.wait_alive()
         await bench.adapter.ref.cast(AdapterReply("one", "r-1"))
         await bench.adapter.ref.cast(AdapterReply("two", "r-2"))
@@ -324,7 +324,7 @@ async def test_a_killed_session_gets_the_batch_again(tmp_path, run_dir):
         for _ in range(3):
             seen = len(bench.kept)
             await bench.until(lambda b, n=seen: len(b.kept) > n or any(k.exit for k in b.kept))
-            faults.kill(bench.root, "session")
+            kill(bench.root, "session")
             await bench.session.ref.wait_alive()
         await bench.over()
         said = [text for text in heard(bench) if text.startswith("line")]

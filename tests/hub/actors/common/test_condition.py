@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 import trio
 import trio.testing
 
-from hub.actors.common.condition import Condition
+from hub.actors.common.condition import Condition, beside
+from hub.errors import Code, HubError
 
 
 async def test_everybody_who_waits_is_woken_and_nobody_by_an_earlier_change():
@@ -34,3 +36,29 @@ async def test_a_predicate_is_asked_again_at_each_change():
             seen.append(number)
             changed.notify_all()
     await changed.wait_for(lambda: True)
+
+
+async def test_what_goes_on_beside_the_work_ends_with_it():
+    ended = []
+
+    async def other():
+        try:
+            await trio.sleep_forever()
+        finally:
+            ended.append("other")
+
+    async def work():
+        await trio.testing.wait_all_tasks_blocked()
+        return 7
+
+    assert await beside(work, other, other) == 7
+    assert ended == ["other", "other"]
+
+
+async def test_an_error_of_the_work_comes_as_itself():
+    async def work():
+        raise HubError(Code.NO_SPACE)
+
+    with pytest.raises(HubError) as caught:
+        await beside(work, trio.sleep_forever)
+    assert caught.value.code is Code.NO_SPACE

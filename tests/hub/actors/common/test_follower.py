@@ -16,8 +16,8 @@ from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.message_map import slot_of
 from hub.messages import EventAppend
-from supervisors import SupervisorSpec, actor_spec, faults
-from supervisors.testing import running
+from supervisors import SupervisorSpec, actor_spec
+from supervisors.testing import kill, running
 
 CALL = 20.0
 
@@ -72,7 +72,7 @@ async def test_what_was_there_and_what_comes_is_read_once_across_a_death_of_the_
             nursery.start_soon(reader.log.follow)
             with trio.fail_after(CALL):
                 await reader.log.reach(2)
-                faults.kill(tree, "events")
+                kill(tree, "events")
                 (number,) = await tell(log, "c")
                 await reader.log.reach(number)
                 await reader.log.catch_up()

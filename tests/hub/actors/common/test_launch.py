@@ -14,7 +14,7 @@ from hub.actors.common.launch import agent_launch
 from hub.domain.accounts.account import Account
 from hub.domain.config.model import ApprovalRule
 from hub.domain.config.reader import Config
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io.project.places import load_or_create_key
 from hub.messages import StartRun
 from hub.providers.base import Assignment
@@ -22,6 +22,7 @@ from hub.providers.demo.agent import FIRST
 from hub.providers.registry import load, load_all
 from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
+from tests.refusals import refuses
 
 ALLOWED = {"PATH", "HOME", "LANG", "TERM", "TMPDIR", "SHELL", "USER", "TZ"}
 ALLOWED |= {"IS_SANDBOX", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"}
@@ -127,10 +128,8 @@ def test_a_program_that_is_not_there_is_a_coded_failure_with_the_install_command
         run_dir=tmp_path / "d-1",
         program="/not/there",
     )
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.DISPATCH_FAILED, "/not/there"):
         agent_launch(FIRST, assignment, Config(), {})
-    assert caught.value.code is Code.DISPATCH_FAILED
-    assert "/not/there" in caught.value.detail
 
 
 def test_an_agent_whose_own_settings_let_it_act_unasked_is_not_started_under_rules(tmp_path):
@@ -149,7 +148,6 @@ def test_an_agent_whose_own_settings_let_it_act_unasked_is_not_started_under_rul
         asks=True,
     )
     ruled = Config(approvals=(ApprovalRule(tool="exec_command"),))
-    with pytest.raises(HubError, match="its own rules") as caught:
+    with refuses(Code.DISPATCH_FAILED, "its own rules"):
         agent_launch(codex, program, ruled, {})
-    assert caught.value.code is Code.DISPATCH_FAILED
     assert agent_launch(codex, attrs.evolve(program, asks=False), ruled, {}).argv

@@ -13,12 +13,13 @@ import pytest
 
 from hub.domain.contract import EvidenceKind, verify
 from hub.domain.failure import Failure, FailureClass
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io.project.places import load_or_create_key
 from hub.messages import AuditHistory, BreakerFailure
 from tests.faults.harness import git, project
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.io.agents import new_session, register, running, transcript
+from tests.refusals import refusal, refuses
 from tests.waiting import answered
 
 SESSION = new_session()
@@ -106,12 +107,6 @@ async def adopt(
     return await live.post("/api/detect/adopt", {**order, "repository": repository})
 
 
-async def refused(live, *args, **ways):
-    with pytest.raises(HubError) as caught:
-        await adopt(live, *args, **ways)
-    return caught.value.code
-
-
 def contract_of(made, answer):
     """The signed form beside the brief, after every check."""
     path = Path(answer["brief"]).with_suffix(".json")
@@ -196,8 +191,8 @@ async def test_an_agent_that_runs_is_never_doubled(made, monkeypatch, home, left
     with running(made.root.parent, cwd=made.root) as pid:
         register(home, pid, SESSION)
         async with daemon(made, monkeypatch, home) as live:
-            assert await refused(live, start=True) is Code.AGENT_RUNNING
-            assert await refused(live, interactive=True, target="claude") is Code.AGENT_MISSING
+            await refusal(adopt(live, start=True), Code.AGENT_RUNNING)
+            await refusal(adopt(live, interactive=True, target="claude"), Code.AGENT_MISSING)
             assert (await live.status())["sessionState"] == "idle"
             answer = await adopt(live, start=True, stop=True)
             assert answer["stopped"] == [pid]
@@ -217,9 +212,9 @@ async def test_an_agent_is_not_ended_where_nothing_could_go_on_in_its_place(
     with running(made.root.parent, cwd=made.root) as pid:
         register(home, pid, SESSION)
         async with daemon(made, monkeypatch, home) as live:
-            assert await refused(live, target="claude", interactive=True, stop=True) is Code.NO_TERMINAL
+            await refusal(adopt(live, target="claude", interactive=True, stop=True), Code.NO_TERMINAL)
             assert psutil.pid_exists(pid)
-            assert await refused(live, target="claude", interactive=True) is Code.AGENT_RUNNING
+            await refusal(adopt(live, target="claude", interactive=True), Code.AGENT_RUNNING)
 
 
 async def test_a_session_that_several_may_work_on_is_nobodys(made, monkeypatch, home, left):
@@ -227,7 +222,7 @@ async def test_a_session_that_several_may_work_on_is_nobodys(made, monkeypatch, 
     with running(base, cwd=made.root), running(base, cwd=made.root):
         os.utime(left)
         async with daemon(made, monkeypatch, home) as live:
-            assert await refused(live, start=True, stop=True) is Code.AGENT_RUNNING
+            await refusal(adopt(live, start=True, stop=True), Code.AGENT_RUNNING)
 
 
 async def test_what_cannot_be_adopted_is_refused_with_its_reason(made, monkeypatch, home, left, tmp_path):
@@ -237,12 +232,12 @@ async def test_what_cannot_be_adopted_is_refused_with_its_reason(made, monkeypat
     transcript(home, empty, made.root, "")
     with running(made.root.parent, cwd=made.root, HUB_RUN_ID="d-1") as pid:
         async with daemon(made, monkeypatch, home) as live:
-            assert await refused(live, number="claude:../../x") is Code.NOT_FOUND
-            assert await refused(live, target="nobody") is Code.INVALID
-            assert await refused(live, interactive=True) is Code.INVALID
-            assert await refused(live, number=f"claude:{outside}", start=True) is Code.OUTSIDE_PROJECT
-            assert await refused(live, number=f"claude:{empty}") is Code.NOTHING_TO_ADOPT
-            assert await refused(live, number=f"claude:pid:{pid}") is Code.NOTHING_TO_ADOPT
+            await refusal(adopt(live, number="claude:../../x"), Code.NOT_FOUND)
+            await refusal(adopt(live, target="nobody"), Code.INVALID)
+            await refusal(adopt(live, interactive=True), Code.INVALID)
+            await refusal(adopt(live, number=f"claude:{outside}", start=True), Code.OUTSIDE_PROJECT)
+            await refusal(adopt(live, number=f"claude:{empty}"), Code.NOTHING_TO_ADOPT)
+            await refusal(adopt(live, number=f"claude:pid:{pid}"), Code.NOTHING_TO_ADOPT)
             brief = await adopt(live, number=f"claude:{outside}")
             assert contract_of(made, brief).snapshot_commit_sha == ""
 
@@ -287,11 +282,10 @@ async def test_only_the_repository_it_works_in_may_be_named(made, monkeypatch, h
     bare = tmp_path / "no-repository"
     bare.mkdir()
     async with daemon(made, monkeypatch, home) as live:
-        assert await refused(live, repository=str(bare)) is Code.NOT_A_REPOSITORY
-        assert await refused(live, repository=str(made.root)) is Code.OUTSIDE_PROJECT
-        with pytest.raises(HubError) as caught:
+        await refusal(adopt(live, repository=str(bare)), Code.NOT_A_REPOSITORY)
+        await refusal(adopt(live, repository=str(made.root)), Code.OUTSIDE_PROJECT)
+        with refuses(Code.OUTSIDE_PROJECT) as caught:
             await adopt(live, start=True, repository=str(elsewhere))
-        assert caught.value.code is Code.OUTSIDE_PROJECT
         assert f"hub -C {elsewhere} daemon" in caught.value.hint
         assert (await live.status())["sessionState"] == "idle"
 
@@ -379,10 +373,10 @@ async def test_a_terminal_is_opened_only_for_who_may_work(made, monkeypatch, hom
         assert await answered(told, bool) == [str(spare)]
         assert answer["resumed"] is False, "the session is the other account's"
         await breakers.call(limit("spare"), timeout=5)
-        assert await refused(live, target="claude", interactive=True) is Code.QUOTA_EXHAUSTED
-        assert await refused(live, target="claude", interactive=True, stop=True) is Code.QUOTA_EXHAUSTED
+        await refusal(adopt(live, target="claude", interactive=True), Code.QUOTA_EXHAUSTED)
+        await refusal(adopt(live, target="claude", interactive=True, stop=True), Code.QUOTA_EXHAUSTED)
         made.configure(claude + "enabled = false\n" + terminal)
-        assert await refused(live, target="claude", interactive=True) is Code.INVALID
+        await refusal(adopt(live, target="claude", interactive=True), Code.INVALID)
 
 
 def program(path, text):

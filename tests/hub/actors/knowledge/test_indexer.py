@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 
 from hub.actors.common.secrets import HidingRules
-from hub.actors.knowledge.indexer import RULES, Hiding, Indexer
+from hub.actors.knowledge.indexer import RULES, Indexer
 from hub.api.graph import IndexState
 from hub.io.graph.facts import counts, note
 from hub.io.graph.store import GraphStore
@@ -18,7 +19,7 @@ def hiding(hide=str, name=lambda: "rules"):
     async def arm():
         """Nothing is to be made ready."""
 
-    return Hiding(lambda: HidingRules(name(), hide), arm)
+    return SimpleNamespace(rules=lambda: HidingRules(name(), hide), arm=arm)
 
 
 @pytest.fixture

@@ -8,12 +8,13 @@ import pytest
 import trio
 
 from hub.actors.models.actor import TOOLS
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.messages import CancelPull, LaunchModel, ListModels, LookAtImage, PatchVision, PullModel, SetKey
 from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.domain.models.test_image import PNG
 from tests.ollama import Ollama, pull_lines, serving
+from tests.refusals import refusal
 
 SECRET = "sk-wonderful-key-of-mine-1234567890"
 
@@ -25,13 +26,6 @@ def made(tmp_path, monkeypatch):
     with project(tmp_path) as found:
         found.configure()
         yield found
-
-
-async def refused(code, call):
-    with pytest.raises(HubError) as caught:
-        await call
-    assert caught.value.code is code
-    return caught.value
 
 
 async def test_what_is_installed_and_what_may_be_pulled(made, monkeypatch):
@@ -70,12 +64,12 @@ async def test_a_pull_is_one_and_can_be_cancelled(made, monkeypatch):
         await live.ask("models", PullModel(ollama.url, "llava"))
         with trio.fail_after(20):
             await ollama.held.wait()
-        await refused(Code.JOB_RUNNING, live.ask("models", PullModel(ollama.url, "llava")))
+        await refusal(live.ask("models", PullModel(ollama.url, "llava")), Code.JOB_RUNNING)
         assert (await live.ask("models", CancelPull(ollama.url, "llava"))).tag == "llava"
         with trio.fail_after(20):
             await ollama.dropped.wait()
         await live.until_event("pulling llava was cut off")
-        await refused(Code.NOT_FOUND, live.ask("models", CancelPull(ollama.url, "llava")))
+        await refusal(live.ask("models", CancelPull(ollama.url, "llava")), Code.NOT_FOUND)
         ollama.hold_after = -1
         await live.ask("models", PullModel(ollama.url, "llava"))
         await live.until_event("llava is pulled")
@@ -87,7 +81,7 @@ async def test_a_pull_that_is_cancelled_while_it_begins_is_told_so(made, monkeyp
         (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
         url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(refused, Code.INTERRUPTED, live.ask("models", PullModel(url, "llava")))
+            nursery.start_soon(refusal, live.ask("models", PullModel(url, "llava")), Code.INTERRUPTED)
             async with await listener.accept():
                 await live.ask("models", CancelPull(url, "llava"))
         await listener.aclose()
@@ -113,7 +107,7 @@ async def test_a_pull_that_fails_says_why(made, monkeypatch, server, words):
 
 async def test_nobody_there_is_said_at_once(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
-        await refused(Code.UPSTREAM_FAILED, live.ask("models", PullModel("http://127.0.0.1:1", "llava")))
+        await refusal(live.ask("models", PullModel("http://127.0.0.1:1", "llava")), Code.UPSTREAM_FAILED)
         assert not (await live.ask("models", ListModels("http://127.0.0.1:1"))).reachable
 
 
@@ -121,12 +115,12 @@ async def test_an_agent_is_launched_on_a_local_model(made, monkeypatch, tmp_path
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
     async with daemon_of(made, monkeypatch) as live:
-        error = await refused(Code.INVALID, live.ask("models", LaunchModel("gemini", "m")))
+        error = await refusal(live.ask("models", LaunchModel("gemini", "m")), Code.INVALID)
         assert ", ".join(TOOLS) in error.hint
-        await refused(Code.PROGRAM_MISSING, live.ask("models", LaunchModel("claude", "m")))
+        await refusal(live.ask("models", LaunchModel("claude", "m")), Code.PROGRAM_MISSING)
         (tmp_path / "bin/ollama").write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/ran\n')
         (tmp_path / "bin/ollama").chmod(0o700)
-        error = await refused(Code.NO_TERMINAL, live.ask("models", LaunchModel("claude", "qwen3-coder:30b")))
+        error = await refusal(live.ask("models", LaunchModel("claude", "qwen3-coder:30b")), Code.NO_TERMINAL)
         assert error.extra["command"] == f"{tmp_path}/bin/ollama launch claude --model qwen3-coder:30b"
         (tmp_path / "term").write_text('#!/bin/sh\n"$@" < /dev/null > /dev/null 2>&1\n')
         (tmp_path / "term").chmod(0o700)
@@ -158,21 +152,21 @@ async def test_a_look_at_an_image(made, monkeypatch):
             assert headers["authorization"] == f"Bearer {SECRET}"
             assert body["messages"][0]["content"][1]["image_url"]["url"] == f"data:image/png;base64,{image}"
             ollama.refuse = (401, {"error": {"message": f"bad key {SECRET}"}})
-            error = await refused(Code.UPSTREAM_FAILED, live.ask("models", LookAtImage("x", image, "")))
+            error = await refusal(live.ask("models", LookAtImage("x", image, "")), Code.UPSTREAM_FAILED)
             assert "answered 401: bad key" in error.detail
             ollama.refuse, ollama.says = None, ""
-            await refused(Code.UPSTREAM_FAILED, live.ask("models", LookAtImage("x", image, "")))
+            await refusal(live.ask("models", LookAtImage("x", image, "")), Code.UPSTREAM_FAILED)
 
 
 async def test_what_cannot_be_looked_at_is_refused(made, monkeypatch):
     image = base64.b64encode(PNG).decode()
     async with serving() as ollama, daemon_of(made, monkeypatch) as live:
-        await refused(Code.VISION_OFF, live.ask("models", LookAtImage("x", image, "")))
+        await refusal(live.ask("models", LookAtImage("x", image, "")), Code.VISION_OFF)
         await live.ask(
             "settings", PatchVision({"enabled": True, "model": "v", "baseUrl": ollama.url, "maxPixels": 1})
         )
         await live.ask("models", LookAtImage("x", image, ""))
         for bad in ("!!", "aGVsbG8=", base64.b64encode(PNG[:19] + b"\2" + PNG[20:]).decode()):
-            error = await refused(Code.INVALID, live.ask("models", LookAtImage("x", bad, "")))
+            error = await refusal(live.ask("models", LookAtImage("x", bad, "")), Code.INVALID)
             assert error.extra["errors"][0]["path"] == "$.image"
-        await refused(Code.INVALID, live.ask("models", LookAtImage("x", "", "http://example.com/")))
+        await refusal(live.ask("models", LookAtImage("x", "", "http://example.com/")), Code.INVALID)

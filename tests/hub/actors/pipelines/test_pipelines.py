@@ -14,7 +14,7 @@ from hub.api.tables import read_pipelines
 from hub.domain.pipeline.run import begin
 from hub.domain.pipeline.state import NodeState
 from hub.domain.session import ErrorNote
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io import failpoints
 from hub.messages import (
     AuditHistory,
@@ -77,12 +77,6 @@ def by_id(run):
 
 async def listed(live, message):
     return unstructure(await live.ask("pipelines", message))
-
-
-async def refused(live, message, actor="pipelines"):
-    with pytest.raises(HubError) as caught:
-        await live.ask(actor, message)
-    return caught.value
 
 
 async def test_a_chain_builds_on_the_work_before_it(made, monkeypatch):
@@ -238,15 +232,15 @@ async def test_one_session_at_a_time(made, monkeypatch):
     store(made, node("a"))
     async with daemon_of(made, monkeypatch) as live:
         await live.ask("sessions", StartRun("mine"))
-        error = await refused(live, RunPipeline("p"))
+        error = await live.refusal(RunPipeline("p"), actor="pipelines")
         assert error.code is Code.SESSION_ALREADY_RUNNING
         assert "session is already running" in error.detail
         assert await live.ask("pipelines", GetPipelineRun()) is None
         await live.until(lambda s: s["needsInput"], "it asks")
         await live.post("/api/session/stop")
         await live.ask("pipelines", RunPipeline("p"))
-        assert (await refused(live, StartRun("mine"), "sessions")).code is Code.SESSION_ALREADY_RUNNING
-        assert (await refused(live, RunPipeline("p"))).code is Code.SESSION_ALREADY_RUNNING
+        await live.refusal(StartRun("mine"), Code.SESSION_ALREADY_RUNNING)
+        await live.refusal(RunPipeline("p"), Code.SESSION_ALREADY_RUNNING, actor="pipelines")
         await live.post("/api/session/stop")
 
 
@@ -293,12 +287,12 @@ async def test_a_session_asked_for_twice_is_started_once(made, monkeypatch):
         first = await live.ask("sessions", order)
         assert await live.ask("sessions", order) == first
         assert first.branch == "hub/s-mine"
-        assert (await refused(live, SessionEnd("s-other"), "sessions")).code is Code.NOT_FOUND
+        await live.refusal(SessionEnd("s-other"), Code.NOT_FOUND)
         await live.until(lambda s: s["needsInput"], "it asks")
         await live.post("/api/session/stop")
         assert await live.ask("sessions", order) == first, "also once it has ended"
         assert (await live.ask("sessions", SessionEnd("s-mine"))).state == "stopped"
-        held = await refused(live, StartRun("another"), "sessions")
+        held = await live.refusal(StartRun("another"))
         assert "between two nodes" in held.detail
         assert len(made.starts()) == 1
 
@@ -321,7 +315,7 @@ async def test_an_invalid_list_changes_nothing(made, monkeypatch):
         good = [{"name": "one", "nodes": [node("a")]}]
         await live.ask("pipelines", ReplacePipelines(read_pipelines(good)))
         bad = [{"name": "two", "nodes": [node("a", "b"), node("b", "a", provider="nobody")]}]
-        error = await refused(live, ReplacePipelines(read_pipelines(bad)))
+        error = await live.refusal(ReplacePipelines(read_pipelines(bad)), actor="pipelines")
         assert error.code is Code.INVALID
         assert [e["path"] for e in error.extra["errors"]] == [
             "$[0].nodes[1].provider",
@@ -340,7 +334,7 @@ async def test_pipelines_of_the_users_file_stay_the_users(made, monkeypatch):
         assert await listed(live, ReplacePipelines(read_pipelines([mine, other]))) == [mine, other]
         assert json.loads((made.hub / "pipelines.json").read_bytes()) == [other]
         changed = {**mine, "nodes": [node("b")]}
-        error = await refused(live, ReplacePipelines(read_pipelines([changed])))
+        error = await live.refusal(ReplacePipelines(read_pipelines([changed])), actor="pipelines")
         assert error.extra["errors"][0]["message"].startswith(
             "'mine' is defined in hub.toml; change it there: "
         )
@@ -350,7 +344,7 @@ async def test_pipelines_of_the_users_file_stay_the_users(made, monkeypatch):
 async def test_a_damaged_list_is_said_and_kept_aside_when_it_is_replaced(made, monkeypatch):
     made.put("pipelines.json", b'[{"name": 5}]')
     async with daemon_of(made, monkeypatch) as live:
-        assert (await refused(live, GetPipelines())).code is Code.STATE_CORRUPT
+        await live.refusal(GetPipelines(), Code.STATE_CORRUPT, actor="pipelines")
         assert await live.ask("pipelines", ReplacePipelines(())) == []
         (kept,) = made.hub.glob("pipelines.json.corrupt-*")
         assert b'[{"name": 5}]' in kept.read_bytes()
@@ -371,9 +365,9 @@ async def test_a_damaged_run_is_kept_aside_and_nothing_runs(made, monkeypatch):
 async def test_what_cannot_run_is_refused_before_anything_is_done(made, monkeypatch):
     store(made, name="empty")
     async with daemon_of(made, monkeypatch) as live:
-        missing = await refused(live, RunPipeline("nope"))
+        missing = await live.refusal(RunPipeline("nope"), actor="pipelines")
         assert (missing.code, missing.hint) == (Code.NOT_FOUND, "There are: empty.")
-        assert (await refused(live, RunPipeline("empty"))).code is Code.INVALID
+        await live.refusal(RunPipeline("empty"), Code.INVALID, actor="pipelines")
         assert not (made.hub / "pipeline-run.json").exists()
 
 

@@ -7,23 +7,24 @@ Must not: replace a collaborator; logs, breakers, git, files and agents are the 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from hub.actors.session.assignment_builder import AssignmentBuilder
+from hub.actors.session.assignment_builder import fresh_assignment
 from hub.actors.session.chronicle import Chronicler
-from hub.actors.session.commands import Acceptance
+from hub.actors.session.commands import GateResult, gate
 from hub.actors.session.context import SessionContext
-from hub.actors.session.contract import Drafting
 from hub.actors.session.driver import Driver
 from hub.actors.session.routing import Routing
 from hub.actors.session.store import SessionStore
 from hub.domain.session import SessionRecord, SessionState
 from hub.io import git
+from hub.providers.base import Assignment
 from tests.faults import harness
 from tests.hub.actors.daemon import Live, daemon_of
 
@@ -45,20 +46,16 @@ class Parts:
         return self.driver.work.routing
 
     @property
-    def builder(self) -> AssignmentBuilder:
-        return self.driver.work.builder
+    def fresh(self) -> Callable[[SessionRecord], Assignment]:
+        return partial(fresh_assignment, self.context)
 
     @property
-    def acceptance(self) -> Acceptance:
-        return self.driver.ending.acceptance
+    def gate(self) -> Callable[[SessionRecord, str], Awaitable[GateResult]]:
+        return partial(gate, self.context)
 
     @property
     def chronicler(self) -> Chronicler:
         return self.driver.chronicler
-
-    @property
-    def drafting(self) -> Drafting:
-        return self.driver.following.drafting
 
     def record(self, **fields: Any) -> SessionRecord:
         """A session as it stands after its start, on the chain of both scripted agents."""

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from hub.actors.session.agent_control import AgentControl
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.messages import (
     AgentBatch,
     RequestHandoff,
@@ -29,12 +29,6 @@ def made(tmp_path):
         yield found
 
 
-async def refused(live, order):
-    with pytest.raises(HubError) as caught:
-        await live.ask("sessions", order)
-    return caught.value.code
-
-
 @pytest.mark.parametrize(
     "order",
     [RequestHandoff(), RequestPause(pause=True), RequestReply("x"), RequestStop()],
@@ -42,14 +36,14 @@ async def refused(live, order):
 )
 async def test_without_a_session_every_order_is_refused(made, monkeypatch, order):
     async with daemon_of(made, monkeypatch) as live:
-        assert await refused(live, order) is Code.NO_ACTIVE_SESSION
+        await live.refusal(order, Code.NO_ACTIVE_SESSION)
 
 
 async def test_one_session_at_a_time(made, monkeypatch):
     """Specification 6; and the next one starts when the first has ended."""
     async with daemon_of(made, monkeypatch) as live:
         first = await live.ask("sessions", StartRun("write"))
-        assert await refused(live, StartRun("write")) is Code.SESSION_ALREADY_RUNNING
+        await live.refusal(StartRun("write"), Code.SESSION_ALREADY_RUNNING)
         await live.ask("sessions", RequestStop())
         second = await live.ask("sessions", StartRun("write"))
         assert second.session_id != first.session_id
@@ -68,7 +62,7 @@ async def test_a_handoff_with_nobody_left_is_refused_and_the_agent_works_on(made
     async with daemon_of(made, monkeypatch) as live:
         await live.ask("sessions", StartRun("write"))
         await live.until(lambda s: s["needsInput"], "it asks")
-        assert await refused(live, RequestHandoff()) is Code.NO_FALLBACK
+        await live.refusal(RequestHandoff(), Code.NO_FALLBACK)
         status = await live.status()
         assert (status["sessionState"], status["fsmState"], status["handoffsDone"]) == (
             "running",
@@ -88,7 +82,7 @@ async def test_a_handoff_asked_for_before_the_first_agent_runs_is_refused_where_
     async with daemon_of(made, monkeypatch) as live:
         await live.ask("sessions", StartRun("write"))
         assert (await live.status())["sessionState"] == "starting"
-        assert await refused(live, RequestHandoff()) is Code.NO_FALLBACK
+        await live.refusal(RequestHandoff(), Code.NO_FALLBACK)
         assert (await live.until_ended())["handoffsDone"] == 0
 
 
@@ -118,15 +112,15 @@ async def handoff_refused_while_verifying(made, monkeypatch, gate):
         await live.until(lambda s: s["needsInput"], "it asks")
         await live.ask("sessions", RequestReply("yes"))
         await live.until(lambda s: s["sessionState"] == "verifying", "the verifier works")
-        assert await refused(live, RequestHandoff()) is Code.HANDOFF_IN_PROGRESS
+        await live.refusal(RequestHandoff(), Code.HANDOFF_IN_PROGRESS)
         gate.open()
         return await live.until_ended()
 
 
 async def test_unknown_names_are_refused_before_anything_is_made(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
-        assert await refused(live, StartRun("x", provider="nobody")) is Code.INVALID
-        assert await refused(live, StartRun("x", profile="nobody")) is Code.INVALID
+        await live.refusal(StartRun("x", provider="nobody"), Code.INVALID)
+        await live.refusal(StartRun("x", profile="nobody"), Code.INVALID)
         assert (await live.status())["sessionState"] == "idle"
     assert not (made.hub / "fsm.json").exists()
 
@@ -140,7 +134,7 @@ async def test_a_bad_configuration_refuses_a_start_and_leaves_a_running_session_
         (made.root / "hub.toml").write_text("[session\n")
         await live.ask("sessions", RequestReply("yes"))
         assert (await live.until_ended())["sessionState"] == "completed"
-        assert await refused(live, StartRun("again")) is Code.CONFIG_INVALID
+        await live.refusal(StartRun("again"), Code.CONFIG_INVALID)
         (made.root / "hub.toml").write_text(good)
         await live.ask("sessions", StartRun("again"))
 

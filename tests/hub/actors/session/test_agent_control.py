@@ -14,12 +14,13 @@ from hub.app import App
 from hub.domain.handoff import State
 from hub.domain.routing import Target
 from hub.domain.session import Handoff
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io.processes.control import find_by_env, identity_of
 from hub.io.runner import launcher
 from hub.messages import StartRun
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.actors.session.parts import Parts, fresh_parts, parts_of
+from tests.refusals import refuses
 from tests.settings import lay_out
 from tests.waiting import ends
 
@@ -62,7 +63,7 @@ async def test_a_dispatch_is_started_once_however_often_it_is_asked_for(two, mon
         parts = await asked(live, kept)
         record = parts.store.now
         before = parts.context.shared.agent
-        again = await parts.driver.control.dispatch(record, parts.builder.fresh(record))
+        again = await parts.driver.control.dispatch(record, parts.fresh(record))
         assert again is before
         assert again.alive
         assert two.starts() == [record.dispatch_id]
@@ -132,9 +133,8 @@ async def test_a_dispatch_that_was_never_claimed_certainly_did_not_start(two, mo
         record = await parts.begin()
         control = parts.driver.control
         assert not control.has_run(record)
-        with pytest.raises(HubError) as caught:
+        with refuses(Code.DISPATCH_FAILED):
             await control.reattach(record)
-        assert caught.value.code is Code.DISPATCH_FAILED
         control.insist_known(record)
 
 
@@ -157,9 +157,8 @@ async def test_a_runner_that_died_before_a_word_leaves_what_nobody_can_know(two,
         following = fresh_parts(live)  # those of the session's next life
         following.store.load()
         record = following.store.now
-        with pytest.raises(HubError) as caught:
-            await following.driver.control.dispatch(record, following.builder.fresh(record))
-        assert caught.value.code is Code.DISPATCH_AMBIGUOUS
+        with refuses(Code.DISPATCH_AMBIGUOUS):
+            await following.driver.control.dispatch(record, following.fresh(record))
         assert await following.driver.control.hold() is None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import pytest
 
+from hub.actors.session.assignment_builder import assignment_of
 from hub.domain.contract import Contract, ContractInvalid, encode, sign
 from hub.io.files.atomic import write_atomic
 from tests.hub.actors.session.parts import parts_of
@@ -15,11 +16,11 @@ async def test_the_same_record_gives_the_same_assignment(two, monkeypatch):
     """A crash between the record and the start must lead to the very same agent."""
     async with parts_of(two, monkeypatch) as first:
         record = first.record()
-        assignment = first.builder.fresh(record)
-        assert first.builder.fresh(record) == assignment
+        assignment = first.fresh(record)
+        assert first.fresh(record) == assignment
     async with parts_of(two, monkeypatch) as second:
-        again = second.builder.fresh(record)
-        other = second.builder.fresh(attrs.evolve(record, dispatch_id="d-2"))
+        again = second.fresh(record)
+        other = second.fresh(attrs.evolve(record, dispatch_id="d-2"))
     assert again == assignment
     assert other.native_id != assignment.native_id
     assert assignment.run_dir == two.hub / "run" / "d-1"
@@ -27,8 +28,8 @@ async def test_the_same_record_gives_the_same_assignment(two, monkeypatch):
 
 async def test_a_first_start_gets_the_task_and_another_try_what_is_left(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
-        first = parts.builder.fresh(parts.record())
-        again = parts.builder.fresh(parts.record(attempt=2, native_id="n-1"))
+        first = parts.fresh(parts.record())
+        again = parts.fresh(parts.record(attempt=2, native_id="n-1"))
     assert (first.prompt, first.resume_id, first.envelope) == ("write the files", "", "")
     assert again.prompt.endswith("write the files")
     assert again.prompt.startswith("You were stopped")
@@ -39,7 +40,7 @@ async def test_a_first_start_gets_the_task_and_another_try_what_is_left(two, mon
 async def test_a_session_id_that_is_an_option_is_not_gone_on_with(two, monkeypatch, native_id):
     """The agent chooses it, and it becomes an argument of the agent's next start."""
     async with parts_of(two, monkeypatch) as parts:
-        assert parts.builder.fresh(parts.record(attempt=2, native_id=native_id)).resume_id == ""
+        assert parts.fresh(parts.record(attempt=2, native_id=native_id)).resume_id == ""
 
 
 async def test_an_agent_that_cannot_resume_is_not_asked_to(two, monkeypatch):
@@ -48,7 +49,7 @@ async def test_an_agent_that_cannot_resume_is_not_asked_to(two, monkeypatch):
         monkeypatch.setattr(
             type(demo), "capabilities", attrs.evolve(demo.capabilities, resume=False), raising=True
         )
-        assert parts.builder.fresh(parts.record(attempt=2, native_id="n-1")).resume_id == ""
+        assert parts.fresh(parts.record(attempt=2, native_id="n-1")).resume_id == ""
 
 
 async def test_a_receiver_begins_anew_with_the_contract(two, monkeypatch, tmp_path):
@@ -56,7 +57,7 @@ async def test_a_receiver_begins_anew_with_the_contract(two, monkeypatch, tmp_pa
     path = tmp_path / "envelope.md"
     async with parts_of(two, monkeypatch) as parts:
         record = parts.record(provider="demo-second", native_id="n-1", attempt=2)
-        assignment = parts.builder.receiver(record, "Go on.", "# Contract", path)
+        assignment = assignment_of(parts.context, record, "Go on.", envelope="# Contract", path=path)
     assert (assignment.prompt, assignment.envelope, assignment.envelope_path) == (
         "Go on.",
         "# Contract",
@@ -71,7 +72,7 @@ async def test_settings_and_account_are_those_in_force(two, monkeypatch, tmp_pat
     place = "[providers.demo-first]\n"
     lay_out(toml.replace(place, f'{place}model = "m-1"\n') + account, two.root, two.own)
     async with parts_of(two, monkeypatch) as parts:
-        assignment = parts.builder.fresh(parts.record(account="work"))
+        assignment = parts.fresh(parts.record(account="work"))
     assert assignment.model == "m-1"
     account = assignment.account
     assert (account.label, account.config_dir, account.env) == ("work", f"{tmp_path}/home", {})
@@ -87,9 +88,9 @@ async def test_a_profile_is_told_to_every_agent(two, monkeypatch, tmp_path):
         record = parts.record(
             profile="docs", context_hint=f"Write for beginners. {key}\n", skills=("pdf", "tables")
         )
-        first = parts.builder.fresh(record).prompt
-        again = parts.builder.fresh(attrs.evolve(record, attempt=2)).prompt
-        receiver = parts.builder.receiver(record, "Go on.", "# Contract", tmp_path / "envelope.md").prompt
+        first = parts.fresh(record).prompt
+        again = parts.fresh(attrs.evolve(record, attempt=2)).prompt
+        receiver = assignment_of(parts.context, record, "Go on.", envelope="# Contract").prompt
     assert first.startswith(
         "write the files\n\nContext, from the user's profile docs:\n\nWrite for beginners."
     )
@@ -110,15 +111,15 @@ async def test_who_goes_on_with_an_adopted_agents_work_is_given_its_contract_and
         path = parts.context.places.adopted_json(record.session_id)
         signed = encode(sign(contract, parts.context.keys.contract))
         write_atomic(path, signed)
-        first = parts.builder.fresh(record)
-        own = parts.builder.fresh(attrs.evolve(record, native_id="n-1"))
+        first = parts.fresh(record)
+        own = parts.fresh(attrs.evolve(record, native_id="n-1"))
         for data in (signed.replace(b"one", b"two"), encode(sign(contract, b"k" * 32))):
             write_atomic(path, data)
             with pytest.raises(ContractInvalid):
-                parts.builder.fresh(record)
+                parts.fresh(record)
         write_atomic(path, signed)
         with pytest.raises(ContractInvalid):
-            parts.builder.fresh(attrs.evolve(record, first="e" * 40))
+            parts.fresh(attrs.evolve(record, first="e" * 40))
     assert "hub did not start that agent" in first.envelope
     assert "- one" in first.envelope
     assert first.envelope_path == first.run_dir / "envelope.md"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import trio
 
 from hub.actors.session.context import PendingCommand
 from hub.domain.result.acceptance import Refused
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io.events.store import NewEvent
 from hub.io.git import add_worktree
 from hub.messages import EventAppend
 from tests.faults.harness import git
 from tests.hub.actors.session.parts import parts_of
+from tests.refusals import refuses
 from tests.waiting import Gate
 
 PAGE = 5000
@@ -24,7 +24,7 @@ async def test_a_gate_runs_every_command_in_the_worktree_and_records_each(two, m
     """One failure does not hide the next one's result, and a status that is not 0 is no pass."""
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(verify=("test -f README.md", "echo no; exit 3", "true"))
-        gate = await parts.acceptance.gate(record, "final:d-1")
+        gate = await parts.gate(record, "final:d-1")
         assert [(c.command, c.exit_code, c.passed) for c in gate.checks] == [
             ("test -f README.md", 0, True),
             ("echo no; exit 3", 3, False),
@@ -48,11 +48,11 @@ async def test_what_a_command_changes_is_part_of_what_is_judged(two, monkeypatch
     """
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(verify=("true",))
-        before = (await parts.acceptance.gate(record, "a")).tree
-        assert (await parts.acceptance.gate(record, "b")).tree == before
-        after = await parts.acceptance.gate(parts.record(verify=("echo x > README.md",)), "c")
+        before = (await parts.gate(record, "a")).tree
+        assert (await parts.gate(record, "b")).tree == before
+        after = await parts.gate(parts.record(verify=("echo x > README.md",)), "c")
         assert after.tree != before
-        again = await parts.acceptance.gate(parts.record(verify=("echo x > made.txt",)), "d")
+        again = await parts.gate(parts.record(verify=("echo x > made.txt",)), "d")
         assert again.tree == after.tree
         assert (Path(record.worktree) / "made.txt").exists()
 
@@ -62,7 +62,7 @@ async def test_the_same_result_over_the_same_tree_is_audited_once(two, monkeypat
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(verify=("true",))
         for _ in range(2):
-            await parts.acceptance.gate(record, "final:d-1")
+            await parts.gate(record, "final:d-1")
         assert len(parts.audited("verify")) == 1
 
 
@@ -71,7 +71,7 @@ async def test_a_secret_in_a_commands_output_is_hidden(two, monkeypatch):
     secret = "sk-ant-api03-" + "Zq9" * 30
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(verify=(f"printf %s {secret[:30]}; echo {secret[30:]}; exit 1",))
-        gate = await parts.acceptance.gate(record, "final:d-1")
+        gate = await parts.gate(record, "final:d-1")
         assert secret not in gate.text()
         assert "[REDACTED:" in gate.checks[0].output
         assert all(secret not in str(e.meta.get("output", "")) for e in await parts.live.events())
@@ -88,9 +88,8 @@ async def test_a_stop_cuts_a_command_short_and_its_result_is_on_no_record(two, m
 
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(stop)
-                with pytest.raises(HubError) as caught:
-                    await parts.acceptance.gate(record, "final:d-1")
-        assert caught.value.code is Code.INTERRUPTED
+                with refuses(Code.INTERRUPTED):
+                    await parts.gate(record, "final:d-1")
         assert parts.audited("verify") == []
 
 
@@ -99,7 +98,7 @@ async def test_a_command_that_takes_too_long_has_failed(two, monkeypatch):
     (two.root / "hub.toml").write_text(toml.replace("[session]\n", "[session]\nverifyTimeout = 1\n"))
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(verify=("tail -f /dev/null",))
-        [check] = (await parts.acceptance.gate(record, "final:d-1")).checks
+        [check] = (await parts.gate(record, "final:d-1")).checks
         assert (check.timed_out, check.passed) == (True, False)
         assert "verify failed (took longer than 1 s): tail -f /dev/null" in await parts.told()
 
@@ -107,7 +106,7 @@ async def test_a_command_that_takes_too_long_has_failed(two, monkeypatch):
 async def test_a_command_that_a_signal_ended_says_which(two, monkeypatch):
     """It was "exit None", and the agent was told that it took too long: a test that crashed was made faster."""
     async with parts_of(two, monkeypatch) as parts:
-        gate = await parts.acceptance.gate(await parts.begin(verify=("kill -11 $$",)), "final:d-1")
+        gate = await parts.gate(await parts.begin(verify=("kill -11 $$",)), "final:d-1")
         assert gate.text() == "$ kill -11 $$\n(signal 11)\n"
         assert gate.refused() == (Refused("kill -11 $$", "signal 11", ""),)
 
@@ -115,7 +114,7 @@ async def test_a_command_that_a_signal_ended_says_which(two, monkeypatch):
 async def test_nothing_the_gate_does_moves_the_users_head(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
         before = git(two.root, "rev-parse", "HEAD")
-        await parts.acceptance.gate(await parts.begin(verify=("true",)), "a")
+        await parts.gate(await parts.begin(verify=("true",)), "a")
         assert git(two.root, "rev-parse", "HEAD") == before
         assert git(two.root, "status", "--porcelain", "-uno") == ""
 
@@ -140,7 +139,7 @@ async def test_the_commands_are_those_of_the_start_whatever_the_agent_writes(two
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(verify=("false",))
         (Path(record.worktree) / "hub.toml").write_text('[session]\nverify = ["true"]\n')
-        gate = await parts.acceptance.gate(parts.store.now, "final:d-1")
+        gate = await parts.gate(parts.store.now, "final:d-1")
         assert [(check.command, check.passed) for check in gate.checks] == [("false", False)]
 
 
@@ -155,11 +154,11 @@ async def test_a_command_the_session_has_changed_is_said_to_be(two, monkeypatch)
         worktree = Path(record.worktree)
         (worktree / "check.sh").unlink()
         (worktree / "check.sh").symlink_to("/bin/true")
-        gate = await parts.acceptance.gate(record, "final:d-1")
+        gate = await parts.gate(record, "final:d-1")
         assert [check.changed for check in gate.checks] == [("check.sh",), (), ()]
         assert any("sh check.sh (changed since the start: check.sh)" in msg for msg in await parts.told())
         (worktree / "package.json").write_text('{"scripts": {"test": "true"}}')
-        gate = await parts.acceptance.gate(record, "final:d-2")
+        gate = await parts.gate(record, "final:d-2")
         assert [check.changed for check in gate.checks] == [("check.sh",), ("package.json",), ()]
         noted = [entry["data"]["changed"] for entry in parts.audited("verify")]
         assert noted[-3:] == [["check.sh"], ["package.json"], []]
@@ -173,5 +172,5 @@ async def test_the_users_uncommitted_check_is_the_users(two, monkeypatch):
         record = parts.record(verify=("sh check.sh",), base=git(two.root, "rev-parse", "HEAD"))
         await add_worktree(places.root, Path(record.worktree), record.branch, record.base, carry_dirty=True)
         await parts.store.begin(record)
-        gate = await parts.acceptance.gate(parts.store.now, "final:d-1")
+        gate = await parts.gate(parts.store.now, "final:d-1")
         assert [(check.passed, check.changed) for check in gate.checks] == [(True, ())]

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from hub.actors.session.contract import IntentSource
+from hub.actors.session.contract import IntentSource, intent_of
 from hub.domain.event import EventType, Tag
 from hub.io.events.store import NewEvent
 from hub.messages import EventAppend, GetGraph
@@ -38,7 +38,7 @@ async def work(parts, deeds=DEEDS):
 
 async def compared(parts, record):
     """Where the intent came from; it is the one that the log tells."""
-    intent, source = await parts.drafting.intent(record)
+    intent, source = await intent_of(parts.context, parts.chronicler, record)
     assert intent == (await parts.chronicler.whole(record)).intent()
     assert "keep the cache." in str(intent.decisions)
     assert intent.next_action.text == "mend the printer."
@@ -59,7 +59,7 @@ async def test_the_intent_is_drawn_from_the_graph_as_of_the_logs_last_event(two,
         await from_graph(parts, record)
         await work(parts, [(EventType.TEXT, "Decision: not the database.", {})])
         await parts.live.ask("knowledge", GetGraph())
-        intent, source = await parts.drafting.intent(record)
+        intent, source = await intent_of(parts.context, parts.chronicler, record)
         assert (intent.decisions[-1].text, source) == ("not the database.", IntentSource.GRAPH)
         assert intent == (await parts.chronicler.whole(record)).intent()
 

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from hub.errors import Code, HubError
+from hub.errors import Code
 from tests.faults.harness import git, project, until
+from tests.refusals import refuses
 
 
 @pytest.fixture
@@ -56,10 +57,8 @@ def test_only_what_has_ended_is_gone_on_with(work):
     work.configure(session="concurrent = 2\n")
     api = work.start()
     first = api.post("/api/run", {"task": "Write it."})["sessionId"]
-    with pytest.raises(HubError) as refused:
+    with refuses(Code.SESSION_ALREADY_RUNNING):
         api.post("/api/run", {"task": "On.", "continues": first})
-    assert refused.value.code is Code.SESSION_ALREADY_RUNNING
-    with pytest.raises(HubError) as refused:
+    with refuses(Code.NOT_FOUND):
         api.post("/api/run", {"task": "On.", "continues": "s-9"})
-    assert refused.value.code is Code.NOT_FOUND
     api.post("/api/session/stop", {"sessionId": first})

@@ -7,11 +7,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io.files.sealed import write_sealed
 from hub.messages import AddAccount, GetConfig, ProvidersConfigured, RemoveAccount, SwitchAccount
 from hub.providers.registry import load_all
 from tests.hub.actors.settings.actor import settings
+from tests.refusals import refusal
 
 MINE = """# ours
 [[providers.claude.accounts]]
@@ -38,12 +39,6 @@ async def asked(places, clock):
 
 async def labels(ask, name="claude"):
     return [(a.label, a.active) for a in (await ask(GetConfig())).accounts(name)]
-
-
-async def refused(ask, order):
-    with pytest.raises(HubError) as caught:
-        await ask(order)
-    return caught.value
 
 
 async def test_a_login_is_added_chosen_and_forgotten(places, clock):
@@ -93,7 +88,7 @@ async def test_an_account_of_the_users_own_is_forgotten_where_it_stands(places, 
 
 async def test_the_agents_own_login_can_be_left_out_and_is_never_lost(places, clock):
     async with asked(places, clock) as ask:
-        error = await refused(ask, RemoveAccount("claude", "default"))
+        error = await refusal(ask(RemoveAccount("claude", "default")))
         assert error.code is Code.INVALID
         assert "enabled = false" in error.hint
         await ask(AddAccount("claude", "work"))
@@ -123,7 +118,7 @@ async def test_the_agents_own_login_can_be_left_out_and_is_never_lost(places, cl
 async def test_what_is_not_fit_changes_nothing(places, clock, order, code):
     """Labels that a terminal would act on, directories that hold another login: the agents' own among them."""
     async with asked(places, clock) as ask:
-        assert (await refused(ask, order)).code is code
+        await refusal(ask(order), code)
         assert await ask.recorded() == []
     assert not places.accounts.exists()
     assert not places.state.joinpath("accounts").exists()
@@ -138,7 +133,7 @@ async def test_an_agent_that_keeps_one_login_has_one_account(places, clock):
 
     providers = load_all(partial(load, places.config, environ={"HUB_TRUST": "1"}))
     async with settings(places, clock, providers) as ask:
-        error = await refused(ask, AddAccount("goose", "work"))
+        error = await refusal(ask(AddAccount("goose", "work")))
         assert (error.code, "homeEnv" in error.hint) == (Code.INVALID, True)
 
 
@@ -147,7 +142,7 @@ async def test_a_broken_book_is_told_and_kept(places, clock):
     kept = places.accounts.read_bytes()
     async with asked(places, clock) as ask:
         for order in (GetConfig(), AddAccount("claude", "work")):
-            error = await refused(ask, order)
+            error = await refusal(ask(order))
             assert (error.code, "accounts.toml:1:8" in error.detail) == (Code.CONFIG_INVALID, True)
     assert places.accounts.read_bytes() == kept
 

@@ -7,10 +7,11 @@ import stat
 import pytest
 
 from hub.api.convert import unstructure
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io.files.sealed import write_sealed
 from hub.messages import GetConfig, GetProfiles, GetVision, PatchVision, PutProfile, RemoveProfile
 from tests.hub.actors.settings.actor import settings
+from tests.refusals import refusal
 
 FAST = {
     "name": "fast",
@@ -19,13 +20,6 @@ FAST = {
     "skills": ["tdd"],
     "contextHint": "be brief\n\x1b",
 }
-
-
-async def refused(code, call):
-    with pytest.raises(HubError) as caught:
-        await call
-    assert caught.value.code is code
-    return caught.value
 
 
 async def test_a_profile_is_stored_changed_used_and_deleted(places, config, clock):
@@ -40,8 +34,8 @@ async def test_a_profile_is_stored_changed_used_and_deleted(places, config, cloc
         done = await ask(RemoveProfile("fast"))
         assert unstructure(done) == {"ok": True, "deleted": True, "name": "fast"}
         assert [profile.name for profile in await ask(GetProfiles())] == ["deep"]
-        await refused(Code.INVALID, ask(RemoveProfile("deep")))
-        await refused(Code.NOT_FOUND, ask(RemoveProfile("fast")))
+        await refusal(ask(RemoveProfile("deep")), Code.INVALID)
+        await refusal(ask(RemoveProfile("fast")), Code.NOT_FOUND)
         assert await ask.recorded() == ["profile_stored", "profile_stored", "profile_deleted"]
         assert [record.msg for record in await ask.said()][-1] == "the profile fast was deleted"
     assert config.read_text() == '[[profiles]]\nname = "deep"\nchain = ["demo-first"]\n'
@@ -58,7 +52,7 @@ async def test_a_bad_profile_changes_nothing(places, clock):
     async with settings(places, clock) as ask:
         await ask(PutProfile(FAST))
         before = places.profiles.read_bytes()
-        error = await refused(Code.INVALID, ask(PutProfile({"name": "x", "chain": ["nobody"]})))
+        error = await refusal(ask(PutProfile({"name": "x", "chain": ["nobody"]})), Code.INVALID)
         assert error.extra["errors"][0]["path"] == "$.chain[0]"
         assert places.profiles.read_bytes() == before
 
@@ -74,7 +68,7 @@ async def test_a_damaged_file_is_told_kept_aside_and_keeps_nothing_else_from_wor
     damage = places.profiles.read_bytes()
     async with settings(places, clock) as ask:
         await ask(GetConfig())
-        await refused(code, ask(GetProfiles()))
+        await refusal(ask(GetProfiles()), code)
         await ask(PutProfile(FAST))
         assert unstructure(await ask(GetProfiles())) == [FAST]
     (aside,) = places.hub_dir.glob("profiles.toml.corrupt-*")
@@ -94,6 +88,6 @@ async def test_vision_is_configured_and_comments_stay(places, config, clock):
         }  # fmt: skip
         await ask(PatchVision({"model": None}))
         assert (await ask(GetVision())).model == ""
-        await refused(Code.CONFIG_INVALID, ask(PatchVision({"maxPixels": 0})))
+        await refusal(ask(PatchVision({"maxPixels": 0})), Code.CONFIG_INVALID)
         assert await ask.recorded() == ["vision_configured", "vision_configured"]
     assert config.read_text().startswith("# mine\n[vision]\n")

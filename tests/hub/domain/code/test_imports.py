@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.code.declared import declared
 from hub.domain.code.imports import MAX_IMPORTS, MAX_NAME
 from hub.domain.code.resolve import outside_name, project, resolve
-from hub.domain.code.table import LANGUAGES
+from hub.domain.code.table import LANGUAGES, declared
 
 SAMPLES = {
     "python": (

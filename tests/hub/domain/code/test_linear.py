@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.domain.code.chunk import chunks
-from hub.domain.code.declared import declared
 from hub.domain.code.mark import HEAD, mark
-from hub.domain.code.table import LANGUAGES
+from hub.domain.code.table import LANGUAGES, declared
 
 WORDS = [
     *(b'func type const var ( ) struct fn pub mod r#" "# macro_rules! class interface enum record @interface @A( @a'.split()),

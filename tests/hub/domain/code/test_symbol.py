@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.code.declared import declared
 from hub.domain.code.symbol import MAX_NAME, MAX_SYMBOLS, Symbol
-from hub.domain.code.table import LANGUAGES
+from hub.domain.code.table import LANGUAGES, declared
 
 SAMPLES = sorted((Path(__file__).parent / "samples").glob("*.txt"))
 _LABEL = re.compile(r"(?://|#): (\w+ [^\s,]+(?:, \w+ [^\s,]+)*)")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from hub.api.convert import unstructure
 from hub.api.tables import read_profile
 from hub.domain.config.model import ProfileSettings
 from hub.domain.config.profiles import MAX_PROFILES, removed, together, upserted
-from hub.errors import Code, HubError
+from hub.errors import Code
+from tests.refusals import refuses
 
 FAST, DEEP = (
     ProfileSettings("fast", ("claude",)),
@@ -18,9 +17,8 @@ KNOWN = ("claude", "codex")
 
 
 def refused(code, call, *args):
-    with pytest.raises(HubError) as caught:
+    with refuses(code) as caught:
         call(*args)
-    assert caught.value.code is code
     return caught.value
 
 

@@ -16,6 +16,7 @@ from hub.domain.config import schema
 from hub.domain.config.reader import Config
 from hub.domain.config.values import env_name_problem
 from hub.errors import Code, HubError
+from tests.refusals import refuses
 
 FULL = """
 [server]
@@ -134,9 +135,8 @@ maxPixels = 1000
 
 
 def refused(text: str) -> HubError:
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.CONFIG_INVALID) as caught:
         parse_config(text)
-    assert caught.value.code is Code.CONFIG_INVALID
     return caught.value
 
 

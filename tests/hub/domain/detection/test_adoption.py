@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import attrs
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hub.domain.detection.adoption import (
@@ -120,38 +120,12 @@ def test_a_transcript_without_a_plan_says_nothing_about_one():
     assert lifted(SessionIntel(initial_prompt="Write a.py"), "/w").model is None
 
 
-def test_the_next_session_knows_all_of_it_from_its_own_log():
-    """Its later handoffs are drawn from that log alone."""
-    intel = told(*WHOLE)
-    first = lifted(intel, "/w")
-    later = again(first, intel.recent_turns)
-    for name in (
-        "plan",
-        "tasks_remaining",
-        "decisions",
-        "constraints",
-        "do_not_redo",
-        "skills_loaded",
-        "mcps",
-    ):
-        assert sorted(texts(getattr(later, name))) == sorted(texts(getattr(first, name))), name
-    assert sorted(texts(later.failed_attempts)) == sorted(texts(first.failed_attempts))
-    assert {(c.command, c.exit_code, c.failed) for c in later.commands} == {
-        ("make test", 2, True),
-        ("ls", 0, False),
-    }
-    assert (later.next_action.text, later.model.text) == ("mention it in the guide.", "m-1")
-    assert later.files == (Touched("a.py", written=True, source=later.files[0].source),)
-
-
-def test_what_the_newest_turns_say_themselves_is_told_once():
+def test_what_the_newest_turns_say_themselves_is_told_once_and_the_task_only_as_such():
     intel = told("Decision: keep the table.", order("Keep it short."), "Done: the index.")
-    said = [
-        event.content
-        for event in events(lifted(intel, "/w"), intel.recent_turns)
-        if event.type is EventType.TEXT
-    ]
+    found = list(events(lifted(intel, "/w"), intel.recent_turns))
+    said = [event.content for event in found if event.type is EventType.TEXT]
     assert said == ["Decision: keep the table.", "Keep it short.", "Done: the index."]
+    assert all(event.meta["adopted"] for event in found)
 
 
 moves = st.sampled_from(
@@ -166,16 +140,32 @@ moves = st.sampled_from(
 )  # fmt: skip
 
 
+KEPT = (
+    "plan",
+    "tasks_remaining",
+    "decisions",
+    "constraints",
+    "do_not_redo",
+    "failed_attempts",
+    "skills_loaded",
+    "mcps",
+)
+
+
 @given(st.lists(moves, max_size=30))
+@example([*WHOLE])
 def test_no_transcript_loses_anything_on_its_way_into_the_log(sequence):
+    """The next session knows all of it from its own log: its later handoffs are drawn from that alone."""
     intel = told(*sequence)
     first = lifted(intel, "/w")
     later = again(first, intel.recent_turns)
-    for name in ("plan", "tasks_remaining", "decisions", "constraints", "do_not_redo", "failed_attempts"):
+    for name in KEPT:
         assert sorted(texts(getattr(later, name))) == sorted(texts(getattr(first, name))), name
     assert {(c.command, c.exit_code, c.failed) for c in later.commands} == {
         (c.command, c.exit_code, c.failed) for c in first.commands
     }
+    assert [(f.path, f.written) for f in later.files] == [(f.path, f.written) for f in first.files]
+    assert later.model.text == first.model.text
     if first.next_action is not None:
         assert later.next_action.text == first.next_action.text
 
@@ -185,13 +175,6 @@ def test_the_goal_is_the_first_prompt_else_the_first_turn_of_the_users():
     turns = (StoredTurn("assistant", "Hello."), StoredTurn("user", " Go\x1b[2J on. "))
     assert goal(SessionIntel(recent_turns=turns)) == "Go on."
     assert goal(SessionIntel(recent_turns=turns[:1])) == ""
-
-
-def test_events_tell_the_task_only_once():
-    intel = told("Done.", order("Keep it short."))
-    found = list(events(lifted(intel, "/w"), intel.recent_turns))
-    assert [event.content for event in found if event.type is EventType.TEXT] == ["Done.", "Keep it short."]
-    assert all(event.meta["adopted"] for event in found)
 
 
 def test_redacted_texts_take_the_place_of_the_agents():

@@ -4,7 +4,7 @@ from hub.domain.fidelity.fact import Facet, Fact, Facts, code, norm, status
 
 
 def test_a_fact_that_is_told_again_leaves_the_earlier_one_as_it_was():
-    first = Fact.new(3, 1)
+    first = Fact((3,), 1)
     second = first.again(5, 2, gold=False)
     branch = first.again(7, 4)
     third = second.again(9, 5)
@@ -15,14 +15,13 @@ def test_a_fact_that_is_told_again_leaves_the_earlier_one_as_it_was():
         (5, 3, True),
     ]
     assert first != branch
-    assert first == Fact.new(3, 1)
-    assert first != "a fact"
-    assert not Fact.new(1, 1, gold=False).again(2, 2, gold=False).gold
+    assert first == Fact((3,), 1)
+    assert not Fact((1,), 1, gold=False).again(2, 2, gold=False).gold
 
 
 def test_facts_support_a_claim_where_it_was_told():
     key, other = (Facet.DECISIONS, "a"), (Facet.NEXT, "b")
-    facts = Facts({key: Fact.new(3, 2, references=20), other: Fact.new(4, 1, gold=False)}, 9)
+    facts = Facts({key: Fact((3,), 2, references=20), other: Fact((4,), 1, gold=False)}, 9)
     assert (facts.supports(key, None), facts.supports(key, 3), facts.supports(key, 4)) == (True, True, False)
     assert not facts.supports((Facet.NEXT, "a"), None)
     assert facts.gold(Facet.DECISIONS) == [key]

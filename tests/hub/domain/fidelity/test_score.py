@@ -58,8 +58,7 @@ def contract_of(log, **changes) -> Contract:
         for number, event in log
         if isinstance(event, Record) and event.msg.startswith("verify ")
     }
-    written = draft(
-        intent,
+    known = Contract(
         contract_id="c-1",
         session_id="s-1",
         task_id="t-1",
@@ -67,10 +66,9 @@ def contract_of(log, **changes) -> Contract:
         snapshot_commit_sha=SHA,
         acceptance_assertions=ACCEPTANCE,
         file_manifest=tuple(ManifestEntry(f.path, "ab", modified=True) for f in intent.files if f.written),
-        verify_evidence=tuple(gates.values()),
         handoff_id="h-1",
     )
-    return attrs.evolve(written, **changes)
+    return attrs.evolve(draft(known, intent, verify_evidence=tuple(gates.values())), **changes)
 
 
 def hub(tag: str, msg: str, **meta) -> Record:

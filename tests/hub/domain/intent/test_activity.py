@@ -69,7 +69,7 @@ def test_a_result_gets_what_only_its_call_told():
         1,
         1,
     )
-    assert calls.unfinished == ()
+    assert calls.by_id == {}
 
 
 def test_a_result_without_call_is_as_it_is():
@@ -80,8 +80,8 @@ def test_open_calls_are_bounded():
     calls = Calls()
     for number in range(activity.MAX_OPEN + 3):
         calls.begin(use(str(number)))
-    assert len(calls.unfinished) == activity.MAX_OPEN
-    assert calls.unfinished[0].tool_id == "3"
+    assert len(calls.by_id) == activity.MAX_OPEN
+    assert next(iter(calls.by_id)) == "3"
 
 
 def test_a_failure_is_told_in_one_line():

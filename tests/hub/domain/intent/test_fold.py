@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hub.domain.contract import Anchor, Evidence, EvidenceKind, ManifestEntry, Snippet, Sourced
+from hub.domain.contract import Anchor, Contract, Evidence, EvidenceKind, ManifestEntry, Snippet, Sourced
 from hub.domain.event import Event, EventType, Record
 from hub.domain.intent import fold as intents
 from hub.domain.intent.draft import draft
@@ -407,7 +407,7 @@ def test_what_was_said_to_be_done_is_never_next(sequence, step):
 
 
 def test_memory_is_bounded_and_the_oldest_gives_way():
-    many = intents.MAX_ITEMS + 5
+    many = MAX_ITEMS + 5
     found = fold(
         *(call("Bash", str(n), command=f"c{n}") for n in range(many)),
         *(result("", str(n), exitCode=1) for n in range(many)),
@@ -415,7 +415,7 @@ def test_memory_is_bounded_and_the_oldest_gives_way():
         *(call("Write", "x", path=f"f{n}", input="code" * 1000) for n in range(many)),
         planned([f"p{n}" for n in range(many)], [f"p{n}" for n in range(many)]),
     )
-    assert len(found.commands) == len(found.decisions) == len(found.plan) == intents.MAX_ITEMS
+    assert len(found.commands) == len(found.decisions) == len(found.plan) == MAX_ITEMS
     assert found.decisions[-1].text == f"d{many - 1}"
     assert len(found.in_flight_code) == intents.MAX_SNIPPETS
     assert {len(code.snippet) for code in found.in_flight_code} == {intents.MAX_SNIPPET}
@@ -434,8 +434,7 @@ def test_the_draft_takes_goal_and_acceptance_from_hub_and_the_rest_from_the_inte
         prompt="the task",
     )
     gate = Evidence(EvidenceKind.VERIFY, "make test", 9, 1)
-    contract = draft(
-        found,
+    known = Contract(
         contract_id="c-1",
         session_id="s-1",
         task_id="t-1",
@@ -443,13 +442,13 @@ def test_the_draft_takes_goal_and_acceptance_from_hub_and_the_rest_from_the_inte
         snapshot_commit_sha="ab",
         acceptance_assertions=("make test",),
         file_manifest=(ManifestEntry("a", "00", modified=True),),
-        verify_evidence=(gate,),
         audit=Anchor(1, "ff"),
         handoff_id="h-1",
         created_at="now",
         from_provider="claude",
         to_provider="codex",
     )
+    contract = draft(known, found, verify_evidence=(gate,))
     assert (contract.task_goal, contract.acceptance_assertions) == ("the task", ("make test",))
     assert (contract.next_action, contract.initial_prompt) == ("n", "the task")
     assert contract.decisions == (Sourced("d", 2),)
@@ -466,16 +465,8 @@ def test_the_draft_takes_goal_and_acceptance_from_hub_and_the_rest_from_the_inte
 
 
 def test_the_draft_of_an_empty_intent_has_no_next_action():
-    contract = draft(
-        fold(),
-        contract_id="c",
-        session_id="s",
-        task_id="t",
-        task_goal="g",
-        snapshot_commit_sha="",
-        acceptance_assertions=(),
-        file_manifest=(),
-    )
+    known = Contract(contract_id="c", session_id="s", task_id="t", task_goal="g", snapshot_commit_sha="")
+    contract = draft(known, fold())
     assert (contract.next_action, contract.evidence) == ("", ())
 
 

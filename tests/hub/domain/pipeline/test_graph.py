@@ -12,16 +12,16 @@ from hub.domain.config.model import PipelineNode, PipelineSettings
 from hub.domain.config.schema import MAX_PROBLEMS
 from hub.domain.pipeline.graph import (
     MAX_NODES,
-    check,
     check_runnable,
     contradictions,
     named,
     order,
-    own,
     problems,
+    refuse,
     together,
 )
 from hub.errors import Code, HubError
+from tests.refusals import refuses
 
 KNOWN = ("claude", "codex")
 
@@ -36,9 +36,8 @@ def pipeline(*nodes, name="p"):
 
 def told(*pipelines):
     """The problems as path and message."""
-    with pytest.raises(HubError) as caught:
-        check(pipelines, KNOWN)
-    assert caught.value.code is Code.INVALID
+    with refuses(Code.INVALID) as caught:
+        refuse(problems(pipelines, KNOWN))
     return {entry["path"]: entry["message"] for entry in caught.value.extra["errors"]}
 
 
@@ -63,7 +62,7 @@ def test_each_node_comes_after_all_it_depends_on(nodes):
     assert sorted(found) == sorted(n.id for n in nodes)
     for each in nodes:
         assert all(found.index(want) < found.index(each.id) for want in each.depends_on)
-    check([pipeline(*nodes)], KNOWN)
+    refuse(problems([pipeline(*nodes)], KNOWN))
 
 
 @given(dags, st.data())
@@ -134,12 +133,12 @@ def test_a_long_list_of_names_is_cut():
 
 def test_one_problem_is_told_without_a_count():
     with pytest.raises(HubError, match=r"no node may wait for itself$"):
-        check([pipeline(node("a", "a"))], KNOWN)
+        refuse(problems([pipeline(node("a", "a"))], KNOWN))
 
 
 def test_where_nothing_is_allowed_it_says_none():
     with pytest.raises(HubError, match="known are none"):
-        check([pipeline(node("a"))], ())
+        refuse(problems([pipeline(node("a"))], ()))
 
 
 def test_what_is_written_is_read_back():
@@ -163,7 +162,6 @@ def test_the_users_file_comes_first_and_keeps_its_names():
     """Pipelines of hub.toml can only be changed there."""
     mine, other, stored = pipeline(node("a")), pipeline(node("b")), pipeline(node("c"), name="q")
     assert together([mine], [other, stored]) == (mine, stored)
-    assert own([mine], [mine, stored]) == (stored,)
     assert list(contradictions([mine], [mine, stored])) == []
     (found,) = contradictions([mine], [stored, other])
     assert found.path == (1, "name")
@@ -197,6 +195,6 @@ def test_a_list_that_is_wrong_everywhere_is_told_the_first_hundred_problems():
     """40,000 unknown names once took seconds to tell, in which nobody else was answered."""
     unknown = [f"gone{number}" for number in range(60)]
     with pytest.raises(HubError) as caught:
-        check([pipeline(*(node(f"n{number}", *unknown) for number in range(60)))], KNOWN)
+        refuse(problems([pipeline(*(node(f"n{number}", *unknown) for number in range(60)))], KNOWN))
     assert len(caught.value.extra["errors"]) == MAX_PROBLEMS
     assert caught.value.detail.endswith(f"(and at least {MAX_PROBLEMS} more)")

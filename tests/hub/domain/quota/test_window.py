@@ -15,7 +15,6 @@ from hub.domain.quota.window import (
     newest,
     reading_of,
     standing,
-    undated_limit,
 )
 
 
@@ -54,27 +53,26 @@ def test_an_unusable_reset_is_unknown(resets_at):
 def test_a_usage_limit_fills_its_window_until_the_reset():
     """Gemini tells nothing of its quota before it is used up."""
     meta = {"failure": "usage_limit", "resetsAt": 5000, "window": "day"}
-    assert limit_of(meta, "gemini", "a", 7.0) == QuotaReading(
+    assert limit_of(meta, (), "gemini", "a", 7.0) == QuotaReading(
         "gemini", "a", "day", 1000, 5000.0, "limit", 7.0
     )
 
 
-@pytest.mark.parametrize("meta", [{"failure": "overload", "resetsAt": 5}, {"failure": "usage_limit"}, {}])
-def test_a_limit_without_a_reset_tells_nothing(meta):
-    assert limit_of(meta, "gemini", "a", 7.0) is None
+@pytest.mark.parametrize("meta", [{"failure": "overload", "resetsAt": 5000}, {}])
+def test_what_is_no_limit_tells_nothing(meta):
+    assert limit_of(meta, (), "gemini", "a", 7.0) is None
 
 
 def test_a_limit_whose_reset_has_passed_is_one_without_a_reset():
     meta = {"failure": "usage_limit", "resetsAt": 5, "window": "day"}
-    assert limit_of(meta, "gemini", "a", 7.0) is None
-    assert undated_limit(meta, (), "gemini", "a", 7.0) == QuotaReading(
+    assert limit_of(meta, (), "gemini", "a", 7.0) == QuotaReading(
         "gemini", "a", "day", 1000, None, "limit", 7.0
     )
 
 
 def test_the_newest_reading_of_each_window_counts():
     readings = [reading(100, at=1), reading(200, at=2), reading(150, at=1.5), reading(7, "seven_day", at=0)]
-    assert [r.used_permille for r in newest(readings).values()] == [200, 7]
+    assert [r.used_permille for r in newest(readings, 0.0).values()] == [200, 7]
 
 
 def test_a_window_that_began_anew_says_nothing():
@@ -111,15 +109,15 @@ def test_a_limit_without_a_reset_has_the_one_its_window_told_before():
     limit = {"failure": "usage_limit"}
 
     def undated(**meta):
-        found = undated_limit({**limit, **meta}, known, "x", "a", 7.0)
+        found = limit_of({**limit, **meta}, known, "x", "a", 7.0)
         return found.window, found.used_permille, found.resets_at, found.source
 
     assert undated(window="five_hour") == ("five_hour", 1000, 5000.0, "limit")
     assert undated() == ("seven_day", 1000, 9000.0, "limit"), "of several the fullest is the wall"
     assert undated(window="other") == ("other", 1000, None, "limit")
     assert undated(window="minute") == ("minute", 1000, 67.0, "limit")
-    assert undated_limit({"failure": "overload"}, known, "x", "a", 7.0) is None
-    assert undated_limit(limit, known[:0], "x", "a", 7.0).resets_at is None
+    assert limit_of({"failure": "overload"}, known, "x", "a", 7.0) is None
+    assert limit_of(limit, known[:0], "x", "a", 7.0).resets_at is None
 
 
 def test_an_account_stands_by_its_last_reset_of_the_windows_that_are_full():

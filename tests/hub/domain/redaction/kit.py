@@ -28,7 +28,12 @@ def redactor(known: KnownSecrets = KNOWN) -> Redactor:
 
 
 def streamed(text: str, cuts: list[int], known: KnownSecrets = KNOWN) -> str:
-    stream = redactor(known).stream()
+    return cut_up(redactor(known), text, cuts)
+
+
+def cut_up(red: Redactor, text: str, cuts: list[int]) -> str:
+    """What comes of the text where it is told in pieces."""
+    stream = red.stream()
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     pieces = [stream.feed(text[a:b]) for a, b in itertools.pairwise(places)]
     return "".join(pieces) + stream.flush()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from hub.domain.redaction.engine import LONGEST, EngineLayer
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
+from tests.hub.domain.redaction.kit import cut_up
 
 MARK = re.compile(r"\[REDACTED:([a-z0-9-]{1,32}):[0-9a-f]{8}\]")
 
@@ -34,12 +34,6 @@ def redactor(engine=None):
 
 def kinds(text, engine=None):
     return MARK.findall(redactor(engine).text(text))
-
-
-def streamed(text, cuts):
-    stream = redactor().stream()
-    places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
-    return "".join(stream.feed(text[a:b]) for a, b in itertools.pairwise(places)) + stream.flush()
 
 
 def test_the_engine_sees_a_token_behind_its_line():
@@ -154,7 +148,7 @@ def test_of_a_long_token_only_the_beginning_is_judged_however_it_is_cut():
         whole = redactor().text(text)
         assert len(MARK.findall(whole)) == (2 if size <= LONGEST - 13 else 1)
         for cut in range(0, len(text), 7):
-            assert streamed(text, [cut, cut + 3]) == whole
+            assert cut_up(redactor(), text, [cut, cut + 3]) == whole
     stream = redactor().stream()
     for _ in range(50):
         stream.feed("/" * 99)
@@ -213,5 +207,5 @@ words = st.sampled_from(
 @given(st.lists(words, max_size=9).map("".join), st.lists(st.integers(0, 400), max_size=5))
 def test_however_a_text_is_cut_its_pieces_are_the_whole_and_twice_is_once(text, cuts):
     whole = redactor().text(text)
-    assert streamed(text, cuts) == whole
+    assert cut_up(redactor(), text, cuts) == whole
     assert redactor().text(whole) == whole

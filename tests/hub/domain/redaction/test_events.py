@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from hub.domain.event import Event, EventType
 from hub.domain.redaction.events import EventRedactor
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
@@ -42,20 +44,29 @@ def test_an_empty_or_blank_message_between_them_is_no_border():
     ].endswith("] b")
 
 
-def test_a_text_that_goes_on_is_one_stream_and_its_end_comes_with_its_last_piece():
-    more = {"more": True}
-    out = said(
-        Event(EventType.TEXT, "a hunter2", more),
-        Event(EventType.TEXT, "hunter2", more),
-        Event(EventType.TEXT, " b"),
-    )
-    assert re.fullmatch(f"a {MARKED} b", "".join(text for _, text in out))
+@pytest.mark.parametrize("flag", ["more", "delta"])
+def test_a_text_that_goes_on_is_one_stream_and_its_end_comes_with_its_last_piece(flag):
+    red, more = redactor(), {flag: True}
+    pieces = [Event(EventType.TEXT, text, more) for text in ("a hunter2", "hunter2")]
+    events = [*pieces, Event(EventType.TEXT, " b", more if flag == "delta" else {})]
+    out = [one for event in events for one in red.feed(event)] + red.flush()
+    assert re.fullmatch(f"a {MARKED} b", "".join(event.content for event in out))
+    assert red.take_counts() == {"known": 1}
 
 
-def test_what_a_text_held_back_comes_before_an_event_of_another_kind():
-    tool = Event(EventType.TOOL_USE, "ls")
-    out = said(Event(EventType.TEXT, "a hunter2", {"more": True}), tool)
-    assert out == [(EventType.TEXT, "a "), (EventType.TEXT, "hunter2"), (EventType.TOOL_USE, "ls")]
+@pytest.mark.parametrize("flag", ["more", "delta"])
+def test_what_a_text_held_back_comes_before_an_event_of_another_kind_and_nothing_is_lost(flag):
+    red, more = redactor(), {flag: True}
+    said = [Event(EventType.TEXT, "say hunter2", more), Event(EventType.THINKING, "umm.", more)]
+    out = [one for event in (*said, Event(EventType.TOOL_USE, "ls")) for one in red.feed(event)]
+    assert [(event.type, event.content) for event in out] == [
+        (EventType.TEXT, "say "),
+        (EventType.TEXT, "hunter2"),
+        (EventType.THINKING, "umm."),
+        (EventType.TOOL_USE, "ls"),
+    ]
+    assert [event.meta.get("delta", False) for event in out] == [flag == "delta"] * 3 + [False]
+    assert "hunter2" not in red.text("hunter2hunter2")
 
 
 def test_a_long_text_is_cut_after_it_was_searched_and_its_ends_are_kept():

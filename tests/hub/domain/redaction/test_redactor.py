@@ -141,32 +141,6 @@ def test_many_different_secrets_do_not_fill_the_table_of_markers():
     assert len(red._marks) == 1024
 
 
-def delta(text: str, kind: EventType = EventType.TEXT) -> Event:
-    return Event(kind, text, {"delta": True})
-
-
-def test_a_secret_in_two_pieces_of_streamed_text_is_hidden():
-    inner = redactor()
-    red = EventRedactor(inner)
-    out = [*red.feed(delta("key hunter2hun")), *red.feed(delta("ter2 ok")), *red.flush()]
-    assert re.fullmatch(r"key \[REDACTED:known:[0-9a-f]{8}\] ok", "".join(event.content for event in out))
-    assert inner.take_counts() == {"known": 1}
-
-
-def test_what_was_held_back_comes_before_the_next_event_and_nothing_is_lost():
-    red = EventRedactor(redactor())
-    tool = Event(EventType.TOOL_USE, "ls", {})
-    out = [*red.feed(delta("say hunter2")), *red.feed(delta("umm.", EventType.THINKING)), *red.feed(tool)]
-    assert [(e.type, e.content) for e in out] == [
-        (EventType.TEXT, "say "),
-        (EventType.TEXT, "hunter2"),
-        (EventType.THINKING, "umm."),
-        (EventType.TOOL_USE, "ls"),
-    ]
-    assert all(e.meta.get("delta") for e in out[:3])
-    assert "hunter2" not in red.text("hunter2hunter2")
-
-
 class Everything:
     """A layer as an engine for unknown secrets would be one."""
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from hub.domain.result.outcome import EndedRun, ProfileOutcomes, counted
+from hub.domain.result.outcome import ProfileOutcomes, counted
 
 AT = "2026-01-01T00:00:00.000Z"
 
 
 def run(state="completed", verified=True, tokens=10, micros=None):
-    return EndedRun(state, verified, tokens, micros, AT)
+    return {"state": state, "verified": verified, "tokens": tokens, "micros": micros, "at": AT}
 
 
 def after(*runs):
     outcome = ProfileOutcomes("p")
     for one in runs:
-        outcome = counted(outcome, one)
+        outcome = counted(outcome, **one)
     return outcome
 
 

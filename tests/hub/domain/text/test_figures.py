@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hub.domain.text.figures import agent_name, cost, counted, lowered, money, span
+from hub.domain.text.figures import agent_name, agent_of, cost, counted, lowered, money, span
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,7 @@ def test_money_has_the_digits_that_tell_something():
 def test_an_account_is_named_where_it_has_a_name():
     given = (("claude", "work"), ("claude", "default"), ("claude", ""), ("", "work"))
     assert [agent_name(*one) for one in given] == ["claude/work", "claude", "claude", ""]
+    assert agent_of({"provider": "claude", "account": "work"}) == "claude/work"
 
 
 def test_why_a_score_is_lower():

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from hub.domain.text.result import bare
+from hub.domain.text.result import bare, from_worktree
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,8 @@ def test_a_result_of_nothing_but_blanks_takes_no_time():
     before = time.process_time()
     assert bare("\n" * 200_000 + "x") == "\n" * 200_000 + "x"
     assert time.process_time() - before < 2
+
+
+def test_files_are_named_from_the_folder_of_the_session():
+    assert from_worktree("Read: /home/me/p/.hub/worktrees/s-1/src/a.py") == "Read: src/a.py"
+    assert from_worktree("Read: /home/me/p/src/a.py") == "Read: /home/me/p/src/a.py"

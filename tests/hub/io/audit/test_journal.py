@@ -1,6 +1,5 @@
 """The audit journal on disk: durable, mended after a crash, and never fooled."""
 
-# ruff: noqa: PT012  # appends until the disk is full
 from __future__ import annotations
 
 import errno
@@ -19,15 +18,10 @@ from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.audit.journal import HEAD_SYNC, MAX_GROUP, AuditJournal, verify_file
 from hub.io.project.places import Places, make_private_dir
+from tests.refusals import refuses
 
 KEY = bytes(range(32))
 NOW = 1_795_237_567.089
-
-
-@pytest.fixture(autouse=True)
-def _disarmed():
-    yield
-    failpoints.disarm()
 
 
 @pytest.fixture
@@ -102,11 +96,9 @@ def test_goes_on_after_a_restart(places):
 
 def test_read_back(journal):
     written = append_many(journal, [("a", {"n": n}) for n in range(10)])
-    assert journal.read() == written
+    assert journal.read(0, 100) == written
     assert journal.read(4, 3) == written[4:7]
-    assert journal.read(0, 3, newest_first=True) == written[:6:-1]
-    assert journal.read(8, 100, newest_first=True) == written[:7:-1]
-    assert journal.read(10) == []
+    assert journal.read(10, 100) == []
     assert journal.read(0, 0) == []
     assert len(journal) == 10
 
@@ -123,9 +115,8 @@ def test_a_full_disk_is_said_and_the_next_append_works(places, journal, action, 
     """Fault matrix F6."""
     append(journal, "a", {})
     failpoints.arm(f"audit.append={action}@1")
-    with pytest.raises(HubError) as caught:
+    with refuses(code):
         append(journal, "b", {})
-    assert caught.value.code is code
     assert append(journal, "c", {}).seq == 1
     assert verify_file(places, KEY).state is ChainState.INTACT
 
@@ -141,10 +132,9 @@ def test_a_half_written_group_is_taken_back(places, journal, monkeypatch):
 
     monkeypatch.setattr(os, "write", lambda fd, data: half(fd, data) if half.on else real(fd, data))
     half.on = True
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NO_SPACE):
         append(journal, "b", {"text": "x" * 20})
     half.on = False
-    assert caught.value.code is Code.NO_SPACE
     assert append(journal, "c", {}).seq == 1
     assert verify_file(places, KEY).state is ChainState.INTACT
 
@@ -180,16 +170,14 @@ def test_a_stranger_who_writes_meanwhile_is_found(places, journal):
     append(journal, "a", {})
     with places.audit.open("ab") as file:
         file.write(b"{}\n")
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.AUDIT_BROKEN):
         append(journal, "b", {})
-    assert caught.value.code is Code.AUDIT_BROKEN
-    assert len(journal.read()) == 1
+    assert len(journal.read(0, 100)) == 1
 
 
 def test_too_large_a_record(journal):
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.TOO_LARGE):
         append(journal, "a", {"x": "y" * (1 << 20)})
-    assert caught.value.code is Code.TOO_LARGE
 
 
 @pytest.mark.parametrize("tail", [b"{", b'{"data":{}', b"\x00\x00\x00", b"x" * 70_000])
@@ -199,7 +187,7 @@ def test_torn_tail_is_put_aside_and_told(places, tail):
     with places.audit.open("ab") as file:
         file.write(tail)
     journal = AuditJournal.open(places, KEY, clock=lambda: NOW)
-    (record,) = journal.read(2)
+    (record,) = journal.read(2, 100)
     journal.close()
     assert record.event == "audit.recovered"
     assert record.data["bytes"] == len(tail)
@@ -217,7 +205,7 @@ def test_a_log_one_group_ahead_of_its_head_is_taken_in(places):
     places.audit_head.write_bytes(old)
     assert verify_file(places, KEY).unanchored == 5
     journal = AuditJournal.open(places, KEY)
-    assert journal.read(8)[0].data["unanchored"] == 5
+    assert journal.read(8, 1)[0].data["unanchored"] == 5
     journal.close()
     assert verify_file(places, KEY).unanchored == 0
 
@@ -238,11 +226,16 @@ for n in range(5):
 """
 
 
-@pytest.mark.parametrize("spot", ["audit.append=kill9@3", "*=kill9@1", "*=exit:3@5"])
-def test_kill9_loses_nothing_that_was_acknowledged(places, spot):
+def dies(places, spot):
+    """A process that appends, and dies there."""
     env = {**os.environ, "HUB_FAILPOINTS": spot}
     argv = [sys.executable, "-c", _KILLED, str(places.root), str(places.state)]
-    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("spot", ["audit.append=kill9@3", "*=kill9@1", "*=exit:3@5"])
+def test_kill9_loses_nothing_that_was_acknowledged(places, spot):
+    done = dies(places, spot)
     assert done.returncode != 0
     told = len(done.stdout.split())
     journal = reopen(places)
@@ -261,9 +254,7 @@ def test_recovery_itself_may_be_killed(places):
     with places.audit.open("ab") as file:
         file.write(b"torn")
     for spot in ("recover.audit=kill9", "audit.append=kill9"):
-        env = {**os.environ, "HUB_FAILPOINTS": spot}
-        argv = [sys.executable, "-c", _KILLED, str(places.root), str(places.state)]
-        assert subprocess.run(argv, env=env, capture_output=True, check=False).returncode == -9
+        assert dies(places, spot).returncode == -9
     assert reopen(places).broken is None
     assert verify_file(places, KEY).state is ChainState.INTACT
     kept = [path for path in places.hub_dir.iterdir() if path.name.startswith("audit.torn-")]
@@ -375,9 +366,8 @@ def test_tampering_is_found_without_help(places, tamper):
     assert verdict.reason
     journal = AuditJournal.open(places, KEY)
     try:
-        with pytest.raises(HubError) as caught:
+        with refuses(Code.AUDIT_BROKEN) as caught:
             append(journal, "x", {})
-        assert caught.value.code is Code.AUDIT_BROKEN
         assert caught.value.extra["reason"]
     finally:
         journal.close()
@@ -396,7 +386,6 @@ def test_the_bad_record_is_named(places):
     edit_byte(places, records)
     assert verify_file(places, KEY).seq == 3
     broken = reopen(places).broken
-    assert broken is not None
     assert broken.extra["seq"] == 3
 
 
@@ -444,9 +433,8 @@ def test_unreadable_is_its_own_answer(places):
     fill(places)
     places.audit.unlink()
     places.audit.mkdir()
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.AUDIT_UNREADABLE):
         verify_file(places, KEY)
-    assert caught.value.code is Code.AUDIT_UNREADABLE
 
 
 def test_a_link_in_place_of_the_log_is_refused(places, tmp_path):
@@ -474,10 +462,9 @@ def test_a_real_full_disk(tmp_path):
         filler = mount / "filler"
         filler.write_bytes(b"x" * 60_000)
         journal = AuditJournal.open(places, KEY)
-        with pytest.raises(HubError) as caught:
+        with refuses(Code.NO_SPACE):
             for _ in range(1000):
                 append(journal, "a", {"text": "x" * 2000})
-        assert caught.value.code is Code.NO_SPACE
         count = len(journal)
         assert verify_file(places, KEY).records == count > 0
         filler.unlink()

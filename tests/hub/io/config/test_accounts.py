@@ -31,12 +31,8 @@ def root(home):
     return made
 
 
-def test_a_directory_is_made_for_its_owner_alone(home, root):
-    old = os.umask(0)
-    try:
-        made = make_account_dir("~/.claude-work", home, root, [])
-    finally:
-        os.umask(old)
+def test_a_directory_is_made_for_its_owner_alone(home, root, open_umask):
+    made = make_account_dir("~/.claude-work", home, root, [])
     assert made == home / ".claude-work"
     assert stat.S_IMODE(made.stat().st_mode) == 0o700
 

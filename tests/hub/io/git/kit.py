@@ -12,7 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hub.io.git import Worktree, add_worktree
+import attrs
+
+from hub.io.git import add_worktree
 from hub.io.project.places import Places
 
 IDENTITY = ("-c", "user.name=agent", "-c", "user.email=agent@x", "-c", "commit.gpgSign=false")
@@ -43,10 +45,25 @@ def make_repo(root: Path, *init: str) -> Path:
     return root
 
 
+@attrs.frozen
+class Worktree:
+    """A session's worktree."""
+
+    path: Path
+    branch: str
+    head: str
+    base: str
+    carried: bool
+    kept_index: Path
+
+
 async def session(root: Path, name: str = "s1", *, carry_dirty: bool = False) -> Worktree:
     """A session's worktree at HEAD."""
     base = sh(root, "rev-parse", "HEAD").strip()
-    return await add_worktree(root, Places(root).worktree(name), f"hub/{name}", base, carry_dirty=carry_dirty)
+    places, branch = Places(root), f"hub/{name}"
+    carried = await add_worktree(root, places.worktree(name), branch, base, carry_dirty=carry_dirty)
+    head = sh(root, "rev-parse", branch).strip()
+    return Worktree(places.worktree(name), branch, head, base, carried, places.kept_index(name))
 
 
 def on_disk(tree: Path) -> dict[bytes, tuple[str, bytes]]:

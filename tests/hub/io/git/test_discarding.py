@@ -3,12 +3,13 @@
 import pytest
 
 from hub.api.results import How
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io.git import session_diff, snapshot
 from hub.io.git.discarding import Hands, discard, left_of
 from hub.io.git.taking import take
 from tests.hub.io.git.kit import make_repo, session, sh
 from tests.hub.io.git.test_taking import repo, told, worked
+from tests.refusals import refuses
 
 __all__ = ["repo"]
 
@@ -16,9 +17,8 @@ __all__ = ["repo"]
 async def test_what_was_not_taken_stays_unless_it_is_forced(repo):
     await worked(repo, new_txt="new\n")
     assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
-    with pytest.raises(HubError) as error:
+    with refuses(Code.NOT_TAKEN):
         await discard(repo, "s1")
-    assert error.value.code is Code.NOT_TAKEN
     assert (repo / ".hub/worktrees/s1/new.txt").exists()
     gone = await discard(repo, "s1", force=True)
     assert not (repo / ".hub/worktrees/s1").exists()
@@ -89,9 +89,8 @@ async def test_a_session_that_changed_nothing_has_nothing_to_lose(repo):
 async def test_a_branch_that_is_checked_out_elsewhere_is_its_users_to_leave(repo, tmp_path):
     await worked(repo, new_txt="new\n")
     sh(repo, "worktree", "add", "-q", "-f", str(tmp_path / "mine"), "hub/s1")
-    with pytest.raises(HubError) as error:
+    with refuses(Code.UNCOMMITTED) as error:
         await discard(repo, "s1", force=True)
-    assert error.value.code is Code.UNCOMMITTED
     assert str(tmp_path / "mine") in error.value.detail
     assert (repo / ".hub/worktrees/s1/new.txt").exists()
 
@@ -101,9 +100,8 @@ async def test_a_folder_in_place_of_the_worktree_is_nobody_hub_knows(repo):
     sh(repo, "worktree", "remove", "--force", str(wt.path))
     wt.path.mkdir()
     (wt.path / "mine.txt").write_text("mine\n")
-    with pytest.raises(HubError) as error:
+    with refuses(Code.WORKTREE_TAMPERED):
         await discard(repo, "s1", force=True)
-    assert error.value.code is Code.WORKTREE_TAMPERED
     assert (wt.path / "mine.txt").exists()
 
 
@@ -117,9 +115,8 @@ async def test_a_submodule_that_was_filled_is_in_nobodys_hands(repo, tmp_path):
     (wt.path / "lib/work.txt").write_text("work")
     await snapshot(wt.path, "s1", "end-t", {}, root=wt.path.parents[2])
     assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
-    with pytest.raises(HubError) as error:
+    with refuses(Code.NOT_TAKEN):
         await discard(repo, "s1")
-    assert error.value.code is Code.NOT_TAKEN
     assert (wt.path / "lib/work.txt").exists()
 
 

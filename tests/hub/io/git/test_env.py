@@ -11,27 +11,24 @@ import pytest
 from hub.errors import HubError
 from hub.io.git import commit_diff, snapshot
 from hub.io.git.env import environment, git
-from tests.hub.io.git.kit import in_commit, make_repo, session, sh
+from tests.hub.io.git.kit import in_commit, make_repo, sh
 
 LAZY = tuple(map(int, re.findall(r"\d+", sh(Path(), "version"))[:3])) >= (2, 39, 4)
 """Whether this git knows `GIT_NO_LAZY_FETCH`."""
 
 
-@pytest.fixture
-def root(tmp_path):
-    return make_repo(tmp_path / "repo")
-
-
-async def test_no_protocol_is_spoken_whatever_a_repository_names(root, tmp_path):
+@pytest.mark.parametrize("allow", ["user", "always"])
+async def test_no_protocol_is_spoken_whatever_a_repository_names(root, tmp_path, allow):
     """`protocol.allow`: an address of the form `ext::command` is a command, and one of a folder runs its hooks' programs.
 
     With the shipped defaults git would speak to a folder at once, and to anything the repository's own settings allow.
+    Bug: `protocol.ext.allow` of a repository went before hub's `protocol.allow`, and its address ran a program.
     """
     mark = tmp_path / "ran"
     helper = tmp_path / "helper"
     helper.write_text(f"#!/bin/sh\ntouch {mark}\nexit 1\n")
     helper.chmod(0o755)
-    sh(root, "config", "protocol.ext.allow", "user")
+    sh(root, "config", "protocol.ext.allow", allow)
     make_repo(tmp_path / "other")
     sh(root, "remote", "add", "folder", str(tmp_path / "other"))
     sh(root, "remote", "add", "command", f"ext::{helper}")
@@ -41,6 +38,7 @@ async def test_no_protocol_is_spoken_whatever_a_repository_names(root, tmp_path)
         with pytest.raises(HubError):
             await git("fetch", remote, cwd=root)
     assert sh(root, "for-each-ref", "refs/remotes") == ""
+    assert not mark.exists()
     shown = await git("config", "--get", "protocol.allow", cwd=root)
     assert shown.text == "never"
 
@@ -77,9 +75,8 @@ def test_a_missing_object_is_not_fetched(root, tmp_path):
         assert not ran(allowed)
 
 
-async def test_a_replacement_is_not_seen(root):
+async def test_a_replacement_is_not_seen(root, wt):
     """`GIT_NO_REPLACE_OBJECTS`: an agent's `git replace` would show a snapshot, and a diff, that were never made."""
-    wt = await session(root)
     (wt.path / "work.txt").write_text("true")
     taken = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     blob = sh(root, "rev-parse", f"{taken.sha}:work.txt").strip()

@@ -13,12 +13,7 @@ from hub.io.git import live_tree
 from hub.io.git.manifest import changed_lines, manifest, paths_of
 from hub.io.git.proving import proofs
 from hub.io.git.store import MovingError
-from tests.hub.io.git.kit import make_repo, session, sh
-
-
-@pytest.fixture
-def root(tmp_path):
-    return make_repo(tmp_path / "repo")
+from tests.hub.io.git.kit import session, sh
 
 
 def state(root):
@@ -29,9 +24,8 @@ def state(root):
     }
 
 
-async def test_the_live_tree_is_the_one_that_a_snapshot_would_have(root):
+async def test_the_live_tree_is_the_one_that_a_snapshot_would_have(root, wt):
     """Also of a link, a deleted file, an executable one and one whose name is no text."""
-    wt = await session(root)
     (wt.path / "a.txt").unlink()
     (wt.path / "d/b.txt").write_text("changed\n")
     (wt.path / "new link").symlink_to("nowhere")
@@ -49,8 +43,7 @@ async def test_the_live_tree_is_the_one_that_a_snapshot_would_have(root):
     assert taken.tree == tree
 
 
-async def test_a_diff_has_the_work_that_is_in_no_commit(root):
-    wt = await session(root)
+async def test_a_diff_has_the_work_that_is_in_no_commit(root, wt):
     (wt.path / "d/b.txt").write_text("first\n")
     await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     (wt.path / "later.txt").write_text("second\n")
@@ -73,8 +66,7 @@ async def test_what_the_user_brought_along_is_no_work_of_the_session(root):
     assert "a.txt" in (await api.session_diff(root, "main", "hub/s1", carried=True)).diff
 
 
-async def test_a_main_branch_that_the_agent_merged_is_what_its_work_is_on(root):
-    wt = await session(root)
+async def test_a_main_branch_that_the_agent_merged_is_what_its_work_is_on(root, wt):
     (root / "users").write_text("x")
     sh(root, "add", "users")
     sh(root, "commit", "-q", "-m", "user's own")
@@ -85,16 +77,14 @@ async def test_a_main_branch_that_the_agent_merged_is_what_its_work_is_on(root):
     assert ("new.txt" in found.diff, "users" in found.diff) == (True, False)
 
 
-async def test_of_a_worktree_that_is_gone_the_branch_is_told(root):
-    wt = await session(root)
+async def test_of_a_worktree_that_is_gone_the_branch_is_told(root, wt):
     (wt.path / "new.txt").write_text("x\n")
     await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     found = await api.session_diff(root, "main", "hub/s1", wt.path.with_name("none"))
     assert "new.txt" in found.diff
 
 
-async def test_files_that_do_not_hold_still_are_looked_at_again_and_then_given_up(root, monkeypatch):
-    wt = await session(root)
+async def test_files_that_do_not_hold_still_are_looked_at_again_and_then_given_up(root, wt, monkeypatch):
     tries = []
 
     async def moving(*args, **more):
@@ -123,8 +113,7 @@ async def test_how_much_of_each_file_has_changed_since_the_session_began(root):
         )
 
 
-async def test_the_tree_shows_what_is_claimed(root):
-    wt = await session(root)
+async def test_the_tree_shows_what_is_claimed(root, wt):
     (wt.path / "new.txt").write_text("x\n")
     (wt.path / "run.sh").unlink()
     taken = await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
@@ -136,8 +125,7 @@ async def test_the_tree_shows_what_is_claimed(root):
     assert "d/b.txt" in await paths_of(root, taken.sha)
 
 
-async def test_the_snapshot_that_is_kept_of_a_handoff(root):
-    wt = await session(root)
+async def test_the_snapshot_that_is_kept_of_a_handoff(root, wt):
     taken = await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     assert await api.kept_snapshot(root, "s1", "h1") == taken.sha
     assert await api.kept_snapshot(root, "s1", "h2") == ""
@@ -148,4 +136,4 @@ async def test_the_end_of_a_session_is_newer_than_its_handoff_of_the_same_second
     """git keeps whole seconds; the list was the wrong way round now and then."""
     for name in ("end-t1", "h-6b01-0a", "h-6b00-ff"):
         sh(root, "update-ref", f"refs/hub/s1/{name}", "HEAD")
-    assert [one.handoff_id for one in await api.snapshots(root, "s1")] == ["end-t1", "h-6b01-0a", "h-6b00-ff"]
+    assert [one.handoff_id for one in await api.snapshots(root)] == ["end-t1", "h-6b01-0a", "h-6b00-ff"]

@@ -28,11 +28,6 @@ OWN = [
 NOT_OWN = [b"hub", b".hubs", b".hu", b".github", b"x.hub", b".hub-x", b"hub~", b"hub~10", b"hub.toml", ".h\u00fcb".encode(), b".h\xffub"]  # fmt: skip
 
 
-@pytest.fixture
-def root(tmp_path):
-    return make_repo(tmp_path / "repo")
-
-
 @pytest.mark.parametrize("name", OWN)
 def test_every_spelling_that_some_system_takes_for_it(name):
     assert folder_of(name) == name
@@ -80,9 +75,8 @@ KINDS = {"folder": as_folder, "file": as_file, "link": as_link, "submodule": as_
 @pytest.mark.parametrize("at", [".hub", "sub/.hub", ".HUB"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("how", ["left in the tree", "staged", "committed"])
-async def test_it_is_in_no_snapshot_and_every_byte_stays(root, kind, at, how):
+async def test_it_is_in_no_snapshot_and_every_byte_stays(root, wt, kind, at, how):
     """An agent's own `git commit` too: a merge of the branch brings nothing of it."""
-    wt = await session(root)
     KINDS[kind](wt.path, at)
     (wt.path / "work.txt").write_text("work")
     if how != "left in the tree":
@@ -133,8 +127,7 @@ async def test_the_users_own_uncommitted_one_is_not_carried_along(root):
     assert (root / "nested/.hub/fsm.json").read_text() == "{}"
 
 
-async def test_no_branch_is_made_at_a_commit_that_brings_one(root):
-    wt = await session(root)
+async def test_no_branch_is_made_at_a_commit_that_brings_one(root, wt):
     as_folder(wt.path, ".hub")
     sh(wt.path, "add", "-f", ".hub")
     sh(wt.path, "commit", "-q", "-m", "mine")

@@ -13,12 +13,8 @@ import pytest
 from hub.errors import Code, HubError
 from hub.io.git import add_worktree, snapshot, store
 from hub.io.project.places import Places
-from tests.hub.io.git.kit import in_commit, killed_at, make_repo, on_disk, session, sh, statuses, untouched
-
-
-@pytest.fixture
-def root(tmp_path):
-    return make_repo(tmp_path / "repo")
+from tests.hub.io.git.kit import in_commit, killed_at, on_disk, session, sh, statuses, untouched
+from tests.refusals import refuses
 
 
 async def test_a_worktree_at_the_users_commit(root):
@@ -110,9 +106,8 @@ async def test_no_commit_and_unknown_base(tmp_path, root):
     sh(empty, "init", "-q")
     Places(empty).ensure()
     for where, base in ((empty, ""), (root, "f" * 40), (root, "--output=/tmp/x")):
-        with pytest.raises(HubError) as caught:
+        with refuses(Code.NO_COMMIT):
             await add_worktree(where, Places(where).worktree("s1"), "hub/s1", base)
-        assert caught.value.code is Code.NO_COMMIT
 
 
 async def test_the_second_call_gives_the_same(root):
@@ -123,8 +118,7 @@ async def test_the_second_call_gives_the_same(root):
     assert (first.path / "work").read_text() == "agent's"
 
 
-async def test_work_on_the_branch_is_kept_on_reuse(root):
-    wt = await session(root)
+async def test_work_on_the_branch_is_kept_on_reuse(root, wt):
     (wt.path / "work").write_text("agent's")
     taken = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     again = await session(root)
@@ -136,8 +130,7 @@ async def test_work_on_the_branch_is_kept_on_reuse(root):
     assert in_commit(root, later.sha) == on_disk(wt.path)
 
 
-async def test_a_worktree_whose_folder_is_gone_is_filled_again(root):
-    wt = await session(root)
+async def test_a_worktree_whose_folder_is_gone_is_filled_again(root, wt):
     (wt.path / "work").write_text("agent's")
     await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     shutil.rmtree(wt.path)
@@ -170,9 +163,8 @@ async def test_killed_at_any_git_the_next_call_finishes(root, spot):
 
 
 @pytest.mark.parametrize("left", ["admin only", "no .git", "half a file", "no HEAD"])
-async def test_half_made_by_git_itself(root, left):
+async def test_half_made_by_git_itself(root, wt, left):
     """What `git worktree add` leaves when it is killed inside."""
-    wt = await session(root)
     admin = root / ".git/worktrees/s1"
     (admin / "index").unlink()
     (admin / "locked").write_text("initializing")
@@ -198,9 +190,8 @@ async def test_what_stands_in_the_way_is_not_removed(root):
     path = Places(root).worktree("s1")
     path.mkdir()
     (path / "precious").write_text("mine")
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.GIT_FAILED):
         await session(root)
-    assert caught.value.code is Code.GIT_FAILED
     assert (path / "precious").read_text() == "mine"
 
 

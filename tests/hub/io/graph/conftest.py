@@ -12,6 +12,15 @@ AT = "2026-01-01T00:00:00.000Z"
 LONG_AGO = 1_500_000_000
 
 
+def indexed(store: GraphStore, root, scrub=str) -> Intake:
+    """All files below a folder, in as many batches as that takes."""
+    paths = sorted(os.fsencode(p.relative_to(root)) for p in root.rglob("*") if p.is_file())
+    intake = Intake(store, root, paths, scrub, AT)
+    while intake.batch():
+        pass
+    return intake
+
+
 @attrs.define
 class Project:
     root: os.PathLike
@@ -24,16 +33,11 @@ class Project:
         os.utime(file, (at, at))
 
     def index(self, scrub=str) -> int:
-        paths = sorted(os.fsencode(p.relative_to(self.root)) for p in self.root.rglob("*") if p.is_file())
-        intake = Intake(self.store, self.root, paths, scrub, AT)
-        while intake.batch():
-            pass
-        return intake.files
+        return indexed(self.store, self.root, scrub).files
 
 
 @pytest.fixture
 def project(tmp_path):
     (tmp_path / "code").mkdir()
     store = GraphStore.open(tmp_path / "graph.db")
-    yield Project(tmp_path / "code", store)
-    store.close()
+    return Project(tmp_path / "code", store)

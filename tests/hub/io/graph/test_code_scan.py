@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.code.declared import declared
-from hub.errors import Code, HubError
-from hub.io.git.files import files
+from hub.domain.code.table import declared
+from hub.errors import Code
+from hub.io.git import project_files as files
 from hub.io.graph import code_scan
 from hub.io.graph.code_scan import MAX_BYTES, Gone, Scanned, scan, walk
 from tests.hub.io.git.kit import sh
+from tests.refusals import refuses
 
 
 def put(root: Path, path: str, text: str | bytes = "def f(): ...\n", *, age: float = 10.0) -> Path:
@@ -202,6 +203,5 @@ async def test_git_says_what_is_ignored(tmp_path):
 
 
 async def test_a_folder_outside_of_every_repository(tmp_path):
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NOT_A_REPOSITORY):
         await files(tmp_path)
-    assert caught.value.code is Code.NOT_A_REPOSITORY

@@ -9,11 +9,8 @@ import pytest
 
 from hub.io.graph import intake
 from hub.io.graph.facts import counts
-from hub.io.graph.intake import Intake
 from hub.io.graph.store import GraphStore
-
-AT = "2026-01-01T00:00:00.000Z"
-LONG_AGO = 1_500_000_000
+from tests.hub.io.graph.conftest import LONG_AGO, indexed
 
 
 @pytest.fixture
@@ -30,14 +27,6 @@ def write(root, name, text, at=LONG_AGO):
     path = root / f"{name}.py"
     path.write_text(text)
     os.utime(path, (at, at))
-
-
-def read(store, root, scrub=str):
-    listed = sorted(os.fsencode(path.name) for path in root.iterdir())
-    reading = Intake(store, root, listed, scrub, AT)
-    while reading.batch():
-        pass
-    return reading
 
 
 def content(store):
@@ -65,12 +54,12 @@ def test_in_however_many_batches_a_project_is_read_the_same_is_known_of_it(tmp_p
     whole = GraphStore.open(tmp_path / "whole.db")
     store = GraphStore.open(tmp_path / "parts.db")
     monkeypatch.setattr(intake, "BATCH", size)
-    read(store, root)
+    indexed(store, root)
     write(root, "b", "def other(): ...\n", LONG_AGO + 1)
     write(root, "f", "def fName(): ...\n")
     (root / "d.py").unlink()
-    assert read(store, root).files == 2
-    read(whole, root)
+    assert indexed(store, root).files == 2
+    indexed(whole, root)
     found = content(store)
     assert found == content(whole)
     assert [len(found[name]) for name in ("files", "chunks", "text", "names")] == [5, 8, 4, 4]
@@ -80,8 +69,6 @@ def test_in_however_many_batches_a_project_is_read_the_same_is_known_of_it(tmp_p
             for index in ("chunks_text", "chunks_names")
         ]
     )
-    store.close()
-    whole.close()
 
 
 def test_the_next_files_are_read_while_a_batch_is_written(tmp_path, root, monkeypatch):
@@ -104,8 +91,7 @@ def test_the_next_files_are_read_while_a_batch_is_written(tmp_path, root, monkey
         return text
 
     monkeypatch.setattr(store, "write", slow_write)
-    assert read(store, root, scrub).files == 5
-    store.close()
+    assert indexed(store, root, scrub).files == 5
 
 
 def test_what_fails_while_it_is_read_ahead_is_told_after_what_was_read_is_in(tmp_path, root, monkeypatch):
@@ -118,7 +104,6 @@ def test_what_fails_while_it_is_read_ahead_is_told_after_what_was_read_is_in(tmp
         return text
 
     with pytest.raises(ValueError, match="no"):
-        read(store, root, scrub)
+        indexed(store, root, scrub)
     assert store.read(counts).files == 2
-    assert read(store, root).files == 3
-    store.close()
+    assert indexed(store, root).files == 3

@@ -9,6 +9,7 @@ import pytest
 from hub.api.graph import CodeEdge
 from hub.errors import Code, HubError
 from hub.io.graph import project
+from tests.refusals import refuses
 
 
 def project_graph(root, path, hide=str, **limits):
@@ -63,9 +64,8 @@ def test_what_is_no_folder_of_the_project_is_not_found_whether_or_not_it_is_ther
     """Row 1 and 2: no existence oracle, no link out."""
     (root / "leads-out").symlink_to(root.parent / "outside")
     (root / "loop").symlink_to("loop")
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NOT_FOUND) as caught:
         project_graph(root, path)
-    assert caught.value.code is Code.NOT_FOUND
     with pytest.raises(HubError) as other:
         project_graph(root, "surely-not-there")
     assert (caught.value.detail, caught.value.hint) == (other.value.detail, other.value.hint)
@@ -73,9 +73,8 @@ def test_what_is_no_folder_of_the_project_is_not_found_whether_or_not_it_is_ther
 
 @pytest.mark.parametrize("path", ["\0", "pkg\n", "a\x1b[0m", "a\u202eb"])
 def test_a_control_character_is_no_path(root, path):
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.MALFORMED):
         project_graph(root, path)
-    assert caught.value.code is Code.MALFORMED
 
 
 def test_links_and_pipes_inside_are_passed_over(root):

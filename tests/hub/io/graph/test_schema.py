@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from itertools import product
 
 import pytest
@@ -12,11 +11,9 @@ from hub.domain.graph.terms import spaced
 from hub.domain.graph.vocabulary import GraphPart, NewNode, NodeType
 from hub.io.graph import rows, schema
 from hub.io.graph.facts import absorb, counts, detail, note, set_note
-from hub.io.graph.intake import Intake
 from hub.io.graph.search import search
 from hub.io.graph.store import GraphStore
-
-AT = "2026-01-01T00:00:00.000Z"
+from tests.hub.io.graph.conftest import AT, indexed
 
 
 def test_what_cuts_text_into_words_changes_only_with_the_version():
@@ -29,13 +26,6 @@ def test_what_cuts_text_into_words_changes_only_with_the_version():
     )
 
 
-def index(store, root):
-    paths = sorted(os.fsencode(path.name) for path in root.iterdir())
-    intake = Intake(store, root, paths, str, AT)
-    while intake.batch():
-        pass
-
-
 def test_code_that_was_cut_by_other_rules_is_read_again_and_what_agents_did_stays(tmp_path, monkeypatch):
     """A version 1 left `ABar` whole after a small letter: taken out by later rules, words of it would stay behind."""
     root, path = tmp_path / "code", tmp_path / "graph.db"
@@ -44,7 +34,7 @@ def test_code_that_was_cut_by_other_rules_is_read_again_and_what_agents_did_stay
     with monkeypatch.context() as old:
         old.setattr(rows, "spaced", lambda text: text.replace("fooABar", "foo ABar"))
         store = GraphStore.open(path)
-        index(store, root)
+        indexed(store, root)
         told = GraphPart((NewNode("decision:1", NodeType.DECISION, {"text": "keep"}, "s-1"),))
         store.write(absorb, [(AT, told)], [("cursor", "7")])
         store.write(set_note, "scanned_at", AT)
@@ -56,12 +46,11 @@ def test_code_that_was_cut_by_other_rules_is_read_again_and_what_agents_did_stay
     assert (found.nodes, found.edges, found.files, found.chunks) == (1, 0, 0, 0)
     assert [node.id for node in store.read(detail, 10).nodes] == ["decision:1"]
     assert (store.read(note, "cursor"), store.read(note, "scanned_at")) == ("7", "")
-    index(store, root)
+    indexed(store, root)
     assert [found.start_line for found in store.read(search, tmp_path, "fooABar", 5)] == [61]
     (root / "a.py").write_text("x = 1\n")
-    index(store, root)
+    indexed(store, root)
     assert store.read(search, tmp_path, "ABar foo", 5) == []
-    store.close()
 
 
 @pytest.mark.parametrize("version", range(1, schema.VERSION))
@@ -74,10 +63,9 @@ def test_a_database_of_each_earlier_version_takes_code_again(tmp_path, monkeypat
         old.setattr(schema, "VERSION", version)
         GraphStore.open(path).close()
     store = GraphStore.open(path)
-    index(store, root)
+    indexed(store, root)
     found = store.read(counts)
     assert (found.nodes, found.edges, found.files, found.chunks) == (2, 1, 1, 1)
-    store.close()
 
 
 def test_what_agents_did_is_read_again_where_it_became_other_nodes(tmp_path, monkeypatch):
@@ -89,7 +77,7 @@ def test_what_agents_did_is_read_again_where_it_became_other_nodes(tmp_path, mon
         old.setattr(schema, "STEPS", schema.STEPS[:4])
         old.setattr(schema, "VERSION", 4)
         store = GraphStore.open(path)
-        index(store, root)
+        indexed(store, root)
         told = GraphPart((NewNode("decision:1", NodeType.DECISION, {"text": "keep"}, "s-1"),))
         store.write(absorb, [(AT, told)], [("cursor", "7"), ("pending", "{}")])
         store.close()
@@ -97,4 +85,3 @@ def test_what_agents_did_is_read_again_where_it_became_other_nodes(tmp_path, mon
     assert (store.read(note, "cursor"), store.read(note, "pending")) == ("", "")
     found = store.read(counts)
     assert (found.nodes, found.edges, found.files) == (2, 1, 1), "the code's are still there"
-    store.close()

@@ -18,9 +18,7 @@ from hub.io.graph import intake
 from hub.io.graph.facts import counts, put
 from hub.io.graph.files import is_full
 from hub.io.graph.search import FEW, search
-
-AT = "2026-01-01T00:00:00.000Z"
-LONG_AGO = 1_500_000_000
+from tests.hub.io.graph.conftest import AT, LONG_AGO
 
 
 def paths(project, question: str, limit: int = 10) -> list[str]:

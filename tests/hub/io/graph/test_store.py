@@ -17,6 +17,7 @@ from hub.errors import Code, HubError
 from hub.io.graph.facts import GraphCounts, absorb, counts, detail, note, of_session, put, set_note
 from hub.io.graph.schema import VERSION, connect
 from hub.io.graph.store import GraphStore
+from tests.refusals import refuses
 
 
 @pytest.fixture
@@ -26,9 +27,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def store(path):
-    found = GraphStore.open(path)
-    yield found
-    found.close()
+    return GraphStore.open(path)
 
 
 def fact(number, at="2026-01-01T00:00:00.000Z", weight=1.0, **payload):
@@ -118,9 +117,8 @@ def test_a_reader_sees_what_is_committed_while_another_writes(store):
 
 
 def test_a_reader_cannot_write(store):
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.READ_ONLY):
         store.read(set_note, "a", "1")
-    assert caught.value.code is Code.READ_ONLY
     assert store.damage is None
 
 
@@ -128,26 +126,22 @@ def test_it_is_there_again_after_a_close(path, store):
     store.write(absorb, [fact(1)], [])
     store.close()
     store.close()
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.UNAVAILABLE):
         store.read(counts)
-    assert caught.value.code is Code.UNAVAILABLE
     again = GraphStore.open(path)
     assert again.read(counts).nodes == 2
     assert again.damage is None
-    again.close()
 
 
 @pytest.mark.parametrize("content", [b"not a database at all " * 400, b"SQLite format 3\0" + b"\xff" * 8000])
 def test_a_damaged_database_is_kept_aside_and_made_anew(path, content):
     path.write_bytes(content)
     store = GraphStore.open(path)
-    assert store.damage is not None
     assert store.damage.code is Code.STATE_CORRUPT
     (aside,) = path.parent.glob("graph.db.corrupt-*")
     assert aside.read_bytes() == content
     store.write(absorb, [fact(1)], [])
     assert store.read(counts).nodes == 2
-    store.close()
 
 
 def test_damage_found_on_the_way_is_told_and_the_next_question_is_answered(path, store):
@@ -160,13 +154,11 @@ def test_damage_found_on_the_way_is_told_and_the_next_question_is_answered(path,
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     found = GraphStore.open(path)
     if found.damage is None:
-        with pytest.raises(HubError) as caught:
+        with refuses(Code.STATE_CORRUPT):
             found.read(detail, 100)
-        assert caught.value.code is Code.STATE_CORRUPT
     assert found.damage is not None
     assert found.read(counts) == GraphCounts(0, 0, 0, 0)
     assert found.write(absorb, [fact(1)], []) is None
-    found.close()
 
 
 def test_two_that_find_the_same_damage_put_one_database_aside(path, store):
@@ -211,7 +203,6 @@ def test_two_that_find_the_same_damage_put_one_database_aside(path, store):
         len([p for p in path.parent.glob("graph.db.corrupt-*") if not p.name.endswith(("-wal", "-shm"))]) == 1
     )
     assert found.read(counts) == GraphCounts(0, 0, 0, 0)
-    found.close()
 
 
 def test_a_database_of_a_newer_hub_is_left_whole(path, store):
@@ -259,19 +250,16 @@ def test_a_step_between_versions_is_whole_or_not_done(path, monkeypatch):
     store = GraphStore.open(path)
     assert store.read(lambda db: db.execute("PRAGMA user_version").fetchone()) == (VERSION + 1,)
     assert store.read(lambda db: db.execute("SELECT count(*) FROM more").fetchone()) == (0,)
-    store.close()
 
 
 def test_what_is_no_file_is_told(path):
     path.mkdir()
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NO_PERMISSION):
         GraphStore.open(path)
-    assert caught.value.code is Code.NO_PERMISSION
 
 
 def test_no_link_is_followed(tmp_path):
     (tmp_path / "graph.db").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NO_PERMISSION):
         GraphStore.open(tmp_path / "graph.db")
-    assert caught.value.code is Code.NO_PERMISSION
     assert not (tmp_path / "elsewhere").exists()

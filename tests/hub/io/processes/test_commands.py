@@ -9,14 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io.processes.commands import MIB, Excerpt, base_env, command_env, run_command
 from tests.hub.io.runner.kit import DAEMON, gone
+from tests.refusals import refuses
 from tests.waiting import changed, ends
 
 
@@ -35,7 +35,7 @@ def python(text: str) -> str:
 async def test_a_command_gives_its_exit_code_and_both_streams_in_order(tmp_path):
     result = await run("pwd; echo two >&2; exit 3", tmp_path)
     assert result.output == f"{tmp_path}\ntwo\n"
-    assert (result.exit_code, result.signal, result.truncated, result.timed_out) == (3, None, False, False)
+    assert (result.exit_code, result.signal, result.timed_out) == (3, None, False)
     assert result.duration_ms >= 1
 
 
@@ -45,23 +45,10 @@ async def test_a_command_ended_by_a_signal_has_no_exit_code():
     assert (result.exit_code, result.signal) == (None, signal.SIGSEGV)
 
 
-async def test_a_command_sees_no_key_and_no_open_file(monkeypatch):
+async def test_a_command_sees_no_key_and_no_open_file(monkeypatch, leak):
     """An allow-list, not a list of what to hide."""
-    for name in (
-        "AWS_SECRET_ACCESS_KEY",
-        "HUB_SIGNING_KEY",
-        "HTTPS_PROXY",
-        "LD_LIBRARY_PATH",
-        "SSH_AUTH_SOCK",
-    ):
-        monkeypatch.setenv(name, "leak")
     monkeypatch.setenv("LC_TIME", "C")
-    leak = os.open("/etc/passwd", os.O_RDONLY)
-    os.set_inheritable(leak, True)
-    try:
-        result = await run("env -0 | sort -z | tr '\\0' '\\n'; exec ls /proc/self/fd")
-    finally:
-        os.close(leak)
+    result = await run("env -0 | sort -z | tr '\\0' '\\n'; exec ls /proc/self/fd")
     *environment, zero, one, two, _ls = result.output.split("\n")[:-1]
     names = {line.partition("=")[0] for line in environment}
     assert names - {"PWD", "OLDPWD", "SHLVL", "_"} == set(command_env())
@@ -107,7 +94,6 @@ async def test_a_command_has_no_input():
 
 async def test_a_long_output_keeps_head_and_tail():
     result = await run(python("print('first'); print('x' * 2_000_000); print('last')"))
-    assert result.truncated
     assert result.output.startswith("first\nxxx")
     assert result.output.endswith("xxx\nlast\n")
     assert "\n[... 951436 bytes left out ...]\n" in result.output
@@ -122,7 +108,6 @@ def test_an_excerpt_is_head_and_tail_however_the_bytes_come(chunks, cap):
     data, half = b"".join(chunks), cap // 2
     if len(data) <= 2 * half:
         assert excerpt.text() == data.decode("utf-8", "replace")
-        assert excerpt.dropped == 0
     else:
         middle = f"\n[... {len(data) - 2 * half} bytes left out ...]\n".encode()
         assert excerpt.text() == (data[:half] + middle + data[-half:]).decode("utf-8", "replace")
@@ -146,15 +131,16 @@ async def test_a_command_that_takes_too_long_is_ended_with_all_it_started():
     assert gone(*pids)
 
 
-async def test_what_a_command_leaves_running_is_ended_and_named():
+async def test_what_a_command_leaves_running_is_ended():
     result = await run(python(DAEMON + "daemon(True); daemon(False)"))
-    assert (result.exit_code, result.strays) == (0, (sys.executable,) * 2)
-    assert gone(*map(int, result.output.split()))
+    pids = [int(line) for line in result.output.split()]
+    assert (result.exit_code, len(pids)) == (0, 2)
+    assert gone(*pids)
 
 
 async def test_a_background_job_that_holds_the_output_does_not_hold_the_result():
     result = await run("sleep 1000 & echo done")
-    assert (result.output, result.exit_code, len(result.strays)) == ("done\n", 0, 1)
+    assert (result.output, result.exit_code) == ("done\n", 0)
     assert result.duration_ms < 10_000
 
 
@@ -198,9 +184,8 @@ async def test_a_missing_worktree_and_an_impossible_command_are_coded_errors(tmp
         ("x" * 3_000_000, tmp_path, Code.VERIFY_FAILED),
         ("echo \0", tmp_path, Code.VERIFY_FAILED),
     ):
-        with pytest.raises(HubError) as caught:
+        with refuses(code):
             await run(command, cwd)
-        assert caught.value.code == code
 
 
 async def test_commands_do_not_leak_descriptors():

@@ -124,10 +124,9 @@ async def test_the_sweep_ends_exactly_the_processes_of_its_runs(run_id, sleeper)
     pids = [int(line) for line in done.stdout.split()]
     try:
         found = control.find_by_env({run_id})
-        assert sorted(identity.pid for _, identity in found) == sorted(pids)
-        swept = await control.sweep([run_id])
+        assert sorted(identity.pid for identity in found) == sorted(pids)
+        await control.sweep([run_id])
         assert gone(*pids)
-        assert sorted((one.run_id, one.pid) for one in swept) == sorted((run_id, pid) for pid in pids)
         assert sleeper.poll() is None
         assert other.poll() is None
     finally:
@@ -136,8 +135,8 @@ async def test_the_sweep_ends_exactly_the_processes_of_its_runs(run_id, sleeper)
 
 
 async def test_a_sweep_of_nothing_touches_nothing(sleeper):
-    assert await control.sweep([]) == []
-    assert await control.sweep(["no-such-run"]) == []
+    await control.sweep([])
+    await control.sweep(["no-such-run"])
     assert sleeper.poll() is None
 
 

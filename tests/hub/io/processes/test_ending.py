@@ -13,7 +13,6 @@ from tests.waiting import until
 def started(command):
     """A shell of its own group; it has said so when this returns."""
     process = subprocess.Popen(["/bin/sh", "-c", command], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     return process
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import contextmanager
 
 import attrs
 import pytest
@@ -34,13 +35,23 @@ def process_table(tmp_path):
     return ProcessTable(SIGNATURES, Registries(SIGNATURES, {"HOME": str(tmp_path / "home")}), Clock())
 
 
+@contextmanager
+def started(argv, cwd, **pipes):
+    """A program with little in its environment, for the length of the block."""
+    with subprocess.Popen(argv, cwd=cwd, env=PLAIN, **pipes) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def mine(process_table, pid):
     """The agent of this pid; other tests may run agents beside."""
     return next((agent for agent in process_table.agents() if agent.key[0] == pid), None)
 
 
 def come(process_table, pid):
-    """Looks until the agent is seen whole: for a moment after its exec a process has no environment yet.
+    """The agent, once it is seen whole: for a moment after its exec a process has no environment yet.
 
     The time goes on between two looks. Who falls between its fork and its exec at a census's very first look is seen when
     everything is looked at anew, and with a clock that stood still that time never came.
@@ -50,19 +61,17 @@ def come(process_table, pid):
         process_table.look()
         found = mine(process_table, pid)
         if found is not None and found.head.process.env:
-            return True
+            return found
         process_table.clock.now += 30
-        return False
+        return None
 
-    until(whole, "it is found")
+    return until(whole, "it is found")
 
 
 def test_an_agent_is_seen_when_it_comes_and_when_it_goes(tmp_path, process_table):
     process_table.look()
     with running(tmp_path, CLAUDE_CONFIG_DIR="/a/c") as pid:
-        come(process_table, pid)
-        found = mine(process_table, pid)
-        assert found is not None
+        found = come(process_table, pid)
         process = found.head.process
         assert (found.head.provider, found.best.evidence, found.best.home) == (
             "claude",
@@ -95,16 +104,12 @@ def test_a_process_may_become_an_agent_after_it_was_seen(tmp_path, process_table
     process_table.look()
     script = 'read line; exec "$0" 1000'
     argv = ["/bin/sh", "-c", script, str(program(tmp_path))]
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, env=PLAIN, cwd=tmp_path) as process:
-        try:
-            process_table.look()
-            assert mine(process_table, process.pid) is None
-            assert process.stdin is not None
-            process.stdin.write(b"\n")
-            process.stdin.flush()
-            come(process_table, process.pid)
-        finally:
-            process.kill()
+    with started(argv, tmp_path, stdin=subprocess.PIPE) as process:
+        process_table.look()
+        assert mine(process_table, process.pid) is None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        come(process_table, process.pid)
 
 
 def test_a_number_that_was_given_away_is_somebody_new(tmp_path, process_table):
@@ -128,7 +133,6 @@ def test_the_registry_knows_an_agent_whatever_its_program_is_called(tmp_path, pr
         (home / "sessions" / "notes.json").write_text("{}")
         assert process_table.look()
         found = mine(process_table, pid)
-        assert found is not None
         assert (found.best.evidence, found.best.session_id) == (ProcessEvidence.REGISTRY, SESSION)
         assert mine(process_table, other) is None
 
@@ -140,12 +144,10 @@ def test_the_registry_of_an_agents_own_account_is_read_too(tmp_path, process_tab
         register(home, pid, SESSION)
         process_table.look(deep=True)
         found = mine(process_table, pid)
-        assert found is not None
         assert found.best.session_id == SESSION
         (home / "sessions" / f"{pid}.json").write_text("{}")
         process_table.look(deep=True)
         again = mine(process_table, pid)
-        assert again is not None
         assert again.best.session_id == ""
 
 
@@ -157,15 +159,12 @@ def test_an_agent_and_the_registry_it_brings_are_read_in_one_look(tmp_path, proc
         until(lambda: facts.read(pid, lambda *_: True).env, "it has its environment")
         process_table.look()
         found = mine(process_table, pid)
-        assert found is not None
         assert (found.best.evidence, found.best.session_id) == (ProcessEvidence.REGISTRY, SESSION)
 
 
 def test_hubs_own_agents_carry_their_run(tmp_path, process_table):
     with running(tmp_path, HUB_RUN_ID="d-1") as pid:
-        come(process_table, pid)
-        found = mine(process_table, pid)
-        assert found is not None
+        found = come(process_table, pid)
         assert found.head.process.run_id == "d-1"
 
 
@@ -177,38 +176,21 @@ def test_a_script_is_known_by_where_its_link_leads(tmp_path, process_table):
     link = tmp_path / "node_modules" / "gemini"
     link.symlink_to(real)
     python = os.path.realpath("/proc/self/exe")
-    with subprocess.Popen([python, "-S", "node_modules/gemini"], cwd=tmp_path, env=PLAIN) as process:
-        try:
-            come(process_table, process.pid)
-            found = mine(process_table, process.pid)
-            assert found is not None
-            assert (found.head.provider, found.best.evidence) == ("gemini", ProcessEvidence.SCRIPT)
-        finally:
-            process.kill()
+    with started([python, "-S", "node_modules/gemini"], tmp_path) as process:
+        found = come(process_table, process.pid)
+        assert (found.head.provider, found.best.evidence) == ("gemini", ProcessEvidence.SCRIPT)
 
 
 def test_an_open_store_is_seen(tmp_path, process_table):
     """As Codex holds its rollout open."""
-    rollout = (
-        tmp_path
-        / "codex"
-        / "sessions"
-        / "2026"
-        / "11"
-        / "21"
-        / f"rollout-2026-11-21T03-01-09-{SESSION}.jsonl"
-    )
+    rollout = tmp_path / f"codex/sessions/2026/11/21/rollout-2026-11-21T03-01-09-{SESSION}.jsonl"
     rollout.parent.mkdir(parents=True)
-    with rollout.open("w") as file:
-        argv = [str(program(tmp_path, "codex")), "1000"]
-        with subprocess.Popen(argv, env=PLAIN, cwd=tmp_path, stdout=file) as process:
-            try:
-                come(process_table, process.pid)
-                found = mine(process_table, process.pid)
-                assert found is not None
-                assert (found.best.home, found.best.session_id) == (str(tmp_path / "codex"), SESSION)
-            finally:
-                process.kill()
+    with (
+        rollout.open("w") as file,
+        started([str(program(tmp_path, "codex")), "1000"], tmp_path, stdout=file) as process,
+    ):
+        found = come(process_table, process.pid)
+        assert (found.best.home, found.best.session_id) == (str(tmp_path / "codex"), SESSION)
 
 
 def test_what_is_gone_or_not_ones_own_is_nothing(tmp_path, monkeypatch):

@@ -12,8 +12,9 @@ import pytest
 import trio
 
 from hub.domain.terminal import TerminalCommand
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io.processes.terminal import open_terminal
+from tests.refusals import refuses
 
 PATIENCE = 30.0
 
@@ -58,9 +59,8 @@ def tmux(tmp_path, monkeypatch):
 
 
 async def test_a_headless_machine_gets_the_command_to_type(folder):
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NO_TERMINAL) as caught:
         await open_terminal(TerminalCommand(("claude", "login"), {"CLAUDE_CONFIG_DIR": "/x"}), folder, ())
-    assert caught.value.code is Code.NO_TERMINAL
     assert "CLAUDE_CONFIG_DIR=/x claude login" in caught.value.detail
     assert caught.value.extra["command"] == "CLAUDE_CONFIG_DIR=/x claude login"
     assert not folder.exists()
@@ -95,9 +95,8 @@ async def test_a_terminal_that_cannot_be_opened_is_none(folder, tmp_path):
     broken.write_text("#!/nowhere\n")
     broken.chmod(0o700)
     for program in ("/not/there", str(bad), str(broken)):
-        with pytest.raises(HubError) as caught:
+        with refuses(Code.NO_TERMINAL):
             await open_terminal(TerminalCommand(("true",)), folder, [program])
-        assert caught.value.code is Code.NO_TERMINAL
 
 
 async def test_hubs_own_secrets_are_not_in_a_terminal(folder, terminal, monkeypatch, tmp_path):

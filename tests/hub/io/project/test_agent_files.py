@@ -7,19 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io.project import agent_files
 from hub.io.project.agent_files import orders
 from tests.faults.harness import git
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A repository without a commit."""
-    made = tmp_path / "project"
-    made.mkdir()
-    git(made, "init", "-q", "-b", "main")
-    return made
+from tests.refusals import refuses
 
 
 def put(root: Path, **files: str) -> None:
@@ -135,9 +127,8 @@ def test_a_huge_file_is_known_by_size_and_time(root: Path, monkeypatch: pytest.M
 def test_a_folder_with_too_many_files_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agent_files, "_MOST", 3)
     put(root, **{f".claude/{n}.json": "" for n in range(4)})
-    with pytest.raises(HubError) as refused:
+    with refuses(Code.TOO_LARGE):
         orders(root)
-    assert refused.value.code is Code.TOO_LARGE
 
 
 def test_a_repository_inside_is_known_by_its_commit(root: Path) -> None:
@@ -182,6 +173,5 @@ def test_the_variables_of_a_dotenv_count_and_nothing_else_of_it(root: Path) -> N
 
 
 def test_what_is_no_repository_is_said(tmp_path: Path) -> None:
-    with pytest.raises(HubError) as refused:
+    with refuses(Code.GIT_FAILED):
         orders(tmp_path)
-    assert refused.value.code is Code.GIT_FAILED

@@ -9,14 +9,18 @@ import sys
 import pytest
 
 from hub.errors import Code, HubError
-from hub.io.project.lock import ProjectLock, project_lock
+from hub.io.project.lock import project_lock
+from tests.refusals import refuses
 
 
 def test_second_holder_is_told_pid_and_port(tmp_path):
     """P1: exit 75 with pid and port of the first."""
-    with project_lock(tmp_path / "lock", port=4748), pytest.raises(HubError) as caught:
-        ProjectLock.acquire(tmp_path / "lock")
-    assert caught.value.code is Code.PROJECT_LOCKED
+    with (
+        project_lock(tmp_path / "lock", port=4748),
+        refuses(Code.PROJECT_LOCKED) as caught,
+        project_lock(tmp_path / "lock"),
+    ):
+        pass
     assert caught.value.exit_status == 75
     assert (caught.value.extra["pid"], caught.value.extra["port"]) == (os.getpid(), 4748)
     assert str(os.getpid()) in caught.value.detail
@@ -26,15 +30,14 @@ def test_second_holder_is_told_pid_and_port(tmp_path):
 def test_port_can_be_told_later(tmp_path):
     with project_lock(tmp_path / "lock") as lock:
         lock.tell(51234)
-        with pytest.raises(HubError) as caught:
-            ProjectLock.acquire(tmp_path / "lock")
+        with pytest.raises(HubError) as caught, project_lock(tmp_path / "lock"):
+            pass
     assert caught.value.extra["port"] == 51234
 
 
 def test_release_frees_and_the_file_stays(tmp_path):
-    lock = ProjectLock.acquire(tmp_path / "lock")
-    lock.release()
-    lock.release()
+    with project_lock(tmp_path / "lock"):
+        pass
     assert (tmp_path / "lock").exists()
     with project_lock(tmp_path / "lock"):
         pass
@@ -43,10 +46,10 @@ def test_release_frees_and_the_file_stays(tmp_path):
 _HOLD = """
 import sys, time
 from pathlib import Path
-from hub.io.project.lock import ProjectLock
-lock = ProjectLock.acquire(Path(sys.argv[1]), port=1)
-print("held", flush=True)
-sys.stdin.read()
+from hub.io.project.lock import project_lock
+with project_lock(Path(sys.argv[1]), port=1):
+    print("held", flush=True)
+    sys.stdin.read()
 """
 
 
@@ -55,10 +58,9 @@ def test_sigkill_frees_the_lock(tmp_path):
     path = tmp_path / "lock"
     argv = [sys.executable, "-c", _HOLD, str(path)]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
-        assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(HubError) as caught:
-            ProjectLock.acquire(path)
+        with pytest.raises(HubError) as caught, project_lock(path):
+            pass
         assert caught.value.extra["pid"] == holder.pid
         holder.kill()
         holder.wait()
@@ -68,9 +70,9 @@ def test_sigkill_frees_the_lock(tmp_path):
 
 def test_a_child_does_not_inherit_the_lock(tmp_path):
     """Security row 20: an agent that outlives the daemon must not hold its lock."""
-    lock = ProjectLock.acquire(tmp_path / "lock")
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, close_fds=False) as child:
-        lock.release()
+    with project_lock(tmp_path / "lock"):
+        child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, close_fds=False)
+    with child:
         with project_lock(tmp_path / "lock"):
             pass
         assert child.poll() is None
@@ -80,9 +82,8 @@ def test_planted_link_is_refused(tmp_path):
     """Security row 39 (CVE-2025-68146): a link in place of the lock file."""
     (tmp_path / "victim").write_text("precious")
     (tmp_path / "lock").symlink_to(tmp_path / "victim")
-    with pytest.raises(HubError) as caught:
-        ProjectLock.acquire(tmp_path / "lock")
-    assert caught.value.code is Code.NO_PERMISSION
+    with refuses(Code.NO_PERMISSION), project_lock(tmp_path / "lock"):
+        pass
     assert (tmp_path / "victim").read_text() == "precious"
 
 
@@ -91,6 +92,6 @@ def test_junk_in_the_file_never_hinders(tmp_path, junk):
     path = tmp_path / "lock"
     with project_lock(path):
         path.write_bytes(junk)
-        with pytest.raises(HubError) as caught:
-            ProjectLock.acquire(path)
+        with pytest.raises(HubError) as caught, project_lock(path):
+            pass
     assert caught.value.code is Code.PROJECT_LOCKED

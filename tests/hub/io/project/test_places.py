@@ -9,8 +9,9 @@ import subprocess
 
 import pytest
 
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io.project.places import Places, find_project, load_or_create_key, make_private_dir
+from tests.refusals import refuses
 
 
 @pytest.fixture
@@ -34,13 +35,9 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_ensure_makes_0700_whatever_the_umask_and_hides_hub_from_git(repo):
-    old = os.umask(0)
-    try:
-        Places(repo).ensure()
-        Places(repo).ensure()
-    finally:
-        os.umask(old)
+def test_ensure_makes_0700_whatever_the_umask_and_hides_hub_from_git(repo, open_umask):
+    Places(repo).ensure()
+    Places(repo).ensure()
     places = Places(repo)
     for path in (places.hub_dir, places.worktrees, places.run_dir, places.git_dir, places.adopted):
         assert mode(path) == 0o700
@@ -63,9 +60,8 @@ def test_hub_as_a_link_is_refused(repo, tmp_path, target):
     (tmp_path / "directory").mkdir()
     (tmp_path / "file").write_text("x")
     (repo / ".hub").symlink_to(tmp_path / target)
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NO_PERMISSION):
         Places(repo).ensure()
-    assert caught.value.code is Code.NO_PERMISSION
     assert os.listdir(tmp_path / "directory") == []
 
 
@@ -73,9 +69,8 @@ def test_hub_as_a_link_is_refused(repo, tmp_path, target):
 def test_another_users_directory_is_refused(tmp_path):
     (tmp_path / "theirs").mkdir()
     os.chown(tmp_path / "theirs", 12345, 12345)
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NO_PERMISSION):
         make_private_dir(tmp_path / "theirs")
-    assert caught.value.code is Code.NO_PERMISSION
 
 
 def test_exclude_of_a_linked_worktree_is_the_common_one(repo, tmp_path):
@@ -111,20 +106,17 @@ def test_a_users_own_worktree_is_its_own_project(repo, tmp_path):
 
 
 def test_no_repository_and_bare_repository(tmp_path):
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NOT_A_REPOSITORY):
         find_project(tmp_path)
-    assert caught.value.code is Code.NOT_A_REPOSITORY
     git(tmp_path, "init", "-q", "--bare", "bare")
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NOT_A_REPOSITORY):
         find_project(tmp_path / "bare")
-    assert caught.value.code is Code.NOT_A_REPOSITORY
 
 
 def test_git_missing(repo, monkeypatch):
     monkeypatch.setenv("PATH", str(repo))
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.GIT_MISSING):
         find_project(repo)
-    assert caught.value.code is Code.GIT_MISSING
 
 
 def test_environment_of_a_git_hook_does_not_mislead(repo, tmp_path, monkeypatch):
@@ -149,17 +141,15 @@ def test_signing_key_from_the_environment_is_for_contracts_only(repo, monkeypatc
     assert load_or_create_key("contract") == b"\xab" * 32
     assert load_or_create_key("audit") != b"\xab" * 32
     monkeypatch.setenv("HUB_SIGNING_KEY", "xyz")
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.CONFIG_INVALID):
         load_or_create_key("contract")
-    assert caught.value.code is Code.CONFIG_INVALID
 
 
 def test_a_key_others_can_read_is_refused(repo):
     load_or_create_key("audit")
     Places(repo).keys.joinpath("audit.key").chmod(0o644)
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NO_PERMISSION) as caught:
         load_or_create_key("audit")
-    assert caught.value.code is Code.NO_PERMISSION
     assert "chmod 600" in caught.value.hint
 
 
@@ -167,9 +157,8 @@ def test_a_damaged_key_is_not_replaced_silently(repo):
     """X12: a new key would make every older signature look forged."""
     load_or_create_key("audit")
     Places(repo).keys.joinpath("audit.key").write_text("short")
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.STATE_CORRUPT):
         load_or_create_key("audit")
-    assert caught.value.code is Code.STATE_CORRUPT
     assert Places(repo).keys.joinpath("audit.key").read_text() == "short"
 
 

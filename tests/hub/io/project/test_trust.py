@@ -12,21 +12,10 @@ from hub.api.tables import parse_toml
 from hub.errors import Code, HubError
 from hub.io.config.file import load, project_tables
 from hub.io.project.trust import Gate
-from tests.faults.harness import git
 
 CALM = parse_toml("[session]\nthreshold = 0.5\n")
 TABLES = parse_toml('[session]\nthreshold = 0.5\nverify = ["make test"]\n')
 WORSE = parse_toml('[session]\nthreshold = 0.7\nverify = ["evil"]\n')
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A repository with one commit."""
-    made = tmp_path / "project"
-    made.mkdir()
-    git(made, "init", "-q", "-b", "main")
-    git(made, "commit", "-q", "--allow-empty", "-m", "start")
-    return made
 
 
 @pytest.fixture

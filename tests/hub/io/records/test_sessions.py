@@ -18,10 +18,11 @@ from hub.domain.handoff import State
 from hub.domain.retry import Wait
 from hub.domain.routing import Target
 from hub.domain.session import Attempt, ErrorNote, Handoff, OnLimit, SessionRecord, SessionState
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io.project.places import Places
 from hub.io.records.sessions import FORM, found, meant, session_store
 from hub.io.records.store import Corruption, RecordCorrupt, _crc
+from tests.refusals import refuses
 
 OLD = Path(__file__).parent / "old_sessions"
 FULL = SessionRecord(
@@ -232,23 +233,20 @@ def test_whom_an_id_means(places):
     assert meant(places, "").session_id == "s-a2", "the only one that is active"
     assert meant(places, "s-b").session_id == "s-b1"
     for part, code in (("s-a", Code.WHICH_SESSION), ("s-c", Code.NOT_FOUND)):
-        with pytest.raises(HubError) as caught:
+        with refuses(code):
             meant(places, part)
-        assert caught.value.code is code
     put(places.of("s-a2"), "s-a2", "failed", "2026-01-02")
     assert meant(places, "").session_id == "s-b1", "the newest"
 
 
 def test_without_a_record_there_is_no_session(places):
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NO_ACTIVE_SESSION):
         meant(places, "")
-    assert caught.value.code is Code.NO_ACTIVE_SESSION
 
 
 def test_the_one_record_there_is_says_what_ails_it(places):
     places.hub_dir.mkdir(mode=0o700)
     for data, code in ((b"{}", Code.STATE_CORRUPT), (FORM.encode(FULL), Code.NOT_SEALED)):
         places.fsm.write_bytes(data)
-        with pytest.raises(HubError) as caught:
+        with refuses(code):
             meant(places, "")
-        assert caught.value.code is code

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import attrs
@@ -21,6 +23,7 @@ from hub.io.runner.view import (
     RunEnd,
     RunEnded,
     RunnerStatus,
+    SpoolReader,
     WriteTaken,
     inspect,
 )
@@ -96,6 +99,16 @@ class Heard:
         return self.of(RunEnd)[-1]
 
 
+@asynccontextmanager
+async def attached(run_dir: Path, launch: AgentLaunch | None = None) -> AsyncIterator[RunnerClient]:
+    """A client that has attached from the first byte; with a launch, to a runner that is started for it."""
+    if launch is not None:
+        assert await spawn_runner(run_dir, launch)
+    async with RunnerClient(run_dir) as client:
+        await client.attach()
+        yield client
+
+
 async def listen(client: RunnerClient, until: Callable[[Heard], bool] = lambda _: False) -> Heard:
     """Read until the condition holds, or to the verdict."""
     heard = Heard()
@@ -115,9 +128,7 @@ async def lines(client: RunnerClient, count: int) -> list[str]:
 
 async def run_to_end(run_dir: Path, launch: AgentLaunch) -> Heard:
     """Start, and read everything."""
-    assert await spawn_runner(run_dir, launch)
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, launch) as client:
         heard = await listen(client)
         await client.detach()
     return heard
@@ -134,6 +145,12 @@ async def verdict_written(run_dir: Path) -> RunEnded:
 def claim_of(run_dir: Path) -> dict[str, int]:
     """The numbers of a runner and its guardian."""
     return json.loads((run_dir / "claim").read_text())
+
+
+def spooled(run_dir: Path) -> list[Output | ErrorOutput]:
+    """All that a dead runner has left of what its agent said."""
+    with contextlib.closing(SpoolReader(run_dir, 0, 0)) as spool:
+        return [chunk for chunks in iter(spool.next, []) for chunk in chunks]
 
 
 def told_at_the_end(run_dir: Path) -> dict:

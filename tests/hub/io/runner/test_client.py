@@ -20,10 +20,11 @@ from hub.io.runner import client as child
 from hub.io.runner import proc
 from hub.io.runner import wire as runner_wire
 from hub.io.runner.client import RunnerClient, RunnerLost, spawn_runner
-from hub.io.runner.launch import StdinMode, StopGraces
+from hub.io.runner.launch import StopGraces
 from hub.io.runner.view import Dead, Output, RunEnd, RunEnded, RunnerStatus, Running, inspect
 from tests.hub.io.runner.kit import (
     DAEMON,
+    attached,
     claim_of,
     gone,
     lines,
@@ -42,7 +43,7 @@ COUNT = "import os, time\nn = 0\nwhile True:\n    os.write(1, b'%08d\\n' % n); n
 
 
 def pipe(text: str, **fields: object):
-    return script(text, stdin=StdinMode.PIPE, **fields)
+    return script(text, stdin="pipe", **fields)
 
 
 # --- replay -------------------------------------------------------------------------------------------
@@ -51,9 +52,7 @@ def pipe(text: str, **fields: object):
 @pytest.mark.parametrize("taken", [0, 1, 1000, 4096])
 async def test_a_daemon_that_comes_back_gets_every_byte_once(run_dir, taken):
     """From the offset it has taken, byte-exact, into the live stream."""
-    await spawn_runner(run_dir, script(COUNT))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, script(COUNT)) as client:
         first = (await listen(client, lambda heard: len(heard.stdout) >= 4096)).stdout
     async with RunnerClient(run_dir) as client:
         hello = await client.attach(from_offset=taken)
@@ -112,8 +111,7 @@ async def test_a_verdict_that_was_not_collected_waits_for_the_next_daemon(run_di
     """A daemon that dies behind the last byte loses nothing."""
     await spawn_runner(run_dir, script("print('x')", linger=30.0))
     await verdict_written(run_dir)
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir) as client:
         assert (await listen(client)).stdout == b"x\n"
     claim = claim_of(run_dir)
     await ends(claim["pid"])
@@ -125,8 +123,7 @@ async def test_a_slow_daemon_costs_the_runner_no_memory(run_dir):
     await spawn_runner(run_dir, script(text + "os.write(2, b'done'); import time; time.sleep(1000)"))
     pid = claim_of(run_dir)["pid"]
     before = _rss(pid)
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir) as client:
         await changed(run_dir, lambda: (run_dir / "stderr.spool").read_bytes() == b"done")
         assert _rss(pid) - before < 20 * 1024 * 1024
         await client.stop()
@@ -158,9 +155,7 @@ async def test_a_second_daemon_displaces_the_first(run_dir):
 
 async def test_a_connection_that_does_not_attach_disturbs_nobody(run_dir):
     """Only ATTACH displaces; orders without it end the connection."""
-    await spawn_runner(run_dir, pipe(ECHO))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, pipe(ECHO)) as client:
         for message in (
             runner_wire.encode(runner_wire.STOP),
             b"\xff" * 64,
@@ -179,8 +174,7 @@ async def test_many_idle_connections_do_not_shut_the_daemon_out(run_dir):
     idle: list[socket.socket] = []
     for _ in range(40):
         assert _joins(run_dir, idle)
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir) as client:
         assert await lines(client, 1) == ["up"]
     for one in idle:
         one.close()
@@ -221,8 +215,7 @@ async def test_a_full_queue_is_waited_for_and_not_taken_for_a_connection(run_dir
         os.kill(runner, signal.SIGCONT)
         for one in queue:
             one.close()
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir) as client:
         assert await lines(client, 1) == ["up"]
 
 
@@ -236,14 +229,11 @@ async def test_connecting_where_no_runner_is_says_so(run_dir):
 
 async def test_each_key_is_written_once(run_dir):
     """The daemon sends everything again after a crash; the agent sees it once."""
-    await spawn_runner(run_dir, pipe(ECHO))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, pipe(ECHO)) as client:
         for key in ("a", "b", "a"):
             await client.write(key, key.encode() + b"\n")
         await listen(client, lambda heard: len(heard.taken) == 3)
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir) as client:
         for key in ("a", "b", "c"):
             await client.write(key, key.encode() + b"\n")
         await client.close_stdin()
@@ -255,9 +245,7 @@ async def test_each_key_is_written_once(run_dir):
 
 
 async def test_a_write_to_an_agent_without_input_is_refused_and_not_taken(run_dir):
-    await spawn_runner(run_dir, script("print('up'); import time; time.sleep(1000)"))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, script("print('up'); import time; time.sleep(1000)")) as client:
         await client.write("k", b"x")
         heard = await listen(client, lambda heard: heard.taken)
     assert heard.taken == [("k", "closed")]
@@ -266,9 +254,7 @@ async def test_a_write_to_an_agent_without_input_is_refused_and_not_taken(run_di
 
 async def test_an_agent_that_does_not_read_blocks_nothing_else(run_dir):
     """64 MiB wait for it at most, and the stop goes through."""
-    await spawn_runner(run_dir, pipe("print('up'); import time; time.sleep(1000)"))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, pipe("print('up'); import time; time.sleep(1000)")) as client:
         for n in range(9):
             await client.write(f"k{n}", b"x" * (8 << 20))
         heard = await listen(client, lambda heard: len(heard.taken) == 9)
@@ -280,9 +266,7 @@ async def test_an_agent_that_does_not_read_blocks_nothing_else(run_dir):
 async def test_a_large_write_arrives_whole(run_dir):
     text = "import sys, hashlib; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())"
     data = os.urandom(3_000_000)
-    await spawn_runner(run_dir, pipe(text))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, pipe(text)) as client:
         await client.write("k", data)
         await client.close_stdin()
         heard = await listen(client)
@@ -292,9 +276,9 @@ async def test_a_large_write_arrives_whole(run_dir):
 
 
 async def test_an_agent_that_closed_its_input_refuses_later_writes(run_dir):
-    await spawn_runner(run_dir, pipe("import os, time; os.close(0); print('up'); time.sleep(1000)"))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(
+        run_dir, pipe("import os, time; os.close(0); print('up'); time.sleep(1000)")
+    ) as client:
         await lines(client, 1)
         await client.write("a", b"x")
         await listen(client, lambda heard: heard.taken)
@@ -315,9 +299,7 @@ RECORDER = (
 
 
 async def stopped(run_dir: Path, graces: StopGraces | None, text: str = RECORDER):
-    await spawn_runner(run_dir, script(text))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, script(text)) as client:
         first = await lines(client, 1)
         await client.stop(graces, "handoff")
         heard = await listen(client)
@@ -357,9 +339,7 @@ async def test_an_agent_that_stops_in_order_keeps_its_exit_code_and_last_words(r
 
 
 async def test_a_shorter_stop_overtakes_a_longer_one(run_dir):
-    await spawn_runner(run_dir, script(RECORDER))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, script(RECORDER)) as client:
         await lines(client, 1)
         await client.stop(StopGraces(600, 600, 600), "handoff")
         assert await lines(client, 1) == ["SIGINT"]
@@ -408,9 +388,7 @@ def _state(pid: int) -> str:
 async def test_a_paused_agent_is_continued_to_be_stopped_in_order(run_dir):
     """A stopped process cannot act on SIGINT: the ladder would always end in SIGKILL."""
     text = "import time\nprint('up')\ntry: time.sleep(1000)\nexcept KeyboardInterrupt: print('saved')"
-    await spawn_runner(run_dir, script(text))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, script(text)) as client:
         await lines(client, 1)
         await client.pause()
         await listen(client, lambda heard: any(one.paused for one in heard.statuses))
@@ -428,9 +406,7 @@ async def test_a_paused_agent_is_continued_to_be_stopped_in_order(run_dir):
 async def test_without_a_daemon_the_agent_is_stopped_in_order_after_the_grace(run_dir, grace, way):
     """`orphanGrace`, 0 = at once; the verdict is left in the spool and the runner leaves."""
     text = "import time\nprint('up')\ntry: time.sleep(1000)\nexcept KeyboardInterrupt: print('in order')"
-    await spawn_runner(run_dir, script(text, orphan_grace=grace, linger=1000.0))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, script(text, orphan_grace=grace, linger=1000.0)) as client:
         await lines(client, 1)
         if way == "detach":
             await client.detach()
@@ -470,8 +446,7 @@ async def test_a_verdict_that_cannot_be_written_is_told_and_ends_the_runner(run_
 async def test_a_daemon_that_comes_back_in_time_ends_the_grace(run_dir):
     await spawn_runner(run_dir, pipe(ECHO, orphan_grace=0.3))
     for _ in range(2):
-        async with RunnerClient(run_dir) as client:
-            await client.attach()
+        async with attached(run_dir) as client:
             with trio.move_on_after(0.4):
                 await listen(client)
             await client.write("k", b"x\n")
@@ -483,8 +458,7 @@ async def test_a_cancelled_read_loses_nothing(run_dir):
     """T1: a message is either in the hand of the caller or still in the client."""
     await spawn_runner(run_dir, script(COUNT))
     got = b""
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir) as client:
         while len(got) < 3000:
             with trio.move_on_after(0.001):
                 async for message in client:
@@ -504,8 +478,7 @@ async def test_a_write_that_was_cut_off_spoils_the_connection_and_not_the_agent(
     """Half a message would be completed by the next one: the daemon must attach anew instead."""
     await spawn_runner(run_dir, pipe(ECHO))
     runner = claim_of(run_dir)["pid"]
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir) as client:
         os.kill(runner, signal.SIGSTOP)
         try:
             with trio.move_on_after(0.1):
@@ -514,8 +487,7 @@ async def test_a_write_that_was_cut_off_spoils_the_connection_and_not_the_agent(
             os.kill(runner, signal.SIGCONT)
         with pytest.raises(RunnerLost):
             await client.write("after", b"x\n")
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir) as client:
         await client.write("after", b"hi\n")
         assert await lines(client, 2) == ["up", "got hi"]
 

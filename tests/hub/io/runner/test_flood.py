@@ -6,10 +6,10 @@ import os
 import resource
 from pathlib import Path
 
-from hub.io.runner.client import RunnerClient, spawn_runner
+from hub.io.runner.client import spawn_runner
 from hub.io.runner.framing import HEAD, LineFramer
 from hub.io.runner.view import Output
-from tests.hub.io.runner.kit import claim_of, script
+from tests.hub.io.runner.kit import attached, claim_of, script
 
 SIZE = int(os.environ.get("HUB_TEST_LINE_MIB", "200")) << 20
 """The gigabyte of the requirement with HUB_TEST_LINE_MIB=1024; less in a normal run, for the time."""
@@ -25,8 +25,7 @@ async def test_a_huge_line_costs_neither_side_memory_and_framing_stays_in_step(r
     pid = claim_of(run_dir)["pid"]
     framer, lines = LineFramer(), []
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir) as client:
         async for message in client:
             if isinstance(message, Output):
                 lines += framer.feed(message.data, message.offset)

@@ -12,22 +12,25 @@ from pathlib import Path
 import pytest
 import trio
 
-from hub.errors import Code, HubError
+from hub.errors import Code
 from hub.io.runner import launcher
-from hub.io.runner.client import RunnerClient, spawn_runner
-from hub.io.runner.launch import AgentLaunch, StdinMode
+from hub.io.runner.client import spawn_runner
+from hub.io.runner.launch import AgentLaunch
 from hub.io.runner.launcher import make_ready
-from hub.io.runner.view import NeverClaimed, RunEnded, inspect, read_spool
+from hub.io.runner.view import NeverClaimed, RunEnded, inspect
 from tests.hub.io.runner.kit import (
     DAEMON,
+    attached,
     claim_of,
     gone,
     lines,
     listen,
     run_to_end,
     script,
+    spooled,
     told_at_the_end,
 )
+from tests.refusals import refuses
 from tests.waiting import ends
 
 
@@ -69,9 +72,7 @@ def test_an_ended_runner_does_not_stay_for_a_daemon_that_reads_its_files():
 
 
 async def test_an_agent_killed_from_outside_is_told_by_its_signal(run_dir):
-    await spawn_runner(run_dir, script("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, script("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")) as client:
         verdict = (await listen(client)).verdict
     assert (verdict.code, verdict.signal, verdict.asked) == (None, signal.SIGKILL, False)
 
@@ -95,19 +96,12 @@ async def test_a_failed_exec_is_told_with_its_errno(run_dir, argv, cwd, errno_na
     assert heard.stdout == b""
 
 
-async def test_the_agent_gets_exactly_its_environment_and_three_descriptors(run_dir, monkeypatch):
+async def test_the_agent_gets_exactly_its_environment_and_three_descriptors(run_dir, leak):
     """Nothing of the daemon's environment or open files reaches the agent."""
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "leak")
-    monkeypatch.setenv("HUB_SIGNING_KEY", "leak")
-    leak = os.open("/etc/passwd", os.O_RDONLY)
-    os.set_inheritable(leak, True)
-    try:
-        only = {"ONLY": "this", "LC_ALL": "C.UTF-8"}  # without a locale the agent's own Python would add one
-        # listdir opens one descriptor itself: it is the highest, and gone when the names are read.
-        text = "import os, json; print(json.dumps([dict(os.environ), sorted(map(int, os.listdir('/proc/self/fd')))[:-1]]))"
-        heard = await run_to_end(run_dir, script(text, env=only))
-    finally:
-        os.close(leak)
+    only = {"ONLY": "this", "LC_ALL": "C.UTF-8"}  # without a locale the agent's own Python would add one
+    # listdir opens one descriptor itself: it is the highest, and gone when the names are read.
+    text = "import os, json; print(json.dumps([dict(os.environ), sorted(map(int, os.listdir('/proc/self/fd')))[:-1]]))"
+    heard = await run_to_end(run_dir, script(text, env=only))
     environment, descriptors = json.loads(heard.stdout)
     assert environment == {**only, "HUB_RUN_ID": run_dir.name}
     assert descriptors == [0, 1, 2]
@@ -140,18 +134,12 @@ async def test_the_keys_in_the_launch_file_are_gone_before_the_agent_runs(run_di
             assert b"sk-secret" not in file.read_bytes()
 
 
-async def test_all_files_are_private_even_under_umask_000(run_dir):
+async def test_all_files_are_private_even_under_umask_000(run_dir, open_umask):
     """Prompts and keys are in them: 0600, whatever mask the daemon was started with."""
-    before = os.umask(0)
-    try:
-        await spawn_runner(run_dir, script("input()", stdin=StdinMode.PIPE, files={"prompt.md": b"x"}))
-        async with RunnerClient(run_dir) as client:
-            await client.attach()
-            await client.write("k", b"\n")
-            assert stat.S_IMODE((run_dir / "control.sock").stat().st_mode) == 0o600
-            await listen(client)
-    finally:
-        os.umask(before)
+    async with attached(run_dir, script("input()", stdin="pipe", files={"prompt.md": b"x"})) as client:
+        await client.write("k", b"\n")
+        assert stat.S_IMODE((run_dir / "control.sock").stat().st_mode) == 0o600
+        await listen(client)
     assert stat.S_IMODE(run_dir.stat().st_mode) == 0o700
     # The socket goes when the runner does, which may be now.
     modes = {
@@ -237,25 +225,22 @@ async def test_a_flood_that_ignores_the_stop_stays_within_the_quota_and_its_head
 
 @pytest.mark.parametrize("name", ["Upper", "", "-x", "a" * 65])
 async def test_a_run_directory_must_be_named_like_an_id(tmp_path, name):
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.INVALID):
         await spawn_runner(tmp_path / name if name else Path("/"), script("pass"))
-    assert caught.value.code == Code.INVALID
 
 
 @pytest.mark.parametrize("name", ["claim", "../x", ".hidden", "verdict.json"])
 async def test_a_file_of_the_agent_cannot_pose_as_one_of_the_runner(run_dir, name):
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.INVALID):
         await spawn_runner(run_dir, script("pass", files={name: b""}))
-    assert caught.value.code == Code.INVALID
     assert not run_dir.exists()
 
 
 async def test_a_run_directory_others_can_enter_is_refused(run_dir):
     run_dir.mkdir(0o755)
     run_dir.chmod(0o755)
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.DISPATCH_FAILED) as caught:
         await spawn_runner(run_dir, script("pass"))
-    assert caught.value.code == Code.DISPATCH_FAILED
     assert "0700" in caught.value.detail
 
 
@@ -263,17 +248,14 @@ async def test_a_second_replay_equals_the_first(run_dir):
     """Order of the two streams, offsets and times are those of the first play."""
     text = "import os\nfor n in range(40): os.write(1 + n % 2, b'%d\\n' % n)"
     first = await run_to_end(run_dir, script(text))
-    async with read_spool(run_dir) as chunks:
-        again = [chunk async for chunk in chunks]
+    again = spooled(run_dir)
     flat = [(type(one), one.offset, one.data, one.at) for one in first.messages if hasattr(one, "offset")]
     assert [(type(one), one.offset, one.data, one.at) for one in again] == flat
 
 
 async def test_lines_helper_sees_output_while_the_agent_lives(run_dir):
     """Output is forwarded when it comes, not at the end."""
-    await spawn_runner(run_dir, script("print('up'); input()", stdin=StdinMode.PIPE))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, script("print('up'); input()", stdin="pipe")) as client:
         assert await lines(client, 1) == ["up"]
         await client.close_stdin()
         assert (await listen(client)).verdict.code == 1

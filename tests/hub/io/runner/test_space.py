@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from hub.errors import Code, HubError
-from hub.io.runner.client import RunnerClient, spawn_runner
-from hub.io.runner.launch import StdinMode
+from hub.errors import Code
+from hub.io.runner.client import spawn_runner
 from hub.io.runner.view import NeverClaimed, RunEnded, inspect
-from tests.hub.io.runner.kit import lines, listen, script, verdict_written
+from tests.hub.io.runner.kit import attached, lines, listen, script, verdict_written
+from tests.refusals import refuses
 
 
 @pytest.fixture
@@ -56,9 +56,7 @@ FLOOD = "import os\nfor n in range(3000): os.write(1, b'%099d\\n' % n)\nfor n in
 
 async def test_a_full_disk_holds_the_agent_back_until_there_is_space(full):
     run_dir, ballast = full
-    await spawn_runner(run_dir, script(FLOOD))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, script(FLOOD)) as client:
         before = await listen(client, lambda heard: any(one.no_space for one in heard.statuses))
         # A quick agent has ended by now, and what it wrote waits in its pipe: no verdict before that is on record.
         assert not (run_dir / "verdict.json").exists()
@@ -73,9 +71,7 @@ async def test_a_full_disk_holds_the_agent_back_until_there_is_space(full):
 async def test_a_verdict_waits_for_space_rather_than_being_lost(full):
     """The agent ends while the disk is full to the last page: nobody is told before it is on record."""
     run_dir, ballast = full
-    await spawn_runner(run_dir, script("print('up')\ninput()", stdin=StdinMode.PIPE))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, script("print('up')\ninput()", stdin="pipe")) as client:
         await lines(client, 1)
         fill(ballast)
         await client.close_stdin()
@@ -91,9 +87,7 @@ async def test_a_verdict_waits_for_space_rather_than_being_lost(full):
 async def test_a_write_that_cannot_be_recorded_is_refused_and_may_be_sent_again(full):
     """A key is taken only when it is on record: the agent has not seen the bytes."""
     run_dir, ballast = full
-    await spawn_runner(run_dir, script("print('up')\nprint(input())", stdin=StdinMode.PIPE))
-    async with RunnerClient(run_dir) as client:
-        await client.attach()
+    async with attached(run_dir, script("print('up')\nprint(input())", stdin="pipe")) as client:
         await lines(client, 1)
         fill(ballast)
         await client.write("k", b"hello\n")
@@ -113,9 +107,8 @@ async def test_without_space_for_the_claim_nothing_is_started(small_disk):
     run_dir.mkdir(0o700)
     ballast = small_disk / "ballast"
     fill(ballast)
-    with pytest.raises(HubError) as caught:
+    with refuses(Code.NO_SPACE) as caught:
         await spawn_runner(run_dir, script("pass"))
-    assert caught.value.code == Code.NO_SPACE
     assert "No space left" in caught.value.detail
     assert inspect(run_dir) == NeverClaimed()
     assert list(run_dir.iterdir()) == []

@@ -71,7 +71,6 @@ class AcpSuite:
         assert (run.outcome.ending, run.outcome.text) == (Ending.DONE, "All done.")
         assert "/help me" in models.mains("key")[0].text
         assert (repo / "a" / "hello.txt").read_text() == "hi\n"
-        assert run.exit is not None
         assert run.exit.code == 0
         assert (run.unknown, run.stream.tools_in_flight) == (0, 0)
         write, shell = run.of(EventType.TOOL_USE)
@@ -91,7 +90,6 @@ class AcpSuite:
     def test_a_limit_is_told(self, provider, models, assign, env):
         models.script("key", WORK, Turn.limit())
         run = drive(provider, assign(), env, timeout=PATIENCE)
-        assert run.outcome.failure is not None
         assert run.outcome.failure.kind is FailureClass.USAGE_LIMIT
 
     @pytest.mark.parametrize(
@@ -107,12 +105,10 @@ class AcpSuite:
         models.script("key", *turns)
         run = drive(provider, assign(), env, timeout=PATIENCE)
         assert run.outcome.ending is Ending.FAILED
-        assert run.outcome.failure is not None
         assert run.outcome.failure.kind is kind
 
     def test_no_login_is_told_before_any_prompt(self, provider, models, assign, env):
         run = drive(provider, assign(key="", base_url="", options={"env": {}}), env, timeout=PATIENCE)
-        assert run.outcome.failure is not None
         assert run.outcome.failure.kind is FailureClass.AUTH
         assert not models.mains()
 
@@ -126,7 +122,6 @@ class AcpSuite:
         run = drive(provider, assign(), env, on_line=act, timeout=PATIENCE)
         assert run.outcome.ending is Ending.INTERRUPTED
         assert run.of(EventType.TEXT)[0].content.startswith("chunk0 chunk1")
-        assert run.exit is not None
         assert run.exit.code == 0
 
     def test_an_interrupted_tool_leaves_nothing_running(self, provider, models, repo, assign, env):

@@ -252,13 +252,11 @@ def test_environment_of_an_account_is_its_env_file():
 )
 def test_words_then_the_exceptions_name(line, kind):
     trouble = failures.trouble(line)
-    assert trouble is not None
     assert trouble.failure(NOW).kind is kind
 
 
 def test_a_reset_is_read_where_the_words_tell_it():
     trouble = failures.trouble("litellm.RateLimitError: usage limit reached. Please try again in 2h.")
-    assert trouble is not None
     assert trouble.failure(NOW).resets_at == pytest.approx(NOW + 7200, abs=60)
 
 

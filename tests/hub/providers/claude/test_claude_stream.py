@@ -175,7 +175,6 @@ class TestTraps:
 
     def test_a_subscriptions_limit_has_window_and_reset(self):
         failure = fold_run("claude-oauth/limit").outcome.failure
-        assert failure is not None
         assert (failure.window, failure.resets_at) == ("five_hour", 1795236877)
 
     def test_a_rejection_is_believed_when_the_process_dies_before_its_result(self):
@@ -185,19 +184,16 @@ class TestTraps:
             if b'"type": "result"' not in raw and b"synthetic" not in raw
         ]
         failure = fold(lines, ProcessExit(None, 9)).outcome.failure
-        assert failure is not None
         assert failure.kind is FailureClass.USAGE_LIMIT
         assert failure.resets_at == 1795236877
 
     def test_a_rejection_that_overage_pays_for_is_none(self):
         info = {"status": "rejected", "resetsAt": 5, "rateLimitType": "five_hour", "isUsingOverage": True}
         folded = fold([line(type="rate_limit_event", rate_limit_info=info)], ProcessExit(1))
-        assert folded.outcome.failure is not None
         assert folded.outcome.failure.kind is FailureClass.CRASH
 
     def test_an_api_keys_limit_is_known_by_status_and_text_and_has_no_reset(self):
         failure = fold_run("claude/limit_now").outcome.failure
-        assert failure is not None
         assert failure.resets_at is None
 
     def test_quota_windows_are_per_mille(self):

@@ -16,5 +16,4 @@ class TestQwen(AcpSuite):
     def test_a_refusal_before_any_work_is_told_in_other_words(self, provider, models, assign, env):
         models.script("key", Turn.refusal())
         run = drive(provider, assign(), env, timeout=PATIENCE)
-        assert run.outcome.failure is not None
         assert run.outcome.failure.kind is FailureClass.REFUSAL

@@ -10,7 +10,7 @@ from hub.api.sessions import Session
 from hub.web.page.board import grouped
 from tests.faults.harness import Project
 from tests.hub.web.fake import SESSION
-from tests.waiting import PATIENCE, Gate
+from tests.waiting import PATIENCE
 
 SOON = PATIENCE * 1000
 
@@ -33,28 +33,6 @@ def test_who_needs_somebody_comes_first():
         ("Waiting for its turn", ["s-queued"]),
         ("Done", ["s-done"]),
     ]
-
-
-@pytest.mark.browser
-def test_the_board_follows_a_session_without_a_reload(made: Project, tab: Page):
-    """Started on the page, seen to work, seen to end: no reload in between."""
-    with Gate(made.root.parent / "gate") as gate:
-        made.script("demo-first", {"run": gate.command}, {"say": "all done"})
-        made.configure()
-        made.start()
-        tab.goto(f"http://127.0.0.1:{made.port}/")
-        tab.evaluate("() => { document.documentElement.dataset.same = 'yes' }")
-        tab.get_by_label("Task").fill("Write <b>nothing</b>.")
-        tab.get_by_role("button", name="Run").click()
-        tab.wait_for_url("**/session/s-*", timeout=SOON)
-        tab.goto(f"http://127.0.0.1:{made.port}/")
-        card = tab.locator("#sessions .card")
-        expect(card).to_contain_text("Write <b>nothing</b>.", timeout=SOON)
-        expect(card).to_contain_text("running", timeout=SOON)
-        tab.evaluate("() => { document.documentElement.dataset.same = 'yes' }")
-        gate.open()
-        expect(card.locator(".chip.completed")).to_be_visible(timeout=SOON)
-        assert tab.evaluate("() => document.documentElement.dataset.same") == "yes"
 
 
 @pytest.mark.browser

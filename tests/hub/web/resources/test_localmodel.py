@@ -12,10 +12,11 @@ import pytest
 import trio
 
 from hub.client.quick import Api
-from hub.errors import Code, HubError
+from hub.errors import Code
 from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 from tests.ollama import serving
+from tests.refusals import refusal
 
 
 @pytest.fixture
@@ -41,12 +42,6 @@ async def post(api: Api, path: str, **body: str) -> Any:
     return await trio.to_thread.run_sync(partial(api.post, path, body))
 
 
-async def refused(call: Any) -> HubError:
-    with pytest.raises(HubError) as caught:
-        await call
-    return caught.value
-
-
 async def test_local_models_from_the_list_to_the_launch(made, monkeypatch, tmp_path):
     """`models?baseUrl`, `pull {baseUrl, tag}` with its progress in the event log, `launch {provider, model}`."""
     async with serving() as ollama, daemon_of(made, monkeypatch) as live:
@@ -66,7 +61,7 @@ async def test_local_models_from_the_list_to_the_launch(made, monkeypatch, tmp_p
         assert {event["tag"] for event in told} == {"system"}
         assert (ollama.asked[-1][:2], ollama.asked[-1][3]["model"]) == (("POST", "/api/pull"), "llava:7b")
 
-        headless = await refused(post(api, "/api/localmodel/launch", provider="claude", model="llava:7b"))
+        headless = await refusal(post(api, "/api/localmodel/launch", provider="claude", model="llava:7b"))
         assert (headless.code, headless.status) == (Code.NO_TERMINAL, 409)
         assert headless.extra["command"] == f"{tmp_path}/bin/ollama launch claude --model llava:7b"
 
@@ -88,6 +83,6 @@ async def test_what_is_no_order_is_refused_before_anybody_is_asked(made, monkeyp
             ("launch", {"provider": "gemini", "model": "llava"}),
             ("launch", {"provider": "nobody", "model": "llava"}),
         ]:
-            error = await refused(post(api, f"/api/localmodel/{path}", **body))
+            error = await refusal(post(api, f"/api/localmodel/{path}", **body))
             assert error.status in (404, 422), (body, error)
         assert ollama.asked == []

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from hub.errors import Code, HubError
 from hub.messages import PatchProvider
+from tests.faults.harness import project
+from tests.hub.actors.daemon import daemon_of
 from tests.hub.web.fake import Server
 from tests.hub.web.wire import ask
 
@@ -94,3 +97,34 @@ async def test_a_model_that_is_an_option_is_refused_with_a_word(server: Server):
     assert "an agent would take it for an option" in reply.json["detail"]
     assert reply.json["hint"]
     assert server.actors.calls == []
+
+
+@pytest.fixture
+def made(tmp_path):
+    with project(tmp_path) as found:
+        found.script("demo-first", {"ask": "go on?"}, {"done": "ok"})
+        found.configure()
+        yield found
+
+
+async def test_a_switch_during_a_session_is_used_at_the_handoff(made, monkeypatch):
+    """And the account the agent has cannot be forgotten meanwhile; afterwards it can."""
+    async with daemon_of(made, monkeypatch) as live:
+        for label in ("a", "b"):
+            await live.post("/api/providers/account/add", {"provider": "demo-first", "label": label})
+        await live.post("/api/providers/account", {"provider": "demo-first", "label": "a"})
+        await live.post("/api/run", {"task": "write", "provider": "demo-first", "verify": []})
+        status = await live.until(lambda s: s["needsInput"], "the agent asks")
+        assert status["account"] == "a"
+        await live.post("/api/providers/account", {"provider": "demo-first", "label": "b"})
+        with pytest.raises(HubError) as caught:
+            await live.post("/api/providers/account/remove", {"provider": "demo-first", "label": "a"})
+        assert caught.value.code is Code.ACCOUNT_IN_USE
+        await live.post("/api/handoff")
+        status = await live.until(lambda s: s["handoffsDone"] == 1 and s["needsInput"], "the next one asks")
+        assert (status["activeProvider"], status["account"]) == ("demo-first", "b")
+        await live.post("/api/providers/account/remove", {"provider": "demo-first", "label": "a"})
+        await live.post("/api/session/stop")
+        await live.post("/api/providers/account/remove", {"provider": "demo-first", "label": "b"})
+        (entry,) = [e for e in await live.get("/api/config/providers") if e["name"] == "demo-first"]
+        assert [a["label"] for a in entry["accounts"]] == ["default"]

@@ -1,0 +1,117 @@
+"""A shell's command line cut into its commands and their words, the way a shell cuts it.
+
+Owns: where a word, a redirection and a command end, and what braces make of a command.
+Must not: know a program, or what a word means.
+Tests: tests/hub/domain/permission/test_commandline.py
+
+Where a line cannot be read (a quote that is not closed) its raw pieces are taken.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import product
+from math import prod
+
+from hub.domain.permission.shellword import HOLE, braced
+
+_JOINTS = ";&|()\n`"
+_ROUNDS = 64
+"""Commands that a line with braces is taken for."""
+_MOST = 2_000
+"""Words that are looked at; a longer line is nothing anybody wrote."""
+_DUPLICATED = re.compile(r"(?<!\S)\d?[<>]&\d|(?<!\S)(?:\d+|\{\w+\})(?=[<>])")
+"""`2>&1` begins no command, and neither `2>file` nor `{fd}>file` has a word before the sign."""
+ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
+_LOCAL = re.compile(r"(?<!\\)\$(?=['\"])")
+_BRACE = frozenset({"{"})
+"""Behind it a command begins, whatever stands before: `function f { rm x; }`."""
+_REDIRECTIONS = frozenset({"<", ">", ">>", "<<", "<<<", "<>", ">|", "&>", "&>>", ">&", "<&"})
+_SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"})
+_KEYWORDS = frozenset(
+    [
+     "!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "for", "select", "case",
+     "esac", "in", "function", "coproc", "and", "or", "not", "begin", "end", "noglob", "nocorrect", "-"
+    ]
+)  # fmt: skip
+
+
+def cut(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
+    """(words, redirections, assignments) of each command; what ends it is dropped. Of too many the rest is a hole."""
+    for number, found in enumerate(_every(line)):
+        if number == _MOST:
+            yield [HOLE], [HOLE], []
+            return
+        yield found
+
+
+def written(line: str) -> list[str]:
+    """The files that a redirection of the line writes, but for those in which nothing stays."""
+    found, before = [], ""
+    for token, joint in _tokens(line):
+        if not joint and ">" in before and token not in _SINKS:
+            found.append(token)
+        before = token if joint else ""
+    return found
+
+
+def _every(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
+    words: list[str] = []
+    files: list[str] = []
+    target = False
+    for token, joint in _tokens(line):
+        if not joint and token not in _BRACE:
+            (files if target else words).append(token)
+            target = False
+        elif token in _REDIRECTIONS:
+            target = True
+        else:
+            yield from _both(words, files)
+            words, files, target = [], [], False
+    yield from _both(words, files)
+
+
+def _both(words: list[str], files: list[str]) -> Iterator[tuple[list[str], list[str], list[str]]]:
+    """A command as it stands and, where it has braces, with what they stand for; nothing of an empty one."""
+    if not words and not files:
+        return
+    bare = _bare(words)
+    leading = words[: len(words) - len(bare)]
+    yield bare, files, leading
+    if any("{" in word for word in (*words, *files)):
+        choices = [braced(word) for word in words]
+        put = [each for word in files for each in braced(word)]
+        yield _bare([each for word in choices for each in word]), put, leading
+        if 1 < prod(map(len, choices)) <= _ROUNDS:  # a loop may give one of them at a time
+            yield from ((_bare([*each]), put, leading) for each in product(*choices))
+
+
+def _bare(words: list[str]) -> list[str]:
+    """Without keywords and assignments before it; a line of assignments alone stays, for it may hold a substitution."""
+    for place, word in enumerate(words):
+        if word not in _KEYWORDS and not ASSIGNED.match(word):
+            return words[place:]
+    return words
+
+
+def _tokens(line: str) -> Iterator[tuple[str, bool]]:
+    """(text, whether it stands between words)."""
+    plain = _DUPLICATED.sub(" ", _LOCAL.sub("", line.replace("\\\n", "")))
+    lexer = shlex.shlex(plain, posix=True, punctuation_chars=_JOINTS + "<>")
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
+    found = []
+    try:
+        while (token := lexer.get_token()) is not None:
+            found.append(token)
+            if len(found) == _MOST:
+                found += ["\n", HOLE]  # what follows is not read
+                break
+    except ValueError:
+        found = re.findall(
+            rf"[{re.escape(_JOINTS)}<>]+|[^\s{re.escape(_JOINTS)}<>]+|\n", re.sub(r"[\"'\\]", "", plain)
+        )
+    for token in found:
+        between = bool(token) and all(letter in _JOINTS + "<>" for letter in token)
+        yield token, between
