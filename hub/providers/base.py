@@ -170,8 +170,10 @@ class Stream(ABC):
     def __init__(self, calls: Sized = ()) -> None:
         self._running = calls
         """The calls of tools that run, those of subagents included, or wait for permission."""
-        self._session = ""
-        self._alive = False
+        self.native_session = ""
+        """The agent's own session id as soon as it is known."""
+        self.alive = False
+        """Whether the agent's program has shown that it runs (its first own event)."""
         self._last_text = ""
         self._failure: Failure | None = None
         """What was told last of why the run may fail."""
@@ -180,19 +182,9 @@ class Stream(ABC):
         self._outcome: Outcome | None = None
 
     @property
-    def native_session(self) -> str:
-        """The agent's own session id as soon as it is known, else ""."""
-        return self._session
-
-    @property
     def tools_in_flight(self) -> int:
         """Tool calls started and not ended: 0 is a safe point."""
         return len(self._running)
-
-    @property
-    def alive(self) -> bool:
-        """Whether the agent's program has shown that it runs (its first own event)."""
-        return self._alive
 
     def open(self) -> Step:
         """What to write at the very start: nothing, where the prompt comes another way."""

@@ -94,9 +94,9 @@ class Peer:
         """The answer to the agent's request."""
         return self._write(f"answer-{asked.key}", {"id": asked.id, "result": dict(result)})
 
-    def refuse(self, asked: RpcRequest, message: str) -> Write:
+    def refuse(self, asked: RpcRequest) -> Write:
         """An error as the answer: the agent goes on instead of waiting for ever."""
-        error = {"code": METHOD_NOT_FOUND, "message": message}
+        error = {"code": METHOD_NOT_FOUND, "message": "hub does not serve this request"}
         return self._write(f"answer-{asked.key}", {"id": asked.id, "error": error})
 
     def _write(self, key: str, body: Mapping[str, object]) -> Write:

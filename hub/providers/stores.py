@@ -13,7 +13,7 @@ from importlib import import_module
 
 import attrs
 
-from hub.domain.detection.intel import GLANCE, Limits, SessionIntel, StoreHit, Unreadable
+from hub.domain.detection.intel import GLANCE, Gap, Limits, SessionIntel, StoreHit, Unreadable
 from hub.providers.store import Files, Store
 
 DRIVEN: Mapping[str, str] = {
@@ -43,15 +43,6 @@ DETECTED: Mapping[str, str] = {
 
 
 @attrs.frozen
-class SkippedPlace:
-    """A place that could not be searched to its end."""
-
-    provider: str
-    root: str
-    why: str
-
-
-@attrs.frozen
 class Search:
     """What a search has found.
 
@@ -61,7 +52,7 @@ class Search:
     """
 
     hits: tuple[StoreHit, ...]
-    skipped: tuple[SkippedPlace, ...] = ()
+    skipped: tuple[Gap, ...] = ()
 
 
 class _Asked(Mapping[str, str]):
@@ -140,7 +131,7 @@ def search(
                     if name not in found or found[name].mtime_ns < hit.mtime_ns:
                         found[name] = hit
             except Unreadable as why:
-                skipped.append(SkippedPlace(agent, place.root, str(why)))
+                skipped.append(Gap(agent, place.root, str(why)))
     ordered = sorted(found.values(), key=lambda hit: hit.mtime_ns, reverse=True)
     return Search(tuple(ordered), tuple(skipped))
 

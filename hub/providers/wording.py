@@ -31,7 +31,7 @@ from hub.domain.failure import Failure, FailureClass
 from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
 from hub.providers.base import crash
-from hub.providers.vendors import CAPACITY, END, GENERAL, PHRASES, REASONS, TYPES, Phrases, of_status
+from hub.providers.vendors import CAPACITY, END, GENERAL, PHRASES, REASONS, TYPES, USED_UP, Phrases, of_status
 
 _MOST = 8_192
 """Characters that are read of a text: its end, for there the cause stands."""
@@ -90,6 +90,7 @@ _Said = tuple[int, FailureClass]
 """How much it counts, the least the most, and what it says."""
 _Table = tuple[tuple[FailureClass, re.Pattern[str]], ...]
 _CAPACITY = re.compile(CAPACITY, re.IGNORECASE)
+_USED_UP = re.compile(USED_UP, re.IGNORECASE)
 _SURE, _NAMED, _VAGUE, _COUNTED = range(4)
 """A phrase; an error type; an overload, which many things look like; a number."""
 
@@ -142,10 +143,10 @@ class Wording:
         reset = parse_reset(words, now, None) if kind is FailureClass.USAGE_LIMIT else None
         return Failure(kind, words, reset)
 
-    def begins(self, text: str, pattern: re.Pattern[str]) -> bool:
-        """Whether a statement of an error begins with the pattern."""
+    def used_up(self, text: str) -> bool:
+        """Whether an error says that all is used up, so that no short wait brings it back."""
         plain = _plain(text)
-        return any(pattern.match(plain, found.end()) for found in self._begin.finditer(plain))
+        return any(_USED_UP.match(plain, found.end()) for found in self._begin.finditer(plain))
 
     def _of_error(self, text: str, depth: int) -> FailureClass | None:
         begins = (found.end() for found in self._begin.finditer(text))

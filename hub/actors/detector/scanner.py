@@ -21,8 +21,8 @@ from hub.api import detect as api
 from hub.api.detect import Intel
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
-from hub.domain.detection.detected import DetectedAgent, Gap, KeptSession, account_label, combine, hubs_own
-from hub.domain.detection.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
+from hub.domain.detection.detected import DetectedAgent, KeptSession, account_label, combine, hubs_own
+from hub.domain.detection.intel import GLANCE, WHOLE, Gap, Place, SessionIntel, StoreHit
 from hub.domain.detection.matching import SLACK, Agent
 from hub.domain.detection.processes import COMMAND_LINE
 from hub.io.files.changed import Repoll, database, watched
@@ -149,7 +149,7 @@ class Scanner:
             search = stores.search(self.files, home, variables, since_ns, folders=folders, only=only)
             for hit in search.hits:
                 found.setdefault((hit.provider, hit.path, hit.session_id), hit)
-            gaps |= {(one.provider, one.root): Gap(one.provider, one.root, one.why) for one in search.skipped}
+            gaps |= {(one.provider, one.root): one for one in search.skipped}
             for name in only:
                 places |= dict.fromkeys(stores.load(name).locations(home, variables, folders))
         hits = sorted(found.values(), key=lambda hit: -hit.mtime_ns)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
-from hub.domain.detection.intel import SessionIntel, StoreHit
+from hub.domain.detection.intel import Gap, SessionIntel, StoreHit
 from hub.domain.detection.matching import Agent, Confidence, SessionCandidate, SessionMatch, below, choose
 
 UNKNOWN = SessionMatch("", Confidence.NONE)
@@ -39,15 +39,6 @@ class KeptSession:
     def updated(self) -> float:
         """When it was last written, epoch seconds."""
         return self.hit.mtime_ns / 1e9
-
-
-@attrs.frozen
-class Gap:
-    """A store that was not searched to its end: some of its sessions may be missing."""
-
-    provider: str
-    root: str
-    why: str
 
 
 @attrs.frozen(kw_only=True)

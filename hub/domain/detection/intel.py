@@ -51,6 +51,15 @@ class FoundFile:
     mtime_ns: int
 
 
+@attrs.frozen
+class Gap:
+    """A store that was not searched to its end: some of its sessions may be missing."""
+
+    provider: str
+    root: str
+    why: str
+
+
 @attrs.frozen(kw_only=True)
 class StoreHit:
     """One session that a store has.

@@ -180,7 +180,7 @@ class AcpStream(Stream):
         """Cancels the turn; a running tool is stopped and told as such."""
         if self._outcome is not None or not self._prompted:
             return ()
-        params = {"sessionId": self._session}
+        params = {"sessionId": self.native_session}
         return [self._peer.notify(f"interrupt-{self._turns}", "session/cancel", params)]
 
     def _left_over(self) -> list[Event]:
@@ -249,11 +249,13 @@ class AcpStream(Stream):
     def _session_opened(self, answered: RpcResponse) -> Step:
         result = answered.result
         resumed = answered.id == "load"
-        self._session = self._assignment.resume_id if resumed else jsonline.text(result.get("sessionId"))
+        self.native_session = (
+            self._assignment.resume_id if resumed else jsonline.text(result.get("sessionId"))
+        )
         mode, model = setup.current(result)
         self._model = model or self._model
-        self._settings = setup.settings(result, self._session, self._wishes)
-        meta = {"nativeSession": self._session, "model": self._model, "mode": mode, "resumed": resumed}
+        self._settings = setup.settings(result, self.native_session, self._wishes)
+        meta = {"nativeSession": self.native_session, "model": self._model, "mode": mode, "resumed": resumed}
         event = Event(EventType.SYSTEM, f"{self._title} started with {self._model or 'its own model'}", meta)
         self._history = False
         return Step([event], [self._settle(1) if resumed else self._next_setting()])
@@ -298,7 +300,7 @@ class AcpStream(Stream):
         # Some agents glue the blocks together; a contract must not run into the task behind it.
         spaced = [f"{text}\n\n" for text in texts[:-1]]
         blocks = [{"type": "text", "text": text} for text in (*head, *spaced, texts[-1])]
-        params = {"sessionId": self._session, "prompt": blocks}
+        params = {"sessionId": self.native_session, "prompt": blocks}
         return self._peer.request(f"turn-{self._turns + 1}", "session/prompt", params)
 
     def _next_prompt(self) -> Write:
@@ -332,7 +334,7 @@ class AcpStream(Stream):
 
     def _asked(self, asked: RpcRequest) -> Step:
         if asked.method != "session/request_permission":
-            return Step(writes=[self._peer.refuse(asked, "hub does not serve this request")])
+            return Step(writes=[self._peer.refuse(asked)])
         call = jsonline.mapping(asked.params.get("toolCall"))
         events = [*self._flush(), *self._tools.asked(call, deniable=self._people)]
         self._answer = ""
@@ -352,7 +354,7 @@ class AcpStream(Stream):
             return Step()
         handler = self._updates.get(kind)
         if handler is not None:
-            self._alive = True
+            self.alive = True
             return handler(update)
         return Step() if kind in _QUIET else self._unknown(line)
 

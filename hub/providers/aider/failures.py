@@ -17,12 +17,11 @@ import attrs
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.quota.resets import parse_reset
 from hub.providers.base import crash
-from hub.providers.vendors import TYPES, USED_UP
+from hub.providers.vendors import TYPES
 from hub.providers.wording import Wording
 
 NO_ANSWER = "The model gave no answer: its safeguards blocked it, or it said nothing."
 WORDING = Wording()
-_USED_UP = re.compile(USED_UP, re.IGNORECASE)
 _NAMES = {**TYPES, "APIError": FailureClass.OVERLOAD, "Timeout": FailureClass.OVERLOAD}
 _ERROR = re.compile(r"litellm\.(?:[a-z_]+\.)*([A-Z]\w{2,60}): ?(.*)", re.DOTALL)
 _RETRY = re.compile(r"Retrying in (\d{1,5}(?:\.\d{1,3})?) seconds\.\.\.")
@@ -45,7 +44,7 @@ class Trouble:
     @property
     def hopeless(self) -> bool:
         """Whether it says that all is used up: Aider would try for another minute."""
-        return WORDING.begins(self.text, _USED_UP)
+        return WORDING.used_up(self.text)
 
     def with_line(self, line: str) -> Trouble:
         """With one more line of its words."""

@@ -83,11 +83,6 @@ class AiderStream(Stream):
         self._unchecked = False
         """Whether an edit has been made whose check has not been seen to fail."""
 
-    @property
-    def alive(self) -> bool:
-        """True from the model's first words on."""
-        return self._spoke or self._requests > 0
-
     def feed(self, line: bytes, now: float) -> Step:
         """One line of standard output; an empty one is part of the text."""
         return self._line(line, now)
@@ -192,6 +187,7 @@ class AiderStream(Stream):
         """The line that ends a request. The numbers are rounded, as they stand there."""
         events = self._flush()
         self._requests += 1
+        self.alive = True
         self._attempts = 0
         said, self._spoke = self._spoke, False
         self._trouble = self._quoted = None
@@ -267,6 +263,7 @@ class AiderStream(Stream):
         self._lines.append(text)
         self._size += len(text)
         self._spoke = self._spoke or bool(text)
+        self.alive = self.alive or self._spoke  # from the model's first words on
         return Step(self._flush(more=True) if self._size >= _FLUSH else ())
 
     def _flush(self, *, more: bool = False) -> list[Event]:

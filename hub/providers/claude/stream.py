@@ -164,14 +164,14 @@ class ClaudeStream(Stream):
 
     def _init(self, message: Mapping[str, object]) -> Step:
         model = jsonline.text(message.get("model"))
-        if self._session and model == self._model:
+        if self.native_session and model == self._model:
             return Step()
-        self._session = jsonline.text(message.get("session_id"))
-        self._alive = True
+        self.native_session = jsonline.text(message.get("session_id"))
+        self.alive = True
         self._model = model
         servers = (jsonline.mapping(server) for server in jsonline.items(message.get("mcp_servers")))
         meta = {
-            "nativeSession": self._session,
+            "nativeSession": self.native_session,
             "model": model,
             "version": jsonline.text(message.get("claude_code_version")),
             "tools": jsonline.texts(message.get("tools")),

@@ -102,7 +102,7 @@ class CodexRequests:
             return self.peer.answer(asked, _ANSWERS[asked.method](False))
         if asked.method in _DECLINED:
             return self.peer.answer(asked, _DECLINED[asked.method])
-        return self.peer.refuse(asked, "hub does not serve this request")
+        return self.peer.refuse(asked)
 
 
 def _meta(asked: RpcRequest) -> Mapping[str, object]:

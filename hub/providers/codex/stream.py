@@ -105,7 +105,7 @@ class CodexStream(Stream):
             return [answer]
         if self._outcome is not None or not self._turn:
             return ()
-        params = {"threadId": self._session, "expectedTurnId": self._turn, "input": [_text(text)]}
+        params = {"threadId": self.native_session, "expectedTurnId": self._turn, "input": [_text(text)]}
         return [self._peer.request(key, "turn/steer", params)]
 
     def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
@@ -122,7 +122,7 @@ class CodexStream(Stream):
         """Ends the running turn; the process stays."""
         if self._outcome is not None or not self._turn:
             return ()
-        params = {"threadId": self._session, "turnId": self._turn}
+        params = {"threadId": self.native_session, "turnId": self._turn}
         return [self._peer.request(f"interrupt-{self._turn}", "turn/interrupt", params)]
 
     def _line(self, line: bytes, now: float) -> Step:
@@ -190,23 +190,23 @@ class CodexStream(Stream):
 
     def _thread_opened(self, answered: RpcResponse) -> Step:
         result = answered.result
-        self._session = jsonline.text(jsonline.mapping(result.get("thread")).get("id"))
+        self.native_session = jsonline.text(jsonline.mapping(result.get("thread")).get("id"))
         self._model = jsonline.text(result.get("model")) or self._model
         resumed = answered.id == "thread" and bool(self._assignment.resume_id)
         texts = [self._assignment.envelope] if resumed and self._assignment.envelope else []
         given = [_text(text) for text in [*texts, self._assignment.prompt]]
-        turn = self._peer.request("turn-1", "turn/start", {"threadId": self._session, "input": given})
-        meta = {"nativeSession": self._session, "model": self._model, "resumed": resumed}
+        turn = self._peer.request("turn-1", "turn/start", {"threadId": self.native_session, "input": given})
+        meta = {"nativeSession": self.native_session, "model": self._model, "resumed": resumed}
         return Step([Event(EventType.SYSTEM, f"Codex started with {self._model}", meta)], [turn])
 
     # Notifications.
 
     def _ours(self, params: Mapping[str, object]) -> bool:
-        return jsonline.text(params.get("threadId")) in ("", self._session)
+        return jsonline.text(params.get("threadId")) in ("", self.native_session)
 
     def _turn_started(self, params: Mapping[str, object], _: float) -> Step:
         if self._ours(params):
-            self._alive = True
+            self.alive = True
             self._turn = jsonline.text(jsonline.mapping(params.get("turn")).get("id"))
         return Step()
 

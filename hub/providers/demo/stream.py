@@ -87,12 +87,12 @@ class DemoStream(Stream):
         return crash(how, end.stderr_tail.strip())
 
     def _start(self, message: Mapping[str, object]) -> Step:
-        self._session = jsonline.text(message.get("session"))
-        self._alive = True
+        self.native_session = jsonline.text(message.get("session"))
+        self.alive = True
         self._model = jsonline.text(message.get("model"))
         resumed = message.get("resumed") is True
         said = "The demo agent goes on" if resumed else "The demo agent starts"
-        meta = {"nativeSession": self._session, "model": self._model, "resumed": resumed}
+        meta = {"nativeSession": self.native_session, "model": self._model, "resumed": resumed}
         return Step([Event(EventType.SYSTEM, said, meta)])
 
     def _plan(self, message: Mapping[str, object]) -> Step:

@@ -14,7 +14,6 @@ Tests: tests/hub/providers/opencode/test_opencode_stream.py
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import attrs
@@ -22,7 +21,7 @@ import attrs
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
-from hub.providers.vendors import TYPES, USED_UP, of_status
+from hub.providers.vendors import TYPES, of_status
 from hub.providers.wording import Wording
 
 ABORTED = "MessageAbortedError"
@@ -30,7 +29,6 @@ OVERFLOW = "ContextOverflowError"
 TOLD_WAIT = 60.0
 """Seconds: a longer wait than this is no back-off of the program's own but what the vendor told."""
 WORDING = Wording()
-_HARD = re.compile(USED_UP, re.IGNORECASE)
 
 
 @attrs.frozen
@@ -47,7 +45,7 @@ class Retry:
     def hopeless(self) -> bool:
         """Whether waiting for it is no use: the vendor named a far instant, or said that all is used up."""
         limit = self.failure.kind is FailureClass.USAGE_LIMIT
-        return self.wait > TOLD_WAIT or (limit and WORDING.begins(self.failure.text, _HARD))
+        return self.wait > TOLD_WAIT or (limit and WORDING.used_up(self.failure.text))
 
 
 def of_error(error: Mapping[str, object], now: float) -> Failure:

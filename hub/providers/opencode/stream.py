@@ -104,9 +104,9 @@ class OpenCodeStream(Stream):
 
     def reply(self, text: str, key: str) -> Sequence[Write]:
         """The answer to an open question, else a prompt that is taken up at the turn's end."""
-        if self._over() or not self._session:
+        if self._over() or not self.native_session:
             return ()
-        return self._asks.reply(text, key) or [rest.prompt(key, self._session, text, self._model())]
+        return self._asks.reply(text, key) or [rest.prompt(key, self.native_session, text, self._model())]
 
     def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:
         """Allows or denies, or answers a question; () when nothing of that id waits."""
@@ -115,7 +115,9 @@ class OpenCodeStream(Stream):
     def interrupt(self) -> Sequence[Write]:
         """Aborts the turn; a running tool is stopped and told as such."""
         return (
-            [] if self._outcome is not None or not self._session else [rest.abort("interrupt", self._session)]
+            []
+            if self._outcome is not None or not self.native_session
+            else [rest.abort("interrupt", self.native_session)]
         )
 
     def _left_over(self) -> list[Event]:
@@ -175,16 +177,16 @@ class OpenCodeStream(Stream):
                 "OpenCode cannot be made to ask before it acts: it does not keep a session's rules; update it"
             )
             return self._fail([], Failure(FailureClass.CRASH, text))
-        self._session = jsonline.text(info.get("id"))
-        self._family = {self._session}
+        self.native_session = jsonline.text(info.get("id"))
+        self._family = {self.native_session}
         model = self._assignment.model
-        meta = {"nativeSession": self._session, "model": model, "resumed": self._resumed}
+        meta = {"nativeSession": self.native_session, "model": model, "resumed": self._resumed}
         version = jsonline.text(info.get("version"))
         started = Event(EventType.SYSTEM, f"OpenCode {version} started with {model or 'its own model'}", meta)
         more = self._model()
         if self._assignment.envelope:
             more["system"] = self._assignment.envelope
-        return Step([started], [rest.prompt(_TURN, self._session, self._assignment.prompt, more)])
+        return Step([started], [rest.prompt(_TURN, self.native_session, self._assignment.prompt, more)])
 
     def _model(self) -> dict[str, object]:
         provider, model = model_of(self._assignment)
@@ -204,7 +206,7 @@ class OpenCodeStream(Stream):
         session = jsonline.text(told.get("sessionID"))
         if kind != "session.created" and session not in self._family:
             return Step()
-        return handler(told, session != self._session, now)
+        return handler(told, session != self.native_session, now)
 
     def _created(self, told: _Properties, sub: bool, now: float) -> Step:
         info = jsonline.mapping(told.get("info"))
@@ -248,7 +250,7 @@ class OpenCodeStream(Stream):
         if self._doomed is not None:
             return Step(events)
         self._doomed = failure
-        return Step(events, [rest.abort(_CUT_SHORT, self._session)])
+        return Step(events, [rest.abort(_CUT_SHORT, self.native_session)])
 
     def _message(self, told: _Properties, sub: bool, now: float) -> Step:
         info = jsonline.mapping(told.get("info"))
@@ -263,7 +265,7 @@ class OpenCodeStream(Stream):
 
     def _part(self, told: _Properties, sub: bool, now: float) -> Step:
         part = jsonline.mapping(told.get("part"))
-        self._alive = self._alive or self._parts.speaks(part)
+        self.alive = self.alive or self._parts.speaks(part)
         events = self._parts.updated(part, sub=sub)
         running = jsonline.mapping(part.get("state")).get("status") == "running"
         asked = self._asks.begun(jsonline.text(part.get("callID"))) if running else Step()

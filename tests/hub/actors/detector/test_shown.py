@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hub.actors.detector.scanner import shown
 from hub.api.convert import unstructure
-from hub.domain.detection.detected import Gap, combine
-from hub.domain.detection.intel import StoredTurn
+from hub.domain.detection.detected import combine
+from hub.domain.detection.intel import Gap, StoredTurn
 from tests.hub.domain.detection.test_detected import kept, label, lineup, one
 
 

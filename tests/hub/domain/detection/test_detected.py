@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hub.domain.detection.detected import Gap, KeptSession, account_label, combine
-from hub.domain.detection.intel import SessionIntel, StoreHit
+from hub.domain.detection.detected import KeptSession, account_label, combine
+from hub.domain.detection.intel import Gap, SessionIntel, StoreHit
 from hub.domain.detection.matching import Confidence
 from tests.hub.domain.detection.test_matching import lineup, one
 
