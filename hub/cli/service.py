@@ -131,11 +131,7 @@ def status(ctx: click.Context, *, as_json: bool) -> None:
 
     Example: hub service status
     """
-    unit = _unit(ctx)
-    if not unit.path.exists():
-        raise HubError(
-            Code.NOT_FOUND, f"There is no service for {unit.root}.", hint="Make one: hub service install"
-        )
+    unit = _installed(ctx, "Make one: hub service install")
     asked = subprocess.run(
         [*_MANAGER, "is-active", unit.path.name], capture_output=True, text=True, check=False
     )
@@ -156,11 +152,7 @@ def remove(ctx: click.Context, *, as_json: bool) -> None:
 
     Example: hub service remove
     """
-    unit = _unit(ctx)
-    if not unit.path.exists():
-        raise HubError(
-            Code.NOT_FOUND, f"There is no service for {unit.root}.", hint="Nothing is to be removed."
-        )
+    unit = _installed(ctx, "Nothing is to be removed.")
     stopped = "the daemon has stopped"
     try:
         _run(unit, ["disable", "--now", unit.path.name])
@@ -176,6 +168,14 @@ def _unit(ctx: click.Context) -> Unit:
     from hub.io.project.places import find_project
 
     return Unit(Path(os.path.realpath(find_project(project_dir(ctx)))), os.environ)
+
+
+def _installed(ctx: click.Context, hint: str) -> Unit:
+    """The project's, which must be there; `hint` says what to do else."""
+    unit = _unit(ctx)
+    if not unit.path.exists():
+        raise HubError(Code.NOT_FOUND, f"There is no service for {unit.root}.", hint=hint)
+    return unit
 
 
 def _run(unit: Unit, *orders: list[str]) -> None:
