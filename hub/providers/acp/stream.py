@@ -207,7 +207,9 @@ class AcpStream(Stream):
 
     def _opening(self, answered: RpcResponse, now: float) -> Step:
         if answered.error is not None:
-            return self._not_opened(answered.id, answered.error, now)
+            if answered.id == "load":
+                return self._start_afresh(answered.error)
+            return self._fail([], self._failure_of(answered.error, now))
         if answered.id == "init":
             return Step(writes=[self._open_session(answered.result)])
         return self._session_opened(answered)
@@ -220,9 +222,6 @@ class AcpStream(Stream):
             return Step([Event(EventType.SYSTEM, said, {"notTaken": key})])
         self._replies.append(text)
         return Step()
-
-    def _not_opened(self, what: str, error: RpcError, now: float) -> Step:
-        return self._start_afresh(error) if what == "load" else self._fail([], self._failure_of(error, now))
 
     def _place(self) -> dict[str, object]:
         return {"cwd": str(self._assignment.worktree), "mcpServers": []}
@@ -303,11 +302,6 @@ class AcpStream(Stream):
         params = {"sessionId": self.native_session, "prompt": blocks}
         return self._peer.request(f"turn-{self._turns + 1}", "session/prompt", params)
 
-    def _next_prompt(self) -> Write:
-        given, self._replies = self._replies, []
-        self._answer = ""
-        return self._prompt(given)
-
     def _turn_ended(self, answered: RpcResponse, now: float) -> Step:
         self._turns += 1
         events = [*self._flush(), *usage_events(answered.result, self._model)]
@@ -326,7 +320,8 @@ class AcpStream(Stream):
         if failure is not None:
             return self._fail(events, failure)
         if self._replies:
-            return Step([*events, Event(EventType.SYSTEM, "The reply is given")], [self._next_prompt()])
+            given, self._replies, self._answer = self._replies, [], ""
+            return Step([*events, Event(EventType.SYSTEM, "The reply is given")], [self._prompt(given)])
         events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
         return self._end(events, Outcome(Ending.DONE, text=self._last_text))
 

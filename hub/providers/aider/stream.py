@@ -174,7 +174,9 @@ class AiderStream(Stream):
             return None
         if (cost := _COST.match(text)) is not None:
             # With cache hits and writes the cost has a line of its own.
-            return Step([_usage({"costUsdMicros": _micros(cost[1]), "model": self._model}, text)])
+            return Step(
+                [Event(EventType.USAGE, text, {"costUsdMicros": _micros(cost[1]), "model": self._model})]
+            )
         if text.startswith(_APPLIED):
             return self._applied(text.removeprefix(_APPLIED))
         if (added := _OUTPUT.fullmatch(text)) is not None:
@@ -202,7 +204,7 @@ class AiderStream(Stream):
         if (cost := _COST.search(text)) is not None:
             meta["costUsdMicros"] = _micros(cost[1])
         if sent + received:
-            events.append(_usage({**meta, "model": self._model, "approximate": True}, text))
+            events.append(Event(EventType.USAGE, text, {**meta, "model": self._model, "approximate": True}))
         return Step(events)
 
     def _troubled(self, trouble: Trouble) -> Step | None:
@@ -275,10 +277,6 @@ class AiderStream(Stream):
         if kind is EventType.TEXT:
             self._last_text = said
         return [Event(kind, said + "\n", {"more": True}) if more else Event(kind, said)]
-
-
-def _usage(meta: dict[str, object], text: str) -> Event:
-    return Event(EventType.USAGE, text, meta)
 
 
 def _count(number: str | None) -> int:

@@ -132,15 +132,11 @@ class CodexStream(Stream):
             case RpcRequest() as asked:
                 return self._asks.ask(asked)
             case RpcNotification(method, params):
-                return self._notified(method, params, now, line)
+                if (handler := self._told.get(method)) is not None:
+                    return handler(params, now)
+                return Step() if method.startswith(_KNOWN) else self._unknown(line)
             case _:
                 return self._unknown(line)
-
-    def _notified(self, method: str, params: Mapping[str, object], now: float, line: bytes) -> Step:
-        handler = self._told.get(method)
-        if handler is not None:
-            return handler(params, now)
-        return Step() if method.startswith(_KNOWN) else self._unknown(line)
 
     # Answers to our own requests: the id tells what was asked.
 
