@@ -34,8 +34,6 @@ from hub.providers.acp.usage import usage_events
 from hub.providers.acp.words import RunWords
 from hub.providers.base import (
     Assignment,
-    Ending,
-    Outcome,
     ProcessExit,
     Step,
     Stream,
@@ -311,9 +309,7 @@ class AcpStream(Stream):
         self._tools.clear()
         stop = jsonline.text(answered.result.get("stopReason"))
         if stop == "cancelled":
-            meta = {"isError": False, "interrupted": True}
-            events.append(Event(EventType.RESULT, "The turn was interrupted", meta))
-            return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
+            return self._interrupted(events)
         if stop == "end_turn" and denied and not self._replies:
             return Step([*events, Event(EventType.SYSTEM, _WITHOUT)], [self._prompt([_WITHOUT])])
         failure = None if denied and self._replies else self._wrong(stop)
@@ -322,8 +318,7 @@ class AcpStream(Stream):
         if self._replies:
             given, self._replies, self._answer = self._replies, [], ""
             return Step([*events, Event(EventType.SYSTEM, "The reply is given")], [self._prompt(given)])
-        events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
-        return self._end(events, Outcome(Ending.DONE, text=self._last_text))
+        return self._completed(events)
 
     # What the agent asks and tells.
 

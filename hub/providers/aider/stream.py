@@ -27,8 +27,6 @@ from hub.providers.aider import checks, failures
 from hub.providers.aider.failures import Trouble
 from hub.providers.base import (
     Assignment,
-    Ending,
-    Outcome,
     ProcessExit,
     Step,
     Stream,
@@ -101,9 +99,7 @@ class AiderStream(Stream):
         erred = self._trouble or self._quoted or self._wrong
         if self._outcome is not None or end.asked or erred or end.code != 0 or not self._requests:
             return super().finish(end, now)
-        events = [*self._flush(), *self._passed()]
-        events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
-        return self._end(events, Outcome(Ending.DONE, text=self._last_text))
+        return self._completed([*self._flush(), *self._passed()])
 
     def _left_over(self) -> list[Event]:
         return self._flush()

@@ -28,8 +28,6 @@ from hub.domain.failure import Failure
 from hub.providers import jsonline
 from hub.providers.base import (
     Assignment,
-    Ending,
-    Outcome,
     ProcessExit,
     Step,
     Stream,
@@ -215,16 +213,12 @@ class CodexStream(Stream):
         events = self._left_over()
         match turn.get("status"):
             case "completed":
-                events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
-                return self._end(events, Outcome(Ending.DONE, text=self._last_text))
+                return self._completed(events)
             case "interrupted":
-                meta = {"isError": False, "interrupted": True}
-                events.append(Event(EventType.RESULT, "The turn was interrupted", meta))
-                return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
+                return self._interrupted(events)
         told = jsonline.mapping(turn.get("error"))
-        if not told and self._failure is not None:
-            return self._end(events, Outcome(Ending.FAILED, self._failure, self._failure.text))
-        return self._fail(events, self._failure_of(told, now))
+        known = None if told else self._failure
+        return self._fail(events, known or self._failure_of(told, now))
 
     def _error(self, params: Mapping[str, object], now: float) -> Step:
         told = jsonline.mapping(params.get("error"))
