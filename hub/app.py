@@ -58,7 +58,6 @@ from hub.actors.sessions.roster import Roster
 from hub.actors.settings.actor import Settings
 from hub.domain.config.reader import Config
 from hub.domain.permission.places import Where
-from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 from hub.io.project.places import Places, load_or_create_key
 from hub.io.project.trust import Gate
@@ -371,7 +370,7 @@ class App:
             origins=server.allowed_origins,
             token=server.token,
             project=str(self.places.root),
-            tools=partial(ToolsApp, clean=clean),
+            tools=ToolsApp,
         )
         return FrontEnd(door, self._listens)
 

@@ -198,19 +198,8 @@ def _keys(found: str, *commands: str, mend: Callable[[], object] | None = None) 
 
 def _agrees(places: Places, *question: str) -> bool:
     """Whether git says yes about the file of the keys."""
-    argv = ["git", "-C", str(places.root), *question, "--", str(places.dotenv)]
-    try:
-        done = subprocess.run(
-            argv,
-            capture_output=True,
-            timeout=_VERSION_TIMEOUT,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            env=guarded(),
-        )
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+    done = _run(["git", "-C", str(places.root), *question, "--", str(places.dotenv)], guarded())
+    return done is not None and done.returncode == 0
 
 
 def _hub_dir(places: Places) -> Finding:
@@ -295,17 +284,23 @@ _PROJECT_CHECKS: tuple[Callable[[Places], Finding], ...] = (
 
 def output(argv: list[str], env: Mapping[str, str] | None = None) -> str:
     """The first line that a program prints; "" where it fails or takes too long."""
+    done = _run(argv, env)
+    lines = clean(done.stdout).strip().splitlines() if done is not None else []
+    return lines[0] if lines else ""
+
+
+def _run(argv: list[str], env: Mapping[str, str] | None) -> subprocess.CompletedProcess[str] | None:
+    """None where it cannot be started, or takes too long."""
     try:
-        done = subprocess.run(
+        return subprocess.run(
             argv,
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=_VERSION_TIMEOUT,
             check=False,
             stdin=subprocess.DEVNULL,
             env=env,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    lines = clean(done.stdout).strip().splitlines()
-    return lines[0] if lines else ""
+        return None

@@ -64,11 +64,10 @@ def serve(ctx: click.Context) -> None:
 
     wires = Wires.claim()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # there is nothing to put in order: Ctrl-C ends it at once
-    from hub.domain.text.safe import clean
     from hub.mcp.calling import ToolCaller
     from hub.mcp.stdio import run
 
-    run(wires, ToolCaller(Remote(lambda: client(ctx)), clean))
+    run(wires, ToolCaller(Remote(lambda: client(ctx))))
 
 
 @mcp.command()

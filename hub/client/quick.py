@@ -101,7 +101,9 @@ class Api:
             path: As the route has it; a name in braces stands for that field of the body.
             body: Of the class that describes it.
         """
-        given = _plain(body) if body is not None else {}
+        from hub.api.convert import unstructure  # noqa: PLC0415  # as in `typed`
+
+        given: Any = unstructure(body) if body is not None else {}
         path = re.sub(r"{(\w+)}", lambda name: quote(given.pop(name[1]), safe=""), path)
         return typed(self.post(path, given), kind)
 
@@ -240,12 +242,6 @@ def typed(answer: object, kind: type[T]) -> T:
             f"The daemon's answer cannot be read: {where} {what}",
             hint="It is of another version: stop it, and start this one: hub daemon",
         ) from error
-
-
-def _plain(body: object) -> Any:
-    from hub.api.convert import unstructure  # noqa: PLC0415  # as above
-
-    return unstructure(body)
 
 
 def error_of(document: object) -> HubError | None:

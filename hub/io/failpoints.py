@@ -58,11 +58,6 @@ def arm(text: str) -> None:
     _armed.update(points)
 
 
-def disarm() -> None:
-    """Takes every failpoint away."""
-    _armed.clear()
-
-
 def hit(name: str) -> None:
     """Marks that the process is at the place `name`.
 

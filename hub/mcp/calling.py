@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Protocol
 from urllib.parse import quote
 
 import attrs
 import trio
 
+from hub.domain.text.plain import plain_value
+from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 from hub.mcp.pages import page
 from hub.mcp.tools import BY_NAME, Tool
@@ -135,17 +137,6 @@ def _plain(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def cleaned(value: object, clean: Callable[[str], str]) -> object:
-    """A JSON value whose every text is clean."""
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, list):
-        return [cleaned(item, clean) for item in value]
-    if isinstance(value, dict):
-        return {clean(name): cleaned(item, clean) for name, item in value.items()}
-    return value
-
-
 _PARAMETER = re.compile(r"{(\w+)}")
 
 
@@ -174,11 +165,9 @@ class ToolCaller:
 
     Args:
         api: What is asked.
-        clean: Takes out of a text what a terminal would act on.
     """
 
     api: ToolApi
-    clean: Callable[[str], str]
 
     async def __call__(self, name: str, arguments: Mapping[str, object]) -> Result:
         """Call a tool that is in the table. Takes as long as the daemon does; never raises an error."""
@@ -188,7 +177,7 @@ class ToolCaller:
             answer = await self._ask(tool, given)
             return await trio.to_thread.run_sync(self._result, tool, answer, given)  # it may be large
         except HubError as error:
-            return Result(self.clean(refusal(error)))
+            return Result(clean(refusal(error)))
         except Exception as error:  # noqa: BLE001  # the edge: an answer that is not what the API promises
             fault = HubError(
                 Code.INTERNAL, f"{tool.name} could not read the daemon's answer: {type(error).__name__}"
@@ -196,7 +185,7 @@ class ToolCaller:
             return Result(refusal(fault))
 
     def _result(self, tool: Tool, answer: object, given: JsonObject) -> Result:
-        part = page(tool, cleaned(answer, self.clean), given)
+        part = page(tool, plain_value(answer), given)
         return Result(words(tool, part), part)
 
     async def _ask(self, tool: Tool, given: JsonObject) -> object:

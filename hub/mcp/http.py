@@ -48,11 +48,10 @@ class ToolsApp:
 
     Args:
         api: What the tools ask.
-        clean: Takes out of a text what a terminal would act on.
     """
 
-    def __init__(self, api: ToolApi, clean: Callable[[str], str]) -> None:
-        self._protocol = Protocol(ToolCaller(api, clean))
+    def __init__(self, api: ToolApi) -> None:
+        self._protocol = Protocol(ToolCaller(api))
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:  # noqa: D102  # ASGI
         status, reply = await self._reply(_headers(scope), (await receive()).get("body", b""))

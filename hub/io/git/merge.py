@@ -102,7 +102,7 @@ async def _both(
     tree = await _merged_tree(directory, where, one.sha, other.sha)
     when = max(one.when, other.when)
     sha = await commit_tree(tree, (one.sha, other.sha), message, when, cwd=directory, where=where)
-    return GitCommit(sha, tree, (one.sha, other.sha), when, message)
+    return GitCommit(sha, tree, (one.sha, other.sha), when)
 
 
 async def _merged_tree(directory: Path, where: dict[str, str], one: str, other: str) -> str:

@@ -42,7 +42,6 @@ class GitCommit:
     parents: tuple[str, ...]
     when: int
     """Committer's date, epoch seconds."""
-    message: str
 
 
 def branch_of(session_id: str) -> str:
@@ -90,7 +89,7 @@ def objects(batch: bytes) -> Iterator[tuple[str, memoryview]]:
 
 
 def _parse(sha: str, body: bytes) -> GitCommit:
-    head, _, message = body.decode("utf-8", "replace").partition("\n\n")
+    head = body.decode("utf-8", "replace").partition("\n\n")[0]
     tree, parents, when = "", [], 0
     for line in head.split("\n"):
         key, _, value = line.partition(" ")
@@ -100,7 +99,7 @@ def _parse(sha: str, body: bytes) -> GitCommit:
             parents.append(value)
         elif key == "committer":
             when = int(value.rsplit(" ", 2)[-2])
-    return GitCommit(sha, tree, tuple(parents), when, message)
+    return GitCommit(sha, tree, tuple(parents), when)
 
 
 async def is_ancestor(old: str, new: str, *, cwd: Path, where: Where) -> bool:

@@ -77,12 +77,11 @@ class RunEnd:
     """`exited`, `exec_failed`, the reason a stop was given, `orphaned`, `spool_full`, `io_error`,
     `terminated` or `guardian_killed`."""
     ended_at: float
-    stdout_bytes: int
     stderr_tail: str = ""
     """The last 64 KiB, decoded."""
 
 
-KILLED = RunEnd(code=None, signal=9, asked=False, reason="runner_killed", ended_at=0, stdout_bytes=0)
+KILLED = RunEnd(code=None, signal=9, asked=False, reason="runner_killed", ended_at=0)
 """The verdict of a run whose runner died before it could give one."""
 Message = Output | ErrorOutput | RunnerStatus | WriteTaken | RunEnd
 
@@ -108,8 +107,6 @@ class ClaimedNotStarted:
 @attrs.frozen
 class Running:
     """The runner lives: attach to it."""
-
-    runner: Identity
 
 
 @attrs.frozen
@@ -149,7 +146,6 @@ def verdict_from(value: dict[str, Any]) -> RunEnd:
         asked=bool(value.get("asked")),
         reason=str(value.get("reason", "")),
         ended_at=int(value.get("endedAt", 0)) / 1000,
-        stdout_bytes=int(value.get("stdoutBytes", 0)),
         stderr_tail=str(value.get("stderrTail", "")),
     )
 
@@ -167,9 +163,8 @@ def inspect(run_dir: Path) -> RunState:
     verdict = _read(run_dir / runner_files.VERDICT, key)
     if verdict is not None:
         return RunEnded(verdict_from(verdict))
-    runner = _identity(claim, "pid", "starttime")
-    if is_alive(runner):
-        return Running(runner)
+    if is_alive(_identity(claim, "pid", "starttime")):
+        return Running()
     # It may have ended between the two looks.
     verdict = _read(run_dir / runner_files.VERDICT, key)
     if verdict is not None:

@@ -192,7 +192,7 @@ async def test_a_change_is_kept_although_it_cannot_be_told(places):
         try:
             await bench.fail()
         finally:
-            failpoints.disarm()
+            failpoints.arm("")
         assert await bench.state() == [("demo/default", "open", 5)]
     with trio.fail_after(CALL):
         async with bench_of(places) as bench:

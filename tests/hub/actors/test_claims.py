@@ -92,7 +92,7 @@ async def test_a_claim_that_cannot_be_kept_is_none(places):
             with pytest.raises(HubError) as caught:
                 await ref.call(ClaimAccount("s-1", "d-1", WORK, 1))
         finally:
-            failpoints.disarm()
+            failpoints.arm("")
         assert caught.value.code is Code.NO_SPACE
         assert await ref.call(GetClaims()) == {}
 

@@ -68,7 +68,7 @@ class Logs:
 @pytest.fixture(autouse=True)
 def _disarmed():
     yield
-    failpoints.disarm()
+    failpoints.arm("")
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from hub.io.graph.store import GraphStore
 @pytest.fixture(autouse=True)
 def disarmed():
     yield
-    failpoints.disarm()
+    failpoints.arm("")
 
 
 @pytest.fixture

@@ -318,12 +318,11 @@ sys.stdout.write("sys.stdout")
 os.write(1, b"fd 1")
 subprocess.run(["echo", "a child"])
 sys.stdout.flush()
-from hub.domain.text.safe import clean
 from hub.client.quick import Api
 from hub.mcp.calling import ToolCaller
 from hub.cli.mcp import Remote
 from hub.mcp.stdio import run
-run(wires, ToolCaller(Remote(lambda: Api(1)), clean))
+run(wires, ToolCaller(Remote(lambda: Api(1))))
 """
 
 

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
-from functools import cache, partial
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,6 @@ from hub.domain.breaker import BreakerState
 from hub.domain.config.reader import Config
 from hub.domain.event import Record
 from hub.domain.pipeline.run import begin
-from hub.domain.text.safe import clean
 from hub.io.project.places import Places
 from hub.mcp.http import ToolsApp
 from hub.web.context import Context
@@ -376,7 +375,7 @@ async def running(actors: Fake | None = None, **options: Any) -> AsyncIterator[S
     """A real server on a free port of 127.0.0.1, stopped at the end."""
     actors = Fake() if actors is None else actors
     stop, done = trio.Event(), trio.Event()
-    options.setdefault("tools", partial(ToolsApp, clean=clean))
+    options.setdefault("tools", ToolsApp)
 
     async def run(*, task_status: trio.TaskStatus[Bound]) -> None:
         with closing(Doors(port=0, unix=options.pop("unix", None))) as doors:

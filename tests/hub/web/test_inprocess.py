@@ -12,7 +12,6 @@ import pytest
 import trio
 
 from hub.api.history import Diff
-from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 from hub.mcp.http import ToolsApp
 from hub.messages import GetStatus, RequestReply, ResolveApproval, StartRun
@@ -65,7 +64,7 @@ async def both(actors: Fake) -> AsyncIterator[Both]:
 
     def tools(inside: InProcess) -> ToolsApp:
         given.append(inside)
-        return ToolsApp(inside, clean)
+        return ToolsApp(inside)
 
     async with running(actors, tools=tools, redact=redact) as server:
         yield Both(server, given[0])

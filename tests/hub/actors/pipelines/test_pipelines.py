@@ -394,7 +394,7 @@ async def test_a_full_disk_ends_no_run(made, monkeypatch):
         try:
             run = await run_to_end(live)
         finally:
-            failpoints.disarm()
+            failpoints.arm("")
         assert (run["state"], len(made.starts())) == ("completed", 1)
         said = [r for r in await live.events() if r.meta.get("code") == "no_space"]
         assert len(said) == 1

@@ -43,7 +43,7 @@ async def test_a_run_to_its_end_gives_every_byte_and_the_verdict_last(run_dir):
     assert (heard.verdict.code, heard.verdict.signal, heard.verdict.reason) == (7, None, "exited")
     assert heard.verdict.asked is False
     told = told_at_the_end(run_dir)
-    assert (heard.verdict.stdout_bytes, told["stderrBytes"]) == (4, 4)
+    assert (told["stdoutBytes"], told["stderrBytes"]) == (4, 4)
     assert heard.verdict.stderr_tail == "err\n"
     assert told["startedAt"] <= told["endedAt"]
     assert inspect(run_dir) == RunEnded(heard.verdict)
@@ -206,7 +206,7 @@ async def test_a_full_spool_stops_the_agent_in_order(run_dir):
     heard = await run_to_end(run_dir, launch)
     assert heard.verdict.reason == "spool_full"
     assert heard.verdict.asked
-    assert heard.verdict.stdout_bytes >= 1_000_000
+    assert told_at_the_end(run_dir)["stdoutBytes"] >= 1_000_000
     assert heard.stdout == (run_dir / "stdout.spool").read_bytes()
     assert heard.stdout.endswith(b"last words")
     assert heard.verdict.code == 3
@@ -220,7 +220,7 @@ async def test_a_flood_that_ignores_the_stop_stays_within_the_quota_and_its_head
     )
     heard = await run_to_end(run_dir, script(text, spool_limit=100_000))
     assert heard.verdict.signal == signal.SIGKILL
-    assert heard.verdict.stdout_bytes < 100_000 + 7 * 1024 * 1024
+    assert told_at_the_end(run_dir)["stdoutBytes"] < 100_000 + 7 * 1024 * 1024
 
 
 @pytest.mark.parametrize("name", ["Upper", "", "-x", "a" * 65])
