@@ -250,6 +250,17 @@ class Stream(ABC):
         """The run has failed, and that is told."""
         return self._end([*events, *self._tell(failure)], Outcome(Ending.FAILED, failure, failure.text))
 
+    def _completed(self, events: Sequence[Event]) -> Step:
+        """The agent says that it has finished, by what it said last."""
+        result = Event(EventType.RESULT, self._last_text, {"isError": False})
+        return self._end([*events, result], Outcome(Ending.DONE, text=self._last_text))
+
+    def _interrupted(self, events: Sequence[Event]) -> Step:
+        """The turn was stopped because hub asked."""
+        meta = {"isError": False, "interrupted": True}
+        result = Event(EventType.RESULT, "The turn was interrupted", meta)
+        return self._end([*events, result], Outcome(Ending.INTERRUPTED, text=self._last_text))
+
     def _end(self, events: Sequence[Event], outcome: Outcome) -> Step:
         """The first outcome holds."""
         if self._outcome is not None:

@@ -34,8 +34,6 @@ from hub.providers.acp.usage import usage_events
 from hub.providers.acp.words import RunWords
 from hub.providers.base import (
     Assignment,
-    Ending,
-    Outcome,
     ProcessExit,
     Step,
     Stream,
@@ -207,7 +205,9 @@ class AcpStream(Stream):
 
     def _opening(self, answered: RpcResponse, now: float) -> Step:
         if answered.error is not None:
-            return self._not_opened(answered.id, answered.error, now)
+            if answered.id == "load":
+                return self._start_afresh(answered.error)
+            return self._fail([], self._failure_of(answered.error, now))
         if answered.id == "init":
             return Step(writes=[self._open_session(answered.result)])
         return self._session_opened(answered)
@@ -220,9 +220,6 @@ class AcpStream(Stream):
             return Step([Event(EventType.SYSTEM, said, {"notTaken": key})])
         self._replies.append(text)
         return Step()
-
-    def _not_opened(self, what: str, error: RpcError, now: float) -> Step:
-        return self._start_afresh(error) if what == "load" else self._fail([], self._failure_of(error, now))
 
     def _place(self) -> dict[str, object]:
         return {"cwd": str(self._assignment.worktree), "mcpServers": []}
@@ -303,11 +300,6 @@ class AcpStream(Stream):
         params = {"sessionId": self.native_session, "prompt": blocks}
         return self._peer.request(f"turn-{self._turns + 1}", "session/prompt", params)
 
-    def _next_prompt(self) -> Write:
-        given, self._replies = self._replies, []
-        self._answer = ""
-        return self._prompt(given)
-
     def _turn_ended(self, answered: RpcResponse, now: float) -> Step:
         self._turns += 1
         events = [*self._flush(), *usage_events(answered.result, self._model)]
@@ -317,18 +309,16 @@ class AcpStream(Stream):
         self._tools.clear()
         stop = jsonline.text(answered.result.get("stopReason"))
         if stop == "cancelled":
-            meta = {"isError": False, "interrupted": True}
-            events.append(Event(EventType.RESULT, "The turn was interrupted", meta))
-            return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
+            return self._interrupted(events)
         if stop == "end_turn" and denied and not self._replies:
             return Step([*events, Event(EventType.SYSTEM, _WITHOUT)], [self._prompt([_WITHOUT])])
         failure = None if denied and self._replies else self._wrong(stop)
         if failure is not None:
             return self._fail(events, failure)
         if self._replies:
-            return Step([*events, Event(EventType.SYSTEM, "The reply is given")], [self._next_prompt()])
-        events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
-        return self._end(events, Outcome(Ending.DONE, text=self._last_text))
+            given, self._replies, self._answer = self._replies, [], ""
+            return Step([*events, Event(EventType.SYSTEM, "The reply is given")], [self._prompt(given)])
+        return self._completed(events)
 
     # What the agent asks and tells.
 

@@ -27,8 +27,6 @@ from hub.providers.aider import checks, failures
 from hub.providers.aider.failures import Trouble
 from hub.providers.base import (
     Assignment,
-    Ending,
-    Outcome,
     ProcessExit,
     Step,
     Stream,
@@ -101,9 +99,7 @@ class AiderStream(Stream):
         erred = self._trouble or self._quoted or self._wrong
         if self._outcome is not None or end.asked or erred or end.code != 0 or not self._requests:
             return super().finish(end, now)
-        events = [*self._flush(), *self._passed()]
-        events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
-        return self._end(events, Outcome(Ending.DONE, text=self._last_text))
+        return self._completed([*self._flush(), *self._passed()])
 
     def _left_over(self) -> list[Event]:
         return self._flush()
@@ -174,7 +170,9 @@ class AiderStream(Stream):
             return None
         if (cost := _COST.match(text)) is not None:
             # With cache hits and writes the cost has a line of its own.
-            return Step([_usage({"costUsdMicros": _micros(cost[1]), "model": self._model}, text)])
+            return Step(
+                [Event(EventType.USAGE, text, {"costUsdMicros": _micros(cost[1]), "model": self._model})]
+            )
         if text.startswith(_APPLIED):
             return self._applied(text.removeprefix(_APPLIED))
         if (added := _OUTPUT.fullmatch(text)) is not None:
@@ -202,7 +200,7 @@ class AiderStream(Stream):
         if (cost := _COST.search(text)) is not None:
             meta["costUsdMicros"] = _micros(cost[1])
         if sent + received:
-            events.append(_usage({**meta, "model": self._model, "approximate": True}, text))
+            events.append(Event(EventType.USAGE, text, {**meta, "model": self._model, "approximate": True}))
         return Step(events)
 
     def _troubled(self, trouble: Trouble) -> Step | None:
@@ -275,10 +273,6 @@ class AiderStream(Stream):
         if kind is EventType.TEXT:
             self._last_text = said
         return [Event(kind, said + "\n", {"more": True}) if more else Event(kind, said)]
-
-
-def _usage(meta: dict[str, object], text: str) -> Event:
-    return Event(EventType.USAGE, text, meta)
 
 
 def _count(number: str | None) -> int:

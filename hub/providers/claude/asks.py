@@ -14,14 +14,13 @@ import attrs
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 from hub.providers.claude.inbox import line
-from hub.providers.claude.tools import PLANNING
+from hub.providers.claude.tools import PATHS, PLANNING
 from hub.providers.given import given, shown
 
 QUESTION_TOOL = "AskUserQuestion"
 HOOK = "every-tool"
 _PATIENCE = 10_000_000
 """Seconds the program waits for the hook's answer: a daemon may be away, and an unanswered hook would be passed over."""
-_PATHS = ("file_path", "notebook_path", "path")
 _COMMAND_CAP = 65_536
 
 
@@ -128,7 +127,7 @@ def every_tool(request_id: str) -> bytes:
 
 def _subject(given: Mapping[str, object]) -> dict[str, str]:
     """The command or the file that the tool is to be used on."""
-    path = next((found for name in _PATHS if (found := jsonline.text(given.get(name)))), "")
+    path = next((found for name in PATHS if (found := jsonline.text(given.get(name)))), "")
     return {"command": jsonline.cap(jsonline.text(given.get("command")), _COMMAND_CAP), "path": path}
 
 

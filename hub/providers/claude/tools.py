@@ -15,7 +15,7 @@ import attrs
 from hub.providers import jsonline
 
 _EXIT_CODE = re.compile(r"\AExit code (\d{1,3})\b")
-_PATH_FIELDS = ("file_path", "notebook_path", "path")
+PATHS = ("file_path", "notebook_path", "path")
 _RESULT_OF = re.compile(rb'"tool_use_id":\s?"([\w-]{1,128})"')
 _USER_LINE = (b'{"type":"user"', b'{"type": "user"')
 _HEAD = 4_096
@@ -53,7 +53,7 @@ class ClaudeToolCalls:
         call = jsonline.text(block.get("id"))
         given = jsonline.mapping(block.get("input"))
         meta: dict[str, object] = {"tool": name, "toolId": call, "input": jsonline.excerpt(dict(given))}
-        if path := next((found for field in _PATH_FIELDS if (found := jsonline.text(given.get(field)))), ""):
+        if path := next((found for field in PATHS if (found := jsonline.text(given.get(field)))), ""):
             meta["path"] = path
         if command := jsonline.text(given.get("command")):
             meta["command"] = command

@@ -56,7 +56,7 @@ class ItemBook:
         self._open = {} if thread is None else {i: t for i, t in self._open.items() if t != thread}
         self._changes = {call: paths for call, paths in self._changes.items() if call in self._open}
 
-    def started(self, item: Mapping[str, object], thread: str = "") -> list[Event]:
+    def started(self, item: Mapping[str, object], thread: str) -> list[Event]:
         """The events of `item/started`: a tool call begins; anything else waits for its completion."""
         kind = kind_of(item)
         if kind not in TOOLS:
@@ -68,7 +68,7 @@ class ItemBook:
             self._changes[call] = found
         return events
 
-    def completed(self, item: Mapping[str, object], thread: str = "") -> list[Event]:
+    def completed(self, item: Mapping[str, object], thread: str) -> list[Event]:
         """The events of `item/completed`. A tool that was never seen to start gets both its events here."""
         kind = kind_of(item)
         if kind in TOOLS:

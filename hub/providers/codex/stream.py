@@ -28,8 +28,6 @@ from hub.domain.failure import Failure
 from hub.providers import jsonline
 from hub.providers.base import (
     Assignment,
-    Ending,
-    Outcome,
     ProcessExit,
     Step,
     Stream,
@@ -132,15 +130,11 @@ class CodexStream(Stream):
             case RpcRequest() as asked:
                 return self._asks.ask(asked)
             case RpcNotification(method, params):
-                return self._notified(method, params, now, line)
+                if (handler := self._told.get(method)) is not None:
+                    return handler(params, now)
+                return Step() if method.startswith(_KNOWN) else self._unknown(line)
             case _:
                 return self._unknown(line)
-
-    def _notified(self, method: str, params: Mapping[str, object], now: float, line: bytes) -> Step:
-        handler = self._told.get(method)
-        if handler is not None:
-            return handler(params, now)
-        return Step() if method.startswith(_KNOWN) else self._unknown(line)
 
     # Answers to our own requests: the id tells what was asked.
 
@@ -219,16 +213,12 @@ class CodexStream(Stream):
         events = self._left_over()
         match turn.get("status"):
             case "completed":
-                events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
-                return self._end(events, Outcome(Ending.DONE, text=self._last_text))
+                return self._completed(events)
             case "interrupted":
-                meta = {"isError": False, "interrupted": True}
-                events.append(Event(EventType.RESULT, "The turn was interrupted", meta))
-                return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
+                return self._interrupted(events)
         told = jsonline.mapping(turn.get("error"))
-        if not told and self._failure is not None:
-            return self._end(events, Outcome(Ending.FAILED, self._failure, self._failure.text))
-        return self._fail(events, self._failure_of(told, now))
+        known = None if told else self._failure
+        return self._fail(events, known or self._failure_of(told, now))
 
     def _error(self, params: Mapping[str, object], now: float) -> Step:
         told = jsonline.mapping(params.get("error"))

@@ -41,9 +41,9 @@ _REPEATABLE = frozenset({"say", "think", "raw", "usage", "quota", "plan", "sleep
 Job = dict[str, Any]
 
 
-def main(argv: list[str] | None = None) -> int:
+def main() -> int:
     """Runs a job; the exit status tells little, the stream tells all."""
-    args = sys.argv[1:] if argv is None else argv
+    args = sys.argv[1:]
     if args == ["--version"]:
         sys.stdout.write(f"hub demo agent {VERSION}\n")
         return 0
@@ -301,7 +301,3 @@ def _hang(how: Job) -> NoReturn:
 def _leave(why: str, code: int) -> NoReturn:
     sys.stderr.write(f"demo agent: {why}\n")
     sys.exit(code)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -151,9 +151,8 @@ class DemoStream(Stream):
         return Step([Event(EventType.SYSTEM, said, {"approvalId": approval, "approved": approved})])
 
     def _done(self, message: Mapping[str, object]) -> Step:
-        said = jsonline.text(message.get("text"))
-        result = Event(EventType.RESULT, said, {"isError": False})
-        return self._end([*self._left_over(), result], Outcome(Ending.DONE, text=said))
+        self._last_text = jsonline.text(message.get("text"))
+        return self._completed(self._left_over())
 
 
 def _said(kind: EventType, message: Mapping[str, object], **meta: str) -> Step:

@@ -116,8 +116,8 @@ def main(arguments: Sequence[str]) -> int:
     except NotStarted as error:
         tell({"bridge": "failed", "text": str(error)})
         return FAILED
-    except _Signalled as signalled:
-        return 128 + signalled.number
+    except SystemExit as left:
+        return int(left.code or FAILED)
 
 
 def _json(data: bytes) -> object:
@@ -127,13 +127,6 @@ def _json(data: bytes) -> object:
         return data.decode("utf-8", "replace") or None
 
 
-class _Signalled(BaseException):
-    """Leaves from wherever the main thread is."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
 def _on_signal(number: int, frame: FrameType | None) -> NoReturn:
-    raise _Signalled(number)
+    """Leaves from wherever the main thread is."""
+    sys.exit(128 + number)

@@ -110,20 +110,16 @@ def _wait_for_port(process: subprocess.Popen[bytes]) -> int | None:
     for line in out:
         if found := _LISTENING.search(line):
             # It writes little more, but a pipe that nobody reads would stop it one day.
-            threading.Thread(target=_drain, args=(out,), daemon=True).start()
+            threading.Thread(target=_forward, args=(out,), daemon=True).start()
             return int(found[1])
-        _forward(line)
+        _forward([line])
     return None
 
 
-def _drain(lines: Iterable[bytes]) -> None:
+def _forward(lines: Iterable[bytes]) -> None:
     for line in lines:
-        _forward(line)
-
-
-def _forward(line: bytes) -> None:
-    sys.stderr.buffer.write(line)
-    sys.stderr.buffer.flush()
+        sys.stderr.buffer.write(line)
+        sys.stderr.buffer.flush()
 
 
 def _end_with_the_bridge() -> None:

@@ -27,8 +27,6 @@ from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.base import (
     Assignment,
-    Ending,
-    Outcome,
     ProcessExit,
     Step,
     Stream,
@@ -291,14 +289,11 @@ class OpenCodeStream(Stream):
         if self._doomed is not None:
             return self._fail(events, self._doomed)
         if jsonline.mapping(last.get("error")).get("name") == failures.ABORTED:
-            meta = {"isError": False, "interrupted": True}
-            events.append(Event(EventType.RESULT, "The turn was interrupted", meta))
-            return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
+            return self._interrupted(events)
         failure = self._error or _unfinished(jsonline.text(last.get("finish")))
         if failure is not None:
             return self._fail(events, failure)
-        events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
-        return self._end(events, Outcome(Ending.DONE, text=self._last_text))
+        return self._completed(events)
 
 
 def _unfinished(finish: str) -> Failure | None:

@@ -38,7 +38,7 @@ class Thinner:
             return None
         if event["type"] == "message.part.updated" and not self._part(event, now):
             return None
-        return event if size <= LONG_LINE else _shorten_event(event)
+        return event if size <= LONG_LINE else {name: shorten(inner) for name, inner in event.items()}
 
     def _part(self, event: dict[str, object], now: float) -> bool:
         properties = event.get("properties")
@@ -61,10 +61,6 @@ def _wanted(kind: object) -> bool:
     if not isinstance(kind, str) or kind in _DROPPED or any(draft in kind for draft in _DRAFTS):
         return False
     return kind.startswith(_KEPT)
-
-
-def _shorten_event(event: dict[str, object]) -> dict[str, object]:
-    return {name: shorten(inner) for name, inner in event.items()}
 
 
 def shorten(value: object, depth: int = _DEPTH) -> object:
