@@ -36,40 +36,19 @@ class TestCodex(AgentSuite):
     once: ClassVar = {"args": ONE_RETRY}
     gone = "01a1fc8b-1a20-7ba3-850a-28c801d9cc1f"
     most = 4
+    hosts = ("chatgpt.com:443", "github.com:443", "api.github.com:443")
     stopped = ()
     test_a_reply_waits_for_the_turn_to_end_and_nothing_is_forgotten = None
     """It steers the turn under way."""
 
-    @pytest.mark.usefixtures("nothing_left_at_home")
-    def test_a_task_is_done_and_the_process_leaves(self, provider, models, repo, assign, env):
-        models.script(
-            "key",
-            Turn.write("a/hello.txt", "hi\n", think="First the file."),
-            Turn.shell("cat a/hello.txt; exit 3"),
-            Turn.text("All done."),
-        )
-        run = drive(provider, assign(), env)
-        assert run.outcome.ending is Ending.DONE
-        assert run.outcome.text == "All done."
-        assert (repo / "a" / "hello.txt").read_text() == "hi\n"
-        assert run.exit.code == 0
-        assert run.stream.native_session
-        assert run.unknown == 0
-        assert run.stream.tools_in_flight == 0
-        write, shell = run.of(EventType.TOOL_USE)
-        assert write.meta["path"] == str(repo / "a" / "hello.txt")
-        assert shell.meta["command"] == "cat a/hello.txt; exit 3"
+    def done(self, run):
         wrote, shelled = run.of(EventType.TOOL_RESULT)
         assert (wrote.meta["isError"], shelled.meta["isError"]) == (False, True)
-        assert shelled.meta["exitCode"] == 3
         assert "hi" in shelled.content
         assert [event.content for event in run.of(EventType.THINKING)] == ["First the file."]
-        totals = [event.meta["tokensIn"] for event in run.of(EventType.USAGE)]
-        assert totals == [101, 101, 101]
+        assert [event.meta["tokensIn"] for event in run.of(EventType.USAGE)] == [101, 101, 101]
         intel = kept(run, "codex")
-        assert (intel.session_id, intel.cwd) == (run.stream.native_session, str(repo))
-        assert (intel.files_touched, intel.tokens_in, intel.tokens_out) == (("a/hello.txt",), 303, 99)
-        assert (intel.recent_turns[-1].text, intel.message_count) == ("All done.", 4)
+        assert (intel.tokens_out, intel.message_count) == (99, 4)
 
     def test_the_contract_is_the_developers_word(self, provider, models, assign, env):
         drive(provider, assign(envelope=CONTRACT), env)
