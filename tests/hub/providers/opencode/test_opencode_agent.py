@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import attrs
 import pytest
@@ -17,9 +16,7 @@ from hub.domain.failure import FailureClass
 from hub.providers.base import Assignment, ProcessExit, Stdin
 from hub.providers.opencode import agent, failures
 from hub.providers.opencode.agent import PROVIDER
-from tests.hub.providers.captured import NOW
-
-ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
+from tests.hub.providers.captured import ASSIGNMENT, NOW
 
 
 def config(**more):
