@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hub.domain.accounts.account import Account
 from hub.domain.failure import FailureClass
-from hub.providers.base import Assignment, ProcessExit, Stdin
+from hub.providers.base import ProcessExit, Stdin
 from hub.providers.opencode import agent, failures
 from hub.providers.opencode.agent import PROVIDER
 from tests.hub.providers.captured import ASSIGNMENT, NOW
@@ -110,9 +110,8 @@ def test_the_reset_is_the_header_the_vendor_sent():
 
 
 def test_a_crash_tells_the_end_of_standard_error():
-    assignment = Assignment("d1", "s1", "task", Path("/tree"), Path("/run"))
     end = ProcessExit(1, stderr_tail="x" * 10_000 + "the cause")
-    failure = PROVIDER.stream(assignment).finish(end, NOW).outcome.failure
+    failure = PROVIDER.stream(ASSIGNMENT).finish(end, NOW).outcome.failure
     assert failure.text.endswith("the cause")
     assert len(failure.text) < 5_000
 
