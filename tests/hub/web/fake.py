@@ -255,6 +255,11 @@ def repository() -> Path:
     return root
 
 
+def begin_again() -> None:
+    """The session's branch is there and holds nothing, whatever a request has done with it."""
+    git(repository(), "branch", "-f", "hub/s-1", "main")
+
+
 @contextmanager
 def with_work() -> Iterator[None]:
     """There is something to take on the session's branch, for the length of the block."""
@@ -269,7 +274,7 @@ def with_work() -> Iterator[None]:
     try:
         yield
     finally:
-        git(root, "branch", "-f", "hub/s-1", main)
+        begin_again()
 
 
 def commit() -> str:

@@ -19,7 +19,7 @@ from hub.web.inprocess import InProcess
 from hub.web.route import Route
 from hub.web.routes import table
 from supervisors import ActorDied
-from tests.hub.web.fake import Fake, Server, record, running
+from tests.hub.web.fake import Fake, Server, begin_again, record, running
 from tests.hub.web.test_app import ALONE, GOOD, SHA, names
 from tests.hub.web.wire import Reply, ask
 
@@ -76,7 +76,10 @@ async def test_every_route_answers_the_same(both: Both, route: Route):
     given = {"/api/history/diff": {"sha": SHA}, "/api/retrieval": {"q": "a b&c"}}.get(route.path, {})
     path = route.path.replace("{id}", ID)
     asked = route.method, path, GOOD.get(route.path, {}) if route.method == "POST" else given
-    assert await both.ask(*asked) == (await both.over_http(*asked)).json
+    begin_again()
+    inside = await both.ask(*asked)
+    begin_again()  # a discard leaves nothing that a second one could tell of
+    assert inside == (await both.over_http(*asked)).json
     calls = both.server.actors.calls
     assert calls[: len(calls) // 2] == calls[len(calls) // 2 :]
     assert bool(calls) == (route.path not in ALONE)
