@@ -19,11 +19,10 @@ from hub.actors.pipelines.answers import run_status
 from hub.api.pipelines import RunStatus
 from hub.cli.context import note_left_out
 from hub.domain.config.model import PipelineSettings
-from hub.domain.config.profiles import together as all_profiles
+from hub.domain.config.profiles import together
 from hub.domain.config.reader import Config
 from hub.domain.missing import no_such
 from hub.domain.pipeline.graph import check_runnable, named
-from hub.domain.pipeline.graph import together as all_pipelines
 from hub.errors import Code, HubError
 from hub.io.config.file import load
 from hub.io.config.profiles import read_stored as stored_profiles
@@ -63,9 +62,7 @@ def providers_of(project: Path, gate: Gate | None = None) -> Collection[str]:
 
 def pipelines_of(project: Path, gate: Gate | None = None) -> tuple[PipelineSettings, ...]:
     """The project's pipelines: those of `hub.toml`, and those the API has stored."""
-    return all_pipelines(
-        config_of(project, gate=gate).pipelines, stored_pipelines(Places(find_project(project)))
-    )
+    return together(config_of(project, gate=gate).pipelines, stored_pipelines(Places(find_project(project))))
 
 
 def last_run_of(project: Path) -> RunStatus | None:
@@ -135,7 +132,7 @@ def insist_on_names(project: Path, config: Config, asked: Mapping[str, str]) -> 
             detail = f"[session] chain names {name!r}, and there is no such provider."
             raise HubError(Code.CONFIG_INVALID, detail, hint=f"Known: {', '.join(known)}.")
     if "profile" in asked or "kind" in asked:
-        profiles = all_profiles(config.profiles, stored_profiles(Places(find_project(project))))
+        profiles = together(config.profiles, stored_profiles(Places(find_project(project))))
         whole = attrs.evolve(config, profiles=profiles)
         whole.profile(asked.get("profile", ""))
         if "kind" in asked:

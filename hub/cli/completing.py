@@ -92,7 +92,7 @@ def profiles(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[Co
 
 def pipelines(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The project's pipelines: those of `hub.toml`, and those the API has stored."""
-    from hub.domain.pipeline.graph import together
+    from hub.domain.config.profiles import together
     from hub.io.records.pipelines import read_stored
 
     return _stored(ctx, incomplete, lambda places, config: together(config.pipelines, read_stored(places)))

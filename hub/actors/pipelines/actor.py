@@ -19,6 +19,7 @@ from hub.actors.pipelines.conductor import Conductor
 from hub.api import pipelines as api
 from hub.api.pipelines import RunStarted, RunStatus
 from hub.domain.config.model import PipelineSettings
+from hub.domain.config.profiles import together
 from hub.domain.pipeline import graph as rules
 from hub.domain.pipeline.run import PipelineRun, begin, taken_up
 from hub.domain.pipeline.state import NodeState
@@ -92,7 +93,7 @@ class Pipelines(Actor[PipelinesInbox]):
         return (await call_until_answered(self._settings, GetConfig())).pipelines
 
     async def _all(self) -> tuple[PipelineSettings, ...]:
-        return rules.together(await self._configured(), read_stored(self._places))
+        return together(await self._configured(), read_stored(self._places))
 
     async def _replace(self, pipelines: tuple[PipelineSettings, ...]) -> list[api.Pipeline]:
         configured = await self._configured()

@@ -7,12 +7,14 @@ Must not: open a file, or choose from a chain (`hub.domain.routing` does).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import TypeVar
 
-from hub.domain.config.model import ProfileSettings
+from hub.domain.config.model import PipelineSettings, ProfileSettings
 from hub.domain.config.schema import SettingProblem, invalid
 from hub.errors import Code, HubError
 
 MAX_PROFILES = 200
+_Named = TypeVar("_Named", bound=PipelineSettings | ProfileSettings)
 
 
 def check(profile: ProfileSettings, providers: Collection[str]) -> None:
@@ -25,12 +27,10 @@ def check(profile: ProfileSettings, providers: Collection[str]) -> None:
         raise invalid(problems)
 
 
-def together(
-    configured: Sequence[ProfileSettings], stored: Sequence[ProfileSettings]
-) -> tuple[ProfileSettings, ...]:
-    """All profiles: the configured ones, then the stored ones that do not have a configured one's name."""
-    names = {profile.name for profile in configured}
-    return (*configured, *(profile for profile in stored if profile.name not in names))
+def together(configured: Sequence[_Named], stored: Sequence[_Named]) -> tuple[_Named, ...]:
+    """All profiles, or pipelines: the configured ones, then the stored ones that do not have a configured one's name."""
+    names = {one.name for one in configured}
+    return (*configured, *(one for one in stored if one.name not in names))
 
 
 def upserted(

@@ -53,8 +53,7 @@ class Chronicle:
         """The last event that was taken in."""
         self._intent = IntentFold(subject.goal, subject.root)
         self._gold = GoldFold(subject.goal, subject.acceptance, subject.skills)
-        self._words = Words()
-        self._words.begin(subject.goal)
+        self._words = Words(task=bool(subject.goal))
         self._marks: dict[str, Facts] = {}
 
     def feed(self, id: int, event: Event | Record) -> None:

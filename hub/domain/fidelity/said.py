@@ -49,10 +49,6 @@ class Words:
     _task: bool = False
     """Whether the task is known: the user's first words are that, where nothing else tells it."""
 
-    def begin(self, task: str) -> None:
-        """The task is known beforehand."""
-        self._task = bool(task)
-
     def take(self, event: Event | Record, seen: Activity) -> None:
         """Take in one event, in the order of the log."""
         meta = event.meta

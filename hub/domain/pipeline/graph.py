@@ -136,14 +136,6 @@ def order(nodes: Sequence[PipelineNode]) -> tuple[str, ...]:
     return tuple(done)
 
 
-def together(
-    configured: Sequence[PipelineSettings], stored: Sequence[PipelineSettings]
-) -> tuple[PipelineSettings, ...]:
-    """All pipelines: those of `hub.toml` first, then the stored ones of other names."""
-    names = {pipeline.name for pipeline in configured}
-    return (*configured, *(pipeline for pipeline in stored if pipeline.name not in names))
-
-
 _PLACE = "under [[pipelines]]"
 
 

@@ -7,8 +7,7 @@ from hub.domain.intent.activity import read
 
 
 def told(*events, task="the task"):
-    words = Words()
-    words.begin(task)
+    words = Words(task=bool(task))
     for number, event in enumerate(events, 1):
         words.take(event, read(number, event))
     return words

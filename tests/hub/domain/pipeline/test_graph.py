@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hub.api.convert import unstructure
 from hub.api.tables import read_pipelines
 from hub.domain.config.model import PipelineNode, PipelineSettings
+from hub.domain.config.profiles import together
 from hub.domain.config.schema import MAX_PROBLEMS
 from hub.domain.pipeline.graph import (
     MAX_NODES,
@@ -18,7 +19,6 @@ from hub.domain.pipeline.graph import (
     order,
     problems,
     refuse,
-    together,
 )
 from hub.errors import Code, HubError
 from tests.refusals import refuses
