@@ -64,7 +64,7 @@ def words(number: int, path: str, body: str, defines: str) -> tuple[int, str, st
     """What the full-text indexes are told of a chunk: its number, its body, its path, what it defines.
 
     On the way in and, word for word, on the way out. So a change of this is a new version of the database:
-    `hub.io.graph.schema.WITHOUT_CODE`.
+    `hub.io.graph.schema.VERSION`.
     """
     return number, spaced(body), _spaced_path(path), spaced(defines)
 

@@ -1,10 +1,11 @@
-"""The tables of `graph.db`, and how an older database becomes the present one.
+"""The tables of `graph.db`.
 
-Owns: tables, indexes, pragmas, the steps between versions, and telling damage from other trouble.
+Owns: tables, indexes, pragmas, and telling damage from other trouble.
 Must not: read or write a row.
 
-All of it can be made again from the code and the event log. So nothing waits for the disk (`synchronous=NORMAL`), and
-a database that is damaged, or was written by a newer hub, is put aside instead of repaired.
+All of it can be made again from the code and the event log. So nothing waits for the disk (`synchronous=NORMAL`); an older
+hub's tables give way to new ones; and a database that is damaged, or was written by a newer hub, is put aside instead of
+repaired.
 """
 
 from __future__ import annotations
@@ -16,7 +17,18 @@ from hub.errors import Code
 from hub.io.files.database import is_corrupt, own_file
 from hub.io.files.sealed_db import claim
 
-_FIRST = """
+VERSION = 6
+"""Of the tables, and of how text is cut into words (`hub.domain.graph.terms.spaced`): a full-text index without a copy
+forgets a chunk only by the very words it was told."""
+_TABLES = """
+DROP TABLE IF EXISTS nodes;
+DROP TABLE IF EXISTS edges;
+DROP TABLE IF EXISTS files;
+DROP TABLE IF EXISTS imports;
+DROP TABLE IF EXISTS chunks;
+DROP TABLE IF EXISTS chunks_text;
+DROP TABLE IF EXISTS chunks_names;
+DROP TABLE IF EXISTS notes;
 CREATE TABLE nodes (
     id TEXT PRIMARY KEY,
     node_type TEXT NOT NULL,
@@ -28,6 +40,7 @@ CREATE TABLE nodes (
 );
 CREATE INDEX nodes_recent ON nodes (updated_at);
 CREATE INDEX nodes_told ON nodes (updated_at) WHERE session_id <> '';
+CREATE INDEX nodes_of_session ON nodes (session_id, node_type) WHERE session_id <> '';
 CREATE TABLE edges (
     from_id TEXT NOT NULL,
     edge_type TEXT NOT NULL,
@@ -35,7 +48,7 @@ CREATE TABLE edges (
     weight REAL NOT NULL,
     PRIMARY KEY (from_id, edge_type, to_id)
 ) WITHOUT ROWID;
-CREATE INDEX edges_back ON edges (to_id);
+CREATE INDEX edges_back ON edges (to_id) WHERE edge_type <> 'defines';
 CREATE TABLE files (
     number INTEGER PRIMARY KEY,
     path TEXT NOT NULL UNIQUE,
@@ -43,6 +56,12 @@ CREATE TABLE files (
     mtime_ns INTEGER NOT NULL,
     mark TEXT NOT NULL
 );
+CREATE TABLE imports (
+    number INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    PRIMARY KEY (number, name)
+) WITHOUT ROWID;
+CREATE TRIGGER files_gone AFTER DELETE ON files BEGIN DELETE FROM imports WHERE number = old.number; END;
 CREATE TABLE chunks (
     number INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -59,74 +78,21 @@ CREATE TABLE chunks (
 CREATE VIRTUAL TABLE chunks_text USING fts5 (
     body, path, defines, content='', tokenize='porter unicode61 remove_diacritics 2'
 );
-INSERT INTO chunks_text (chunks_text, rank) VALUES ('hashsize', 4194304), ('automerge', 16);
-CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-"""
-"""A chunk's number is its file's number and its place in the file, so a file's chunks are one range. The full-text
-index keeps no copy of what it indexes: `chunks` has it."""
-
-_WITHOUT_CODE = """
-INSERT INTO chunks_text (chunks_text) VALUES ('delete-all');
-DELETE FROM chunks;
-DELETE FROM files;
-DELETE FROM edges WHERE edge_type IN ('defines', 'imports');
-DELETE FROM nodes WHERE node_type IN ('module', 'symbol');
-DELETE FROM notes WHERE name IN ('scanned_at', 'truncated');
-"""
-"""`WITHOUT_CODE` before there was an index over names."""
-_IMPORTS = """
-CREATE TABLE imports (
-    number INTEGER NOT NULL,
-    name TEXT NOT NULL,
-    PRIMARY KEY (number, name)
-) WITHOUT ROWID;
-CREATE TRIGGER files_gone AFTER DELETE ON files BEGIN DELETE FROM imports WHERE number = old.number; END;
-"""
-"""What each file imports, by the names it uses: which files they are is found out anew when files come or go."""
-
-_NAMES = """
+INSERT INTO chunks_text (chunks_text, rank) VALUES ('hashsize', 4194304), ('automerge', 32), ('crisismerge', 32);
 CREATE VIRTUAL TABLE chunks_names USING fts5 (
     path, defines, content='', tokenize='porter unicode61 remove_diacritics 2'
 );
-INSERT INTO chunks_names (chunks_names, rank) VALUES ('automerge', 16);
-DROP INDEX edges_back;
-CREATE INDEX edges_back ON edges (to_id) WHERE edge_type <> 'defines';
-"""
-"""What defines a word or is named by it, once more by itself: where thousands of chunks hold a word, all of what is told
-of them would have to be read to find these. And an index that nobody asks for a symbol's module, for its id names it."""
-
-WITHOUT_CODE = _WITHOUT_CODE + "INSERT INTO chunks_names (chunks_names) VALUES ('delete-all');"  # noqa: S608  # constants only
-"""A step for each time that text is cut into words another way (`hub.domain.graph.terms.spaced`): a full-text index
-without a copy forgets a chunk only by the very words it was told. The next scan reads the code again."""
-
-_SESSIONS = """
-CREATE INDEX nodes_of_session ON nodes (session_id, node_type) WHERE session_id <> '';
-"""
-"""A session's intent is drawn from its nodes while a handoff waits."""
-_WITHOUT_DOINGS = """
-DELETE FROM edges WHERE edge_type NOT IN ('defines', 'imports');
-DELETE FROM nodes WHERE session_id <> '';
-DELETE FROM notes WHERE name IN ('cursor', 'pending');
-"""
-"""A step for each time that agents' doings become other nodes, or are remembered otherwise: the log is read again."""
-
-_MERGES = """
-INSERT INTO chunks_text (chunks_text, rank) VALUES ('automerge', 32), ('crisismerge', 32);
 INSERT INTO chunks_names (chunks_names, rank) VALUES ('automerge', 32), ('crisismerge', 32);
+CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
-"""So many pieces of an index are merged at once, each of some 2 MB of code. With 16 all but a little project's were written
-twice while it was built."""
+"""What was there is an older hub's. A chunk's number is its file's number and its place in the file, so a file's chunks
+are one range. `imports` has what each file imports by the names it uses: which files they are is found out anew when files
+come or go. The full-text index keeps no copy of what it indexes: `chunks` has it. `chunks_names` has what defines a word or
+is named by it, once more by itself: where thousands of chunks hold a word, all of what is told of them would have to be
+read to find these. An edge `defines` needs no way back, for a symbol's id names its module; a session's intent is drawn
+from its nodes while a handoff waits. So many pieces of an index are merged at once, each of some 2 MB of code: with 16 all
+but a little project's were written twice while it was built."""
 
-STEPS: tuple[str, ...] = (
-    _FIRST,
-    _WITHOUT_CODE,
-    _IMPORTS + _WITHOUT_CODE,
-    _NAMES + WITHOUT_CODE,
-    _SESSIONS + _WITHOUT_DOINGS,
-    _MERGES,
-)
-"""Step n brings a database of version n to version n + 1."""
-VERSION = len(STEPS)
 _PRAGMAS = (
     "PRAGMA page_size=8192",  # of a new database; a chunk is some 2 kB, and on pages of 4 kB half of each is left empty
     "PRAGMA journal_mode=WAL",
@@ -152,7 +118,7 @@ class NewerDatabaseError(sqlite3.DatabaseError):
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Opens the database, 0600, and brings it to the present version; makes it when it is not there.
+    """Opens the database, 0600; makes it when it is not there, and anew when an older hub did.
 
     The connection may be used by one thread after the other, by one at a time.
 
@@ -166,20 +132,20 @@ def connect(path: Path) -> sqlite3.Connection:
         claim(db, path)
         for pragma in _PRAGMAS:
             db.execute(pragma).fetchall()
-        _migrate(db)
+        _insist_tables(db)
     except BaseException:
         db.close()
         raise
     return db
 
 
-def _migrate(db: sqlite3.Connection) -> None:
-    """Each step and its number in one transaction: a step is done whole or not at all."""
+def _insist_tables(db: sqlite3.Connection) -> None:
+    """Tables of the present version; new ones are made whole or not at all."""
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
         raise NewerDatabaseError(f"it is of version {version}, and this hub knows version {VERSION}")
-    for number in range(version, VERSION):
-        db.executescript(f"BEGIN IMMEDIATE; {STEPS[number]}; PRAGMA user_version = {number + 1}; COMMIT;")
+    if version < VERSION:
+        db.executescript(f"BEGIN IMMEDIATE; {_TABLES}; PRAGMA user_version = {VERSION}; COMMIT;")
 
 
 def is_unusable(error: sqlite3.Error) -> bool:

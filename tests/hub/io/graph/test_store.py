@@ -14,6 +14,7 @@ from hub.api.convert import unstructure
 from hub.api.graph import Detail
 from hub.domain.graph.vocabulary import EdgeType, GraphPart, NewEdge, NewNode, NodeType
 from hub.errors import Code, HubError
+from hub.io.graph import schema
 from hub.io.graph.facts import GraphCounts, absorb, counts, detail, note, of_session, put, set_note
 from hub.io.graph.schema import VERSION, connect
 from hub.io.graph.store import GraphStore
@@ -237,19 +238,21 @@ def test_a_store_that_cannot_be_opened_whole_leaves_nothing_open(path, monkeypat
         made[0].execute("SELECT 1")
 
 
-def test_a_step_between_versions_is_whole_or_not_done(path, monkeypatch):
-    """A migration that fails leaves the database as it was, and the next start tries again."""
-    GraphStore.open(path).close()
-    steps = [*("",) * VERSION, "CREATE TABLE more (a); INSERT INTO nowhere VALUES (1)"]
-    monkeypatch.setattr("hub.io.graph.schema.STEPS", tuple(steps))
+def test_an_older_hubs_tables_are_replaced_whole_or_not_at_all(path, store, monkeypatch):
+    """One that cannot be made anew is as it was, and the next start tries again."""
+    store.write(absorb, [fact(1)], [])
+    store.close()
     monkeypatch.setattr("hub.io.graph.schema.VERSION", VERSION + 1)
-    with pytest.raises(sqlite3.OperationalError, match="nowhere"):
-        GraphStore.open(path)
-    steps[-1] = "CREATE TABLE more (a)"
-    monkeypatch.setattr("hub.io.graph.schema.STEPS", tuple(steps))
+    with monkeypatch.context() as failing:
+        failing.setattr("hub.io.graph.schema._TABLES", f"{schema._TABLES}; INSERT INTO nowhere VALUES (1)")
+        with pytest.raises(sqlite3.OperationalError, match="nowhere"):
+            GraphStore.open(path)
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT count(*) FROM nodes").fetchone() == (2,)
     store = GraphStore.open(path)
     assert store.read(lambda db: db.execute("PRAGMA user_version").fetchone()) == (VERSION + 1,)
-    assert store.read(lambda db: db.execute("SELECT count(*) FROM more").fetchone()) == (0,)
+    assert store.read(counts).nodes == 0
+    store.close()
 
 
 def test_what_is_no_file_is_told(path):
