@@ -93,7 +93,7 @@ _INTENSITY = 10
 _PERIOD = 30.0
 _MAX_JOBS = 16
 _SAY_TIMEOUT = 10.0
-"""Seconds that a log may take for a line about a job."""
+"""Seconds that a log may take for a line that may be lost."""
 _GRAPH_BACKOFF = Backoff(first=0.5, factor=4.0)
 """Nobody needs the graph to run agents: should it die again and again, it alone stays away, not the daemon."""
 
@@ -192,9 +192,7 @@ class App:
             self.places,
             self._read_config,
             self.providers,
-            audit=self.slots.audit.ref,
-            events=self.slots.events.ref,
-            clock=time.time,
+            outbox=self._news(),
             jobs=self._errands(),
             gate=self.gate,
         )
@@ -203,9 +201,7 @@ class App:
         return Knowledge(self.places, self.slots.events.ref, time.time, self.secrets)
 
     def _breakers(self) -> Breakers:
-        return Breakers(
-            self.places, self.slots.events.ref, time.time, self.slots.quota.ref, self.slots.audit.ref
-        )
+        return Breakers(self.places, self._news(), self.slots.quota.ref)
 
     def _quota(self) -> Quota:
         return Quota(
@@ -253,6 +249,10 @@ class App:
         return Outbox(
             self.slots.events.ref, time.time, self.slots.audit.ref, self.secrets.value, patience=patience
         )
+
+    def _news(self) -> Outbox:
+        """For lines about what is durable itself: a log that is restarting costs the line, nothing else."""
+        return Outbox(self.slots.events.ref, time.time, self.slots.audit.ref, patience=_SAY_TIMEOUT)
 
     def _errands(self) -> Jobs:
         return Jobs(

@@ -10,7 +10,6 @@ breakers and the choice of who is next tell the same.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from typing import assert_never
 
 from hub.actors.common.calls import call_or_none
@@ -25,7 +24,6 @@ from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.breakers import KeptBreakers, breaker_store
 from hub.messages import (
-    AuditAppend,
     BreakerAttempt,
     BreakerClosed,
     BreakerFailure,
@@ -33,13 +31,11 @@ from hub.messages import (
     BreakerSnapshots,
     BreakerSuccess,
     BreakerWithdrawn,
-    EventAppend,
     GetStandings,
     Shut,
 )
 from supervisors import Actor, Answer, Ref
 
-_SAY_TIMEOUT = 10.0
 _QUOTA_TIMEOUT = 10.0
 _WHY = {
     (False, False): "it failed too often",
@@ -53,18 +49,10 @@ class Breakers(Actor[BreakersInbox]):
 
     answers = (HubError,)
 
-    def __init__(
-        self,
-        places: Places,
-        events: Ref[EventAppend],
-        clock: Callable[[], float],
-        quota: Ref[GetStandings],
-        audit: Ref[AuditAppend],
-    ) -> None:
+    def __init__(self, places: Places, outbox: Outbox, quota: Ref[GetStandings]) -> None:
         self._store = breaker_store(places)
-        # The state itself is durable; a log that is restarting costs the line about it, nothing else.
-        self._outbox = Outbox(events, clock, audit, patience=_SAY_TIMEOUT)
-        self._clock = clock
+        self._outbox = outbox
+        self._clock = outbox.clock
         self._quota = quota
         self._breakers: dict[tuple[str, str], CircuitBreaker] = {}
 

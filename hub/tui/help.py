@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from textual.actions import parse
 from textual.binding import Binding
 
 from hub.tui.orders import ORDERS
@@ -26,7 +27,7 @@ GENERAL: tuple[tuple[str, str], ...] = (
     ("?", "this"),
     ("q, ctrl+c", "leave; the sessions go on"),
 )
-_SENTENCES = {name: sentence for _, name, _, sentence in ORDERS}
+_SENTENCES = {f"order('{name}')": sentence for _, name, _, sentence in ORDERS}
 _WIDE = 16
 
 
@@ -48,7 +49,7 @@ def orders_of(page: Page) -> dict[Binding, str]:
     return {
         binding: _SENTENCES.get(binding.action, binding.tooltip or binding.description)
         for _, binding in page._bindings  # noqa: SLF001  # Textual has no other way
-        if _is_ours(binding) and page.check_action(binding.action.partition("(")[0], ()) is not False
+        if _is_ours(binding) and page.check_action(*parse(binding.action)[1:]) is not False
     }
 
 

@@ -7,7 +7,7 @@ Tests: tests/hub/tui/test_app.py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -30,21 +30,22 @@ ORDERS: tuple[tuple[str, str, str, str], ...] = (
     ("D", "discard", "Discard", "Take worktree and branch of a session away"),
 )
 """Key, action, word and sentence of each."""
-_NAMES = frozenset(name for _, name, _, _ in ORDERS)
 _RARE = frozenset({"discard"})
 """Not among the keys below: `?` and the palette have them."""
+_OF_NONE = frozenset({"approve", "run"})
+"""Orders that need no session: all that waits is shown, and a session is made."""
 
 
 class OrdersPage(Page):
     """A page on which one session is meant."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(key, name, word, show=name not in _RARE) for key, name, word, _ in ORDERS
+        Binding(key, f"order('{name}')", word, show=name not in _RARE) for key, name, word, _ in ORDERS
     ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Without a daemon there is nobody to give an order to."""
-        if action in _NAMES and self.hub.alone:
+        if action == "order" and self.hub.alone:
             return False
         return super().check_action(action, parameters)
 
@@ -78,45 +79,24 @@ class OrdersPage(Page):
             self.say(f"{error.detail.partition(chr(10))[0]} {error.hint}", bad=True)
         self.reload()
 
-    def _on_session(self, name: str, work: Callable[[str], Coroutine[object, object, None]]) -> None:
-        if self.foreign:
+    def action_order(self, name: str) -> None:
+        """Give one of `ORDERS`: to the session that is meant, but for those that need none."""
+        work, verb = {
+            "approve": (self._approve, "approve"),
+            "reply": (self._reply, "reply to"),
+            "pause": (self._pause, "pause"),
+            "handoff": (self._handoff, "hand over"),
+            "stop": (self._stop, "stop"),
+            "run": (self._run, ""),
+            "take": (self._take, "take"),
+            "discard": (self._discard, "discard"),
+        }[name]
+        if self.foreign and name != "run":
             self.say(f"That is a session of {self.foreign}: enter goes there.", bad=True)
-        elif self.meant:
+        elif self.meant or name in _OF_NONE:
             self.order(work(self.meant))
         else:
-            self.say(f"No session to {name}.", bad=True)
-
-    def action_approve(self) -> None:
-        """What waits for a word."""
-        self._on_session("approve", self._approve) if self.foreign else self.order(self._approve(self.meant))
-
-    def action_reply(self) -> None:
-        """Answer the agent."""
-        self._on_session("reply to", self._reply)
-
-    def action_pause(self) -> None:
-        """Hold the agent, or let it go on."""
-        self._on_session("pause", self._pause)
-
-    def action_handoff(self) -> None:
-        """Hand the work over."""
-        self._on_session("hand over", self._handoff)
-
-    def action_stop(self) -> None:
-        """End the session."""
-        self._on_session("stop", self._stop)
-
-    def action_take(self) -> None:
-        """Take the result."""
-        self._on_session("take", self._take)
-
-    def action_discard(self) -> None:
-        """Take away what it left."""
-        self._on_session("discard", self._discard)
-
-    def action_run(self) -> None:
-        """Start a session."""
-        self.order(self._run())
+            self.say(f"No session to {verb}.", bad=True)
 
     async def _approve(self, session_id: str) -> None:
         from hub.api.approvals import Approval, Resolution, Resolved
@@ -196,7 +176,7 @@ class OrdersPage(Page):
             )
             self.say(f"Gone: {gone.branch}")
 
-    async def _run(self) -> None:
+    async def _run(self, _: str) -> None:
         from hub.api.providers import ProviderStatus
         from hub.api.session import Run, Started
 

@@ -220,7 +220,7 @@ class SessionPage(OrdersPage):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing can be told to an agent that is gone."""
-        if action in _AT_WORK and self.ended:
+        if action == "order" and parameters[0] in _AT_WORK and self.ended:
             return False
         return super().check_action(action, parameters)
 

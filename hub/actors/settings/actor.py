@@ -33,8 +33,6 @@ from hub.io.project.places import Places
 from hub.io.project.trust import Gate
 from hub.messages import (
     AddAccount,
-    AuditAppend,
-    EventAppend,
     GetConfig,
     GetLogins,
     GetProfiles,
@@ -53,7 +51,7 @@ from hub.messages import (
     SwitchAccount,
 )
 from hub.providers.provider import Provider
-from supervisors import Actor, Answer, Ref
+from supervisors import Actor, Answer
 
 Order = TypeVar("Order")
 A = TypeVar("A")
@@ -81,9 +79,7 @@ class Settings(Actor[SettingsInbox]):
         load: Callable[[], Config],
         providers: Mapping[str, Provider],
         *,
-        audit: Ref[AuditAppend],
-        events: Ref[EventAppend],
-        clock: Callable[[], float],
+        outbox: Outbox,
         jobs: Jobs,
         gate: Gate | None = None,
     ) -> None:
@@ -91,7 +87,7 @@ class Settings(Actor[SettingsInbox]):
         self._gate = gate
         self._load = load
         self._providers = providers
-        self._clock = clock
+        self._clock = clock = outbox.clock
         self._seen: object = None
         self._loaded = Config()
         self._config: Config | None = None
@@ -111,7 +107,7 @@ class Settings(Actor[SettingsInbox]):
             keys,
             self._profiles,
             program_jobs,
-            Outbox(events, clock, audit, patience=10.0),
+            outbox,
             follow,
         )
         self._writing = trio.Lock()

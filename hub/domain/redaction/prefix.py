@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 
 from hub.domain.redaction.engine import Engine
@@ -49,11 +49,11 @@ class PrefixRules:
 
     _engine: Engine | None = None
 
-    def __init__(self, rules: Sequence[Rule] = RULES) -> None:
-        self._forms = [_Form(rank, rule) for rank, rule in enumerate(rules, self.rank)]
+    def __init__(self) -> None:
+        self._forms = [_Form(rank, rule) for rank, rule in enumerate(RULES, self.rank)]
         literals = [(form.rule.literal, form) for form in self._forms]
-        self._literals = Literals(literals, _ANCHOR, sorted({rule.likely() for rule in rules}))
-        self._begun_late = cache(lambda: pattern("|".join(sorted({rule.begun() for rule in rules}))))
+        self._literals = Literals(literals, _ANCHOR, sorted({rule.likely() for rule in RULES}))
+        self._begun_late = cache(lambda: pattern("|".join(sorted({rule.begun() for rule in RULES}))))
         self._heads = {literal[:size] for literal, _ in literals for size in range(1, len(literal))}
         self._sizes = sizes_by_end(self._heads)
 

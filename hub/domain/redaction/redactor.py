@@ -22,12 +22,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from hub.domain.redaction.assigned import Assignments
-from hub.domain.redaction.engine import Engine as Engine  # noqa: PLC0414  # part of the API
-from hub.domain.redaction.engine import EngineLayer
+from hub.domain.redaction.engine import Engine, EngineLayer
 from hub.domain.redaction.known import KnownSecrets as KnownSecrets  # noqa: PLC0414  # part of the API
 from hub.domain.redaction.manifest import Manifests
 from hub.domain.redaction.prefix import PrefixRules
-from hub.domain.redaction.span import Span as Span  # noqa: PLC0414  # part of the API
+from hub.domain.redaction.span import Span
 
 _CONTEXT = 192
 """Characters before the held text that a layer may look back at."""
@@ -59,25 +58,14 @@ class Redactor:
     Args:
         known: The values known to be secret.
         key: The installation's own key: equal secrets get equal markers, which tell nothing about them.
-        layers: More layers, after hub's own.
         engine: A detection engine, where there is one.
-        rules: Whether anything but the known values is looked for.
     """
 
-    def __init__(
-        self,
-        known: KnownSecrets,
-        key: bytes,
-        layers: Sequence[Layer] = (),
-        engine: Engine | None = None,
-        *,
-        rules: bool = True,
-    ) -> None:
+    def __init__(self, known: KnownSecrets, key: bytes, engine: Engine | None = None) -> None:
         prefixes = _PREFIX_RULES if engine is None else _PREFIX_RULES.confirmed_by(engine)
         asked = () if engine is None else (EngineLayer(engine),)
-        own: tuple[Layer, ...] = (prefixes, _ASSIGNMENTS, _MANIFESTS, *asked) if rules else ()
         self._known = known
-        self._layers: tuple[Layer, ...] = (known, *own, *layers)
+        self._layers: tuple[Layer, ...] = (known, prefixes, _ASSIGNMENTS, _MANIFESTS, *asked)
         self._key = key
         self._marks: dict[tuple[str, bytes | str], str] = {}
         self._counts: Counter[str] = Counter()

@@ -23,7 +23,7 @@ from hub.web.guard import Receive, Scope, Send, respond
 from hub.web.inprocess import InProcess
 from hub.web.page.ask import Ask
 from hub.web.page.paths import STATIC, FoundPage, page_of
-from hub.web.problem import WholeResponse, as_hub_error, problem
+from hub.web.problem import WholeResponse, problem
 
 FOLDER = Path(__file__).with_name("static")
 TYPES = {
@@ -102,15 +102,9 @@ class Pages:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _reply(self, scope: Scope) -> WholeResponse:
-        try:
-            found = page_of(scope)
-            if found is None:
-                return await trio.to_thread.run_sync(file_reply, scope)
-            return await self._page(found, scope)
-        except Exception as error:  # noqa: BLE001  # the edge
-            return problem(as_hub_error(error))
-
-    async def _page(self, found: FoundPage, scope: Scope) -> WholeResponse:
+        found = page_of(scope)
+        if found is None:
+            return await trio.to_thread.run_sync(file_reply, scope)
         make = await trio.to_thread.run_sync(_maker)
         ask = Ask(self.api, briefly=(BRIEFLY, b"1") in scope["headers"])
         status, html = await make(ask, self.project, found, scope["query_string"])

@@ -10,6 +10,7 @@ import trio
 
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
+from hub.actors.common.outbox import Outbox
 from hub.actors.events import EventLog
 from hub.api.convert import unstructure
 from hub.domain.failure import Failure, FailureClass
@@ -71,15 +72,12 @@ class Bench:
 @asynccontextmanager
 async def bench_of(places, clock=None):
     audit, log, breakers, clock = slot_of("audit"), slot_of("events"), slot_of("breakers"), clock or Clock()
+    outbox = Outbox(log.ref, clock, audit.ref, patience=10.0)
     spec = SupervisorSpec(
         children=[
             actor_spec("audit", lambda: AuditWriter(places, b"k" * 32), audit),
             actor_spec("events", lambda: EventLog(places, audit.ref, clock), log),
-            actor_spec(
-                "breakers",
-                lambda: Breakers(places, log.ref, clock, slot_of("quota").ref, audit.ref),
-                breakers,
-            ),
+            actor_spec("breakers", lambda: Breakers(places, outbox, slot_of("quota").ref), breakers),
         ]
     )
     async with running(spec):

@@ -17,6 +17,8 @@ from hub.domain.event import Event, EventType
 from hub.providers.base import Assignment, Outcome, ProcessExit, Step, Stream
 from hub.providers.provider import Provider
 
+ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
+"""The dispatch of every captured run."""
 CAPTURES = Path(__file__).resolve().parents[2] / "captures"
 NOW = 1_795_241_600.0
 """2026-11-21 06:13:20 UTC: shortly before the captures were taken."""

@@ -6,7 +6,6 @@ And what each agent's own keeps of it: the rules at the head of `hub/providers/b
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -17,7 +16,8 @@ from hypothesis import strategies as st
 from hub.domain.event import EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import registry
-from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Stream, failure_event
+from hub.providers.base import Ending, Outcome, ProcessExit, Step, Stream, failure_event
+from tests.hub.providers import captured
 from tests.hub.providers.captured import CAPTURES, NOW, Folded, exit_of, fold, lines_of, stderr_of
 
 LIMIT = Failure(FailureClass.USAGE_LIMIT, "used up", 1000.5, "day")
@@ -99,9 +99,7 @@ def test_a_failure_tells_its_reset_in_whole_seconds():
 
 RUNS = sorted(path.parent.relative_to(CAPTURES).parts for path in CAPTURES.glob("*/*/stdout.*"))
 """Each captured run: its folder's name, which begins with the agent's, and its own."""
-ASSIGNMENT = Assignment(
-    "d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"), model="openai/gpt-5.5"
-)
+ASSIGNMENT = attrs.evolve(captured.ASSIGNMENT, model="openai/gpt-5.5")
 DEMO = [
     json.dumps(
         {"type": kind, "id": "a", "text": "x", "tool": "run", "exitCode": 0, "used": 0.5, **more}

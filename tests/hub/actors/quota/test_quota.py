@@ -11,6 +11,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from hub.actors.audit import AuditWriter
 from hub.actors.common.job import Jobs
+from hub.actors.common.outbox import Outbox
 from hub.actors.events import EventLog
 from hub.actors.quota.actor import Quota
 from hub.actors.quota.store import FORM, KeptQuota
@@ -121,7 +122,9 @@ async def bench_of(places, clock=None, config=TOML):
     def conf():
         read = partial(parse_config, config)
         nobody = Jobs(DynamicHandle("jobs"), lambda job, _: pytest.fail(f"{job} was started"), str)
-        return Settings(places, read, {}, audit=audit.ref, events=log.ref, clock=clock, jobs=nobody)
+        return Settings(
+            places, read, {}, outbox=Outbox(log.ref, clock, audit.ref, patience=10.0), jobs=nobody
+        )
 
     spec = SupervisorSpec(
         intensity=10,

@@ -72,8 +72,8 @@ async def settings(
                 places.config, own, environ=ENVIRON, flags={}, added_accounts=read_added(places.accounts)
             )
 
-        refs = {"audit": audit.ref, "events": events.ref}
-        return Settings(places, read, providers, **refs, clock=lambda: clock[0], jobs=Jobs(jobs, job, new_id))
+        outbox = Outbox(events.ref, lambda: clock[0], audit.ref, patience=10.0)
+        return Settings(places, read, providers, outbox=outbox, jobs=Jobs(jobs, job, new_id))
 
     def job(name: str, work: Job) -> ChildSpec:
         def carried() -> JobActor:

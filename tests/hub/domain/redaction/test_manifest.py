@@ -55,7 +55,9 @@ def found(text: str) -> list[str]:
 
 
 def redactor() -> Redactor:
-    return Redactor(KnownSecrets(), b"key", layers=(Manifests(),), rules=False)
+    made = Redactor(KnownSecrets(), b"key")
+    made._layers = (Manifests(),)
+    return made
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

@@ -6,7 +6,6 @@ Each run is folded by the agent's own adapter, and by the one a table in hub.tom
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import attrs
 import pytest
@@ -18,15 +17,14 @@ from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
 from hub.providers import registry
 from hub.providers.acp.tools import asked_about
-from hub.providers.base import Assignment, Ending, ProcessExit
-from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, rpc
+from hub.providers.base import Ending, ProcessExit
+from tests.hub.providers.captured import ASSIGNMENT, NOW, exit_of, fold, lines_of, rpc
 
 AGENTS = ("qwen", "copilot", "gemini")
 plain = pytest.mark.parametrize("agent", AGENTS[:2])
 """Of what Gemini does in another way: `test_gemini_stream.py`."""
 TABLE = '[providers.own]\nkind = "acp"\ncommand = ["own", "acp"]\ndisplayName = "Own"\n'
 GENERIC = registry.load_all(lambda: parse_config(TABLE))["own"]
-ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
 SESSION = "s-1-native"
 PEOPLE = attrs.evolve(ASSIGNMENT, options={"approval_mode": "default", "ask": True})
 OPENED = [

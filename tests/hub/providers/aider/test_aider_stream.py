@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import attrs
 import pytest
 
@@ -12,12 +10,11 @@ from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
 from hub.providers.aider import checks, failures
 from hub.providers.aider.agent import PROVIDER
-from hub.providers.base import Assignment, Ending, ProcessExit, Stdin
+from hub.providers.base import Ending, ProcessExit, Stdin
+from tests.hub.providers import captured
 from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, runs
 
-ASSIGNMENT = Assignment(
-    "d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"), model="openai/gpt-5.5"
-)
+ASSIGNMENT = attrs.evolve(captured.ASSIGNMENT, model="openai/gpt-5.5")
 RUNS = runs("aider")
 LINES = {run: lines_of("aider", run) for run in RUNS}
 ENDED = ProcessExit(0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -12,14 +11,13 @@ import pytest
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Assignment, Ending, ProcessExit
+from hub.providers.base import Ending, ProcessExit
 from hub.providers.claude.agent import PROVIDER
 from hub.providers.claude.stream import ClaudeStream
 from tests.hub.providers import captured
-from tests.hub.providers.captured import CAPTURES, NOW, Folded
+from tests.hub.providers.captured import ASSIGNMENT, CAPTURES, NOW, Folded
 
 RUNS = sorted(str(path.parent.relative_to(CAPTURES)) for path in CAPTURES.glob("claude*/*/stdout.jsonl"))
-ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
 
 
 def lines_of(run: str) -> list[bytes]:

@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 
 from hub.domain.accounts.account import Account
 from hub.domain.failure import FailureClass
-from hub.providers.base import Assignment, Stdin
+from hub.providers.base import Stdin
 from hub.providers.codex import failures
 from hub.providers.codex.agent import PROVIDER
 from hub.providers.codex.items import unwrap
-from tests.hub.providers.captured import NOW
-
-ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
+from tests.hub.providers.captured import ASSIGNMENT, NOW
 
 
 def settings(assignment):

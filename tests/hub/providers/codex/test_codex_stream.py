@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import attrs
 import pytest
 
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Assignment, Ending, ProcessExit
+from hub.providers.base import Ending, ProcessExit
 from hub.providers.codex.agent import PROVIDER
-from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, rpc, runs
+from tests.hub.providers.captured import ASSIGNMENT, NOW, exit_of, fold, lines_of, rpc, runs
 
-ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
 RUNS = runs("codex")
 LINES = {run: lines_of("codex", run) for run in RUNS}
 THREAD = "01a1fc8b-1a20-7ba3-850a-28c801d9cc1f"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import attrs
 import pytest
@@ -12,12 +11,10 @@ from hub.domain.accounts.account import Account
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
 from hub.providers.acp.failures import class_of
-from hub.providers.base import Assignment, Ending, Stdin
+from hub.providers.base import Ending, Stdin
 from hub.providers.copilot import failures
 from hub.providers.copilot.agent import PROVIDER
-from tests.hub.providers.captured import fold, lines_of, rpc
-
-ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
+from tests.hub.providers.captured import ASSIGNMENT, fold, lines_of, rpc
 
 
 def words(text):

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.hub.providers.acp.suite import AcpSuite
+from tests.hub.providers.suite import AgentSuite
 
 pytestmark = pytest.mark.agents
 
 
-class TestCopilot(AcpSuite):
+class TestCopilot(AgentSuite):
     own_prompt = "You are GitHub Copilot"
     replays = True

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import attrs
 import pytest
 from hypothesis import given
@@ -12,12 +10,10 @@ from hypothesis import strategies as st
 from hub.domain.accounts.account import Account
 from hub.domain.failure import FailureClass
 from hub.providers.acp.failures import classify
-from hub.providers.base import Assignment, Stdin
+from hub.providers.base import Stdin
 from hub.providers.gemini import failures
 from hub.providers.gemini.agent import PROVIDER
-from tests.hub.providers.captured import NOW
-
-ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
+from tests.hub.providers.captured import ASSIGNMENT, NOW
 
 
 def test_launch_speaks_acp_and_names_nothing_long():

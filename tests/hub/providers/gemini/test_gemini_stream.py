@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import attrs
 import pytest
 
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Assignment, Ending, ProcessExit
+from hub.providers.base import Ending, ProcessExit
 from hub.providers.gemini.agent import PROVIDER
-from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, rpc, runs, stderr_of
+from tests.hub.providers.captured import ASSIGNMENT, NOW, exit_of, fold, lines_of, rpc, runs, stderr_of
 
-ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
 RUNS = runs("gemini")
 LINES = {run: lines_of("gemini", run) for run in RUNS}
 SESSION = "5bdc61aa-4141-482c-af31-887617e15a0a"

@@ -12,13 +12,13 @@ from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
 from hub.providers.base import Ending
 from tests.drive import drive
-from tests.hub.providers.acp.suite import WORK, AcpSuite
+from tests.hub.providers.suite import WORK, AgentSuite
 from tests.model_server import Turn
 
 pytestmark = pytest.mark.agents
 
 
-class TestGemini(AcpSuite):
+class TestGemini(AgentSuite):
     """A key is enough: the user's settings need not name a login."""
 
     own_prompt = "You are an interactive CLI agent"

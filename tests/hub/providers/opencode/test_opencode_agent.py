@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import attrs
 import pytest
@@ -14,12 +13,10 @@ from hypothesis import strategies as st
 
 from hub.domain.accounts.account import Account
 from hub.domain.failure import FailureClass
-from hub.providers.base import Assignment, ProcessExit, Stdin
+from hub.providers.base import ProcessExit, Stdin
 from hub.providers.opencode import agent, failures
 from hub.providers.opencode.agent import PROVIDER
-from tests.hub.providers.captured import NOW
-
-ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
+from tests.hub.providers.captured import ASSIGNMENT, NOW
 
 
 def config(**more):
@@ -113,9 +110,8 @@ def test_the_reset_is_the_header_the_vendor_sent():
 
 
 def test_a_crash_tells_the_end_of_standard_error():
-    assignment = Assignment("d1", "s1", "task", Path("/tree"), Path("/run"))
     end = ProcessExit(1, stderr_tail="x" * 10_000 + "the cause")
-    failure = PROVIDER.stream(assignment).finish(end, NOW).outcome.failure
+    failure = PROVIDER.stream(ASSIGNMENT).finish(end, NOW).outcome.failure
     assert failure.text.endswith("the cause")
     assert len(failure.text) < 5_000
 

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import attrs
 import pytest
 
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Assignment, Ending, ProcessExit
+from hub.providers.base import Ending, ProcessExit
 from hub.providers.opencode.agent import PROVIDER
+from tests.hub.providers import captured
 from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, runs
 
-ASSIGNMENT = Assignment(
-    "d-1",
-    "s-1",
-    "Write hello.txt.",
-    Path("/home/dev/repo"),
-    Path("/run/d-1"),
-    model="anthropic/claude-sonnet-5-5",
-)
+ASSIGNMENT = attrs.evolve(captured.ASSIGNMENT, model="anthropic/claude-sonnet-5-5")
 RUNS = runs("opencode")
 LINES = {run: lines_of("opencode", run) for run in RUNS}
 SESSION = "ses_e02ca7732ffee4o0jqOgDN2nKW"

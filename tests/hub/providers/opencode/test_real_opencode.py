@@ -4,245 +4,158 @@ from __future__ import annotations
 
 import json
 import time
+from typing import ClassVar
 
 import pytest
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
 from hub.providers.base import Ending
-from hub.providers.opencode.agent import PROVIDER
-from tests.drive import Run, at_line, drive
+from tests.drive import Run, drive
 from tests.hub.providers.stores import kept
+from tests.hub.providers.suite import CONTRACT, AgentSuite
 from tests.model_server import Turn
 
 pytestmark = pytest.mark.agents
 
-CONTRACT = "# Contract\nYou are HUBMARK; do not redo what is done."
-OWN_PROMPT = "You are an interactive CLI tool"
 
-
-@pytest.mark.usefixtures("nothing_left_at_home")
-def test_a_task_is_done_and_the_server_leaves(models, repo, assign, env):
-    """A project may ask for permissions: hub's settings are laid over its file, and no question comes back."""
-    (repo / "opencode.json").write_text(json.dumps({"permission": "ask"}))
-    models.script(
-        "key",
-        Turn.plan(("write", "completed"), ("check", "pending")),
-        Turn.write("a/hello.txt", "hi\n"),
-        Turn.shell("cat a/hello.txt; exit 3"),
-        Turn.text("All done."),
-    )
-    run = drive(PROVIDER, assign(envelope=CONTRACT), env)
-    assert run.outcome.ending is Ending.DONE
-    assert run.outcome.text == "All done."
-    assert (repo / "a" / "hello.txt").read_text() == "hi\n"
-    assert run.exit.code == 0
-    assert run.unknown == 0
-    assert run.stream.tools_in_flight == 0
-    todo, write, shell = run.of(EventType.TOOL_USE)
-    assert todo.meta["tool"] == "todowrite"
-    assert (write.meta["tool"], write.meta["path"]) == ("write", str(repo / "a" / "hello.txt"))
-    assert shell.meta["command"] == "cat a/hello.txt; exit 3"
-    ended = run.of(EventType.TOOL_RESULT)
-    assert [event.meta["toolId"] for event in ended] == [e.meta["toolId"] for e in (todo, write, shell)]
-    assert (ended[2].meta["exitCode"], ended[2].meta["isError"]) == (3, True)
-    assert [event.meta["tasksRemaining"] for event in run.events if "plan" in event.meta] == [["check"]]
-    usage = run.of(EventType.USAGE)
-    assert [event.meta["tokensIn"] for event in usage] == [134] * 4
-    intel = kept(run, "opencode")
-    assert (intel.session_id, intel.cwd) == (run.stream.native_session, str(repo))
-    assert (intel.plan, intel.tasks_remaining) == (("write", "check"), ("check",))
-    assert (intel.files_touched, intel.tokens_in) == (("a/hello.txt",), 4 * 134)
-    assert intel.recent_turns[-1].text == "All done."
-    request = models.mains("key")[0].text
-    assert OWN_PROMPT in request
-    assert "HUBMARK" in request
-
-
-def test_the_limit_is_told_at_once_with_its_reset(models, assign, env):
-    """`opencode run` is silent for 76 s here; the server tells its first retry, and that it is 2 h away."""
-    models.script("key", Turn.write("hello.txt", "hi\n"), Turn.limit(resets_in=7200))
-    run = drive(PROVIDER, assign(), env)
-    failure = run.outcome.failure
-    assert failure.kind is FailureClass.USAGE_LIMIT
-    assert failure.resets_at == pytest.approx(time.time() + 7200, abs=30)
-    assert len(run.of(EventType.RETRY)) == 1
-    assert len(run.of(EventType.ERROR)) == 1
-    assert len(models.mains("key")) == 2
-    assert run.exit.code == 0
-
-
-@pytest.mark.parametrize(
-    ("turn", "kind"),
-    [
-        (Turn.refusal(), FailureClass.REFUSAL),
-        (Turn.auth(), FailureClass.AUTH),
-        (Turn.context(), FailureClass.CONTEXT_OVERFLOW),
-    ],
-    ids=["refusal", "auth", "context"],
-)
-def test_failures_are_told_apart(turn, kind, models, assign, env):
+class TestOpenCode(AgentSuite):
     """A full context would be compacted for ever: 500 events and 200 requests in 40 s were seen."""
-    models.script("key", turn)
-    run = drive(PROVIDER, assign(), env)
-    assert run.outcome.ending is Ending.FAILED
-    assert run.outcome.failure.kind is kind
-    assert len(models.mains("key")) <= 2
 
-
-def test_a_short_limit_and_an_overload_are_waited_out(models, assign, env):
-    models.script("key", Turn.minute(1), Turn.overload(1), Turn.text("Done."))
-    run = drive(PROVIDER, assign(), env)
-    assert run.outcome.ending is Ending.DONE
-    assert [event.meta["failure"] for event in run.of(EventType.RETRY)] == ["usage_limit", "overload"]
-
-
-def test_no_login_is_told_before_any_prompt(models, assign, env):
-    run = drive(PROVIDER, assign(key=""), env)
-    assert run.outcome.failure.kind is FailureClass.AUTH
-
-
-def test_a_model_that_does_not_exist_ends_the_run(models, assign, env):
-    """It comes as an error of the session without any message, and no idle follows."""
-    run = drive(PROVIDER, assign(base_url="", model="nobody/nothing"), env)
-    assert run.outcome.ending is Ending.FAILED
-    assert not models.mains("key")
-
-
-def test_an_interrupt_keeps_the_partial_text(models, assign, env):
-    models.script("key", Turn.hold())
-    act = at_line(b"chunk3", lambda run: run.write(*run.stream.interrupt()))
-    run = drive(PROVIDER, assign(), env, on_line=act)
-    assert run.outcome.ending is Ending.INTERRUPTED
-    assert run.of(EventType.TEXT)[0].content.startswith("chunk0 chunk1")
-    assert run.exit.code == 0
-
-
-def test_an_interrupted_tool_is_told_as_failed(models, assign, env):
-    """The session is idle at once, but the tool's end comes after that."""
-    models.script("key", Turn.shell("echo started; sleep 300"))
-    seen: list[int] = []
-
-    def act(event: Event, run: Run) -> None:
-        if event.type is EventType.TOOL_USE:
-            seen.append(run.stream.tools_in_flight)
-            run.write(*run.stream.interrupt())
-
-    run = drive(PROVIDER, assign(), env, on_event=act)
-    assert run.outcome.ending is Ending.INTERRUPTED
-    assert seen == [1]
-    assert run.stream.tools_in_flight == 0
-    [result] = run.of(EventType.TOOL_RESULT)
-    assert result.meta["isError"] is True
-
-
-def test_a_reply_amid_a_turn_is_taken_up_at_its_end(models, assign, env):
-    models.script("key", Turn.slow(words=20, delay=0.02), Turn.text("And hi."))
-    text = 'Also say "REPLYMARK" ✓\nand no more'
-    act = at_line(b"chunk3", lambda run: run.write(*run.stream.reply(text, "reply-1")))
-    assignment = assign(prompt="/FIRSTTASK @home")
-    run = drive(PROVIDER, assignment, env, on_line=act)
-    assert run.outcome.ending is Ending.DONE
-    assert run.outcome.text == "And hi."
-    last = models.mains("key")[-1].text
-    assert all(mark in last for mark in (text, "/FIRSTTASK @home", "chunk19"))
-    # A new daemon has only the lines: the same fold from them.
-    replayed = PROVIDER.stream(assignment)
-    steps = [replayed.open(), *(replayed.feed(line, time.time()) for line in run.lines)]
-    assert [step.outcome for step in steps if step.outcome] == [run.outcomes[0]]
-    assert [event.content for step in steps for event in step.events] == [e.content for e in run.events]
-    assert {write.key for step in steps for write in step.writes} == run.written - {"reply-1"}
-
-
-def test_a_session_is_resumed_although_its_program_was_killed_in_a_tool(models, assign, env):
-    models.script("key", Turn.shell("echo started; sleep 300"), Turn.text("Two."))
-
-    def kill(event: Event, run: Run) -> None:
-        if event.type is EventType.TOOL_USE:
-            run.process.kill()
-
-    first = drive(PROVIDER, assign(prompt="FIRSTTASK"), env, on_event=kill)
-    assert first.outcome.failure.kind is FailureClass.CRASH
-    session = first.stream.native_session
-    run = drive(PROVIDER, assign(dispatch="d-2", prompt="Go on.", resume_id=session, envelope=CONTRACT), env)
-    assert (run.outcome.ending, run.outcome.text) == (Ending.DONE, "Two.")
-    assert run.stream.native_session == session
-    assert all(mark in models.mains("key")[-1].text for mark in ("FIRSTTASK", "HUBMARK", "Go on."))
-    assert [event.content for event in run.of(EventType.TEXT)] == ["Two."]
-    assert not run.of(EventType.TOOL_USE)
-
-
-def test_a_session_that_is_gone_gives_way_to_a_fresh_one(models, assign, env):
+    own_prompt = "You are an interactive CLI tool"
+    asks: ClassVar = {"permission": "ask"}
+    no_login: ClassVar = {}
+    most = 2
     gone = "ses_e02ca7732ffee4o0jqOgDN2nKW"
-    run = drive(PROVIDER, assign(resume_id=gone, envelope=CONTRACT), env)
-    assert run.outcome.ending is Ending.DONE
-    assert run.stream.native_session not in ("", gone)
-    assert "HUBMARK" in models.mains("key")[0].text
+    stopped = (True,)
 
+    @pytest.mark.usefixtures("nothing_left_at_home")
+    def test_a_task_is_done_and_the_process_leaves(self, provider, models, repo, assign, env):
+        """A project may ask for permissions: hub's settings are laid over its file, and no question comes back."""
+        (repo / "opencode.json").write_text(json.dumps({"permission": "ask"}))
+        models.script(
+            "key",
+            Turn.plan(("write", "completed"), ("check", "pending")),
+            Turn.write("a/hello.txt", "hi\n"),
+            Turn.shell("cat a/hello.txt; exit 3"),
+            Turn.text("All done."),
+        )
+        run = drive(provider, assign(envelope=CONTRACT, prompt="/help me @home"), env)
+        assert run.outcome.ending is Ending.DONE
+        assert run.outcome.text == "All done."
+        assert (repo / "a" / "hello.txt").read_text() == "hi\n"
+        assert run.exit.code == 0
+        assert run.unknown == 0
+        assert run.stream.tools_in_flight == 0
+        todo, write, shell = run.of(EventType.TOOL_USE)
+        assert todo.meta["tool"] == "todowrite"
+        assert (write.meta["tool"], write.meta["path"]) == ("write", str(repo / "a" / "hello.txt"))
+        assert shell.meta["command"] == "cat a/hello.txt; exit 3"
+        ended = run.of(EventType.TOOL_RESULT)
+        assert [event.meta["toolId"] for event in ended] == [e.meta["toolId"] for e in (todo, write, shell)]
+        assert (ended[2].meta["exitCode"], ended[2].meta["isError"]) == (3, True)
+        assert [event.meta["tasksRemaining"] for event in run.events if "plan" in event.meta] == [["check"]]
+        usage = run.of(EventType.USAGE)
+        assert [event.meta["tokensIn"] for event in usage] == [134] * 4
+        intel = kept(run, "opencode")
+        assert (intel.session_id, intel.cwd) == (run.stream.native_session, str(repo))
+        assert (intel.plan, intel.tasks_remaining) == (("write", "check"), ("check",))
+        assert (intel.files_touched, intel.tokens_in) == (("a/hello.txt",), 4 * 134)
+        assert intel.recent_turns[-1].text == "All done."
+        request = models.mains("key")[0].text
+        assert all(mark in request for mark in (self.own_prompt, "HUBMARK", "/help me @home"))
 
-def test_a_permission_is_asked_of_a_person_when_the_settings_say_so(models, repo, assign, env):
-    models.script("key", Turn.write("yes.txt", "hi\n"), Turn.write("no.txt", "hi\n"), Turn.text("Done."))
-    answers = iter([True, False])
-    in_flight: list[int] = []
+    def test_a_limit_is_told(self, provider, models, assign, env):
+        """`opencode run` is silent for 76 s here; the server tells its first retry, and that it is 2 h away."""
+        models.script("key", Turn.write("hello.txt", "hi\n"), Turn.limit(resets_in=7200))
+        run = drive(provider, assign(), env)
+        failure = run.outcome.failure
+        assert failure.kind is FailureClass.USAGE_LIMIT
+        assert failure.resets_at == pytest.approx(time.time() + 7200, abs=30)
+        assert len(run.of(EventType.RETRY)) == 1
+        assert len(run.of(EventType.ERROR)) == 1
+        assert len(models.mains("key")) == 2
+        assert run.exit.code == 0
 
-    def act(event: Event, run: Run) -> None:
-        if event.type is EventType.WAITING:
-            in_flight.append(run.stream.tools_in_flight)
-            run.write(*run.stream.answer(event.meta["approvalId"], next(answers), ""))
+    def test_what_passes_is_waited_out(self, provider, models, assign, env):
+        models.script("key", Turn.minute(1), Turn.overload(1), Turn.text("Done."))
+        run = drive(provider, assign(), env)
+        assert run.outcome.ending is Ending.DONE
+        assert [event.meta["failure"] for event in run.of(EventType.RETRY)] == ["usage_limit", "overload"]
 
-    run = drive(PROVIDER, assign(options={"permission": "ask"}), env, on_event=act)
-    assert run.outcome.ending is Ending.DONE
-    assert run.outcome.text == "Done."
-    assert in_flight == [1, 1]
-    assert ((repo / "yes.txt").exists(), (repo / "no.txt").exists()) == (True, False)
-    assert [event.meta["isError"] for event in run.of(EventType.TOOL_RESULT)] == [False, True]
+    def test_a_model_that_does_not_exist_ends_the_run(self, provider, models, assign, env):
+        """It comes as an error of the session without any message, and no idle follows."""
+        run = drive(provider, assign(base_url="", model="nobody/nothing"), env)
+        assert run.outcome.ending is Ending.FAILED
+        assert not models.mains("key")
 
+    def test_a_session_is_resumed_and_nothing_old_is_told_again(self, provider, models, assign, env):
+        models.script("key", Turn.shell("echo started; sleep 300"), Turn.text("Two."))
 
-def test_a_question_is_answered_by_a_reply(models, assign, env):
-    question = {"question": "Which?", "header": "Colour", "options": [{"label": "Red", "description": "r"}]}
-    models.script("key", Turn.tool("native", "question", {"questions": [question]}), Turn.text("Done."))
+        def kill(event: Event, run: Run) -> None:
+            if event.type is EventType.TOOL_USE:
+                run.process.kill()
 
-    def act(event: Event, run: Run) -> None:
-        if event.meta.get("needsInput"):
-            run.write(*run.stream.reply("Blue indeed", "reply-1"))
+        first = drive(provider, assign(prompt="FIRSTTASK"), env, on_event=kill)
+        assert first.outcome.failure.kind is FailureClass.CRASH
+        session = first.stream.native_session
+        run = drive(
+            provider, assign(dispatch="d-2", prompt="Go on.", resume_id=session, envelope=CONTRACT), env
+        )
+        assert (run.outcome.ending, run.outcome.text) == (Ending.DONE, "Two.")
+        assert run.stream.native_session == session
+        assert all(mark in models.mains("key")[-1].text for mark in ("FIRSTTASK", "HUBMARK", "Go on."))
+        assert [event.content for event in run.of(EventType.TEXT)] == ["Two."]
+        assert not run.of(EventType.TOOL_USE)
 
-    run = drive(PROVIDER, assign(), env, on_event=act)
-    assert run.outcome.ending is Ending.DONE
-    assert "Which? (Red)" in [event.content for event in run.of(EventType.WAITING)]
-    assert "Blue indeed" in models.mains("key")[-1].text
+    def test_a_question_is_answered_by_a_reply(self, provider, models, assign, env):
+        question = {
+            "question": "Which?",
+            "header": "Colour",
+            "options": [{"label": "Red", "description": "r"}],
+        }
+        models.script("key", Turn.tool("native", "question", {"questions": [question]}), Turn.text("Done."))
 
+        def act(event: Event, run: Run) -> None:
+            if event.meta.get("needsInput"):
+                run.write(*run.stream.reply("Blue indeed", "reply-1"))
 
-def test_a_subagents_work_is_seen_and_its_words_are_not_the_answer(models, assign, env):
-    given = {"description": "sub", "prompt": "Do SUBTASK.", "subagent_type": "general"}
-    models.script(
-        "key",
-        Turn.tool("native", "task", given),
-        Turn.write("s.txt", "s\n"),
-        Turn.text("Sub done."),
-        Turn.text("All done."),
-    )
-    run = drive(PROVIDER, assign(), env)
-    assert run.outcome.text == "All done."
-    assert [(e.meta["tool"], e.meta.get("subagent", False)) for e in run.of(EventType.TOOL_USE)] == [
-        ("task", False),
-        ("write", True),
-    ]
-    assert "Sub done." not in [event.content for event in run.of(EventType.TEXT)]
-    assert len(run.of(EventType.USAGE)) == 4
+        run = drive(provider, assign(), env, on_event=act)
+        assert run.outcome.ending is Ending.DONE
+        assert "Which? (Red)" in [event.content for event in run.of(EventType.WAITING)]
+        assert "Blue indeed" in models.mains("key")[-1].text
 
+    def test_a_subagents_work_is_seen_and_its_words_are_not_the_answer(self, provider, models, assign, env):
+        given = {"description": "sub", "prompt": "Do SUBTASK.", "subagent_type": "general"}
+        models.script(
+            "key",
+            Turn.tool("native", "task", given),
+            Turn.write("s.txt", "s\n"),
+            Turn.text("Sub done."),
+            Turn.text("All done."),
+        )
+        run = drive(provider, assign(), env)
+        assert run.outcome.text == "All done."
+        assert [(e.meta["tool"], e.meta.get("subagent", False)) for e in run.of(EventType.TOOL_USE)] == [
+            ("task", False),
+            ("write", True),
+        ]
+        assert "Sub done." not in [event.content for event in run.of(EventType.TEXT)]
+        assert len(run.of(EventType.USAGE)) == 4
 
-def test_a_limit_of_a_subagent_is_the_runs_limit(models, assign, env):
-    given = {"description": "sub", "prompt": "Do SUBTASK.", "subagent_type": "general"}
-    models.script("key", Turn.tool("native", "task", given), Turn.limit(resets_in=7200))
-    run = drive(PROVIDER, assign(), env)
-    assert run.outcome.failure.kind is FailureClass.USAGE_LIMIT
+    def test_a_limit_of_a_subagent_is_the_runs_limit(self, provider, models, assign, env):
+        given = {"description": "sub", "prompt": "Do SUBTASK.", "subagent_type": "general"}
+        models.script("key", Turn.tool("native", "task", given), Turn.limit(resets_in=7200))
+        run = drive(provider, assign(), env)
+        assert run.outcome.failure.kind is FailureClass.USAGE_LIMIT
 
-
-def test_a_used_up_quota_of_another_vendor_ends_the_run_without_a_guessed_reset(models, assign, env):
-    """OpenAI's error has no `retry-after`, so OpenCode would try six times in 76 s; its words say enough."""
-    models.script("key", Turn.limit())
-    given = assign(model="openai/gpt-5.5", base_url=models.openai_url, key_name="OPENAI_API_KEY")
-    run = drive(PROVIDER, given, env)
-    failure = run.outcome.failure
-    assert (failure.kind, failure.resets_at) == (FailureClass.USAGE_LIMIT, None)
-    assert len(models.mains("key")) == 1
+    def test_a_used_up_quota_of_another_vendor_ends_the_run_without_a_guessed_reset(
+        self, provider, models, assign, env
+    ):
+        """OpenAI's error has no `retry-after`, so OpenCode would try six times in 76 s; its words say enough."""
+        models.script("key", Turn.limit())
+        given = assign(model="openai/gpt-5.5", base_url=models.openai_url, key_name="OPENAI_API_KEY")
+        run = drive(provider, given, env)
+        failure = run.outcome.failure
+        assert (failure.kind, failure.resets_at) == (FailureClass.USAGE_LIMIT, None)
+        assert len(models.mains("key")) == 1

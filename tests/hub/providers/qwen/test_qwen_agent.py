@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import attrs
 import pytest
@@ -11,12 +10,10 @@ import pytest
 from hub.domain.accounts.account import Account
 from hub.domain.failure import FailureClass
 from hub.providers.acp.failures import class_of
-from hub.providers.base import Assignment, Stdin
+from hub.providers.base import Stdin
 from hub.providers.qwen import failures
 from hub.providers.qwen.agent import DEFAULTS_FILE, PROVIDER
-from tests.hub.providers.captured import fold, lines_of
-
-ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
+from tests.hub.providers.captured import ASSIGNMENT, fold, lines_of
 
 
 def test_launch_speaks_acp_and_names_nothing_long():

@@ -1,6 +1,7 @@
-"""What every real agent that is driven over ACP must do, against the model server on loopback.
+"""What every real agent that talks both ways must do, against the model server on loopback.
 
-Owns: the tests; each agent's `test_real_<agent>.py` has a class that inherits them and says how it differs.
+Owns: the tests; each agent's `test_real_<agent>.py` has a class that inherits them and says how it differs: by the attributes, or a test of its own of the
+same name.
 Must not: know any one agent.
 
 A start of these programs takes seconds, so one run shows several things.
@@ -8,6 +9,7 @@ A start of these programs takes seconds, so one run shows several things.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from collections.abc import Collection, Mapping
@@ -35,7 +37,7 @@ PATIENCE = 240.0
 WORK = Turn.write("hello.txt", "hi\n")
 
 
-class AcpSuite:
+class AgentSuite:
     """The tests, and what an agent does in its own way."""
 
     own_prompt: ClassVar[str]
@@ -50,9 +52,22 @@ class AcpSuite:
     """Whether a session that is taken up again tells its history."""
     asks: ClassVar[Mapping[str, Any]] = {"approval_mode": "default"}
     """The options with which it asks a person."""
+    no_login: ClassVar[Mapping[str, Any]] = {"base_url": "", "options": {"env": {}}}
+    """What its assignment says, beside that there is no key, where nobody has logged in."""
+    once: ClassVar[Mapping[str, Any]] = {}
+    """The options with which it gives up soon."""
+    most: ClassVar[int | None] = None
+    """How many requests a failure may cost, where that is sure; it is one event then."""
+    gone: ClassVar[str] = "0b3c7f0e-3c1e-4c3a-9f0e-000000000000"
+    """A session that never was."""
+    stopped: ClassVar[Collection[bool] | None] = None
+    """Whether the ends that are told of a tool that is interrupted are errors, where that is sure."""
 
     def age(self, account_dir: Path) -> None:
         """Make a session that has just been recorded one that can be taken up again."""
+
+    def done(self, run: Run) -> None:
+        """What it alone tells of a task that is done."""
 
     @pytest.fixture
     def provider(self, agent: Program) -> Provider:
@@ -81,11 +96,12 @@ class AcpSuite:
         assert [event.meta.get("exitCode") for event in ended] == [None, 3 if self.exit_codes else None]
         assert sum(event.meta["tokensIn"] for event in run.of(EventType.USAGE)) == 303
         assert len(models.requests("key")) == 3, "no request beside the task is paid for"
-        assert {host for host in models.foreign_hosts if host not in self.hosts} == set()
+        assert set(models.foreign_hosts) <= set(self.hosts), models.foreign_hosts
         intel = kept(run, provider.name)
         assert (intel.session_id, intel.cwd) == (run.stream.native_session, str(repo))
         assert (intel.files_touched, intel.tokens_in) == (("a/hello.txt",), 303)
         assert intel.recent_turns[-1].text == "All done."
+        self.done(run)
 
     def test_a_limit_is_told(self, provider, models, assign, env):
         models.script("key", WORK, Turn.limit())
@@ -103,12 +119,15 @@ class AcpSuite:
     )
     def test_failures_are_told_apart(self, provider, *, turns, kind, models, assign, env):
         models.script("key", *turns)
-        run = drive(provider, assign(), env, timeout=PATIENCE)
+        run = drive(provider, assign(options=self.once), env, timeout=PATIENCE)
         assert run.outcome.ending is Ending.FAILED
         assert run.outcome.failure.kind is kind
+        if self.most is not None:
+            assert len(run.of(EventType.ERROR)) == 1
+            assert len(models.mains("key")) <= self.most
 
     def test_no_login_is_told_before_any_prompt(self, provider, models, assign, env):
-        run = drive(provider, assign(key="", base_url="", options={"env": {}}), env, timeout=PATIENCE)
+        run = drive(provider, assign(key="", **self.no_login), env, timeout=PATIENCE)
         assert run.outcome.failure.kind is FailureClass.AUTH
         assert not models.mains()
 
@@ -125,7 +144,8 @@ class AcpSuite:
         assert run.exit.code == 0
 
     def test_an_interrupted_tool_leaves_nothing_running(self, provider, models, repo, assign, env):
-        models.script("key", Turn.shell("touch started; sleep 300.125"))
+        mine = f"{os.getpid():07}"
+        models.script("key", Turn.shell(f"touch started; sleep 300.{mine}"))
         in_flight: list[int] = []
 
         def act(event: Event, run: Run) -> None:
@@ -137,7 +157,9 @@ class AcpSuite:
         run = drive(provider, assign(), env, on_event=act, timeout=PATIENCE)
         assert run.outcome.ending is Ending.INTERRUPTED
         assert (in_flight, run.stream.tools_in_flight) == ([1], 0)
-        assert subprocess.run(["pgrep", "-f", "sleep 300[.]125"], check=False).returncode == 1
+        if self.stopped is not None:
+            assert [event.meta["isError"] for event in run.of(EventType.TOOL_RESULT)] == [*self.stopped]
+        assert subprocess.run(["pgrep", "-f", f"sleep 300[.]{mine}"], check=False).returncode == 1
 
     def test_a_reply_waits_for_the_turn_to_end_and_nothing_is_forgotten(self, provider, models, assign, env):
         """A prompt amid a turn would cancel it, and with some wipe it from the agent's memory."""
@@ -160,7 +182,7 @@ class AcpSuite:
         self, provider, *, models, assign, env, account_dir
     ):
         models.script("key", WORK, Turn.text("One."), Turn.text("Two."))
-        first = drive(provider, assign(prompt="FIRSTTASK"), env, timeout=PATIENCE)
+        first = drive(provider, assign(prompt="FIRSTTASK", envelope="OLDMARK"), env, timeout=PATIENCE)
         session = first.stream.native_session
         self.age(account_dir)
         again = assign(dispatch="d-2", prompt="Go on.", resume_id=session, envelope=CONTRACT)
@@ -176,14 +198,14 @@ class AcpSuite:
         self, provider, models, assign, env
     ):
         """The contract heads the first prompt and replaces nothing of the agent's own, however long both are."""
-        gone = "0b3c7f0e-3c1e-4c3a-9f0e-000000000000"
-        given = assign(resume_id=gone, envelope=CONTRACT, prompt=f"Go on.\n{MANIFEST}")
+        given = assign(resume_id=self.gone, envelope=CONTRACT, prompt=f"Go on.\n{MANIFEST}")
         run = drive(provider, given, env, timeout=PATIENCE)
         assert run.outcome.ending is Ending.DONE
-        assert run.stream.native_session not in ("", gone)
+        assert run.stream.native_session not in ("", self.gone)
         assert sum(map(len, run.launch.argv)) < 2_000
         said = models.mains("key")[0].text
         assert self.own_prompt in said
+        assert any(event.meta.get("resumed") is False for event in run.of(EventType.SYSTEM))
         assert said.index("HUBMARK") < said.index("Go on.") < said.index("module_09999")
 
     def test_a_permission_is_asked_of_a_person_when_the_mode_says_so(
