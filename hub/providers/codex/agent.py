@@ -63,13 +63,14 @@ class Codex(Provider):
             why = f"its own rules ({home}/rules) let commands run without asking; take those that allow out."
             return {"*": why}
         for text in texts(glob.escape(f"{home}/config.toml")):
-            if names := _unasked_servers(text):
+            servers = _servers(text)
+            if names := [name for name, server in servers.items() if not _prompts(server)]:
                 why = (
                     f"it may call tools of its MCP server {names[0]} without asking; in {home}/config.toml say "
                     f'`default_tools_approval_mode = "prompt"` in [mcp_servers.{names[0]}].'
                 )
                 return {"*": why}
-            if (names := _servers(text)) and assignment.options.get("mcp_resources") is not True:
+            if (names := [*servers]) and assignment.options.get("mcp_resources") is not True:
                 # The program has no setting for it, and asks in no approval mode.
                 why = (
                     f"it reads resources of its MCP server {names[0]} without asking; in {home}/config.toml say "
@@ -113,28 +114,24 @@ def _allows(rules: str) -> bool:
     return kept.count("prefix_rule") > len(strict)
 
 
-def _unasked_servers(config: str) -> list[str]:
-    """The MCP servers of a `config.toml` that do not ask for each of their tools."""
+def _servers(config: str) -> Mapping[str, Mapping[str, object]]:
+    """The MCP servers of a `config.toml` that are not switched off; one of which nothing is known, if it cannot be read."""
     try:
         servers = jsonline.mapping(tomllib.loads(config).get("mcp_servers"))
     except tomllib.TOMLDecodeError:
-        return ["(its settings cannot be read)"]
-    return [name for name, server in servers.items() if not _prompts(jsonline.mapping(server))]
-
-
-def _servers(config: str) -> list[str]:
-    """The MCP servers of a `config.toml` that are not switched off."""
-    servers = jsonline.mapping(tomllib.loads(config).get("mcp_servers"))
-    return [name for name, server in servers.items() if jsonline.mapping(server).get("enabled") is not False]
+        return {"(its settings cannot be read)": {}}
+    found = {name: jsonline.mapping(server) for name, server in servers.items()}
+    return {name: server for name, server in found.items() if server.get("enabled") is not False}
 
 
 def _prompts(server: Mapping[str, object]) -> bool:
+    """Whether it asks for each of its tools."""
     tools = [jsonline.mapping(tool) for tool in jsonline.mapping(server.get("tools")).values()]
     modes = [
         server.get("default_tools_approval_mode"),
         *(tool.get("approval_mode", _PROMPT) for tool in tools),
     ]
-    return server.get("enabled") is False or all(mode == _PROMPT for mode in modes)
+    return all(mode == _PROMPT for mode in modes)
 
 
 def _toml(text: str) -> str:

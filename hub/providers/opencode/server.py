@@ -5,8 +5,8 @@ Must not: import anything but the standard library, or know what is asked of it.
 
 The password is made here for this one run: it is in no file, in no argument and in no spool. The port is free
 when it is chosen, for `--port 0` would take 4096 first, where a user's own client looks for the user's own server.
-The server stays in the bridge's process group, so that a signal to the group reaches both; on Linux the kernel
-also ends it when the bridge is killed alone, elsewhere hub's runner does.
+The server stays in the bridge's process group, so that a signal to the group reaches both; the kernel also ends it
+when the bridge is killed alone.
 
 Tests: tests/hub/providers/opencode/test_opencode_bridge.py
 """
@@ -124,5 +124,4 @@ def _forward(lines: Iterable[bytes]) -> None:
 
 def _end_with_the_bridge() -> None:
     """In the child, before the program: the kernel kills it when its parent dies."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
