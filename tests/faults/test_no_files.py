@@ -75,8 +75,8 @@ def test_without_a_free_file_nothing_ends_spins_or_floods(work: Project, importe
 
 
 def begun(work: Project) -> psutil.Process:
-    """A daemon that answers; most of it is not imported."""
-    work.start()
+    """A daemon that answers and has read its settings; most of it is not imported."""
+    work.start().get("/api/instructions")
     assert work.daemon is not None
     return psutil.Process(work.daemon.pid)
 
