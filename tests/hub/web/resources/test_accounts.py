@@ -5,17 +5,15 @@ from __future__ import annotations
 import pytest
 
 from hub.errors import Code
-from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 from tests.refusals import refuses
 
 
 @pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        found.script("demo-first", {"ask": "go on?"}, {"done": "ok"})
-        found.configure()
-        yield found
+def made(made):
+    made.script("demo-first", {"ask": "go on?"}, {"done": "ok"})
+    made.configure()
+    return made
 
 
 async def test_a_switch_during_a_session_is_used_at_the_handoff(made, monkeypatch):
