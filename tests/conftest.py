@@ -1,5 +1,5 @@
 """What holds for every test: the same examples, no user's settings of hub or git, bytecode that is kept, nothing that is
-left open.
+left open; and a project for those that want one.
 """
 
 import os
@@ -7,6 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 from tests.left import _nothing_is_left
@@ -50,3 +51,12 @@ os.environ["HUB_TRUST"] = "1"
 
 # Other tests run real agents meanwhile: only the tests of the detector look for them.
 os.environ["HUB_AMBIENT"] = "0"
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A project with nothing of hub's in it yet; see `tests.faults.harness`."""
+    from tests.faults.harness import project  # most tests need none of it
+
+    with project(tmp_path) as found:
+        yield found

@@ -118,12 +118,6 @@ class TestScripts:
         send(models, "/v1/messages", {"tools": CLAUDE_TOOLS}, key="", **headers)
         assert models.requests()[0].account == "token"
 
-    def test_an_account_may_stand_in_the_url(self, models):
-        models.script("named", Turn.auth())
-        path = urlsplit(models.url_for("named")).path
-        assert send(models, f"{path}/v1/messages", {"tools": CLAUDE_TOOLS}).status == 401
-        assert models.requests()[0].path == "/v1/messages"
-
     def test_an_overload_lasts_as_often_as_it_says(self, models):
         models.script("key", Turn.overload(2), Turn.text("x"))
         assert [claude(models).status for _ in range(3)] == [529, 529, 200]

@@ -44,6 +44,11 @@ class Team:
             text += self._provider(name) + "".join(self._account(name, label) for label in labels)
         lay_out(text, self.made.root, self.made.own)
 
+    def looks_at(self, rule: str = 'command = "touch*"\nreason = "looked at"') -> None:
+        """Put a rule for approvals at the end of hub.toml."""
+        config = self.made.root / "hub.toml"
+        config.write_text(f"{config.read_text()}\n[[approvals]]\n{rule}\n")
+
     def _provider(self, name: str) -> str:
         agent = PROGRAMS[name]
         env = {**self.models.proxy_env(), **agent.env}

@@ -13,15 +13,14 @@ from tests.model_server import Turn
 pytestmark = pytest.mark.agents
 
 AGENTS = ["claude", "codex", "gemini"]
-RULES = '\n[[approvals]]\nseverity = "danger"\nreason = "shells are looked at"\n'
+RULE = 'severity = "danger"\nreason = "shells are looked at"'
 TASK = {"task": "Make the file."}
 
 
-def hire(team, name: str) -> None:
+def hire(team, name: str, more: str = "") -> None:
     """One agent that wants to run a command which changes something, and then ends."""
     team.hire(name)
-    config = team.made.root / "hub.toml"
-    config.write_text(config.read_text() + RULES)
+    team.looks_at(RULE + more)
     team.script(name, Turn.shell("touch asked.txt"), Turn.text("That is all."), Turn.text("That is all."))
 
 
@@ -74,9 +73,7 @@ def test_a_denied_command_does_not_run_and_the_model_is_told(team, name):
 def test_a_rule_denies_without_anybody(team):
     """The agent is told why, the same way as of a person's no; nothing waits."""
     name = "codex"
-    hire(team, name)
-    config = team.made.root / "hub.toml"
-    config.write_text(config.read_text() + 'command = "touch*"\ndecision = "deny"\n')
+    hire(team, name, '\ncommand = "touch*"\ndecision = "deny"')
     record = team.run(**TASK)
     assert record["sessionState"] == "completed"
     assert "asked.txt" not in files(team)

@@ -10,14 +10,11 @@ from tests.model_server import Turn
 
 pytestmark = pytest.mark.agents
 
-RULES = '\n[[approvals]]\ncommand = "touch*"\nreason = "looked at"\n'
-
 
 def test_a_permission_and_the_wall_in_one_conversation(team):
     """Claude writes a file, asks for a command and hits its limit; Codex goes on; a prompt after the end goes on with both."""
     team.hire("claude", "codex")
-    config = team.made.root / "hub.toml"
-    config.write_text(config.read_text() + RULES)
+    team.looks_at()
     team.script(
         "claude",
         Turn.write("one.txt", "by claude\n"),

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.agents import base_env
-from tests.e2e import test_terminal
 from tests.faults.harness import Project, git, project
 from tests.hub.acp.kit import editor
 from tests.hub.cli.command import hub
@@ -108,8 +107,7 @@ def test_the_same_with_claude_at_its_wall_and_codex(team, tmp_path):
     """The reply reaches Codex while it works, and it does what it was told."""
     team.hire("claude", "codex")
     made, reply = team.made, "Write three.txt as well"
-    config = made.root / "hub.toml"
-    config.write_text(config.read_text() + test_terminal.RULES)
+    team.looks_at()
     with Gate(tmp_path / "gate") as gate, launched() as browser:
         team.script("claude", Turn.shell("touch one.txt"), Turn.limit(resets_in=7200))
         team.script(

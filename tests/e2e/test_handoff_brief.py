@@ -8,7 +8,7 @@ import re
 import pytest
 
 from hub.errors import Code, HubError
-from tests.faults.harness import git, project, until
+from tests.faults.harness import git, until
 from tests.refusals import refuses
 
 LIMIT = {"limit": {"resetsIn": 3600}}
@@ -16,10 +16,9 @@ VERIFY = "echo collecting; echo parser.py is missing >&2; exit 3"
 
 
 @pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        found.script("demo-second", {"say": "going on"}, {"done": "stopped here"})
-        yield found
+def made(made):
+    made.script("demo-second", {"say": "going on"}, {"done": "stopped here"})
+    return made
 
 
 def handed_over(made, *steps, verify=(), extra="", task="Write the parser. Keep version 1 alive."):

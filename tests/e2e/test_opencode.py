@@ -1,4 +1,4 @@
-"""The main job with the real OpenCode: its second account, its stop and its death."""
+"""The main job with the real OpenCode: its stop and its death."""
 
 from __future__ import annotations
 
@@ -12,18 +12,6 @@ from tests.model_server import Turn
 pytestmark = pytest.mark.agents
 
 VERIFY = ["test -f one.txt && test -f two.txt"]
-
-
-def test_another_account_of_opencode_goes_on_under_the_contract(team):
-    """The directories of the two are apart: the second has a key and sessions of its own."""
-    team.hire("opencode:a", "opencode:b")
-    team.script("opencode:a", Turn.write("one.txt", "by a\n"), Turn.limit(resets_in=7200))
-    team.script("opencode:b", Turn.write("two.txt", "by b\n"), Turn.text("Done."))
-    record = team.run(verify=VERIFY)
-    assert (record["sessionState"], record["verified"], record["account"]) == ("completed", True, "b")
-    assert (team.branch_file("one.txt"), team.branch_file("two.txt")) == (b"by a\n", b"by b\n")
-    assert team.contract_seen("opencode:b")
-    assert record["tried"][0]["failure"] == "usage_limit"
 
 
 def test_a_stop_ends_the_turn_and_leaves_no_process(team):

@@ -9,7 +9,6 @@ import pytest
 
 from tests.agents import base_env
 from tests.e2e.conftest import PATIENCE
-from tests.e2e.test_terminal import RULES
 from tests.hub.cli.terminal import Terminal
 from tests.hub.tui.kit import on_screen
 from tests.model_server import Turn
@@ -44,8 +43,7 @@ def test_a_permission_the_wall_a_cancel_and_all_of_it_again_after_a_restart(team
     """Claude asks and hits its limit, Codex goes on; the next turn is cancelled; another Toad before another daemon has it all."""
     program = toad()
     team.hire("claude", "codex")
-    config = team.made.root / "hub.toml"
-    config.write_text(config.read_text() + RULES)
+    team.looks_at()
     team.script("claude", Turn.shell("touch asked.txt"), Turn.limit(resets_in=7200))
     team.script("codex", Turn.write("two.txt", "by codex\n"), Turn.text(LAST), Turn.shell("sleep 600"))
     api = team.start()

@@ -48,13 +48,14 @@ def replayed(
     folder = made.root.parent / "replayed"
     found = load(SUITE / recording / "facts.toml")
     cut = found.moments[moment - 1]
-    store, stream, program, home = (folder / name for name in ("store", "stream.jsonl", "gemini", "account"))
+    store, stream, home = (folder / name for name in ("store", "stream.jsonl", "account"))
     home.mkdir(parents=True, mode=0o700)
     found.lay_out(cut, store)
     lines = [line.decode() for line in found.stream[: cut.lines]]
     stream.write_text("\n".join([*lines, f'{{"jsonrpc": "2.0", "id": "turn-1", "error": {error}}}', ""]))
-    program.write_text(_PROGRAM.format(python=sys.executable, store=str(store), stream=str(stream)))
-    program.chmod(0o755)
+    program = made.program(
+        "gemini", _PROGRAM.format(python=sys.executable, store=str(store), stream=str(stream))
+    )
     made.put("stamp.json", b'{"madeBy":"hub"}')
     (made.hub / ".env").write_text("GEMINI_API_KEY=replayed\n")  # or who has a login comes first
     made.configure(

@@ -17,20 +17,19 @@ TASK = {"task": "ship it"}
 
 
 @pytest.fixture
-def made(tmp_path):
+def made(made):
     """An agent that asks twice; what it does between is on its branch."""
-    with project(tmp_path) as found:
-        found.script(
-            "demo-first",
-            {"say": "working"},
-            {"approve": "deploy one"},
-            {"write": {"path": "one.txt", "text": "1\n"}},
-            {"approve": "deploy two"},
-            {"write": {"path": "two.txt", "text": "2\n"}},
-            {"done": "finished"},
-        )
-        found.configure(ASKS)
-        yield found
+    made.script(
+        "demo-first",
+        {"say": "working"},
+        {"approve": "deploy one"},
+        {"write": {"path": "one.txt", "text": "1\n"}},
+        {"approve": "deploy two"},
+        {"write": {"path": "two.txt", "text": "2\n"}},
+        {"done": "finished"},
+    )
+    made.configure(ASKS)
+    return made
 
 
 def waiting(api: Api, action: str) -> str:

@@ -95,27 +95,6 @@ def test_a_paused_agent_can_be_stopped(made, oracle, number):
     check_invariants(made, oracle)
 
 
-def heard(made: Project) -> list[str]:
-    """What the agent was told, once the session has ended."""
-    until(made.ended, "the session ends by itself")
-    return [e["msg"] for e in made.events() if e["meta"].get("role") == "user" and "dispatchId" in e["meta"]]
-
-
-def test_a_reply_reaches_the_agent(made, oracle):
-    """A question shows as needsInput; the answer arrives once, also after the daemon was killed in between."""
-    made.script("demo-first", {"ask": "Which colour?"}, write(oracle, "a.txt", "one"), {"done": "finished"})
-    made.configure()
-    api = made.start()
-    api.post("/api/run", {"task": "ask"})
-    until(lambda: api.get("/api/status")["needsInput"], "the question is shown")
-    made.kill()
-    api = made.start()
-    until(lambda: api.get("/api/status")["needsInput"], "the question is still shown")
-    reply(api, "blue")
-    assert heard(made) == ["blue"]
-    ends(made, oracle, starts=1, needsInput=False)
-
-
 def test_a_reply_outlives_the_daemon_that_accepted_it(made, oracle):
     """Accepted is a promise: a runner that could not take it gets it from the next daemon, and each one once."""
     asks = [{"ask": "Which colour?"}, {"ask": "Which size?"}]
@@ -135,8 +114,10 @@ def test_a_reply_outlives_the_daemon_that_accepted_it(made, oracle):
     api = made.start()
     until(lambda: api.get("/api/status")["needsInput"], "the second question is still open")
     reply(api, "large")
-    assert heard(made) == ["blue", "large"]
-    ends(made, oracle, starts=1)
+    until(made.ended, "the session ends by itself")
+    heard = [e["msg"] for e in made.events() if e["meta"].get("role") == "user" and "dispatchId" in e["meta"]]
+    assert heard == ["blue", "large"]
+    ends(made, oracle, starts=1, needsInput=False)
 
 
 def test_an_agent_without_a_way_in_takes_no_reply(made):

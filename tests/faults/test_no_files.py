@@ -14,7 +14,7 @@ import pytest
 
 from hub.client.quick import Api
 from hub.errors import Code, HubError
-from tests.faults.harness import PATIENCE, Project, project, until
+from tests.faults.harness import PATIENCE, Project, until
 
 _EVERY = (
     *("/openapi.json", "/api/graph", "/api/pipelines", "/api/approvals", "/api/profiles", "/api/circuit"),
@@ -26,11 +26,10 @@ _FREE = 4
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Iterator[Project]:
-    with project(tmp_path) as made:
-        made.forked = False  # an import needs a file too
-        made.configure()
-        yield made
+def work(made: Project) -> Project:
+    made.forked = False  # an import needs a file too
+    made.configure()
+    return made
 
 
 def test_connections_leave_files_for_the_daemons_own_work(work: Project):

@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 
 from hub.errors import Code, HubError
-from tests.faults.harness import git, project, reply, try_post, write
+from tests.faults.harness import git, reply, try_post, write
 from tests.faults.invariants import check_invariants
 from tests.refusals import refuses
 from tests.waiting import PATIENCE, until
@@ -51,18 +51,17 @@ PIPELINE = {
 
 
 @pytest.fixture
-def work(tmp_path):
+def work(made, tmp_path):
     """A project with the pipeline on record; each provider makes one file, and says so outside."""
-    with project(tmp_path) as made:
-        oracle = tmp_path / "oracle"
-        oracle.touch()
-        made.script("demo-first", {"say": "working"}, write(oracle, "one.txt", "first"), {"done": "x"})
-        made.script("demo-second", {"say": "working"}, write(oracle, "two.txt", "second"), {"done": "x"})
-        made.configure()
-        (made.hub).mkdir(mode=0o700)
-        made.put("pipelines.json", json.dumps([PIPELINE]).encode())
-        (made.hub / "pipelines.json").chmod(0o600)
-        yield made, oracle
+    oracle = tmp_path / "oracle"
+    oracle.touch()
+    made.script("demo-first", {"say": "working"}, write(oracle, "one.txt", "first"), {"done": "x"})
+    made.script("demo-second", {"say": "working"}, write(oracle, "two.txt", "second"), {"done": "x"})
+    made.configure()
+    (made.hub).mkdir(mode=0o700)
+    made.put("pipelines.json", json.dumps([PIPELINE]).encode())
+    (made.hub / "pipelines.json").chmod(0o600)
+    return made, oracle
 
 
 def record(made):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.faults.harness import project, until, write
+from tests.faults.harness import until, write
 from tests.faults.invariants import check_invariants
 from tests.faults.test_daemon_killed import dies_while_it_goes_on, run_with_fault
 
@@ -12,17 +12,16 @@ TASK = {"task": "write the files", "verify": ["test -f a2.txt"]}
 
 
 @pytest.fixture
-def work(tmp_path):
+def work(made, tmp_path):
     """A project whose only agent says too early that it is done, and finishes when it is told so."""
-    with project(tmp_path) as made:
-        oracle = tmp_path / "oracle"
-        oracle.touch()
-        early = [write(oracle, f"a{n}.txt", f"first {n}") for n in range(2)]
-        made.script(
-            "demo-first", *early, {"done": "all there"}, write(oracle, "a2.txt", "at last"), {"done": "now"}
-        )
-        made.configure()
-        yield made, oracle
+    oracle = tmp_path / "oracle"
+    oracle.touch()
+    early = [write(oracle, f"a{n}.txt", f"first {n}") for n in range(2)]
+    made.script(
+        "demo-first", *early, {"done": "all there"}, write(oracle, "a2.txt", "at last"), {"done": "now"}
+    )
+    made.configure()
+    return made, oracle
 
 
 def finished(made):

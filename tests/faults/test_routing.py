@@ -8,21 +8,13 @@ import time
 from pathlib import Path
 from typing import IO
 
-import pytest
-
 from tests.faults.agreement import agree
-from tests.faults.harness import Project, project, until
+from tests.faults.harness import Project, until
 
 HOUR = 3600
 FIRST, SECOND = "demo-first/default", "demo-second/default"
 DONE = {"done": "finished"}
 SAID = {"say": "working"}
-
-
-@pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        yield found
 
 
 def begin(made: Project, *first, second=(SAID, DONE), extra: str = "", **env: str):
@@ -144,9 +136,7 @@ def test_a_receiver_without_a_login_takes_nothing_over(made):
 
 def test_an_agent_that_cannot_be_started(made):
     """A failed start counted as a handoff, "handed over in 84616 ms"."""
-    program = made.root.parent / "broken"
-    program.write_text("#!/bin/sh\nexit 3\n")
-    program.chmod(0o755)
+    program = made.program("broken", "exit 3")
     made.script("demo-second", SAID, DONE)
     made.configure(f'[providers.demo-first]\nenabled = true\nprogram = "{program}"\n')
     api = made.start()

@@ -15,12 +15,9 @@ from tests.faults.test_routing import (
     SECOND,
     begin,
     breakers,
-    made,
     session,
     waiting,
 )
-
-__all__ = ["made"]
 
 LIMITED = (SAID, {"limit": {"resetsIn": HOUR}})
 ACCOUNTS = (

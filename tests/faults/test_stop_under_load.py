@@ -6,13 +6,11 @@ import http.client
 import json
 import signal
 import threading
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from tests.faults.harness import PATIENCE, Project, project, until
+from tests.faults.harness import PATIENCE, Project, until
 
 ORDERS = (
     ("GET", "/api/status", None),
@@ -25,11 +23,10 @@ ORDERS = (
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Iterator[Project]:
-    with project(tmp_path) as made:
-        made.script("demo-first", {"hang": {}})
-        made.configure()
-        yield made
+def work(made: Project) -> Project:
+    made.script("demo-first", {"hang": {}})
+    made.configure()
+    return made
 
 
 def test_no_request_is_answered_with_an_empty_500(work: Project):

@@ -8,7 +8,6 @@ import pytest
 
 from hub.daemon import StopSignals
 from hub.errors import RULES, Code
-from tests.faults.harness import project
 from tests.waiting import PATIENCE
 
 SIGNALLED = """
@@ -58,11 +57,10 @@ sys.exit(run(["daemon", "--port", "0"]))
 
 
 @pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        found.script("demo-first", {"done": "nothing to do"})
-        found.configure()
-        yield found
+def made(made):
+    made.script("demo-first", {"done": "nothing to do"})
+    made.configure()
+    return made
 
 
 @pytest.mark.parametrize("member", ["root/audit", "root/front"])

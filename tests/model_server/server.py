@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import select
 import socket
 import sys
@@ -36,7 +35,7 @@ _STANDING = (Kind.AUTH, Kind.OVERLOAD)
 class ModelServer:
     """Plays the models of any number of accounts; a context manager.
 
-    An account is named by the credential the agent sends (API key or token), or by the URL prefix of `url_for`.
+    An account is named by the credential the agent sends (API key or token).
     Guarantees: after `__exit__` no thread of the server runs and every socket is closed.
     """
 
@@ -68,10 +67,6 @@ class ModelServer:
     def url(self) -> str:
         """The bare base address."""
         return f"http://127.0.0.1:{self._http.server_address[1]}"
-
-    def url_for(self, account: str) -> str:
-        """A base address that names the account by itself, whatever credential is sent."""
-        return f"{self.url}/s/{account}"
 
     @property
     def anthropic_url(self) -> str:
@@ -168,8 +163,6 @@ class ModelServer:
 def _account(target: str, headers: dict[str, str]) -> tuple[str, str]:
     """(account, path) of a request target."""
     parts = urlsplit(target)
-    if found := re.match(r"^/s/([^/]+)(/.*)$", parts.path):
-        return found.group(1), found.group(2)
     bearer = headers.get("authorization", "").removeprefix("Bearer ").strip()
     query = parse_qs(parts.query).get("key", [""])[0]
     return headers.get("x-api-key") or headers.get("x-goog-api-key") or bearer or query, parts.path

@@ -27,7 +27,7 @@ class Seen:
     account: str
     method: str
     path: str
-    """Without the `/s/<account>` prefix and the query."""
+    """Without the query."""
     headers: Mapping[str, str]
     """Names in lower case."""
     body: Any

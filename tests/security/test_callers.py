@@ -10,7 +10,6 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from hub.web.openapi import route as openapi
 from hub.web.routes import table
 from hub.web.stream import SSE
 from hub.web.tools import TOOLS
-from tests.faults.harness import HUB, Project, git, project, until
+from tests.faults.harness import HUB, Project, git, until
 from tests.hub.cli.command import environ, hub
 from tests.other_user import AS_NOBODY, NOBODY, by_nobody, only_root, started_by_nobody
 from tests.refusals import refuses
@@ -61,11 +60,10 @@ EVERY = [
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Iterator[Project]:
-    with project(tmp_path) as made:
-        made.script("demo-first", {"done": "finished"})
-        made.configure()
-        yield made
+def work(made: Project) -> Project:
+    made.script("demo-first", {"done": "finished"})
+    made.configure()
+    return made
 
 
 def asked_by_nobody(

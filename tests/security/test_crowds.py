@@ -10,13 +10,12 @@ import resource
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from pathlib import Path
 
 import psutil
 import pytest
 
 from hub.client.quick import Api
-from tests.faults.harness import PATIENCE, Project, project
+from tests.faults.harness import PATIENCE, Project
 from tests.other_user import only_root, started_by_nobody
 
 MANY = 1000
@@ -55,10 +54,9 @@ def _files() -> Iterator[None]:
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Iterator[Project]:
-    with project(tmp_path) as made:
-        made.configure()
-        yield made
+def work(made: Project) -> Project:
+    made.configure()
+    return made
 
 
 def answers_promptly(work: Project, idle: float) -> None:

@@ -19,7 +19,7 @@ from hub.domain.text.plain import plain_value
 from hub.errors import HubError
 from hub.messages import RequestStop, StartRun
 from hub.web.routes import table
-from tests.faults.harness import git, project
+from tests.faults.harness import git
 from tests.hub.actors.daemon import Live, daemon_of
 from tests.hub.cli.command import environ, hub
 
@@ -30,20 +30,19 @@ ID = re.compile(r"hub/[a-z0-9][a-z0-9-]{0,63}")
 
 
 @pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        text = f"{EVIL}\n{FAKE}\n"
-        script = [
-            {"say": text},
-            {"think": text},
-            {"write": {"path": NAME, "text": text}},
-            {"run": f"printf '%s' '{EVIL}'; mkfifo 'p\x1b[2J'"},
-            {"raw": EVIL},
-        ]
-        found.script("demo-first", *script, {"limit": {"resetsIn": 3600, "text": EVIL}})
-        found.script("demo-second", *script, {"ask": EVIL})
-        found.configure()
-        yield found
+def made(made):
+    text = f"{EVIL}\n{FAKE}\n"
+    script = [
+        {"say": text},
+        {"think": text},
+        {"write": {"path": NAME, "text": text}},
+        {"run": f"printf '%s' '{EVIL}'; mkfifo 'p\x1b[2J'"},
+        {"raw": EVIL},
+    ]
+    made.script("demo-first", *script, {"limit": {"resetsIn": 3600, "text": EVIL}})
+    made.script("demo-second", *script, {"ask": EVIL})
+    made.configure()
+    return made
 
 
 def texts(value: Any) -> Iterator[str]:

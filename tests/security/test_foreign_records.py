@@ -11,7 +11,6 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -22,15 +21,9 @@ from hub.domain.canonical import canonical
 from hub.domain.handoff import State
 from hub.domain.session import SessionRecord, SessionState
 from hub.io.records.sessions import FORM
-from tests.faults.harness import Project, git, project, until
+from tests.faults.harness import Project, git, until
 
 MARK = "it-ran"
-
-
-@pytest.fixture
-def made(tmp_path: Path) -> Iterator[Project]:
-    with project(tmp_path) as found:
-        yield found
 
 
 def forged_session(made: Project, where: Path) -> bytes:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.faults.harness import Project, git, project
+from tests.faults.harness import git
 
 COMMIT = "git -c user.name=a -c user.email=a@x commit -q -m mine"
 WAYS = {
@@ -20,12 +19,6 @@ WAYS = {
     "deeper down": "mkdir -p sub/.hub && echo x > sub/.hub/fsm.json",
 }
 """Each of these by the whole way; every way and every name: `tests/hub/io/git/test_own_folder.py`."""
-
-
-@pytest.fixture
-def made(tmp_path: Path) -> Iterator[Project]:
-    with project(tmp_path) as found:
-        yield found
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -12,7 +12,7 @@ import pytest
 from hub.actors.notices import _ran, programs, ring
 from hub.domain.config.model import Notify
 from hub.domain.notice import News, Notice
-from tests.faults.harness import project, until
+from tests.faults.harness import until
 
 NOTICE = Notice(News.DONE, "s-1", "hub: done", "session completed")
 _PROGRAM = """#!/bin/sh
@@ -23,15 +23,12 @@ exit 3
 
 
 @pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        program = tmp_path / "tell"
-        program.write_text(_PROGRAM.format(log=tmp_path / "told"))
-        program.chmod(0o755)
-        found.script("demo-first", {"ask": "go on?"}, {"limit": {"resetsIn": 3600}})
-        found.script("demo-second", {"done": "x"})
-        found.configure(f'[notify]\ncommand = "{program}"\n')
-        yield found
+def made(made, tmp_path):
+    program = made.program("tell", _PROGRAM.format(log=tmp_path / "told"))
+    made.script("demo-first", {"ask": "go on?"}, {"limit": {"resetsIn": 3600}})
+    made.script("demo-second", {"done": "x"})
+    made.configure(f'[notify]\ncommand = "{program}"\n')
+    return made
 
 
 def test_a_program_of_the_users_is_told_each_thing_once(made, tmp_path):

@@ -2,27 +2,15 @@
 
 import attrs
 
-from hub.api.convert import structure
 from hub.api.history import HistoryEntry, walks
+from tests.sample import sample
 
 
 def row(seq, step, provider="a", *, session="s-1", hfs=None, passed=(), abandoned=False):
-    stamp = f"2026-01-01T00:00:0{seq % 10}.000Z"
     source, target, reason = step.split()
-    return structure(
-        {
-            "seq": seq,
-            "ts": stamp,
-            "event": "handoff",
-            "provider": provider,
-            "summary": "",
-            "sessionId": session,
-            "hfs": hfs,
-            "passedBy": list(passed),
-            "move": {"source": source, "target": target, "reason": reason, "abandoned": abandoned},
-        },
-        HistoryEntry,
-    )
+    move = {"source": source, "target": target, "reason": reason, "abandoned": abandoned}
+    given = {"ts": f"2026-01-01T00:00:0{seq % 10}.000Z", "sessionId": session, "passedBy": list(passed)}
+    return sample(HistoryEntry, seq=seq, event="handoff", provider=provider, hfs=hfs, move=move, **given)
 
 
 MADE = [

@@ -7,19 +7,12 @@ import pytest
 from hub.api.costs import Spent
 from hub.cli.cost import summed
 from tests.hub.cli.command import hub
+from tests.sample import sample
 
 
 def row(day, session, provider, usd, *, priced=True):
-    return Spent(
-        day=day,
-        session_id=session,
-        provider=provider,
-        usd=usd,
-        priced=priced,
-        tokens_in=1000,
-        tokens_out=10,
-        ended=True,
-    )
+    given = {"sessionId": session, "usd": usd, "priced": priced, "tokensIn": 1000, "tokensOut": 10}
+    return sample(Spent, day=day, provider=provider, **given)
 
 
 ROWS = [

@@ -15,7 +15,7 @@ import pytest
 from hub.api.convert import unstructure
 from hub.api.detect import Adopted, Detected, Intel
 from hub.cli.detect import adopted, table
-from tests.faults.harness import git, project
+from tests.faults.harness import git
 from tests.hub.cli.command import environ, hub
 from tests.hub.io.agents import new_session, register, running, transcript
 from tests.sample import sample
@@ -25,11 +25,10 @@ SESSION = new_session()
 
 
 @pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        found.script("demo-first", {"done": "x"})
-        found.configure()
-        yield found
+def made(made):
+    made.script("demo-first", {"done": "x"})
+    made.configure()
+    return made
 
 
 @pytest.fixture

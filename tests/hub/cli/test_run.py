@@ -121,9 +121,7 @@ def test_settings_hold_in_their_order(work):
     """Option over environment over hub.toml: with no handoff allowed, the limit ends the run with 6."""
     work.script("demo-first", {"limit": {"resetsIn": 3600}})
     work.script("demo-second", *DONE)
-    work.configure()
-    text = (work.root / "hub.toml").read_text()
-    (work.root / "hub.toml").write_text(text.replace("[session]\n", '[session]\nonLimit = "stop"\n'))
+    work.configure(session='onLimit = "stop"\n')
     stopped = run_json(work, "run", "x", status=6)
     assert stopped["error"]["code"] == "quota_exhausted"
     shutil.rmtree(work.hub)  # nobody begins with an account that is known to be used up

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 
-import pytest
+import attrs
 
-from hub.api.convert import structure
-from hub.api.detect import Detected
-from hub.api.pipelines import Pipeline, RunStatus
-from hub.api.providers import ProviderConfig, ProviderStatus
-from hub.api.quota import Entry
+from hub.api.convert import structure, unstructure
+from hub.api.detect import Detected, Intel
+from hub.api.pipelines import NodeStatus, Pipeline, RunStatus
+from hub.api.providers import Login, ProviderConfig, ProviderStatus
+from hub.api.quota import Entry, MeteredWindow
 from hub.api.session import Cost
 from hub.api.sessions import Session
 from hub.tui import agents, board, cost, diffs, pipelines, providers, quota
 from hub.tui.look import ASCII
+from tests.hub.io.agents import new_session, transcript
 from tests.hub.tui.kit import sees, shows
 from tests.hub.tui.kit import text as letters
 from tests.sample import sample
@@ -33,22 +33,19 @@ def looks(rows):
 
 def entry(**more):
     window = {
-        "window": "five_hour", "remaining": 7, "total": 100, "unit": "percent", "fractionUsed": 0.93,
-        "resetsAt": "2026-01-01T13:00:00Z", "source": "stream", "readAt": None, "ageSeconds": None, "burnPerMin": 1.5,
-        "etaMinutes": 12.0, "etaLowMinutes": 8.0, "etaHighMinutes": 20.0, "forecast": "forecast", **more,
+        "window": "five_hour", "fractionUsed": 0.93, "resetsAt": "2026-01-01T13:00:00Z", "source": "stream", "burnPerMin": 1.5,
+        "etaMinutes": 12.0, "etaLowMinutes": 8.0, "etaHighMinutes": 20.0, "forecast": "accumulating", **more,
     }  # fmt: skip
-    window["forecast"] = more.get("forecast", "accumulating")
     rises = [{"at": "2026-01-01T11:00:00Z", "fractionUsed": used} for used in (0.1, 0.3, 0.35)]
-    return structure(
-        {
-            **window,
-            "provider": "claude",
-            "account": "work",
-            "tokensToday": 1200,
-            "tokensElsewhere": 0,
-            "windows": [{**window, "rises": rises, "burned": [], "burnedSince": rises[0]["at"]}],
-        },
+    metered = unstructure(sample(MeteredWindow, **window, rises=rises, burnedSince=rises[0]["at"]))
+    return sample(
         Entry,
+        **window,
+        provider="claude",
+        account="work",
+        tokensToday=1200,
+        tokensElsewhere=0,
+        windows=[metered],
     )
 
 
@@ -96,23 +93,16 @@ def test_a_run_has_bars_on_one_line_of_time():
         for name, waits in (("a", []), ("b", ["a"]))
     ]
     found = [structure({"name": "p", "nodes": nodes}, Pipeline)]
-    state = {
-        "state": "completed", "how": "executed", "provider": "codex", "sessionId": "s-1", "branch": "", "base": "", "snapshot": "",
-        "handoffs": 0, "verified": None, "error": None,
-    }  # fmt: skip
     at = [f"2026-01-01T11:59:{second}Z" for second in ("00", "30", "59")]
-    run = {
-        "runId": "r", "name": "p", "state": "completed", "head": "", "base": "", "stopping": False, "resumed": 0,
-        "startedAt": at[0], "endedAt": at[2],
-        "nodes": [
-            {**state, "id": "a", "dependsOn": [], "startedAt": at[0], "endedAt": at[1]},
-            {**state, "id": "b", "dependsOn": ["a"], "state": "failed", "startedAt": at[1], "endedAt": at[2]},
-        ],
-    }  # fmt: skip
-    try:
-        status = structure(run, RunStatus, closed=False)
-    except Exception as error:  # noqa: BLE001  # says which of the names is another
-        pytest.fail(str(getattr(error, "problems", error)))
+
+    def node(number, state, **more):
+        given = {"provider": "codex", "sessionId": "s-1", "startedAt": at[number], "endedAt": at[number + 1]}
+        return sample(NodeStatus, state=state, how="executed", verified=None, **given, **more)
+
+    status = attrs.evolve(
+        sample(RunStatus, name="p", state="completed", startedAt=at[0], endedAt=at[2]),
+        nodes=[node(0, "completed", id="a"), node(1, "failed", id="b", dependsOn=["a"])],
+    )
     rows = list(pipelines.rows_of(found, status, NOW, 89, ASCII))
     assert ("done, not verified", "warn") in rows[0].pieces
     assert (f"{'done, not verified':<18} ", "warn") in rows[1].pieces
@@ -124,14 +114,11 @@ def test_a_run_has_bars_on_one_line_of_time():
 
 
 def test_a_cost_that_is_known_in_part_says_so():
-    base = {
-        "sessionUsd": 1.5, "tokensIn": 10, "tokensOut": 5, "provider": "qwen", "cachedIn": 0, "cacheWriteIn": 0,
-        "priced": False, "sources": ["prices"], "unpricedModels": ["", "new-model"],
-    }  # fmt: skip
-    shown = text(cost.cost_rows(structure(base, Cost)))
+    priced = sample(Cost, sessionUsd=1.5, provider="qwen", priced=False, unpricedModels=["", "new-model"])
+    shown = text(cost.cost_rows(priced))
     assert shown[0].endswith("more than $1.50")
     assert shown[-1].endswith("a model nobody named, new-model")
-    assert text(cost.cost_rows(structure({**base, "sessionUsd": None}, Cost)))[0].endswith("not known")
+    assert text(cost.cost_rows(attrs.evolve(priced, session_usd=None)))[0].endswith("not known")
 
 
 def test_a_diff_has_its_colours_and_each_file_can_be_jumped_to():
@@ -155,17 +142,15 @@ def test_a_long_line_of_a_diff_is_shown_whole():
 
 
 def test_what_is_missing_of_an_agent_has_its_next_step():
-    config = {
-        "name": "codex", "displayName": "Codex", "enabled": True, "declaredCap": 0, "model": "m", "baseUrl": "",
-        "install": {"installed": False, "version": "", "path": "", "command": "npm install codex"},
-        "auth": {
-            "loggedIn": False, "method": "", "loginCommand": "codex login", "expiresAt": None, "keyNames": [], "keys": []
-        },
-        "capabilities": {"resume": True, "reply": False},
-        "probe": {"ok": False, "detail": "no answer", "latencyMs": 1, "checkedAt": "2026-01-01T11:00:00Z"},
-        "accounts": [{"label": "default", "active": True, "configDir": "/x", "loggedIn": False}], "activeAccount": "default",
-    }  # fmt: skip
-    shown = "\n".join(text(providers.details(structure(config, ProviderConfig), NOW)))
+    config = sample(
+        ProviderConfig,
+        install={"installed": False, "version": "", "path": "", "command": "npm install codex"},
+        auth=unstructure(sample(Login, loginCommand="codex login")),
+        capabilities={"resume": True, "reply": False},
+        probe={"ok": False, "detail": "no answer", "latencyMs": 1, "checkedAt": "2026-01-01T11:00:00Z"},
+        accounts=[{"label": "default", "active": True, "configDir": "/x", "loggedIn": False}],
+    )
+    shown = "\n".join(text(providers.details(config, NOW)))
     for words in (
         "npm install codex",
         "codex login",
@@ -177,32 +162,24 @@ def test_what_is_missing_of_an_agent_has_its_next_step():
 
 
 def test_accounts_are_listed_where_there_are_several():
-    status = {
-        "name": "codex", "displayName": "Codex", "status": "exhausted", "account": "a", "model": "", "reason": "limit",
-        "resetsAt": "2026-01-01T13:00:00Z",
-        "accounts": [
-            {"label": label, "status": "exhausted", "reason": "limit", "resetsAt": None} for label in ("a", "b")
-        ],
-    }  # fmt: skip
-    shown = text(providers.rows_of([structure(status, ProviderStatus)], [], NOW))
+    logins = [
+        {"label": label, "status": "exhausted", "reason": "limit", "resetsAt": None} for label in ("a", "b")
+    ]
+    status = sample(ProviderStatus, displayName="Codex", status="exhausted", accounts=logins)
+    shown = text(providers.rows_of([status], [], NOW))
     assert [line.split()[0] for line in shown] == ["Codex", "a", "b"]
 
 
 def detected(**more):
-    turn = {"role": "user", "text": "and the [b]tests[/b]"}
     session = {
-        "sessionId": "x", "model": "big", "initialPrompt": "fix it", "plan": ["one"], "tasksRemaining": ["two"], "filesTouched": ["a.py"],
-        "skills": [], "mcps": [], "recentTurns": [turn], "tokensIn": 1, "tokensOut": 2, "tokensExact": True, "messageCount": 3,
-        "alarm": "",
+        "initialPrompt": "fix it", "plan": ["one"], "tasksRemaining": ["two"], "filesTouched": ["a.py"],
+        "recentTurns": [{"role": "user", "text": "and the [b]tests[/b]"}],
     }  # fmt: skip
     one = {
-        "id": "claude:x", "provider": "claude", "displayName": "Claude Code", "surface": "command-line", "pid": 0, "pids": [],
-        "running": False, "workDir": "/home/somebody/with/a/long/path", "account": "", "detectedVia": ["transcript"],
-        "lastActive": int(NOW) - 300, "owner": "user", "confidence": "certain", "candidates": ["claude:y"], "alarm": "",
-        "adoptable": True, "session": session, **more,
+        "displayName": "Claude Code", "workDir": "/home/somebody/with/a/long/path", "lastActive": int(NOW) - 300,
+        "candidates": ["claude:y"], "session": unstructure(sample(Intel, **session)), **more,
     }  # fmt: skip
-    one["confidence"] = more.get("confidence", "none")
-    return structure(one, Detected)
+    return sample(Detected, **one)
 
 
 def test_who_runs_is_first_and_all_that_is_known_can_be_read():
@@ -219,29 +196,9 @@ def test_who_runs_is_first_and_all_that_is_known_can_be_read():
 
 
 def test_an_agents_session_is_looked_at_and_adopted(work, tmp_path):
-    """A real transcript of Claude Code's in the folder where it keeps them."""
+    """A transcript of Claude Code's in the folder where it keeps them."""
     home = tmp_path / "home"
-    folder = home / ".claude" / "projects" / str(work.root).replace("/", "-").replace("_", "-")
-    folder.mkdir(parents=True)
-    number = "01a1fe0c-897b-4642-9087-e765bd0c6561"
-    stamp = datetime.now(UTC).isoformat().replace("+00:00", "Z")
-    base = {
-        "sessionId": number,
-        "cwd": str(work.root),
-        "timestamp": stamp,
-        "version": "2.0.0",
-        "isSidechain": False,
-        "userType": "external",
-    }
-    lines = [
-        {**base, "type": "user", "uuid": "1", "parentUuid": None, "message": {"role": "user", "content": "write the parser"}},
-        {
-            **base, "type": "assistant", "uuid": "2", "parentUuid": "1",
-            "message": {"id": "m1", "role": "assistant", "model": "claude-opus", "content": [{"type": "text", "text": "I begin."}],
-                        "usage": {"input_tokens": 10, "output_tokens": 5}},
-        },
-    ]  # fmt: skip
-    (folder / f"{number}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    transcript(home / ".claude", new_session(), work.root, "write the parser", said="I begin.")
     work.script("demo-first", {"say": "I go on."}, {"done": "finished"})
     work.configure()
     work.start(HOME=str(home))
@@ -253,7 +210,7 @@ def test_an_agents_session_is_looked_at_and_adopted(work, tmp_path):
         while not any(line[:1] == ">" and "write the parser" in line for line in letters(app).splitlines()):
             await pilot.press("down")  # past the agents that others run on this machine
         await pilot.press("enter")
-        await sees(app, pilot, "claude-opus", "I begin.")
+        await sees(app, pilot, "claude-sonnet-5-5", "I begin.")
         await pilot.press("escape", "o")
         await sees(app, pilot, "Who goes on with it?", "Demo agent 1")
         await pilot.press("enter")

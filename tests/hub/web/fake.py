@@ -19,7 +19,7 @@ from hub import messages as m
 from hub.actors.pipelines.answers import run_status, shown
 from hub.api.accounts import AccountGone, AccountNow
 from hub.api.approvals import Approval, Resolved
-from hub.api.convert import structure
+from hub.api.convert import structure, unstructure
 from hub.api.costs import Costs
 from hub.api.detect import Adopted, Detected
 from hub.api.graph import Chunk, Detail, Graph, Scanning
@@ -32,7 +32,7 @@ from hub.api.profiles import Profile, ProfileDone, ProfileOutcome
 from hub.api.providers import Chosen, KeySet, ProviderConfig, ProviderStatus
 from hub.api.quota import Entry
 from hub.api.session import Cost, HandingOver, Paused, Replied, Started, Stopped
-from hub.api.sessions import Sessions
+from hub.api.sessions import Session, Sessions
 from hub.api.status import Status
 from hub.api.tables import read_pipelines
 from hub.api.vision import Seen, VisionConfig, VisionDone
@@ -47,6 +47,7 @@ from hub.web.doors import Bound, Doors
 from hub.web.server import serve
 from supervisors import NodeInfo
 from tests.faults.harness import git
+from tests.sample import sample
 
 _TOKENS = count(1)
 APPROVAL = {
@@ -68,34 +69,18 @@ GRAPH = {
 RUN = run_status(begin("p-1", *read_pipelines([PIPELINE]), "2026-01-01T00:00:00.000Z"))
 
 
-SESSION: dict[str, Any] = {
-    "sessionId": "s-1",
-    "title": "t",
-    "sessionState": "queued",
-    "needs": "none",
-    "activeProvider": "",
-    "account": "",
-    "branch": "",
-    "worktree": "",
-    "runId": "",
-    "handoffsDone": 0,
-    "verified": None,
-    "waitUntil": None,
-    "waitReason": "",
-    "lastAction": "Read a.py",
-    "tokensUsed": None,
-    "startedAt": None,
-    "endedAt": None,
-    "error": None,
-    "position": 1,
-}
-STATUS = {
-    "sessionId": "", "taskId": "", "taskGoal": "", "role": "idle", "activeProvider": "", "tokensUsed": 0,
-    "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "hfsPending": False, "fsmState": "RUNNING",
-    "sessionState": "idle", "account": "", "needsInput": False, "needsApproval": False, "leftOut": [], "withheld": [],
-    "paused": False, "stopping": False, "verified": None, "runId": "", "branch": "", "worktree": "", "waitUntil": None,
-    "waitReason": "", "reason": "", "lastAction": "", "startedAt": None, "endedAt": None, "error": None,
-}  # fmt: skip
+SESSION = unstructure(
+    sample(
+        Session,
+        sessionId="s-1",
+        title="t",
+        sessionState="queued",
+        needs="none",
+        lastAction="Read a.py",
+        position=1,
+    )
+)
+STATUS = unstructure(sample(Status, role="idle", fsmState="RUNNING", sessionState="idle"))
 PROVIDER = {
     "name": "claude", "displayName": "Claude Code", "status": "standby", "account": "default", "model": "",
     "reason": "", "resetsAt": None, "accounts": [],

@@ -6,22 +6,19 @@ import pytest
 import trio
 
 from hub.errors import Code
-from tests.faults.harness import git, project
+from tests.faults.harness import git
 from tests.hub.actors.daemon import daemon_of
 from tests.refusals import refusal
 
 
 @pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        found.script(
-            "demo-first", {"write": {"path": "a.txt", "text": "one\n"}}, {"limit": {"resetsIn": 3600}}
-        )
-        found.script(
-            "demo-second", {"write": {"path": "b.txt", "text": "two\n"}}, {"ask": "go on?"}, {"done": "ok"}
-        )
-        found.configure()
-        yield found
+def made(made):
+    made.script("demo-first", {"write": {"path": "a.txt", "text": "one\n"}}, {"limit": {"resetsIn": 3600}})
+    made.script(
+        "demo-second", {"write": {"path": "b.txt", "text": "two\n"}}, {"ask": "go on?"}, {"done": "ok"}
+    )
+    made.configure()
+    return made
 
 
 RUN = {"task": "write the files", "verify": ["test -f b.txt"]}

@@ -23,7 +23,6 @@ from hub.messages import (
 )
 from supervisors import ActorDied
 from supervisors.testing import kill
-from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 from tests.refusals import refuses
 from tests.waiting import answered
@@ -32,13 +31,12 @@ ALLOWED = '\n[[approvals]]\ncommand = "deploy*"\n'
 
 
 @pytest.fixture
-def made(tmp_path):
+def made(made):
     """An agent that asks before it deploys, and tells the answer it got."""
-    with project(tmp_path) as found:
-        found.script("demo-first", {"say": "working"}, {"approve": "deploy it"}, {"done": "finished"})
-        found.script("demo-second", {"say": "going on"}, {"done": "finished"})
-        found.configure()
-        yield found
+    made.script("demo-first", {"say": "working"}, {"approve": "deploy it"}, {"done": "finished"})
+    made.script("demo-second", {"say": "going on"}, {"done": "finished"})
+    made.configure()
+    return made
 
 
 async def pending(live, count=1):

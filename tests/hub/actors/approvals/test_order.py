@@ -14,18 +14,16 @@ import trio.testing
 from hub.domain.approval import Action, PermissionRequest
 from hub.errors import HubError
 from hub.messages import AskApproval, GetApprovals, ResolveApproval
-from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 
 SLOW = "audit.append=sleep:0.3"
 
 
 @pytest.fixture
-def made(tmp_path):
+def made(made):
     """No agent is needed: the test asks."""
-    with project(tmp_path) as found:
-        found.script("demo-first", {"done": "finished"})
-        yield found
+    made.script("demo-first", {"done": "finished"})
+    return made
 
 
 def ask(command="deploy"):

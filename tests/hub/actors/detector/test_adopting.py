@@ -16,7 +16,7 @@ from hub.domain.failure import Failure, FailureClass
 from hub.errors import Code
 from hub.io.project.places import load_or_create_key
 from hub.messages import AuditHistory, BreakerFailure
-from tests.faults.harness import git, project
+from tests.faults.harness import git
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.io.agents import new_session, register, running, transcript
 from tests.refusals import refusal, refuses
@@ -32,12 +32,11 @@ PLAN = [
 
 
 @pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        found.script("demo-first", {"append": {"path": "b.py", "text": "b = 2\n"}}, {"done": "x"})
-        found.script("demo-second", {"done": "x"})
-        found.configure(f'[providers.claude]\nprogram = "{tmp_path}/bin/claude-code"\n')
-        yield found
+def made(made, tmp_path):
+    made.script("demo-first", {"append": {"path": "b.py", "text": "b = 2\n"}}, {"done": "x"})
+    made.script("demo-second", {"done": "x"})
+    made.configure(f'[providers.claude]\nprogram = "{tmp_path}/bin/claude-code"\n')
+    return made
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from hub.messages import (
     StopPipeline,
 )
 from supervisors import ActorDied
-from tests.faults.harness import git, project
+from tests.faults.harness import git
 from tests.hub.actors.daemon import daemon_of
 from tests.waiting import PATIENCE, answered
 
@@ -36,13 +36,12 @@ DONE = {"done": "x"}
 
 
 @pytest.fixture
-def made(tmp_path):
+def made(made):
     """Both providers make a file each."""
-    with project(tmp_path) as found:
-        found.script("demo-first", {"append": {"path": "one.txt", "text": "one\n"}}, DONE)
-        found.script("demo-second", {"append": {"path": "two.txt", "text": "two\n"}}, DONE)
-        found.configure()
-        yield found
+    made.script("demo-first", {"append": {"path": "one.txt", "text": "one\n"}}, DONE)
+    made.script("demo-second", {"append": {"path": "two.txt", "text": "two\n"}}, DONE)
+    made.configure()
+    return made
 
 
 def node(name, *needs, provider="demo-first", fallback=(), verify=(), task="make it"):

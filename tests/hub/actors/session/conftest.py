@@ -2,14 +2,11 @@
 
 import pytest
 
-from tests.faults.harness import project
-
 
 @pytest.fixture
-def two(tmp_path):
+def two(made):
     """The first agent asks and waits, the second finishes."""
-    with project(tmp_path) as found:
-        found.script("demo-first", {"say": "working"}, {"ask": "go on?"}, {"done": "finished"})
-        found.script("demo-second", {"done": "finished"})
-        found.configure()
-        yield found
+    made.script("demo-first", {"say": "working"}, {"ask": "go on?"}, {"done": "finished"})
+    made.script("demo-second", {"done": "finished"})
+    made.configure()
+    return made

@@ -10,33 +10,20 @@ from hub.errors import Code
 from hub.messages import (
     AgentBatch,
     RequestHandoff,
-    RequestPause,
     RequestReply,
     RequestStop,
     StartRun,
 )
-from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.actors.session.parts import parts_of
 from tests.waiting import Gate
 
 
 @pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        found.script("demo-first", {"say": "working"}, {"ask": "go on?"}, {"done": "finished"})
-        found.configure()
-        yield found
-
-
-@pytest.mark.parametrize(
-    "order",
-    [RequestHandoff(), RequestPause(pause=True), RequestReply("x"), RequestStop()],
-    ids=lambda o: type(o).__name__,
-)
-async def test_without_a_session_every_order_is_refused(made, monkeypatch, order):
-    async with daemon_of(made, monkeypatch) as live:
-        await live.refusal(order, Code.NO_ACTIVE_SESSION)
+def made(made):
+    made.script("demo-first", {"say": "working"}, {"ask": "go on?"}, {"done": "finished"})
+    made.configure()
+    return made
 
 
 async def test_one_session_at_a_time(made, monkeypatch):

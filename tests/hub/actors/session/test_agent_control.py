@@ -21,7 +21,6 @@ from hub.messages import StartRun
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.actors.session.parts import Parts, fresh_parts, parts_of
 from tests.refusals import refuses
-from tests.settings import lay_out
 from tests.waiting import ends
 
 
@@ -88,9 +87,8 @@ async def test_an_agent_that_was_let_go_lives_on_and_is_found_again(two, monkeyp
 
 async def test_the_keys_of_an_account_are_in_no_file_of_its_run(two, monkeypatch, kept):
     """security: the assignment that a later daemon reads holds no secret; it takes them from the settings."""
-    text = (two.root / "hub.toml").read_text()
     account = '[[providers.demo-first.accounts]]\nlabel = "default"\nenv = { DEMO_API_KEY = "canary-51f0" }\n'
-    (two.root / "hub.toml").write_text(text + account)
+    two.configure(account)
     async with daemon_of(two, monkeypatch) as live:
         parts = await asked(live, kept)
         folder = parts.context.places.run_dir / parts.store.now.dispatch_id
@@ -140,12 +138,7 @@ async def test_a_dispatch_that_was_never_claimed_certainly_did_not_start(two, mo
 
 async def test_a_runner_that_died_before_a_word_leaves_what_nobody_can_know(two, monkeypatch, kept, tmp_path):
     """X11: `dispatch_ambiguous`, never a second start."""
-    mute = tmp_path / "mute"
-    mute.write_text("#!/bin/sh\nexec tail -f /dev/null\n")
-    mute.chmod(0o755)
-    text = (two.root / "hub.toml").read_text()
-    place = "[providers.demo-first]\n"
-    (two.root / "hub.toml").write_text(text.replace(place, f'{place}program = "{mute}"\n'))
+    two.configure(programs={"demo-first": two.program("mute", "exec tail -f /dev/null")})
     async with daemon_of(two, monkeypatch) as live:
         await live.ask("sessions", StartRun("write the files"))
         await live.until(lambda s: s["sessionState"] == "running", "the agent was let go")
@@ -176,9 +169,7 @@ async def test_the_owner_is_the_receiver_between_dispatch_and_heartbeat(two, mon
 async def test_an_account_with_a_place_of_its_own_gets_it_made(two, monkeypatch, kept, tmp_path):
     """Some agents refuse to start where their directory is not there; nobody else may look into it."""
     home = tmp_path / "deep" / "home"
-    text = (two.root / "hub.toml").read_text()
-    account = f'[[providers.demo-first.accounts]]\nlabel = "default"\nconfigDir = "{home}"\n'
-    lay_out(text + account, two.root, two.own)
+    two.configure(f'[[providers.demo-first.accounts]]\nlabel = "default"\nconfigDir = "{home}"\n')
     async with daemon_of(two, monkeypatch) as live:
         await asked(live, kept)
     assert mode_of(home) == 0o700

@@ -13,7 +13,6 @@ from hub.errors import Code, HubError
 from hub.messages import RequestStop, StartRun
 from hub.providers import stores
 from hub.providers.registry import load_all
-from tests.faults.harness import project
 from tests.faults.replayed import BUSY, replayed
 from tests.hub.actors.daemon import daemon_of
 
@@ -23,10 +22,9 @@ HELD = "account-token-93hf7fj2kd"
 
 
 @pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        found.script("demo-second", {"say": "going on"}, {"done": "finished"})
-        yield found
+def made(made):
+    made.script("demo-second", {"say": "going on"}, {"done": "finished"})
+    return made
 
 
 async def handed_over(made, monkeypatch):

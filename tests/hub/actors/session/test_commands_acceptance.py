@@ -94,8 +94,7 @@ async def test_a_stop_cuts_a_command_short_and_its_result_is_on_no_record(two, m
 
 
 async def test_a_command_that_takes_too_long_has_failed(two, monkeypatch):
-    toml = (two.root / "hub.toml").read_text()
-    (two.root / "hub.toml").write_text(toml.replace("[session]\n", "[session]\nverifyTimeout = 1\n"))
+    two.configure(session="verifyTimeout = 1\n")
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(verify=("tail -f /dev/null",))
         [check] = (await parts.gate(record, "final:d-1")).checks

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.faults.harness import git, project, try_post, until
+from tests.faults.harness import git, try_post, until
 
 SETUP = """
 [worktree]
@@ -15,12 +15,11 @@ link = ["cache"]
 
 
 @pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        (found.root / ".env").write_text("KEY=value-of-mine\n")
-        (found.root / "cache").mkdir()
-        found.script("demo-first", {"write": {"path": "made.txt", "text": "made\n"}}, {"done": "x"})
-        yield found
+def made(made):
+    (made.root / ".env").write_text("KEY=value-of-mine\n")
+    (made.root / "cache").mkdir()
+    made.script("demo-first", {"write": {"path": "made.txt", "text": "made\n"}}, {"done": "x"})
+    return made
 
 
 def configure(made, *setup):

@@ -9,17 +9,15 @@ import pytest
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.messages import RequestStop, StartRun
 from hub.providers.demo.stream import DemoStream
-from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 
 
 @pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        found.script("demo-first", {"say": "working"}, {"limit": {"resetsIn": 3600}})
-        found.script("demo-second", {"say": "going on"}, {"done": "finished"})
-        found.configure()
-        yield found
+def made(made):
+    made.script("demo-first", {"say": "working"}, {"limit": {"resetsIn": 3600}})
+    made.script("demo-second", {"say": "going on"}, {"done": "finished"})
+    made.configure()
+    return made
 
 
 @pytest.mark.parametrize("times", [1, 3])

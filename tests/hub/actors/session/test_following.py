@@ -2,17 +2,9 @@
 
 import json
 
-import pytest
-
 from hub.errors import Code
-from tests.faults.harness import git, project, until
+from tests.faults.harness import git, until
 from tests.refusals import refuses
-
-
-@pytest.fixture
-def work(tmp_path):
-    with project(tmp_path) as made:
-        yield made
 
 
 def ended(api, session_id):
@@ -22,26 +14,26 @@ def ended(api, session_id):
     )
 
 
-def test_the_work_and_what_was_known_go_along(work):
+def test_the_work_and_what_was_known_go_along(made):
     """A new session on that branch's work, with that contract; the first one stays as it was."""
-    work.script(
+    made.script(
         "demo-first",
         {"say": "I use UTC everywhere, because the server does."},
         {"write": {"path": "a.txt", "text": "one"}},
         {"done": "finished"},
     )
-    work.configure()
-    api = work.start()
+    made.configure()
+    api = made.start()
     first = api.post("/api/run", {"task": "Write the module."})["sessionId"]
     assert ended(api, first)["sessionState"] == "completed"
-    work.script("demo-first", {"append": {"path": "a.txt", "text": " two"}}, {"done": "finished"})
+    made.script("demo-first", {"append": {"path": "a.txt", "text": " two"}}, {"done": "finished"})
     order = {"task": "Now the docs.", "continues": first[:-2], "verify": ["grep -q 'one two' a.txt"]}
     second = api.post("/api/run", order)["sessionId"]
     status = ended(api, second)
     assert (status["sessionState"], status["verified"]) == ("completed", True), status["error"]
-    assert git(work.root, "show", f"hub/{second}:a.txt") == "one two"
-    assert git(work.root, "show", f"hub/{first}:a.txt") == "one"
-    adopted = work.hub / "adopted"
+    assert git(made.root, "show", f"hub/{second}:a.txt") == "one two"
+    assert git(made.root, "show", f"hub/{first}:a.txt") == "one"
+    adopted = made.hub / "adopted"
     contract = json.loads((adopted / f"{second}.json").read_bytes())
     assert contract["taskGoal"] == "Now the docs."
     assert contract["acceptanceAssertions"] == order["verify"]
@@ -51,11 +43,11 @@ def test_the_work_and_what_was_known_go_along(work):
     assert "hub did not start that agent" not in brief
 
 
-def test_only_what_has_ended_is_gone_on_with(work):
+def test_only_what_has_ended_is_gone_on_with(made):
     """What works is replied to; what is not there is named."""
-    work.script("demo-first", {"ask": "Which colour?"}, {"done": "finished"})
-    work.configure(session="concurrent = 2\n")
-    api = work.start()
+    made.script("demo-first", {"ask": "Which colour?"}, {"done": "finished"})
+    made.configure(session="concurrent = 2\n")
+    api = made.start()
     first = api.post("/api/run", {"task": "Write it."})["sessionId"]
     with refuses(Code.SESSION_ALREADY_RUNNING):
         api.post("/api/run", {"task": "On.", "continues": first})

@@ -17,16 +17,9 @@ from hub.errors import Code
 from hub.io.git import check
 from hub.io.git.check import tree_matches
 from hub.messages import RequestHandoff, StartRun
-from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.actors.session.parts import parts_of
 from tests.refusals import refuses
-
-
-@pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        yield found
 
 
 async def test_a_receiver_that_the_user_has_paused_is_not_given_up(autojump_clock):
@@ -114,9 +107,7 @@ exec {python} "$@"
 
 async def test_a_second_receiver_gets_a_look_of_its_own(made, monkeypatch, looks):
     """The first one may have written something before it failed without a sign of life."""
-    program = made.root.parent / "agent"
-    program.write_text(_FAILS_ONCE.format(folder=made.root.parent, python=sys.executable))
-    program.chmod(0o755)
+    program = made.program("agent", _FAILS_ONCE.format(folder=made.root.parent, python=sys.executable))
     accounts = "".join(f'[[providers.demo-second.accounts]]\nlabel = "{label}"\n' for label in "ab")
     status = await handed_over(made, monkeypatch, f'program = "{program}"\n{accounts}')
     assert status["handoffsDone"] == 1

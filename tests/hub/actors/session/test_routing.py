@@ -119,9 +119,7 @@ async def test_of_a_half_open_breaker_one_dispatch_gets_the_attempt(two, monkeyp
 
 
 async def test_a_program_that_is_not_there_is_told_and_never_chosen(two, monkeypatch):
-    toml = (two.root / "hub.toml").read_text()
-    place = "[providers.demo-second]\n"
-    (two.root / "hub.toml").write_text(toml.replace(place, f'{place}program = "/nowhere/agent"\n'))
+    two.configure(programs={"demo-second": "/nowhere/agent"})
     async with parts_of(two, monkeypatch) as parts:
         assert await parts.routing.next(parts.record(), FailureClass.USAGE_LIMIT) is None
         assert await begins_with(parts) == (FIRST, {SECOND: Exclusion.NOT_INSTALLED})
@@ -296,7 +294,7 @@ contextHint = "For beginners."
 
 async def test_a_kind_of_task_chooses_the_first_profile_for_it(two, monkeypatch):
     """A profile that is named wins; a kind nobody is for is refused with those there are."""
-    (two.root / "hub.toml").write_text((two.root / "hub.toml").read_text() + PROFILES)
+    two.configure(PROFILES)
     async with parts_of(two, monkeypatch) as parts:
         with pytest.raises(HubError) as caught:
             await parts.live.ask("sessions", StartRun("do it", kind="poem"))

@@ -9,7 +9,7 @@ import pytest
 
 from hub.errors import HubError
 from hub.messages import GetApprovals, GetConfig, GetProviders, RequestHandoff, ResolveApproval, StartRun
-from tests.faults.harness import git, project
+from tests.faults.harness import git
 from tests.hub.actors.daemon import daemon_of
 from tests.waiting import answered
 
@@ -21,12 +21,6 @@ READS = (
     "cat sec*",
     "grep -r CANARY .",
 )
-
-
-@pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        yield found
 
 
 def told(records, text):

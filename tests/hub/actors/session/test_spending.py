@@ -2,22 +2,21 @@
 
 import pytest
 
-from tests.faults.harness import project, until
+from tests.faults.harness import until
 
 
 @pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        steps = [
-            {"usage": {"tokensIn": 900, "tokensOut": 200}},
-            {"ask": "shall I go on?"},
-            {"usage": {"tokensIn": 900, "tokensOut": 200}},
-            {"ask": "is that all?"},
-            {"done": "x"},
-        ]
-        found.script("demo-first", *steps)
-        found.configure(session="maxTokens = 1000\n")
-        yield found
+def made(made):
+    steps = [
+        {"usage": {"tokensIn": 900, "tokensOut": 200}},
+        {"ask": "shall I go on?"},
+        {"usage": {"tokensIn": 900, "tokensOut": 200}},
+        {"ask": "is that all?"},
+        {"done": "x"},
+    ]
+    made.script("demo-first", *steps)
+    made.configure(session="maxTokens = 1000\n")
+    return made
 
 
 def asked(api):

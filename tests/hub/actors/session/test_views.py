@@ -20,7 +20,6 @@ from hub.messages import (
     RequestReply,
     StartRun,
 )
-from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 from tests.refusals import refuses
 from tests.waiting import answered
@@ -29,19 +28,18 @@ USAGE = {"usage": {"tokensIn": 100, "tokensOut": 7}}
 
 
 @pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        found.script(
-            "demo-first",
-            {"say": "ghp_" + "a1B2" * 9},
-            USAGE,
-            USAGE,
-            {"ask": "go on?"},
-            {"limit": {"resetsIn": 3600}},
-        )
-        found.script("demo-second", USAGE, {"done": "finished"})
-        found.configure()
-        yield found
+def made(made):
+    made.script(
+        "demo-first",
+        {"say": "ghp_" + "a1B2" * 9},
+        USAGE,
+        USAGE,
+        {"ask": "go on?"},
+        {"limit": {"resetsIn": 3600}},
+    )
+    made.script("demo-second", USAGE, {"done": "finished"})
+    made.configure()
+    return made
 
 
 async def reply_when_held(live, text):

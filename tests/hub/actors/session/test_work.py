@@ -6,14 +6,8 @@ import pytest
 
 from hub.actors.session.work import SessionWork
 from hub.messages import StartRun
-from tests.faults.harness import project, until
+from tests.faults.harness import until
 from tests.hub.actors.daemon import daemon_of
-
-
-@pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        yield found
 
 
 def test_an_agent_that_was_stopped_for_want_of_a_daemon_goes_on(made):

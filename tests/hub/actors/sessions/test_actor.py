@@ -31,12 +31,11 @@ ASKS = ({"write": {"path": "a.txt", "text": "one\n"}}, {"ask": "go on?"}, {"done
 
 
 @pytest.fixture
-def three(tmp_path):
+def three(made):
     """A project with places for three sessions, and three accounts of the agent that asks."""
-    with harness.project(tmp_path) as project:
-        project.script("demo-first", *ASKS)
-        project.configure(session="concurrent = 3\n", extra=_accounts("demo-first", 3))
-        yield project
+    made.script("demo-first", *ASKS)
+    made.configure(session="concurrent = 3\n", extra=_accounts("demo-first", 3))
+    return made
 
 
 def _accounts(name: str, many: int) -> str:

@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import attrs
 import pytest
@@ -37,13 +36,6 @@ def chromium() -> Iterator[Browser]:
     """A module's alone: while it is there no other test can have an asyncio loop."""
     with launched() as browser:
         yield browser
-
-
-@pytest.fixture
-def made(tmp_path: Path) -> Iterator[Project]:
-    """A project whose daemon is not started yet."""
-    with project(tmp_path) as found:
-        yield found
 
 
 @pytest.fixture

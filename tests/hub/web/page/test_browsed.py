@@ -220,19 +220,3 @@ def test_the_slider_moves_through_the_snapshots(busy: Busy, chromium: Browser):
     expect(page.get_by_text("A branch was made there")).to_be_visible(timeout=SOON)
     assert len(set(git(busy.work.root, "branch", "--format=%(refname:short)").split()) - before) == 1
     context.close()
-
-
-def test_pipelines_that_do_not_validate_are_told_on_the_page(busy: Busy, chromium: Browser):
-    context = chromium.new_context()
-    page = context.new_page()
-    page.goto(busy.url("pipelines"))
-    field = page.get_by_label("Pipelines", exact=True)
-    store = page.get_by_role("button", name="Validate and store")
-    for text, told in (
-        ("[{", "That is not JSON"),
-        ('[{"name": "x", "nodes": [{"id": "a"}]}]', "$[0].nodes[0]"),
-    ):
-        field.fill(text)
-        store.click()
-        expect(page.locator("form output", has_text=told)).to_be_visible(timeout=SOON)
-    context.close()

@@ -11,25 +11,15 @@ from hub.domain.breaker import BreakerState
 from hub.web.page.ask import Failed
 from hub.web.page.doctor import findings
 from tests.hub.web.fake import CONFIGURED, GRAPH
+from tests.sample import sample
 
 
 def node(path: str, restarts: int = 0, *below: TreeNode) -> TreeNode:
-    return TreeNode(
-        name=path.rpartition("/")[2],
-        path=path,
-        kind="supervisor" if below else "worker",
-        state="running",
-        generation=restarts,
-        restarts=restarts,
-        uptime=1.0,
-        depth=0,
-        peak=0,
-        capacity=1,
-        dead_letters=0,
-        current=None,
-        blocked_in=None,
-        children=list(below),
+    kind = "supervisor" if below else "worker"
+    one = sample(
+        TreeNode, name=path.rpartition("/")[2], path=path, kind=kind, state="running", restarts=restarts
     )
+    return attrs.evolve(one, children=list(below))
 
 
 WELL = {
