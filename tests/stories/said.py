@@ -191,7 +191,9 @@ def look(made: Project, *, up: bool) -> dict[str, Any]:
             status, text = answer(made.port, method, target, body)
             said[f"{method} {target} {body.decode()}".rstrip()] = [status, settled(shape(text), folder)]
     active = up and Api(made.port).get("/api/status")["sessionState"] not in OVER
-    for words in COMMANDS if active else COMMANDS + TOO_LATE:
+    left = not up and made.fsm().get("sessionState") not in OVER
+    late = TOO_LATE[:-1] if left else TOO_LATE  # a stop would end what the next daemon is to go on with
+    for words in COMMANDS if active else COMMANDS + late:
         done = command(made, *words)
         out = shape(done.stdout)
         if isinstance(out, str):
