@@ -123,8 +123,8 @@ def test_a_day(day):  # noqa: PLR0915  # one day, from the morning to the evenin
         def clears() -> None:
             """Once the command is over; its words must not be taken for the next one's."""
             until(lambda: shell.screen().rstrip().endswith("$"), "the command is over")
-            shell._tmux("send-keys", "-R")
-            shell._tmux("clear-history")
+            shell.tmux("send-keys", "-R")
+            shell.tmux("clear-history")
 
         # A first look: what checks the work is proposed; a yes to it is the word of trust for it too.
         types("init")

@@ -126,9 +126,10 @@ def test_a_sigterm_that_comes_twice_in_one_breath_is_one(told, at_once):
 
 
 def test_who_was_started_by_nohup_hears_of_no_closed_terminal():
-    assert signal.SIGHUP in StopSignals.meant()
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # these tests may themselves run under nohup
     try:
+        assert signal.SIGHUP in StopSignals.meant()
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
         assert StopSignals.meant() == [signal.SIGINT, signal.SIGTERM]
     finally:
         signal.signal(signal.SIGHUP, before)

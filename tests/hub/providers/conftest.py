@@ -93,6 +93,10 @@ def assign(
             "base_url": getattr(models, agent.url),
             "account": Account("test", str(account_dir), {key_name: key} if key else {}),
         } | more
+        if "envelope" in given:  # a file too, as whoever dispatches makes one
+            given.setdefault("envelope_path", tmp_path / f"{dispatch}-envelope.md").write_text(
+                given["envelope"]
+            )
         return Assignment(
             dispatch_id=dispatch,
             session_id="s-1",
