@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.io.git import Worktree
-from tests.hub.io.git.kit import make_repo, session
+from tests.hub.io.git.kit import Worktree, make_repo, session
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ async def test_the_agent_gets_exactly_its_environment_and_three_descriptors(run_
     assert descriptors == [0, 1, 2]
 
 
-async def test_the_agent_starts_in_its_own_session_with_default_signals_and_the_users_umask(run_dir):
+async def test_the_agent_starts_in_its_own_session_with_default_signals_and_the_usual_umask(run_dir):
     """SIGPIPE ignored, as Python leaves it, would be handed on to every program the agent starts."""
     # Read by programs that change nothing of it themselves; the masks by the shell, which blocks all signals for a
     # moment whenever it starts another program.
@@ -115,11 +115,9 @@ async def test_the_agent_starts_in_its_own_session_with_default_signals_and_the_
         "while read -r name mask; do case $name in Sig[IB]*) echo $name $mask;; esac; done < /proc/$$/status"
     )
     text = f"umask; pwd; readlink /proc/self/fd/0; cut -d' ' -f1,5,6 /proc/$$/stat; {masks_of}"
-    heard = await run_to_end(
-        run_dir, script("", argv=["/bin/sh", "-c", text], cwd=run_dir.parent, umask=0o027)
-    )
+    heard = await run_to_end(run_dir, script("", argv=["/bin/sh", "-c", text], cwd=run_dir.parent))
     umask, cwd, stdin, ids, *masks = heard.stdout.decode().splitlines()
-    assert (umask, cwd, stdin) == ("0027", str(run_dir.parent), "/dev/null")
+    assert (umask, cwd, stdin) == ("0022", str(run_dir.parent), "/dev/null")
     assert len(set(ids.split())) == 1, "process, group and session are one"
     assert [int(mask.split()[1], 16) for mask in masks] == [0, 0], "nothing is blocked or ignored"
 
