@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -134,7 +135,11 @@ async def test_the_guards_hold_nothing_of_the_daemon(run_dir, leak):
 
 
 def _opened(pid: int) -> dict[int, Path]:
-    return {int(one.name): one.readlink() for one in Path(f"/proc/{pid}/fd").iterdir()}
+    found = {}
+    for one in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            found[int(one.name)] = one.readlink()
+    return found
 
 
 async def test_eight_spawns_at_once_start_the_agent_once(run_dir, tmp_path):
