@@ -107,7 +107,7 @@ def test_ctrl_z_and_back(work, shell):
         run(window, "run 'Colour it'")
         window.shows("reply (Enter sends")
         window.press("Escape")
-        window.shows("r reply")
+        window.shows("r reply", gone="reply (Enter sends")  # "waiting for your reply" stands there before
         window.press("C-z")
         window.shows("Stopped")
         echoes(window)
