@@ -78,7 +78,7 @@ def test_it_is_left_at_work_and_come_back_to_over_a_killed_daemon(work, shell):
         run(window, "run 'Colour it'")
         window.shows("reply (Enter sends")
         window.press("Escape")
-        window.shows("r reply")
+        window.shows("r reply", gone="reply (Enter sends")
         window.press("d")
         window.shows("hub attach s-")
         echoes(window)
