@@ -98,7 +98,8 @@ class Breakers(Actor[BreakersInbox]):
 
     async def _look_at_quotas(self) -> None:
         """Take over what the wallet knows; a wallet that does not answer costs nothing but that."""
-        now, known = self._clock(), await call_or_none(self._quota, GetStandings(), _QUOTA_TIMEOUT) or {}
+        known = await call_or_none(self._quota, GetStandings(), _QUOTA_TIMEOUT) or {}
+        now = self._clock()
         for key, standing in known.items():
             with contextlib.suppress(HubError):  # a full disk: it is taken over again with the next question
                 await self._keep(breaker.on_quota(self._of(*key), now, standing))
