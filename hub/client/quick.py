@@ -42,7 +42,7 @@ _REFUSED = 400
 _CHOOSE = "Go to one, or name it: hub --project DIR ...   What runs in all of them: hub ls -A"
 
 
-@attrs.define
+@attrs.define(eq=False)
 class Api:
     """One daemon of this machine.
 
@@ -61,7 +61,7 @@ class Api:
     port: int
     _timeout: float = TIMEOUT
     socket: str = attrs.field(default="", kw_only=True)
-    _token: str = attrs.field(default="", kw_only=True)
+    _token: str = attrs.field(default="", kw_only=True, repr=False)
     _project: Path | None = attrs.field(default=None, kw_only=True)
     named: bool = attrs.field(default=True, kw_only=True)
     _absent: bool = attrs.field(default=False, kw_only=True)

@@ -41,6 +41,11 @@ async def test_get_and_post_answer_json():
         assert EventsSince(0, 3) in server.actors.calls
 
 
+def test_what_opens_the_door_is_not_told():
+    """A token in a repr gets into tracebacks and logs."""
+    assert "hunter2" not in repr(Api(1, token="hunter2").within(2))
+
+
 async def test_read_and_order_answer_classes_of_the_api():
     """A name in the path is that field of the body; a body has the names of the wire."""
     async with running() as server:
