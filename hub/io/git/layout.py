@@ -141,7 +141,10 @@ def check_worktree(root: Path, worktree: Path) -> Linked:
 
 
 def _pointer(path: Path) -> str:
-    return read_bounded(path, _LIMIT).decode("utf-8", "surrogateescape").rstrip("\n")
+    text = read_bounded(path, _LIMIT).decode("utf-8", "surrogateescape").rstrip("\n")
+    if "\0" in text:
+        raise HubError(Code.NOT_A_REPOSITORY, f"{path} points to what is no path.")
+    return text
 
 
 def _tampered(worktree: Path, why: str) -> HubError:

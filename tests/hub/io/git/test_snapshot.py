@@ -569,6 +569,10 @@ def _junk(wt, tmp_path):
     (wt.path / ".git").write_bytes(b"\xff\x00" * 9000)
 
 
+def _no_path(wt, tmp_path):
+    (wt.path / ".git").write_bytes(b"gitdir: a\0b\n")
+
+
 def _unregistered(wt, tmp_path):
     shutil.rmtree(wt.path.parents[2] / ".git/worktrees/s1")
 
@@ -595,6 +599,7 @@ def _deleted(wt, tmp_path):
         _own_repository,
         _link,
         _junk,
+        _no_path,
         _unregistered,
         _foreign_commondir,
         _replaced_by_link,

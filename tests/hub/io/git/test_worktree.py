@@ -12,6 +12,7 @@ import pytest
 
 from hub.errors import Code, HubError
 from hub.io.git import add_worktree, snapshot, store
+from hub.io.git.layout import common_dir, same_repository
 from hub.io.project.places import Places
 from tests.hub.io.git.kit import in_commit, killed_at, on_disk, session, sh, statuses, untouched
 from tests.refusals import refuses
@@ -98,6 +99,17 @@ async def test_detached_head_and_a_linked_worktree_as_project(root, tmp_path):
     assert b"dirty" in in_commit(linked, "hub/s2")
     taken = await snapshot(wt.path, "s2", "h1", {}, root=wt.path.parents[2])
     assert in_commit(linked, taken.sha) == on_disk(wt.path)
+
+
+@pytest.mark.parametrize("pointer", [".git", ".git/commondir"])
+def test_a_folder_whose_pointer_is_no_path_is_in_no_repository(root, tmp_path, pointer):
+    """A folder in which somebody else's agent works says what it likes; the detector looks at it all the same."""
+    file = tmp_path / "strange" / pointer
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"gitdir: a\0b\n")
+    assert not same_repository(str(tmp_path / "strange"), str(root))
+    with refuses(Code.NOT_A_REPOSITORY):
+        common_dir(tmp_path / "strange")
 
 
 async def test_no_commit_and_unknown_base(tmp_path, root):
