@@ -107,6 +107,8 @@ class Story:
         self._limit = limit
         self.cut = False
         """Whether there was more before the first block."""
+        self.passed: list[JsonObject] = []
+        """What says who was passed by at the start; of a session that was adopted, all that was adopted comes before."""
         self._calls: dict[str, str] = {}
         """Tool call -> the block that it is."""
         self._said = "", ""
@@ -116,7 +118,10 @@ class Story:
     def take(self, records: Iterable[JsonObject]) -> None:
         """What happened next."""
         for record in records:
-            self._take(record, record.get("meta", {}))
+            meta = record.get("meta", {})
+            self._take(record, meta)
+            if meta.get("leftOut"):
+                self.passed.append(record)
         while len(self.blocks) > self._limit:
             del self.blocks[next(iter(self.blocks))]
             self.cut = True

@@ -304,8 +304,9 @@ def test_a_session_that_is_longer_than_its_stream_keeps_its_handoffs(work, monke
     """Their beginning is asked for when they are looked at; where the stream was cut is said."""
     monkeypatch.setattr("hub.tui.session._PAST", 15)
     work.script("demo-second", {"say": "one of many", "times": 60}, {"done": "finished"})
-    api = begin(work, {"say": "I begin."}, {"limit": {"resetsIn": 7200}})
-    api.post("/api/run", {"task": "say a lot"})
+    work.script("demo-first", {"say": "I begin."}, {"limit": {"resetsIn": 7200}})
+    work.configure('[[profiles]]\nname = "three"\nchain = ["demo-first", "demo-second", "codex"]\n')
+    work.start().post("/api/run", {"task": "say a lot", "profile": "three"})
     until(work.ended, "the session is over")
 
     async def story(app, pilot):
@@ -317,6 +318,7 @@ def test_a_session_that_is_longer_than_its_stream_keeps_its_handoffs(work, monke
         assert "I begin." not in shown
         await pilot.press("w")
         await sees(app, pilot, "demo-first ──→ demo-second", "the usage limit is reached", "PAUSING")
+        await sees(app, pilot, "Passed by at the start", "codex is left out of the chain")
 
     shows(work.root, story, size=(100, 30))
 

@@ -177,6 +177,14 @@ def test_a_handoff_has_both_ends_its_states_its_score_and_who_was_passed_by():
     assert "qwen is left out" in over[-1]
 
 
+def test_who_was_passed_by_is_known_behind_all_that_was_adopted():
+    """A session that was adopted begins with its transcript, however much that is."""
+    story, told = Story(limit=10), event(200, "system", "qwen is left out: not logged in.", leftOut="qwen")
+    story.take([*(event(n, "text", "from its transcript") for n in range(1, 200)), told])
+    story.take(event(n, "text", "its own words") for n in range(201, 300))
+    assert story.passed == [told]
+
+
 def test_a_score_that_is_still_to_come_is_said():
     rows = [entry(1, "RUNNING PAUSING -"), entry(2, "PAUSING RUNNING -", "b", hfs="pending")]
     assert shown(rows)[0] == "a --> b   fidelity pending"
