@@ -231,12 +231,13 @@ def test_every_page_of_the_documents_is_found():
     assert "](docs/index.md)" in README
 
 
-@pytest.mark.parametrize("page", ["design/architecture.md", "design/traps.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize(
+    "page", ["CONTRIBUTING.md", "SECURITY.md", *(f"design/{path.name}" for path in ROOT.glob("design/*.md"))]
+)
 def test_files_that_the_documents_name_are_there(page):
     """A module or test that moved takes its place in the documents along."""
     text = (ROOT / page).read_text()
     named = set(re.findall(r"`((?:hub|supervisors|tests|design|docs)/[\w./-]+)`", text))
-    assert named
     assert not [name for name in sorted(named) if not (ROOT / name).exists()]
     tests = re.findall(r"`(tests/[\w./]+\.py)::(\w+)`", text)
     assert not [name for name in tests if f"def {name[1]}" not in (ROOT / name[0]).read_text()]
@@ -283,6 +284,36 @@ def test_the_commands_of_contributing_are_there():
         )
     )
     assert set(re.findall(r"nox -s (\w+)", code)) <= sessions
+
+
+def test_modules_that_code_names_are_there():
+    """A module that moved takes along what is said of it elsewhere: by its whole name, by its file, at its package's head."""
+    modules, stale = sources("hub", "supervisors", "tests"), []
+    there = {path.name for path in modules}
+    for path in modules:
+        text = path.read_text()
+        head = text.split('"""')[1] if text.startswith('"""') else ""
+        names = re.findall(r"`((?:hub|supervisors)\.\w+(?:\.\w+)+)`", text)
+        files = re.findall(r"`((?:hub|supervisors|tests|design|docs)/[\w./-]+\.\w+)`", text)
+        beside = re.findall(r"`(\w+\.py)`", head)
+        parts = re.findall(r"`([a-z_]+)`", head) if path.name == "__init__.py" else []
+        stale += [(path, name) for name in names if not is_there(name)]
+        stale += [(path, name) for name in files if not (ROOT / name).exists()]
+        stale += [(path, name) for name in beside if name not in there]
+        stale += [(path, name) for name in parts if name != "match" and not any(path.parent.glob(f"{name}*"))]
+    assert stale == []
+
+
+def is_there(name: str) -> bool:
+    """Whether it is a package, a module, or what one of them has."""
+    parts = name.split(".")
+    for size in range(len(parts), 0, -1):
+        place = ROOT.joinpath(*parts[:size])
+        if place.is_dir() or place.with_suffix(".py").is_file():
+            file = place.with_suffix(".py") if place.with_suffix(".py").is_file() else place / "__init__.py"
+            said = file.read_text() if file.is_file() else ""
+            return all(re.search(rf"\b{part}\b", said) for part in parts[size:])
+    return False
 
 
 def test_every_module_says_what_it_owns_and_must_not():

@@ -1,7 +1,7 @@
 """Which agents' own sessions hub can read.
 
-Owns: the table name -> where its `Store` is, importing it when it is asked for, the search of all of them, and what
-moves them.
+Owns: the agents by name, importing the `Store` of one when it is asked for, the search of all of them, and what moves
+them.
 Must not: open a file, or know any one agent.
 """
 

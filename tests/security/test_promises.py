@@ -1,4 +1,4 @@
-"""SECURITY.md promises nothing that no test holds: each test it names is there, and is can be found by that name."""
+"""SECURITY.md promises nothing that no test holds: each test it names is there."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The session actor and its parts.
 
-Inbox (`actor`), durable record (`store`), live facts (`shared`), the loop over the handoff table (`driver`) and what each
-state does (`work`, `handoff`, `ending`).
+Inbox (`actor`), durable record (`store`), live facts (`context`), the loop over the handoff table (`driver`) and what each
+state does (`work`, `handoff_steps`, `ending`).
 """

@@ -186,7 +186,8 @@ async def follow_up(context: SessionContext, chronicler: Chronicler, order: Draf
     """Write the signed contract that the new session's first agent is given; doing it again writes the same.
 
     Raises:
-        HubError: `session_already_running`: it has not ended. `no_contract`... what a disk can refuse.
+        HubError: `session_already_running`: it has not ended. `invalid`: it has no work to go on with. What a disk can
+            refuse.
     """
     record = context.store.now
     if record.session_state.active:

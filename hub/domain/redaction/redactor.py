@@ -1,7 +1,7 @@
 """Secrets out of everything an agent says, whole or in pieces.
 
 Owns: the marker that stands for a secret, the stream redactor, and the counts.
-Must not: find secrets itself: that is the layers' work (known values, prefix rules, any that is added).
+Must not: find secrets itself: that is the layers' work (known values, forms, assignments, manifests, an engine).
 
 Laws, each a property test:
  1. The pieces that a stream gives out are together what the whole text gives at once, however it was cut.

@@ -17,7 +17,7 @@ import struct
 VERSION = 1
 
 ATTACH, INPUT, CLOSE_STDIN, STOP = range(1, 5)
-PAUSE, CONTINUE, DETACH = range(6, 9)  # 5 had a meaning once
+PAUSE, CONTINUE, DETACH = range(6, 9)  # an older hub may send 5
 HELLO, OUT, ERR, STATUS, VERDICT = range(65, 70)
 
 HEAD = struct.Struct(">BI")

@@ -1,7 +1,7 @@
 """Why OpenCode stopped or waits: its error names, statuses and words -> failure class and reset.
 
-Owns: the table of its errors' names, and which of its retries are worth waiting for.
-Must not: keep state.
+Owns: the order in which its fields are believed, and which of its retries are worth waiting for.
+Must not: keep state, or know what a name says (`hub.providers.vendors` does).
 
 Order of belief: the error's name, which OpenCode gives to what it knows itself; then the words, for one status
 stands for several things; then the HTTP status.
