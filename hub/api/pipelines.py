@@ -12,7 +12,7 @@ import attrs
 
 from hub.api.base import Done, ReportedFailure
 from hub.api.meta import Label, Meta, Timestamp, Trust
-from hub.api.session import MAX_COMMANDS, MAX_TASK, Command
+from hub.api.session import MAX_COMMANDS, Command, Task
 from hub.domain.pipeline.state import NodeOutcome, NodeState, RunState
 
 MAX_PIPELINES = 200
@@ -26,7 +26,7 @@ class Node:
 
     id: Label
     provider: Label
-    task: Annotated[str, Meta(min_length=1, max_length=MAX_TASK)]
+    task: Task
     depends_on: Labels = attrs.field(factory=list)
     fallback: Labels = attrs.field(factory=list)
     verify: Annotated[list[Command], Meta(max_length=MAX_COMMANDS)] = attrs.field(factory=list)

@@ -18,6 +18,9 @@ MAX_TASK = 100_000
 MAX_REPLY = 100_000
 MAX_COMMANDS = 64
 MAX_COMMAND = 10_000
+Task = Annotated[
+    str, Meta(min_length=1, max_length=MAX_TASK, pattern=r"\S", description="Not of blanks alone.")
+]
 Command = Annotated[str, Meta(min_length=1, max_length=MAX_COMMAND, pattern=r"\S")]
 Threshold = Annotated[
     float, Meta(gt=0, le=1, description="Fraction of the quota used at which the forecast may hand off.")
@@ -44,7 +47,7 @@ class Which:
 class Run:
     """A session to start. What is left out is as `hub.toml` says, else as built in."""
 
-    task: Annotated[str, Meta(min_length=1, max_length=MAX_TASK)]
+    task: Task
     threshold: Threshold | Unset = UNSET
     max_handoffs: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] | Unset = UNSET
     provider: Name = ""

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 import attrs
 
+from hub.api.base import Done
 from hub.api.meta import MAX_BODY, MAX_SAFE_INTEGER, UNSET, Meta, Name, Unset
 from hub.api.providers import BaseUrl, Model
 
@@ -62,7 +63,7 @@ class LookOrder:
 
 
 @attrs.frozen(kw_only=True)
-class Seen:
+class Seen(Done):
     """What the model says."""
 
     text: str

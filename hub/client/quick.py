@@ -140,7 +140,7 @@ class Api:
     def _nobody(self) -> HubError:
         """Why there is none to ask."""
         if self._project is not None:
-            return HubError(Code.DAEMON_NOT_RUNNING, "No daemon runs in this project.")
+            return not_running(self.port, ": none runs in this project.")
         return HubError(
             Code.NOT_A_REPOSITORY,
             "There is no project here: this folder is in no git repository.",
@@ -258,9 +258,9 @@ def error_of(document: object) -> HubError | None:
     return HubError(code, detail, hint=hint, **extra)
 
 
-def not_running(port: int) -> HubError:
-    """Nothing listens on `port`."""
-    return HubError(Code.DAEMON_NOT_RUNNING, f"The daemon cannot be reached at http://127.0.0.1:{port}")
+def not_running(port: int, why: str = "") -> HubError:
+    """The project's daemon does not listen on `port`."""
+    return HubError(Code.DAEMON_NOT_RUNNING, f"The daemon cannot be reached at http://127.0.0.1:{port}{why}")
 
 
 def _stranger(port: int) -> HubError:

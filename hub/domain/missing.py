@@ -1,4 +1,4 @@
-"""A name that nothing has: the one that was probably meant, and all there are.
+"""A name that nothing has, or that cannot do what is asked: in which field it stands, what was probably meant.
 
 Owns: the words for it.
 Must not: know what is named.
@@ -21,7 +21,7 @@ def no_such(
         what: A provider, a profile.
         given: The name.
         known: All there are.
-        code: What it is an error of.
+        code: What it is an error of; of INVALID, `what` is the field of the request.
         hint: What to do where there is none at all.
     """
     import difflib  # noqa: PLC0415  # only for a mistake
@@ -30,4 +30,10 @@ def no_such(
     near = difflib.get_close_matches(given, names, 1)
     meant = f"Did you mean {near[0]!r}? " if near else ""
     told = f"{meant}Known: {', '.join(names)}." if names else hint
-    return HubError(code, f"There is no {what} {given!r}.", hint=told)
+    detail = f"There is no {what} {given!r}."
+    return unfit(what, detail, told) if code is Code.INVALID else HubError(code, detail, hint=told)
+
+
+def unfit(field: str, why: str, hint: str = "") -> HubError:
+    """INVALID: why what this field of a request names cannot do it."""
+    return HubError(Code.INVALID, why, hint=hint, errors=[{"path": f"$.{field}", "message": why}])

@@ -21,7 +21,7 @@ from hub.domain.text.plain import plain_value
 from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 from hub.mcp.pages import page
-from hub.mcp.tools import BY_NAME, Tool
+from hub.mcp.tools import BY_NAME, NOT_BLANK, Tool
 from hub.wire.frames import JsonObject
 
 _NOUNS = {"string": "a text", "integer": "an integer", "number": "a number", "boolean": "true or false"}
@@ -56,7 +56,7 @@ def _value(schema: JsonObject, value: object) -> object:
     """The value as its type, None when it does not validate. To JSON 5.0 is an integer."""
     match schema["type"]:
         case "string":
-            return value if isinstance(value, str) and _within(schema, len(value), "Length") else None
+            return value if isinstance(value, str) and _spelled(schema, value) else None
         case "boolean":
             return value if isinstance(value, bool) else None
         case "integer" if isinstance(value, float) and value.is_integer():
@@ -66,6 +66,11 @@ def _value(schema: JsonObject, value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value if _within(schema, value, "imum") else None
+
+
+def _spelled(schema: JsonObject, text: str) -> bool:
+    """Whether a text keeps to its length and its pattern."""
+    return _within(schema, len(text), "Length") and bool(re.search(schema.get("pattern", ""), text))
 
 
 def _within(schema: JsonObject, value: float, suffix: str) -> bool:
@@ -83,7 +88,8 @@ def _allowed(schema: JsonObject) -> str:
     """What a schema allows, in words."""
     noun = _NOUNS[schema["type"]]
     if "maxLength" in schema:
-        return f"{noun} of {schema.get('minLength', 0)} to {schema['maxLength']} characters"
+        more = ", not of blanks alone" if schema.get("pattern") == NOT_BLANK else ""
+        return f"{noun} of {schema.get('minLength', 0)} to {schema['maxLength']} characters{more}"
     if "exclusiveMinimum" in schema:
         return f"{noun} above {schema['exclusiveMinimum']}, at most {schema['maximum']}"
     if "minimum" in schema:
@@ -107,7 +113,8 @@ def refusal(error: HubError) -> str:
     """Why a tool could not do it, and the next step."""
     lines = [f"{error.code.value}: {error.detail}"]
     problems = [item for item in error.extra.get("errors", ()) if isinstance(item, dict)]
-    lines += [f"{item.get('path', '')}: {item.get('message', '')}" for item in problems[:10]]
+    told = [(str(item.get("path", "")), str(item.get("message", ""))) for item in problems[:10]]
+    lines += [f"{path}: {message}" for path, message in told if message not in error.detail]
     lines += [f"Next step: {error.hint}"] if error.hint else []
     return "\n".join(lines)
 

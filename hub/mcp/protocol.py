@@ -120,11 +120,16 @@ def _described() -> JsonObject:
 
 
 def _agreed(params: JsonObject) -> str:
-    """The client's revision where hub speaks it, else the newest that hub does: the client decides whether to go on."""
-    asked = params.get("protocolVersion")
+    """The client's revision where hub speaks it, else the newest that hub does: the client decides whether to go on.
+
+    What it leaves out is not missed: hub keeps nothing of a client, and serves one that never says hello.
+    """
     kinds = {"protocolVersion": str, "capabilities": dict, "clientInfo": dict}
-    if not all(isinstance(params.get(name), kind) for name, kind in kinds.items()):
-        raise RefusedError(INVALID_PARAMS, "initialize needs protocolVersion, capabilities and clientInfo")
+    if not all(isinstance(params.get(name, kind()), kind) for name, kind in kinds.items()):
+        raise RefusedError(
+            INVALID_PARAMS, "protocolVersion is a text, capabilities and clientInfo are objects"
+        )
+    asked = params.get("protocolVersion")
     return asked if asked in HANDSHAKE else HANDSHAKE[-1]
 
 

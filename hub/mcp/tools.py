@@ -104,6 +104,9 @@ class Tool:
         }
 
 
+NOT_BLANK = r"\S"
+
+
 def _text(description: str, **limits: object) -> JsonObject:
     return {"type": "string", "description": description, **limits}
 
@@ -187,7 +190,7 @@ TOOLS: tuple[Tool, ...] = (
         params=(
             Param(
                 "task",
-                _text("What is to be done, in full.", minLength=1, maxLength=MAX_TEXT),
+                _text("What is to be done, in full.", minLength=1, maxLength=MAX_TEXT, pattern=NOT_BLANK),
                 required=True,
             ),
             Param(

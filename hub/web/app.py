@@ -6,7 +6,8 @@ Must not: hold a route, a rule of the guard, or an actor.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from typing import cast
 
 import attrs
@@ -18,6 +19,7 @@ from hub.web.guard import App, Guard, Policy, Receive, Scope, Send, respond
 from hub.web.inprocess import InProcess
 from hub.web.page.mount import Pages
 from hub.web.problem import Redact, as_it_is, problem
+from hub.web.route import Operation
 from hub.web.routes import table
 from hub.web.routing import quart_app
 from hub.web.stream import SSE, Streams
@@ -49,14 +51,19 @@ def create_app(
         tools: Makes the tool server; None = there is none.
     """
     routes = table(port, project)
-    bodiless = frozenset(route.path for route in routes if not required(route.given))
-    policy = attrs.evolve(policy, bodiless=bodiless)
+    policy = attrs.evolve(policy, bodies=_bodies([*routes, TOOLS]))
     quart = quart_app(routes, context, redact)
     api = InProcess(routes, quart.url_map, context, redact)
     pages = Pages(api, policy.project.decode())
     return Guard(
         PathDispatcher(cast("App", quart), streams, Mount(tools and tools(api)), pages, policy), policy
     )
+
+
+def _bodies(operations: Iterable[Operation]) -> re.Pattern[str]:
+    """The paths whose POST needs a body."""
+    paths = (one.path for one in operations if one.method == "POST" and required(one.given))
+    return re.compile("|".join(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path)) + r"\Z" for path in paths))
 
 
 @attrs.frozen

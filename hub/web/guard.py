@@ -71,8 +71,8 @@ class Policy:
     """What every request must carry; b"" = nothing."""
     project: bytes = b""
     """The project that is served, as `Hub-Project` names it; b"" = a request may name any."""
-    bodiless: frozenset[str] = frozenset()
-    """Paths that need no body; a POST without one needs no content type there."""
+    bodies: re.Pattern[str] = re.compile("")
+    """Paths whose POST needs a body; elsewhere one that has none needs no content type. An unknown path is not found."""
 
     @classmethod
     def for_port(
@@ -209,7 +209,7 @@ def _check_method(policy: Policy, scope: Scope, headers: list[tuple[bytes, bytes
 
 def _check_body_head(policy: Policy, scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
     lengths = _all(headers, b"content-length")
-    if not (_is_json(headers) or (scope["path"] in policy.bodiless and _has_none(headers, lengths))):
+    if not (_is_json(headers) or (_has_none(headers, lengths) and not policy.bodies.match(scope["path"]))):
         return HubError(Code.UNSUPPORTED_MEDIA_TYPE)
     # A length that lies low is caught when the bytes are counted.
     return HubError(Code.TOO_LARGE) if any(_beyond(length) for length in lengths) else None

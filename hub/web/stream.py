@@ -102,13 +102,13 @@ class Streams:
 
     def plain(self, scope: Scope) -> HubError | None:
         """Why a plain request to a stream's path is refused; None when it is none of ours."""
-        if scope["path"] == SOCKET.path:
-            return HubError(
-                Code.MALFORMED, "This path takes a WebSocket handshake", hint="See /openapi.json."
-            )
-        if scope["path"] == SSE.path and scope["method"] != "GET":
+        if scope["path"] not in (SOCKET.path, SSE.path):
+            return None
+        if scope["method"] != "GET":
             return HubError(Code.METHOD_NOT_ALLOWED)
-        return None
+        if scope["path"] == SSE.path:
+            return None
+        return HubError(Code.MALFORMED, "This path takes a WebSocket handshake", hint="See /openapi.json.")
 
     async def websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one WebSocket from its handshake to its close."""

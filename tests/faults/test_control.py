@@ -54,7 +54,10 @@ def test_a_pause_stops_the_process_and_a_resume_continues_it(made, oracle):
     """Pause is real: state T in the process table, no event comes, and the very same process goes on."""
     api, agent = paused(made, oracle)
     assert api.get("/api/status")["sessionState"] == "paused"
-    api.post("/api/session/pause", {"pause": False})
+    for on in (True, False, False):  # a wish that is repeated is no news
+        api.post("/api/session/pause", {"pause": on})
+    said = [event["msg"] for event in api.get("/api/events")]
+    assert (said.count("paused"), said.count("resumed")) == (1, 1)
     until(lambda: state_of(agent) in ("S", "R"), "the agent goes on")
     before = ticks(made)
     until(lambda: ticks(made) > before, "it speaks again")

@@ -17,6 +17,7 @@ from hub.api.detect import Adopted
 from hub.domain.contract import Contract
 from hub.domain.detection.adoption import Opening, opening_prompt, resumable
 from hub.domain.detection.detected import DetectedAgent
+from hub.domain.missing import unfit
 from hub.domain.routing import Target
 from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
@@ -50,7 +51,7 @@ class Carrying:
             HubError: `invalid`, `agent_missing`, and as `POST /api/run` where nobody can take the work.
         """
         if target not in self.scanner.providers:
-            raise HubError(Code.INVALID, f"There is no provider {target!r}.", hint="See: hub providers")
+            raise unfit("target", f"There is no provider {target!r}.", "See: hub providers")
         if interactive:
             self._opening(target)
             alone = StartRun("", provider=target, fallback=(target,), on_limit="stop")
@@ -148,10 +149,10 @@ class Carrying:
     def _opening(self, target: str) -> Opening:
         found = opening(target)
         if found is None:
-            raise HubError(
-                Code.INVALID,
+            raise unfit(
+                "target",
                 f"hub does not know how to open {target} in a terminal.",
-                hint="Start a session on it instead: hub adopt --start",
+                "Start a session on it instead: hub adopt --start",
             )
         return found
 

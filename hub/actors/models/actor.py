@@ -22,6 +22,7 @@ from hub.api.jobs import Begun
 from hub.api.localmodel import CuratedModel, LocalModels, PullEnded
 from hub.api.vision import Seen
 from hub.domain.config.reader import Config
+from hub.domain.missing import unfit
 from hub.domain.models.pull import Pull
 from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
@@ -109,12 +110,7 @@ class Models(Actor[ModelsInbox]):
 
     async def _launch(self, provider: str, model: str) -> Begun:
         if provider not in TOOLS:
-            raise HubError(
-                Code.INVALID,
-                f"Ollama starts no {provider}.",
-                hint=f"It starts: {', '.join(TOOLS)}.",
-                errors=[{"path": "$.provider", "message": f"must be one of {', '.join(TOOLS)}"}],
-            )
+            raise unfit("provider", f"Ollama starts no {provider}.", f"It starts: {', '.join(TOOLS)}.")
         program = which(_PROGRAM)
         if not program:
             raise HubError(Code.PROGRAM_MISSING, "Ollama is not installed.", hint="See https://ollama.com")

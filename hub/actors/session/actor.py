@@ -188,7 +188,8 @@ class SessionActor(Actor[SessionInbox]):
                 self._resume_agent(live)
         elif live is not None:
             self.ctx.nursery.start_soon(self._pause_soon, live, live.batches)
-        await self._context.store.say(Tag.WAITING if on else Tag.SYSTEM, "paused" if on else "resumed")
+        if record.paused is not on:  # a wish that is repeated is no news
+            await self._context.store.say(Tag.WAITING if on else Tag.SYSTEM, "paused" if on else "resumed")
         self._context.shared.notify_all()
         return Paused(session_id=record.session_id, paused=on)
 

@@ -15,7 +15,7 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session.context import SessionContext
 from hub.actors.session.routing import Routing
-from hub.domain.missing import no_such
+from hub.domain.missing import no_such, unfit
 from hub.domain.retry import Wait
 from hub.domain.routing import (
     AccountFacts,
@@ -126,9 +126,9 @@ class Beginnings:
             raise HubError(Code.AGENT_MISSING, f"{name} is not installed.", hint=mine.hint)
         if not mine.enabled:
             hint = f"Set enabled = true in [providers.{name}] of hub.toml."
-            raise HubError(Code.INVALID, f"{name} is turned off in hub.toml.", hint=hint)
+            raise unfit("provider", f"{name} is turned off in hub.toml.", hint)
         if all(f.unfit for f in facts if f.provider == name):
-            raise HubError(Code.INVALID, f"{name} cannot work here: {mine.unfit}.", hint=mine.hint)
+            raise unfit("provider", f"{name} cannot work here: {mine.unfit}.", mine.hint)
 
 
 def _nobody(choice: Choice) -> HubError:

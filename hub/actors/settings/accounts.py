@@ -18,8 +18,9 @@ from hub.api.tables import parse_config
 from hub.domain.accounts.account import Account
 from hub.domain.accounts.added import added, find, removed, switched
 from hub.domain.config.reader import Config
+from hub.domain.missing import unfit
 from hub.domain.text.safe import is_label
-from hub.errors import Code, HubError
+from hub.errors import HubError
 from hub.io.config.accounts import make_account_dir, own_dir, read_added, write_added
 from hub.io.config.file import text_of
 from hub.io.config.patch import Watch, edit, unwatched
@@ -46,10 +47,10 @@ class Accounts:
             HubError: `invalid`; label or directory do not fit, or the agent cannot keep logins apart.
         """
         if not is_label(order.label):
-            raise _unfit("label", "must be 1 to 64 printable characters")
+            raise unfit("label", "label must be 1 to 64 printable characters.")
         if not provider.capabilities.accounts:
             detail = f"{provider.name} keeps only one login: it has no directory that could be moved."
-            raise HubError(Code.INVALID, detail, hint="For an agent of your own, set homeEnv in hub.toml.")
+            raise unfit("provider", detail, "For an agent of your own, set homeEnv in hub.toml.")
         known = self.current().accounts(provider.name)
         added_accounts = read_added(self.places.accounts)
         # Checked with a directory that is not there yet: what is refused leaves none behind.
@@ -109,11 +110,11 @@ class Accounts:
     def _not_ours(self, name: str, account: Account) -> HubError:
         if account.config_dir:
             hint = "Take it out of the user's config.toml by hand."
-            return HubError(Code.INVALID, f"{account.label!r} does not stand in this project.", hint=hint)
-        return HubError(
-            Code.INVALID,
+            return unfit("label", f"{account.label!r} does not stand in this project.", hint)
+        return unfit(
+            "label",
             f"{account.label!r} is {name}'s own login, which hub does not keep.",
-            hint=f"Turn the provider off instead: enabled = false, or log out with {name} itself.",
+            f"Turn the provider off instead: enabled = false, or log out with {name} itself.",
         )
 
     def _taken(self) -> list[Path]:
@@ -140,7 +141,3 @@ def _drop(tables: Any, name: str, label: str) -> None:
     del rows[next(index for index, row in enumerate(rows) if row["label"] == label)]
     if not len(rows):
         del provider["accounts"]
-
-
-def _unfit(field: str, why: str) -> HubError:
-    return HubError(Code.INVALID, f"{field} {why}.", errors=[{"path": f"$.{field}", "message": why}])

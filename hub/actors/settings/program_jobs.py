@@ -18,6 +18,7 @@ from hub.actors.settings.entries import Entries
 from hub.api.jobs import Begun
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
+from hub.domain.missing import unfit
 from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
 from hub.io.config.accounts import make_home
@@ -119,9 +120,7 @@ def install_command(provider: Provider) -> TerminalCommand:
     """
     argv = tuple(provider.install_command)
     if not argv or argv[0] not in INSTALLERS:
-        raise HubError(
-            Code.INVALID, f"hub knows no way to install {provider.name}.", hint=install_hint(provider)
-        )
+        raise unfit("name", f"hub knows no way to install {provider.name}.", install_hint(provider))
     if not which(argv[0]):
         hint = f"Install it, then run: {shlex.join(argv)}"
         raise HubError(Code.AGENT_MISSING, f"{argv[0]} is not installed.", hint=hint)

@@ -31,8 +31,8 @@ from hub.domain.config.model import (
 )
 from hub.domain.config.schema import SettingProblem
 from hub.domain.config.values import TABLE, TABLES, Provider
-from hub.domain.missing import no_such
-from hub.errors import Code, HubError
+from hub.domain.missing import no_such, unfit
+from hub.errors import Code
 
 AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider", "demo-first", "demo-second")
 """The names of the agents that ship with hub; no other may have one of them."""
@@ -119,7 +119,7 @@ class Config:
         if found is None:
             known = ", ".join(sorted({each for profile in self.profiles for each in profile.kinds}))
             hint = f"There are profiles for: {known}." if known else "Give a profile `kinds` in hub.toml."
-            raise HubError(Code.INVALID, f"No profile is for tasks of the kind {kind!r}.", hint=hint)
+            raise unfit("kind", f"No profile is for tasks of the kind {kind!r}.", hint)
         return found
 
 

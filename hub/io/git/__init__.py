@@ -268,8 +268,8 @@ def _utc(when: str) -> str:
 
 __all__ = [
     "RepoState", "Skipped", "Snapshot", "add_worktree", "branch_exists",
-    "check_worktree", "commit_diff", "kept_snapshot", "repo_state", "rewind", "session_diff", "snapshot", "snapshots",
-    "tree_hash",
+    "check_worktree", "commit_diff", "kept_snapshot", "repo_state", "resolve", "rewind", "session_diff", "snapshot",
+    "snapshots", "tree_hash",
 ]  # fmt: skip
 
 

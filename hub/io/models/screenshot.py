@@ -15,6 +15,7 @@ from pathlib import Path
 
 import trio
 
+from hub.domain.missing import unfit
 from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
 from hub.io.http.stream import place_of
@@ -45,7 +46,7 @@ async def screenshot(url: str, max_pixels: int) -> bytes:
             picture.
     """
     if place_of(url).host not in HOSTS:
-        raise HubError(Code.INVALID, "The page must be on this machine.", hint="Use http://127.0.0.1:<port>/")
+        raise unfit("url", "The page must be on this machine.", "Use http://127.0.0.1:<port>/")
     program = next(filter(None, map(which, BROWSERS)), "")
     if not program:
         raise HubError(

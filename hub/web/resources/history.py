@@ -34,15 +34,16 @@ async def commits(context: Context, _: Nothing) -> list[Commit]:
 
 async def diff(context: Context, query: DiffQuery) -> CommitDiff:
     """Of one snapshot alone: git's other names are not found."""
-    return CommitDiff(sha=query.sha, **attrs.asdict(await git.commit_diff(context.places.root, query.sha)))
+    sha = await git.resolve(context.places.root, query.sha)
+    return CommitDiff(sha=sha, **attrs.asdict(await git.commit_diff(context.places.root, sha)))
 
 
 async def rewind(context: Context, body: Rewind) -> Rewound:
     """A new branch; nothing else moves."""
-    branch = await git.rewind(context.places.root, body.sha)
-    entry = AuditEntry("rewind", {"branch": branch, "sha": body.sha})
-    await context.call(AuditAppend([entry]), timeout=READ)
-    return Rewound(branch=branch, sha=body.sha)
+    sha = await git.resolve(context.places.root, body.sha)
+    branch = await git.rewind(context.places.root, sha)
+    await context.call(AuditAppend([AuditEntry("rewind", {"branch": branch, "sha": sha})]), timeout=READ)
+    return Rewound(branch=branch, sha=sha)
 
 
 _UNKNOWN = frozenset({Code.NOT_FOUND})

@@ -128,6 +128,12 @@ def test_a_name_that_is_none_is_told_the_one_that_was_meant():
     assert no_such("profile", "quick", [], hint="Describe it.").hint == "Describe it."
 
 
+def test_a_field_that_names_nothing_is_told_by_its_path():
+    """The contract: what does not validate is listed with its JSON path, also where only an actor can know it."""
+    error = no_such("profile", "quick", ["slow"], code=Code.INVALID)
+    assert error.problem()["errors"] == [{"path": "$.profile", "message": "There is no profile 'quick'."}]
+
+
 def test_ctrl_c_before_the_command_is_read_shows_no_traceback():
     """On a busy machine the imports take a second, and whoever mistyped presses it at once."""
     early = (

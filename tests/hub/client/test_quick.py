@@ -96,17 +96,35 @@ def free_port() -> int:
 
 
 def test_nobody_there(tmp_path: Path):
-    """Who is in no project is not told to start a daemon where it would be refused; a port that was named is meant."""
+    """Who is in no project is not told to start a daemon where it would be refused; a port that was named is meant.
+
+    Whoever is to start one is told the address where none answers, whether it was named or not: the specification's word.
+    """
     inner = project(tmp_path, None)
-    for where, environ, code, says in (
-        (inner, {}, Code.DAEMON_NOT_RUNNING, "Start it: hub daemon"),
-        (inner, {"HUB_PORT": str(free_port())}, Code.DAEMON_NOT_RUNNING, "Start it: hub daemon"),
-        (tmp_path.parent, {"HUB_PORT": str(free_port())}, Code.DAEMON_NOT_RUNNING, "Start it: hub daemon"),
-        (tmp_path.parent, {}, Code.NOT_A_REPOSITORY, "hub ls -A"),
+    named = free_port()
+    reached = "The daemon cannot be reached at http://127.0.0.1:{}"
+    for where, environ, code, detail, hint in (
+        (inner, {}, Code.DAEMON_NOT_RUNNING, reached.format(4748), "Start it: hub daemon"),
+        (
+            inner,
+            {"HUB_PORT": str(named)},
+            Code.DAEMON_NOT_RUNNING,
+            reached.format(named),
+            "Start it: hub daemon",
+        ),
+        (
+            tmp_path.parent,
+            {"HUB_PORT": str(named)},
+            Code.DAEMON_NOT_RUNNING,
+            reached.format(named),
+            "Start it: hub daemon",
+        ),
+        (tmp_path.parent, {}, Code.NOT_A_REPOSITORY, "There is no project here", "hub ls -A"),
     ):
         with pytest.raises(HubError) as error:
             find(None, where, environ).get("/api/status")
-        assert (error.value.code, says in error.value.hint) == (code, True)
+        assert (error.value.code, hint in error.value.hint) == (code, True)
+        assert error.value.detail.startswith(detail)
 
 
 @contextmanager

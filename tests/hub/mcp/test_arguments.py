@@ -39,6 +39,7 @@ def test_what_the_schema_allows(tool, given, made):
         (RUN, {}, "needs task: a text of 1 to 100000 characters"),
         (RUN, {"task": ""}, "task must be a text of 1 to 100000 characters"),
         (RUN, {"task": "x" * 100_001}, "task must be a text"),
+        (RUN, {"task": " \n"}, "characters, not of blanks alone"),
         (RUN, {"task": None}, "task must be a text"),
         (RUN, {"task": ["x"]}, "task must be a text"),
         (RUN, {"task": "x", "threshold": 0}, "a number above 0, at most 1"),

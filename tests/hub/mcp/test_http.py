@@ -172,11 +172,15 @@ async def test_a_refusal_of_the_daemon_says_code_and_next_step(server: Server, a
 
 
 async def test_a_field_that_the_daemon_refuses_is_named(server: Server, actors: Fake):
-    async def refuse(_):
-        raise HubError(Code.INVALID, "1 field is wrong", errors=[{"path": "$.task", "message": "too dull"}])
+    """Once: what the detail tells already is not told again."""
+    for detail, times in (("1 field is wrong", 1), ("$.task: too dull", 1), ("It is too dull", 0)):
 
-    actors.instead[StartRun] = refuse
-    assert "$.task: too dull" in (await call(server, "hub_run_task", task="x"))["content"][0]["text"]
+        async def refuse(_, detail=detail):
+            raise HubError(Code.INVALID, detail, errors=[{"path": "$.task", "message": "too dull"}])
+
+        actors.instead[StartRun] = refuse
+        said = (await call(server, "hub_run_task", task="x"))["content"][0]["text"]
+        assert (said.count("$.task: too dull"), said.count("too dull")) == (times, 1)
 
 
 async def test_an_answer_the_api_does_not_promise_is_our_fault_and_tells_nothing(server, monkeypatch):

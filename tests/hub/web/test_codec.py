@@ -72,6 +72,7 @@ def test_malformed_json_tells_where():
         ([], ["$"]),
         (None, ["$"]),
         ({"task": ""}, ["$.task"]),
+        ({"task": " \n"}, ["$.task"]),
         ({"task": "x" * 100_001}, ["$.task"]),
         ({"task": 5}, ["$.task"]),
         ({"task": "x", "threshold": 0}, ["$.threshold"]),

@@ -139,6 +139,8 @@ async def test_the_time_machine(made, monkeypatch):
         made_branch = await live.post("/api/history/rewind", {"sha": by_file["a.txt"]})
         assert git(made.root, "rev-parse", made_branch["branch"]) == by_file["a.txt"]
         assert git(made.root, "rev-parse", "main", "HEAD") == before
+        again = await live.post("/api/history/rewind", {"sha": by_file["a.txt"][:12]})
+        assert again["sha"] == by_file["a.txt"], "however short it was asked for"
         assert (await live.get("/api/history", {"limit": 1}))[0]["event"] == "rewind"
         await refusal(live.get("/api/history/diff", {"sha": "0" * 40}), Code.NOT_FOUND)
 

@@ -183,6 +183,29 @@ async def test_a_post_that_is_not_said_to_be_json(
     assert server.actors.calls == []
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/api/nope", b"", 404),
+        ("/api/nope", b"{}", 415),
+        ("/api/retrieval", b"", 405),
+        ("/ws", b"", 405),
+        ("/api/events/stream", b"", 405),
+        ("/openapi.json", b"", 405),
+        ("/api/session/pause", b"", 415),
+        ("/api/approvals/a-1", b"", 415),
+        ("/mcp", b"", 415),
+    ],
+)
+async def test_only_a_path_that_needs_a_body_wants_one(server: Server, path: str, body: bytes, status: int):
+    """The contract: 404 for an unknown path, 405 for a method that is not served; a type is missed where a body is."""
+    headers = [("Host", f"127.0.0.1:{server.port}"), ("Content-Length", str(len(body)))]
+    answer = await raw(server.port, request("POST", path, headers, body))
+    assert answer.status == status
+    assert (status == 405) == ("GET" in answer.headers.get("allow", ""))
+    assert server.actors.calls == []
+
+
 @pytest.mark.parametrize("length", [[], [("Content-Length", "0")]], ids=["no length", "length 0"])
 @pytest.mark.parametrize("path", ["/api/handoff", "/api/session/stop"])
 async def test_37b_a_route_that_needs_no_body_needs_no_type(server: Server, path: str, length: list):

@@ -93,7 +93,13 @@ async def test_bodies_and_parameters_are_described_as_they_are_checked(document:
     assert run["required"] == ["task"]
     threshold = run["properties"]["threshold"]
     assert (threshold["type"], threshold["exclusiveMinimum"], threshold["maximum"]) == ("number", 0, 1)
-    assert run["properties"]["task"] == {"type": "string", "minLength": 1, "maxLength": 100_000}
+    task = run["properties"]["task"]
+    assert (task["type"], task["minLength"], task["maxLength"], task["pattern"]) == (
+        "string",
+        1,
+        100_000,
+        r"\S",
+    )
     assert document["paths"]["/api/run"]["post"]["requestBody"]["required"] is True
     assert document["paths"]["/api/handoff"]["post"]["requestBody"]["required"] is False
     (sha,) = document["paths"]["/api/history/diff"]["get"]["parameters"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hub.api.convert import fields_of
 from hub.web import openapi
 from hub.web.routes import table
 from hub.web.stream import SOCKET, SSE
@@ -102,6 +103,12 @@ def test_an_endpoint_is_served_with_its_fields(name, taken, answered):
     if answered:
         schema = resolved(done["content"]["application/json"]["schema"])
         assert set(answered) <= set(schema["properties"])
+
+
+def test_every_post_answers_ok():
+    """The contract: a POST answers `{"ok": true, ...}` with what it made or changed."""
+    posts = [route for route in table(1) if route.method == "POST"]
+    assert [route.path for route in posts if "ok" not in fields_of(route.answer)] == []
 
 
 def test_no_path_is_served_twice():

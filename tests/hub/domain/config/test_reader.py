@@ -231,6 +231,7 @@ def test_a_kind_of_task_finds_its_profile():
         with pytest.raises(HubError) as caught:
             parse_config(text).profile_for("poem")
         assert (caught.value.code, caught.value.hint) == (Code.INVALID, hint)
+        assert [problem["path"] for problem in caught.value.extra["errors"]] == ["$.kind"]
 
 
 def test_all_problems_are_told_at_once_each_with_its_place():
