@@ -93,14 +93,18 @@ class Redactor:
 
     def _over(self, end: str, text: str) -> tuple[int, str]:
         """How far `text` goes on with a known value that the end of a text began, and that end."""
-        end = end[self._known.scan(end, 0, final=False)[1] :]
-        if not end:
-            return 0, ""
-        both, border = end + text[:_BORDER], len(end)
-        spans, hold = self._known.scan(both, 0, final=False)
-        over = max((span.end - border for span in spans if span.start < border), default=0)
-        over = len(both) - border if hold < border else over
-        return (over, end) if over > 0 else (0, "")
+        end = end[self._known.begun(end) :]
+        border, over = len(end), 0
+        for size in (
+            (SHORTEST, _BORDER) if end else ()
+        ):  # nearly always the first few letters tell that it does not
+            both = end + text[:size]
+            spans, hold = self._known.scan(both, 0, final=False)
+            over = max((span.end - border for span in spans if span.start < border), default=0)
+            over = len(both) - border if hold < border else over
+            if over <= 0:
+                return 0, ""
+        return over, end
 
     def value(self, value: object) -> Any:
         """A JSON value with every string in it redacted, keys too."""
