@@ -95,9 +95,8 @@ class Redactor:
         """How far `text` goes on with a known value that the end of a text began, and that end."""
         end = end[self._known.begun(end) :]
         border, over = len(end), 0
-        for size in (
-            (SHORTEST, _BORDER) if end else ()
-        ):  # nearly always the first few letters tell that it does not
+        # Nearly always the first few letters tell that it does not.
+        for size in (SHORTEST, _BORDER) if end else ():
             both = end + text[:size]
             spans, hold = self._known.scan(both, 0, final=False)
             over = max((span.end - border for span in spans if span.start < border), default=0)
