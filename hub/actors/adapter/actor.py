@@ -63,7 +63,7 @@ from supervisors import Actor, Answer, Ref, Shutdown
 _BACKLOG = 512
 """Events that may wait for the session to take those before; then the agent's output waits too, in its spool."""
 _TURN = 16
-"""Lines after which everybody else in the daemon has a turn, however many the agent has written at once."""
+"""Lines after which everybody else in the daemon has a turn, however many the agent has written at once or one by one."""
 _HEARD = 0.25
 """Seconds after which lines that made no event are told of as well: the agent is not silent."""
 _PACE = 0.0015
@@ -112,6 +112,7 @@ class Adapter(Actor[AdapterInbox]):
         """How much of the agent's output there was when the runner was attached to; unknown before."""
         self._full = self._said_full = False
         self._heard = 0.0
+        self._lines = 0
         self._told: Outcome | None = None
         self._told_at = -math.inf
         self._exit: AgentExit | None = None
@@ -227,10 +228,8 @@ class Adapter(Actor[AdapterInbox]):
         self._news.set()
 
     async def _output(self, message: Output) -> None:
-        for number, line in enumerate(self._out.feed(message.data, message.offset), start=1):
+        for line in self._out.feed(message.data, message.offset):
             await self._line(line, message.at)
-            if number % _TURN == 0:
-                await trio.lowlevel.checkpoint()
 
     async def _line(self, line: Line, at: float) -> None:
         if line.truncated:
@@ -264,6 +263,9 @@ class Adapter(Actor[AdapterInbox]):
         if step.close_stdin:
             await self._input.close()
         self._outcome = self._outcome or step.outcome
+        self._lines += 1
+        if self._lines % _TURN == 0:
+            await trio.lowlevel.checkpoint()
 
     def _add(self, events: Sequence[Event], place: int, at: float) -> None:
         """Redact and queue. Nothing depends on how the lines were batched, so a replay makes the same events."""
