@@ -129,7 +129,9 @@ class KnownSecrets:
             return [], len(text)
         whole = text.removesuffix(MARK) if final else text
         hold = self._held(whole, lo, final=final)
-        spans = [*self._whole(whole, lo), *(self._cut_off(whole, hold) if final else ())]
+        spans = self._whole(whole, lo)
+        if final and hold < len(whole):
+            spans += self._cut_off(whole, hold)
         spans += self._fragments.find(text.encode("ascii", "replace"), lo, self.rank)
         return spans, hold if final else min(hold, self._fragments.begun(text, lo))
 
@@ -184,15 +186,16 @@ class KnownSecrets:
     def _may_have_begun(self, text: str, *, final: bool) -> bool:
         """Whether a form may be cut off at the end of `text`: answered from its last letters, in both views."""
         tail = text[-_TAIL:]
-        if "\\" in tail.rstrip()[-_HEAD - 1 :]:
+        end, joined = tail.rstrip()[-_HEAD - 1 :], _join(tail)
+        if "\\" in end or self._ends_begun(end[-_HEAD:], final=final):
             return True
-        return any(self._ends_begun(view.rstrip()[-_HEAD:], final=final) for view in {tail, _join(tail)})
+        return joined != tail and self._ends_begun(joined.rstrip()[-_HEAD:], final=final)
 
     def _ends_begun(self, end: str, *, final: bool) -> bool:
         """Whether the last letters of a text may be those of a form's beginning."""
         if len(end) < _HEAD or end in self._ends:
             return True
-        return not final and any(end[at:] in self._short for at in range(1, _HEAD))
+        return not final and not self._short.isdisjoint([end[at:] for at in range(1, _HEAD)])
 
     def _find(self, text: str, lo: int) -> Iterator[Span]:
         for start, form, known in self._anchors.hits(text, lo):

@@ -94,16 +94,14 @@ class Redactor:
     def _over(self, end: str, text: str) -> tuple[int, str]:
         """How far `text` goes on with a known value that the end of a text began, and that end."""
         end = end[self._known.begun(end) :]
-        border, over = len(end), 0
-        # Nearly always the first few letters tell that it does not.
-        for size in (SHORTEST, _BORDER) if end else ():
-            both = end + text[:size]
-            spans, hold = self._known.scan(both, 0, final=False)
-            over = max((span.end - border for span in spans if span.start < border), default=0)
-            over = len(both) - border if hold < border else over
-            if over <= 0:
-                return 0, ""
-        return over, end
+        near = end + text[: SHORTEST - 1 - len(end)]
+        if not end or (len(near) < SHORTEST and self._known.begun(near) >= len(end)):
+            return 0, ""  # nearly always: a value's next letters are others
+        both, border = end + text[:_BORDER], len(end)
+        spans, hold = self._known.scan(both, 0, final=False)
+        over = max((span.end - border for span in spans if span.start < border), default=0)
+        over = len(both) - border if hold < border else over
+        return (over, end) if over > 0 else (0, "")
 
     def value(self, value: object) -> Any:
         """A JSON value with every string in it redacted, keys too."""
