@@ -26,7 +26,7 @@ from hub.domain.redaction.events import EventRedactor
 from hub.domain.text.plain import plain
 from hub.domain.text.safe import clean, decode
 from hub.errors import Code, HubError
-from hub.io.runner.client import RunnerClient, RunnerLost, spawn_runner
+from hub.io.runner.client import Pace, RunnerClient, RunnerLost, spawn_runner
 from hub.io.runner.framing import Line, LineFramer
 from hub.io.runner.launch import AgentLaunch
 from hub.io.runner.replies import untaken
@@ -63,12 +63,9 @@ from supervisors import Actor, Answer, Ref, Shutdown
 _BACKLOG = 512
 """Events that may wait for the session to take those before; then the agent's output waits too, in its spool."""
 _TURN = 16
-"""Lines after which everybody else in the daemon has a turn, however many the agent has written at once."""
+"""Lines after which everybody else in the daemon has a turn, however many the agent has written at once or one by one."""
 _HEARD = 0.25
 """Seconds after which lines that made no event are told of as well: the agent is not silent."""
-_PACE = 0.0015
-"""Seconds between two reads of the agent's output at least: what is read together becomes one batch, which costs the same
-for one event as for ten, and the first line of a quiet time waits for nothing."""
 _CALL_TIMEOUT = 60.0
 _SETTLE = 0.2
 _AGAIN = 0.02
@@ -97,12 +94,15 @@ class Adapter(Actor[AdapterInbox]):
         session: Ref[AgentBatch],
         redactor: EventRedactor,
         launch: Callable[[], AgentLaunch],
+        *,
+        pace: Pace,
     ) -> None:
         self._dispatch = dispatch
         self._run_dir = dispatch.assignment.run_dir
         self._session = session
         self._redactor = redactor
         self._launch = launch
+        self._pace = pace
         self._stream = provider.stream(dispatch.assignment)
         self._out = LineFramer()
         self._err = LineFramer()
@@ -112,6 +112,7 @@ class Adapter(Actor[AdapterInbox]):
         """How much of the agent's output there was when the runner was attached to; unknown before."""
         self._full = self._said_full = False
         self._heard = 0.0
+        self._lines = 0
         self._told: Outcome | None = None
         self._told_at = -math.inf
         self._exit: AgentExit | None = None
@@ -173,7 +174,7 @@ class Adapter(Actor[AdapterInbox]):
 
     async def _attached(self) -> None:
         try:
-            async with RunnerClient(self._run_dir, pace=_PACE) as client:
+            async with RunnerClient(self._run_dir, pace=self._pace) as client:
                 hello = await client.attach(self._out.offset, self._err.offset)
                 self._spooled = hello.stdout_bytes
                 self._space(full=hello.status.no_space)
@@ -227,10 +228,8 @@ class Adapter(Actor[AdapterInbox]):
         self._news.set()
 
     async def _output(self, message: Output) -> None:
-        for number, line in enumerate(self._out.feed(message.data, message.offset), start=1):
+        for line in self._out.feed(message.data, message.offset):
             await self._line(line, message.at)
-            if number % _TURN == 0:
-                await trio.lowlevel.checkpoint()
 
     async def _line(self, line: Line, at: float) -> None:
         if line.truncated:
@@ -264,6 +263,9 @@ class Adapter(Actor[AdapterInbox]):
         if step.close_stdin:
             await self._input.close()
         self._outcome = self._outcome or step.outcome
+        self._lines += 1
+        if self._lines % _TURN == 0:
+            await trio.lowlevel.checkpoint()
 
     def _add(self, events: Sequence[Event], place: int, at: float) -> None:
         """Redact and queue. Nothing depends on how the lines were batched, so a replay makes the same events."""

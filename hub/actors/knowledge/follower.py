@@ -32,11 +32,11 @@ much of the daemon as telling them does."""
 _BREATH = 0.02
 """Seconds in which what comes is folded together: by itself each line of an agent costs twice as much, in the very moment
 in which those who watch are told of it."""
-_AT_ONCE = 16
-"""Lists that are folded in one turn, at most: a millisecond's work."""
+_TURN = 32
+"""Records after which everybody else has a turn, a millisecond's work, in however many lists they came."""
 CURSOR = "cursor"
 """The note of the last event that is in the graph."""
-_PENDING = "pending"
+_PENDING = "sessions"
 
 
 class Follower:
@@ -68,9 +68,9 @@ class Follower:
     async def _place(self, head: int) -> int:
         cursor = int(await trio.to_thread.run_sync(self._store.read, note, CURSOR) or 0)
         raw = await trio.to_thread.run_sync(self._store.read, note, _PENDING)
-        pending = msgspec.json.decode(raw, type=Pending) if raw else Pending()
+        pending = msgspec.json.decode(raw, type=tuple[Pending, ...]) if raw else ()
         if cursor > head:  # the log was put aside, and begins anew
-            cursor, pending = 0, Pending()
+            cursor, pending = 0, ()
             await trio.to_thread.run_sync(self._store.write, set_note, CURSOR, "0")
         self._fold = ActivityFold(self._worktree_of, pending)
         self.cursor = cursor
@@ -79,7 +79,7 @@ class Follower:
     async def _read(self, channel: Records) -> None:
         async for records in channel:
             page = _Page(self._fold)
-            page.take(records)
+            await page.take(records)
             await self._gather(page, channel)
             await self._absorb(page)
             for record in page.records:
@@ -96,13 +96,13 @@ class Follower:
         with trio.move_on_after(_LINGER) as self._lingering, contextlib.suppress(trio.EndOfChannel):
             while self._wanted <= self.cursor and not page.full:
                 await trio.sleep(_BREATH)
-                page.take(await channel.receive())
+                await page.take(await channel.receive())
                 with contextlib.suppress(trio.WouldBlock):
-                    for _ in range(_AT_ONCE):
-                        page.take(channel.receive_nowait())
+                    while not page.full:
+                        await page.take(channel.receive_nowait())
         with contextlib.suppress(trio.EndOfChannel, trio.WouldBlock):
             while self._wanted > self.cursor and not page.full:
-                page.take(channel.receive_nowait())
+                await page.take(channel.receive_nowait())
 
     async def _absorb(self, page: _Page) -> None:
         """The page's fold is not used again when this raises."""
@@ -115,7 +115,7 @@ class Follower:
             if int(note(db, CURSOR) or 0) != before:
                 raise HubError(Code.STATE_CORRUPT, "The knowledge graph was made anew meanwhile.")
             notes = [(CURSOR, str(cursor)), (_PENDING, memory)]
-            absorb(db, parts, notes, session_id=pending.session_id)
+            absorb(db, parts, notes, sessions=[one.session_id for one in pending])
 
         await trio.to_thread.run_sync(self._store.write, take)
         self.cursor = cursor
@@ -138,9 +138,13 @@ class _Page:
         """Whether there is no more room."""
         return len(self.records) >= _PAGE
 
-    def take(self, records: Sequence[Record]) -> None:
-        self.records += records
-        self.parts += [(_at(record), self.fold.feed(record)) for record in records]
+    async def take(self, records: Sequence[Record]) -> None:
+        """All of them, even where a wait is over meanwhile: what is left out would never come again."""
+        for record in records:
+            self.records.append(record)
+            self.parts.append((_at(record), self.fold.feed(record)))
+            if len(self.records) % _TURN == 0:
+                await trio.lowlevel.cancel_shielded_checkpoint()
 
 
 def _at(record: Record) -> str:

@@ -4,14 +4,14 @@ Owns: which event makes which nodes and edges, and what must be remembered betwe
 Must not: store anything, or judge by rules of its own: what counts as a statement, a failure or a finished step is
 what the fold of a session's intent says (`IntentFold`), each item of which is a node.
 
-The fold's whole memory is one value, `Pending`. Who keeps it together with the id of the last event can go on after
+The fold's whole memory is one value, `pending`. Who keeps it together with the id of the last event can go on after
 any end as if there had been none: no event is missed and none counts twice.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 import msgspec
@@ -35,6 +35,8 @@ from hub.domain.intent.memory import Fate, ItemChange, Memory, Section
 _NOTHING = GraphPart()
 _WORDS = Activity(id=0, tag=Tag.TEXT)
 """What a session said last, when it is over."""
+MAX_SESSIONS = 8
+"""Sessions that are gone on with; of more, the one that has told nothing for longest is taken to be over."""
 MAX_MENTIONS = 20
 """Files that one statement is taken to mention, at most."""
 
@@ -50,9 +52,9 @@ _PATH = re.compile(
 
 @attrs.frozen
 class Pending:
-    """What the events so far leave open: the fold's whole memory."""
+    """What the events of a session so far leave open: the whole memory of its fold."""
 
-    session_id: str = ""
+    session_id: str
     whole: bool = False
     """Whether all of the session was read, from the task on."""
     memory: Memory = attrs.field(factory=Memory)
@@ -61,72 +63,91 @@ class Pending:
 
 
 class ActivityFold:
-    """Turns events into parts of the graph.
+    """Turns events into parts of the graph, those of each session by themselves: they come between one another's.
 
     Args:
         worktree_of: The worktree of a session; paths below it are named relative to it.
         pending: What the last fold left.
     """
 
-    def __init__(self, worktree_of: Callable[[str], str], pending: Pending | None = None) -> None:
+    def __init__(self, worktree_of: Callable[[str], str], pending: Iterable[Pending] = ()) -> None:
         self._worktree_of = worktree_of
-        before = pending or Pending()
-        intent = IntentFold(memory=before.memory, watched=True)
-        self._begin(before.session_id, intent, before.done, whole=before.whole)
-
-    def _begin(self, session: str, intent: IntentFold, done: dict[str, int], *, whole: bool) -> None:
-        self._session, self._intent, self._done, self._whole = session, intent, done, whole
-        self._outline: dict[str, object] = {}
+        self._sessions = {one.session_id: _SessionFold(one) for one in pending}
+        """By id; the one that told something last is the last."""
 
     @property
-    def pending(self) -> Pending:
+    def pending(self) -> tuple[Pending, ...]:
         """What the next fold must be given to go on here."""
-        return Pending(self._session, self._whole, self._intent.memory, self._done)
+        return tuple(fold.pending for fold in self._sessions.values())
 
     def feed(self, record: Record) -> GraphPart:
         """Take in one event; each once, in the order of the log."""
         session = record.meta.get("sessionId")
         if not isinstance(session, str) or not session:
-            return GraphPart()
+            return _NOTHING
+        fold = self._sessions.pop(session, None)
         told: list[GraphPart] = []
-        if session != self._session:
-            told += self._ended()
-            self._start(session, record)
+        if fold is None:
+            fold = self._begun(session, record)
             told.append(GraphPart((NewNode(task_id(session), NodeType.TASK, {}, session, 0.0),)))
+        self._sessions[session] = fold
+        told.append(fold.feed(record))
+        if len(self._sessions) > MAX_SESSIONS:
+            told.append(self._sessions.pop(next(iter(self._sessions))).ended())
+        return _joined(told)
+
+    def outline(self) -> GraphPart:
+        """What of each intent is about the session as a whole, where that has changed since it was asked last."""
+        return _joined([fold.outline() for fold in self._sessions.values()])
+
+    def _begun(self, session: str, record: Record) -> _SessionFold:
+        """A session that begins here is read whole; of one that goes on, or was carried in, something is missing."""
+        task = record.meta.get("task", "")
+        whole = "taskId" in record.meta and "type" not in record.meta and isinstance(task, str)
+        intent = IntentFold(task if whole else "", self._worktree_of(session), watched=True)
+        return _SessionFold(Pending(session, whole, intent.memory), intent)
+
+
+class _SessionFold:
+    """Turns the events of one session into parts of the graph."""
+
+    def __init__(self, before: Pending, intent: IntentFold | None = None) -> None:
+        self._session, self._whole, self._done = before.session_id, before.whole, before.done
+        self._intent = intent or IntentFold(memory=before.memory, watched=True)
+        self._fed = True
+        """Since its outline was asked for last."""
+        self._outline: dict[str, object] = {}
+
+    @property
+    def pending(self) -> Pending:
+        return Pending(self._session, self._whole, self._intent.memory, self._done)
+
+    def feed(self, record: Record) -> GraphPart:
+        self._fed = True
         seen = read(record.id, record, self._intent.memory.root)
         done = self._intent.take(seen)
-        if seen.by_hub and not seen.by_user:
-            told += self._hub_says(record, seen)
-        else:
-            told += self._agent_does(record, seen, done)
+        by_hub = seen.by_hub and not seen.by_user
+        told = [*(self._hub_says(record, seen) if by_hub else self._agent_does(record, seen, done))]
         if self._intent.items.found or self._intent.memory.plan.done != self._done:
             told += self._changed(done, self._tool_id(record, done, done.call or done.id))
         return _joined(told)
 
     def outline(self) -> GraphPart:
-        """What of the intent is about the session as a whole, where that has changed since it was asked last."""
-        if not self._session:
-            return GraphPart()
+        if not self._fed:
+            return _NOTHING
+        self._fed = False
         found = outline(self._intent.intent(), whole=self._whole)
         if found == self._outline:
-            return GraphPart()
+            return _NOTHING
         self._outline = found
         payload = {OUTLINE: msgspec.to_builtins(found)}
         return GraphPart((NewNode(task_id(self._session), NodeType.TASK, payload, self._session, 0.0),))
 
-    def _start(self, session: str, record: Record) -> None:
-        """A session that begins here is read whole; of one that goes on, or was carried in, something is missing."""
-        task = record.meta.get("task", "")
-        whole = "taskId" in record.meta and "type" not in record.meta and isinstance(task, str)
-        intent = IntentFold(task if whole else "", self._worktree_of(session), watched=True)
-        self._begin(session, intent, {}, whole=whole)
-
-    def _ended(self) -> list[GraphPart]:
-        """The session before: what was being said is said, and how it stands is kept."""
-        if not self._session:
-            return []
+    def ended(self) -> GraphPart:
+        """What was being said is said, and how it stands is kept."""
         self._intent.flush()
-        return [*self._changed(_WORDS, ""), self.outline()]
+        self._fed = True
+        return _joined([*self._changed(_WORDS, ""), self.outline()])
 
     def _hub_says(self, record: Record, seen: Activity) -> Iterator[GraphPart]:
         task = record.meta.get("task")

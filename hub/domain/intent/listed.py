@@ -88,6 +88,8 @@ def listed(text: str) -> Listed | None:
 @lru_cache(maxsize=4)  # as for `statements`
 def finished(text: str) -> frozenset[int]:
     """The numbers of the steps that the text says are done: "Step 2 is done", "Steps 1 and 2 are complete"."""
+    if "step" not in text.lower():
+        return frozenset()
     numbers: set[int] = set()
     for found in _FINISHED().finditer(text):
         first, last = int(found["first"]), int(found["last"] or found["first"])
@@ -128,6 +130,9 @@ def _item(line: str) -> _Item | None:
 
 
 def _introduces(line: str) -> str:
+    heading = line.lstrip().startswith(("#", "**", "__"))
+    if not heading and ":" not in line:
+        return ""
     words = EMPHASIS().sub("", line.replace("\u2019", "'")).strip().lstrip("#").strip()
-    titled = line.lstrip().startswith(("#", "**", "__")) and len(words.split()) <= _SHORT
+    titled = heading and len(words.split()) <= _SHORT
     return words if words.endswith(":") or titled else ""

@@ -150,7 +150,8 @@ class Fragments:
 
 def _begun(text: str, lo: int, size: int, letters: str) -> int:
     place = len(text)
-    while place > max(lo, len(text) - size + 1) and text[place - 1 :] in letters:
+    least = max(lo, place - size + 1)
+    while place > least and text[place - 1 :] in letters:
         place -= 1
     return place
 

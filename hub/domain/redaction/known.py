@@ -127,62 +127,75 @@ class KnownSecrets:
         """
         if not self._forms:
             return [], len(text)
-        spans, hold = self._whole(text.removesuffix(MARK) if final else text, lo, final=final)
+        whole = text.removesuffix(MARK) if final else text
+        hold = self._held(whole, lo, final=final)
+        spans = self._whole(whole, lo)
+        if final and hold < len(whole):
+            spans += self._cut_off(whole, hold)
         spans += self._fragments.find(text.encode("ascii", "replace"), lo, self.rank)
         return spans, hold if final else min(hold, self._fragments.begun(text, lo))
+
+    def begun(self, text: str) -> int:
+        """Where in `text` a value may begin that more text completes, as `scan` has it, at what the end alone costs."""
+        if not self._forms:
+            return len(text)
+        return min(self._held(text, 0, final=False), self._fragments.begun(text, 0))
 
     def stand_in(self, text: str) -> bool:
         """Whether a known value, or sixteen letters in a row of one, stands in `text`: no word that stands in any text."""
         if not self._forms:
             return False
-        whole, _ = self._whole(text, 0, final=False)
         pieces = self._fragments.find(text.encode("ascii", "replace"), 0, self.rank)
-        found = (*whole, *(span for span in pieces if span.end - span.start >= WORDS_SIZE))
+        found = (*self._whole(text, 0), *(span for span in pieces if span.end - span.start >= WORDS_SIZE))
         return any(tells(text[span.start : span.end]) for span in found)
 
-    def _whole(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
-        """The same for values that are whole, or cut off by the end of the text."""
-        begun = self._may_have_begun(text, final=final)
-        whole = self._gate is None or self._gate.stand_in(_squeeze(text[lo:]))
-        if not begun and not whole:
-            return [], len(text)
-        spans = list(self._find(text, lo)) if whole else []
-        hold = self._pending(text, lo) if begun else len(text)
+    def _whole(self, text: str, lo: int) -> list[Span]:
+        """The values that are whole."""
+        if self._gate is not None and not self._gate.stand_in(_squeeze(text[lo:])):
+            return []
+        spans = list(self._find(text, lo))
         joined = _join(text)
-        # Where nothing has begun at the end of all the lines, nothing has that begins at `lo` or later.
-        pending = self._pending(joined, 0) if begun and joined != text else len(joined)
-        # What has begun in both views and is on one line is at the same place in both.
-        same = len(joined) - pending == len(text) - hold and joined.endswith(text[hold:])
-        if joined != text and (whole or (pending < len(joined) and not same)):
+        if joined != text:
             index = _Origin(text)
-            low = index.view(lo) if lo else 0
             spans += [
                 span._replace(
                     start=index.text(span.start),
                     end=index.text(span.end - 1) + 1,
                     at=index.text(span.at),
                 )
-                for span in (self._find(joined, low) if whole else ())
+                for span in self._find(joined, index.view(lo) if lo else 0)
             ]
-            pending = self._pending(joined, low) if pending < len(joined) else pending
+        return spans
+
+    def _held(self, text: str, lo: int, *, final: bool) -> int:
+        """Where a value begins that the end of the text cuts off."""
+        if not self._may_have_begun(text, final=final):
+            return len(text)
+        hold, joined = self._pending(text, lo), _join(text)
+        # Where nothing has begun at the end of all the lines, nothing has that begins at `lo` or later.
+        pending = self._pending(joined, 0) if joined != text else len(joined)
+        # What has begun in both views and is on one line is at the same place in both.
+        same = len(joined) - pending == len(text) - hold and joined.endswith(text[hold:])
+        if joined != text and pending < len(joined) and not same:
+            index = _Origin(text)
+            pending = self._pending(joined, index.view(lo) if lo else 0)
             if pending < len(joined):
                 hold = min(hold, index.text(pending))
-        if final and begun:
-            spans += self._cut_off(text, hold)
-        return spans, hold
+        return hold
 
     def _may_have_begun(self, text: str, *, final: bool) -> bool:
         """Whether a form may be cut off at the end of `text`: answered from its last letters, in both views."""
         tail = text[-_TAIL:]
-        if "\\" in tail.rstrip()[-_HEAD - 1 :]:
+        end, joined = tail.rstrip()[-_HEAD - 1 :], _join(tail)
+        if "\\" in end or self._ends_begun(end[-_HEAD:], final=final):
             return True
-        return any(self._ends_begun(view.rstrip()[-_HEAD:], final=final) for view in {tail, _join(tail)})
+        return joined != tail and self._ends_begun(joined.rstrip()[-_HEAD:], final=final)
 
     def _ends_begun(self, end: str, *, final: bool) -> bool:
         """Whether the last letters of a text may be those of a form's beginning."""
         if len(end) < _HEAD or end in self._ends:
             return True
-        return not final and any(end[at:] in self._short for at in range(1, _HEAD))
+        return not final and not self._short.isdisjoint([end[at:] for at in range(1, _HEAD)])
 
     def _find(self, text: str, lo: int) -> Iterator[Span]:
         for start, form, known in self._anchors.hits(text, lo):

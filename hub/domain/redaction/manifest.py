@@ -45,10 +45,12 @@ class Manifests:
             spans += (
                 Span(start, _RANK, end, found.start(), "kubernetes", text[start:end]) for start, end in values
             )
+        if final:
+            return spans, len(text)
         last = text.rfind("\n") + 1
         begun = " ".join(re.sub("[\"']", "", text[last:]).lstrip(" -").split())
         may_begin = last >= lo and any(start.startswith(begun) for start in _STARTS)
-        return spans, last if may_begin and not final else len(text)
+        return spans, last if may_begin else len(text)
 
 
 def _read(text: str, found: re.Match[str], *, final: bool) -> tuple[list[tuple[int, int]], int]:

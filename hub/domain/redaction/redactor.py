@@ -93,9 +93,10 @@ class Redactor:
 
     def _over(self, end: str, text: str) -> tuple[int, str]:
         """How far `text` goes on with a known value that the end of a text began, and that end."""
-        end = end[self._known.scan(end, 0, final=False)[1] :]
-        if not end:
-            return 0, ""
+        end = end[self._known.begun(end) :]
+        near = end + text[: SHORTEST - 1 - len(end)]
+        if not end or (len(near) < SHORTEST and self._known.begun(near) >= len(end)):
+            return 0, ""  # nearly always: a value's next letters are others
         both, border = end + text[:_BORDER], len(end)
         spans, hold = self._known.scan(both, 0, final=False)
         over = max((span.end - border for span in spans if span.start < border), default=0)

@@ -33,7 +33,8 @@ _LINK = """
 INSERT INTO edges {} ON CONFLICT (from_id, edge_type, to_id) DO UPDATE SET weight = weight + excluded.weight
 """
 _OLDEST = """
-SELECT id FROM nodes WHERE session_id <> '' AND (session_id <> ?1 OR node_type = 'tool_use')
+SELECT id FROM nodes WHERE session_id <> ''
+    AND (session_id NOT IN (SELECT value FROM json_each(?1)) OR node_type = 'tool_use')
 ORDER BY updated_at, rowid LIMIT ?2
 """
 _OF_SESSION = """
@@ -66,7 +67,7 @@ def absorb(
     parts: Iterable[tuple[str, GraphPart]],
     notes: Iterable[tuple[str, str]],
     keep: int = MAX_TOLD,
-    session_id: str = "",
+    sessions: Sequence[str] = (),
 ) -> None:
     """Puts parts in, each with its time, and notes beside them: how far the log was read stands or falls with it.
 
@@ -74,8 +75,8 @@ def absorb(
         db: The database.
         parts: Each with its time.
         notes: Values and their names.
-        keep: Nodes of agents' doings, at most; but of the session under way only tool calls give way.
-        session_id: That session.
+        keep: Nodes of agents' doings, at most; but of the sessions under way only tool calls give way.
+        sessions: Those sessions.
     """
     for at, part in parts:
         if part.gone:
@@ -86,7 +87,7 @@ def absorb(
         set_note(db, name, value)
     told = db.execute(_TOLD).fetchone()[0]
     if told > keep:
-        oldest = db.execute(_OLDEST, (session_id, told - keep + keep // 10)).fetchall()
+        oldest = db.execute(_OLDEST, (_encode(sessions).decode(), told - keep + keep // 10)).fetchall()
         _remove(db, [row[0] for row in oldest])
 
 

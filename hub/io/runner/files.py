@@ -131,8 +131,8 @@ class Spool:
     """The writing side. Position attributes count only what is synced and indexed."""
 
     def __init__(self, stderr_limit: int) -> None:
-        flags = os.O_RDWR | os.O_APPEND | _CREATE
-        self.files = [os.open(STDOUT, flags, 0o600), os.open(STDERR, flags, 0o600)]
+        flags = os.O_RDWR | _CREATE
+        self.files = [os.open(name, flags | os.O_APPEND, 0o600) for name in (STDOUT, STDERR)]
         self.index = os.open(INDEX, flags, 0o600)
         self.ends = [0, 0]
         """Bytes of stdout and stderr that are durable."""
@@ -178,9 +178,9 @@ class Spool:
         os.fdatasync(self.files[stream])
         ends = list(self.ends)
         ends[stream] = os.fstat(self.files[stream]).st_size
-        # A record half written by a full disk is overwritten whole: O_APPEND needs the file cut back first.
-        os.ftruncate(self.index, self.records * RECORD.size)
-        if os.write(self.index, RECORD.pack(ends[0], ends[1], at)) != RECORD.size:
+        # By its place: a record half written by a full disk is overwritten whole.
+        record = RECORD.pack(ends[0], ends[1], at)
+        if os.pwrite(self.index, record, self.records * RECORD.size) != RECORD.size:
             raise OSError(28, "no space for the index")
         self.ends = ends
         self.records += 1
@@ -205,6 +205,8 @@ class Cursor:
         self._index = index
         self._at = [out_from, err_from]
         self._record = self._first()
+        self._now: tuple[int, int, int] | None = None
+        """That record, once it was read."""
 
     def _read(self, record: int) -> tuple[int, int, int] | None:
         raw = os.pread(self._index, RECORD.size, record * RECORD.size)
@@ -224,7 +226,8 @@ class Cursor:
 
     def next(self, limit: int) -> tuple[int, int, int, bytes] | None:
         """The next (stream, offset, epoch ms, bytes) of at most `limit` bytes; None when all were read."""
-        while (record := self._read(self._record)) is not None:
+        while (record := self._now or self._read(self._record)) is not None:
+            self._now = record
             for stream in (0, 1):
                 offset = self._at[stream]
                 if record[stream] > offset:
@@ -233,7 +236,7 @@ class Cursor:
                         return None
                     self._at[stream] += len(data)
                     return stream, offset, record[2], data
-            self._record += 1
+            self._record, self._now = self._record + 1, None
         return None
 
     def rest(self, limit: int) -> tuple[int, int, int, bytes] | None:

@@ -16,6 +16,7 @@ from hub.io.runner.files import Spool
 from hub.io.runner.loop import READ, Loop
 
 READ_BYTES = 1024 * 1024
+"""What is read at once, into one buffer for all reads: a new one would be mapped, cut and given back for each line."""
 RETRY = 1.0
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 _LAST_READS = 8
@@ -40,6 +41,7 @@ class Pump:
         self._loop = loop
         self._spool = spool
         self._open = dict(enumerate(sources))
+        self._buffer = memoryview(bytearray(READ_BYTES))
         self._notify = notify
         self._halted = False
         self.broken = 0
@@ -84,7 +86,7 @@ class Pump:
     def _read(self, stream: int) -> bool:
         """One read into the spool; False when there was nothing."""
         try:
-            data = os.read(self._open[stream], READ_BYTES)
+            data = bytes(self._buffer[: os.readv(self._open[stream], [self._buffer])])
         except (BlockingIOError, KeyError):
             return False
         if not data:

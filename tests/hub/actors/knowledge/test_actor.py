@@ -16,6 +16,7 @@ from hub.actors.audit import AuditWriter
 from hub.actors.events import EventLog
 from hub.actors.knowledge.actor import Knowledge
 from hub.domain.event import EventType, Tag
+from hub.domain.graph.activity import ActivityFold
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.io.graph.store import GraphStore
@@ -255,6 +256,37 @@ async def test_an_intent_is_drawn_as_of_an_event_without_the_readers_linger(tmp_
                 assert [item.text for item in found.decisions] == [f"take {n}." for n in range(1, number + 1)]
         assert found.constraints[0].text == "Never touch b."
         assert await it.ask(DrawIntent("s-2", last)) is None, "nobody knows it"
+
+
+async def test_a_long_list_of_events_gives_everybody_else_a_turn_and_is_read_whole(tmp_path, monkeypatch):
+    """What several agents say at once comes in lists of hundreds: in one turn that took 20 ms of everybody's time.
+
+    Somebody who asks in between ends the reader's linger, and with it no list half way.
+    """
+    monkeypatch.setattr("hub.actors.knowledge.follower._LINGER", 3600)
+    monkeypatch.setattr("hub.actors.knowledge.follower._BREATH", 0)
+    fed, real = [0], ActivityFold.feed
+
+    def counted(self, record):
+        fed[0] += 1
+        return real(self, record)
+
+    monkeypatch.setattr(ActivityFold, "feed", counted)
+    async with bench(tmp_path) as it, trio.open_nursery() as nursery:
+        nursery.cancel_scope.deadline = trio.current_time() + PATIENCE
+        await it.began()
+        meta = {"sessionId": "s-1", "type": "text", "dispatchId": "d-1"}
+        many = [NewEvent("text", f"Decision: take {n % 9}.", meta, 1, "y", n) for n in range(400)]
+        last = (await it.events.ref.call(EventAppend(many), timeout=CALL))[-1]
+        most, seen = 0, fed[0]
+        while fed[0] < 401:
+            await trio.lowlevel.checkpoint()
+            most, seen = max(most, fed[0] - seen), fed[0]
+            if seen > 100 and not nursery.child_tasks:
+                nursery.start_soon(it.ask, DrawIntent("s-1", last))
+        found = await it.ask(DrawIntent("s-1", last))
+    assert most <= 64
+    assert len(found.decisions) == 9
 
 
 async def test_a_database_that_is_opened_while_the_actor_stops_is_closed(tmp_path, monkeypatch):

@@ -101,7 +101,8 @@ def known(log: Log, cuts: frozenset[int] = frozenset()) -> Known:
         found.take(fold.feed(record))
         if record.id in cuts:
             kept = msgspec.json.encode(fold.pending)
-            fold = ActivityFold(lambda session: f"/w/{session}", msgspec.json.decode(kept, type=Pending))
+            left = msgspec.json.decode(kept, type=tuple[Pending, ...])
+            fold = ActivityFold(lambda session: f"/w/{session}", left)
     found.take(fold.outline())
     return found
 

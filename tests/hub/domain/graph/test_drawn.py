@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hub.domain.graph.activity import ActivityFold
+from hub.domain.graph.activity import MAX_SESSIONS, ActivityFold
 from hub.domain.graph.drawn import DRAWN_FROM, drawn
 from hub.domain.graph.vocabulary import NodeType, fact_id, file_id
 from hub.domain.intent.fold import Intent, IntentFold
@@ -45,10 +45,26 @@ def test_it_is_not_drawn_where_a_node_is_missing():
     assert whole.intent() == told(log)
 
 
-def test_a_session_that_was_left_and_comes_back_is_not_drawn():
-    log = Log().began().says("Decision: a.").began("next", "s-2").says("Decision: b.", session="s-2")
+@settings(max_examples=50)
+@given(LOGS, st.frozensets(st.integers(1, 16)))
+def test_sessions_whose_events_come_between_one_anothers_are_each_drawn_whole(steps, cuts):
+    """Several run side by side in one daemon: of each the graph says what its own events say."""
+    log = Log().began("y", "s-2").says("Decision: b.", session="s-2")
+    for record in logged(steps).records:
+        log.add(record.tag, record.msg, **{k: v for k, v in record.meta.items() if k != "at"})
+        log.says(f"Decision: {record.id}.", session="s-2")
+    found = known(log, cuts)
+    assert found.intent() == told(log)
+    assert found.intent("s-2") == told(log, "y", "s-2")
+
+
+def test_a_session_that_all_others_have_spoken_after_is_over_and_not_drawn_when_it_comes_back():
+    log = Log().began().says("Decision: a.", delta=True)
+    for number in range(MAX_SESSIONS):
+        log.began("next", f"t-{number}").says("Decision: b.", session=f"t-{number}")
     found = known(log)
-    assert (found.intent(), found.intent("s-2").decisions[0].text) == (told(log), "b.")
+    drawn_of = [[item.text for item in found.intent(session).decisions] for session in (SESSION, "t-0")]
+    assert drawn_of == [["a."], ["b."]]
     assert known(log.says("Decision: c.", session=SESSION)).intent() is None
 
 

@@ -127,9 +127,9 @@ def test_streamed_text_is_read_when_it_is_whole():
     log = Log().began().says("Decision: go", delta=True).says(" left.", delta=True)
     assert known(log).texts(NodeType.DECISION) == set()
     assert known(log.says("ok")).texts(NodeType.DECISION) == {"go left."}
-    log = Log().began().says("Decision: up.", delta=True).began("next", "s-2")
+    log = Log().began().says("Decision: ", delta=True).began("next", "s-2").says("up.", delta=True).says("ok")
     assert known(log).nodes[fact_id(NodeType.DECISION, SESSION, "up.")]["text"] == "up.", (
-        "it is the first session's"
+        "another session's event is no end of it"
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 from hub.domain.event import Event, EventType
 from hub.domain.redaction.events import EventRedactor
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
+from hub.domain.redaction.span import Span
 
 KEY = "hunter2hunter2"
 MARKED = r"\[REDACTED:known:[0-9a-f]{8}\]"
@@ -42,6 +43,27 @@ def test_an_empty_or_blank_message_between_them_is_no_border():
     assert said(Event(EventType.TEXT, "a hunter2\n"), *blank, Event(EventType.TEXT, "hunter2 b"))[-1][
         1
     ].endswith("] b")
+
+
+class Counting(KnownSecrets):
+    """Counts the letters that are searched."""
+
+    letters = 0
+
+    def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
+        self.letters += len(text)
+        return super().scan(text, lo, final=final)
+
+
+def test_a_message_is_searched_once_and_of_the_one_before_only_what_a_key_may_have_begun():
+    """Two thousand letters of what was said before, and the message itself a second time, were half of a line's cost."""
+    known = Counting([KEY])
+    red, line = EventRedactor(Redactor(known, b"installation")), "the tests pass " * 10 + "hu"
+    for _ in range(20):
+        red.feed(Event(EventType.TEXT, line))
+    known.letters = 0
+    red.feed(Event(EventType.TEXT, line))
+    assert known.letters <= len(line) + 20
 
 
 @pytest.mark.parametrize("flag", ["more", "delta"])

@@ -16,6 +16,7 @@ from hub.domain.redaction.rules import RULES
 from tests.hub.domain.redaction.kit import (
     ALL_FORMS,
     ANTHROPIC,
+    KNOWN,
     MARK,
     VALUES,
     redactor,
@@ -65,6 +66,14 @@ cuts = st.lists(st.integers(0, 400), max_size=6)
 @example("Bearer hunter2hunter2hunter2", [7, 14])
 def test_however_a_text_is_cut_its_pieces_are_the_whole(text, cuts):
     assert streamed(text, cuts) == redactor().text(text)
+
+
+@given(texts)
+@example("hunter2hunter\\")
+@example("before sk-ant-api03-Zq8\n  Zq8")
+def test_what_has_begun_at_the_end_is_told_without_a_search_of_the_text(text):
+    """The end of each message is asked for it when the next one comes: it may not cost as much as the message did."""
+    assert KNOWN.begun(text) == KNOWN.scan(text, 0, final=False)[1]
 
 
 @settings(max_examples=50)

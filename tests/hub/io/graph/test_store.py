@@ -82,12 +82,12 @@ def test_it_keeps_so_many_and_the_oldest_give_way(store):
     assert store.read(counts).edges == len(told) - 1
 
 
-def test_of_the_session_under_way_only_tool_calls_give_way(store):
+def test_of_the_sessions_under_way_only_tool_calls_give_way(store):
     """A decision of the first minute is in the contract of the last one, however many calls were made in between."""
     call = GraphPart((NewNode("tool_use:1", NodeType.TOOL_USE, {"tool": "Edit"}, "s-1"),))
     old = GraphPart((NewNode("decision:old", NodeType.DECISION, {"text": "old"}, "s-0"),))
     store.write(absorb, [("0", old), ("1", call), *(fact(n, f"{n:04}") for n in range(10))], [])
-    store.write(absorb, [], [], keep=5, session_id="s-1")
+    store.write(absorb, [], [], keep=5, sessions=["s-1", "s-2"])
     kept = {kind for kind, _ in store.read(of_session, "s-1", ("decision", "tool_use", "task"))}
     assert kept == {"decision", "task"}
     assert len(store.read(of_session, "s-1", ("decision",))) == 10

@@ -19,7 +19,7 @@ import trio.testing
 from hub.io.runner import client as child
 from hub.io.runner import proc
 from hub.io.runner import wire as runner_wire
-from hub.io.runner.client import RunnerClient, RunnerLost, spawn_runner
+from hub.io.runner.client import Pace, RunnerClient, RunnerLost, spawn_runner
 from hub.io.runner.launch import StopGraces
 from hub.io.runner.view import Dead, Output, RunEnd, RunEnded, RunnerStatus, Running, inspect
 from tests.hub.io.runner.kit import (
@@ -512,7 +512,7 @@ async def paced(run_dir, mock_clock):
     ours, theirs = socket.socketpair()
     with theirs, ours:
         ours.setblocking(False)
-        client = RunnerClient(run_dir, pace=0.002)
+        client = RunnerClient(run_dir, pace=Pace(0.002))
         client._stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
         yield client, theirs
 
@@ -532,6 +532,26 @@ async def test_what_an_agent_says_in_a_row_is_read_together(paced, mock_clock):
         mock_clock.jump(0.002)
     assert [one.data for one in (*got, await anext(client))] == [b"two\n", b"three\n"]
     assert not client._arrived
+
+
+async def test_all_agents_together_are_read_at_one_pace_and_each_has_its_turn(mock_clock):
+    """Three at full speed made three times the batches, and with them a daemon that did nothing but hand over single lines."""
+    pace, reads = Pace(0.002), []
+
+    async def read(name: str) -> None:
+        for _ in range(3):
+            reads.append((name, round(trio.current_time(), 6)))
+            await trio.sleep_until(pace.next())
+
+    mock_clock.autojump_threshold = 0
+    begun = trio.current_time()
+    async with trio.open_nursery() as nursery:
+        for name in "abc":
+            nursery.start_soon(read, name)
+    assert sorted(name for name, _ in reads[:3]) == ["a", "b", "c"]  # nobody has spoken yet: nobody waits
+    later = reads[3:]
+    assert [round(at - begun, 6) for _, at in later] == [0.002, 0.004, 0.006, 0.008, 0.01, 0.012]
+    assert [name for name, _ in later[:3]] == [name for name, _ in later[3:]]
 
 
 async def test_a_flood_is_not_held_back(paced):

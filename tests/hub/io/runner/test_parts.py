@@ -321,12 +321,12 @@ def test_an_index_record_that_was_half_written_is_not_glued_to_the_next_one(in_d
     """Every record behind it would be read at the wrong place: the replay would have another order and other bytes."""
     spool = runner_files.Spool(stderr_limit=1000)
     spool.append(0, b"one", 1)
-    real, short = os.write, [spool.index]
+    real, short = os.pwrite, [spool.index]
 
-    def write(to, data):
-        return real(short.pop(), bytes(data)[:7]) if to in short else real(to, data)
+    def write(to, data, place):
+        return real(short.pop(), data[:7], place) if to in short else real(to, data, place)
 
-    monkeypatch.setattr(os, "write", write)
+    monkeypatch.setattr(os, "pwrite", write)
     with pytest.raises(OSError, match="index"):
         spool.append(0, b"two", 2)
     assert Path(runner_files.INDEX).stat().st_size == runner_files.RECORD.size + 7
