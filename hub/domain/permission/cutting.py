@@ -22,8 +22,14 @@ _ROUNDS = 64
 """Commands that a line with braces is taken for."""
 _MOST = 2_000
 """Words that are looked at; a longer line is nothing anybody wrote."""
-_DUPLICATED = re.compile(r"(?<!\S)\d?[<>]&\d|(?<!\S)(?:\d+|\{\w+\})(?=[<>])")
-"""`2>&1` begins no command, and neither `2>file` nor `{fd}>file` has a word before the sign."""
+DUPLICATED = re.compile(r"(?:(?<!\S)\d)?[<>]&(?:\d+|-)(?![^\s;&|()<>])")
+"""`2>&1` begins no command; `>&2x` writes a file."""
+_NUMBERED = re.compile(r"(?<!\S)(?:\d+|\{\w+\})(?=[<>])")
+"""Neither `2>file` nor `{fd}>file` has a word before the sign."""
+_QUOTED = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+_HELD = {ord(sign): chr(0xE100 + ord(sign)) for sign in ";&|()\n`<>"}
+"""What stands for a sign that a word holds: `find -exec x \\;` goes on behind it, and so does `'('`."""
+_FREED = {ord(held): chr(sign) for sign, held in _HELD.items()}
 ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _LOCAL = re.compile(r"(?<!\\)\$(?=['\"])")
 _BRACE = frozenset({"{"})
@@ -98,8 +104,9 @@ def _bare(words: list[str]) -> list[str]:
 
 def _tokens(line: str) -> Iterator[tuple[str, bool]]:
     """(text, whether it stands between words)."""
-    plain = _DUPLICATED.sub(" ", _LOCAL.sub("", line.replace("\\\n", "")))
-    lexer = shlex.shlex(plain, posix=True, punctuation_chars=_JOINTS + "<>")
+    plain = _NUMBERED.sub(" ", DUPLICATED.sub(" ", _LOCAL.sub("", line.replace("\\\n", ""))))
+    held = _QUOTED.sub(lambda found: found[0].translate(_HELD), plain)
+    lexer = shlex.shlex(held, posix=True, punctuation_chars=_JOINTS + "<>")
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     found = []
     try:
@@ -114,4 +121,4 @@ def _tokens(line: str) -> Iterator[tuple[str, bool]]:
         )
     for token in found:
         between = bool(token) and all(letter in _JOINTS + "<>" for letter in token)
-        yield token, between
+        yield token.translate(_FREED), between

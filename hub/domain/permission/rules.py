@@ -37,7 +37,6 @@ from hub.domain.permission.wildcards import endless, globbed, guessed, like, ove
 
 _PARTS = re.compile(r"[;&|\n`(){}]+")
 _QUOTES = re.compile(r"[;&|\n`(){}'\"]+")
-_DUPLICATED = re.compile(r"\d?[<>]&\d")
 _BLANK = re.compile(r"\s")
 _WILD = re.compile(r"[*?\[]")
 _HIDDEN = "[REDACTED"
@@ -302,7 +301,7 @@ class _Subject:
         if self.command:
             if ">" not in pattern and cutting.written(self.command):
                 return pattern == "*"
-            cut = _PARTS.split(_DUPLICATED.sub("", request.subject))
+            cut = _PARTS.split(cutting.DUPLICATED.sub("", request.subject))
             return all(like(pattern, part.strip()) for part in cut if part.strip())
         if self._paths:
             return all(self._fits(pattern, self._really(absolute)) for _, absolute in self._given)
@@ -316,7 +315,7 @@ class _Subject:
         words = dict.fromkeys((*self._texts, *(word for word, _ in self._words)))
         texts += [form for word in words for form in places.addresses(word, bare=web)]
         if self.command:
-            texts += [part.strip() for part in _QUOTES.split(_DUPLICATED.sub("", self.command))]
+            texts += [part.strip() for part in _QUOTES.split(cutting.DUPLICATED.sub("", self.command))]
             forms = commandforms.forms(self.command)
             texts += [*forms, *self._behind_links(forms)]
             # Signs in a program's name: whatever it may be.

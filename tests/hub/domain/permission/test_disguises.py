@@ -10,7 +10,7 @@ from hub.domain.config.model import ApprovalRule as Rule
 from hub.domain.permission.commandforms import open_names
 from hub.domain.permission.reach import Shown, shown
 from hub.domain.permission.rules import SeenPath
-from tests.hub.domain.permission.test_rules import FOLDER, SECRET, decision, tool
+from tests.hub.domain.permission.test_rules import FOLDER, SECRET, decision, shell, tool
 from tests.hub.domain.permission.test_unread import ruled
 
 RUNS = r"""
@@ -49,6 +49,27 @@ sort --compress-prog=rm x
 socat - 'EXEC:rm x'
 xargs -a list env
 tr a b <<< aic | xargs -I% sh -c %
+find . -exec true \; -exec rm {} \;
+find . '(' -name a -exec rm {} ';' ')'
+tar -cIrm -f a b
+tar cfI a rm b
+rsync -ave rm a h:
+ssh -vo ProxyCommand=rm h
+git rebase -ix rm x
+nc -le rm
+man -Prm ls
+bat --pager rm f
+mvn exec:exec -Dexec.executable=rm
+docker run --entrypoint=rm x y
+npm x rm y
+x=$(a); $x y
+x=r$(a); $x y
+x=rm$(:) && "$x" y
+git bisect run sh -c "$X y"
+find . -exec sh -c '$X y' \;
+kubectl exec p -- sh -c "$(x) y"
+git filter-branch --tree-filter '$X y'
+git -c core.pager='$X y' log
 """.strip().split("\n")
 CODE = r"""
 sed -e"1e x" x
@@ -107,6 +128,8 @@ cd d; curl -sO http://h/x/secret.txt?a
 curl -sO --output-dir d http://h/secret.txt
 wget -Pd http://h/secret.txt
 tar cT list
+x=$(a); cat $x
+x=$(ls d); cat d/$x
 sort --files0-from=<(echo x)
 git -c core.worktree=z checkout -f
 """.strip().split("\n")
@@ -129,12 +152,33 @@ git commit -m "fix: a thing {see x}"
 sed -n -e '1,3p' -e '7p' f
 node --test --test-reporter spec a.js
 x=$(mktemp); cat src/a > "$x"
+cd $(mktemp -d) && make
+make test >&2 2>&-
 """.strip().split("\n")
 
 
 @pytest.mark.parametrize("command", [*RUNS, ": # \\\nr\\m x"])
 def test_a_program_is_meant(command):
     assert ruled("rm *", command) in ("ask", "deny")
+
+
+@pytest.mark.parametrize(
+    "command", ["docker rm x", "docker compose rm x", "npm rm x", "command -v rm x", "docker run --rm x"]
+)
+def test_what_is_called_like_a_program_is_none(command):
+    assert ruled("rm *", command) == "allow"
+
+
+def test_a_program_that_an_option_names_is_given_words():
+    """Bug: it was taken for a program that is given nothing known, so `rm -rf*` was none of its commands."""
+    assert ruled("rm -rf*", "cmake -E rm -rf x") == "deny"
+
+
+def test_a_file_may_have_a_number_before_its_name():
+    """Bug: `>&2x` was taken for `>&2`, so that an allowed command wrote a file, and a denied one was written."""
+    assert ruled("2x.txt", "echo x >&2x.txt") == "deny"
+    assert decision([Rule(command="echo *", decision="allow"), Rule()], shell("echo x >&2x.txt")) == "ask"
+    assert decision([Rule(command="echo *", decision="allow"), Rule()], shell("echo x >&2")) == "allow"
 
 
 def test_what_is_not_read_to_its_end_is_asked_about():
