@@ -282,7 +282,7 @@ def _set(command: Command, held: Sequence[str]) -> Iterator[str]:
 def _told(command: Command) -> Iterator[str]:
     """What an option names to be run: `rg --pre rm`, `tar -cIrm`, `sort --compress-program=rm`, `cmake -E rm -f x`."""
     program, words = command.program, command.words[1:LONGEST]
-    options = _TELLS.get(program, frozenset())
+    options: Iterable[str] = _TELLS.get(program, ())
     letters = "".join(option[1] for option in options if len(option) == _GLUED)
     short = re.compile(rf"-[A-Za-z\d]*?[{letters}](.*)", re.DOTALL) if letters else None
     for place, option in enumerate(words):

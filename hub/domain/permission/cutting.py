@@ -27,8 +27,12 @@ DUPLICATED = re.compile(r"(?:(?<!\S)\d)?[<>]&(?:\d+|-)(?![^\s;&|()<>])")
 _NUMBERED = re.compile(r"(?<!\S)(?:\d+|\{\w+\})(?=[<>])")
 """Neither `2>file` nor `{fd}>file` has a word before the sign."""
 _QUOTED = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
-_HELD = {ord(sign): chr(0xE100 + ord(sign)) for sign in ";&|()\n`<>"}
+_HELD = {ord(sign): chr(0xE100 + ord(sign)) for sign in ";&|(){}\n`<>"}
 """What stands for a sign that a word holds: `find -exec x \\;` goes on behind it, and so does `'('`."""
+_PARTS = re.compile(r"[;&|\n`(){}]+")
+_SURE_QUOTES = re.compile(r"'[^']*'|\"[^\"\\`$]*\"")
+_SURE = re.compile(rf"(?:[^'\"\\#`$<]|<(?!<)|{_SURE_QUOTES.pattern})*+")
+"""Neither a comment, an escape nor a text of its own (`<<X`), in which a quote would be a letter."""
 _FREED = {ord(held): chr(sign) for sign, held in _HELD.items()}
 ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _LOCAL = re.compile(r"(?<!\\)\$(?=['\"])")
@@ -38,8 +42,8 @@ _REDIRECTIONS = frozenset({"<", ">", ">>", "<<", "<<<", "<>", ">|", "&>", "&>>",
 _SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 _KEYWORDS = frozenset(
     [
-     "!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "for", "select", "case",
-     "esac", "in", "function", "coproc", "and", "or", "not", "begin", "end", "noglob", "nocorrect", "-"
+     "!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "in", "function",
+     "coproc", "and", "or", "not", "begin", "end", "noglob", "nocorrect", "-"
     ]
 )  # fmt: skip
 
@@ -51,6 +55,17 @@ def cut(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
             yield [HOLE], [HOLE], []
             return
         yield found
+
+
+def parts(line: str) -> list[str]:
+    """Each piece of a line that a shell may take for a command of its own, without what only joins outputs.
+
+    What stands in quotes is one word where every quote of the line is sure to be one, and none holds a value.
+    """
+    plain = DUPLICATED.sub("", line)
+    if _SURE.fullmatch(plain):
+        plain = _SURE_QUOTES.sub(lambda found: found[0].translate(_HELD), plain)
+    return [part.strip().translate(_FREED) for part in _PARTS.split(plain) if part.strip()]
 
 
 def written(line: str) -> list[str]:

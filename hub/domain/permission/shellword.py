@@ -92,7 +92,7 @@ def holed(line: str) -> str:
         name for words in _GIVEN.findall(read) for name in re.findall(r"[A-Za-z_]\w*", " ".join(words))
     )
     values = dict.fromkeys(again, HOLE)
-    return _with_holes(_told(read, values, kept=frozenset(again)))
+    return _CHOICE.sub("*", _with_holes(_told(read, values, kept=frozenset(again))))
 
 
 def _plain(line: str) -> str:

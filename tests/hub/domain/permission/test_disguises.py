@@ -153,6 +153,14 @@ sed -n -e '1,3p' -e '7p' f
 node --test --test-reporter spec a.js
 x=$(mktemp); cat src/a > "$x"
 cd $(mktemp -d) && make
+psql -c 'select * from t'
+sqlite3 a.db 'select * from t'
+sed '/^#/d;/^$/d' f
+sed -E 's/(a|b)+/x/g' f
+go run ./cmd/x
+npm view node version
+command -v node
+curl -s "http://localhost:$PORT/health"
 make test >&2 2>&-
 """.strip().split("\n")
 
@@ -231,10 +239,46 @@ def test_a_step_back_behind_a_link_leads_where_the_link_does(command):
     assert ruled("d/secret.txt", command, SeenPath()) == "allow"
 
 
-@pytest.mark.parametrize("pattern", ["d/secret.txt", "touch *", "git tag*", "rm -rf /*"])
+@pytest.mark.parametrize("pattern", ["d/secret.txt", "touch *", "git tag*", "rm -rf /*", "*.github/*"])
 @pytest.mark.parametrize("command", HARMLESS)
 def test_harmless_work_goes_on(pattern, command):
     assert ruled(pattern, command) == "allow"
+
+
+NOTE = "a thing\n\n* one of them\n* select * from t\n\n**all** of `it`\n"
+
+
+@pytest.mark.parametrize("pattern", ["rm *", "git push*", "secrets", "*.github/*"])
+@pytest.mark.parametrize(
+    "line", ["git commit -m \"$(cat <<'X'\n{}X\n)\"", "cat > a.md <<'X'\n{}X", "gh pr create --body '{}'"]
+)
+def test_signs_in_a_text_name_no_program_and_no_file(pattern, line):
+    """Bug: a list in a commit's message (`* one`) was denied under every rule, as a program of any name."""
+    assert ruled(pattern, line.replace("{}", NOTE.replace("**all**", "all"))) == "allow"
+
+
+@pytest.mark.parametrize("command", ["* x", "bash -c '* x'", "env ? x", "/*/* x"])
+def test_a_program_of_signs_alone_may_be_any(command):
+    assert ruled("rm *", command) == "deny" or ruled("r *", command) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [("git commit -m 'a; b (c) & `d`'", "allow"), ('git commit -m "a\n\n* b | c"', "allow"), ("git commit -m 'a;' ; rm x", "ask"), ('git commit -m "a; $(rm x)"', "ask"),
+     ("git commit # it's\nrm x # '", "ask"), ("git commit <<X\n'\nX\nrm x #'", "ask"), ("git commit \\'; rm x \\'", "ask"), ("git commit $'a\\'; rm x; #'", "ask"),
+     ("git commit 'a\"; rm x; \"'; rm x", "ask"), ('git commit "a\'; rm x; "\'b"; rm x', "ask")],
+)  # fmt: skip
+def test_what_stands_in_quotes_is_a_word_for_what_is_allowed(command, verdict):
+    assert decision([Rule(command="git commit*", decision="allow"), Rule()], shell(command)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command", "verdict"),
+    [("./x/*", "./x/../y", "ask"), ("cat d/*", "cat d/../e", "ask"), ("cat d/*", "cat d/..", "ask"), ("cat d/*", "cat d/a..b", "allow"), ("ls *", "ls ..", "allow")],
+)  # fmt: skip
+def test_a_folder_that_is_allowed_is_not_left(pattern, command, verdict):
+    """Bug: `./scripts/*` allowed `./scripts/../any`."""
+    assert decision([Rule(command=pattern, decision="allow"), Rule()], shell(command)) == verdict
 
 
 def test_a_step_back_makes_nothing_allowed():
