@@ -253,10 +253,8 @@ def refuse_known_secrets(context: SessionContext, *texts: str) -> None:
 
 
 def _added(diff: str) -> str:
-    """The lines a difference adds."""
-    return "\n".join(
-        line[1:] for line in diff.split("\n") if line.startswith("+") and not line.startswith("+++ ")
-    )
+    """The lines a difference adds, and the files' names: a line `++ x` of a file looks like one."""
+    return "\n".join(line[1:] for line in diff.split("\n") if line.startswith("+"))
 
 
 _WHEN = "One is made at each handoff: hub handoff"

@@ -31,6 +31,7 @@ from hub.domain.permission.commandline import (
     starts,
 )
 from hub.domain.permission.cutting import ASSIGNED
+from hub.domain.permission.sed import SEDS, edits, edits_of
 from hub.domain.permission.shellword import HOLE
 
 _SETTING = re.compile(r"-|[A-Za-z_]\w*=|\d")
@@ -40,6 +41,11 @@ _BACK = re.compile(r"^.*/\.\./")
 _STEPS = re.compile(r"^(?:\.\.?/+)+")
 _FEEDS = re.compile(r"-[adEI]|--(?:arg|del)[a-z-]*")
 """Its options that a word follows."""
+_WILD = re.compile(r"[*?\[]")
+_SIGNS_ALONE = re.compile(r"[^\w/]*[*?\[][^\w/]*")
+_ADDRESS = re.compile(r"https?://")
+_KEEPS = re.compile(r"-[A-Za-z]*[oO].*|--(?:output|remote).*")
+"""Options by which `curl` writes what it gets into a file."""
 _OPTIONS = 32
 """Options before a subcommand that are looked past."""
 _FLAGS = re.compile(r"-[A-Za-z]{1,3}|--[a-z]+")
@@ -78,6 +84,21 @@ def open_forms(line: str) -> list[str]:
             if known and rest[0] not in SAYERS:
                 found.update(dict.fromkeys(text for text in _texts(rest) if HOLE in text))
     return list(found)
+
+
+def signed(line: str) -> list[str]:
+    """The forms with signs in the program's name, in whose place a shell puts another; of signs alone where one reads it."""
+    read = {part for word in _read_by_shells(line) for part in (word, name_of(word))}
+    programs = ((form.partition(" ")[0], form) for form in forms(line))
+    return [
+        form
+        for program, form in programs
+        if _WILD.search(program) and (program in read or not _SIGNS_ALONE.fullmatch(program))
+    ]
+
+
+def _read_by_shells(line: str) -> set[str]:
+    return {word for command in doubtful(line) for word in (*command.words, *command.files)}
 
 
 def _fed(command: Command) -> Command:
@@ -161,7 +182,10 @@ def open_names(line: str) -> list[str]:
         if command.program in _SILENT or ASSIGNED.match(command.program):
             continue
         texts = {after for before, after in pairwise(command.words) if before in _SAID}
-        words = [word for word in command.words[1:] if word not in texts]
+        asked = command.program == "curl" and not any(map(_KEEPS.fullmatch, command.words))
+        words = [
+            word for word in command.words[1:] if word not in texts and not (asked and _ADDRESS.match(word))
+        ]
         for word in (*words, *command.files):
             if HOLE in word and word.partition("=")[0] not in _SAID:
                 found[_BACK.sub("/", word.rpartition(HOLE)[2])] = None
@@ -178,8 +202,14 @@ def lost_names(line: str) -> list[str]:
 def named(line: str) -> list[tuple[str, str]]:
     """(folder, word) of every word that may name a file; the folder is relative to where the line runs."""
     found: dict[tuple[str, str], None] = {}
+    read = _read_by_shells(line)
     for command in commands(line):
+        changes = (
+            [word for word in edits_of(command.words[1:]) if edits(word)] if command.program in SEDS else ()
+        )
         for word in (*command.words, *command.files, *_put(command)):
+            if word in changes or (word not in read and _SIGNS_ALONE.fullmatch(word)):
+                continue  # `select * from t`, `* an item of a list`
             for part in _parts(word):
                 found.update(dict.fromkeys((folder, part) for folder in command.folders))
     return list(found)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -31,19 +32,27 @@ RUNNERS = frozenset(
      "sudo", "doas", "su", "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "timeout", "stdbuf",
      "setsid", "xargs", "parallel", "watch", "chroot", "unshare", "nsenter", "busybox", "toybox", "eval", "sh",
      "bash", "zsh", "dash", "ksh", "ash", "fish", "script", "strace", "ltrace", "unbuffer", "caffeinate", "npx",
-     "uvx", "uv", "poetry", "pipenv", "docker", "podman", "ssh", "ssh-agent", "flock", "aws-vault", "bun", "bunx",
+     "uvx", "uv", "poetry", "pipenv", "ssh", "ssh-agent", "flock", "aws-vault", "bun", "bunx",
      "bwrap", "chrt", "dbus-run-session", "direnv", "dotenv", "entr", "fakeroot", "firejail", "gdb", "hyperfine",
-     "mise", "nix", "nix-shell", "npm", "numactl", "pkexec", "pnpm", "prlimit", "proot", "proxychains",
+     "mise", "nix", "nix-shell", "numactl", "pkexec", "pnpm", "prlimit", "proot", "proxychains",
      "proxychains4", "rtk", "runuser", "screen", "systemd-run", "time", "taskset", "tmux", "torify", "torsocks",
      "xvfb-run", "setarch", "linux32", "linux64", "i386", "x86_64", "catchsegv", "valgrind", "perf", "chronic",
      "rlwrap", "faketime", "eatmydata", "tsocks", "sshpass", "gosu", "su-exec", "tini", "dumb-init",
      "start-stop-daemon", "daemonize", "runcon", "capsh", "setpriv", "chpst", "softlimit", "envdir", "cpulimit",
-     "machinectl", "hash", "sem", "yarn", "jobs", "trap", "repeat"
+     "machinectl", "hash", "sem", "yarn", "jobs", "trap", "repeat", "abduco", "adb", "alacritty", "arch", "argv0",
+     "autossh", "bear", "ccache", "cgexec", "chokidar", "clush", "concurrently", "corepack", "cross-env", "dbus-launch",
+     "devenv", "distcc", "dsh", "dtach", "dtruss", "envuidgid", "fakechroot", "foot", "gnome-session-inhibit",
+     "heaptrack", "icecc", "ifne", "kcov", "kitty", "konsole", "lckdo", "libtool", "lima", "minijail0", "mosh",
+     "nocache", "nodemon", "nvm", "parallel-ssh", "pdsh", "pgrphack", "pseudo", "pssh", "rargs", "reflex", "rr", "rsh",
+     "run0", "rush", "rvm", "s6-setuidgid", "sandbox-exec", "sccache", "scan-build", "schedtool", "setlock",
+     "setuidgid", "startx", "systemd-cat", "systemd-inhibit", "systemd-nspawn", "tcpserver", "tcpsvd", "udpsvd",
+     "uftrace", "urxvt", "watchexec", "wsl", "x-terminal-emulator", "xcrun", "xinit", "xterm", "zrun"
     ]
 )  # fmt: skip
 """Programs that run the program which one of their words names."""
 _TARS = {"-I", "-F", *(f"--{name}" for name in ("to-command", "use-compress-program", "rmt-command", "rsh-command",
                                                 "info-script", "new-volume-script"))}  # fmt: skip
+_TAR_NAMES = frozenset("IF")
 _TELLS = {
     "tar": _TARS,
     "gtar": _TARS,
@@ -56,11 +65,13 @@ _TELLS = {
     "git": {"-O", "--open-files-in-pager", "-x", "--extcmd", "--exec", "--upload-pack", "--receive-pack"},
     "go": {"-exec", "-toolexec", "-vettool"},
     "make": {"SHELL"},
+    "man": {"-P", "-H", "--html"},
     "nc": {"-e", "-c", "--exec", "--sh-exec"},
     "ncat": {"-e", "-c", "--exec", "--sh-exec"},
     "rg": {"--pre"},
     "rsync": {"-e", "--rsh", "--rsync-path"},
     "scp": {"-S"},
+    "script": {"-c"},
     "sftp": {"-S"},
     "sort": {"--compress-program"},
     "split": {"--filter"},
@@ -68,6 +79,14 @@ _TELLS = {
     "wget": {"--use-askpass"},
 }
 """Options behind which a program names another that it runs, with words of its own."""
+_NAMING = re.compile(
+    r"-[-D][\w.-]*(?:exec|command|cmd|program|pager|editor|shell|wrapper|preview|filter|rsh|entrypoint)[\w.-]*"
+)
+"""Such an option of any program, as its name says."""
+_COMMANDED = re.compile(r"(?i)(?:-\w*o)?(\w*command)=(.+)")
+"""`ssh -o ProxyCommand=rm`."""
+_TOLD = 6
+"""Words that a program named by an option may be given."""
 MORE = "\N{HORIZONTAL ELLIPSIS}"
 """What a command is given besides."""
 _RUNS = frozenset({"--", "exec", "run", "foreach"})
@@ -75,6 +94,14 @@ _RUNS = frozenset({"--", "exec", "run", "foreach"})
 FINDERS = frozenset({"find", "fd", "fdfind"})
 FOR_EACH = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
 """The same of those."""
+_BEGINS = {
+    **dict.fromkeys(FINDERS, FOR_EACH),
+    **dict.fromkeys(("docker", "podman", "nerdctl"), _RUNS | {"create", "unshare", "ssh"}),
+    "npm": _RUNS | {"x", "run-script", "explore"},
+}
+"""The same of programs that have words of their own for it; `docker rm x` runs no `rm`."""
+_LOOKS_UP = re.compile(r"-p?[vV]+")
+"""`command -v rm` tells where it is."""
 FEEDERS = frozenset({"xargs", "parallel"})
 """What they are told to read, nobody sees."""
 _LOADER = re.compile(r"ld[\w.-]*\.so[\d.]*")
@@ -182,8 +209,8 @@ def _commands(
         nested = (*words, *files, *held)
         if found.program == "eval":
             nested = (*nested, " ".join(words[1:]))
-        if doubt and found.program not in RUNNERS:
-            nested = (*(word for word in words if "!" in word), *held)
+        if doubt:
+            nested = (*_read_by_others(found), *(word for word in words if "!" in word), *held)
         if not depth and any(_NESTED.search(word) for word in nested):
             yield Command((HOLE,), (HOLE,), found.folders)  # lines within lines that nobody reads any more
         for word in nested:
@@ -220,6 +247,18 @@ def _gone(command: Command, folders: tuple[str, ...], *, lost: bool) -> tuple[st
     return tuple(dict.fromkeys((*folders, *plain)))
 
 
+def _read_by_others(command: Command) -> tuple[str, ...]:
+    """The words that another program than this may read as a line: `git bisect run sh -c '...'`."""
+    begin = next((start for start in starts(command, fed=False) if start), len(command.words))
+    behind = command.words[begin:]
+    if command.program in RUNNERS:
+        return command.words
+    if command.words[begin - 1 : begin] == ("--",) and not any(name_of(word) in RUNNERS for word in behind):
+        return ()
+    set_ = (word for option, word in pairwise(command.words) if option == "-c" and command.program == "git")
+    return (*behind, *set_)
+
+
 def _behind(word: str) -> Iterator[str]:
     """The word, and what stands behind each of its first `=`, or behind a `:` without a blank: `EXEC:rm x`."""
     yield word
@@ -241,16 +280,29 @@ def _set(command: Command, held: Sequence[str]) -> Iterator[str]:
 
 
 def _told(command: Command) -> Iterator[str]:
-    """The programs that an option names: `rg --pre rm`, `tar -Irm`, `sort --compress-program=rm`."""
-    options = _TELLS.get(command.program, ())
-    for option, word in pairwise((*command.words[1:], "")):
+    """What an option names to be run: `rg --pre rm`, `tar -cIrm`, `sort --compress-program=rm`, `cmake -E rm -f x`."""
+    program, words = command.program, command.words[1:LONGEST]
+    options: Iterable[str] = _TELLS.get(program, ())
+    letters = "".join(option[1] for option in options if len(option) == _GLUED)
+    short = re.compile(rf"-[A-Za-z\d]*?[{letters}](.*)", re.DOTALL) if letters else None
+    for place, option in enumerate(words):
         name, _, value = option.partition("=")
-        if option in options and word:
-            yield word
-        elif value and _begins(name, options):
-            yield value
-        elif option[:_GLUED] in options and option[_GLUED:]:
-            yield option[_GLUED:]
+        given = words[place + 1 : place + _TOLD]
+        if found := short.fullmatch(option) if short else None:
+            value = found[1]
+        elif not (
+            _begins(name, options) or _NAMING.fullmatch(name) or (value := _commanded(program, option))
+        ):
+            continue
+        if value or given:
+            yield " ".join((value or given[0], shlex.join(given if value else given[1:]), MORE))
+    if options is _TARS and words and not words[0].startswith("-") and not _TAR_NAMES.isdisjoint(words[0]):
+        yield from words[1 : 1 + len(words[0])]
+
+
+def _commanded(program: str, word: str) -> str:
+    found = _COMMANDED.fullmatch(word) if program in ("ssh", "scp", "sftp") else None
+    return found[2] if found else ""
 
 
 def _begins(name: str, options: Iterable[str]) -> bool:
@@ -274,8 +326,9 @@ def _moved(words: list[str], folders: tuple[str, ...]) -> Iterator[str]:
 def starts(command: Command, *, fed: bool) -> Iterator[int]:
     """At which words a program may begin."""
     words, program = command.words[:LONGEST], command.program
-    begins = FOR_EACH if program in FINDERS else _RUNS
-    every = program in RUNNERS or _LOADER.fullmatch(program) or (fed and program in SAYERS)
+    begins = _BEGINS.get(program, _RUNS)
+    every = program in RUNNERS and not (program == "command" and _LOOKS_UP.fullmatch(" ".join(words[1:2])))
+    every = every or _LOADER.fullmatch(program) is not None or (fed and program in SAYERS)
     behind = (
         0 if every else next((place for place, word in enumerate(words) if word in begins), len(words)) + 1
     )

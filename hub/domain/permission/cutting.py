@@ -22,8 +22,18 @@ _ROUNDS = 64
 """Commands that a line with braces is taken for."""
 _MOST = 2_000
 """Words that are looked at; a longer line is nothing anybody wrote."""
-_DUPLICATED = re.compile(r"(?<!\S)\d?[<>]&\d|(?<!\S)(?:\d+|\{\w+\})(?=[<>])")
-"""`2>&1` begins no command, and neither `2>file` nor `{fd}>file` has a word before the sign."""
+DUPLICATED = re.compile(r"(?:(?<!\S)\d)?[<>]&(?:\d+|-)(?![^\s;&|()<>])")
+"""`2>&1` begins no command; `>&2x` writes a file."""
+_NUMBERED = re.compile(r"(?<!\S)(?:\d+|\{\w+\})(?=[<>])")
+"""Neither `2>file` nor `{fd}>file` has a word before the sign."""
+_QUOTED = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+_HELD = {ord(sign): chr(0xE100 + ord(sign)) for sign in ";&|(){}\n`<>"}
+"""What stands for a sign that a word holds: `find -exec x \\;` goes on behind it, and so does `'('`."""
+_PARTS = re.compile(r"[;&|\n`(){}]+")
+_SURE_QUOTES = re.compile(r"'[^']*'|\"[^\"\\`$]*\"")
+_SURE = re.compile(rf"(?:[^'\"\\#`$<]|<(?!<)|{_SURE_QUOTES.pattern})*+")
+"""Neither a comment, an escape nor a text of its own (`<<X`), in which a quote would be a letter."""
+_FREED = {ord(held): chr(sign) for sign, held in _HELD.items()}
 ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _LOCAL = re.compile(r"(?<!\\)\$(?=['\"])")
 _BRACE = frozenset({"{"})
@@ -32,8 +42,8 @@ _REDIRECTIONS = frozenset({"<", ">", ">>", "<<", "<<<", "<>", ">|", "&>", "&>>",
 _SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 _KEYWORDS = frozenset(
     [
-     "!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "for", "select", "case",
-     "esac", "in", "function", "coproc", "and", "or", "not", "begin", "end", "noglob", "nocorrect", "-"
+     "!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "in", "function",
+     "coproc", "and", "or", "not", "begin", "end", "noglob", "nocorrect", "-"
     ]
 )  # fmt: skip
 
@@ -45,6 +55,17 @@ def cut(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
             yield [HOLE], [HOLE], []
             return
         yield found
+
+
+def parts(line: str) -> list[str]:
+    """Each piece of a line that a shell may take for a command of its own, without what only joins outputs.
+
+    What stands in quotes is one word where every quote of the line is sure to be one, and none holds a value.
+    """
+    plain = DUPLICATED.sub("", line)
+    if _SURE.fullmatch(plain):
+        plain = _SURE_QUOTES.sub(lambda found: found[0].translate(_HELD), plain)
+    return [part.strip().translate(_FREED) for part in _PARTS.split(plain) if part.strip()]
 
 
 def written(line: str) -> list[str]:
@@ -98,8 +119,9 @@ def _bare(words: list[str]) -> list[str]:
 
 def _tokens(line: str) -> Iterator[tuple[str, bool]]:
     """(text, whether it stands between words)."""
-    plain = _DUPLICATED.sub(" ", _LOCAL.sub("", line.replace("\\\n", "")))
-    lexer = shlex.shlex(plain, posix=True, punctuation_chars=_JOINTS + "<>")
+    plain = _NUMBERED.sub(" ", DUPLICATED.sub(" ", _LOCAL.sub("", line.replace("\\\n", ""))))
+    held = _QUOTED.sub(lambda found: found[0].translate(_HELD), plain)
+    lexer = shlex.shlex(held, posix=True, punctuation_chars=_JOINTS + "<>")
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     found = []
     try:
@@ -114,4 +136,4 @@ def _tokens(line: str) -> Iterator[tuple[str, bool]]:
         )
     for token in found:
         between = bool(token) and all(letter in _JOINTS + "<>" for letter in token)
-        yield token, between
+        yield token.translate(_FREED), between

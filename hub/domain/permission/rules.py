@@ -33,11 +33,12 @@ from hub.domain.permission import commandforms, commandline, cutting, places, re
 from hub.domain.permission.places import Where
 from hub.domain.permission.reach import Shown
 from hub.domain.permission.shellword import HOLE
-from hub.domain.permission.wildcards import endless, globbed, guessed, like, overlap
+from hub.domain.permission.wildcards import endless, found_as, globbed, guessed, like, overlap
 
-_PARTS = re.compile(r"[;&|\n`(){}]+")
+_PLACED = re.compile(r"/\S*[*?]")
+_BACK = re.compile(r"(?:^|[\s/='\"])\.\.(?:[\s/'\"]|$)")
+"""`d/*` allows what lies in a folder, and `d/../x` does not."""
 _QUOTES = re.compile(r"[;&|\n`(){}'\"]+")
-_DUPLICATED = re.compile(r"\d?[<>]&\d")
 _BLANK = re.compile(r"\s")
 _WILD = re.compile(r"[*?\[]")
 _HIDDEN = "[REDACTED"
@@ -278,10 +279,12 @@ class _Subject:
 
     @cached_property
     def _wild_forms(self) -> list[str]:
-        """Commands in which a shell puts names in the place of signs."""
-        forms = commandforms.forms(self.command)
+        """Commands in which a shell puts names in the place of signs, but for those of their program."""
+        forms = ((form.partition(" ")[0], form) for form in commandforms.forms(self.command))
         return [
-            form for form in forms if _WILD.search(form) and form.partition(" ")[0] not in commandline.SAYERS
+            form
+            for program, form in forms
+            if _WILD.search(form) and not _WILD.search(program) and program not in commandline.SAYERS
         ]
 
     @cached_property
@@ -302,8 +305,9 @@ class _Subject:
         if self.command:
             if ">" not in pattern and cutting.written(self.command):
                 return pattern == "*"
-            cut = _PARTS.split(_DUPLICATED.sub("", request.subject))
-            return all(like(pattern, part.strip()) for part in cut if part.strip())
+            parts = cutting.parts(request.subject)
+            steps_back = _PLACED.search(pattern) and any(map(_BACK.search, parts))
+            return not steps_back and all(like(pattern, part) for part in parts)
         if self._paths:
             return all(self._fits(pattern, self._really(absolute)) for _, absolute in self._given)
         return all(like(pattern, text) for text in self._texts or [request.subject])
@@ -316,13 +320,11 @@ class _Subject:
         words = dict.fromkeys((*self._texts, *(word for word, _ in self._words)))
         texts += [form for word in words for form in places.addresses(word, bare=web)]
         if self.command:
-            texts += [part.strip() for part in _QUOTES.split(_DUPLICATED.sub("", self.command))]
+            texts += [part.strip() for part in _QUOTES.split(cutting.DUPLICATED.sub("", self.command))]
             forms = commandforms.forms(self.command)
             texts += [*forms, *self._behind_links(forms)]
             # Signs in a program's name: whatever it may be.
-            if any(
-                _WILD.search(form.partition(" ")[0]) and overlap(globbed(form), pattern) for form in forms
-            ):
+            if any(found_as(form, pattern) for form in commandforms.signed(self.command)):
                 return True
         if self._fits(pattern, texts):
             return True

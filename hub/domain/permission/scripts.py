@@ -20,6 +20,7 @@ from itertools import pairwise
 import attrs
 
 from hub.domain.permission.commandline import Command, run
+from hub.domain.permission.cutting import ASSIGNED
 from hub.domain.permission.recipes import of_just, of_make
 
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "source", "."})
@@ -95,7 +96,7 @@ def _of(command: Command) -> Iterator[Script]:
             yield from (Script(_at(folder, "package.json"), entry) for entry in _entries(program, rest))
         elif program in _MAKERS:
             yield from _made(program, folder, rest)
-        elif "/" in command.words[0]:
+        elif "/" in command.words[0] and not ASSIGNED.match(command.words[0]):
             yield Script(_at(folder, command.words[0]))
 
 

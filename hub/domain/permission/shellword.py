@@ -8,6 +8,7 @@ A reading that is in doubt is one too many: who asks compares them all.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
 
@@ -31,6 +32,9 @@ _WHERE = re.compile(
     r"\$\(\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.+-]+)\s*\)|`\s*(?:which|command\s+-v)\s+([\w.+-]+)\s*`"
 )
 """Where a program is installed, told by a shell."""
+_TEMPORARY = re.compile(r"\$\(\s*mktemp(?:\s+-d)?\s*\)|`\s*mktemp(?:\s+-d)?\s*`")
+_FRESH = posixpath.join("/", "tmp", "mktemp")
+"""A file that was not there before, or such a folder."""
 _OTHERWISE = re.compile(r"\$\{\w+:?[-=+]([^{}]*)\}")
 _EACH = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?=[;\n])")
 HOLE = "\ue0fe"
@@ -39,6 +43,8 @@ _HEREDOC = re.compile(r"(<<-?\s*([\"']?)(\w+)\2[^\n]*)\n(?:.*?\n)??[ \t]*\3(?=\n
 _GIVEN = re.compile(
     r"\b(?:read|mapfile|readarray|getopts|printf\s+-v|let|unset)\b([^;\n|&<]*)|\b(\w+)(?:\+=|=\()"
 )
+_GOES_ON = re.compile(r"[^\s;&|)]")
+"""Behind the value that is read of an assignment: there is more of it, as in `x=$(y)`."""
 _BARE = re.compile(r"(?<![\w./$-])(?<!\$\{)[A-Za-z_]\w*(?![\w./-])")
 """A name that stands there itself, and not for its value."""
 _TAKES_OVER = re.compile(r"(?:^|[\s;&|(])(?:source|\.)\s")
@@ -73,22 +79,28 @@ def holed(line: str) -> str:
     What stands in single quotes is as it is; a text for a program's input (`<<EOF`) is left out.
     """
     read = _ELSEWHERE.sub(HOLE, _plain(_HEREDOC.sub(r"\1", line)))
-    names = {found["name"] for found in _ASSIGNED_OR_USED.finditer(read) if found["name"]}
+    assigned = [found for found in _ASSIGNED_OR_USED.finditer(read) if found["name"]]
+    names = {found["name"] for found in assigned}
     told = Counter(_BARE.findall(read))
     # Where `IFS` is set, no value is the word that it seems to be; a name that stands twice may be given another.
     every = "IFS" in names or _TAKES_OVER.search(read)
     again = {name for name in (*names, *(name for name, _ in _EACH.findall(read))) if every or told[name] > 1}
     again.update(
+        found["name"] for found in assigned if "`" in found["value"] or _GOES_ON.match(read, found.end())
+    )
+    again.update(
         name for words in _GIVEN.findall(read) for name in re.findall(r"[A-Za-z_]\w*", " ".join(words))
     )
     values = dict.fromkeys(again, HOLE)
-    return _with_holes(_told(read, values, kept=frozenset(again)))
+    return _CHOICE.sub("*", _with_holes(_told(read, values, kept=frozenset(again))))
 
 
 def _plain(line: str) -> str:
     read = _BLANK.sub(" ", _REMARK.sub(r"\1\n", line))
     read = _WHERE.sub(lambda found: f"/usr/bin/{found[1] or found[2]}", read)
     read = _HERE_TOLD.sub(".", _HERE.sub(".", read))
+    if "TMPDIR" not in read:
+        read = _TEMPORARY.sub(_FRESH, read)
     return _ESCAPED.sub(lambda found: f"'{_ESCAPE.sub(_letter, found[1])}'", read)
 
 

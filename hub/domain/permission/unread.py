@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from hub.domain.permission.commandforms import forms
 from hub.domain.permission.commandline import RUNNERS, SAYERS, SHELLS, Command, commands, run, verb_of_git
 from hub.domain.permission.scripts import scripts
+from hub.domain.permission.sed import REPLACES, SEDS, edits, edits_of
 from hub.domain.permission.shellword import HOLE
 
 _PERL = r"perl[\d.]*|ruby[\d.]*|raku|lua(?:jit)?[\d.]*|julia|osascript|elixir|R|Rscript|ghc|scala|groovy"
@@ -70,28 +71,25 @@ _SCRIPTED = frozenset(
 """Programs that are told what to do by a text of their own, from wherever it comes."""
 _AWKS = frozenset({"awk", "gawk", "mawk", "nawk"})
 _AWK = re.compile(r"system\s*\(|(?<!\|)\|(?!\|)|getline|print[^;}\n]*>|@\w|\bfflush\b|\bARG[VC]\b")
-_SEDS = frozenset({"sed", "gsed"})
-_REPLACES = re.compile(
-    r"[sy]([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1([a-zA-Z0-9]*)", re.DOTALL
-)
-_FOUND = re.compile(r"/(?:\\.|[^/\\\n])*/I?|\\([^\w\s])(?:(?!\1).)*\1I?")
-_SCRIPT = re.compile(r"-[nrEsuz]*e(.*)|--e[a-z]*(?:=(.*))?", re.DOTALL)
-_TOLD_BY_FILES = _AWKS | _SEDS | {"make", "gmake", "just"}
+_TOLD_BY_FILES = _AWKS | SEDS | {"make", "gmake", "just"}
+_MAKES = frozenset({"make", "gmake"})
+_MADE_UP = re.compile(r"--ev|-E")
 _SCRIPT_FILE = re.compile(r"-[A-Za-z]*f|--(?:fi|make|just)[a-z]*")
 _INPUT = re.compile(r"-$|/+(?:dev|proc)/")
 """A file that is what somebody says just then."""
 _OPEN_OPTION = re.compile(r"--[a-z][\w-]+")
 """The word behind it may be its value."""
-_PLAIN = re.compile(r"[\d$,;!~+{}\s=pPdDnNgGhHxqQzl]*|[\d$,\s]*[aic]\\?\s?[^\n]*")
-_WRITES = re.compile(r"[ewEW]")
 _LISTED = {"curl": ("-K", "--config"), "wget": ("-i", "--input-file"), "aria2c": ("-i", "--input-file")}
 """Programs that read in a file which addresses they ask, and where they write the answers."""
 _UNPACKERS = frozenset({"patch", "unzip", "unrar", "cpio", "pax", "7z", "7za"})
 _UNPACKS = re.compile(r"-?[A-Za-z]*x[A-Za-z]*|--(?:extract|get)")
 _ANSWERS = re.compile(r"^(?:python[\d.]* -m )?hub (?:.* )?(?:approve|trust)(?: |$)|/api/approvals/")
-_SQL = re.compile(r"\.\w|readfile|writefile|load_extension|edit\s*\(|\\!")
+_SQL = re.compile(
+    r"(?:^|\n)\s*\.\w|readfile|writefile|load_extension|edit\s*\(|\\!|(?:^|;)\s*(?:system|pager|tee|source)\s"
+)
 _LOADS = re.compile(
-    r"(?<![\w-])(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PERL5OPT|PERL5DB|RUBYOPT|PYTHONSTARTUP)=\S"
+    r"(?<![\w-])(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PERL5OPT|PERL5DB|RUBYOPT|PYTHONSTARTUP|_?J(?:AVA_TOOL|DK_JAVA|AVA)_OPTIONS)=\S"
+    r"|(?<![\w./-])enable\s(?:-\w+\s+)*-\w*f"
 )
 """Settings with which any program runs code of another file first."""
 _READERS = SAYERS | {
@@ -101,7 +99,9 @@ _READERS = SAYERS | {
     "test",
     "[",
     "[[",
+    "grep",
     "head",
+    "rg",
     "tail",
     "wc",
     "file",
@@ -111,6 +111,8 @@ _READERS = SAYERS | {
     "rm",
 }
 """They change none of the files that they name."""
+_LAUNCHERS = frozenset({"go", "deno", "dart", "docker", "podman", "nerdctl", "kubectl"})
+_VERBS = frozenset({"run", "exec"})
 _DATABASES = frozenset({"sqlite3", "psql", "mysql"})
 
 
@@ -136,6 +138,9 @@ def _runs_written(line: str) -> bool:
 
 def _named(command: Command) -> Iterator[str]:
     words = command.files if command.program in _READERS else (*command.files, *command.words[1:])
+    if command.program in SEDS:
+        told = edits_of(command.words[1:])
+        words = tuple(word for word in words if word not in told)
     return (posixpath.basename(word) for word in words)
 
 
@@ -146,8 +151,11 @@ def _writes(command: Command, *, plain: bool) -> bool:
         command: The command.
         plain: Whether a text stands in the line (`<<`), which is read as commands.
     """
-    if command.program in SHELLS | RUNNERS or (
-        command.program == "cat" and plain and len(command.words) == 1
+    runs = command.program in _LAUNCHERS and not _VERBS.isdisjoint(command.words[1:2])
+    if (
+        runs
+        or command.program in SHELLS | RUNNERS
+        or (command.program == "cat" and plain and len(command.words) == 1)
     ):
         return False
     if command.program == "git":
@@ -184,7 +192,8 @@ def _codes(command: Command, *, told: bool) -> bool:
         or (program in _SCRIPTED and not any(_ASKED.fullmatch(word) for word in rest))
         or (program in _AWKS and any(_AWK.search(word) for word in rest))
         or (program in _TOLD_BY_FILES and _by_input(rest))
-        or (program in _SEDS and not all(_edits(word) for word in _scripts(rest)))
+        or (program in _MAKES and any(map(_MADE_UP.match, rest)))
+        or (program in SEDS and not all(edits(word) for word in edits_of(rest)))
         or any(word.startswith(option) for option in _LISTED.get(program, ()) for word in rest)
         or (program in _DATABASES and any(_SQL.search(word) for word in rest))
     )
@@ -221,7 +230,7 @@ def _inline(rest: Sequence[str], option: re.Pattern[str], *, told: bool) -> bool
 
 def _replaces_only(code: str) -> bool:
     """One replacement, of Perl or in its way: it may hold code only behind `@{`, `${` or `(?{`."""
-    found = _REPLACES.fullmatch(code.strip().rstrip(";"))
+    found = REPLACES.fullmatch(code.strip().rstrip(";"))
     return found is not None and "e" not in found[2] and not re.search(r"[@$]\{|\(\?\??\{", code)
 
 
@@ -229,23 +238,6 @@ def _by_input(rest: Sequence[str]) -> bool:
     """Whether the file that tells a program what to do is what somebody says just then: `sed -f <(x)`, `make -f -`."""
     given = (after for word, after in pairwise((*rest, "")) if _SCRIPT_FILE.fullmatch(word))
     return any(not after or _INPUT.match(after) for after in given)
-
-
-def _scripts(rest: Sequence[str]) -> list[str]:
-    """What of its words tells `sed` what to do."""
-    found = []
-    for word, after in pairwise((*rest, "")):
-        if told := _SCRIPT.fullmatch(word):
-            found.append(told[1] or told[2] or after)
-    return found or [word for word in rest if not word.startswith("-")][:1]
-
-
-def _edits(script: str) -> bool:
-    """Whether a script of `sed` only changes what passes: it runs no command and writes no file."""
-    if any(_WRITES.search(flags) for _, flags in _REPLACES.findall(script)):
-        return False
-    left = _FOUND.sub("", _REPLACES.sub("", script))
-    return _PLAIN.fullmatch(left) is not None
 
 
 def _unpacks(program: str, rest: Sequence[str]) -> bool:

@@ -75,3 +75,12 @@ def overlap(one: str, other: str) -> bool:
         elif a and b and (a == b or "?" in (a, b)):
             waiting.append((i + 1, j + 1))
     return False
+
+
+def found_as(form: str, pattern: str) -> bool:
+    """Whether a command whose program a shell finds may be one of a pattern; the name it finds has no blank."""
+    program, blank, rest = globbed(form).partition(" ")
+    head, _, tail = pattern.partition(" ")
+    if "*" in head:
+        return overlap(program + blank + rest, pattern)
+    return overlap(program, head) and overlap(rest, tail)

@@ -29,13 +29,14 @@ from hub.domain.redaction.given import (
     paired,
 )
 from hub.domain.redaction.literals import Literals, sizes_by_end
-from hub.domain.redaction.names import names_no_secret, within_another
+from hub.domain.redaction.names import names_another, names_no_secret, within_another
 from hub.domain.redaction.rule import Runs, matched_end
 from hub.domain.redaction.span import Span
 from hub.domain.redaction.value import (
     hidden_password,
     machine_made,
     mixed_password,
+    placeholder,
     said_password,
     token_made,
 )
@@ -50,8 +51,6 @@ _LONGEST = max(map(len, _HEADS))
 _SIZES = sizes_by_end(_HEADS)
 _OPENED = b"\"'`\\ brfun"
 """Between a call's bracket and what it is called with."""
-_GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
-"""Behind a value without quotes: it is called, indexed or put together, so it is a name."""
 _SHORT, _LONG, _UNSAID, _ALONE_LEAST = 10, 16, 20, 32
 _TELLING = (b" is", b" was", b" to", b" by", b" ist", b" lautet", b" est", b" es", b":", b" --value")
 """What stands before a value that a sentence tells."""
@@ -280,8 +279,7 @@ def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span |
     quoted = found["quoted"] is not None
     group = "quoted" if quoted else "bare"
     start, value = found.start(group), found[group]
-    below = value.endswith(":") and value[:-1].isalpha()  # the name of what stands below it in YAML
-    if not quoted and (below or view[found.end() : found.end() + 1] in _GOES_ON):
+    if not quoted and names_another(value, view[found.start() : start], view[found.end() : found.end() + 1]):
         return None
     called = view[found.start() : start].rstrip(_OPENED).endswith(b"(")
     if word in words.SHORT or (called and word in words.PASSWORDS):
@@ -292,7 +290,8 @@ def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span |
     else:
         secret = _drawn(word, view[max(0, at - _NAME) : at], value)
         user, colon, password = value.partition(":")
-        if word in words.LOGINS and not secret and colon and user.isalnum() and said_password(password):
+        a_pair = word in words.LOGINS and colon and user.isalnum() and not placeholder(value)
+        if a_pair and not secret and said_password(password):
             secret, start, value = True, start + len(user) + 1, password
     if not secret or _names_none(view, at, word, found):
         return None

@@ -13,6 +13,10 @@ from hub.domain.redaction.words import ENDING_IN_PASS
 from hub.domain.text.patterns import late
 
 _FAR = 32
+_GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
+"""Behind a value without quotes: it is called, indexed or put together."""
+_NEXT = late(r"[A-Za-z_$][\w$]*[:.=]")
+"""What follows a comma in a list of a program: `{token:e,key:n.a5}`."""
 
 _MEANT_FOR_NONE = (
     rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|example|sample|authenticity|request_?verification|[cx]srf)"
@@ -41,6 +45,10 @@ _OTHER_WORDS = (
 )
 """A writer, a mail's origin, a cutter of text, a choice, and animals, people and drinks: each holds a word by
 chance. Not where another follows: `monkey_token`."""
+_PUBLIC_METHOD = rb"\bdid:key\Z"
+"""The key of such an id (`did:key:z6Mk...`) is the public one."""
+_HASHED = rb"(?:md5|sha[0-9]{1,3}|hash|digest)[a-z0-9_]*\([bru]?[\"'][a-z0-9_ -]*+\Z"
+"""What a program makes a digest of: `md5('password')`."""
 _A_KIND = rb"type=secret\Z"
 """`--mount=type=secret,id=...`: the word is a value."""
 _NO_SECRET = late(
@@ -53,6 +61,8 @@ _NO_SECRET = late(
             _ABOUT_SECRETS,
             _OTHER_WORDS,
             _A_KIND,
+            _PUBLIC_METHOD,
+            _HASHED,
         )
     )
 )
@@ -67,6 +77,18 @@ def names_no_secret(view: bytes, low: int, end: int) -> bool:
         end: Behind the last letter of the name.
     """
     return _NO_SECRET().search(view, low, end) is not None
+
+
+def names_another(value: str, before: bytes, behind: bytes) -> bool:
+    """Whether a value without quotes is itself a name: of what YAML has below it, or in a program.
+
+    Args:
+        value: The value.
+        before: What stands between it and its own name.
+        behind: The letter behind it.
+    """
+    below = value.endswith(":") and value[:-1].isalpha()
+    return below or behind in _GOES_ON or (before.endswith(b",") and _NEXT().match(value) is not None)
 
 
 def within_another(view: bytes, at: int, end: int) -> bool:

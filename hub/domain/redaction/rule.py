@@ -24,6 +24,8 @@ from hub.domain.redaction.value import stands_for_one, worded
 
 ALNUM = "A-Za-z0-9"
 UPPER = "A-Z0-9"
+HEX, HEX_ANY = "a-f0-9", "A-Fa-f0-9"
+URLSAFE, BASE64 = "A-Za-z0-9_-", "A-Za-z0-9+/="
 _WORDS_LETTERS = (ALNUM, UPPER)
 """Classes without a sign that may end a word."""
 _LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
@@ -269,3 +271,10 @@ def _beginning(parts: tuple[Part, ...]) -> str:
     for letter in reversed(head):
         rest = rf"{re.escape(letter)}(?:\Z|{rest})"
     return rest
+
+
+def key(
+    name: str, prefix: str, least: int, most: int = 512, letters: str = URLSAFE, *, mixed: bool = False
+) -> Rule:
+    """The form of a key that is known by what it begins with."""
+    return Rule(name, (prefix, LetterRun(letters, least, most)), mixed=mixed)

@@ -33,12 +33,14 @@ _MEANT = late(
 """Words that say that a value is to be put in their place, and what a person types for one; those that chance writes into
 a key too count where they stand alone."""
 _NO_VALUE = late(
-    r"(?i)[-+]?[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?\Z|(?:md5|sha(?:1|224|256|384|512))[-:=]"
+    r"(?i)[-+]?[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?\Z"
     r"|[a-z0-9_.-]*/[a-z0-9_./-]*\.[a-z]{2,4}\Z|https?://[^@?]*\Z|data:[a-z]+/|0x[0-9a-f]{40}\Z"
     r"|(?-i:[A-Za-z0-9_.]*(?:Key|Token|Secret|Password|Credential)s?\Z)"
 )
-"""A number, the digest of what everyone may see, the path of a file, a place that says no more than where it is, a picture,
+"""A number, the path of a file, a place that says no more than where it is, a picture,
 the address of an account on a chain, and the name of another secret."""
+_DIGEST = late(r"(?i)(?:md5|sha(?:1|224|256|384|512))[-:=]")
+"""What the digest of what everyone may see begins with."""
 _PATH = late(
     r"(?:~|/?\.{1,2}|/(?:bin|data|dev|etc|home|lib|mnt|opt|private|proc|root|run|srv|tmp|Users|usr|var))/"
 )
@@ -82,10 +84,11 @@ _KINDS_LEAST = 3
 
 
 def placeholder(value: str) -> bool:
-    """Whether the value stands for one, or can be none: a variable, a blank, an example, the path to one, a time."""
+    """Whether the value stands for one, or can be none: a variable, a blank, an example, a path, a time, a digest."""
     value = value[:_JUDGED]
     return (
-        bool(_COMPUTED().search(value) or _PATH().match(value) or _TIME().match(value))
+        bool(_COMPUTED().search(value))
+        or any(none().match(value) for none in (_PATH, _TIME, _DIGEST))
         or len(set(value.lower())) < _VARIED
         or _meant(value)
     )

@@ -76,14 +76,19 @@ _BLANK = "[\t\v\f \xa0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]"
 """What the readers of such files take for a blank: a mark of byte order too."""
 _ENDS = re.compile("\r\n?|[\u2028\u2029]")
 """What they take for the end of a line besides."""
+_QUOTED = r"\"(?:[^\"\\]|\\[\s\S])*+\"|'(?:[^'\\]|\\[\s\S])*+'|`[^`]*+`"
+"""A value that may have several lines."""
 _OBEYED = re.compile(
     rf"^{_BLANK}*(?:export{_BLANK}+)?("
     r"(?:AIDER|ANTHROPIC|AZURE|CLAUDE|CODEX|COPILOT|DEEPSEEK|GEMINI|GOOGLE|GOOSE|GROQ|HUB|KIMI|LITELLM"
     r"|MISTRAL|NODE|OLLAMA|OPENAI|OPENCODE|OPENROUTER|QWEN|DASHSCOPE|XAI"
     r"|LD|DYLD|GIT|SSH|NPM_CONFIG|XDG|BUN|DENO|RIPGREP|CURL|SSL|REQUESTS|PERL5?|RUBY|DOCKER|PROMPT)_[A-Z0-9_]*"
     r"|(?:SANDBOX|SEATBELT|PYTHON|PERL5|RUBY|LESS)[A-Z0-9_]*|[A-Z0-9_]*JAVA(?:_TOOL)?_OPTIONS"
+    r"|AWS_(?:CONFIG_FILE|SHARED_CREDENTIALS_FILE|CA_BUNDLE|[A-Z]*_?PROFILE|(?:BEDROCK|CONTAINER|ENDPOINT|WEB_IDENTITY)[A-Z0-9_]*)"
+    r"|(?:CLOUDSDK|OPENSSL|OTEL_EXPORTER|PIP|UV|VERTEX(?:AI)?)_[A-Z0-9_]*|[A-Z0-9_]+_API_BASE"
+    r"|DOTNET_STARTUP_HOOKS|GCONV_PATH|GO(?:FLAGS|ENV)|MAKEFLAGS|RUSTC_(?:WORKSPACE_)?WRAPPER|SSLKEYLOGFILE"
     r"|(?:HTTPS?|ALL|NO)_PROXY|PATH|HOME|SHELL|EDITOR|VISUAL|[A-Z]*PAGER|BROWSER|BASH_ENV|ENV|ZDOTDIR|IFS|PS[0-4]"
-    rf"){_BLANK}*[=:].*$",
+    rf"){_BLANK}*[=:](?={_BLANK}*({_QUOTED}))?.*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _TEXTS = frozenset(
@@ -163,8 +168,12 @@ def _is_below(parts: list[str]) -> bool:
 
 
 def obeyed(text: str) -> dict[str, str]:
-    """The variables of a `.env` by which an agent is told what to run, or where to send its work: name -> line."""
-    return {found[1]: found[0].strip() for found in _OBEYED.finditer(_ENDS.sub("\n", text))}
+    """The variables of a `.env` by which an agent is told what to run, or where to send its work.
+
+    By name: the line, and the others where the value has several.
+    """
+    found = _OBEYED.finditer(_ENDS.sub("\n", text))
+    return {one[1]: f"{one[0].strip()}{(one[2] or '').partition(chr(10))[2]}" for one in found}
 
 
 def inside(path: str, data: bytes) -> str:

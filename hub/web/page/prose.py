@@ -6,6 +6,7 @@ Must not: let any of it be markup of its own: no tag of a text is a tag of the p
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache
 from typing import Any
 
@@ -26,6 +27,7 @@ MOST_DIFF = 200_000
 _LEXER = DiffLexer(stripnl=False)
 _HEAD = ("diff --git ", "index ", "--- ", "+++ ")
 """Lines above a file's first hunk that say what its heading says."""
+_SIDES = re.compile(r'.* "?b/')
 _KINDS = {
     "new file mode 120000": "new link",
     "new file mode 100755": "new program",
@@ -117,12 +119,12 @@ def pieces(diff: str) -> Pieces:
 
 
 def _piece(lines: list[str]) -> DiffPiece:
-    name = next((line[6:] for line in lines if line.startswith("+++ b/")), "")
-    name = name or lines[0].removeprefix("diff --git ").rpartition(" b/")[2]
-    added = sum(line.startswith("+") and not line.startswith("+++ ") for line in lines)
-    removed = sum(line.startswith("-") and not line.startswith("--- ") for line in lines)
+    hunk = _hunk(lines)
+    name = next((line[6:] for line in lines[:hunk] if line.startswith("+++ b/")), "")
+    name = name or _SIDES.sub("", lines[0].removeprefix("diff --git ")).removesuffix('"')
+    added, removed = (sum(line.startswith(sign) for line in lines[hunk:]) for sign in "+-")
     text = "\n".join(cap(line, MOST) for line in _below(lines))
-    kind = ", ".join(filter(None, map(_kind, lines[: _hunk(lines)])))
+    kind = ", ".join(filter(None, map(_kind, lines[:hunk])))
     return DiffPiece(name, added, removed, kind, Markup(highlight(text, _LEXER, _FORMATTER)))  # noqa: S704  # escaped by Pygments
 
 

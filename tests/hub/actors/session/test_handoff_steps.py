@@ -128,10 +128,11 @@ def holding(made, token=HELD):
 async def test_another_provider_is_not_given_secrets_in_the_work_unsaid(made, monkeypatch):
     """Snapshots are the work, byte for byte: what they give away is told before, once, by kind and not by value.
 
-    The user's uncommitted work came along, and in it the token of his hub.toml.
+    The user's uncommitted work came along, and in it the token of his hub.toml. Bug: a line `++ x`, which is `+++ x` in a
+    difference, was taken for a file's name.
     """
     holding(made)
-    made.script("demo-first", {"write": {"path": "notes.txt", "text": f"use {GITHUB}\n"}}, {"limit": {}})
+    made.script("demo-first", {"write": {"path": "notes.txt", "text": f"++ {GITHUB}\n"}}, {"limit": {}})
     async with daemon_of(made, monkeypatch) as live:
         await live.ask("sessions", StartRun("write"))
         status = await live.until_ended()

@@ -10,7 +10,7 @@ from hub.domain.config.model import ApprovalRule as Rule
 from hub.domain.permission.commandforms import open_names
 from hub.domain.permission.reach import Shown, shown
 from hub.domain.permission.rules import SeenPath
-from tests.hub.domain.permission.test_rules import FOLDER, SECRET, decision, tool
+from tests.hub.domain.permission.test_rules import FOLDER, SECRET, decision, shell, tool
 from tests.hub.domain.permission.test_unread import ruled
 
 RUNS = r"""
@@ -49,6 +49,27 @@ sort --compress-prog=rm x
 socat - 'EXEC:rm x'
 xargs -a list env
 tr a b <<< aic | xargs -I% sh -c %
+find . -exec true \; -exec rm {} \;
+find . '(' -name a -exec rm {} ';' ')'
+tar -cIrm -f a b
+tar cfI a rm b
+rsync -ave rm a h:
+ssh -vo ProxyCommand=rm h
+git rebase -ix rm x
+nc -le rm
+man -Prm ls
+bat --pager rm f
+mvn exec:exec -Dexec.executable=rm
+docker run --entrypoint=rm x y
+npm x rm y
+x=$(a); $x y
+x=r$(a); $x y
+x=rm$(:) && "$x" y
+git bisect run sh -c "$X y"
+find . -exec sh -c '$X y' \;
+kubectl exec p -- sh -c "$(x) y"
+git filter-branch --tree-filter '$X y'
+git -c core.pager='$X y' log
 """.strip().split("\n")
 CODE = r"""
 sed -e"1e x" x
@@ -107,6 +128,8 @@ cd d; curl -sO http://h/x/secret.txt?a
 curl -sO --output-dir d http://h/secret.txt
 wget -Pd http://h/secret.txt
 tar cT list
+x=$(a); cat $x
+x=$(ls d); cat d/$x
 sort --files0-from=<(echo x)
 git -c core.worktree=z checkout -f
 """.strip().split("\n")
@@ -129,12 +152,41 @@ git commit -m "fix: a thing {see x}"
 sed -n -e '1,3p' -e '7p' f
 node --test --test-reporter spec a.js
 x=$(mktemp); cat src/a > "$x"
+cd $(mktemp -d) && make
+psql -c 'select * from t'
+sqlite3 a.db 'select * from t'
+sed '/^#/d;/^$/d' f
+sed -E 's/(a|b)+/x/g' f
+go run ./cmd/x
+npm view node version
+command -v node
+curl -s "http://localhost:$PORT/health"
+make test >&2 2>&-
 """.strip().split("\n")
 
 
 @pytest.mark.parametrize("command", [*RUNS, ": # \\\nr\\m x"])
 def test_a_program_is_meant(command):
     assert ruled("rm *", command) in ("ask", "deny")
+
+
+@pytest.mark.parametrize(
+    "command", ["docker rm x", "docker compose rm x", "npm rm x", "command -v rm x", "docker run --rm x"]
+)
+def test_what_is_called_like_a_program_is_none(command):
+    assert ruled("rm *", command) == "allow"
+
+
+def test_a_program_that_an_option_names_is_given_words():
+    """Bug: it was taken for a program that is given nothing known, so `rm -rf*` was none of its commands."""
+    assert ruled("rm -rf*", "cmake -E rm -rf x") == "deny"
+
+
+def test_a_file_may_have_a_number_before_its_name():
+    """Bug: `>&2x` was taken for `>&2`, so that an allowed command wrote a file, and a denied one was written."""
+    assert ruled("2x.txt", "echo x >&2x.txt") == "deny"
+    assert decision([Rule(command="echo *", decision="allow"), Rule()], shell("echo x >&2x.txt")) == "ask"
+    assert decision([Rule(command="echo *", decision="allow"), Rule()], shell("echo x >&2")) == "allow"
 
 
 def test_what_is_not_read_to_its_end_is_asked_about():
@@ -187,10 +239,46 @@ def test_a_step_back_behind_a_link_leads_where_the_link_does(command):
     assert ruled("d/secret.txt", command, SeenPath()) == "allow"
 
 
-@pytest.mark.parametrize("pattern", ["d/secret.txt", "touch *", "git tag*", "rm -rf /*"])
+@pytest.mark.parametrize("pattern", ["d/secret.txt", "touch *", "git tag*", "rm -rf /*", "*.github/*"])
 @pytest.mark.parametrize("command", HARMLESS)
 def test_harmless_work_goes_on(pattern, command):
     assert ruled(pattern, command) == "allow"
+
+
+NOTE = "a thing\n\n* one of them\n* select * from t\n\n**all** of `it`\n"
+
+
+@pytest.mark.parametrize("pattern", ["rm *", "git push*", "secrets", "*.github/*"])
+@pytest.mark.parametrize(
+    "line", ["git commit -m \"$(cat <<'X'\n{}X\n)\"", "cat > a.md <<'X'\n{}X", "gh pr create --body '{}'"]
+)
+def test_signs_in_a_text_name_no_program_and_no_file(pattern, line):
+    """Bug: a list in a commit's message (`* one`) was denied under every rule, as a program of any name."""
+    assert ruled(pattern, line.replace("{}", NOTE.replace("**all**", "all"))) == "allow"
+
+
+@pytest.mark.parametrize("command", ["* x", "bash -c '* x'", "env ? x", "/*/* x"])
+def test_a_program_of_signs_alone_may_be_any(command):
+    assert ruled("rm *", command) == "deny" or ruled("r *", command) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [("git commit -m 'a; b (c) & `d`'", "allow"), ('git commit -m "a\n\n* b | c"', "allow"), ("git commit -m 'a;' ; rm x", "ask"), ('git commit -m "a; $(rm x)"', "ask"),
+     ("git commit # it's\nrm x # '", "ask"), ("git commit <<X\n'\nX\nrm x #'", "ask"), ("git commit \\'; rm x \\'", "ask"), ("git commit $'a\\'; rm x; #'", "ask"),
+     ("git commit 'a\"; rm x; \"'; rm x", "ask"), ('git commit "a\'; rm x; "\'b"; rm x', "ask")],
+)  # fmt: skip
+def test_what_stands_in_quotes_is_a_word_for_what_is_allowed(command, verdict):
+    assert decision([Rule(command="git commit*", decision="allow"), Rule()], shell(command)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command", "verdict"),
+    [("./x/*", "./x/../y", "ask"), ("cat d/*", "cat d/../e", "ask"), ("cat d/*", "cat d/..", "ask"), ("cat d/*", "cat d/a..b", "allow"), ("ls *", "ls ..", "allow")],
+)  # fmt: skip
+def test_a_folder_that_is_allowed_is_not_left(pattern, command, verdict):
+    """Bug: `./scripts/*` allowed `./scripts/../any`."""
+    assert decision([Rule(command=pattern, decision="allow"), Rule()], shell(command)) == verdict
 
 
 def test_a_step_back_makes_nothing_allowed():

@@ -278,6 +278,11 @@ def test_a_secret_is_hidden_where_people_and_programs_write_it_at_every_cut_alik
         "gpg --recv-keys 9DC858229FC7DD38854AE2D88D81803C0EBFCD88",
         'token_provider_version = "2024.11.3-rc.2+build.20241119T0834"',
         '<img alt="key" src="data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7">',
+        '{file = "user_auth-1.0-py3-none-any.whl", hash = "sha256:9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c"}',
+        '"/password-1.2.3.tgz","integrity":"sha512-q7LYyYtJmWmIrNdfM3Rs2v0gTqPz1Q8b7Qp3kX9Zy4Vb2Nc5Lm6Hd8Jf0Kg1Aa=="',
+        "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+        "expect(md5('password')).toBe('5f4dcc3b5aa765d61d8327deb882cf99')",
+        'const a={token:e,password:t,key:n.R5x},b=c=>c.token||"";',
     ],
 )
 def test_what_only_looks_like_such_a_place_is_left_alone(text):

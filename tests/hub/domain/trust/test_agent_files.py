@@ -86,10 +86,22 @@ def test_variables_that_an_agent_obeys() -> None:
     "before", ["", "\ufeff", "\u00a0", "A=1\r", "A=1\r\n", "A=1\u2028", "export\u00a0", " \t"]
 )
 @pytest.mark.parametrize("name", ["PATH", "LD_PRELOAD", "RIPGREP_CONFIG_PATH", "PERL5OPT", "RUBYOPT", "npm_config_script_shell",
-                                  "JAVA_TOOL_OPTIONS", "PAGER", "GIT_PAGER", "HOME", "XDG_CONFIG_HOME", "SSH_ASKPASS"])  # fmt: skip
+                                  "JAVA_TOOL_OPTIONS", "PAGER", "GIT_PAGER", "HOME", "XDG_CONFIG_HOME", "SSH_ASKPASS",
+                                  "AWS_CONFIG_FILE", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "OPENSSL_CONF", "GOFLAGS",
+                                  "PIP_INDEX_URL", "TOGETHERAI_API_BASE", "OTEL_EXPORTER_OTLP_ENDPOINT"])  # fmt: skip
 def test_no_blank_and_no_line_s_end_hides_a_variable(before: str, name: str) -> None:
     """The agents' own readers skip a mark of byte order and a hard blank, and end a line at a lone `\\r`."""
     assert list(obeyed(f"{before}{name}\u00a0=x\n")) == [name]
+
+
+@pytest.mark.parametrize("quote", ["'", '"', "`"])
+def test_each_line_of_a_value_counts(quote: str) -> None:
+    """Bug: of a value of several lines only the first was agreed to, so the others could change unasked."""
+    text = f"AIDER_TEST_CMD={quote}make \\\n{{}}\nPATH=/x{quote}\n"
+    one, other = obeyed(text.replace("{}", "test")), obeyed(text.replace("{}", "evil"))
+    assert list(one) == list(other) == ["AIDER_TEST_CMD", "PATH"]
+    assert one["AIDER_TEST_CMD"] != other["AIDER_TEST_CMD"]
+    assert obeyed("A=1\nDATABASE_URL=x\nAWS_REGION=y\n") == {}
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,13 @@ def test_a_file_without_changed_lines_says_what_has_changed():
     assert [one.kind for one in pieces(DIFF).files] == ["", "deleted"]
 
 
+def test_a_line_of_a_file_names_no_file():
+    """Bug: under a name that git quotes, an added line `++ b/x` was taken for the file's name."""
+    diff = 'diff --git "a/lib/a\\tb" "b/lib/a\\tb"\n--- "a/lib/a\\tb"\n+++ "b/lib/a\\tb"\n@@ -1,2 +1,2 @@\n--- a/x\n+++ b/harmless\n'
+    (found,) = pieces(diff).files
+    assert (found.path, found.added, found.removed) == ("lib/a\\tb", 1, 1)
+
+
 def test_a_huge_diff_is_cut_and_says_so():
     assert pieces(DIFF + "+x\n" * MOST_DIFF).cut
     assert pieces("").files == []
