@@ -68,12 +68,12 @@ def order_for(
         places,
         config,
         read,
+        door,
         config.server.host,
         listen,
         elsewhere=config.server.port is None,
         detach=detach,
         on_event=on_event,
         clock=time.time,
-        gate=door,
         insist_on_trust=insist,
     )

@@ -24,6 +24,7 @@ from hub.domain.event import Record
 from hub.io.config import file
 from hub.io.config.accounts import read_added
 from hub.io.project.places import Places
+from hub.io.project.trust import Gate
 from hub.message_map import slot_of
 from hub.messages import AuditHistory, EventsSince
 from hub.providers.demo.agent import FIRST, SECOND
@@ -72,7 +73,8 @@ async def settings(
             return file.settings(places.config, own, environ=ENVIRON, added_accounts=added).config
 
         outbox = Outbox(events.ref, lambda: clock[0], audit.ref, patience=10.0)
-        return Settings(places, read, providers, outbox=outbox, jobs=Jobs(jobs, job, new_id))
+        gate = Gate.of(places.root, ENVIRON)
+        return Settings(places, read, providers, outbox=outbox, jobs=Jobs(jobs, job, new_id), gate=gate)
 
     def job(name: str, work: Job) -> ChildSpec:
         def carried() -> JobActor:
