@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time as time_module
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -22,6 +23,17 @@ def test_utc_needs_no_time_zone_data(name):
 )
 def test_reads_offsets(name, hours):
     assert wallclock.zone(name).utcoffset(None) == timedelta(hours=hours)
+
+
+def test_an_instant_on_this_machines_clock(monkeypatch):
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time_module.tzset()
+    try:
+        for stamp in (1_795_435_200.5, "2026-11-23T12:00:00.500Z"):
+            assert wallclock.local(stamp).isoformat() == "2026-11-23T13:00:00.500000+01:00"
+    finally:
+        monkeypatch.undo()
+        time_module.tzset()
 
 
 def test_reads_iana_keys():
