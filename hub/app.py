@@ -124,10 +124,10 @@ class App:
     load_config: Callable[[], Config]
     doors: Doors
     """Where the API listens: they outlast a front end that falls."""
+    gate: Gate
     providers: Mapping[str, Provider] = attrs.field(
         default=attrs.Factory(lambda self: load_all(lambda: self.config), takes_self=True)
     )
-    gate: Gate | None = None
     insist_on_trust: Callable[[str], None] = lambda _: None  # as in the daemon's order
     picture: Callable[[], NodeInfo] | None = None
     """The tree's snapshot function, once the tree runs."""
@@ -231,7 +231,7 @@ class App:
             settings=self.slots.settings.ref,
             arm=self.secrets.arm,
             new_id=new_id,
-            insist_orders=self.gate.insist_orders if self.gate is not None else lambda _: None,
+            insist_orders=self.gate.insist_orders,
         )
 
     def _approvals(self) -> Approvals:

@@ -99,6 +99,8 @@ class Order:
     places: Places
     config: Config
     load_config: Callable[[], Config]
+    gate: Gate
+    """The project's door."""
     host: str = "127.0.0.1"
     port: int = 4748
     elsewhere: bool = False
@@ -109,8 +111,6 @@ class Order:
     """Whether a stop by signal leaves the agent to the next daemon."""
     on_event: Callable[[SupEvent], None] | None = None
     clock: Callable[[], float] = lambda: 0.0
-    gate: Gate | None = None
-    """The project's door; None = nobody watches it."""
     insist_on_trust: Callable[[str], None] = lambda _: None
     """Refuses what the user has not agreed to; given the digest of the set that he agrees to for this time, "" = none."""
 
@@ -143,7 +143,7 @@ async def run_daemon(
             order.config,
             order.load_config,
             doors,
-            gate=order.gate,
+            order.gate,
             insist_on_trust=order.insist_on_trust,
         )
         log.enter_context(scrubbed_log(app.secrets.value))

@@ -20,6 +20,7 @@ from hub.domain.permission.rules import judge
 from hub.errors import RULES
 from hub.errors import document as error_document
 from hub.io.project.places import Places
+from hub.io.project.trust import Gate
 from hub.mcp.tools import TOOLS
 from hub.message_map import Slots
 from hub.message_map import document as message_document
@@ -145,7 +146,7 @@ def test_the_tree_in_the_architecture_is_the_one_that_runs(tmp_path):
     drawn = (ROOT / "design/architecture.md").read_text().partition("## The tree")[2].split("```")[1]
     told = re.findall(r"^ {2,}([a-z]+) ", drawn, re.MULTILINE)
     told += re.findall(r"^ {2,}(watch|work)$", drawn, re.MULTILINE)
-    app = App(Places(tmp_path), Config(), Config, Doors(port=0))
+    app = App(Places(tmp_path), Config(), Config, Doors(port=0), Gate.of(tmp_path, {}))
     assert sorted(told) == sorted(
         {*(field.name for field in attrs.fields(Slots)), "watch", "work", "adapters", "running", "jobs"}
     )

@@ -12,6 +12,7 @@ import attrs
 
 from hub.api.base import ReportedFailure
 from hub.api.meta import Meta, Timestamp
+from hub.domain.standing import group
 
 
 @attrs.frozen(kw_only=True)
@@ -48,6 +49,13 @@ class Session:
     position: Annotated[
         int, Meta(description="Its place among those that wait for their turn; 0: it does not.")
     ]
+
+    @property
+    def group(self) -> int:
+        """Its place among the groups of a list (`hub.domain.standing.GROUPS`)."""
+        return group(
+            needs=self.needs, state=self.session_state, position=self.position, wait_until=self.wait_until
+        )
 
 
 @attrs.frozen(kw_only=True)

@@ -24,7 +24,7 @@ from hub.domain.config.reader import Config
 from hub.domain.missing import no_such
 from hub.domain.pipeline.graph import check_runnable, named
 from hub.errors import Code, HubError
-from hub.io.config.file import load
+from hub.io.config.file import settings
 from hub.io.config.profiles import read_stored as stored_profiles
 from hub.io.files.sealed import NotSealed
 from hub.io.project.places import Places, find_project
@@ -44,7 +44,7 @@ def config_of(project: Path, flags: Mapping[str, object] | None = None, gate: Ga
     """
     places = Places(find_project(project))
     door = gate or Gate.of(places.root, os.environ)
-    config = load(places.config, environ=os.environ, flags=flags or {}, gate=door)
+    config = settings(places.config, environ=os.environ, flags=flags or {}, gate=door).config
     note_left_out(door)
     return config
 

@@ -23,7 +23,7 @@ from hub.api.health import Health
 from hub.cli.ending import several
 from hub.domain.text.safe import clean
 from hub.errors import HubError
-from hub.io.config.file import load, project_tables
+from hub.io.config.file import project_tables, settings
 from hub.io.git.env import guarded
 from hub.io.project.places import Places, exclude_hub, state_dir
 from hub.io.project.trust import Gate
@@ -131,7 +131,7 @@ def _config(places: Places) -> Finding:
     if not places.config.exists():
         return Finding("hub.toml", ok=True, detail="none; the defaults hold (write one: hub init)")
     try:
-        load(places.config, environ=os.environ, flags={})
+        settings(places.config, environ=os.environ, flags={})
     except HubError as error:
         return Finding(
             "hub.toml", ok=False, detail=error.detail, hint="\n".join([*several(error), error.hint])

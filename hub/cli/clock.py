@@ -7,9 +7,9 @@ Must not: be used for what programs read; the API and every `--json` keep UTC.
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import datetime
 
-from hub.domain.wallclock import respoken
+from hub.domain.wallclock import local, respoken
 
 _MINUTE, _HOUR = 60, 3600
 
@@ -41,13 +41,6 @@ class Clock:
     def said(self, text: str) -> str:
         """A text of hub's own, with its instants in the place's time."""
         return respoken(text, lambda at: self.at(at.timestamp()))
-
-
-def local(instant: float | str) -> datetime:
-    """Epoch seconds, or the API's ISO form, in the place's time."""
-    if isinstance(instant, str):
-        return datetime.fromisoformat(instant).astimezone()
-    return datetime.fromtimestamp(instant, UTC).astimezone()
 
 
 def zone(then: datetime | None = None) -> str:

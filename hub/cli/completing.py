@@ -37,13 +37,13 @@ def places_of(ctx: click.Context) -> Places | None:
 
 def config_of(places: Places | None) -> Config | None:
     """As far as it is trusted; None where there is none, or none that can be read."""
-    from hub.io.config.file import load
+    from hub.io.config.file import settings
     from hub.io.project.trust import Gate
 
     if places is None:
         return None
     try:
-        return load(places.config, environ=os.environ, flags={}, gate=Gate.of(places.root, os.environ))
+        return settings(places.config, environ=os.environ, gate=Gate.of(places.root, os.environ)).config
     except HubError:
         return None
 

@@ -18,7 +18,7 @@ from hub.domain.config.reader import Config
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.domain.text.plain import plain_value
 from hub.io.config.accounts import read_added
-from hub.io.config.file import load
+from hub.io.config.file import settings
 from hub.io.project.places import Places, load_or_create_key
 from hub.io.project.trust import Gate
 from hub.providers.registry import load_all
@@ -41,5 +41,6 @@ def _project(folder: Path) -> tuple[Path, Config]:
     """The project's root and settings; the folder itself where it is in none: agents run elsewhere, too."""
     places = Places(root_of(folder) or folder)
     gate = Gate.of(places.root, os.environ)
-    config = load(places.config, environ=os.environ, added_accounts=read_added(places.accounts), gate=gate)
+    added = read_added(places.accounts)
+    config = settings(places.config, environ=os.environ, added_accounts=added, gate=gate).config
     return places.root, config

@@ -29,7 +29,7 @@ from hub.domain.config.reader import Config
 from hub.domain.permission.rules import asks
 from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
-from hub.io.config.file import load
+from hub.io.config.file import settings
 from hub.io.processes.commands import base_env
 from hub.io.processes.probe import ProgramProbe, which
 from hub.io.project.places import Places, find_project
@@ -137,7 +137,7 @@ def _all(folder: Path) -> Iterator[Finding]:
 def _read_config(places: Places) -> Config:
     """The configuration, or the built-in one where it does not validate (which is a finding of its own)."""
     try:
-        return load(places.config, environ=os.environ, flags={})
+        return settings(places.config, environ=os.environ, flags={}).config
     except HubError:
         return Config()
 

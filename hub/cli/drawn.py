@@ -20,11 +20,12 @@ from rich.padding import Padding
 from rich.text import Text
 from rich.theme import Theme
 
-from hub.cli.clock import local, span
+from hub.cli.clock import span
 from hub.cli.conversation import Conversation
 from hub.cli.items import Heading, Item, PlanItem, Said, ToldItem, ToolItem
 from hub.cli.plain import tool as tool_words
 from hub.domain.text.safe import clip
+from hub.domain.wallclock import local
 
 _THEME = Theme(
     {

@@ -32,7 +32,7 @@ from hub.domain.routing import WORDS, Availability, Exclusion
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io.config.accounts import read_added
-from hub.io.config.file import load
+from hub.io.config.file import settings
 from hub.io.project.hub_dir import claim, insist_usable
 from hub.io.project.lock import project_lock
 from hub.io.project.places import Places, find_project, make_private_dir
@@ -61,12 +61,8 @@ class OfflineProject:
 
     def config(self) -> Config:
         """The configuration as a daemon would have it; no more of the project's own than its user agreed to."""
-        return load(
-            self.places.config,
-            environ=os.environ,
-            added_accounts=read_added(self.places.accounts),
-            gate=self.gate,
-        )
+        added = read_added(self.places.accounts)
+        return settings(self.places.config, environ=os.environ, added_accounts=added, gate=self.gate).config
 
     def provider(self, name: str) -> Provider:
         """The provider of this name.

@@ -14,11 +14,12 @@ import attrs
 import click
 
 from hub.api.status import Status
-from hub.cli.clock import local, span
+from hub.cli.clock import span
 from hub.cli.context import document
 from hub.cli.items import FIDELITY
 from hub.client.place import root_of
 from hub.domain.session import SessionState
+from hub.domain.wallclock import local
 from hub.errors import RULES, Code
 
 

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 
 import click
 
-from hub.cli.clock import local
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.quota.spoken import WINDOWS, spoken
 from hub.domain.text.result import bare, from_worktree
 from hub.domain.text.safe import clip
-from hub.domain.wallclock import respoken
+from hub.domain.wallclock import local, respoken
 
 Record = JsonObject
 """One of the event log, as JSON, or its `meta`."""

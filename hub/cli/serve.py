@@ -15,7 +15,7 @@ from hub.client.quick import DEFAULT_PORT
 from hub.daemon import Order
 from hub.domain.config.reader import Config
 from hub.io.config.accounts import read_added
-from hub.io.config.file import load, project_tables
+from hub.io.config.file import project_tables, settings
 from hub.io.project.hub_dir import insist_private
 from hub.io.project.places import Places, find_project
 from hub.io.project.trust import Gate
@@ -56,7 +56,9 @@ def order_for(
 
     def read() -> Config:
         added_accounts = read_added(places.accounts)
-        return load(places.config, environ=os.environ, flags=flags, added_accounts=added_accounts, gate=door)
+        return settings(
+            places.config, environ=os.environ, flags=flags, added_accounts=added_accounts, gate=door
+        ).config
 
     if gate is None:
         insist()
@@ -66,12 +68,12 @@ def order_for(
         places,
         config,
         read,
+        door,
         config.server.host,
         listen,
         elsewhere=config.server.port is None,
         detach=detach,
         on_event=on_event,
         clock=time.time,
-        gate=door,
         insist_on_trust=insist,
     )

@@ -26,7 +26,7 @@ from hub.cli.ending import rest
 from hub.cli.table import table
 from hub.cli.width import columns
 from hub.client.quick import Api, find
-from hub.domain.standing import ENDED, GROUPS, WAITS, group, words
+from hub.domain.standing import ENDED, GROUPS, WAITS, words
 from hub.domain.text.figures import agent_name, span
 from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
@@ -175,11 +175,11 @@ def listed(
     now = now or datetime.now(UTC)
     width = columns(sys.stdout) if width is None else width
     newest_first = rows[::-1]
-    ordered = sorted(newest_first, key=_group)
+    ordered = sorted(newest_first, key=lambda row: row.group)
     ended = [row for row in ordered if row.session_state in ENDED]
     shown = ordered if everything else [*ordered[: len(ordered) - len(ended)], *ended[:_SHOWN]]
     clock, names = Clock(now.timestamp()), [row.session_id for row in rows]
-    tints, groups = [_colour(row) for row in shown], [GROUPS[_group(row)] for row in shown]
+    tints, groups = [_colour(row) for row in shown], [GROUPS[row.group] for row in shown]
 
     def drawn(letters: int) -> list[tuple[str, ...]]:
         return [_cells(row, names, now, clock, letters) for row in shown]
@@ -202,10 +202,6 @@ def listed(
             text = table(_HEADINGS, cells, tints, width, groups=groups)
     hidden = len(ordered) - len(shown)
     return f"{text}\n{hidden} more: hub ls --all" if hidden else text
-
-
-def _group(row: SessionRow) -> int:
-    return group(needs=row.needs, state=row.session_state, position=row.position, wait_until=row.wait_until)
 
 
 def _colour(row: SessionRow) -> str | None:
@@ -234,7 +230,7 @@ def short(session_id: str, names: list[str]) -> str:
 
 
 def _state(row: SessionRow, clock: Clock) -> str:
-    if _group(row) == WAITS:
+    if row.group == WAITS:
         return f"until {clock.at(row.wait_until or '')}"
     return words(needs=row.needs, state=row.session_state, position=row.position, verified=row.verified)
 

@@ -15,7 +15,7 @@ from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.domain.text.plain import plain_value
 from hub.errors import HubError
 from hub.io.config.accounts import read_added
-from hub.io.config.file import load
+from hub.io.config.file import settings
 from hub.io.project.places import Places, load_or_create_key, state_dir
 from hub.providers.registry import load_all
 from hub.usage.counting import Count
@@ -44,7 +44,9 @@ def _moved(folder: Path) -> tuple[list[Moved], list[str]]:
     """Where accounts keep their sessions, and why some of them are not known."""
     places = Places(root_of(folder) or folder)
     try:
-        config = load(places.config, environ=os.environ, added_accounts=read_added(places.accounts))
+        config = settings(
+            places.config, environ=os.environ, added_accounts=read_added(places.accounts)
+        ).config
         made = _made(state_dir() / "accounts")
     except (HubError, OSError) as error:
         why = error.detail if isinstance(error, HubError) else error

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
-from hub.cli.clock import local, zone
+from hub.cli.clock import zone
 from hub.cli.width import columns, hung
 from hub.domain.text.safe import clip
+from hub.domain.wallclock import local
 
 _GAP = "  "
 _ROOM = 24

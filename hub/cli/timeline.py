@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import click
 
 from hub.api.history import HistoryEntry, Walk, walks
-from hub.cli.clock import local
 from hub.cli.screen import for_people
 from hub.domain.handoff import State
+from hub.domain.wallclock import local
 
 _CELLS = 36
 _FEWEST = 4

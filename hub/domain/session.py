@@ -231,7 +231,6 @@ class SessionRecord:
 
     provider: str = ""
     account: str = ""
-    model: str = ""
     dispatch_id: str = ""
     attempt: int = 0
     """How many dispatches this session has made."""

@@ -1,7 +1,7 @@
 """Wall-clock time with a zone, to an instant, and an instant as text.
 
-Owns: reading a zone's name, finding the instants at which a wall clock shows a given time, and the one timestamp
-format of state, records and answers.
+Owns: reading a zone's name, finding the instants at which a wall clock shows a given time, the one timestamp
+format of state, records and answers, and an instant on this machine's own clock.
 Must not: know any agent's words, or guess a zone that it cannot read (it answers None).
 """
 
@@ -23,6 +23,17 @@ _WRITTEN = re.compile(r"\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:
 def iso(seconds: float) -> str:
     """`2026-11-21T04:58:26.123Z` for epoch seconds."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def local(stamp: float | str) -> datetime:
+    """Epoch seconds, or an ISO instant, in the zone of this machine.
+
+    Raises:
+        ValueError, OverflowError, OSError: It is no instant.
+    """
+    if isinstance(stamp, str):
+        return datetime.fromisoformat(stamp).astimezone()
+    return datetime.fromtimestamp(stamp, UTC).astimezone()
 
 
 def respoken(text: str, say: Callable[[datetime], str]) -> str:

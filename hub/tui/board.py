@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from hub.domain.standing import ENDED, GROUPS, NEEDED, QUEUED, WAITS, WORKS, group, words
+from hub.domain.standing import ENDED, GROUPS, NEEDED, QUEUED, WAITS, WORKS, words
 from hub.domain.text.figures import agent_name
 from hub.tui.daemon import off_loop
 from hub.tui.look import moment
@@ -36,23 +36,13 @@ _SHOWN = 100
 """Sessions that have ended, at most."""
 
 
-def group_of(session: Session) -> int:
-    """Its place among the groups."""
-    return group(
-        needs=session.needs,
-        state=session.session_state,
-        position=session.position,
-        wait_until=session.wait_until,
-    )
-
-
 def rows_of(
     sessions: list[Session], now: float, width: int, projects: Mapping[str, str] = MappingProxyType({})
 ) -> Iterator[Row]:
     """The groups that have any session, each under its heading, the newest first; with `projects` whose each is."""
     groups: list[list[Session]] = [[] for _ in GROUPS]
     for session in reversed(sessions):
-        groups[group_of(session)].append(session)
+        groups[session.group].append(session)
     for name, members in zip(GROUPS, groups, strict=True):
         if not members:
             continue
@@ -67,7 +57,7 @@ def rows_of(
 
 def state_of(session: Session, now: float) -> Piece:
     """What it does, in a word or two."""
-    place = group_of(session)
+    place = session.group
     if place == WAITS and session.wait_until:
         return f"until {moment(session.wait_until, now)}", "warn"
     told = words(
@@ -182,8 +172,8 @@ class BoardPage(OrdersPage):
         """Show the sessions as they are known."""
         rows = self.query_one(Rows)
         all_of_them = [*self.sessions, *(one for _, others in self.elsewhere for one in others)]
-        waiting = sum(group_of(session) == NEEDED for session in all_of_them)
-        working = sum(group_of(session) == WORKS for session in all_of_them)
+        waiting = sum(session.group == NEEDED for session in all_of_them)
+        working = sum(session.group == WORKS for session in all_of_them)
         where, other = (
             ("all projects", "this one alone") if self.everywhere else (self.hub.project, "all projects")
         )

@@ -11,6 +11,8 @@ from datetime import datetime
 
 import attrs
 
+from hub.domain.wallclock import local
+
 
 @attrs.frozen
 class Look:
@@ -83,12 +85,12 @@ ASCII = Look(
 
 def clock(stamp: str, *, seconds: bool = False) -> str:
     """An ISO instant as a local time of day."""
-    return f"{datetime.fromisoformat(stamp).astimezone():{'%H:%M:%S' if seconds else '%H:%M'}}"
+    return f"{local(stamp):{'%H:%M:%S' if seconds else '%H:%M'}}"
 
 
 def moment(stamp: str, now: float) -> str:
     """An ISO instant in local time; with its date where that is not today's."""
-    then, today = datetime.fromisoformat(stamp).astimezone(), datetime.fromtimestamp(now).astimezone()
+    then, today = local(stamp), local(now)
     return f"{then:%H:%M}" if then.date() == today.date() else f"{then:%d %b %H:%M}"
 
 

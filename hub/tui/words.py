@@ -7,7 +7,6 @@ Must not: draw, or take any text for markup.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 
 import attrs
 
@@ -15,7 +14,7 @@ from hub.domain.jsonvalue import JsonObject
 from hub.domain.quota.spoken import spoken
 from hub.domain.text.figures import agent_of
 from hub.domain.text.result import bare, from_worktree
-from hub.domain.wallclock import respoken
+from hub.domain.wallclock import local, respoken
 from hub.tui.look import Look
 from hub.tui.rows import Piece, Row, row, wrapped
 
@@ -241,7 +240,7 @@ def _who(meta: JsonObject) -> str:
 def time_of(record: JsonObject) -> str:
     """When it happened, in local time."""
     at = record.get("meta", {}).get("at")
-    return f"{datetime.fromisoformat(at).astimezone():%H:%M:%S}" if at else str(record["ts"])[:8]
+    return f"{local(at):%H:%M:%S}" if at else str(record["ts"])[:8]
 
 
 def for_people(text: str) -> str:

@@ -33,6 +33,23 @@ def hanging(made: Project, oracle, **first) -> None:
     made.configure()
 
 
+def at_work(made: Project, oracle, order=None, **env):
+    """The API of a daemon whose session's first agent waits for ever."""
+    hanging(made, oracle)
+    api = made.start(**env)
+    api.post("/api/run", {"task": "write", **(order or {})})
+    made.says("ready")
+    return api
+
+
+def over(made: Project, oracle) -> None:
+    """A session has ended, and its daemon too."""
+    hanging(made, oracle, done="finished")
+    made.start().post("/api/run", {"task": "write"})
+    until(made.ended, "the session ends")
+    made.stop()
+
+
 def failed_with(made: Project, code: str) -> dict:
     """The session has ended, saying this code."""
     record = until(made.ended, "the session ends by itself")
@@ -111,10 +128,7 @@ DAMAGE = {
 
 def test_a_damaged_record_is_kept_aside_and_said(made, oracle):
     """X2: explicit, not repaired, not overwritten; another session can start."""
-    hanging(made, oracle, done="finished")
-    made.start().post("/api/run", {"task": "write"})
-    until(made.ended, "the first session ends")
-    made.stop()
+    over(made, oracle)
     path = made.hub / "fsm.json"
     good, put_aside = path.read_bytes(), []
     for number, damage in enumerate(DAMAGE.values(), 1):
@@ -137,10 +151,7 @@ def test_a_damaged_record_is_kept_aside_and_said(made, oracle):
 
 def test_a_torn_audit_record_is_moved_aside(made, oracle):
     """X3: what a power cut left of a record is kept, said in the log itself, and the log goes on."""
-    hanging(made, oracle, done="finished")
-    made.start().post("/api/run", {"task": "write"})
-    until(made.ended, "the session ends")
-    made.stop()
+    over(made, oracle)
     with (made.hub / "audit.jsonl").open("ab") as out:
         out.write(b'{"ts":"2026')
     made.start()
@@ -168,10 +179,7 @@ def flip(made: Project, seq: int, change: tuple[bytes, bytes] = VALUE) -> None:
 @pytest.mark.parametrize("change", [VALUE, SYNTAX])
 def test_a_changed_audit_log_takes_nothing_more(made, oracle, change):
     """X4: verify names the record; the daemon serves, but starts no session without its log, and says so."""
-    hanging(made, oracle, done="finished")
-    made.start().post("/api/run", {"task": "write"})
-    until(made.ended, "the session ends")
-    made.stop()
+    over(made, oracle)
     flip(made, 1, change)
     done = made.command("audit", "verify")
     assert done.returncode == 1
@@ -189,9 +197,7 @@ def test_a_changed_audit_log_takes_nothing_more(made, oracle, change):
 
 def test_a_running_session_ends_in_words_when_its_audit_log_was_changed(made, oracle):
     """X4 under way: the agent is stopped, its bytes are on the branch, the code is `audit_broken`."""
-    hanging(made, oracle)
-    made.start().post("/api/run", {"task": "write"})
-    made.says("ready")
+    at_work(made, oracle)
     made.kill()
     flip(made, 1)
     made.start()
@@ -206,10 +212,7 @@ def test_a_running_session_ends_in_words_when_its_audit_log_was_changed(made, or
 
 def test_a_deleted_worktree_is_said(made, oracle):
     """X5: `worktree_missing`, nothing is made anew in its place, and the next session works."""
-    hanging(made, oracle)
-    api = made.start()
-    api.post("/api/run", {"task": "write"})
-    made.says("ready")
+    api = at_work(made, oracle)
     shutil.rmtree(made.fsm()["worktree"])
     api.post("/api/handoff")
     failed_with(made, "worktree_missing")
@@ -222,10 +225,7 @@ def test_a_deleted_worktree_is_said(made, oracle):
 
 def test_a_deleted_branch_is_there_again_with_every_byte(made, oracle):
     """X6: the worktree and the kept snapshots know all the branch had: the next snapshot makes it anew."""
-    hanging(made, oracle)
-    api = made.start()
-    api.post("/api/run", {"task": "write"})
-    made.says("ready")
+    api = at_work(made, oracle)
     git(made.root, "update-ref", "-d", f"refs/heads/{made.fsm()['branch']}")
     api.post("/api/handoff")
     ends(made, oracle)
@@ -233,10 +233,7 @@ def test_a_deleted_branch_is_there_again_with_every_byte(made, oracle):
 
 def test_a_left_index_lock_stops_nothing(made, oracle):
     """X6: a git that was killed leaves its lock behind; snapshots do not use that index."""
-    hanging(made, oracle)
-    api = made.start()
-    api.post("/api/run", {"task": "write", "verify": ["test -f b.txt"]})
-    made.says("ready")
+    api = at_work(made, oracle, {"verify": ["test -f b.txt"]})
     session = made.fsm()["sessionId"]
     locks = [made.root / ".git/index.lock", made.root / f".git/worktrees/{session}/index.lock"]
     for lock in locks:
@@ -277,10 +274,7 @@ def test_a_contract_that_does_not_verify_is_never_given_to_an_agent(work, harm):
 @pytest.mark.parametrize("own", [True, False])
 def test_a_record_of_a_newer_hub_is_left_as_it_is(made, oracle, own):
     """X2: it was renamed, and the newer hub then found no session. Nothing is written over it."""
-    hanging(made, oracle, done="finished")
-    made.start().post("/api/run", {"task": "write"})
-    until(made.ended, "the first session ends")
-    made.stop()
+    over(made, oracle)
     path = made.hub / "fsm.json"
     wire = {**json.loads(path.read_bytes()), "v": 3}
     path.write_bytes(sealed(made, wire) if own else msgspec.json.encode(wire))
@@ -301,7 +295,7 @@ def first_form(wire: dict) -> dict:
     waits = {f"wait{name.capitalize()}": value for name, value in wait.items()}
     named = {f"to{name.capitalize()}": value for name, value in receiver.items()}
     numbers = {"threshold": round(wire["threshold"] * 1000), "hfsHistory": []}
-    return {**wire, **handoff, **waits, **named, **numbers, "v": 1}
+    return {**wire, **handoff, **waits, **named, **numbers, "model": "", "v": 1}
 
 
 @pytest.mark.parametrize("state", ["RUNNING", "SNAPSHOTTED", "RESUMING"])
@@ -311,7 +305,7 @@ def test_a_record_of_an_older_hub_still_reads(work, state):
     run_with_fault(made, f"act.{state}.mid=kill9")
     path = made.hub / "fsm.json"
     wire = first_form(json.loads(path.read_bytes()))
-    for name in ("waitThen", "paused", "refusedBy", "model", "endedAt"):
+    for name in ("waitThen", "paused", "refusedBy", "endedAt"):
         del wire[name]
     path.write_bytes(sealed(made, wire))
     made.start()
@@ -321,10 +315,7 @@ def test_a_record_of_an_older_hub_still_reads(work, state):
 @pytest.mark.parametrize(("point", "again"), [("asked", ""), ("told", "asked"), ("gone", "told")])
 def test_a_stop_outlives_the_daemon_that_was_asked_for_it(made, oracle, point, again):
     """X1: killed before the agent was told, after, or after its end: that end was told as `failed`, `agent_exited`."""
-    hanging(made, oracle)
-    api = made.start(HUB_FAILPOINTS=f"stop.{point}=kill9")
-    api.post("/api/run", {"task": "write"})
-    made.says("ready")
+    api = at_work(made, oracle, HUB_FAILPOINTS=f"stop.{point}=kill9")
     try_post(api, "/api/session/stop", {})
     assert made.wait_dead() == -9
     assert (made.fsm()["sessionState"], made.fsm()["stopping"]) == ("running", "user")

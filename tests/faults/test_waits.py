@@ -41,6 +41,14 @@ def waiting(api) -> dict:
     )
 
 
+def at_the_wall(made: Project, env=None, **order):
+    """The API of a daemon whose session waits for a reset."""
+    api = made.start(**env or {})
+    api.post("/api/run", task(**order))
+    waiting(api)
+    return api
+
+
 def test_overloads_are_backed_off_and_then_handed_over(made, oracle):
     """1 s, 2 s, then somebody else; `retries` says how often."""
     agents(made, oracle, {"overload": {}, "times": 9})
@@ -109,25 +117,13 @@ def test_overloads_with_work_between_them_are_none_in_a_row(made, oracle):
     ends(made, oracle, starts=7, handoffsDone=0, provider="demo-first")
 
 
-def test_a_wait_can_be_stopped(made, oracle):
-    """A stop ends the session at once, with its snapshot."""
+@pytest.mark.parametrize("order", [{"onLimit": "wait"}, {"maxHandoffs": 0}])
+def test_a_wait_can_be_stopped(made, oracle, order):
+    """A stop ends the session at once, with its snapshot; where no handoff is left, a limit is waited out too."""
     agents(made, oracle, {"limit": {"resetsIn": LONG}})
-    api = made.start()
-    api.post("/api/run", task(onLimit="wait"))
-    waiting(api)
-    api.post("/api/session/stop")
+    at_the_wall(made, **order).post("/api/session/stop")
     record = ends(made, oracle, starts=1, handoffsDone=0, sessionState="stopped")
     assert made.show(f"{record['snapshotSha']}:a.txt") == b"one\n"
-
-
-def test_no_more_handoffs_than_allowed(made, oracle):
-    """maxHandoffs reached: a limit is waited out."""
-    agents(made, oracle, {"limit": {"resetsIn": LONG}})
-    api = made.start()
-    api.post("/api/run", task(maxHandoffs=0))
-    waiting(api)
-    api.post("/api/session/stop")
-    ends(made, oracle, starts=1, handoffsDone=0, sessionState="stopped")
 
 
 @pytest.mark.parametrize(("used", "handoffs"), [(0.5, 1), (0.49, 0)])
@@ -185,9 +181,7 @@ def alone(made: Project, oracle, *first) -> None:
 def test_a_handoff_request_where_nobody_else_is_tries_once_more(made, oracle, on_limit):
     """It began the same wait anew: the account's breaker still said that it is used up."""
     alone(made, oracle, {"limit": {"resetsIn": LONG}})
-    api = made.start()
-    api.post("/api/run", task(onLimit=on_limit))
-    waiting(api)
+    api = at_the_wall(made, onLimit=on_limit)
     api.post("/api/handoff")
     ends(made, oracle, starts=2, handoffsDone=0, provider="demo-first", verified=True)
 
@@ -195,9 +189,7 @@ def test_a_handoff_request_where_nobody_else_is_tries_once_more(made, oracle, on
 def test_what_the_users_try_has_shown_is_known_to_all(made, oracle):
     """It came to a good end: wallet, breaker and status take the limit for over, and the next session begins at once."""
     alone(made, oracle, {"limit": {"resetsIn": LONG}})
-    api = made.start()
-    api.post("/api/run", task())
-    waiting(api)
+    api = at_the_wall(made)
     assert agree(api)["demo-first/default"]["status"] == "exhausted"
     api.post("/api/handoff")
     assert until(made.ended, "the session ends")["sessionState"] == "completed"
@@ -211,9 +203,7 @@ def test_what_the_users_try_has_shown_is_known_to_all(made, oracle):
 def test_each_request_is_one_try(made, oracle):
     """The same limit again: it waits again, until the same reset; a second request tries a second time."""
     alone(made, oracle, {"limit": {"resetsIn": LONG}, "times": 2})
-    api = made.start()
-    api.post("/api/run", task())
-    waiting(api)
+    api = at_the_wall(made)
     for tries in (2, 3):
         api.post("/api/handoff")
         until(lambda tries=tries: len(made.starts()) == tries, "it is tried")
@@ -228,9 +218,7 @@ def test_each_request_is_one_try(made, oracle):
 def test_a_crash_between_the_request_and_the_start_keeps_the_one_try(made, oracle, point):
     """The user's word is on record until its agent has started: neither lost nor heard twice."""
     alone(made, oracle, {"limit": {"resetsIn": LONG}, "times": 2})
-    api = made.start(HUB_FAILPOINTS=f"{point}=kill9@2")
-    api.post("/api/run", task())
-    waiting(api)
+    api = at_the_wall(made, {"HUB_FAILPOINTS": f"{point}=kill9@2"})
     try_post(api, "/api/handoff", {})
     made.wait_dead()
     api = made.start()
@@ -244,9 +232,7 @@ def test_a_crash_between_the_request_and_the_start_keeps_the_one_try(made, oracl
 def test_a_handoff_request_begins_a_session_that_waits_for_its_first_agent(made, oracle):
     """Nobody could begin: the user's word lets the one who is free first begin now."""
     alone(made, oracle, {"limit": {"resetsIn": LONG}})
-    api = made.start()
-    api.post("/api/run", task())
-    waiting(api)
+    api = at_the_wall(made)
     api.post("/api/session/stop")
     until(made.ended, "the first session has ended")
     number = api.post("/api/run", task())["sessionId"]
@@ -262,9 +248,7 @@ def test_a_handoff_request_ends_the_wait_before_the_one_who_may_not_work_again(m
     made.script("demo-first", write(oracle, "a.txt", "one"), {"auth": {}})
     made.script("demo-second", {"limit": {"resetsIn": LONG}})
     made.configure()
-    api = made.start()
-    api.post("/api/run", task())
-    waiting(api)
+    api = at_the_wall(made)
     made.script("demo-second", write(oracle, "b.txt", "two"), {"done": ""})
     api.post("/api/handoff")
     ends(made, oracle, starts=3, handoffsDone=1, provider="demo-second")

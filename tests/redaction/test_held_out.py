@@ -17,8 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.redaction.redactor import KnownSecrets, Redactor
-from hub.io.secrets.kingfisher import Detection
+from hub.domain.redaction.redactor import Redactor
 from tests.redaction.made import jwt, written
 
 HERE = Path(__file__).parent
@@ -40,17 +39,8 @@ CLASSES = {
     "z": string.ascii_uppercase + "234567",
 }
 UUID = "<h8>-<h4>-4<h3>-a<h3>-<h12>"
-DETECTION = Detection()
 Case = tuple[str, str, str]
 """A kind, a text, and the secret in it."""
-
-
-@pytest.fixture(params=["rules alone", "with the engine"], scope="module")
-def redactor(request: pytest.FixtureRequest) -> Redactor:
-    engine = DETECTION.load() if request.param == "with the engine" else None
-    if request.param == "with the engine" and engine is None:
-        pytest.skip(DETECTION.trouble)
-    return Redactor(KnownSecrets(), b"installation", engine=engine)
 
 
 def drawn(form: str, rng: random.Random) -> str:

@@ -8,8 +8,7 @@ import re
 
 import pytest
 
-from hub.domain.redaction.redactor import KnownSecrets, Redactor
-from hub.io.secrets.kingfisher import Detection
+from hub.domain.redaction.redactor import Redactor
 from tests.redaction.made import (
     ALNUM,
     BROKERED,
@@ -25,16 +24,6 @@ from tests.redaction.made import (
 
 EACH = 12
 MARK = re.compile(r"\[REDACTED:[a-z0-9-]{1,32}:[0-9a-f]{8}\]")
-DETECTION = Detection()
-
-
-@pytest.fixture(params=["rules alone", "with the engine"], scope="module")
-def redactor(request):
-    """Everything holds without the engine too; with it, nothing that was hidden is shown."""
-    engine = DETECTION.load() if request.param == "with the engine" else None
-    if request.param == "with the engine" and engine is None:
-        pytest.skip(DETECTION.trouble)
-    return Redactor(KnownSecrets(), b"installation", engine=engine)
 
 
 def residue(out: str, secret: str) -> bool:

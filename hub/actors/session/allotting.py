@@ -84,7 +84,6 @@ class Allotting:
         await self.context.store.update(
             provider=target.provider,
             account=target.account,
-            model=self.context.config.provider(target.provider).model,
             tried=(*record.tried, *left),
             dispatch_id="",
             native_id="",

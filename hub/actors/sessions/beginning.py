@@ -192,7 +192,6 @@ def new_record(
         verify=verify,
         provider=chosen.provider,
         account=chosen.account,
-        model=config.provider(chosen.provider).model,
         wait=None
         if until is None
         else Wait(until, f"nobody can begin now: {choice.said()}", ender="anybody"),

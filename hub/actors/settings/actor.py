@@ -27,7 +27,6 @@ from hub.api.vision import VisionConfig
 from hub.domain.config.model import ProfileSettings
 from hub.domain.config.reader import Config
 from hub.errors import HubError
-from hub.io.config.patch import unwatched
 from hub.io.files.atomic import stamp_of
 from hub.io.project.places import Places
 from hub.io.project.trust import Gate
@@ -81,7 +80,7 @@ class Settings(Actor[SettingsInbox]):
         *,
         outbox: Outbox,
         jobs: Jobs,
-        gate: Gate | None = None,
+        gate: Gate,
     ) -> None:
         self._files = (places.config, places.accounts, places.profiles)
         self._gate = gate
@@ -95,9 +94,8 @@ class Settings(Actor[SettingsInbox]):
         self._probes = Probes(clock)
         self._entries = Entries(places.dotenv, Path.home(), providers)
         self._profiles = Profiles(places, providers, self._configured_profiles)
-        follow = gate.follow if gate is not None else unwatched
-        accounts = Accounts(places, providers, self._current, self._entries, clock, follow)
-        keys = KeyFile(places, providers, gate.follow_keys if gate is not None else unwatched)
+        accounts = Accounts(places, providers, self._current, self._entries, clock, gate.follow)
+        keys = KeyFile(places, providers, gate.follow_keys)
         program_jobs = ProgramJobs(jobs, places.jobs_dir, self._current, self._entries, clock)
         self._writer = Writer(
             places,
@@ -108,7 +106,7 @@ class Settings(Actor[SettingsInbox]):
             self._profiles,
             program_jobs,
             outbox,
-            follow,
+            gate.follow,
         )
         self._writing = trio.Lock()
 
@@ -155,14 +153,14 @@ class Settings(Actor[SettingsInbox]):
                 assert_never(message)
 
     def _current(self) -> Config:
-        stamp = (*map(stamp_of, self._files), self._gate and self._gate.stamp)
+        stamp = (*map(stamp_of, self._files), self._gate.stamp)
         if self._config is None or stamp != self._seen:
             loaded = self._load()
             if self._config is not None and loaded.approvals != self._loaded.approvals:
                 self.ctx.nursery.start_soon(self._writer.told, _NEW_RULES, "rules_changed")
             self._config = self._profiles.within(loaded)
             self._loaded, self._seen = loaded, stamp
-            if self._gate is not None and self._gate.held_back:
+            if self._gate.held_back:
                 self.ctx.nursery.start_soon(self._writer.told, _HELD_BACK, "config_held_back")
         return self._config
 

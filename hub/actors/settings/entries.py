@@ -6,7 +6,6 @@ Must not: run a program, change anything, or let the value of a key out.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -90,8 +89,7 @@ class Entries:
         if found is not None:
             return found.good(now)
         settings = config.provider(provider.name)
-        stores = provider.login_stores
-        hidden = not stores or (sys.platform == "darwin" and any(store.keychain for store in stores))
+        hidden = not provider.login_stores
         return None if hidden or settings.base_url or settings.env or account.env else False
 
     def logins(

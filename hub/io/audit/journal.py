@@ -20,7 +20,6 @@ import os
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -29,6 +28,7 @@ import attrs
 from hub.domain import audit
 from hub.domain.audit import AuditRecord, ChainState, ChainVerdict, Head
 from hub.domain.canonical import canonical
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.files.atomic import coded_errors, read_bounded, write_all, write_atomic
@@ -139,7 +139,7 @@ class AuditJournal:
         """
         if self.broken is not None:
             raise self.broken
-        return AuditDraft(self._tip.seq, self._tip.hash, _timestamp(self._clock()))
+        return AuditDraft(self._tip.seq, self._tip.hash, iso(self._clock()))
 
     def commit(self, draft: AuditDraft) -> None:
         """Writes a group, of at most `MAX_GROUP` records; when it returns they are durable. All of it or nothing.
@@ -197,7 +197,7 @@ class AuditJournal:
 
     def changed_at(self) -> str:
         """When the file was last written, by its own word; ISO 8601."""
-        return _timestamp(os.fstat(self._fd).st_mtime)
+        return iso(os.fstat(self._fd).st_mtime)
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -369,10 +369,6 @@ def _head_bytes(head: Head) -> bytes:
 
 def _open_nofollow(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
-
-
-def _timestamp(now: float) -> str:
-    return datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _broken_error(verdict: ChainVerdict) -> HubError:

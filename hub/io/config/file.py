@@ -105,19 +105,6 @@ def user_config(environ: Mapping[str, str]) -> Path:
     return Path(userdirs.config_dir(environ)) / "config.toml"
 
 
-def load(
-    path: Path,
-    user: Path | None = None,
-    *,
-    environ: Mapping[str, str],
-    flags: Mapping[str, object] | None = None,
-    added_accounts: AddedAccounts | None = None,
-    gate: Gate | None = None,
-) -> Config:
-    """The configuration in force; see `settings`."""
-    return settings(path, user, environ=environ, flags=flags, added_accounts=added_accounts, gate=gate).config
-
-
 def settings(
     path: Path,
     user: Path | None = None,

@@ -10,7 +10,6 @@ import contextlib
 import glob
 import itertools
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,7 +27,7 @@ def look(named: Named) -> SeenPath:
     real = {path: found for path in named.paths if (found := _real(path)) != path}
     below = {folder: _below(folder) for folder in named.searched}
     files = frozenset(path for path in named.paths if _is_file(path))
-    return SeenPath(real, below, files=files, folds=sys.platform == "darwin")
+    return SeenPath(real, below, files=files)
 
 
 def texts(pattern: str) -> list[str]:

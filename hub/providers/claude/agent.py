@@ -56,7 +56,6 @@ LOGIN = (
         token=(_TABLE, "accessToken"),
         expires=(_TABLE, "expiresAt"),
         renews=(_TABLE, "refreshToken"),
-        keychain=True,
     ),
 )
 

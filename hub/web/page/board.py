@@ -15,7 +15,7 @@ from hub.api.events import EventRecord
 from hub.api.history import HistoryEntry, walks
 from hub.api.quota import Entry
 from hub.api.sessions import Session, Sessions
-from hub.domain.standing import GROUPS, OVER, group
+from hub.domain.standing import GROUPS, OVER
 from hub.web.page.ask import Ask, together
 from hub.web.page.view import View
 
@@ -32,10 +32,7 @@ def grouped(sessions: list[Session]) -> list[tuple[str, list[Session]]]:
     newest = sessions[::-1]
     found: list[list[Session]] = [[] for _ in GROUPS]
     for one in newest:
-        place = group(
-            needs=one.needs, state=one.session_state, position=one.position, wait_until=one.wait_until
-        )
-        found[place].append(one)
+        found[one.group].append(one)
     found[OVER] = found[OVER][:SHOWN]
     return [(name, members) for name, members in zip(GROUPS, found, strict=True) if members]
 

@@ -12,8 +12,9 @@ import attrs
 from markupsafe import Markup
 
 from hub.api.quota import MeteredWindow, Window
+from hub.domain.wallclock import local
 from hub.web.page.picture import number, svg
-from hub.web.page.words import clock, instant, minutes, percent
+from hub.web.page.words import clock, minutes, percent
 
 _SIZES = (("wide", 760.0), ("narrow", 300.0))
 """A picture for each kind of screen, about as wide as it is drawn: letters do not shrink and grow with it."""
@@ -54,10 +55,10 @@ def burn(window: MeteredWindow, now: float) -> tuple[Markup, ...]:
 
 def _drawn(window: MeteredWindow, now: float, kind: str, width: float) -> Markup:
     used = min(1.0, max(0.0, window.fraction_used or 0.0))
-    read = instant(window.read_at).timestamp() if window.read_at else now
-    rises = (Point(instant(one.at).timestamp(), min(1.0, one.fraction_used)) for one in window.rises)
+    read = local(window.read_at).timestamp() if window.read_at else now
+    rises = (Point(local(one.at).timestamp(), min(1.0, one.fraction_used)) for one in window.rises)
     told = [*(point for point in rises if point.at < read), Point(read, used), Point(now, used)]
-    reset = instant(window.resets_at).timestamp() if window.resets_at else None
+    reset = local(window.resets_at).timestamp() if window.resets_at else None
     walls = [
         now + eta * _MINUTE
         for eta in (window.eta_low_minutes, window.eta_minutes, window.eta_high_minutes)

@@ -15,8 +15,8 @@ from hub.api.events import EventRecord
 from hub.domain.event import Tag
 from hub.domain.text.figures import counted
 from hub.domain.text.safe import clip
+from hub.domain.wallclock import local
 from hub.web.page.picture import milliseconds, rect, svg
-from hub.web.page.words import instant
 
 MOST = 60
 """Calls in the picture, the newest."""
@@ -44,7 +44,7 @@ def calls_of(events: Sequence[EventRecord]) -> list[ToolUse]:
         if not isinstance(at, str) or not isinstance(key, str | int):
             continue
         try:
-            moment = instant(at).timestamp()
+            moment = local(at).timestamp()
         except ValueError:
             continue
         if event.tag == Tag.TOOL_USE:

@@ -15,18 +15,11 @@ from hub.domain.quota import spoken as windows
 from hub.domain.text.figures import MINUTE, money, span
 from hub.domain.text.result import bare
 from hub.domain.text.safe import clean
-from hub.domain.wallclock import respoken
+from hub.domain.wallclock import local, respoken
 
 _THOUSAND = 1000
 _NO_INSTANT = (ValueError, TypeError, OverflowError, OSError)
 """What a field that an agent has filled may be in the place of a time."""
-
-
-def instant(stamp: str | float) -> datetime:
-    """An ISO instant, or epoch seconds, on this machine's clock."""
-    if isinstance(stamp, str):
-        return datetime.fromisoformat(stamp).astimezone()
-    return datetime.fromtimestamp(stamp, UTC).astimezone()
 
 
 def clock(stamp: str | float | None) -> str:
@@ -34,7 +27,7 @@ def clock(stamp: str | float | None) -> str:
     if not stamp:
         return ""
     try:
-        at = instant(stamp)
+        at = local(stamp)
     except _NO_INSTANT:
         return str(stamp)
     today = datetime.now(UTC).astimezone().date() == at.date()
@@ -44,7 +37,7 @@ def clock(stamp: str | float | None) -> str:
 def seconds(stamp: str | float | None) -> str:
     """`14:03:07`; "" of none."""
     try:
-        return f"{instant(stamp):%H:%M:%S}" if stamp else ""
+        return f"{local(stamp):%H:%M:%S}" if stamp else ""
     except _NO_INSTANT:
         return str(stamp)
 
@@ -54,7 +47,7 @@ def when(stamp: str | float | None) -> Markup:
     if not stamp:
         return Markup("")
     try:
-        at = instant(stamp)
+        at = local(stamp)
     except _NO_INSTANT:
         return Markup("{}").format(stamp)
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
@@ -67,7 +60,7 @@ def ago(stamp: str | float | None) -> str:
     if not stamp:
         return ""
     try:
-        return span(time.time() - instant(stamp).timestamp())
+        return span(time.time() - local(stamp).timestamp())
     except _NO_INSTANT:
         return ""
 
@@ -77,7 +70,7 @@ def until(stamp: str | float | None) -> str:
     if not stamp:
         return ""
     try:
-        left = instant(stamp).timestamp() - time.time()
+        left = local(stamp).timestamp() - time.time()
     except _NO_INSTANT:
         return ""
     return f"in {span(left)}" if left > 0 else "now"

@@ -115,19 +115,6 @@ def test_a_permission_that_is_given_elsewhere_is_asked_no_longer(work):
     ]
 
 
-def test_cancel_ends_the_turn_and_keeps_the_work(work, tmp_path):
-    with Gate(tmp_path / "gate") as gate:
-        ready(work, write(), {"run": gate.command}, DONE)
-        with editor(work) as ed:
-            session = ed.new()
-            turn = ed.say("make it")
-            ed.until(lambda update: update.get("title") == f"run {gate.command}")
-            ed.notify("session/cancel", sessionId=session)
-            assert ed.answer_to(turn)["result"]["stopReason"] == "cancelled"
-    assert work.ended()["sessionState"] == "stopped"
-    assert git(work.root, "show", f"hub/{session}:made.txt") == "made"
-
-
 def test_the_wall_and_the_handoff_are_notes_and_the_work_goes_on(work):
     ready(work, write(), LIMIT, second=({"say": "going on"}, write("more.txt"), DONE))
     with editor(work) as ed:
@@ -221,7 +208,7 @@ def test_a_prompt_after_the_end_goes_on_with_the_work(work, tmp_path):
     assert git(work.root, "show", f"hub/{session}-3:more.txt") == "made"
 
 
-def test_after_a_cancel_the_next_prompt_goes_on_from_there(work, tmp_path):
+def test_cancel_ends_the_turn_keeps_the_work_and_the_next_prompt_goes_on_from_there(work, tmp_path):
     with Gate(tmp_path / "gate") as gate:
         ready(work, write(), {"run": gate.command}, DONE)
         with editor(work) as ed:
@@ -230,6 +217,8 @@ def test_after_a_cancel_the_next_prompt_goes_on_from_there(work, tmp_path):
             ed.until(lambda update: update.get("title") == f"run {gate.command}")
             ed.notify("session/cancel", sessionId=session)
             assert ed.answer_to(turn)["result"]["stopReason"] == "cancelled"
+            assert work.ended()["sessionState"] == "stopped"
+            assert git(work.root, "show", f"hub/{session}:made.txt") == "made"
             work.script("demo-first", write("more.txt"), DONE)
             assert ed.prompt("no, this")["result"]["stopReason"] == "end_turn"
     assert git(work.root, "show", f"hub/{session}-2:made.txt") == "made"

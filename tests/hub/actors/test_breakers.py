@@ -30,20 +30,10 @@ from hub.messages import (
 )
 from supervisors import Slot, SupervisorSpec, actor_spec
 from supervisors.testing import running
+from tests.clock import Clock
 
 CALL = 20.0
 CRASH = Failure(FailureClass.CRASH, "gone")
-
-
-@attrs.define
-class Clock:
-    """A clock the test turns."""
-
-    now: float = 1000.0
-
-    def __call__(self) -> float:
-        """The time."""
-        return self.now
 
 
 @attrs.define
@@ -71,7 +61,12 @@ class Bench:
 
 @asynccontextmanager
 async def bench_of(places, clock=None):
-    audit, log, breakers, clock = slot_of("audit"), slot_of("events"), slot_of("breakers"), clock or Clock()
+    audit, log, breakers, clock = (
+        slot_of("audit"),
+        slot_of("events"),
+        slot_of("breakers"),
+        clock or Clock(1000.0),
+    )
     outbox = Outbox(log.ref, clock, audit.ref, patience=10.0)
     spec = SupervisorSpec(
         children=[
@@ -86,7 +81,7 @@ async def bench_of(places, clock=None):
 
 async def test_five_failures_open_it_and_a_restart_remembers(places):
     """Open after five, half-open when the cool-down is over, closed by a success; each told once."""
-    clock = Clock()
+    clock = Clock(1000.0)
     async with bench_of(places, clock) as bench:
         await bench.fail(times=4)
         assert await bench.ask(BreakerClosed()) == {}

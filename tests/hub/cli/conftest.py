@@ -1,20 +1,16 @@
 """Projects for the command line's tests."""
 
-import time
-
 import pytest
 
+from tests.clock import in_zone
 from tests.faults.harness import git, project
 
 
 @pytest.fixture(autouse=True)
-def utc(monkeypatch):
+def utc():
     """Where no test says otherwise, times are as the API tells them."""
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
+    with in_zone("UTC"):
+        yield
 
 
 @pytest.fixture

@@ -1,22 +1,18 @@
 """Instants are told in the place's time, with its zone once (`decisions`: times)."""
 
-import time
-
 import pytest
 
 from hub.cli.clock import Clock, span
+from tests.clock import in_zone
 
 NOON = 1_795_435_200.0  # 2026-11-23 12:00 UTC
 
 
 @pytest.fixture(autouse=True)
-def berlin(monkeypatch):
+def berlin():
     """A place an hour before UTC."""
-    monkeypatch.setenv("TZ", "Europe/Berlin")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
+    with in_zone("Europe/Berlin"):
+        yield
 
 
 def test_the_zone_is_named_once():

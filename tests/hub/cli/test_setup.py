@@ -105,7 +105,7 @@ def test_init_leaves_nothing_half_written(repo):
     size = (repo / "hub.toml").stat().st_size
     (repo / "hub.toml").unlink()
     done = subprocess.run(
-        ["prlimit", f"--fsize={size - 1}", sys.executable, "-m", "hub", "init"],
+        ["prlimit", f"--fsize={size - 1}", sys.executable, "-B", "-m", "hub", "init"],
         cwd=repo,
         env=environ(repo.parent),
         capture_output=True,

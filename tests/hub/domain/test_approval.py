@@ -30,17 +30,10 @@ from hub.domain.approval import (
 )
 from hub.domain.event import Event, EventType
 from hub.errors import Code
+from tests.hub.domain.permission.test_rules import shell
 from tests.refusals import refuses
 
 NOW = 1_000_000.0
-
-
-def shell(command: str, provider: str = "claude", **fields: str) -> PermissionRequest:
-    """A shell command an agent asks about."""
-    made = {"id": "a-1", "kind": Action.TOOL, "session_id": "s-1", "dispatch_id": "d-1", **fields}
-    return PermissionRequest(
-        provider=provider, tool="Bash", subject=command, context={"command": command}, **made
-    )
 
 
 def waiting(**fields) -> ApprovalRecord:

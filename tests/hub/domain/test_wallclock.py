@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.domain import wallclock
+from tests.clock import in_zone
 
 
 @pytest.mark.parametrize("name", ["UTC", "utc", "GMT", "Z"])
@@ -22,6 +23,12 @@ def test_utc_needs_no_time_zone_data(name):
 )
 def test_reads_offsets(name, hours):
     assert wallclock.zone(name).utcoffset(None) == timedelta(hours=hours)
+
+
+@pytest.mark.parametrize("stamp", [1_795_435_200.5, "2026-11-23T12:00:00.500Z"])
+def test_an_instant_on_this_machines_clock(stamp):
+    with in_zone("Europe/Berlin"):
+        assert wallclock.local(stamp).isoformat() == "2026-11-23T13:00:00.500000+01:00"
 
 
 def test_reads_iana_keys():

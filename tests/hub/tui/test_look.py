@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import time
-
 import attrs
 import pytest
 
 from hub.tui.look import ASCII, UNICODE, clock, moment, seconds_until
+from tests.clock import in_zone
 
 STAMP = "2026-11-23T17:39:41.624Z"
 
 
 @pytest.fixture
-def oslo(monkeypatch):
-    monkeypatch.setenv("TZ", "Europe/Oslo")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    os.environ.setdefault("TZ", "UTC")
-    time.tzset()
+def oslo():
+    with in_zone("Europe/Oslo"):
+        yield
 
 
 def test_plain_letters_are_ascii_and_each_has_its_partner():

@@ -101,17 +101,11 @@ async def test_foreign_origin(server: Server):
     assert (await ask(server, head(server, (b"origin", b"http://evil")))).status == 403
 
 
-async def test_authority_and_host_in_conflict(server: Server):
-    """G13, 3: the connection is ended, nobody chooses between the two."""
-    answer = await ask(server, head(server, (b"host", b"evil.example")))
-    assert answer.ended
-    assert answer.status is None
-    assert server.actors.calls == []
-
-
-async def test_no_authority(server: Server):
-    """G13, 4."""
-    answer = await ask(server, head(server, authority=None))
+@pytest.mark.parametrize("why", ["two that differ", "none"])
+async def test_authority_and_host_in_conflict_and_no_authority(server: Server, why: str):
+    """G13, 3 and 4: the connection is ended, nobody chooses between the two."""
+    two = head(server, (b"host", b"evil.example"))
+    answer = await ask(server, two if why == "two that differ" else head(server, authority=None))
     assert answer.ended
     assert answer.status is None
     assert server.actors.calls == []

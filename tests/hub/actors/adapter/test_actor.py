@@ -12,6 +12,7 @@ import sys
 import uuid
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import attrs
 import pytest
@@ -27,14 +28,14 @@ from hub.io.runner.framing import MAX_LINE
 from hub.io.runner.launch import AgentLaunch
 from hub.message_map import slot_of
 from hub.messages import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, AgentBatch, Dispatch
-from hub.providers.base import Assignment, Ending
+from hub.providers.base import Ending
 from hub.providers.codex.agent import PROVIDER as CODEX
 from hub.providers.demo.agent import FIRST as DEMO
 from hub.providers.demo.stream import DemoStream
 from supervisors import Actor, Restart, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import kill, running
 from tests.hub.io.runner.kit import QUICK
-from tests.hub.providers.captured import lines_of
+from tests.hub.providers.captured import ASSIGNMENT, lines_of
 from tests.waiting import changed, eventually
 
 PATIENCE = 20.0
@@ -97,17 +98,18 @@ def redactor():
     return EventRedactor(Redactor(KnownSecrets([SECRET], ["canary"]), b"r" * 32))
 
 
+def assignment_of(run_dir, **options):
+    return attrs.evolve(ASSIGNMENT, dispatch_id=run_dir.name, run_dir=run_dir, options=options)
+
+
+def launched(argv, cwd, env=MappingProxyType({}), **more):
+    """As the product does it, but nobody waits long for its end, and it waits long for who comes back."""
+    return lambda: AgentLaunch(argv=argv, env=env, cwd=cwd, graces=QUICK, drain=0.3, linger=30.0, **more)
+
+
 @asynccontextmanager
 async def bench_of(run_dir, launch, *, attach=False, provider=CODEX, kept=None):
-    assignment = Assignment(
-        dispatch_id=run_dir.name,
-        session_id="s-1",
-        prompt="do it",
-        worktree=run_dir,
-        run_dir=run_dir,
-        program="",
-        options={"partial": True},
-    )
+    assignment = assignment_of(run_dir, partial=True)
     session, adapter, kept, more = (
         slot_of("session"),
         slot_of("adapter"),
@@ -174,14 +176,7 @@ def speaker(tmp_path, seed, pause=0.0):
     told = [(stream, left[stream].pop(0), pause) for stream in turns]
     path = tmp_path / "pieces.json"
     path.write_text(json.dumps(told))
-    return lambda: AgentLaunch(
-        argv=[sys.executable, "-I", "-S", "-c", WRITE, str(path)],
-        env={},
-        cwd=tmp_path,
-        graces=QUICK,
-        drain=0.3,
-        linger=30.0,
-    )
+    return launched([sys.executable, "-I", "-S", "-c", WRITE, str(path)], tmp_path)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -244,26 +239,8 @@ def demo(tmp_path, run_dir, *steps):
     """The demo agent's real program with these steps."""
     script = tmp_path / "steps.json"
     script.write_text(json.dumps({"steps": steps}))
-    assignment = Assignment(
-        dispatch_id=run_dir.name,
-        session_id="s-1",
-        prompt="do it",
-        worktree=tmp_path,
-        run_dir=run_dir,
-        program="",
-        options={"script": str(script)},
-    )
-    found = DEMO.launch(assignment)
-    return lambda: AgentLaunch(
-        argv=found.argv,
-        env=found.env,
-        cwd=tmp_path,
-        stdin="pipe",
-        files=found.files,
-        graces=QUICK,
-        drain=0.3,
-        linger=30.0,
-    )
+    found = DEMO.launch(assignment_of(run_dir, script=str(script)))
+    return launched(found.argv, tmp_path, found.env, stdin="pipe", files=found.files)
 
 
 def heard(bench):

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from hub.api.convert import unstructure
-from hub.domain.approval import Action, PermissionRequest, request_id
+from hub.domain.approval import request_id
 from hub.errors import Code, HubError
 from hub.messages import (
     AskApproval,
@@ -24,6 +24,7 @@ from hub.messages import (
 from supervisors import ActorDied
 from supervisors.testing import kill
 from tests.hub.actors.daemon import daemon_of
+from tests.hub.domain.permission.test_rules import shell
 from tests.refusals import refuses
 from tests.waiting import answered
 
@@ -160,16 +161,7 @@ async def test_a_rule_holds_for_the_lines_of_a_script_that_a_command_runs(
     (made.root / "clean.sh").write_text("#!/bin/sh\nset -e\nrm -rf out\n")
     (made.root / "build.sh").write_text("#!/bin/sh\npython3 -c 'print(1)'\n$CC x.c\n")
     (made.root / "package.json").write_text('{"scripts": {"test": "jest", "clean": "./clean.sh"}}')
-    request = PermissionRequest(
-        "a-1",
-        Action.TOOL,
-        "s-1",
-        "claude",
-        tool="Bash",
-        subject=command,
-        context={"command": command},
-        folder=str(made.root),
-    )
+    request = shell(command, folder=str(made.root))
     async with daemon_of(made, monkeypatch) as live:
         assert (await live.ask("approvals", AskApproval(request))).approved == approved
 

@@ -17,11 +17,11 @@ from hub.domain.config.reader import Config
 from hub.errors import Code
 from hub.io.project.places import load_or_create_key
 from hub.messages import StartRun
-from hub.providers.base import Assignment
 from hub.providers.demo.agent import FIRST
 from hub.providers.registry import load, load_all
 from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
+from tests.hub.providers.captured import ASSIGNMENT
 from tests.refusals import refuses
 
 ALLOWED = {"PATH", "HOME", "LANG", "TERM", "TMPDIR", "SHELL", "USER", "TZ"}
@@ -101,13 +101,9 @@ def test_no_provider_puts_a_prompt_or_a_key_into_argv(tmp_path, name):
     provider = load_all()[name]
     keys = {key: f"secret-of-{key}" for key in provider.key_names}
     for envelope in ("", "the envelope's own words"):
-        assignment = Assignment(
-            dispatch_id="d-1",
-            session_id="s-1",
+        assignment = attrs.evolve(
+            ASSIGNMENT,
             prompt=PROMPT,
-            worktree=tmp_path,
-            run_dir=tmp_path / "d-1",
-            program="",
             envelope=envelope,
             envelope_path=tmp_path / "d-1" / "envelope.md" if envelope else None,
             account=Account("a", str(tmp_path / "home"), keys),
@@ -119,17 +115,9 @@ def test_no_provider_puts_a_prompt_or_a_key_into_argv(tmp_path, name):
         assert "secret-of" not in argv
 
 
-def test_a_program_that_is_not_there_is_a_coded_failure_with_the_install_command(tmp_path):
-    assignment = Assignment(
-        dispatch_id="d-1",
-        session_id="s-1",
-        prompt="p",
-        worktree=tmp_path,
-        run_dir=tmp_path / "d-1",
-        program="/not/there",
-    )
+def test_a_program_that_is_not_there_is_a_coded_failure_with_the_install_command():
     with refuses(Code.DISPATCH_FAILED, "/not/there"):
-        agent_launch(FIRST, assignment, Config(), {})
+        agent_launch(FIRST, attrs.evolve(ASSIGNMENT, program="/not/there"), Config(), {})
 
 
 def test_an_agent_whose_own_settings_let_it_act_unasked_is_not_started_under_rules(tmp_path):
@@ -137,16 +125,8 @@ def test_an_agent_whose_own_settings_let_it_act_unasked_is_not_started_under_rul
     codex = load("codex")
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules" / "default.rules").write_text('prefix_rule(pattern=["cat"], decision="allow")\n')
-    program = Assignment(
-        dispatch_id="d-1",
-        session_id="s-1",
-        prompt="p",
-        worktree=tmp_path,
-        run_dir=tmp_path / "d-1",
-        program=sys.executable,
-        account=Account("a", str(tmp_path)),
-        asks=True,
-    )
+    account = Account("a", str(tmp_path))
+    program = attrs.evolve(ASSIGNMENT, program=sys.executable, account=account, asks=True)
     ruled = Config(approvals=(ApprovalRule(tool="exec_command"),))
     with refuses(Code.DISPATCH_FAILED, "its own rules"):
         agent_launch(codex, program, ruled, {})

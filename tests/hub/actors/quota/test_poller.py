@@ -17,6 +17,7 @@ from hub.api.tables import parse_config
 from hub.io.files.tails import last_lines, newest
 from hub.io.http.request import FetchError, fetch
 from hub.providers.registry import quota_client
+from tests.clock import Clock
 from tests.hub.providers.test_quota_clients import ROLLOUT, TRANSCRIPT, instant
 
 NAMES = ("claude", "codex")
@@ -58,19 +59,9 @@ def server():
     made.http.server_close()
 
 
-class Clock:
-    now = AT + 60
-
-    def __call__(self):
-        return self.now
-
-    def turn(self, seconds):
-        self.now += seconds
-
-
 @pytest.fixture
 def poller(tmp_path):
-    return Poller(quota_client, Clock(), tmp_path)
+    return Poller(quota_client, Clock(AT + 60), tmp_path)
 
 
 def wrote(path, *records, at=AT):
@@ -162,13 +153,13 @@ async def test_a_server_is_asked_ever_more_seldom_while_nothing_changes(poller, 
         (1800, 5),
         (1800, 6),
     ):
-        poller.clock.turn(seconds)
+        poller.clock.now += seconds
         await poller.look(allowed, NAMES)
         assert len(server.asked) == asked
     server.body = server.body.replace(b"42.0", b"43.0")
-    poller.clock.turn(1800)
+    poller.clock.now += 1800
     await poller.look(allowed, NAMES)
-    poller.clock.turn(300)
+    poller.clock.now += 300
     await poller.look(allowed, NAMES)
     assert len(server.asked) == 8
 
@@ -176,18 +167,18 @@ async def test_a_server_is_asked_ever_more_seldom_while_nothing_changes(poller, 
 async def test_a_server_in_trouble_is_left_alone_as_long_as_it_asks(poller, server, allowed):
     server.status, server.headers = 429, {"Retry-After": "7000"}
     assert await poller.look(allowed, NAMES) == []
-    poller.clock.turn(6999)
+    poller.clock.now += 6999
     await poller.look(allowed, NAMES)
     assert len(server.asked) == 1
     server.status = 200
-    poller.clock.turn(1)
+    poller.clock.now += 1
     assert len(await poller.look(allowed, NAMES)) == 1
 
 
 async def test_a_refused_login_is_not_sent_again(tmp_path, poller, server, allowed):
     server.status = 401
     await poller.look(allowed, NAMES)
-    poller.clock.turn(100_000)
+    poller.clock.now += 100_000
     await poller.look(allowed, NAMES)
     assert len(server.asked) == 1
     path = tmp_path / ".claude/.credentials.json"

@@ -23,11 +23,13 @@ from hub.domain.quota.elsewhere import UNSEEN, Growth, Used
 from hub.domain.quota.forecast import Outlook
 from hub.domain.quota.window import QuotaReading
 from hub.io.events.store import NewEvent
+from hub.io.project.trust import Gate
 from hub.io.records.store import RecordStore
 from hub.message_map import slot_of
 from hub.messages import EventAppend, EventsSince, GetProspects, GetWallet, SpentElsewhere
 from supervisors import DynamicHandle, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running
+from tests.clock import Clock
 from tests.waiting import answered, changed
 
 CALL = 20.0
@@ -46,14 +48,6 @@ declaredCap = 10000
 def kept(places):
     """The ledger, as it stands on disk."""
     return RecordStore(places.hub_dir / "quota.json", FORM).look() or KeptQuota()
-
-
-@attrs.define
-class Clock:
-    now: float = START
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @attrs.define
@@ -105,7 +99,7 @@ class Bench:
 @asynccontextmanager
 async def bench_of(places, clock=None, config=TOML):
     audit, log, settings, session, quota = map(slot_of, ("audit", "events", "settings", "session", "quota"))
-    clock = clock or Clock()
+    clock = clock or Clock(START)
     providers = ("claude", "codex", "gemini")
 
     def actor():
@@ -122,9 +116,8 @@ async def bench_of(places, clock=None, config=TOML):
     def conf():
         read = partial(parse_config, config)
         nobody = Jobs(DynamicHandle("jobs"), lambda job, _: pytest.fail(f"{job} was started"), str)
-        return Settings(
-            places, read, {}, outbox=Outbox(log.ref, clock, audit.ref, patience=10.0), jobs=nobody
-        )
+        outbox = Outbox(log.ref, clock, audit.ref, patience=10.0)
+        return Settings(places, read, {}, outbox=outbox, jobs=nobody, gate=Gate.of(places.root, {}))
 
     spec = SupervisorSpec(
         intensity=10,
@@ -193,7 +186,7 @@ async def test_a_killed_actor_loses_nothing_and_doubles_nothing(places):
 
 
 async def test_a_restart_of_the_daemon_remembers(places):
-    clock = Clock()
+    clock = Clock(START)
     async with bench_of(places, clock) as bench:
         await bench.used(300)
         await bench.burn(40, 10, 300)

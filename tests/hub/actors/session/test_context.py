@@ -39,24 +39,6 @@ def test_a_stop_is_not_settled_by_anything_but_the_end():
     assert (shared.pending, shared.denied) == (PendingCommand.STOP, None)
 
 
-async def test_everybody_who_waits_is_woken_by_one_change(autojump_clock):
-    shared, seen = SharedState(), []
-
-    async def wait(name):
-        seen.append((name, await shared.wait_for(lambda: shared.detached, 60)))
-
-    async with trio.open_nursery() as nursery:
-        for name in "ab":
-            nursery.start_soon(wait, name)
-        await wait_all_tasks_blocked()
-        shared.notify_all()
-        await wait_all_tasks_blocked()
-        assert seen == [], "a change that does not fit wakes nobody for good"
-        shared.detached = True
-        shared.notify_all()
-    assert sorted(seen) == [("a", True), ("b", True)]
-
-
 async def test_a_wait_that_is_over_says_so(autojump_clock):
     began = trio.current_time()
     assert await SharedState().wait_for(lambda: False, 5) is False

@@ -21,9 +21,10 @@ from hub.actors.settings.actor import Settings
 from hub.app import new_id
 from hub.domain.config.reader import Config
 from hub.domain.event import Record
+from hub.io.config import file
 from hub.io.config.accounts import read_added
-from hub.io.config.file import load
 from hub.io.project.places import Places
+from hub.io.project.trust import Gate
 from hub.message_map import slot_of
 from hub.messages import AuditHistory, EventsSince
 from hub.providers.demo.agent import FIRST, SECOND
@@ -68,12 +69,12 @@ async def settings(
     def made() -> Settings:
         def read() -> Config:
             own = places.root / "user.toml"
-            return load(
-                places.config, own, environ=ENVIRON, flags={}, added_accounts=read_added(places.accounts)
-            )
+            added = read_added(places.accounts)
+            return file.settings(places.config, own, environ=ENVIRON, added_accounts=added).config
 
         outbox = Outbox(events.ref, lambda: clock[0], audit.ref, patience=10.0)
-        return Settings(places, read, providers, outbox=outbox, jobs=Jobs(jobs, job, new_id))
+        gate = Gate.of(places.root, ENVIRON)
+        return Settings(places, read, providers, outbox=outbox, jobs=Jobs(jobs, job, new_id), gate=gate)
 
     def job(name: str, work: Job) -> ChildSpec:
         def carried() -> JobActor:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from hub.errors import Code
+from hub.io.config import file
 from hub.io.files.sealed import write_sealed
 from hub.messages import AddAccount, GetConfig, ProvidersConfigured, RemoveAccount, SwitchAccount
 from hub.providers.registry import load_all
@@ -127,11 +128,7 @@ async def test_what_is_not_fit_changes_nothing(places, clock, order, code):
 async def test_an_agent_that_keeps_one_login_has_one_account(places, clock):
     """Without a directory that can be moved a second account would silently be the first."""
     places.config.write_text('[providers.goose]\nkind = "acp"\ncommand = ["goose"]\n')
-    from functools import partial
-
-    from hub.io.config.file import load
-
-    providers = load_all(partial(load, places.config, environ={"HUB_TRUST": "1"}))
+    providers = load_all(lambda: file.settings(places.config, environ={"HUB_TRUST": "1"}).config)
     async with settings(places, clock, providers) as ask:
         error = await refusal(ask(AddAccount("goose", "work")))
         assert (error.code, "homeEnv" in error.hint) == (Code.INVALID, True)

@@ -50,24 +50,18 @@ def test_an_unusable_reset_is_unknown(resets_at):
     assert (found.window, found.resets_at) == ("", None)
 
 
-def test_a_usage_limit_fills_its_window_until_the_reset():
+@pytest.mark.parametrize(("resets_at", "kept"), [(5000, 5000.0), (5, None)])
+def test_a_usage_limit_fills_its_window_until_the_reset_unless_that_has_passed(resets_at, kept):
     """Gemini tells nothing of its quota before it is used up."""
-    meta = {"failure": "usage_limit", "resetsAt": 5000, "window": "day"}
+    meta = {"failure": "usage_limit", "resetsAt": resets_at, "window": "day"}
     assert limit_of(meta, (), "gemini", "a", 7.0) == QuotaReading(
-        "gemini", "a", "day", 1000, 5000.0, "limit", 7.0
+        "gemini", "a", "day", 1000, kept, "limit", 7.0
     )
 
 
 @pytest.mark.parametrize("meta", [{"failure": "overload", "resetsAt": 5000}, {}])
 def test_what_is_no_limit_tells_nothing(meta):
     assert limit_of(meta, (), "gemini", "a", 7.0) is None
-
-
-def test_a_limit_whose_reset_has_passed_is_one_without_a_reset():
-    meta = {"failure": "usage_limit", "resetsAt": 5, "window": "day"}
-    assert limit_of(meta, (), "gemini", "a", 7.0) == QuotaReading(
-        "gemini", "a", "day", 1000, None, "limit", 7.0
-    )
 
 
 def test_the_newest_reading_of_each_window_counts():

@@ -9,7 +9,7 @@ import pytest
 from hub.api.tables import parse_config
 from hub.errors import Code, HubError
 from hub.io.config import file
-from hub.io.config.file import load, user_config
+from hub.io.config.file import user_config
 from tests.refusals import refuses
 
 
@@ -43,15 +43,11 @@ def test_flag_beats_environment_beats_project_beats_user(place, tmp_path):
     assert found.config.session.retries == 9
 
 
-def test_what_is_loaded_is_the_configuration_alone(place):
-    assert load(place, place.parent / "none.toml", environ={}).server.port == 5
-
-
 def test_the_users_own_file_is_found(tmp_path, monkeypatch):
     assert user_config({}).name == "config.toml"
     environ = {"HUB_CONFIG_DIR": str(tmp_path)}
     (tmp_path / "config.toml").write_text("[server]\nport = 77")
-    assert load(tmp_path / "hub.toml", environ=environ).server.port == 77
+    assert file.settings(tmp_path / "hub.toml", environ=environ).config.server.port == 77
 
 
 def test_environment_and_flags_are_typed():

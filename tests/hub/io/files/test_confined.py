@@ -7,13 +7,7 @@ import os
 import pytest
 
 from hub.io.files.confined import FileRefusedError, open_below
-
-
-def made(root, *paths):
-    for path in paths:
-        place = root / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(path)
+from tests.hub.io.files.test_walk import made
 
 
 @pytest.mark.parametrize("path", ["p/link", "p/pipe", "p", "p/nobody", "q/../../x", "p/\0"])

@@ -10,11 +10,16 @@ from hub.io.files import walk as module
 from hub.io.files.walk import OutOfTime, folders, tree, walk
 
 
+def made(root, *paths):
+    for path in paths:
+        place = root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(path)
+
+
 def test_it_finds_files_of_the_time_and_follows_no_link(tmp_path):
     root = tmp_path / "root"
-    for name in ("one/new.jsonl", "one/old.jsonl", "one/other.txt", "two/deep/new.jsonl"):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(name)
+    made(root, "one/new.jsonl", "one/old.jsonl", "one/other.txt", "two/deep/new.jsonl")
     os.utime(root / "one" / "old.jsonl", (1, 1))
     (tmp_path / "aside").mkdir()
     (tmp_path / "aside" / "x.jsonl").touch()
@@ -33,13 +38,6 @@ def test_it_ends_when_its_time_is_up(tmp_path):
     with pytest.raises(OutOfTime):
         list(walk(str(tmp_path), ("*",), 0, -1.0))
     assert list(walk(str(tmp_path / "0"), ("*",), 0, -1.0)) == []
-
-
-def made(root, *paths):
-    for path in paths:
-        place = root / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(path)
 
 
 def found(root, since_ns=0, seconds=9.0):

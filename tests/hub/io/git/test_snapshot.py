@@ -776,21 +776,13 @@ async def test_tree_hash_is_the_snapshots_tree_and_leaves_nothing(root, wt):
     assert taken.tree == found == await tree_hash(wt.path, root=wt.path.parents[2])
 
 
-async def test_sha256_repositories(tmp_path):
-    root = make_repo(tmp_path / "repo", "--object-format=sha256")
+@pytest.mark.parametrize(("name", "form"), [("repo", "sha256"), ('we ird"é\n:x', "sha1")])
+async def test_another_object_format_and_a_strange_place(tmp_path, name, form):
+    root = make_repo(tmp_path / name, f"--object-format={form}")
     wt = await session(root)
     (wt.path / "n").write_text("n")
     taken = await take(wt)
-    assert len(taken.sha) == 64
-    assert in_commit(root, taken.sha) == on_disk(wt.path)
-    assert await tree_hash(wt.path, root=wt.path.parents[2]) == taken.tree
-
-
-async def test_a_project_in_a_strange_place(tmp_path):
-    root = make_repo(tmp_path / 'we ird"é\n:x')
-    wt = await session(root)
-    (wt.path / "n").write_text("n")
-    taken = await take(wt)
+    assert len(taken.sha) == {"sha1": 40, "sha256": 64}[form]
     assert in_commit(root, taken.sha) == on_disk(wt.path)
     assert await tree_hash(wt.path, root=wt.path.parents[2]) == taken.tree
 

@@ -15,19 +15,12 @@ from hub.io.processes.table import ProcessTable
 from hub.io.runner import proc
 from hub.io.stores.registries import Registries
 from hub.providers.registry import signatures
+from tests.clock import Clock
 from tests.hub.io.agents import PLAIN, program, register, running
 from tests.waiting import until
 
 SIGNATURES = signatures()
 SESSION = "01a1fe0c-897b-7642-9087-e765bd0c6561"
-
-
-@attrs.define
-class Clock:
-    now: float = 1_000_000.0
-
-    def __call__(self):
-        return self.now
 
 
 @pytest.fixture

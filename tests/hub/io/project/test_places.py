@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 
 import pytest
 
 from hub.errors import Code
 from hub.io.project.places import Places, find_project, load_or_create_key, make_private_dir
+from tests.faults.harness import git
 from tests.refusals import refuses
 
 
@@ -23,12 +23,6 @@ def repo(tmp_path, monkeypatch):
     git(root, "init", "-qb", "main")
     git(root, "commit", "-q", "--allow-empty", "-m", "start")
     return root
-
-
-def git(where, *args):
-    identity = ("-c", "user.name=n", "-c", "user.email=e@x")
-    done = subprocess.run(["git", *identity, *args], cwd=where, check=True, capture_output=True, text=True)
-    return done.stdout
 
 
 def mode(path):

@@ -10,7 +10,7 @@ import pytest
 
 from hub.api.tables import parse_toml
 from hub.errors import Code, HubError
-from hub.io.config.file import load, project_tables
+from hub.io.config.file import project_tables, settings
 from hub.io.project.trust import Gate
 
 CALM = parse_toml("[session]\nthreshold = 0.5\n")
@@ -169,15 +169,17 @@ def test_the_user_s_keys_are_followed_and_foreign_ones_are_not(gate: Gate, root:
 
 
 def test_the_configuration_is_read_through_the_door(root: Path, tmp_path: Path) -> None:
-    """`load` alone, as every command calls it."""
+    """`settings` alone, as every command calls it."""
     (root / "hub.toml").write_text('[session]\nthreshold = 0.5\nverify = ["make test"]\n')
     env = {"HUB_STATE_DIR": str(tmp_path / "state"), "HUB_CONFIG_DIR": str(tmp_path / "config")}
-    config = load(root / "hub.toml", environ=env)
+    config = settings(root / "hub.toml", environ=env).config
     assert (config.session.threshold, config.session.verify) == (0.5, ())
-    assert load(root / "hub.toml", environ={**env, "HUB_TRUST": "1"}).session.verify == ("make test",)
+    assert settings(root / "hub.toml", environ={**env, "HUB_TRUST": "1"}).config.session.verify == (
+        "make test",
+    )
     gate = Gate.of(root, env)
     gate.agree(gate.standing(project_tables(root / "hub.toml", environ=env)))
-    assert load(root / "hub.toml", environ=env).session.verify == ("make test",)
+    assert settings(root / "hub.toml", environ=env).config.session.verify == ("make test",)
 
 
 def test_the_record_says_nothing_of_what_was_agreed_to(gate: Gate) -> None:

@@ -18,6 +18,7 @@ from hub.domain.failure import FailureClass
 from hub.providers import registry
 from hub.providers.acp.tools import asked_about
 from hub.providers.base import Ending, ProcessExit
+from tests.hub.providers.acp.lines import SESSION, ended, texts_of, update, words
 from tests.hub.providers.captured import ASSIGNMENT, NOW, exit_of, fold, lines_of, rpc
 
 AGENTS = ("qwen", "copilot", "gemini")
@@ -25,7 +26,6 @@ plain = pytest.mark.parametrize("agent", AGENTS[:2])
 """Of what Gemini does in another way: `test_gemini_stream.py`."""
 TABLE = '[providers.own]\nkind = "acp"\ncommand = ["own", "acp"]\ndisplayName = "Own"\n'
 GENERIC = registry.load_all(lambda: parse_config(TABLE))["own"]
-SESSION = "s-1-native"
 PEOPLE = attrs.evolve(ASSIGNMENT, options={"approval_mode": "default", "ask": True})
 OPENED = [
     rpc(id="init", result={"agentCapabilities": {"loadSession": True}}),
@@ -48,23 +48,6 @@ def run(agent, name, provider=None, **more):
 def told(*lines, **more):
     """A conversation with some agent that has begun, and then these lines."""
     return fold(GENERIC, more.pop("assignment", ASSIGNMENT), [*OPENED, *lines], **more)
-
-
-def update(kind, /, **fields):
-    body = {"sessionUpdate": kind, **fields}
-    return rpc(method="session/update", params={"sessionId": SESSION, "update": body})
-
-
-def words(text):
-    return update("agent_message_chunk", content={"type": "text", "text": text})
-
-
-def ended(stop="end_turn", turn=1, **more):
-    return rpc(id=f"turn-{turn}", result={"stopReason": stop, **more})
-
-
-def texts_of(prompt):
-    return [block["text"] for block in prompt["params"]["prompt"]]
 
 
 @pytest.fixture(params=AGENTS)

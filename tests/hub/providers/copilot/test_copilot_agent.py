@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import attrs
 import pytest
 
@@ -14,18 +12,13 @@ from hub.providers.acp.failures import class_of
 from hub.providers.base import Ending, Stdin
 from hub.providers.copilot import failures
 from hub.providers.copilot.agent import PROVIDER
+from tests.hub.providers.acp.lines import ended, words
 from tests.hub.providers.captured import ASSIGNMENT, fold, lines_of, rpc
-
-
-def words(text):
-    body = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
-    return rpc(method="session/update", params={"sessionId": "s", "update": body})
 
 
 def told(*lines):
     opened = [rpc(id="init", result={}), rpc(id="new", result={"sessionId": "s"})]
-    end = rpc(id="turn-1", result={"stopReason": "end_turn"})
-    return fold(PROVIDER, ASSIGNMENT, [*opened, *lines, end])
+    return fold(PROVIDER, ASSIGNMENT, [*opened, *lines, ended()])
 
 
 def test_launch_speaks_acp_and_names_nothing_long():
@@ -97,11 +90,6 @@ def test_retries_are_told_in_the_models_place():
     folded = fold(PROVIDER, ASSIGNMENT, lines_of("copilot", "overload2"))
     assert [event.meta["attempt"] for event in folded.of(EventType.RETRY)] == [1, 2]
     assert folded.said(EventType.TEXT) == ["Done."]
-
-
-def test_a_refusal_looks_like_a_finished_turn():
-    last = json.loads(lines_of("copilot", "refusal")[-1])
-    assert last["result"]["stopReason"] == "end_turn"
 
 
 def test_its_list_of_tasks_is_told_as_a_plan():

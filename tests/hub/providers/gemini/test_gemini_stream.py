@@ -11,6 +11,7 @@ from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
 from hub.providers.base import Ending, ProcessExit
 from hub.providers.gemini.agent import PROVIDER
+from tests.hub.providers.acp.lines import ended, texts_of, update, words
 from tests.hub.providers.captured import ASSIGNMENT, NOW, exit_of, fold, lines_of, rpc, runs, stderr_of
 
 RUNS = runs("gemini")
@@ -33,24 +34,6 @@ def run(name, **more):
 def told(*lines, **more):
     """A conversation that has begun, and then these lines."""
     return fold(PROVIDER, more.pop("assignment", ASSIGNMENT), [*OPENED, *lines], **more)
-
-
-def update(kind, /, **fields):
-    return rpc(
-        method="session/update", params={"sessionId": SESSION, "update": {"sessionUpdate": kind, **fields}}
-    )
-
-
-def words(text):
-    return update("agent_message_chunk", content={"type": "text", "text": text})
-
-
-def ended(stop="end_turn", turn=1):
-    return rpc(id=f"turn-{turn}", result={"stopReason": stop})
-
-
-def texts_of(prompt):
-    return [block["text"] for block in prompt["params"]["prompt"]]
 
 
 def test_the_handshake_waits_for_each_answer():
@@ -111,12 +94,6 @@ def test_the_contract_is_the_head_of_the_first_prompt():
 def test_a_prompt_that_looks_like_a_command_gets_a_head(text):
     prompt = told(assignment=attrs.evolve(ASSIGNMENT, prompt=text)).writes["turn-1"]
     assert texts_of(prompt) == ["Task:\n", text]
-
-
-def test_a_refusal_looks_like_a_finished_turn_and_leaves_with_zero():
-    assert b'"stopReason":"end_turn"' in LINES["refusal"][-1]
-    assert exit_of("gemini", "refusal").code == 0
-    assert run("refusal").outcome.ending is Ending.FAILED
 
 
 def test_words_before_the_last_tool_are_no_answer():
