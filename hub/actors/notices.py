@@ -133,6 +133,9 @@ def _apprise() -> Sequence[str]:
 
 def _desktop(notice: Notice) -> Sequence[str]:
     """The words are arguments of their own: no shell and no script reads them."""
+    if sys.platform == "darwin":
+        script = "on run a\ndisplay notification (item 2 of a) with title (item 1 of a)\nend run"
+        return ("osascript", "-e", script, notice.title, notice.text)
     return ("notify-send", "--app-name=hub", "--", notice.title, notice.text)
 
 

@@ -1,4 +1,4 @@
-"""`hub service`: a project's daemon as a service of the user's, started at login by systemd.
+"""`hub service`: a project's daemon as a service of the user's, started at login by systemd or launchd.
 
 Owns: the unit's text, its name and its place.
 Must not: run as root for the whole machine: a daemon serves one user.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import plistlib
 import re
 import shutil
 import subprocess
@@ -37,6 +38,7 @@ class Unit:
 
     root: Path
     environ: Mapping[str, str]
+    darwin: bool = sys.platform == "darwin"
 
     @property
     def name(self) -> str:
@@ -47,8 +49,14 @@ class Unit:
     @property
     def path(self) -> Path:
         """Where the user's service manager looks for it."""
-        config = Path(self.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-        return config / "systemd/user" / f"{self.name}.service"
+        home = Path.home()
+        if self.darwin:
+            return home / "Library/LaunchAgents" / f"{self.name}.plist"
+        return (
+            Path(self.environ.get("XDG_CONFIG_HOME") or home / ".config")
+            / "systemd/user"
+            / f"{self.name}.service"
+        )
 
     @property
     def variables(self) -> dict[str, str]:
@@ -63,21 +71,43 @@ class Unit:
 
     def text(self) -> bytes:
         """The file."""
+        return self._plist() if self.darwin else self._systemd().encode()
+
+    def _systemd(self) -> str:
         variables = "".join(
             f"Environment={_quoted(f'{name}={value}')}\n" for name, value in self.variables.items()
         )
         # KillMode=process: agents outlive a daemon that dies, and the next one takes hold of them again.
-        text = (
+        return (
             f"[Unit]\nDescription=hub for {_percent(str(self.root))}\n\n"
             f"[Service]\nExecStart={' '.join(_quoted(word).replace('$', '$$') for word in self.command)}\n{variables}"
             f"Restart=on-failure\nRestartSec=2\nRestartPreventExitStatus={' '.join(map(str, _HOLDS_ON))}\n"
             f"KillMode=process\nTimeoutStopSec={_STOP}\n\n"
             "[Install]\nWantedBy=default.target\n"
         )
-        return text.encode()
+
+    def _plist(self) -> bytes:
+        return plistlib.dumps(
+            {
+                "Label": self.name,
+                "ProgramArguments": self.command,
+                "EnvironmentVariables": self.variables,
+                "RunAtLoad": True,
+                "KeepAlive": {"SuccessfulExit": False},
+                "AbandonProcessGroup": True,
+                "ExitTimeOut": _STOP,
+            }
+        )
 
     def control(self, verb: str) -> list[list[str]]:
         """The commands that bring the service manager to `start`, `stop` or `ask`."""
+        if self.darwin:
+            domain = f"gui/{os.getuid()}"
+            return {
+                "start": [["launchctl", "bootstrap", domain, str(self.path)]],
+                "stop": [["launchctl", "bootout", f"{domain}/{self.name}"]],
+                "ask": [["launchctl", "print", f"{domain}/{self.name}"]],
+            }[verb]
         user = ["systemctl", "--user"]
         return {
             "start": [[*user, "daemon-reload"], [*user, "enable", "--now", f"{self.name}.service"]],
@@ -127,8 +157,11 @@ def install(ctx: click.Context, *, once: bool, as_json: bool) -> None:
     lines = [
         f"wrote {unit.path}",
         "the daemon runs, and starts again when you log in; see: hub service status",
-        f"to have it before you log in: loginctl enable-linger; its log: journalctl --user -u {unit.name}",
     ]
+    if not unit.darwin:
+        lines.append(
+            f"to have it before you log in: loginctl enable-linger; its log: journalctl --user -u {unit.name}"
+        )
     click.echo(json.dumps(told) if as_json else "\n".join(lines))
 
 
@@ -146,7 +179,11 @@ def status(ctx: click.Context, *, as_json: bool) -> None:
             Code.NOT_FOUND, f"There is no service for {unit.root}.", hint="Make one: hub service install"
         )
     asked = subprocess.run(unit.control("ask")[0], capture_output=True, text=True, check=False)
-    state = asked.stdout.strip() or "unknown"
+    state = (
+        ("active" if asked.returncode == 0 else "inactive")
+        if unit.darwin
+        else asked.stdout.strip() or "unknown"
+    )
     current = unit.path.read_bytes() == unit.text()
     told = {"name": unit.name, "path": str(unit.path), "state": state, "current": current}
     stale = (

@@ -6,6 +6,7 @@ Must not: run a program, change anything, or let the value of a key out.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -89,7 +90,8 @@ class Entries:
         if found is not None:
             return found.good(now)
         settings = config.provider(provider.name)
-        hidden = not provider.login_stores
+        stores = provider.login_stores
+        hidden = not stores or (sys.platform == "darwin" and any(store.keychain for store in stores))
         return None if hidden or settings.base_url or settings.env or account.env else False
 
     def logins(

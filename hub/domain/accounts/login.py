@@ -37,6 +37,8 @@ class LoginStore:
     """How many of the instant's units make a second."""
     renews: Sequence[str] = ()
     """The keys that lead to what the agent gets a new token with: while that is there, expiry does not matter."""
+    keychain: bool = False
+    """Whether the agent uses the system's keychain in place of the file where there is one (macOS)."""
 
 
 @attrs.frozen

@@ -71,6 +71,8 @@ class SeenPath:
     """What a command of git shows -> the files of it, absolute; None, or no entry, = nobody can say."""
     files: frozenset[str] = frozenset()
     """Those of the paths that are files: nothing lies below them."""
+    folds: bool = False
+    """Whether names that differ in case alone are the same."""
 
 
 def asks(rules: Iterable[ApprovalRule], provider: str) -> bool:
@@ -215,7 +217,7 @@ class _Subject:
         called = [place for call in calls for place in self._at(call.folders[-1], call.words[0])]
         self.programs = list(dict.fromkeys(called))[:MOST_NAMES]
         """Programs that are called by a path: it may be a link to another."""
-        self._folds = "nocaseglob" in self.command
+        self._folds = seen.folds or "nocaseglob" in self.command
 
     def _at(self, folder: str, name: str) -> tuple[str, ...]:
         here = posixpath.join(self._folder, places.expanded(folder, self._where))

@@ -10,6 +10,7 @@ import contextlib
 import glob
 import itertools
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def look(named: Named) -> SeenPath:
     real = {path: found for path in named.paths if (found := _real(path)) != path}
     below = {folder: _below(folder) for folder in named.searched}
     files = frozenset(path for path in named.paths if _is_file(path))
-    return SeenPath(real, below, files=files)
+    return SeenPath(real, below, files=files, folds=sys.platform == "darwin")
 
 
 def texts(pattern: str) -> list[str]:

@@ -51,10 +51,15 @@ def test_a_program_of_the_users_is_told_each_thing_once(made, tmp_path):
     assert wrong() == [f"news could not be told: {tmp_path / 'tell'} ended with 3"], "said once"
 
 
-def test_words_are_arguments_and_no_script():
+def test_words_are_arguments_and_no_script(monkeypatch):
     evil = Notice(News.NEEDS, "s-1", "hub needs you", '--help"; rm -rf /')
+    monkeypatch.setattr("sys.platform", "linux")
     [(argv, _)] = programs(evil, Notify(desktop=True))
     assert argv == ("notify-send", "--app-name=hub", "--", evil.title, evil.text)
+    monkeypatch.setattr("sys.platform", "darwin")
+    [(argv, _)] = programs(evil, Notify(desktop=True))
+    assert argv[-1] == evil.text
+    assert evil.text not in argv[2]
     assert programs(evil, Notify()) == []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import plistlib
 import re
 import shutil
 import signal
@@ -71,7 +72,7 @@ def test_where_no_service_manager_answers_the_service_is_taken_out_all_the_same(
 async def test_what_the_unit_starts_is_the_daemon_of_the_project(repo, manager, tmp_path):
     """In an empty environment but for the unit's own, from a folder with another `hub` in it."""
     (tmp_path / "hub.py").write_text("raise SystemExit('not this one')\n")
-    unit = Unit(repo, {**manager, "XDG_STATE_HOME": str(tmp_path / "state")})
+    unit = Unit(repo, {**manager, "XDG_STATE_HOME": str(tmp_path / "state")}, darwin=False)
     lines = unit.text().decode().splitlines()
     (command,) = [words(line) for line in lines if line.startswith("ExecStart=")]
     env = dict(words(line)[0].split("=", 1) for line in lines if line.startswith("Environment="))
@@ -92,9 +93,14 @@ async def test_what_the_unit_starts_is_the_daemon_of_the_project(repo, manager, 
         assert await daemon.wait() == 0
 
 
-def test_no_path_and_no_variable_gets_out_of_its_place(tmp_path):
-    unit = Unit(Path(AWKWARD), {"PATH": f"/usr/bin:{AWKWARD}"})
+@pytest.mark.parametrize("darwin", [False, True])
+def test_no_path_and_no_variable_gets_out_of_its_place(darwin, tmp_path):
+    unit = Unit(Path(AWKWARD), {"PATH": f"/usr/bin:{AWKWARD}"}, darwin=darwin)
     assert re.fullmatch(r"hub-[A-Za-z0-9-]+-[0-9a-f]{8}", unit.name)
+    if darwin:
+        told = plistlib.loads(unit.text())
+        assert (told["ProgramArguments"], told["EnvironmentVariables"]) == (unit.command, unit.variables)
+        return
     lines = unit.text().decode().splitlines()
     assert words(next(line for line in lines if line.startswith("ExecStart="))) == unit.command
     # $ stands for itself in a variable of a unit.
@@ -112,8 +118,14 @@ def test_no_path_and_no_variable_gets_out_of_its_place(tmp_path):
         assert (checked.returncode, checked.stderr) == (0, "")
 
 
-def test_two_projects_of_one_name_have_a_service_each():
-    assert Unit(Path("/srv/site"), {}).name != Unit(Path("/home/site"), {}).name
+def test_each_platforms_manager_has_its_own_orders():
+    unit = Unit(Path("/srv/site"), {}, darwin=True)
+    assert [command[:2] for verb in ("start", "stop", "ask") for command in unit.control(verb)] == [
+        ["launchctl", "bootstrap"],
+        ["launchctl", "bootout"],
+        ["launchctl", "print"],
+    ]
+    assert unit.name != Unit(Path("/home/site"), {}, darwin=True).name, "two projects of one name"
 
 
 def test_where_the_manager_refuses_the_next_step_is_told(repo, manager):

@@ -335,8 +335,9 @@ def test_what_is_allowed_is_the_file_where_it_really_lies():
     assert decision(inside, tool("Read", path="./d/x")) == "allow"
 
 
-def test_names_that_differ_in_case_alone_are_two():
+def test_names_that_differ_in_case_alone_are_one_where_the_file_system_says_so():
     assert not denies("d/secret.txt", tool("Read", path="D/Secret.TXT"))
+    assert denies("d/secret.txt", tool("Read", path="D/Secret.TXT"), SeenPath(folds=True))
 
 
 @pytest.mark.parametrize(
