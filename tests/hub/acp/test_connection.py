@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hub.wire.frames import MAX_FRAME
 from tests.hub.acp.kit import HELLO, HUB_ACP, opened
 from tests.hub.cli.command import environ
 
@@ -34,6 +35,12 @@ def test_the_handshake(ed):
     assert told["agentInfo"]["name"] == "hub"
     assert told["agentCapabilities"]["loadSession"] is True
     assert told["authMethods"] == []
+
+
+def test_a_message_may_be_larger_than_the_tool_server_takes(ed):
+    """A prompt may hold whole files."""
+    ed.request("initialize", **HELLO, _meta={"x": "x" * (MAX_FRAME + 1)})
+    assert "result" in ed.read()
 
 
 def test_a_version_that_hub_does_not_speak_is_answered_with_the_one_it_does(ed):

@@ -6,6 +6,7 @@ import math
 
 import attrs
 import pytest
+import trio
 
 from hub.actors.common.outbox import Outbox, known
 from hub.domain.event import Tag
@@ -66,7 +67,7 @@ async def test_a_log_that_refuses_says_so():
         await outbox(failures=[HubError(Code.NO_SPACE)]).publish(Tag.SYSTEM, "lost", {})
 
 
-@pytest.mark.parametrize("failure", [died(), HubError(Code.NO_SPACE)])
+@pytest.mark.parametrize("failure", [died(), trio.TooSlowError(), HubError(Code.NO_SPACE)])
 async def test_with_an_end_to_its_patience_a_line_may_be_lost(failure):
     box = attrs.evolve(outbox(failures=[failure]), patience=1.0)
     await box.publish(Tag.SYSTEM, "lost", {})

@@ -219,6 +219,7 @@ def test_only_the_end_of_a_long_file_is_read_in_whole_lines(tmp_path):
     assert last_lines(str(path)) == [b"last"]
     assert last_lines(str(tmp_path / "gone")) == []
     (tmp_path / "link.jsonl").symlink_to(path)
+    (tmp_path / "loop").symlink_to(tmp_path)
     assert last_lines(str(tmp_path / "link.jsonl")) == []
     assert [Path(found.path).name for found in newest(tmp_path, ".jsonl", 0, 5)] == ["a.jsonl"]
 
