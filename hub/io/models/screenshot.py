@@ -42,16 +42,22 @@ async def screenshot(url: str, max_pixels: int) -> bytes:
     """The page as PNG, of at most `max_pixels`.
 
     Raises:
-        HubError: INVALID; the URL leads elsewhere. PROGRAM_MISSING; there is no browser. UPSTREAM_FAILED; it took no
-            picture.
+        HubError: INVALID; the URL leads elsewhere. PROGRAM_MISSING; there is no browser. UPSTREAM_FAILED; nothing
+            answers there, or it took no picture.
     """
-    if place_of(url).host not in HOSTS:
+    place = place_of(url)
+    if place.host not in HOSTS:
         raise unfit("url", "The page must be on this machine.", "Use http://127.0.0.1:<port>/")
     program = next(filter(None, map(which, BROWSERS)), "")
     if not program:
         raise HubError(
             Code.PROGRAM_MISSING, "No Chromium is installed.", hint="Install one, or send an image."
         )
+    try:
+        await (await trio.open_tcp_stream(place.host, place.port)).aclose()
+    except OSError as error:  # else the model is paid to look at the browser's own page about it
+        hint = "Start what serves it, then try again."
+        raise HubError(Code.UPSTREAM_FAILED, f"Nothing answers at {url}.", hint=hint) from error
     width, height = size_within(max_pixels)
     folder = Path(tempfile.mkdtemp(prefix="hub-look-"))
     try:

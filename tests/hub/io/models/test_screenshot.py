@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 import tempfile
 
 import pytest
@@ -30,6 +31,13 @@ def browser(folders, text):
     (folders / "bin/chromium").chmod(0o700)
 
 
+@pytest.fixture
+def page():
+    """The address of something that listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+
+
 async def refused(url="http://127.0.0.1:1/"):
     with pytest.raises(HubError) as caught:
         await screenshot(url, 1_000_000)
@@ -50,19 +58,26 @@ async def test_without_a_browser_it_says_so(folders):
     assert await refused() is Code.PROGRAM_MISSING
 
 
-async def test_a_browser_that_takes_no_picture_is_told_and_leaves_nothing(folders):
-    browser(folders, f'echo "$@" > {folders}/args; exit 1')
+async def test_a_page_that_nothing_serves_is_not_looked_at(folders):
+    """Chromium draws a page of its own about it, and a model was paid to describe that."""
+    browser(folders, f"touch {folders}/ran")
     assert await refused() is Code.UPSTREAM_FAILED
+    assert not (folders / "ran").exists()
+
+
+async def test_a_browser_that_takes_no_picture_is_told_and_leaves_nothing(folders, page):
+    browser(folders, f'echo "$@" > {folders}/args; exit 1')
+    assert await refused(page) is Code.UPSTREAM_FAILED
     assert list((folders / "tmp").iterdir()) == []
     args = (folders / "args").read_text()
     assert "MAP * ~NOTFOUND" in args, "the page cannot load anything from elsewhere"
-    assert args.endswith("http://127.0.0.1:1/\n")
+    assert args.endswith(f"{page}\n")
 
 
-async def test_a_browser_that_hangs_is_ended_with_what_it_started(folders, monkeypatch):
+async def test_a_browser_that_hangs_is_ended_with_what_it_started(folders, monkeypatch, page):
     monkeypatch.setattr(module, "_TIMEOUT", 0.2)
     browser(folders, f"/bin/sleep 600 & echo $! > {folders}/pid; wait")
-    assert await refused() is Code.UPSTREAM_FAILED
+    assert await refused(page) is Code.UPSTREAM_FAILED
     pid = int((folders / "pid").read_text())
     assert ended(pid)
     assert list((folders / "tmp").iterdir()) == []
