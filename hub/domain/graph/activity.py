@@ -60,6 +60,8 @@ class Pending:
     memory: Memory = attrs.field(factory=Memory)
     done: dict[str, int] = attrs.field(factory=dict)
     """The plan's finished steps that are in the graph."""
+    over: bool = False
+    """Whether it has ended: what is still told of it is taken in until another session begins."""
 
 
 class ActivityFold:
@@ -88,13 +90,18 @@ class ActivityFold:
         fold = self._sessions.pop(session, None)
         told: list[GraphPart] = []
         if fold is None:
+            over = [name for name, one in self._sessions.items() if one.over]
+            told += map(self._left, over)
             fold = self._begun(session, record)
             told.append(GraphPart((NewNode(task_id(session), NodeType.TASK, {}, session, 0.0),)))
         self._sessions[session] = fold
         told.append(fold.feed(record))
         if len(self._sessions) > MAX_SESSIONS:
-            told.append(self._sessions.pop(next(iter(self._sessions))).ended())
+            told.append(self._left(next(iter(self._sessions))))
         return _joined(told)
+
+    def _left(self, session: str) -> GraphPart:
+        return self._sessions.pop(session).left()
 
     def outline(self) -> GraphPart:
         """What of each intent is about the session as a whole, where that has changed since it was asked last."""
@@ -113,6 +120,7 @@ class _SessionFold:
 
     def __init__(self, before: Pending, intent: IntentFold | None = None) -> None:
         self._session, self._whole, self._done = before.session_id, before.whole, before.done
+        self.over = before.over
         self._intent = intent or IntentFold(memory=before.memory, watched=True)
         self._fed = True
         """Since its outline was asked for last."""
@@ -120,7 +128,7 @@ class _SessionFold:
 
     @property
     def pending(self) -> Pending:
-        return Pending(self._session, self._whole, self._intent.memory, self._done)
+        return Pending(self._session, self._whole, self._intent.memory, self._done, self.over)
 
     def feed(self, record: Record) -> GraphPart:
         self._fed = True
@@ -143,7 +151,7 @@ class _SessionFold:
         payload = {OUTLINE: msgspec.to_builtins(found)}
         return GraphPart((NewNode(task_id(self._session), NodeType.TASK, payload, self._session, 0.0),))
 
-    def ended(self) -> GraphPart:
+    def left(self) -> GraphPart:
         """What was being said is said, and how it stands is kept."""
         self._intent.flush()
         self._fed = True
@@ -155,6 +163,7 @@ class _SessionFold:
             payload = {"goal": task, "taskId": record.meta["taskId"], "source": seen.id}
             yield GraphPart((NewNode(task_id(self._session), NodeType.TASK, payload, self._session),))
         if "ended" in record.meta:
+            self.over = True
             payload = {"state": record.meta["ended"], "verified": record.meta.get("verified")}
             yield GraphPart((NewNode(task_id(self._session), NodeType.TASK, payload, self._session, 0.0),))
 

@@ -68,6 +68,20 @@ def test_a_session_that_all_others_have_spoken_after_is_over_and_not_drawn_when_
     assert known(log.says("Decision: c.", session=SESSION)).intent() is None
 
 
+def test_of_sessions_that_are_over_no_memory_is_kept_beyond_the_next_ones_beginning():
+    """It is written again with every half second of an agent's work; until then what is told behind an end is taken in."""
+    fold = ActivityFold(lambda session: f"/w/{session}")
+    log = Log().began().add("system", "session completed", ended="completed").says("Decision: a.")
+    for record in log.records:
+        fold.feed(record)
+    left = ActivityFold(lambda session: f"/w/{session}", fold.pending)
+    assert [one.session_id for one in left.pending] == [SESSION]
+    for record in log.began("x", "s-2").began("y", "s-3").records[-2:]:
+        left.feed(record)
+    assert [one.session_id for one in left.pending] == ["s-2", "s-3"]
+    assert [item.text for item in known(log).intent().decisions] == ["a."]
+
+
 def test_a_file_is_the_sessions_that_touched_it_last():
     """A file has one node, whoever touches it: what an earlier session did with it is not this one's doing."""
     log = Log().began().calls("Edit", path=f"{ROOT}/a.py").answers("ok").began("Mind a.py.", "s-2")
@@ -125,12 +139,14 @@ def test_steps_that_are_finished_one_after_the_other_keep_their_order():
 def test_the_outline_is_told_when_it_has_changed():
     fold = ActivityFold(lambda session: f"/w/{session}")
     assert fold.outline().nodes == ()
-    log = Log().began().says("Next: b.")
+    log = Log().began().says("Next: b.").says("That is all.")
     fold.feed(log.records[0])
     assert len(fold.outline().nodes) == 1
     assert fold.outline().nodes == ()
     fold.feed(log.records[1])
     assert fold.outline().nodes[0].payload["intent"]["next_action"]["text"] == "b."
+    fold.feed(log.records[2])
+    assert fold.outline().nodes == ()
 
 
 def test_nodes_of_code_are_none_of_its_matter():

@@ -137,3 +137,14 @@ def test_a_set_of_values_has_a_name_that_tells_nothing_of_them():
     assert name not in others
     assert len(others | {KnownSecrets().called(b"installation")}) == 3
     assert len(name) == 16
+
+
+def test_what_began_before_the_place_that_is_asked_about_is_not_held_again():
+    """Only what may begin at the place itself is: a letter of the value."""
+    known, text = KnownSecrets(["hunter2hunter2"]), "hunter\n2hunt"
+    assert known.begun(text) == known.scan(text, 0, final=False)[1] == 0
+    assert known.scan(text, len(text) - 1, final=False) == ([], len(text) - 1)
+
+
+def test_where_nothing_is_known_nothing_has_begun():
+    assert KnownSecrets().begun("hunter2") == len("hunter2")
