@@ -29,8 +29,8 @@ URLSAFE, BASE64 = "A-Za-z0-9_-", "A-Za-z0-9+/="
 _WORDS_LETTERS = (ALNUM, UPPER)
 """Classes without a sign that may end a word."""
 _LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
-_BLANK, _SAMPLE = 2, 32
-"""A form filled in with no more different characters is a placeholder, and how many letters mostly tell."""
+_BLANK, _SAMPLE, _JUDGED = 2, 32, 64
+"""A form filled in with no more different characters is a placeholder, how many letters mostly tell, and how many do."""
 _READ = 512
 _HEAD_AND_RUN = 2
 """The parts of most forms."""
@@ -222,7 +222,7 @@ class Rule:
         # Heads upon heads are one region, or each would be looked at.
         if not self.chosen and self._is_drawn and self.literal not in drawn and worded(drawn[:_READ]):
             return False
-        return any(map(_is_varied, (drawn[:_SAMPLE].lower(), drawn.lower())))
+        return any(map(_is_varied, (drawn[:_SAMPLE].lower(), drawn[:_JUDGED].lower())))
 
     def _before(self) -> str:
         if not self.boundary:

@@ -159,7 +159,6 @@ SERVICES: tuple[Rule, ...] = (
             ("confluent", "cflt", 60, BASE64),
             ("dropbox", "sl.", 120, URLSAFE),
             ("dropbox", "sl.u.", 120, URLSAFE),
-            ("elevenlabs", "sk_", 40, ALNUM),
         )
     ),
     *(
