@@ -245,15 +245,20 @@ class Project:
         return found
 
 
-@contextmanager
-def project(tmp: Path) -> Iterator[Project]:
-    """A fresh project; its daemon and agents are gone when the block ends."""
-    root = tmp / "repo"
+def repository(root: Path) -> Path:
+    """A new one, with one commit."""
     root.mkdir()
     git(root, "init", "-q", "-b", "main")
     (root / "README.md").write_text("hello\n")
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "start")
+    return root
+
+
+@contextmanager
+def project(tmp: Path) -> Iterator[Project]:
+    """A fresh project; its daemon and agents are gone when the block ends."""
+    root = repository(tmp / "repo")
     made = Project(root, tmp / "state", tmp / "agents.log")
     try:
         yield made

@@ -32,22 +32,14 @@ def residue(out: str, secret: str) -> bool:
     return any(secret[i : i + 8] in bare for i in range(len(secret) - 7))
 
 
-@pytest.mark.parametrize("kind", BROKERED)
-def test_every_key_of_a_brokered_provider_is_found_wherever_it_stands(kind, redactor):
+@pytest.mark.parametrize("kind", [*BROKERED, *COMMON])
+def test_every_key_of_a_brokered_provider_and_of_common_services_is_found_wherever_it_stands(kind, redactor):
     """Security R1 b: provider keys first; all of them."""
     rng = random.Random(kind)
     for _ in range(EACH):
-        value = BROKERED[kind](rng)
-        for text in (*told(value), *written(f"{kind.replace('-', '_').upper()}_API_KEY", value)):
-            assert not residue(redactor.text(text), value), text
-
-
-@pytest.mark.parametrize("kind", COMMON)
-def test_keys_of_common_services_are_found_wherever_they_stand(kind, redactor):
-    rng = random.Random(kind)
-    for _ in range(EACH):
-        value = COMMON[kind](rng)
-        for text in told(value):
+        value = {**BROKERED, **COMMON}[kind](rng)
+        name = f"{kind.replace('-', '_').upper()}_API_KEY"
+        for text in (*told(value), *(written(name, value) if kind in BROKERED else ())):
             assert not residue(redactor.text(text), value), text
 
 

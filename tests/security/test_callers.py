@@ -23,7 +23,7 @@ from hub.web.openapi import route as openapi
 from hub.web.routes import table
 from hub.web.stream import SSE
 from hub.web.tools import TOOLS
-from tests.faults.harness import HUB, Project, git, until
+from tests.faults.harness import HUB, Project, repository, until
 from tests.hub.cli.command import environ, hub
 from tests.other_user import AS_NOBODY, NOBODY, by_nobody, only_root, started_by_nobody
 from tests.refusals import refuses
@@ -142,10 +142,7 @@ def test_root_is_another_user_too(tmp_path: Path):
     home = Path(f"/tmp/hub-nobody-{os.getpid()}")
     home.mkdir(mode=0o700)
     try:
-        repo = home / "repo"
-        repo.mkdir()
-        git(repo, "init", "-q", "-b", "main")
-        git(repo, "commit", "-q", "--allow-empty", "-m", "start")
+        repo = repository(home / "repo")
         subprocess.run(["chown", "-R", f"{NOBODY}:{NOBODY}", str(home)], check=True)
         env = {**environ(home), "HOME": str(home)}
         with (home / "log").open("wb") as log:

@@ -29,6 +29,7 @@ from supervisors import ActorDied, Restart, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import Recorder, kill, running
 from tests.waiting import answered
 
+pytestmark = pytest.mark.usefixtures("arm")
 CALL = 20.0
 
 
@@ -63,12 +64,6 @@ class Logs:
         kill(self.root, name)
         await gone.wait()
         await slot.ref.wait_alive()
-
-
-@pytest.fixture(autouse=True)
-def _disarmed():
-    yield
-    failpoints.arm("")
 
 
 @asynccontextmanager

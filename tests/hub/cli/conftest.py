@@ -3,7 +3,7 @@
 import pytest
 
 from tests.clock import in_zone
-from tests.faults.harness import git, project
+from tests.faults.harness import project, repository
 
 
 @pytest.fixture(autouse=True)
@@ -16,13 +16,7 @@ def utc():
 @pytest.fixture
 def repo(tmp_path):
     """A repository with one commit and both scripted agents off."""
-    root = tmp_path / "plain"
-    root.mkdir()
-    git(root, "init", "-q", "-b", "main")
-    (root / "README.md").write_text("hello\n")
-    git(root, "add", ".")
-    git(root, "commit", "-q", "-m", "start")
-    return root
+    return repository(tmp_path / "plain")
 
 
 @pytest.fixture

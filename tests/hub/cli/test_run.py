@@ -210,29 +210,21 @@ def test_a_closed_terminal_stops_in_order(work, watched):
     assert git(work.root, "show", f"{record['branch']}:half.txt") == "half"
 
 
-def test_a_closed_terminal_beside_a_daemon_leaves_the_session_at_work(work):
+@pytest.mark.parametrize(
+    ("number", "status", "state"), [(signal.SIGHUP, 129, "running"), (signal.SIGINT, 130, "stopped")]
+)
+def test_beside_a_daemon_a_closed_terminal_leaves_the_session_and_ctrl_c_stops_it(
+    work, number, status, state
+):
+    """The session is another process's: the daemon lives on."""
     work.script("demo-first", {"say": "HALF"}, {"sleep": 600})
     work.configure()
     api = work.start()
     watched = Watched(work)
     watched.has_said("HALF")
-    os.kill(watched.child.pid, signal.SIGHUP)
-    assert watched.end()[0] == 129
-    assert api.get("/api/status")["sessionState"] == "running"
-    api.post("/api/session/stop")
-
-
-def test_ctrl_c_beside_a_daemon_stops_the_session_only(work):
-    """The same when the session is another process's: the daemon lives on."""
-    work.script("demo-first", {"say": "HALF"}, {"sleep": 600})
-    work.configure()
-    api = work.start()
-    watched = Watched(work)
-    watched.has_said("HALF")
-    os.killpg(watched.child.pid, signal.SIGINT)
-    status, _ = watched.end()
-    assert status == 130
-    assert api.get("/api/status")["sessionState"] == "stopped"
+    os.killpg(watched.child.pid, number)
+    assert watched.end()[0] == status
+    assert api.get("/api/status")["sessionState"] == state
 
 
 def test_leaving_at_once_says_who_goes_on(work, watched):

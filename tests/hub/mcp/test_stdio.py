@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import pytest
 
@@ -220,39 +221,39 @@ OVERHEAD = 8.0
 """What the end of a Python process may take on a machine that is busy; a call under way would take 30 s."""
 
 
-def test_it_does_not_wait_for_a_daemon_that_does_not_answer(folder):
-    """A call under way is given up; it would take 30 s."""
+@contextmanager
+def asked_in_vain(folder, *before):
+    """A client whose call 5 has reached a daemon that does not answer."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         env = environ(folder.parent, HUB_PORT=str(silent.getsockname()[1]))
         with served(folder, env) as client:
             client.hello()
+            for message in before:
+                client.send(message)
             client.send({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "hub_status"}})
             silent.settimeout(LIMIT)
             connection, _ = silent.accept()
             with connection:
-                begun = time.monotonic()
-                assert client.leave(LIMIT) == 0
-                assert time.monotonic() - begun < 1.0 + OVERHEAD
+                yield client
+
+
+def test_it_does_not_wait_for_a_daemon_that_does_not_answer(folder):
+    """A call under way is given up; it would take 30 s."""
+    with asked_in_vain(folder) as client:
+        begun = time.monotonic()
+        assert client.leave(LIMIT) == 0
+        assert time.monotonic() - begun < 1.0 + OVERHEAD
 
 
 def test_a_request_that_is_taken_back_has_no_answer(folder):
     """And nobody waits for it: the next one is answered, and the session ends in time."""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        env = environ(folder.parent, HUB_PORT=str(silent.getsockname()[1]))
-        with served(folder, env) as client:
-            client.hello()
-            for unknown in (5, "p", None, [], 1.5):
-                client.send(_taken_back(unknown))
-            client.send({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "hub_status"}})
-            silent.settimeout(LIMIT)
-            connection, _ = silent.accept()
-            with connection:
-                client.send(_taken_back(5))
-                client.send(PING)
-                assert client.read()["id"] == "p"
-                client.process.stdin.close()
-                assert client.process.stdout.read() == b""
-                assert client.process.wait(LIMIT) == 0
+    with asked_in_vain(folder, *map(_taken_back, (5, "p", None, [], 1.5))) as client:
+        client.send(_taken_back(5))
+        client.send(PING)
+        assert client.read()["id"] == "p"
+        client.process.stdin.close()
+        assert client.process.stdout.read() == b""
+        assert client.process.wait(LIMIT) == 0
 
 
 def _taken_back(id_):

@@ -117,7 +117,7 @@ def test_a_daemon_is_started_by_a_key_and_that_is_said_until_it_is_there(work):
     shows(work.root, story, start=start)
 
 
-def test_help_lists_the_keys_of_the_page(work):
+def test_help_lists_the_keys_of_the_page_and_orders_without_a_session_say_so(work):
     begin(work)
 
     async def story(app, pilot):
@@ -125,15 +125,6 @@ def test_help_lists_the_keys_of_the_page(work):
         await pilot.press("question_mark")
         await sees(app, pilot, "On this page", "See what waits for your word", "Answer the agent")
         await pilot.press("escape")
-        await sees(app, pilot, "no session yet")
-
-    shows(work.root, story)
-
-
-def test_orders_without_a_session_say_so(work):
-    begin(work)
-
-    async def story(app, pilot):
         await sees(app, pilot, "no session yet")
         await pilot.press("x")
         await sees(app, pilot, "No session to stop")

@@ -16,7 +16,7 @@ from hub.domain.failure import Failure, FailureClass
 from hub.errors import Code
 from hub.io.project.places import load_or_create_key
 from hub.messages import AuditHistory, BreakerFailure
-from tests.faults.harness import git
+from tests.faults.harness import git, repository
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.io.agents import new_session, register, running, transcript
 from tests.refusals import refusal, refuses
@@ -244,10 +244,7 @@ async def test_what_cannot_be_adopted_is_refused_with_its_reason(made, monkeypat
 @pytest.fixture
 def elsewhere(tmp_path):
     """Another project, of which this daemon knows nothing."""
-    root = tmp_path / "elsewhere"
-    root.mkdir()
-    git(root, "init", "-q", "-b", "main")
-    git(root, "commit", "-q", "--allow-empty", "-m", "start")
+    root = repository(tmp_path / "elsewhere")
     (root / "tool.py").write_text("one\ntwo\n")
     return root
 

@@ -87,16 +87,13 @@ async def test_a_worktree_that_nobody_touched_is_what_was_snapshotted(made, monk
     assert looks == [True]
 
 
-async def test_the_tree_is_compared_after_the_acceptance_commands(made, monkeypatch, looks):
-    """What they change is found by the receiver but is in no snapshot: the handoff's score says so."""
-    await handed_over(made, monkeypatch, verify=["echo left > README.md"])
-    assert looks == [False]
-
-
-async def test_what_they_leave_behind_is_nobodys_work(made, monkeypatch, looks):
-    """It is in the worktree, in no snapshot, and no reason to doubt the tree."""
-    await handed_over(made, monkeypatch, verify=["echo left > behind.txt"])
-    assert looks == [True]
+@pytest.mark.parametrize(("file", "same"), [("README.md", False), ("behind.txt", True)])
+async def test_the_tree_is_compared_after_the_acceptance_commands(made, monkeypatch, looks, file, same):
+    """What they change is found by the receiver but is in no snapshot: the handoff's score says so. What they leave
+    behind is nobody's work: in the worktree, in no snapshot, and no reason to doubt the tree.
+    """
+    await handed_over(made, monkeypatch, verify=[f"echo left > {file}"])
+    assert looks == [same]
 
 
 _FAILS_ONCE = """#!/bin/sh

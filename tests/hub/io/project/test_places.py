@@ -10,7 +10,7 @@ import pytest
 
 from hub.errors import Code
 from hub.io.project.places import Places, find_project, load_or_create_key, make_private_dir
-from tests.faults.harness import git
+from tests.faults.harness import git, repository
 from tests.refusals import refuses
 
 
@@ -18,11 +18,7 @@ from tests.refusals import refuses
 def repo(tmp_path, monkeypatch):
     monkeypatch.setenv("HUB_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.delenv("HUB_SIGNING_KEY", raising=False)
-    root = tmp_path / "repo"
-    root.mkdir()
-    git(root, "init", "-qb", "main")
-    git(root, "commit", "-q", "--allow-empty", "-m", "start")
-    return root
+    return repository(tmp_path / "repo")
 
 
 def mode(path):
