@@ -126,7 +126,7 @@ class Joined:
         """Wait for the end of a session whose stop an earlier daemon was asked for, and did not live to see."""
         status = await trio.to_thread.run_sync(self.api.read, Status, "/api/status")
         if status.stopping:
-            click.echo(f"the earlier session {status.session_id} is being stopped in order first", err=True)
+            click.echo(f"the earlier session {status.session_id} is being stopped in order", err=True)
             await self.stop_session()
 
     async def stop_session(self) -> None:
