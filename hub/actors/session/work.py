@@ -279,10 +279,7 @@ class SessionWork:
                     Tag.SYSTEM, f"{record.provider} was stopped while hub was away; it goes on"
                 )
             case Ending.FAILED | Ending.INTERRUPTED:
-                how = (
-                    "It was interrupted." if outcome.ending is Ending.INTERRUPTED else "It stopped by itself."
-                )
-                failure = outcome.failure or Failure(FailureClass.UNKNOWN, outcome.text or how)
+                failure = outcome.failure or Failure(FailureClass.UNKNOWN, "It was interrupted.")
                 await self._failed(record, failure)
 
     async def _orphaned(self, record: SessionRecord) -> bool:
