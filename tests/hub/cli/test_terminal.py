@@ -106,12 +106,11 @@ def test_ctrl_z_and_back(work, shell):
     with shell() as window:
         run(window, "run 'Colour it'")
         window.shows("reply (Enter sends")
-        window.press("Escape")
-        window.shows("r reply", gone="reply (Enter sends")  # "waiting for your reply" stands there before
-        window.press("C-z")
+        window.press("Escape", "C-z")
         window.shows("Stopped")
         echoes(window)
         window.press("fg", "Enter")
+        window.shows("r reply", gone="reply (Enter sends")
         window.press("?")
         window.shows("d detach")
         window.press("r")
