@@ -125,7 +125,7 @@ def _words(record: Record, meta: Record, *, whole: bool = False) -> str:
     tag, text = record["tag"], str(record["msg"])
     match tag:
         case "text" if meta.get("role") == "user":
-            return f"you: {text}"
+            text = f"you: {text}"
         case "quota":
             return _spent(text, meta)
         case "handoff" if "to" in meta and meta.get("from") != _FIRST:
