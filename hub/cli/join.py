@@ -144,7 +144,7 @@ class Joined:
             )
         except HubError as error:
             if error.code is not Code.NO_ACTIVE_SESSION:
-                click.echo(f"hub: {error.detail}", err=True)
+                _tell(f"hub: {error.detail}")
 
 
 @asynccontextmanager
@@ -241,7 +241,8 @@ async def _on_signal(joined: Joined, *, task_status: trio.TaskStatus[None]) -> N
                 beside = number == signal.SIGHUP and joined.beside
                 if beside or told.again(number, trio.current_time()):
                     restore()
-                    _tell(joined.farewell)
+                    with suppress(OSError):
+                        click.echo(joined.farewell, err=True)  # below all: nothing is drawn any more
                     os._exit(128 + number)
                 if joined.leaving.is_set():
                     continue
@@ -251,9 +252,9 @@ async def _on_signal(joined: Joined, *, task_status: trio.TaskStatus[None]) -> N
 
 
 def _tell(words: str) -> None:
-    """On the terminal, if it is still there."""
+    """On the terminal, if it is still there; above what is drawn there, which `err=True` would write into."""
     with suppress(OSError):
-        click.echo(words, err=True)
+        click.echo(words, file=sys.stderr)
 
 
 def running(project: Path, port: int | None) -> Api | None:

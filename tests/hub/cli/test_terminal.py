@@ -120,6 +120,20 @@ def test_ctrl_z_and_back(work, shell):
         window.shows("done, not verified")
 
 
+def test_ctrl_c_is_answered_above_the_bottom_lines_and_these_go(work, shell):
+    """The answer was wiped out, and the line of the reply and the spinner's stood there for good."""
+    work.script("demo-first", {"ask": "Which colour?"}, *DONE)
+    work.configure()
+    with shell() as window:
+        run(window, "run 'Colour it'")
+        window.shows("reply (Enter sends")
+        window.press("C-c")
+        screen = window.shows("stopped; the work so far is on the branch")
+        assert "stopping in order, with a snapshot" in screen
+        assert "? keys" not in screen
+        assert "reply (Enter sends" not in screen
+
+
 def test_a_second_ctrl_c_gives_the_terminal_back(work, shell):
     """It leaves by os._exit, which runs nothing else."""
     work.script(
