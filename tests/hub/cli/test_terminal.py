@@ -120,6 +120,16 @@ def test_ctrl_z_and_back(work, shell):
         window.shows("done, not verified")
 
 
+def test_the_demo_fits_a_narrow_terminal(shell):
+    """The bars of the handoff were drawn for 66 columns, and their ends stood in lines of their own."""
+    with shell(columns=40) as window:
+        run(window, "demo")
+        screen = window.shows("next: in a project")
+        drawn = screen[screen.index("handed over in") : screen.index("done and verified")]
+        assert drawn.count("|") == 10
+        assert max(map(len, drawn.splitlines())) <= 40
+
+
 def test_ctrl_c_is_answered_above_the_bottom_lines_and_these_go(work, shell):
     """The answer was wiped out, and the line of the reply and the spinner's stood there for good."""
     work.script("demo-first", {"ask": "Which colour?"}, *DONE)
