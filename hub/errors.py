@@ -109,6 +109,8 @@ class Fault:
     """The next step, when the place that raises knows no better one."""
 
 
+_GO_ON = "Go on with its work in a new session: hub run --continue ID"
+
 RULES: dict[Code, Fault] = {
     Code.MALFORMED: Fault(400, 2, "The request could not be read", "Send one well-formed JSON document."),
     Code.BAD_HOST: Fault(400, 2, "The Host header is missing or doubled", "Send exactly one Host header."),
@@ -251,8 +253,8 @@ RULES: dict[Code, Fault] = {
     Code.AGENT_MISSING: Fault(
         409, 1, "The agent's program is not installed", "Install it: hub install NAME   All: hub providers"
     ),
-    Code.AGENT_EXITED: Fault(409, 1, "The agent ended unexpectedly", "Hand over: hub handoff"),
-    Code.AGENT_SILENT: Fault(409, 1, "The agent said nothing for too long", "Hand over: hub handoff"),
+    Code.AGENT_EXITED: Fault(409, 1, "The agent ended unexpectedly", _GO_ON),
+    Code.AGENT_SILENT: Fault(409, 1, "The agent said nothing for too long", _GO_ON),
     Code.AUTH_NEEDED: Fault(
         409, 4, "The agent is not logged in, or its key is wrong", "Run hub doctor for the login command."
     ),
@@ -263,9 +265,7 @@ RULES: dict[Code, Fault] = {
     Code.REFUSED: Fault(
         409, 1, "The model refused the task", "Rephrase the task, or choose another provider."
     ),
-    Code.CONTEXT_OVERFLOW: Fault(
-        409, 1, "The task no longer fits the model's context", "Hand over: hub handoff"
-    ),
+    Code.CONTEXT_OVERFLOW: Fault(409, 1, "The task no longer fits the model's context", _GO_ON),
     Code.OVERLOADED: Fault(409, 1, "The provider is overloaded", "hub waits and tries again by itself."),
     Code.DISPATCH_AMBIGUOUS: Fault(
         409,
@@ -274,7 +274,7 @@ RULES: dict[Code, Fault] = {
         "Look at the worktree, then decide: hub handoff, or hub stop",
     ),
     Code.DISPATCH_FAILED: Fault(409, 1, "The agent could not be started", "Run hub doctor."),
-    Code.RESUME_TIMEOUT: Fault(409, 1, "The next agent gave no sign of life", "Hand over: hub handoff"),
+    Code.RESUME_TIMEOUT: Fault(409, 1, "The next agent gave no sign of life", _GO_ON),
     Code.VERIFY_FAILED: Fault(409, 1, "The acceptance commands failed", "Read their output: hub logs --full"),
     Code.SETUP_FAILED: Fault(
         409,

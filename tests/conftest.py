@@ -14,6 +14,11 @@ from tests.left import _nothing_is_left
 
 __all__ = ["_nothing_is_left"]
 
+# What tests share says what it found as they do: both values, not a bare `AssertionError`.
+pytest.register_assert_rewrite(
+    "tests.drive", "tests.faults", "tests.hub", "tests.model_server", "tests.refusals"
+)
+
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("searching", deadline=None)
 settings.load_profile(os.environ.get("HUB_TEST_PROFILE", "repeatable"))

@@ -42,6 +42,11 @@ class Approval:
         ),
     ]
 
+    @property
+    def why(self) -> str:
+        """The reason, where it says more than the action does; else ""."""
+        return "" if self.reason.removeprefix(f"{self.tool} ") in self.action else self.reason
+
 
 @attrs.frozen(kw_only=True)
 class Resolution:

@@ -193,10 +193,10 @@ def picture(request: Approval) -> Iterator[ToldItem]:
     values = {name: clean(text) for name, text in members if isinstance(text, str)}
     who = f"{request.provider} wants to: " if request.kind is Action.TOOL else ""
     grave = "danger! " if request.severity == "danger" else ""
-    reason = clean(request.reason)
+    reason = clean(request.why)
     # Each thing once: agents give a command as the action, as the command and among what the tool is given.
     below = command.splitlines() if command not in action else []
-    if reason not in action and reason.removeprefix(f"{request.tool} ") not in values.values():
+    if reason and reason.removeprefix(f"{request.tool} ") not in values.values():
         below.insert(0, reason)
     told = {f"{name}: {text}" for name, text in values.items() if text and text in (command, *below)}
     below += [line for line in change(given) if line not in told]

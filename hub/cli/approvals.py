@@ -126,8 +126,8 @@ def picture(approval: Approval) -> str:
     """One request in one to four lines: a reason that the action tells already is not said again."""
     mark = click.style(approval.severity, fg=_COLOURS.get(approval.severity))
     lines = [f"{approval.id}  {mark}  {approval.provider}  {approval.action}"]
-    if approval.reason not in approval.action:
-        lines.append(f"  {approval.reason}")
+    if approval.why:
+        lines.append(f"  {approval.why}")
     if approval.context.get("cut"):
         lines.append(f"  {CUT}")
     if approval.expires_at:

@@ -161,8 +161,13 @@ def _writable(places: Places) -> Finding:
         return Finding(
             "permissions", ok=False, detail="the file system is read-only", hint="Remount it writable."
         )
-    ok = os.access(places.root, os.W_OK) and os.access(places.root / ".git", os.W_OK)
-    return Finding("permissions", ok, "writable" if ok else "not writable", "Correct the owner or mode.")
+    barred = [
+        place
+        for place in (places.root, places.root / ".git", places.hub_dir)
+        if place.exists() and not os.access(place, os.W_OK)
+    ]
+    detail = f"{barred[0]} is not writable" if barred else "writable"
+    return Finding("permissions", not barred, detail, "Correct its owner or mode.")
 
 
 def _space(places: Places) -> Finding:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -107,8 +108,9 @@ def _tell(status: Status, diff: Diff, history: list[HistoryEntry]) -> None:
     from hub.cli.diff import coloured
     from hub.cli.outcome import ending
     from hub.cli.timeline import pictures
+    from hub.cli.width import columns
 
     click.echo("\n" + coloured(diff.diff))
-    click.echo("\n".join(pictures(history)))
+    click.echo("\n".join(pictures(history, columns(sys.stdout))))
     click.echo("\n".join(ending(status, seen=True)))
     click.echo('next: in a project of your own, run: hub doctor, then: hub run "task"')

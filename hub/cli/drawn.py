@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from markdown_it import MarkdownIt
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
+from rich.markdown import CodeBlock, Markdown
 from rich.markdown import Heading as MarkdownHeading
-from rich.markdown import Markdown
 from rich.padding import Padding
+from rich.segment import Segment
+from rich.syntax import Syntax
 from rich.text import Text
 from rich.theme import Theme
 
@@ -53,15 +55,43 @@ class _Heading(MarkdownHeading):
     LEVEL_ALIGN = dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "left")
 
 
+class _Code(CodeBlock):
+    """With one empty line around it like the rest; Rich has two."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        code = str(self.text).rstrip()
+        yield Syntax(code, self.lexer_name, theme=self.theme, word_wrap=True, padding=(0, 1))
+
+
 class _Markdown(Markdown):
     """Shows everything that was written: Rich leaves out what looks like HTML, `list<int>` for one."""
 
-    elements: ClassVar = {**Markdown.elements, "heading_open": _Heading}
+    elements: ClassVar = {
+        **Markdown.elements,
+        "heading_open": _Heading,
+        "fence": _Code,
+        "code_block": _Code,
+    }
 
     def __init__(self, text: str) -> None:
         super().__init__(text, code_theme="ansi_dark", hyperlinks=False)
         parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
         self.parsed = parser.parse(text)
+
+
+class _Bare:
+    """A part without the blanks that Rich fills its lines up with: they are copied, and a narrower window wraps them."""
+
+    def __init__(self, part: RenderableType) -> None:
+        self.part = part
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in console.render_lines(self.part, options, pad=False):
+            while line and not line[-1].text.strip():
+                line.pop()
+            yield from line[:-1]
+            yield from (Segment(last.text.rstrip(), last.style) for last in line[-1:])
+            yield Segment.line()
 
 
 class Drawn:
@@ -109,7 +139,7 @@ class Drawn:
         """Add to what was said."""
         for item in items:
             for part in drawn(item, self.console.width):
-                self.console.print(part)
+                self.console.print(_Bare(part))
 
     # --- the bottom lines -----------------------------------------------------------------------------
 

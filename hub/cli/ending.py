@@ -104,12 +104,14 @@ def _stands_nowhere() -> bool:
 
 def _fail(error: HubError, *, as_json: bool) -> int:
     from hub.domain.text.safe import clean
+    from hub.domain.wallclock import respoken
 
     if as_json:
         click.echo(json.dumps({"error": error.problem()}))
     else:
         width = columns(sys.stderr)
-        for line in f"hub: {clean(error.detail)}".splitlines():
+        detail = respoken(clean(error.detail), lambda at: f"{at.astimezone():%Y-%m-%d %H:%M %Z}")
+        for line in f"hub: {detail}".splitlines():
             click.echo(hung(line, width, _INDENT), err=True)
         for line in filter(None, (*several(error), error.hint)):
             click.echo(advice(clean(line), width, _INDENT), err=True)

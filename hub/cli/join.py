@@ -126,7 +126,7 @@ class Joined:
         """Wait for the end of a session whose stop an earlier daemon was asked for, and did not live to see."""
         status = await trio.to_thread.run_sync(self.api.read, Status, "/api/status")
         if status.stopping:
-            click.echo(f"the earlier session {status.session_id} is being stopped in order first", err=True)
+            click.echo(f"the earlier session {status.session_id} is being stopped in order", err=True)
             await self.stop_session()
 
     async def stop_session(self) -> None:
@@ -144,7 +144,7 @@ class Joined:
             )
         except HubError as error:
             if error.code is not Code.NO_ACTIVE_SESSION:
-                click.echo(f"hub: {error.detail}", err=True)
+                _tell(f"hub: {error.detail}")
 
 
 @asynccontextmanager
@@ -241,7 +241,8 @@ async def _on_signal(joined: Joined, *, task_status: trio.TaskStatus[None]) -> N
                 beside = number == signal.SIGHUP and joined.beside
                 if beside or told.again(number, trio.current_time()):
                     restore()
-                    _tell(joined.farewell)
+                    with suppress(OSError):
+                        click.echo(joined.farewell, err=True)  # below all: nothing is drawn any more
                     os._exit(128 + number)
                 if joined.leaving.is_set():
                     continue
@@ -251,9 +252,9 @@ async def _on_signal(joined: Joined, *, task_status: trio.TaskStatus[None]) -> N
 
 
 def _tell(words: str) -> None:
-    """On the terminal, if it is still there."""
+    """On the terminal, if it is still there; above what is drawn there, which `err=True` would write into."""
     with suppress(OSError):
-        click.echo(words, err=True)
+        click.echo(words, file=sys.stderr)
 
 
 def running(project: Path, port: int | None) -> Api | None:

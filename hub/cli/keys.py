@@ -21,7 +21,7 @@ import trio
 
 _PASTE_ON, _PASTE_OFF = "\x1b[?2004h", "\x1b[?2004l"
 _BEGINS, _ENDS = "\x1b[200~", "\x1b[201~"
-_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|[^\[O])")
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|[^\[O\x1a])")
 _BEGUN = re.compile(r"\x1b\[[0-?]*$")
 """A sequence whose end has not come yet."""
 _LOOK = 0.5
@@ -35,6 +35,9 @@ class Key:
 
     text: str
     pasted: bool = False
+
+
+_SUSPEND = Key("\x1a")
 
 
 @attrs.define
@@ -68,7 +71,8 @@ class Parser:
 class Keyboard:
     r"""The terminal behind standard input.
 
-    Between `enter` and `leave` each key comes at once and is not echoed; Ctrl-C and Ctrl-Z stay signals, Ctrl-\ is none.
+    Between `enter` and `leave` each key comes at once and is not echoed; Ctrl-C stays a signal, Ctrl-\ is none, and Ctrl-Z
+    is one once the keys before it were taken: the terminal itself would throw them away.
     """
 
     def __init__(self, fd: int | None = None) -> None:
@@ -92,7 +96,7 @@ class Keyboard:
         mode[3] &= ~(termios.ICANON | termios.ECHO)
         mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
         # No key for SIGQUIT, which ends a process without giving the terminal back.
-        mode[6][termios.VQUIT] = bytes([os.fpathconf(self.fd, "PC_VDISABLE")])
+        mode[6][termios.VQUIT] = mode[6][termios.VSUSP] = bytes([os.fpathconf(self.fd, "PC_VDISABLE")])
         self._before = before
         _ENTERED.append(self)
         termios.tcsetattr(self.fd, termios.TCSANOW, mode)
@@ -121,7 +125,7 @@ class Keyboard:
                 return  # the terminal is gone
 
     async def keys(self) -> AsyncGenerator[list[Key], None]:
-        """What is pressed, for as long as the terminal is there."""
+        """What is pressed, for as long as the terminal is there; Ctrl-Z is no key, and what was read behind it is none."""
         decoder, parser = codecs.getincrementaldecoder("utf-8")("replace"), Parser()
         while True:
             await trio.lowlevel.wait_readable(self.fd)
@@ -134,7 +138,13 @@ class Keyboard:
                 return
             if not data:
                 return
-            yield parser.keys(decoder.decode(data))
+            pressed = parser.keys(decoder.decode(data))
+            if _SUSPEND not in pressed:
+                yield pressed
+                continue
+            if before := pressed[: pressed.index(_SUSPEND)]:
+                yield before
+            os.killpg(0, signal.SIGTSTP)  # the whole job, as the terminal does
 
     async def suspended(self, before: Callable[[], None], after: Callable[[], None]) -> None:
         """See to Ctrl-Z and its end, for ever: the shell finds its terminal as it was, and so does whoever comes back.
@@ -148,8 +158,12 @@ class Keyboard:
                 if number == signal.SIGTSTP:
                     before()
                     self.leave()
-                    os.kill(os.getpid(), signal.SIGSTOP)
-                elif self.in_front:
+                    usual = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+                    signal.raise_signal(
+                        signal.SIGTSTP
+                    )  # stops nobody whom no shell could wake, as SIGSTOP would
+                    signal.signal(signal.SIGTSTP, usual)
+                if self.in_front:
                     self.enter()
                     after()
 

@@ -103,12 +103,12 @@ def _leave(project: Path, port: int | None, body: Run, gate: Gate, *, as_json: b
     from hub.cli.join import START_TIMEOUT
 
     api, fresh = background.daemon(project, port, trusted=bool(gate.said))
+    if fresh:
+        background.announce(project, api)  # it stays, whatever it says to the order
     started = api.within(START_TIMEOUT).order(Started, "/api/run", body)
     if as_json:
         click.echo(document(started))
         return 0
-    if fresh:
-        background.announce(project, api)
     click.echo(hung(_begun(started), columns(sys.stderr), 2), err=True)
     click.echo("\n".join(next_commands(started.session_id)))
     return 0

@@ -123,6 +123,8 @@ def _next(meta: Record) -> Iterator[str]:
 def _words(record: Record, meta: Record, *, whole: bool = False) -> str:
     tag, text = record["tag"], str(record["msg"])
     match tag:
+        case "text" if meta.get("role") == "user":
+            text = f"you: {text}"
         case "quota":
             return _spent(text, meta)
         case "handoff" if "to" in meta and meta.get("from") != _FIRST:
@@ -167,7 +169,9 @@ def gauge(permille: int, cells: int = 10) -> str:
 
 
 def shown(record: Record) -> bool:
-    """Whether it is more than a piece of what comes whole, or fills in what was shown before."""
+    """Whether it is more than a piece of what comes whole, an agent's echo of a reply, or what fills in an earlier one."""
     meta = record.get("meta", {})
-    request = meta.get("type") == "waiting" and meta.get("approvalId") and not meta.get("needsInput")
-    return not (meta.get("delta") or request or meta.get("amends"))
+    kind = meta.get("type")
+    request = kind == "waiting" and meta.get("approvalId") and not meta.get("needsInput")
+    echo = kind == "system" and meta.get("role") == "user"
+    return not (meta.get("delta") or request or echo or meta.get("amends"))

@@ -12,11 +12,13 @@ import click
 
 from hub.api.history import HistoryEntry, Walk, walks
 from hub.cli.screen import for_people
+from hub.cli.width import hung
 from hub.domain.handoff import State
 from hub.domain.wallclock import local
 
 _CELLS = 36
 _FEWEST = 4
+_HANG = 4
 _BESIDE = 30
 """Columns beside the cells: the state and the milliseconds."""
 
@@ -24,7 +26,8 @@ _BESIDE = 30
 def pictures(history: list[HistoryEntry], width: int = 0) -> list[str]:
     """One picture for each handoff in the rows that was made, in lines of at most `width` columns; 0 = as they are best."""
     cells = min(_CELLS, max(_FEWEST, width - _BESIDE)) if width else _CELLS
-    return [text for walk in walks(history) if walk.made for text in ("", *_picture(walk, cells))]
+    lines = (text for walk in walks(history) if walk.made for text in ("", *_picture(walk, cells)))
+    return [hung(text, width, _HANG) for text in lines]
 
 
 def _picture(walk: Walk, cells: int) -> Iterator[str]:

@@ -109,6 +109,11 @@ class Situation:
         """Whether somebody can take the work."""
         return self.targets_left > 0 and self.handoffs_left > 0
 
+    @property
+    def why_not(self) -> str:
+        """Why nobody can, in a user's words."""
+        return "there is nobody else" if self.handoffs_left > 0 else "no handoff is left (maxHandoffs)"
+
     def backoff(self, first: float = 1.0, last: float = LAST_BACKOFF) -> float:
         """Seconds to wait after this attempt: doubling, capped, with jitter on top."""
         return backoff(self.attempt, first, last) * (1 + JITTER * self.jitter)
@@ -167,13 +172,13 @@ def _crash(_: Failure, s: Situation) -> Decision:
     if s.can_hand_off:
         return HandOff("the agent ended unexpectedly")
     if s.attempt == 1 and not s.breaker_open:
-        return Wait(s.now + s.backoff(), "the agent ended unexpectedly; once more, as there is nobody else")
-    return Surface(Code.AGENT_EXITED, "the agent ended unexpectedly again, and there is nobody else")
+        return Wait(s.now + s.backoff(), f"the agent ended unexpectedly; once more, as {s.why_not}")
+    return Surface(Code.AGENT_EXITED, f"the agent ended unexpectedly again, and {s.why_not}")
 
 
 def _hand_off_or(code: Code, reason: str) -> Callable[[Failure, Situation], Decision]:
     def rule(_: Failure, s: Situation) -> Decision:
-        return HandOff(reason) if s.can_hand_off else Surface(code, f"{reason}, and there is nobody else")
+        return HandOff(reason) if s.can_hand_off else Surface(code, f"{reason}, and {s.why_not}")
 
     return rule
 

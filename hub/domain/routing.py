@@ -199,15 +199,20 @@ class Choice:
         """When the first of those passed by may be chosen again, `but` left out; None when waiting helps nobody."""
         return min((p.until for p in self.passed if p.until is not None and p.target != but), default=None)
 
-    def said(self) -> str:
-        """Each that was passed by and why, when the first is free again, and the next step; for people."""
+    def reasons(self) -> str:
+        """Each that was passed by and why, and which of several is free again first; for people."""
         if not self.passed:
             return "No agent is enabled and installed."
         each = "; ".join(f"{p.target}: {p.reason}{_until(p)}" for p in self.passed)
         waits = [p for p in self.passed if p.until is not None and p.bar is not Exclusion.BUSY]
         first = min(waits, key=lambda p: p.until or math.inf, default=None)
-        soon = f" {first.target} is free first, at {utc(first.until or 0.0)}." if first is not None else ""
-        return f"{each}.{soon} Next: {self.next_step()}"
+        if first is None or len(self.passed) == 1:
+            return f"{each}."
+        return f"{each}. {first.target} is free first, at {utc(first.until or 0.0)}."
+
+    def said(self) -> str:
+        """The reasons, and the next step, for what shows one text."""
+        return f"{self.reasons()} Next: {self.next_step()}" if self.passed else self.reasons()
 
     def next_step(self) -> str:
         """What a person can do about it."""

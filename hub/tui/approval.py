@@ -137,8 +137,8 @@ def request_rows(one: Approval, note: str = "") -> Iterator[Row]:
         for line in one.action.split("\n"):
             yield row((line, "bold"))
     yield row((one.severity, _SEVERITY.get(one.severity, "")), (f"  {who}  {one.tool}{until}", "dim"))
-    if one.reason and one.reason not in one.action:
-        yield row(one.reason)
+    if one.why:
+        yield row(one.why)
     for name, value in one.context.items():
         if name != "cut" and str(value) != one.action.removeprefix(f"{one.tool}: "):
             yield from _context(name, value)

@@ -62,7 +62,7 @@ class SessionPage(OrdersPage):
             "view('handoffs')",
             "Handoffs",
             show=False,
-            tooltip="Who gave it to whom, why, and hfs: how much came over",
+            tooltip="Who gave it to whom, why, and how much came over",
         ),
         Binding("c", "view('cost')", "Cost", show=False, tooltip="What it has cost"),
         Binding("enter", "fold", "Unfold", show=False, tooltip="Unfold a tool call, or fold it"),
@@ -264,8 +264,8 @@ class SessionPage(OrdersPage):
         if state.tokens_used:
             told.append(f"{state.tokens_used:,} tokens")
         if state.handoffs_done:
-            score = "pending" if state.hfs_pending else f"{state.hfs_score:g}"
-            told.append(f"{counted(state.handoffs_done, 'handoff')}, hfs {score}")
+            score = "pending" if state.hfs_pending else f"{state.hfs_score:g} of 100"
+            told.append(f"{counted(state.handoffs_done, 'handoff')}, fidelity {score}")
         if state.wait_until:
             told.append(f"waits until {moment(state.wait_until, self.now)}: {state.wait_reason}")
         if self.fate:

@@ -169,6 +169,7 @@ def measure(
     notes = folder / "notes"
     command = [sys.executable, "-m", "tests.bench.bench_pipeline", NOTED, str(notes)]
     with patch("tests.faults.harness.HUB", command), project(folder) as made:
+        made.forked = False
         program = agent(made, rate, seconds)
         text = f'[providers.demo-first]\nenabled = true\nprogram = "{program}"\n[session]\nchain = ["demo-first"]\n'
         (made.root / "hub.toml").write_text(text)
@@ -248,10 +249,10 @@ def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
 
 
 def _cases(folder: Path, scale: float, where: str) -> Iterator[Row]:
-    seconds = max(WARM_UP + 0.5, SECONDS * scale)
+    least, seconds = WARM_UP + 0.5, SECONDS * scale
     for number, (rate, clients, batch) in enumerate(CASES):
-        peer = floor(folder, rate, max(WARM_UP, seconds / 2), clients)
-        ours = measure(folder / f"case{number}", rate, seconds, clients, batch=batch)
+        peer = floor(folder, rate, max(least, seconds / 2), clients)
+        ours = measure(folder / f"case{number}", rate, max(least, seconds), clients, batch=batch)
         what = f"agent's line to {clients} client(s), {rate}/s{', in batches' * batch}{where}"
         yield Row(f"{what}: p50", ours["p50_ms"], "ms", "", PEER, peer["p50_ms"])
         yield Row(f"{what}: p99", ours["p99_ms"], "ms", "", PEER, peer["p99_ms"])

@@ -88,6 +88,7 @@ def measure(folder: Path, files: int, lines: int) -> list[tuple[float, str]]:
         plant(made.root / "code", files)
         made.script("demo-first", *script(lines))
         made.configure()
+        made.forked = False
         told = folder / "steps.json"
         usual, harness.HUB[1:] = harness.HUB[1:], ["-c", TIMED]
         try:

@@ -28,7 +28,11 @@ from hub.domain.session import Attempt, Handoff, OnLimit, SessionRecord, Session
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 
-NOBODY = "No other account or provider may take the work now."
+
+def nobody(choice: Choice) -> HubError:
+    """That and why nobody else may have the work, and what helps."""
+    detail = f"No other account or provider may take the work now. {choice.reasons()}"
+    return HubError(Code.NO_FALLBACK, detail, hint=choice.next_step())
 
 
 @attrs.frozen
@@ -102,9 +106,9 @@ class Allotting:
         """
         until = choice.until()
         if until is None:
-            raise HubError(Code.NO_FALLBACK, f"{NOBODY} {choice.said()}", hint=choice.next_step())
+            raise nobody(choice)
         if record.on_limit is OnLimit.STOP:
-            raise HubError(Code.QUOTA_EXHAUSTED, f"{NOBODY} {choice.said()}")
+            raise HubError(Code.QUOTA_EXHAUSTED, nobody(choice).detail)
         await self.wait(Wait(until, f"nobody can take the work now: {choice.said()}", ender="anybody"))
 
     async def _permitted(self, record: SessionRecord) -> None:

@@ -225,7 +225,8 @@ class HandoffSteps:
         until = self.context.clock() if choice.first is not None else choice.until()
         said = f"Nobody else may go on with the task. {choice.said()}" if choice.first is None else ""
         if until is None or (record.on_limit is OnLimit.STOP and said):
-            raise HubError(Code.NO_FALLBACK, said, hint=choice.next_step())
+            detail = f"Nobody else may go on with the task. {choice.reasons()}"
+            raise HubError(Code.NO_FALLBACK, detail, hint=choice.next_step())
         ender: Ender = "anybody" if record.failure in _PASSES else "others"
         wait = Wait(until, said, "handoff", ender) if said else None
         await self.routing.give_back(record)

@@ -15,7 +15,7 @@ import attrs
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import passes
 from hub.actors.session.agent_control import AgentControl
-from hub.actors.session.allotting import NOBODY, Allotting, BudgetWatch, start_handoff
+from hub.actors.session.allotting import Allotting, BudgetWatch, nobody, start_handoff
 from hub.actors.session.assignment_builder import fresh_assignment
 from hub.actors.session.chronicle import amend
 from hub.actors.session.commands import set_up
@@ -74,8 +74,9 @@ class SessionWork:
 
     async def insist_somebody(self, record: SessionRecord) -> None:
         """Raise `no_fallback` when nobody could take the work now."""
-        if await self.routing.next(record, None) is None:
-            raise HubError(Code.NO_FALLBACK, NOBODY)
+        choice = await self.routing.choose(record, None)
+        if choice.first is None:
+            raise nobody(choice)
 
     async def _prepare(self, record: SessionRecord) -> None:
         """Make the worktree: in a large repository that takes its time, and a stop does not wait for it.
@@ -244,10 +245,14 @@ class SessionWork:
 
     async def _nobody(self, record: SessionRecord) -> bool:
         """Whether the user's wish for a handoff must be refused; the agent then works on."""
-        if await self.routing.next(record, None) is not None:
+        choice = await self.routing.choose(record, None)
+        if choice.first is not None:
             return False
-        await self.context.store.say(Tag.ERROR, f"no handoff: {NOBODY}", code=str(Code.NO_FALLBACK))
-        self.context.shared.settle(HubError(Code.NO_FALLBACK, NOBODY))
+        why = nobody(choice)
+        await self.context.store.say(
+            Tag.ERROR, f"no handoff: {why.detail}", code=str(why.code), hint=why.hint
+        )
+        self.context.shared.settle(why)
         return True
 
     async def _nobody_left(self, record: SessionRecord) -> bool:
@@ -279,10 +284,7 @@ class SessionWork:
                     Tag.SYSTEM, f"{record.provider} was stopped while hub was away; it goes on"
                 )
             case Ending.FAILED | Ending.INTERRUPTED:
-                how = (
-                    "It was interrupted." if outcome.ending is Ending.INTERRUPTED else "It stopped by itself."
-                )
-                failure = outcome.failure or Failure(FailureClass.UNKNOWN, outcome.text or how)
+                failure = outcome.failure or Failure(FailureClass.UNKNOWN, "It was interrupted.")
                 await self._failed(record, failure)
 
     async def _orphaned(self, record: SessionRecord) -> bool:

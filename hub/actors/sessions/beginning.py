@@ -138,16 +138,16 @@ def _nobody(choice: Choice) -> HubError:
         return HubError(Code.AGENT_MISSING, "No agent is enabled and installed.", hint=INSTALL_ANY)
     if Exclusion.BUSY in bars:
         hint = "Wait for that session, or add an account: hub account add PROVIDER LABEL"
-        return HubError(Code.ACCOUNT_IN_USE, f"Nobody can take the work now: {choice.said()}", hint=hint)
+        return HubError(Code.ACCOUNT_IN_USE, f"Nobody can take the work now: {choice.reasons()}", hint=hint)
     if choice.until() is not None:
-        return HubError(Code.QUOTA_EXHAUSTED, f"Nobody can take the work now: {choice.said()}")
+        return HubError(Code.QUOTA_EXHAUSTED, f"Nobody can take the work now: {choice.reasons()}")
     hint = next((p.hint for p in choice.passed if p.hint), "")
     if bars == {Exclusion.LOGGED_OUT}:
         names = ", ".join(dict.fromkeys(p.target.provider for p in choice.passed))
         detail = f"No agent that is enabled and installed is logged in: {names}."
         return HubError(Code.AUTH_NEEDED, detail, hint=hint)
     code = Code.AUTH_NEEDED if Exclusion.LOGGED_OUT in bars else Code.AGENT_MISSING
-    return HubError(code, f"Nobody can take the work: {choice.said()}", hint=hint)
+    return HubError(code, f"Nobody can take the work: {choice.reasons()}", hint=hint)
 
 
 def new_record(

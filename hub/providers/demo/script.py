@@ -190,7 +190,8 @@ class DemoRun:
         except OSError as error:
             emit(type="tool_result", id=call, error=True, text=str(error))
             return
-        emit(type="tool_result", id=call, error=False, text=f"{len(file['text'])} characters")
+        size = len(file["text"])
+        emit(type="tool_result", id=call, error=False, text=f"{size} character{'s' * (size != 1)}")
 
     def _run(self, command: str) -> None:
         if not self._may("run", command=command):

@@ -8,6 +8,7 @@ from hub.api.approvals import Approval
 from hub.api.convert import unstructure
 from hub.api.status import Status
 from hub.cli.answering import GRACE, Answering, picture
+from hub.cli.approvals import listed
 from hub.cli.conversation import Conversation
 from hub.cli.items import AskItem
 from hub.cli.keys import Key
@@ -226,6 +227,14 @@ def test_whatever_a_tool_is_given_is_shown_and_steers_nothing(given):
     shown = "\n".join(change(given))
     assert ("ls" in shown) is bool(given)
     assert "\x1b" not in click.unstyle(shown)
+
+
+def test_the_tool_and_its_command_are_no_reason():
+    """`demo-first wants to: run: rm -rf y`, and below it `run rm -rf y`."""
+    asked = {"action": "run: rm -rf y", "reason": "run rm -rf y", "tool": "run"}
+    assert whole(REQUEST | asked | {"context": {"command": "rm -rf y"}}) == "claude wants to: run: rm -rf y"
+    shown = listed([sample(Approval, **(REQUEST | asked))])
+    assert "\n" not in shown
 
 
 def test_what_agents_say_three_times_is_shown_once():

@@ -51,6 +51,20 @@ def test_it_starts_a_daemon_and_returns(left):
     assert json.loads(over.stdout)["sessionState"] == "completed"
 
 
+def test_a_daemon_that_refuses_the_order_and_stays_is_told(left):
+    """It went on with the session of the killed one, unseen: the next `hub daemon` found the project held."""
+    left.script("demo-first", {"ask": "Which colour?"}, *DONE)
+    left.configure()
+    api = left.start()
+    session = api.post("/api/run", {"task": "make it"})["sessionId"]
+    until(lambda: api.get("/api/status")["needsInput"], "the agent asks")
+    left.kill()
+    refused = hub("run", "-d", "another", cwd=left.root, env=left.environ())
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("started a daemon for")
+    assert f"{session} is running." in refused.stderr
+
+
 def test_a_start_that_fails_is_told_as_if_it_were_here(work):
     """The daemon's own error, with its exit status."""
     work.configure()

@@ -42,6 +42,15 @@ def test_markdown_is_drawn_and_nothing_of_it_is_lost():
     assert text.splitlines()[0].startswith("  Title"), "to the left"
 
 
+def test_no_line_is_filled_up_with_blanks():
+    """They were copied with the words, and in a window made narrower each line had an empty one below it."""
+    said = Said("Hello there.\n\n```python\nprint(1)\n```\n\n- one\n- two " + "long " * 30)
+    text = plain(said, ToldItem("so", "dim"), Heading("claude", ""), ToolItem("make", "ok"))
+    assert [line for line in text.splitlines() if line != line.rstrip()] == []
+    assert text.splitlines()[-1] == "  ● make  ok"
+    assert "there.\n\n   print(1)\n\n   • one\n" in text, "one empty line is enough"
+
+
 def test_an_address_is_written_out():
     """A link whose words say another place than it goes to would be a trap."""
     assert "https://evil.example" in plain(Said("[https://good.example](https://evil.example)"))

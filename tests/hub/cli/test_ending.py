@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 
 import click
 import pytest
@@ -26,6 +27,18 @@ def test_a_mistake_of_ours_shows_no_traceback(capsys, monkeypatch):
     assert told.err.splitlines()[0] == "hub: BoomError: 7 of 9"
     assert "HUB_DEBUG=1" in told.err
     assert "Traceback" not in told.err
+
+
+def test_a_person_reads_times_of_the_place_and_a_program_the_text_as_it_is(capsys, monkeypatch):
+    """`until 2026-11-27 11:34:38 UTC`, where all else on the terminal was local."""
+    error = HubError(Code.QUOTA_EXHAUSTED, "Nobody is free until 2026-11-27 11:34:38 UTC.")
+    ended_by(error, as_json=True)
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    ended_by(error, as_json=False)
+    told = capsys.readouterr()
+    assert json.loads(told.out)["error"]["detail"] == error.detail
+    assert told.err.splitlines()[0] == "hub: Nobody is free until 2026-11-27 12:34 CET."
 
 
 def test_debugging_shows_it(capsys, monkeypatch):

@@ -2,6 +2,9 @@
 
 import os
 import pty
+import signal
+import subprocess
+import sys
 import termios
 from contextlib import aclosing
 
@@ -55,7 +58,7 @@ def test_the_mode_is_given_back(tty, capfd):
     keyboard.enter()
     during = termios.tcgetattr(slave)[3]
     assert not during & (termios.ICANON | termios.ECHO)
-    assert during & termios.ISIG, "Ctrl-C and Ctrl-Z stay signals"
+    assert during & termios.ISIG, "Ctrl-C stays a signal"
     keyboard.leave()
     keyboard.leave()
     assert termios.tcgetattr(slave) == before
@@ -73,6 +76,48 @@ async def test_ctrl_backslash_is_a_key_that_does_nothing(tty):
             assert await anext(keys) == [Key("\x1c")]
     keyboard.leave()
     assert termios.tcgetattr(slave)[6][termios.VQUIT] == b"\x1c"
+
+
+async def test_ctrl_z_comes_after_the_keys_that_were_pressed_before_it(tty, monkeypatch):
+    """The terminal threw away an Escape that had not been read yet, and a reply was still being typed after `fg`."""
+    master, slave = tty
+    told = []
+    monkeypatch.setattr(os, "killpg", lambda group, number: told.append((group, number)))
+    keyboard = Keyboard(slave)
+    keyboard.enter()
+    os.write(master, b"\x1b\x1ad")
+    with trio.fail_after(10):
+        async with aclosing(keyboard.keys()) as keys:
+            assert (await anext(keys), told) == ([Key("\x1b")], [])
+            os.write(master, b"\x1b[200~a\x1ab\x1b[201~")
+            assert await anext(keys) == [Key("a\x1ab", pasted=True)], "pasted, it is a letter like others"
+    keyboard.leave()
+    assert told == [(0, signal.SIGTSTP)], "and what was read behind it is no key: it was for the shell"
+
+
+LONELY = """
+import os, signal, trio
+from hub.cli.keys import Keyboard
+
+class Shown(Keyboard):
+    in_front = True
+    def enter(self): pass
+
+async def main():
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(Shown(0).suspended, lambda: print("away"), lambda: os._exit(7))
+        await trio.testing.wait_all_tasks_blocked()
+        os.kill(0, signal.SIGTSTP)
+
+import trio.testing
+trio.run(main)
+"""
+
+
+def test_ctrl_z_stops_nobody_whom_no_shell_could_wake():
+    """The only program of a terminal, as in a container, stood still for ever."""
+    command = [sys.executable, "-c", LONELY]
+    assert subprocess.run(command, timeout=60, start_new_session=True, check=False).returncode == 7
 
 
 async def test_keys_come_at_once_and_end_with_the_terminal(tty):

@@ -263,7 +263,7 @@ def test_a_stop_that_was_left_at_once_is_seen_through_by_the_next_run(work):
     work.script("demo-first", *DONE)
     done = hub(*TASK, cwd=work.root, env=work.environ())
     assert done.returncode == 0, done.stderr
-    assert f"the earlier session {left['sessionId']} is being stopped in order first" in done.stderr
+    assert f"the earlier session {left['sessionId']} is being stopped in order\n" in done.stderr
     assert git(work.root, "show", f"{left['branch']}:half.txt") == "half"
     timeline = json.loads(hub("history", "--json", cwd=work.root, env=work.environ()).stdout)
     ends = [row["summary"] for row in timeline if row["event"] == "session_ended"]

@@ -103,6 +103,13 @@ def test_why_is_said_once_a_handoff():
     assert said.endswith("= PAUSING -> SNAPSHOTTED")
 
 
+def test_your_reply_is_shown_once_and_as_yours():
+    """It stood there twice, the second time as the agent's echo, and each time as if the agent had said it."""
+    screen = Screen()
+    said, echo = record(msg="blue", role="user"), record("system", "blue", type="system", role="user")
+    assert [plain(one)[24:] for one in (said, echo) if screen.shows(one)] == ["you: blue"]
+
+
 def test_the_last_words_are_shown_once():
     """Claude Code, Codex and others say them as text, and again as the result of their run."""
     screen = Screen()

@@ -183,6 +183,10 @@ def test_a_folder_of_the_users_that_may_not_be_written_is_a_fault(repo, tmp_path
     found = {check["check"]: check for check in json.loads(said("doctor", "--json").stdout)}["state"]
     assert (found["ok"], found["detail"]) == (False, f"{home} is not writable")
     assert "HUB_STATE_DIR" in found["hint"]
+    (repo / ".hub").mkdir(mode=0o555)
+    found = {check["check"]: check for check in json.loads(said("doctor", "--json").stdout)}["permissions"]
+    assert (found["ok"], found["detail"]) == (False, f"{repo / '.hub'} is not writable")
+    (repo / ".hub").rmdir()
     started = said("daemon", "--port", "0")
     assert started.returncode == 1
     assert "Correct its owner or mode." in started.stderr

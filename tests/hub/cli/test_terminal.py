@@ -106,12 +106,11 @@ def test_ctrl_z_and_back(work, shell):
     with shell() as window:
         run(window, "run 'Colour it'")
         window.shows("reply (Enter sends")
-        window.press("Escape")
-        window.shows("r reply", gone="reply (Enter sends")  # "waiting for your reply" stands there before
-        window.press("C-z")
+        window.press("Escape", "C-z")
         window.shows("Stopped")
         echoes(window)
         window.press("fg", "Enter")
+        window.shows("r reply", gone="reply (Enter sends")
         window.press("?")
         window.shows("d detach")
         window.press("r")
@@ -119,6 +118,30 @@ def test_ctrl_z_and_back(work, shell):
         window.press("-l", "blue")
         window.press("Enter")
         window.shows("done, not verified")
+
+
+def test_the_demo_fits_a_narrow_terminal(shell):
+    """The bars of the handoff were drawn for 66 columns, and their ends stood in lines of their own."""
+    with shell(columns=40) as window:
+        run(window, "demo")
+        screen = window.shows("next: in a project")
+        drawn = screen[screen.index("handed over in") : screen.index("done and verified")]
+        assert drawn.count("|") == 10
+        assert max(map(len, drawn.splitlines())) <= 40
+
+
+def test_ctrl_c_is_answered_above_the_bottom_lines_and_these_go(work, shell):
+    """The answer was wiped out, and the line of the reply and the spinner's stood there for good."""
+    work.script("demo-first", {"ask": "Which colour?"}, *DONE)
+    work.configure()
+    with shell() as window:
+        run(window, "run 'Colour it'")
+        window.shows("reply (Enter sends")
+        window.press("C-c")
+        screen = window.shows("stopped; the work so far is on the branch")
+        assert "stopping in order, with a snapshot" in screen
+        assert "? keys" not in screen
+        assert "reply (Enter sends" not in screen
 
 
 def test_a_second_ctrl_c_gives_the_terminal_back(work, shell):

@@ -205,3 +205,12 @@ def test_jitter_moves_no_decision_and_only_later(kind, resets_in, window, situat
         assert plain.until <= moved.until <= plain.until + 0.25 * 900
         moved = attrs.evolve(moved, until=plain.until)
     assert moved == plain
+
+
+def test_whoever_has_no_handoff_left_is_not_said_to_be_alone():
+    """`there is nobody else`, where the other agent was free and the session had made its five handoffs."""
+    spent = {"handoffs_left": 0, "targets_left": 1}
+    assert ask(FailureClass.SILENT, **spent).reason.endswith(", and no handoff is left (maxHandoffs)")
+    assert ask(FailureClass.CRASH, **spent).reason.endswith("once more, as no handoff is left (maxHandoffs)")
+    alone = ask(FailureClass.SILENT, handoffs_left=1, targets_left=0)
+    assert alone.reason.endswith(", and there is nobody else")

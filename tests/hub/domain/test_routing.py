@@ -174,12 +174,19 @@ def test_nobody_left_says_each_why_the_first_reset_and_a_next_step():
     choice = choose(asked(), facts)
     assert choice.first is None
     assert (choice.until(), choice.until(but=HOME)) == (T + 60, T + 3600)
-    assert choice.said() == (
+    assert choice.reasons() == (
         "claude/work: its usage limit is reached until 2026-11-21 04:00:00 UTC; "
         "claude/home: it failed too often; its circuit breaker is open until 2026-11-21 03:01:00 UTC; "
         "codex/default: not logged in; gemini/default: turned off in hub.toml. "
-        "claude/home is free first, at 2026-11-21 03:01:00 UTC. Next: Log in: x"
+        "claude/home is free first, at 2026-11-21 03:01:00 UTC."
     )
+    assert choice.said() == f"{choice.reasons()} Next: Log in: x"
+
+
+def test_the_only_one_there_is_is_not_said_to_be_free_first():
+    """`claude/work: its usage limit is reached until 04:00. claude/work is free first, at 04:00.`"""
+    choice = choose(asked(order=("codex",)), team(codex=LIMIT))
+    assert choice.reasons() == "codex/default: its usage limit is reached until 2026-11-21 04:00:00 UTC."
 
 
 def test_where_no_hint_is_known_a_login_or_the_end_is():

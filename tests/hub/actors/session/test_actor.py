@@ -49,7 +49,8 @@ async def test_a_handoff_with_nobody_left_is_refused_and_the_agent_works_on(made
     async with daemon_of(made, monkeypatch) as live:
         await live.ask("sessions", StartRun("write"))
         await live.until(lambda s: s["needsInput"], "it asks")
-        await live.refusal(RequestHandoff(), Code.NO_FALLBACK)
+        refused = await live.refusal(RequestHandoff(), Code.NO_FALLBACK)
+        assert "demo-first/default: it has the work already" in refused.detail
         status = await live.status()
         assert (status["sessionState"], status["fsmState"], status["handoffsDone"]) == (
             "running",

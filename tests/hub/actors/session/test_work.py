@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from hub.actors.session.work import SessionWork
 from hub.messages import StartRun
+from hub.providers.base import Outcome
 from tests.faults.harness import until
 from tests.hub.actors.daemon import daemon_of
 
@@ -41,6 +44,18 @@ def test_an_agent_that_somebody_else_interrupted_is_told_in_words_that_stand_onc
     error = until(made.ended, "the session ends")["error"]
     assert error["code"] == "agent_exited"
     assert error["detail"].endswith("for a reason that hub does not know: It was interrupted.")
+
+
+async def test_an_interrupted_turn_is_told_as_that_and_not_by_the_last_words_of_the_agent(made, monkeypatch):
+    """`for a reason that hub does not know: I'll look at the tests next.`: no reason at all."""
+    last_words = partial(Outcome, text="I'll look at the tests next.")
+    monkeypatch.setattr("hub.providers.demo.stream.Outcome", last_words)
+    made.script("demo-first", {"raw": '{"type": "interrupted"}'})
+    made.configure()
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("sessions", StartRun("write"))
+        status = await live.until(lambda status: status["error"], "the session ends")
+        assert status["error"]["detail"].endswith("a reason that hub does not know: It was interrupted.")
 
 
 @pytest.fixture

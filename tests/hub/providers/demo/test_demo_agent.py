@@ -116,9 +116,13 @@ class TestSteps:
             {"write": {"path": "a/b.txt", "text": "one\n"}},
             {"append": {"path": "a/b.txt", "text": "two\n"}, "times": 2},
         ]
-        run = play(steps)
-        assert (worktree / "a" / "b.txt").read_text() == "one\ntwo\ntwo\n"
-        assert [event.meta["path"] for event in run.of(EventType.TOOL_USE)] == ["a/b.txt"] * 3
+        run = play([*steps, {"append": {"path": "a/b.txt", "text": "3"}}])
+        assert (worktree / "a" / "b.txt").read_text() == "one\ntwo\ntwo\n3"
+        assert [event.meta["path"] for event in run.of(EventType.TOOL_USE)] == ["a/b.txt"] * 4
+        assert [event.content for event in run.of(EventType.TOOL_RESULT)[-2:]] == [
+            "4 characters",
+            "1 character",
+        ]
         assert run.stream.tools_in_flight == 0
 
     def test_a_file_that_cannot_be_written_is_a_failed_tool_and_not_a_crash(self, play, worktree):
