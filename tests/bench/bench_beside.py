@@ -8,16 +8,17 @@ sends ten times as many. Told too is the processor time of the daemon and of the
 included: beside other work it grows by a half, the delays a hundredfold.
 Peer: the same two, in the same run, before the limit.
 
-At a thousand lines a second two cores are what is short, and the daemon takes most of them: 145 us for an event at full
-speed, 183 before what follows, in turns at load 10-18; all ten clients together 8-24 us, so it is not they who are waited
-for. All agents together are read once in one and a half milliseconds, not each of them: what is read at once becomes one
-batch, which beside its events costs some 700 us at load 7, of which the log's transaction and the ten writes are 150 each. An
-agent's turn is sixteen lines, however many messages they came in: where the daemon lagged, one read of the runner's socket
-was one step of 38 ms of processor time, now 2.5; in the graph's reader a long list was 14 ms, now 1.7. Half of an event's
-cost was redaction: 33 us for a line of 150 letters, 61 before, when the end of the last message and the line itself were
-searched a second time. The graph forgot a session at each event of another: 16 us, 41 before. The runner's part of a line is
-16 us and the sync, 34 before: a megabyte was mapped, cut and given back for each read. The frames are made once for all
-clients, and are 3 % of the daemon's time.
+At a thousand lines a second two cores are what is short, and the daemon takes most of them: 137-154 us for an event at
+full speed, 166-208 before what follows, in turns at load 10-18; all ten clients together 8-24 us, so it is not they who
+are waited for (taken with agents that do not pause between lines, from a fifth of the lines to three quarters). All
+agents together are read once in one and a half milliseconds, not each of them: what is read at once becomes one batch,
+which beside its events costs some 700 us at load 7, of which the log's transaction and the ten writes are 150 each. An
+agent's turn is sixteen lines, however many messages they came in: where the daemon lagged, one read of the runner's
+socket was one step of 38 ms of processor time, now 2.5; in the graph's reader a long list was 14 ms, now 1.7. Half of
+an event's cost was redaction: 33 us for a line of 150 letters, 61 before, when the end of the last message and the line
+itself were searched a second time. The graph forgot a session at each event of another: 16 us, 41 before. The runner's
+part of a line is 16 us and the sync, 34 before (its pump, spool and socket in one process): a megabyte was mapped, cut
+and given back for each read. The frames are made once for all clients, and are 3 % of the daemon's time.
 """
 
 from __future__ import annotations
