@@ -130,6 +130,7 @@ wget -Pd http://h/secret.txt
 tar cT list
 x=$(a); cat $x
 x=$(ls d); cat d/$x
+TMPDIR=d; cat $(mktemp -d)/../secret.txt
 sort --files0-from=<(echo x)
 git -c core.worktree=z checkout -f
 """.strip().split("\n")
@@ -162,6 +163,7 @@ npm view node version
 command -v node
 curl -s "http://localhost:$PORT/health"
 make test >&2 2>&-
+sort a --compress-program
 """.strip().split("\n")
 
 
