@@ -13,13 +13,18 @@ from tests.faults.invariants import ends
 LONG = 3600
 
 
-def agents(made: Project, oracle, *first) -> None:
-    """A first agent that meets a wall; whoever comes to the end has written `b.txt`."""
+def alone(made: Project, oracle, *first) -> None:
+    """One agent, and nobody else: it has written `b.txt` when it comes to the end."""
     made.script(
         "demo-first", write(oracle, "a.txt", "one"), *first, write(oracle, "b.txt", "one"), {"done": ""}
     )
-    made.script("demo-second", write(oracle, "b.txt", "two"), {"done": ""})
     made.configure()
+
+
+def agents(made: Project, oracle, *first) -> None:
+    """A first agent that meets a wall; whoever comes to the end has written `b.txt`."""
+    made.script("demo-second", write(oracle, "b.txt", "two"), {"done": ""})
+    alone(made, oracle, *first)
 
 
 def task(**more) -> dict:
@@ -167,14 +172,6 @@ def test_a_receiver_that_is_overloaded_is_asked_again_in_a_moment(made, oracle, 
     until(made.ended, "the session ends by itself")
     assert max(waits(made)) < 60
     ends(made, oracle, starts=len(made.starts()), handoffsDone=1, provider="demo-second")
-
-
-def alone(made: Project, oracle, *first) -> None:
-    """One agent, and nobody else: it has written `b.txt` when it comes to the end."""
-    made.script(
-        "demo-first", write(oracle, "a.txt", "one"), *first, write(oracle, "b.txt", "one"), {"done": ""}
-    )
-    made.configure()
 
 
 @pytest.mark.parametrize("on_limit", ["handoff", "wait"])

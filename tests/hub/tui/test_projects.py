@@ -34,14 +34,15 @@ def two(tmp_path):
         gate.open()
 
 
+def known_as(name, work):
+    return Project(name, str(work.root), partial(find, None, work.root, {}))
+
+
 def test_all_projects_by_need_and_over_to_another_and_back(two):
     """Who needs somebody is first, wherever; an order to another project is refused with the way; enter goes there."""
     one, other = two
     gone = Project("gone", "/nowhere", partial(find, 1, one.root, {}))
-    known = [
-        Project(name, str(work.root), partial(find, None, work.root, {}))
-        for name, work in (("shop", one), ("site", other))
-    ]
+    known = [known_as("shop", one), known_as("site", other)]
 
     async def story(app, pilot):
         await sees(app, pilot, "Paint the shed", "(A all projects)")
@@ -75,10 +76,7 @@ def test_outside_of_all_projects_there_are_those_of_the_user(two, tmp_path):
     one, other = two
     nowhere = tmp_path / "nowhere"
     nowhere.mkdir()
-    known = [
-        Project(name, str(work.root), partial(find, None, work.root, {}))
-        for name, work in (("shop", one), ("site", other))
-    ]
+    known = [known_as("shop", one), known_as("site", other)]
 
     async def story(app, pilot):
         shown = await sees(
@@ -102,7 +100,7 @@ def test_outside_of_all_projects_there_are_those_of_the_user(two, tmp_path):
 
 def test_all_projects_are_seen_where_this_one_has_no_daemon(two):
     one, other = two
-    known = [Project("site", str(other.root), partial(find, None, other.root, {}))]
+    known = [known_as("site", other)]
 
     async def story(app, pilot):
         await sees(app, pilot, "No daemon runs for this project yet")

@@ -144,15 +144,17 @@ async def test_a_background_job_that_holds_the_output_does_not_hold_the_result()
     assert result.duration_ms < 10_000
 
 
+def stays(file):
+    """A command that leaves a process behind, whose id it writes to the file."""
+    opened = f"fd = os.open({str(file)!r}, os.O_WRONLY | os.O_CREAT); os.dup2(fd, 1)"
+    return python(f"{DAEMON}{opened}; daemon(False); time.sleep(1000)")
+
+
 async def test_a_cancelled_command_is_gone_when_the_cancel_is_through(tmp_path):
     """T10: Trio's own open_process leaves its child running."""
-    file = tmp_path / "pids"
-    text = (
-        DAEMON
-        + f"fd = os.open({str(file)!r}, os.O_WRONLY | os.O_CREAT); os.dup2(fd, 1); daemon(False); time.sleep(1000)"
-    )
+    file, command = tmp_path / "pids", stays(tmp_path / "pids")
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(run, python(text))
+        nursery.start_soon(run, command)
         await changed(file.parent, lambda: file.exists() and file.read_text().endswith("\n"))
         nursery.cancel_scope.cancel()
     assert gone(int(file.read_text()))
@@ -160,17 +162,13 @@ async def test_a_cancelled_command_is_gone_when_the_cancel_is_through(tmp_path):
 
 async def test_when_the_daemon_is_killed_its_command_is_gone_within_two_seconds(tmp_path):
     """I6: the lifeline is a pipe, which the kernel closes."""
-    file = tmp_path / "pids"
-    text = (
-        DAEMON
-        + f"fd = os.open({str(file)!r}, os.O_WRONLY | os.O_CREAT); os.dup2(fd, 1); daemon(False); time.sleep(1000)"
-    )
+    file, command = tmp_path / "pids", stays(tmp_path / "pids")
     daemon = (
         "import json, sys, trio\nfrom functools import partial\nfrom pathlib import Path\nfrom hub.io.processes.commands import run_command\n"
         "trio.run(partial(run_command, json.loads(sys.argv[1]), cwd=Path('/')))\n"
     )
     process = subprocess.Popen(  # noqa: ASYNC220  # quick
-        [sys.executable, "-c", daemon, json.dumps(python(text))], cwd=Path(__file__).parents[4]
+        [sys.executable, "-c", daemon, json.dumps(command)], cwd=Path(__file__).parents[4]
     )
     await changed(file.parent, lambda: file.exists() and file.read_text().endswith("\n"))
     process.kill()
