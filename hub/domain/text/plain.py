@@ -7,12 +7,13 @@ Must not: know what a character does (`hub.domain.text.safe` does), or redact.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from hub.domain.text.safe import clean, marked
 
 if TYPE_CHECKING:
     from hub.domain.event import Event  # a list of sessions has none
+    from hub.domain.meta import EventMeta
 
 
 _ASKED = frozenset({"command", "path", "paths", "cwd", "input", "texts", "within"})
@@ -26,7 +27,7 @@ def plain(event: Event) -> Event:
     """
     asked = _ASKED if "approvalId" in event.meta else frozenset()
     meta = {key: plain_value(value, marked if key in asked else clean) for key, value in event.meta.items()}
-    return event.but(clean(event.content), meta)
+    return event.but(clean(event.content), cast("EventMeta", meta))
 
 
 def plain_value(value: object, made: Callable[[str], str] = clean) -> object:
