@@ -15,6 +15,7 @@ from pathlib import PurePath
 import attrs
 
 from hub.acp.prompts import fenced
+from hub.domain.event import RecordJson
 from hub.domain.meta import EventMeta
 from hub.domain.quota.spoken import spoken
 from hub.domain.text.result import bare
@@ -85,7 +86,6 @@ def chunk(kind: str, words: str) -> JsonObject:
     return {"sessionUpdate": kind, "content": {"type": "text", "text": words}}
 
 
-Record = JsonObject
 Update = JsonObject
 
 _KINDS = {
@@ -134,7 +134,7 @@ class Teller:
     _asked: dict[str, str] = attrs.field(factory=dict)
     """The tool call that each request for permission is about."""
 
-    def tell(self, record: Record) -> list[Update]:
+    def tell(self, record: RecordJson) -> list[Update]:
         """The updates of a record; [] = it is nothing for an editor."""
         meta = record.get("meta", {})
         updates = [*self._taken_over(meta), *self._updates(record, meta)]
@@ -150,8 +150,8 @@ class Teller:
         """The tool call that a request for permission is about; one of its own where its agent named none."""
         return self._asked.get(approval, approval)
 
-    def _updates(self, record: Record, meta: EventMeta) -> Iterator[Update]:
-        words = clean(str(record.get("msg", "")))
+    def _updates(self, record: RecordJson, meta: EventMeta) -> Iterator[Update]:
+        words = clean(record["msg"])
         if meta.get("type") in _LATER or "detected" in meta:
             return
         match record.get("tag"):
@@ -187,7 +187,7 @@ class Teller:
             yield from self._speech.whole(kind, words, goes_on=bool(meta.get("more")))
 
     def _tool_call(self, words: str, meta: EventMeta) -> Update:
-        tool, number = str(meta.get("tool", "")), _call_id(meta)
+        tool, number = meta.get("tool", ""), _call_id(meta)
         status = "pending" if self._calls.get(number) == "pending" else "in_progress"
         call = self._call(number, status, line(words, self.tree) or tool, kind=kind_of(tool, meta))
         if given := raw_input(meta):
@@ -222,7 +222,7 @@ class Teller:
 
     def _locations(self, call: str, meta: EventMeta) -> Update:
         """Most agents name the file when they begin, and not again."""
-        if isinstance(meta.get("path"), str):
+        if "path" in meta:
             self._paths[call] = meta["path"]
         path = self._paths.get(call)
         return {"locations": [{"path": str(self.tree / path)}]} if path else {}
@@ -233,7 +233,7 @@ class Teller:
         if not dispatch or dispatch in self._dispatches:
             return
         yield from self._unfinished()
-        self._dispatches.add(str(dispatch))
+        self._dispatches.add(dispatch)
         who, before = _who(meta), self._who
         self._who = who
         if before and before != who:
@@ -241,7 +241,7 @@ class Teller:
 
     def _handoff(self, meta: EventMeta) -> Iterator[Update]:
         if (meta.get("from"), meta.get("to")) == ("RUNNING", "PAUSING"):
-            why = spoken(clean(str(meta.get("reason") or "a handoff was asked for")))
+            why = spoken(clean(meta.get("reason") or "a handoff was asked for"))
             yield self.note(f"**hub:** {_who(meta)} stops here: {why}. The work is handed on.")
 
     def _waiting(self, words: str, meta: EventMeta) -> Iterator[Update]:
@@ -257,8 +257,8 @@ class Teller:
             yield self.note(f"**hub:** {words}{until}")
 
     def _approval(self, words: str, meta: EventMeta) -> Update:
-        number, title = str(meta["approvalId"]), line(str(meta.get("action", words)), self.tree)
-        call = self._asked[number] = str(meta.get("callId", number))
+        number, title = meta["approvalId"], line(meta.get("action", words), self.tree)
+        call = self._asked[number] = meta.get("callId", number)
         if meta.get("needsApproval"):
             return self._call(call, "pending", title)
         if meta.get("approved") and call != number:
@@ -280,7 +280,7 @@ class Teller:
         elif meta.get("type"):
             return  # an agent's program speaks of itself
         elif "task" in meta:
-            task = clean(str(meta["task"]))
+            task = clean(meta["task"])
             yield chunk(USER, task)
             if not self._titled:
                 self._titled = True
@@ -328,13 +328,12 @@ def content(words: str) -> JsonObject:
 
 def ended_words(meta: EventMeta) -> str:
     """How a session ended, for people."""
-    state, verified = str(meta["ended"]), meta.get("verified")
+    state, verified = meta["ended"], meta.get("verified")
     return _ENDED.get((state, verified)) or _ENDED.get((state, None), f"The session has ended: {state}.")
 
 
 def _plan(meta: EventMeta) -> Update:
-    plan = [str(step) for step in meta["plan"]]
-    left = [str(step) for step in meta.get("tasksRemaining", ())]
+    plan, left = meta["plan"], meta.get("tasksRemaining", [])
     at = next((step for step in plan if step in left), "")
     entries = [
         {
@@ -354,7 +353,8 @@ def _call_id(meta: EventMeta) -> str:
 
 def _who(meta: EventMeta) -> str:
     account = meta.get("account")
-    return f"{meta.get('provider')}/{account}" if account else str(meta.get("provider"))
+    provider = meta.get("provider", "")
+    return f"{provider}/{account}" if account else provider
 
 
 def line(words: str, tree: PurePath) -> str:

@@ -167,7 +167,7 @@ def asked(
     """
     meta = event.meta
     native = meta.get("approvalId")
-    if event.type is not EventType.WAITING or not isinstance(native, str) or meta.get("needsInput"):
+    if event.type is not EventType.WAITING or native is None or meta.get("needsInput"):
         return None
     subject = meta.get("command") or meta.get("path") or next(iter(meta.get("texts") or ()), "")
     return PermissionRequest(
@@ -178,8 +178,8 @@ def asked(
         account=account,
         dispatch_id=dispatch_id,
         native_id=native,
-        tool=str(meta.get("tool", "")),
-        subject=clip(str(subject), MAX_SUBJECT),
+        tool=meta.get("tool", ""),
+        subject=clip(subject, MAX_SUBJECT),
         said=clip(event.content, _ACTION),
         context=only(meta, _GIVEN),
         folder=folder,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import TypedDict
 
 import attrs
 
@@ -107,6 +108,19 @@ def answers(event: Event) -> bool:
             return kind in DOING
 
 
+class _Told(TypedDict):
+    id: int
+    ts: str
+    tag: str
+    msg: str
+
+
+class RecordJson(_Told, total=False):
+    """A record on the wire, for those who read a thousand a second; `meta` only where there is any."""
+
+    meta: EventMeta
+
+
 @attrs.frozen
 class Record:
     """One record of the durable event log: `{id, ts, tag, msg}` plus `meta`."""
@@ -119,9 +133,9 @@ class Record:
     meta: EventMeta = attrs.field(factory=EventMeta)
     """`at` (full timestamp), `sessionId`, `provider`, and the event's own meta."""
 
-    def to_json(self) -> dict[str, object]:
-        """The wire form; `meta` only where there is any."""
-        body: dict[str, object] = {"id": self.id, "ts": self.ts, "tag": self.tag, "msg": self.msg}
+    def to_json(self) -> RecordJson:
+        """The wire form."""
+        body: RecordJson = {"id": self.id, "ts": self.ts, "tag": self.tag, "msg": self.msg}
         if self.meta:
-            body["meta"] = dict(self.meta)
+            body["meta"] = self.meta.copy()
         return body
