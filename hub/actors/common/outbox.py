@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 import attrs
 
@@ -24,9 +24,17 @@ from hub.messages import AuditAppend, AuditEntry, EventAppend
 from supervisors import Ref, Sent
 
 M = TypeVar("M")
+T = TypeVar("T")
 
 
-def _as_it_is(value: object) -> Any:
+class Scrub(Protocol):
+    """What hides secrets in a JSON value."""
+
+    def __call__(self, value: T, /) -> T:
+        """The value without them."""
+
+
+def _as_it_is(value: T, /) -> T:
     return value
 
 
@@ -46,7 +54,7 @@ class Outbox:
     events: Ref[EventAppend]
     clock: Callable[[], float]
     audit: Ref[AuditAppend] | None = None
-    scrub: Callable[[Any], Any] = _as_it_is
+    scrub: Scrub = _as_it_is
     patience: float = math.inf
 
     async def publish(self, tag: Tag, words: str, meta: EventMeta, key: str = "", part: int = 0) -> None:
@@ -60,7 +68,7 @@ class Outbox:
     def event(self, tag: Tag, words: str, meta: EventMeta, key: str = "", part: int = 0) -> NewEvent:
         """What `publish` sends."""
         at_ms = int(self.clock() * 1000)
-        return NewEvent(str(tag), self.scrub(words), self.scrub({**meta}), at_ms, key, part if key else -1)
+        return NewEvent(str(tag), self.scrub(words), self.scrub(meta.copy()), at_ms, key, part if key else -1)
 
     async def log(self, events: Sequence[NewEvent], *, spooled: bool = False) -> list[int]:
         """Events as they are, whatever the patience; answers their ids.
