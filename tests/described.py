@@ -1,6 +1,6 @@
 """A client that believes no answer: each has every key that the description of the API names for it, and no other.
 
-Owns: that look at every answer a test gets from a real daemon.
+Owns: that look at every answer a test gets from a real daemon, and at what events tell beside their words.
 Must not: change one.
 """
 
@@ -10,11 +10,24 @@ import re
 from functools import cache
 from typing import Any
 
-from hub.api.convert import ProblemsError, structure
+from hub.api.convert import ProblemsError, keys_of, structure
+from hub.api.events import EventRecord
 from hub.client.quick import Api
+from hub.domain.meta import EventMeta
 from hub.web.openapi import route as description
 from hub.web.route import Route
 from hub.web.routes import table
+
+
+def described_meta(meta: Any) -> None:
+    """What an event tells beside its words.
+
+    Raises:
+        AssertionError: It has a key that nobody has described, or one with a value of another type.
+    """
+    strange = meta.keys() - keys_of(EventMeta).keys()
+    odd = meta.keys() - structure(meta, EventMeta).keys()
+    assert not strange | odd, f"{sorted(strange | odd)} of {meta} is not as hub.domain.meta says"
 
 
 @cache
@@ -47,6 +60,9 @@ def described(method: str, target: str, answer: Any) -> Any:
                 raise AssertionError(
                     f"{method} {path} is not answered as described: {error.problems}"
                 ) from error
+            if route.answer == list[EventRecord]:
+                for record in answer:
+                    described_meta(record.get("meta", {}))
     return answer
 
 

@@ -19,6 +19,7 @@ from hub.acp.prompts import fenced
 from hub.acp.telling import content, kind_of, line
 from hub.api.approvals import Approval, Resolution, Resolved
 from hub.domain.approval import CUT, Action
+from hub.domain.meta import EventMeta, only
 from hub.domain.text.change import change
 from hub.domain.text.safe import clean
 from hub.errors import HubError
@@ -40,17 +41,16 @@ def question(approval: Approval, call_id: str, tree: PurePath) -> JsonObject:
         tree: Where the agent works.
     """
     context = approval.context
-    given = {name: context[name] for name in ("command", "path", "paths", "input") if context.get(name)}
     call: JsonObject = {
         "toolCallId": call_id,
         "title": line(clean(approval.action), tree),
         "kind": kind_of(approval.tool, context) if approval.kind is Action.TOOL else "other",
         "status": "pending",
         "content": [content(_words(approval, context))],
-        "rawInput": given,
+        "rawInput": only(context, ("command", "path", "paths", "input")),
     }
     paths = [context.get("path"), *(context.get("paths") or ())]
-    if places := [{"path": str(tree / path)} for path in paths if isinstance(path, str) and path]:
+    if places := [{"path": str(tree / path)} for path in paths if path]:
         call["locations"] = places
     options = _OPTIONS[approval.kind is Action.TOOL]
     return {
@@ -67,11 +67,11 @@ def chosen(answer: JsonObject) -> str:
     return ""
 
 
-def _words(approval: Approval, context: JsonObject) -> str:
+def _words(approval: Approval, context: EventMeta) -> str:
     """Who wants to do what, and why it is asked; the command and what else the tool is given in full."""
     lines = [f"{approval.provider} asks: {clean(approval.reason)}"]
     if command := context.get("command"):
-        lines.append(fenced(clean(str(command))))
+        lines.append(fenced(clean(command)))
     if given := "\n".join(change(context.get("input"))):
         lines.append(fenced(given))
     if context.get("cut"):

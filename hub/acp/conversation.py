@@ -28,6 +28,8 @@ from hub.api.history import Diff
 from hub.api.session import Cost, Pause, Paused, Replied, Run, Started, Stopped, TextReply, Which
 from hub.api.sessions import Session, Sessions
 from hub.api.status import Status
+from hub.domain.event import RecordJson
+from hub.domain.meta import EventMeta
 from hub.errors import Code, HubError
 from hub.wire.frames import INVALID_REQUEST, JsonObject, RefusedError
 
@@ -309,11 +311,11 @@ class EditorConversation:
                 await self._happened(record)
             self._since = record["id"]
 
-    def _tell(self, record: JsonObject) -> list[Update]:
+    def _tell(self, record: RecordJson) -> list[Update]:
         self._teller.tree = self.tree_of(record["meta"]["sessionId"])
         return self._teller.tell(record)
 
-    async def _happened(self, record: JsonObject) -> None:
+    async def _happened(self, record: RecordJson) -> None:
         meta = record["meta"]
         updates = self._tell(record)
         if self._own and any(update["sessionUpdate"] == USER for update in updates):
@@ -340,7 +342,7 @@ class EditorConversation:
 
     # --- changes ----------------------------------------------------------------------------------------
 
-    async def _changed(self, meta: JsonObject, update: Update) -> list[JsonObject]:
+    async def _changed(self, meta: EventMeta, update: Update) -> list[JsonObject]:
         """What is different now in the file that a tool was used on."""
         tree = self.tree_of(meta["sessionId"])
         paths = [PurePath(place["path"]) for place in update.get("locations", ())]

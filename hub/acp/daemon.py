@@ -21,8 +21,8 @@ from hub.api.events import EventRecord
 from hub.api.health import Health
 from hub.client.place import told_by
 from hub.client.quick import ABSENT, Api, Query
+from hub.domain.event import RecordJson
 from hub.errors import Code, HubError
-from hub.wire.frames import JsonObject
 
 PAGE = 10_000
 BEGIN = 130.0
@@ -35,7 +35,7 @@ _MISUNDERSTOOD = frozenset({Code.INTERNAL, Code.INVALID, Code.NOT_FOUND})
 """What a daemon answers, or seems to, that does not know a question, or not all of its words."""
 
 T = TypeVar("T")
-Records = list[JsonObject]
+Records = list[RecordJson]
 
 
 async def _in_thread(work: Callable[[], T]) -> T:

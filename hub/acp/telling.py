@@ -15,6 +15,8 @@ from pathlib import PurePath
 import attrs
 
 from hub.acp.prompts import fenced
+from hub.domain.event import RecordJson
+from hub.domain.meta import EventMeta
 from hub.domain.quota.spoken import spoken
 from hub.domain.text.result import bare
 from hub.domain.text.safe import clean, headline
@@ -84,7 +86,6 @@ def chunk(kind: str, words: str) -> JsonObject:
     return {"sessionUpdate": kind, "content": {"type": "text", "text": words}}
 
 
-Record = JsonObject
 Update = JsonObject
 
 _KINDS = {
@@ -133,7 +134,7 @@ class Teller:
     _asked: dict[str, str] = attrs.field(factory=dict)
     """The tool call that each request for permission is about."""
 
-    def tell(self, record: Record) -> list[Update]:
+    def tell(self, record: RecordJson) -> list[Update]:
         """The updates of a record; [] = it is nothing for an editor."""
         meta = record.get("meta", {})
         updates = [*self._taken_over(meta), *self._updates(record, meta)]
@@ -149,8 +150,8 @@ class Teller:
         """The tool call that a request for permission is about; one of its own where its agent named none."""
         return self._asked.get(approval, approval)
 
-    def _updates(self, record: Record, meta: JsonObject) -> Iterator[Update]:
-        words = clean(str(record.get("msg", "")))
+    def _updates(self, record: RecordJson, meta: EventMeta) -> Iterator[Update]:
+        words = clean(record["msg"])
         if meta.get("type") in _LATER or "detected" in meta:
             return
         match record.get("tag"):
@@ -174,7 +175,7 @@ class Teller:
                 hint = f"\n{meta['hint']}" if meta.get("hint") else ""
                 yield self.note(f"{f'**{who}:** ' if who else ''}{words}{clean(hint)}")
 
-    def _text(self, words: str, meta: JsonObject) -> Iterator[Update]:
+    def _text(self, words: str, meta: EventMeta) -> Iterator[Update]:
         if meta.get("role") == "user":
             if not meta.get("type"):  # else an agent repeats what it was told
                 yield chunk(USER, words)
@@ -185,15 +186,15 @@ class Teller:
         else:
             yield from self._speech.whole(kind, words, goes_on=bool(meta.get("more")))
 
-    def _tool_call(self, words: str, meta: JsonObject) -> Update:
-        tool, number = str(meta.get("tool", "")), _call_id(meta)
+    def _tool_call(self, words: str, meta: EventMeta) -> Update:
+        tool, number = meta.get("tool", ""), _call_id(meta)
         status = "pending" if self._calls.get(number) == "pending" else "in_progress"
         call = self._call(number, status, line(words, self.tree) or tool, kind=kind_of(tool, meta))
         if given := raw_input(meta):
             call["rawInput"] = given
         return call | self._locations(number, meta)
 
-    def _tool_result(self, words: str, meta: JsonObject) -> Update:
+    def _tool_result(self, words: str, meta: EventMeta) -> Update:
         number, ran = _call_id(meta), "command" in meta or "exitCode" in meta
         told = [content(fenced(words) if ran else words)] if words.strip() else []
         update = self._call(number, "failed" if meta.get("isError") else "completed", content=told)
@@ -219,31 +220,31 @@ class Teller:
             if status in _OPEN and number.partition(":")[0] in self._dispatches:
                 yield self._call(number, "failed")
 
-    def _locations(self, call: str, meta: JsonObject) -> Update:
+    def _locations(self, call: str, meta: EventMeta) -> Update:
         """Most agents name the file when they begin, and not again."""
-        if isinstance(meta.get("path"), str):
+        if "path" in meta:
             self._paths[call] = meta["path"]
         path = self._paths.get(call)
         return {"locations": [{"path": str(self.tree / path)}]} if path else {}
 
-    def _taken_over(self, meta: JsonObject) -> Iterator[Update]:
+    def _taken_over(self, meta: EventMeta) -> Iterator[Update]:
         """Before the first word of an agent that goes on with another one's work."""
         dispatch = meta.get("dispatchId") if meta.get("type") else ""
         if not dispatch or dispatch in self._dispatches:
             return
         yield from self._unfinished()
-        self._dispatches.add(str(dispatch))
+        self._dispatches.add(dispatch)
         who, before = _who(meta), self._who
         self._who = who
         if before and before != who:
             yield self.note(f"**hub:** {who} goes on with the work.")
 
-    def _handoff(self, meta: JsonObject) -> Iterator[Update]:
+    def _handoff(self, meta: EventMeta) -> Iterator[Update]:
         if (meta.get("from"), meta.get("to")) == ("RUNNING", "PAUSING"):
-            why = spoken(clean(str(meta.get("reason") or "a handoff was asked for")))
+            why = spoken(clean(meta.get("reason") or "a handoff was asked for"))
             yield self.note(f"**hub:** {_who(meta)} stops here: {why}. The work is handed on.")
 
-    def _waiting(self, words: str, meta: JsonObject) -> Iterator[Update]:
+    def _waiting(self, words: str, meta: EventMeta) -> Iterator[Update]:
         if meta.get("needsInput"):
             if not self._speech.repeats(words):
                 yield from self._speech.whole(MESSAGE, words)
@@ -255,9 +256,9 @@ class Teller:
             until = f" (until {meta['until']})" if meta.get("until") else ""
             yield self.note(f"**hub:** {words}{until}")
 
-    def _approval(self, words: str, meta: JsonObject) -> Update:
-        number, title = str(meta["approvalId"]), line(str(meta.get("action", words)), self.tree)
-        call = self._asked[number] = str(meta.get("callId", number))
+    def _approval(self, words: str, meta: EventMeta) -> Update:
+        number, title = meta["approvalId"], line(meta.get("action", words), self.tree)
+        call = self._asked[number] = meta.get("callId", number)
         if meta.get("needsApproval"):
             return self._call(call, "pending", title)
         if meta.get("approved") and call != number:
@@ -267,7 +268,7 @@ class Teller:
         status = "completed" if meta.get("approved") else "failed"
         return self._call(call, status, title, content=[content(words)])
 
-    def _system(self, words: str, meta: JsonObject) -> Iterator[Update]:
+    def _system(self, words: str, meta: EventMeta) -> Iterator[Update]:
         if "ended" in meta:
             yield from self._unfinished()
             yield self.note(f"**hub:** {ended_words(meta)}")
@@ -279,7 +280,7 @@ class Teller:
         elif meta.get("type"):
             return  # an agent's program speaks of itself
         elif "task" in meta:
-            task = clean(str(meta["task"]))
+            task = clean(meta["task"])
             yield chunk(USER, task)
             if not self._titled:
                 self._titled = True
@@ -289,7 +290,7 @@ class Teller:
         else:
             yield self.note(f"**hub:** {words}")
 
-    def _verify(self, words: str, meta: JsonObject) -> Update:
+    def _verify(self, words: str, meta: EventMeta) -> Update:
         """An acceptance command is a tool call of hub's own."""
         if words.startswith("verify: "):
             self._verifying = f"verify {meta.get('at', '')} {meta['command']}"
@@ -301,11 +302,11 @@ class Teller:
         return self._call(self._verifying, status, content=[content(told)])
 
 
-def _is_verify(meta: JsonObject, words: str) -> bool:
+def _is_verify(meta: EventMeta, words: str) -> bool:
     return "command" in meta and not meta.get("type") and words.startswith("verify")
 
 
-def kind_of(tool: str, meta: JsonObject) -> str:
+def kind_of(tool: str, meta: EventMeta) -> str:
     """The protocol's kind of a tool call."""
     if meta.get("command"):
         return "execute"
@@ -313,7 +314,7 @@ def kind_of(tool: str, meta: JsonObject) -> str:
     return next((kind for kind, parts in _KINDS.items() if any(part in name for part in parts)), "other")
 
 
-def raw_input(meta: JsonObject) -> JsonObject:
+def raw_input(meta: EventMeta) -> JsonObject:
     """What a tool was given, as far as it is told."""
     given = meta.get("input")
     whole = given if isinstance(given, dict) else {}
@@ -325,15 +326,14 @@ def content(words: str) -> JsonObject:
     return {"type": "content", "content": {"type": "text", "text": words}}
 
 
-def ended_words(meta: JsonObject) -> str:
+def ended_words(meta: EventMeta) -> str:
     """How a session ended, for people."""
-    state, verified = str(meta["ended"]), meta.get("verified")
+    state, verified = meta["ended"], meta.get("verified")
     return _ENDED.get((state, verified)) or _ENDED.get((state, None), f"The session has ended: {state}.")
 
 
-def _plan(meta: JsonObject) -> Update:
-    plan = [str(step) for step in meta["plan"]]
-    left = [str(step) for step in meta.get("tasksRemaining", ())]
+def _plan(meta: EventMeta) -> Update:
+    plan, left = meta["plan"], meta.get("tasksRemaining", [])
     at = next((step for step in plan if step in left), "")
     entries = [
         {
@@ -346,14 +346,15 @@ def _plan(meta: JsonObject) -> Update:
     return {"sessionUpdate": "plan", "entries": entries}
 
 
-def _call_id(meta: JsonObject) -> str:
+def _call_id(meta: EventMeta) -> str:
     """Of one agent's run: two agents may number theirs alike."""
     return f"{meta.get('dispatchId', '')}:{meta.get('toolId', '')}"
 
 
-def _who(meta: JsonObject) -> str:
+def _who(meta: EventMeta) -> str:
     account = meta.get("account")
-    return f"{meta.get('provider')}/{account}" if account else str(meta.get("provider"))
+    provider = meta.get("provider", "")
+    return f"{provider}/{account}" if account else provider
 
 
 def line(words: str, tree: PurePath) -> str:

@@ -19,6 +19,7 @@ from hub.api.meta import UNSET
 from hub.domain import breaker
 from hub.domain.breaker import BreakerState, CircuitBreaker
 from hub.domain.event import Tag
+from hub.domain.meta import EventMeta
 from hub.domain.wallclock import iso
 from hub.errors import HubError
 from hub.io.project.places import Places
@@ -125,7 +126,7 @@ class Breakers(Actor[BreakersInbox]):
     async def _say(self, new: CircuitBreaker) -> None:
         until = f" until {iso(new.until)}" if new.until is not None and new.state is BreakerState.OPEN else ""
         why = f" ({_WHY[new.limited, new.cap]})" if new.state is BreakerState.OPEN else ""
-        meta = {"provider": new.provider, "account": new.account, "breaker": str(new.state)}
+        meta: EventMeta = {"provider": new.provider, "account": new.account, "breaker": str(new.state)}
         msg = f"breaker {new.name}: {new.state}{until}{why}"
         await self._outbox.publish(Tag.QUOTA, msg, meta)
         await self._outbox.record("breaker", {**meta, "summary": msg})

@@ -13,6 +13,7 @@ from typing import Never
 from hub.actors.common.job import Job
 from hub.actors.common.outbox import Outbox
 from hub.domain.event import Tag
+from hub.domain.meta import EventMeta
 from hub.domain.text.safe import clean, clip
 from hub.errors import HubError
 from hub.messages import ProviderChanged
@@ -60,5 +61,5 @@ class JobActor(Actor[Never]):
         raise Shutdown("done")
 
     async def _say(self, text: str, tag: Tag = Tag.SYSTEM) -> None:
-        meta = {"jobId": self._id, "provider": self._work.provider}
+        meta: EventMeta = {"jobId": self._id, "provider": self._work.provider}
         await self._outbox.publish(tag, clip(self._outbox.scrub(clean(text)), _LINE), meta)

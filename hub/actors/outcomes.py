@@ -124,20 +124,20 @@ class Outcomes(Actor[OutcomesInbox]):
 
     async def _take(self, records: Sequence[Record]) -> None:
         for record in records:
-            session = str(record.meta.get("sessionId", ""))
+            session = record.meta.get("sessionId", "")
             if record.meta.get("type") == EventType.USAGE:
                 meters = self._meters.setdefault(session, {})
-                dispatch = str(record.meta.get("dispatchId", ""))
+                dispatch = record.meta.get("dispatchId", "")
                 meters.setdefault(dispatch, Meter()).feed(record.meta)
-                day = str(record.meta.get("at", ""))[:10]
-                self._whose.setdefault(dispatch, (str(record.meta.get("provider", "")), day))
+                day = record.meta.get("at", "")[:10]
+                self._whose.setdefault(dispatch, (record.meta.get("provider", ""), day))
             elif "ended" in record.meta and "type" not in record.meta:  # hub's own word, no agent's
                 await self._ended(record, self._meters.pop(session, {}))
 
     async def _ended(self, record: Record, meters: dict[str, Meter]) -> None:
-        name = str(record.meta.get("profile", ""))
+        name = record.meta.get("profile", "")
         outcomes = self._kept.outcomes
-        session = str(record.meta.get("sessionId", ""))
+        session = record.meta.get("sessionId", "")
         rows = await self._rows(session, meters, ended=True)
         for dispatch in meters:
             self._whose.pop(dispatch, None)
@@ -158,11 +158,11 @@ async def _with(
     found = {outcome.profile: outcome for outcome in outcomes}
     found[name] = counted(
         found.get(name, ProfileOutcomes(name)),
-        state=str(record.meta["ended"]),
+        state=record.meta["ended"],
         verified=record.meta.get("verified"),
         tokens=cost.tokens.tokens_in + cost.tokens.tokens_out,
         micros=None if cost.usd is None else cost.micros,
-        at=str(record.meta.get("at", "")),
+        at=record.meta.get("at", ""),
     )
     return tuple(found.values())
 

@@ -6,13 +6,14 @@ Must not: know a route.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 
 from hub.api.base import Done
 from hub.api.meta import Meta, Timestamp
 from hub.domain.approval import Action, Severity
+from hub.domain.meta import EventMeta
 
 MAX_NOTE = 10_000
 ApprovalId = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$(?!\n)", description="An approval's id.")]
@@ -36,7 +37,7 @@ class Approval:
     account: str
     tool: str
     context: Annotated[
-        dict[str, Any],
+        EventMeta,
         Meta(
             description="What the agent told: `command`, `path`, `paths`, `input`; `cut`: not all is there. Redacted."
         ),

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import attrs
 import cattrs
@@ -71,8 +71,13 @@ def _wire_name(kind: type, field: attrs.Attribute[object]) -> str:
 
 
 def metas(kind: object) -> tuple[Meta, ...]:
-    """What stands beside the type."""
-    return tuple(item for item in getattr(kind, "__metadata__", ()) if isinstance(item, Meta))
+    """What stands beside the type; a text alone is its description."""
+    beside = getattr(kind, "__metadata__", ())
+    return tuple(
+        Meta(description=item) if isinstance(item, str) else item
+        for item in beside
+        if isinstance(item, Meta | str)
+    )
 
 
 def _rules(kind: object) -> tuple[SettingRule, ...]:
@@ -182,6 +187,36 @@ def _dict_hook(kind: object, converter: cattrs.Converter) -> Hook:
         return dict(zip(found, found[len(value) :], strict=False))
 
     return hook
+
+
+def _keys_hook(kind: Any, converter: cattrs.Converter) -> Hook:
+    """Of JSON that is read by key, a `TypedDict`: it stays JSON, and is open. Only a key with an odd value is left out.
+
+    So whoever reads it can rely on the types, whichever hub or program has written it.
+    """
+    keys = keys_of(kind)
+
+    def fits(name: str, item: object) -> bool:
+        try:
+            converter.structure(item, keys[name])
+        except (ValueError, cattrs.BaseValidationError):
+            return False
+        return True
+
+    def hook(value: object, _: object) -> object:
+        if not isinstance(value, dict):
+            raise _expected("object", value)
+        found = {name: item for name, item in value.items() if name not in keys or fits(name, item)}
+        if missing := kind.__required_keys__ - found.keys():
+            raise ValueError(f"missing: {', '.join(sorted(missing))}")
+        return found
+
+    return hook
+
+
+def keys_of(kind: object) -> Mapping[str, Any]:
+    """The keys of a `TypedDict`, and their types with what stands beside them."""
+    return get_type_hints(kind, include_extras=True)
 
 
 def _all(converter: cattrs.Converter, kind: Any, items: list[tuple[Any, Any, Any]]) -> list[Any]:
@@ -296,8 +331,13 @@ def _made() -> cattrs.Converter:
         lambda kind: isinstance(kind, type) and issubclass(kind, Enum), _choice_hook
     )
     made.register_structure_hook_factory(_is_a(Annotated), _annotated_hook)
+    made.register_structure_hook_factory(is_typeddict, _keys_hook)
+    made.register_structure_hook_func(lambda kind: kind is object, lambda value, _: value)
     made.register_structure_hook_factory(attrs.has, _class_hook)
     made.register_unstructure_hook_factory(attrs.has, _class_back)
+    made.register_unstructure_hook_func(
+        lambda kind: is_typeddict(getattr(kind, "__origin__", kind)), lambda value: value
+    )
     made.register_unstructure_hook(Unset, lambda value: value)
     return made
 

@@ -6,12 +6,13 @@ Must not: know a route.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 
 from hub.api.meta import MAX_SAFE_INTEGER, EventId, Meta
 from hub.domain.event import Tag
+from hub.domain.meta import EventMeta
 
 
 @attrs.frozen(kw_only=True)
@@ -43,4 +44,4 @@ class EventRecord:
     ts: Annotated[str, Meta(description="Time of day, UTC, `HH:MM:SS.mmm`.")]
     tag: Tag
     msg: str
-    meta: dict[str, Any] = attrs.field(factory=dict)
+    meta: EventMeta = attrs.field(factory=EventMeta)

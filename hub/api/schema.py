@@ -10,11 +10,11 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, is_typeddict
 
 import attrs
 
-from hub.api.convert import fields_of, is_required, metas, unstructure
+from hub.api.convert import fields_of, is_required, keys_of, metas, unstructure
 from hub.api.meta import Meta, Open, Unset
 from hub.domain.jsonvalue import JsonObject
 
@@ -39,6 +39,8 @@ class Schemas:
             return self._annotated(kind)
         if attrs.has(kind):
             return self._named(kind, self.of_fields)
+        if is_typeddict(kind):
+            return self._named(kind, self._of_keys)
         if isinstance(kind, type) and issubclass(kind, Enum):
             return self._named(kind, lambda _: {"enum": sorted(member.value for member in kind)})
         return self._plain(kind)
@@ -50,6 +52,11 @@ class Schemas:
         required = [name for name, field in fields.items() if is_required(field)]
         schema: JsonObject = {"type": "object", "properties": properties, "required": required}
         return schema if issubclass(kind, Open) else {**schema, "additionalProperties": False}
+
+    def _of_keys(self, kind: Any) -> JsonObject:
+        """Of a `TypedDict`, which is open: others may write such JSON too."""
+        properties = {name: self.of(each) for name, each in keys_of(kind).items()}
+        return {"type": "object", "properties": properties, "required": sorted(kind.__required_keys__)}
 
     def _field(self, field: attrs.Attribute[Any]) -> JsonObject:
         schema = self.of(field.type)
@@ -86,7 +93,7 @@ class Schemas:
         if (origin or kind) in (dict, Mapping):
             values = self.of(args[1]) if args and args[1] is not Any else {}
             return {"type": "object", **({"additionalProperties": values} if values else {})}
-        return {} if kind is Any else {"type": _PLAIN[kind]}
+        return {} if kind in (Any, object) else {"type": _PLAIN[kind]}
 
 
 def _bounds(item: Meta, schema: JsonObject) -> JsonObject:

@@ -17,8 +17,8 @@ from hub.api.sessions import Session, Sessions
 from hub.api.status import Status
 from hub.cli.context import client, json_option, project_dir, session_argument
 from hub.cli.logs import pages
-from hub.cli.screen import Record
 from hub.client.quick import Api
+from hub.domain.event import RecordJson
 from hub.domain.session import meant_by, several_meant
 from hub.errors import Code, HubError
 
@@ -99,9 +99,10 @@ async def _leaves(scope: trio.CancelScope) -> None:
             return
 
 
-def _before(api: Api, session_id: str) -> tuple[list[Record], int]:
+def _before(api: Api, session_id: str) -> tuple[list[RecordJson], int]:
     """The session's records so far, and the id of the log's last one."""
-    records, last = [], 0
+    records: list[RecordJson] = []
+    last = 0
     for page in pages(api, 0):
         records += [one for one in page if one.get("meta", {}).get("sessionId") == session_id]
         last = page[-1]["id"]

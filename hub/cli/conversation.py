@@ -17,8 +17,10 @@ import attrs
 
 from hub.cli.clock import Clock
 from hub.cli.items import FIDELITY, AskItem, Heading, Item, PlanItem, Said, ToldItem, ToolItem
-from hub.cli.screen import Record, for_people, window_name
+from hub.cli.screen import for_people, window_name
 from hub.cli.words import call_id, full, one_line, told_line, why_waits
+from hub.domain.event import RecordJson
+from hub.domain.meta import EventMeta
 from hub.domain.text.figures import agent_of
 from hub.domain.text.result import bare, from_worktree
 from hub.domain.text.safe import clean
@@ -110,12 +112,12 @@ class Conversation:
             return ""
         return f"{window_name(found.window) or 'quota'} {found.used / 10:.0f} %"
 
-    def take(self, record: Record) -> list[Item]:
+    def take(self, record: RecordJson) -> list[Item]:
         """What the next record of the log adds to what is shown."""
         meta = record.get("meta", {})
         if "detected" in meta or meta.get("amends"):
             return []
-        items = list(self._taken(record, meta, clean(str(record["msg"]))))
+        items = list(self._taken(record, meta, clean(record["msg"])))
         if not items or not self._held or meta.get("ended"):
             return items
         held, self._held = self._held, []
@@ -129,7 +131,7 @@ class Conversation:
 
     # --- by kind --------------------------------------------------------------------------------------
 
-    def _taken(self, record: Record, meta: Record, text: str) -> Iterator[Item]:
+    def _taken(self, record: RecordJson, meta: EventMeta, text: str) -> Iterator[Item]:
         kind = meta.get("type")
         agent = agent_of(meta)
         if kind and agent:
@@ -157,7 +159,7 @@ class Conversation:
             case _:
                 yield from self._system(meta, agent, text)
 
-    def _text(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
+    def _text(self, meta: EventMeta, agent: str, text: str) -> Iterator[Item]:
         self._answered(meta)
         if meta.get("delta"):
             if meta.get("type") != "thinking":
@@ -178,13 +180,13 @@ class Conversation:
         self._said, self.doing = one_line(whole), ""
         yield from self._under(agent, Said(whole))
 
-    def _result(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
+    def _result(self, meta: EventMeta, agent: str, text: str) -> Iterator[Item]:
         self._answered(meta)
         call = self._calls.pop(call_id(meta), None)
         what = (
             call.what
             if call
-            else one_line(str(meta.get("command") or meta.get("path") or meta.get("tool") or "a tool"))
+            else one_line(meta.get("command") or meta.get("path") or meta.get("tool") or "a tool")
         )
         lines = [line.strip() for line in from_worktree(bare(text)).splitlines() if line.strip()]
         exit_code = meta.get("exitCode")
@@ -200,24 +202,24 @@ class Conversation:
             agent, ToolItem(clean(what), first, folded=max(0, len(lines) - 1), failed=failed)
         )
 
-    def _reading(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
+    def _reading(self, meta: EventMeta, agent: str, text: str) -> Iterator[Item]:
         if "tokensOut" in meta:
-            spent = int(meta.get("tokensIn", 0)) + int(meta["tokensOut"])
-            run = str(meta.get("dispatchId", ""))
+            spent = meta.get("tokensIn", 0) + meta["tokensOut"]
+            run = meta.get("dispatchId", "")
             self._tokens[run] = spent if meta.get("cumulative") else self._tokens.get(run, 0) + spent
-        if isinstance(meta.get("used"), int) and agent:
+        if "used" in meta and agent:
             self._wall(agent, meta, meta["used"])
         if self.verbose:
             yield ToldItem(for_people(self.clock.said(text)), "dim")
 
-    def _wall(self, agent: str, meta: Record, used: int) -> None:
+    def _wall(self, agent: str, meta: EventMeta, used: int) -> None:
         known = self._quota.setdefault(agent, _Quota())
         if known.used is None or used >= known.used or known.window == meta.get("window"):
             known.used = used
-            known.window = str(meta.get("window") or known.window)
+            known.window = meta.get("window") or known.window
             known.resets_at = meta.get("resetsAt", known.resets_at)
 
-    def _handoff(self, meta: Record, text: str) -> Iterator[Item]:
+    def _handoff(self, meta: EventMeta, text: str) -> Iterator[Item]:
         if self.verbose and "to" in meta:
             yield ToldItem(f"{meta['from']} -> {meta['to']}", "dim")
         if "hfs" in meta:
@@ -232,10 +234,10 @@ class Conversation:
             self._giver, self._sentence = agent_of(meta), False
             self.doing, self.partial = "handing over", ""
             yield from self.rest()
-        taker = str(meta.get("receiver") or (agent_of(meta) if meta["to"] == "RUNNING" else ""))
+        taker = meta.get("receiver") or (agent_of(meta) if meta["to"] == "RUNNING" else "")
         if taker and not self._sentence and full(taker) != full(self._giver):
             self._sentence = True
-            why = self._why(str(meta.get("reason", "")))
+            why = self._why(meta.get("reason", ""))
             yield ToldItem(f"handing over: {full(self._giver)} -> {full(taker)} ({why})", "handoff")
         if meta["to"] == "RUNNING":
             self._giver, self.doing, self.working = "", "", agent_of(meta) or self.working
@@ -251,21 +253,21 @@ class Conversation:
             limit += f" at {reason.rpartition(' at ')[2]}"
         return f"{limit}, resets {self.clock.at(known.resets_at)}" if known.resets_at else limit
 
-    def _waiting(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
-        number = str(meta.get("approvalId") or "")
+    def _waiting(self, meta: EventMeta, agent: str, text: str) -> Iterator[Item]:
+        number = meta.get("approvalId", "")
         if meta.get("type") == "retry":
             self.doing = one_line(text)
             if self.verbose:
                 yield ToldItem(one_line(text), "dim")
         elif meta.get("needsInput"):
             self._drop("")
-            self.asks.append(AskItem(text, session_id=str(meta.get("sessionId", ""))))
+            self.asks.append(AskItem(text, session_id=meta.get("sessionId", "")))
             self.working = agent or self.working
             yield from self._under(agent, Said(text))
         elif meta.get("needsApproval"):
-            self.asks.append(AskItem(str(meta.get("action", text)), number, str(meta.get("sessionId", ""))))
+            self.asks.append(AskItem(meta.get("action", text), number, meta.get("sessionId", "")))
             if not self.answers:
-                why = str(meta.get("reason", ""))
+                why = meta.get("reason", "")
                 yield ToldItem(one_line(text), "warn", (clean(why),) if why not in text else ())
         elif number and "approved" in meta:
             self._drop(number)
@@ -275,13 +277,13 @@ class Conversation:
                 self.paused = True
             else:
                 self.doing = "waiting"
-            until = f"waiting until {self.clock.at(str(meta['until']))}: " if meta.get("until") else ""
+            until = f"waiting until {self.clock.at(meta['until'])}: " if meta.get("until") else ""
             words, _, step = (why_waits(text) if until else for_people(self.clock.said(text))).partition(
                 " Next: "
             )
             yield ToldItem(f"{until}{words}", "warn", (f"next: {step}",) if step else ())
 
-    def _error(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
+    def _error(self, meta: EventMeta, agent: str, text: str) -> Iterator[Item]:
         self.partial = ""
         if meta.get("type"):
             if meta.get("failure") == "usage_limit":
@@ -306,7 +308,7 @@ class Conversation:
         elif self._once(first):
             yield ToldItem(first, "bad", (*below[-_OUTPUT:], *hint))
 
-    def _system(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
+    def _system(self, meta: EventMeta, agent: str, text: str) -> Iterator[Item]:
         kind = meta.get("type")
         if kind == "result":
             self.doing = self.partial = ""
@@ -318,21 +320,21 @@ class Conversation:
             return
         if kind:
             if meta.get("model"):
-                self._models[agent] = str(meta["model"])
+                self._models[agent] = meta["model"]
             self.doing = self.doing or "thinking"
             if self.verbose and text.strip() and meta.get("role") != "user":
                 yield ToldItem(one_line(text), "dim")
             return
         yield from self._own(meta, text)
 
-    def _own(self, meta: Record, text: str) -> Iterator[Item]:
+    def _own(self, meta: EventMeta, text: str) -> Iterator[Item]:
         if meta.get("ended"):
             yield from self.rest()
             self._held, self.doing, self.asks = [], "", []
             if self.ends_told:
                 yield ToldItem(one_line(text), "good" if meta["ended"] == "completed" else "bad")
         elif "taskId" in meta:
-            self.since, self.doing = str(meta.get("at", "")), "starting"
+            self.since, self.doing = meta.get("at", ""), "starting"
         elif "command" in meta and "exitCode" not in meta:
             self.doing = one_line(text)
         elif "command" in meta:
@@ -347,9 +349,9 @@ class Conversation:
                 self.paused, self.doing = False, ""
             yield ToldItem(for_people(self.clock.said(one_line(text))))
 
-    def _planned(self, meta: Record, agent: str) -> Iterator[Item]:
-        left = [clean(str(task)) for task in meta.get("tasksRemaining", ())]
-        tasks = tuple((clean(str(task)), clean(str(task)) not in left) for task in meta["plan"])
+    def _planned(self, meta: EventMeta, agent: str) -> Iterator[Item]:
+        left = [clean(task) for task in meta.get("tasksRemaining", ())]
+        tasks = tuple((clean(task), clean(task) not in left) for task in meta["plan"])
         if tasks == self.tasks or not tasks:
             return
         before = dict(self.tasks)
@@ -375,7 +377,7 @@ class Conversation:
         self._troubles.append(words)
         return True
 
-    def _answered(self, meta: Record) -> None:
+    def _answered(self, meta: EventMeta) -> None:
         """An agent that goes on has its answer."""
         if meta.get("type"):
             self._drop("")

@@ -12,7 +12,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import click
 
@@ -22,9 +21,10 @@ from hub.cli.screen import HANG, Screen, block, whole
 from hub.cli.table import name_zone
 from hub.cli.width import columns, hung
 from hub.client.quick import Api
+from hub.domain.event import RecordJson
 
 _PAGE = 1000
-Batch = list[dict[str, Any]]
+Batch = list[RecordJson]
 
 
 @click.command()
@@ -64,7 +64,7 @@ def pages(daemon: Api | Records, since: int) -> Iterator[Batch]:
         since = page[-1]["id"]
 
 
-def _print(screen: Screen, drawn: Callable[[dict[str, object]], list[str]], records: Batch) -> None:
+def _print(screen: Screen, drawn: Callable[[RecordJson], list[str]], records: Batch) -> None:
     width = columns(sys.stdout)
     for record in records:
         if screen.shows(record):

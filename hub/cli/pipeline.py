@@ -19,10 +19,10 @@ from hub.api.pipelines import Node, NodeStatus, RunOrder, RunStarted, RunStatus
 from hub.cli import completing
 from hub.cli.base import Group
 from hub.cli.context import client, document, json_option, project_dir, show, trust_option
-from hub.cli.screen import Record
 from hub.cli.trusting import insist_on_trust
 from hub.client.quick import Api, unless_absent
 from hub.domain.config.model import PipelineSettings
+from hub.domain.meta import EventMeta
 from hub.domain.pipeline.state import NodeOutcome, NodeState, RunState
 from hub.domain.text.figures import counted
 from hub.errors import RULES, Code, HubError
@@ -131,7 +131,7 @@ async def _run(
     return exit_status(ended)
 
 
-def _over(meta: Record, run_id: str) -> bool:
+def _over(meta: EventMeta, run_id: str) -> bool:
     return bool(meta.get("runEnded")) and meta.get("runId") == run_id
 
 

@@ -11,14 +11,12 @@ from collections.abc import Iterator
 
 import click
 
-from hub.domain.jsonvalue import JsonObject
+from hub.domain.event import RecordJson
+from hub.domain.meta import EventMeta
 from hub.domain.quota.spoken import WINDOWS, spoken
 from hub.domain.text.result import bare, from_worktree
 from hub.domain.text.safe import clip
 from hub.domain.wallclock import local, respoken
-
-Record = JsonObject
-"""One of the event log, as JSON, or its `meta`."""
 
 _LOOK: dict[str, tuple[str, str]] = {
     "text": ("  ", "white"),
@@ -42,14 +40,14 @@ _LAST_WORDS = 12
 """Lines below an error."""
 
 
-def line(record: Record, *, width: int = _WIDTH) -> str:
+def line(record: RecordJson, *, width: int = _WIDTH) -> str:
     """One record as one line: time, who, and what was said or done."""
     text = clip(" ".join(_words(record, record.get("meta", {})).split()), width)
     mark, colour = _LOOK.get(record["tag"], _STRANGE)
     return _who(record) + click.style(mark + text, fg=colour)
 
 
-def block(record: Record) -> list[str]:
+def block(record: RecordJson) -> list[str]:
     """The line; below an error also the end of what it was made of (a failed command's output), and the next step."""
     return [
         line(record),
@@ -57,7 +55,7 @@ def block(record: Record) -> list[str]:
     ]
 
 
-def whole(record: Record) -> list[str]:
+def whole(record: RecordJson) -> list[str]:
     """The record with nothing left out, in its own lines."""
     meta = record.get("meta", {})
     text = _words(record, meta, whole=True)
@@ -85,10 +83,10 @@ class Screen:
     def __init__(self) -> None:
         self._said: dict[str, str] = {}
 
-    def shows(self, record: Record) -> bool:
+    def shows(self, record: RecordJson) -> bool:
         """Whether this record, the next of the log, is shown."""
         meta = record.get("meta", {})
-        who, words = str(meta.get("sessionId", "")), " ".join(str(record["msg"]).split())
+        who, words = meta.get("sessionId", ""), " ".join(record["msg"].split())
         if not shown(record):
             return False
         if record["tag"] == "text" and meta.get("type") != "thinking":
@@ -96,32 +94,32 @@ class Screen:
         return meta.get("type") != "result" or self._said.get(who) != words
 
 
-def _who(record: Record) -> str:
-    who = str(record.get("meta", {}).get("provider", ""))[:_PROVIDER]
+def _who(record: RecordJson) -> str:
+    who = record.get("meta", {}).get("provider", "")[:_PROVIDER]
     at = record.get("meta", {}).get("at")
     time = f"{local(at):%H:%M:%S}" if at else record["ts"][:8]
     return f"{click.style(time, dim=True)} {who:<{_PROVIDER}} "
 
 
-def _below(record: Record, meta: Record) -> Iterator[str]:
+def _below(record: RecordJson, meta: EventMeta) -> Iterator[str]:
     if _told(record, meta):
-        for text in str(record["msg"]).rstrip().splitlines()[1:][-_LAST_WORDS:]:
+        for text in record["msg"].rstrip().splitlines()[1:][-_LAST_WORDS:]:
             yield clip(text.rstrip(), _WIDTH)
     yield from _next(meta)
 
 
-def _told(record: Record, meta: Record) -> bool:
+def _told(record: RecordJson, meta: EventMeta) -> bool:
     """Whether it is an error of hub's own: one sentence, then what it was made of, and a next step."""
     return record["tag"] == "error" and bool(meta.get("hint"))
 
 
-def _next(meta: Record) -> Iterator[str]:
+def _next(meta: EventMeta) -> Iterator[str]:
     if meta.get("hint"):
         yield f"next: {meta['hint']}"
 
 
-def _words(record: Record, meta: Record, *, whole: bool = False) -> str:
-    tag, text = record["tag"], str(record["msg"])
+def _words(record: RecordJson, meta: EventMeta, *, whole: bool = False) -> str:
+    tag, text = record["tag"], record["msg"]
     match tag:
         case "text" if meta.get("role") == "user":
             text = f"you: {text}"
@@ -140,8 +138,8 @@ def _words(record: Record, meta: Record, *, whole: bool = False) -> str:
     return text
 
 
-def _spent(text: str, meta: Record) -> str:
-    if isinstance(meta.get("used"), int):
+def _spent(text: str, meta: EventMeta) -> str:
+    if "used" in meta:
         return f"{gauge(meta['used'])} {meta['used'] / 10:.0f} % of {_quota(meta.get('window', ''))}"
     if "tokensOut" in meta:
         return f"{meta.get('tokensIn', 0):,} tokens in, {meta['tokensOut']:,} out"
@@ -168,7 +166,7 @@ def gauge(permille: int, cells: int = 10) -> str:
     return "[" + "#" * full + "-" * (cells - full) + "]"
 
 
-def shown(record: Record) -> bool:
+def shown(record: RecordJson) -> bool:
     """Whether it is more than a piece of what comes whole, an agent's echo of a reply, or what fills in an earlier one."""
     meta = record.get("meta", {})
     kind = meta.get("type")

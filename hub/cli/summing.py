@@ -33,11 +33,8 @@ def told(count: Count, home: str, since: int, folder: Path) -> dict[str, object]
     """
     elsewhere, unknown = _moved(folder)
     rows, gaps = used(count, home, os.environ, since, elsewhere)
-    value = {"usage": unstructure(rows), "gaps": [*unknown, *gaps]}
-    shown: dict[str, object] = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(
-        plain_value(value)
-    )
-    return shown
+    value: dict[str, object] = {"usage": unstructure(rows), "gaps": [*unknown, *gaps]}
+    return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(value))
 
 
 def _moved(folder: Path) -> tuple[list[Moved], list[str]]:

@@ -23,10 +23,11 @@ from hub.api.status import Status
 from hub.cli import plain
 from hub.cli.conversation import Conversation
 from hub.cli.items import Item, ToldItem
-from hub.cli.screen import Record
 from hub.cli.width import columns, hung
 from hub.client.live import LinkState, follow
 from hub.client.quick import Api, Query
+from hub.domain.event import RecordJson
+from hub.domain.meta import EventMeta
 from hub.errors import Code, HubError
 
 PATIENCE = 120.0
@@ -90,7 +91,7 @@ async def watch(
     quiet: bool = False,
     verbose: bool = False,
     keys: bool = False,
-    seen: Sequence[Record] = (),
+    seen: Sequence[RecordJson] = (),
     ended: bool = False,
 ) -> Status | None:
     """Show a session until it has ended, and return its last status; None where the user has left it at work.
@@ -117,12 +118,14 @@ async def watch(
         raise HubError(Code.INTERRUPTED, "The session was taken out of the queue and never began.") from None
 
 
-async def watch_until(api: Api, since: int, ends: Callable[[Record], bool], *, quiet: bool = False) -> None:
+async def watch_until(
+    api: Api, since: int, ends: Callable[[EventMeta], bool], *, quiet: bool = False
+) -> None:
     """Show all sessions up to the first record whose `meta` is the end."""
     await Watching(api, Conversation(ends_told=True), quiet=quiet).until(since, ends)
 
 
-def _ends(meta: Record, session_id: str) -> bool:
+def _ends(meta: EventMeta, session_id: str) -> bool:
     return bool(meta.get("ended")) and meta.get("sessionId") == session_id
 
 
@@ -151,8 +154,8 @@ class Watching:
     async def until(
         self,
         since: int,
-        ends: Callable[[Record], bool],
-        seen: Sequence[Record] = (),
+        ends: Callable[[EventMeta], bool],
+        seen: Sequence[RecordJson] = (),
         *,
         at_once: bool = False,
     ) -> bool:
@@ -170,7 +173,7 @@ class Watching:
                 self._view.show(self.known.rest())
             return detached.is_set()
 
-    async def _follow(self, since: int, ends: Callable[[Record], bool]) -> None:
+    async def _follow(self, since: int, ends: Callable[[EventMeta], bool]) -> None:
         patience = math.inf if on_terminal() and not self.quiet else PATIENCE
         async with follow(
             self.api, since, patience=patience, notify=self._link, again=self._again
@@ -196,18 +199,17 @@ class Watching:
             self._view.waiting("")
         self._lost = now is LinkState.LOST
 
-    def _recall(self, seen: Sequence[Record]) -> None:
+    def _recall(self, seen: Sequence[RecordJson]) -> None:
         """Take what was before, and show the newest of it."""
         items = [item for record in seen for item in self.known.take(record)]
         if len(items) > _RECALLED:
             self._view.show([ToldItem(f"... {len(items) - _RECALLED} earlier: hub logs", "dim")])
         self._view.show(items[-_RECALLED:])
         for ask in self.known.asks:
-            self._hint(
-                {"needsApproval": ask.approval, "approvalId": ask.approval, "needsInput": not ask.approval}
-            )
+            asked = bool(ask.approval)
+            self._hint({"needsApproval": asked, "approvalId": ask.approval, "needsInput": not asked})
 
-    def _hint(self, meta: Record) -> None:
+    def _hint(self, meta: EventMeta) -> None:
         """Where no key answers a question, the command that does."""
         how = how_to_answer(meta)
         if how and not self._answers:
@@ -236,7 +238,7 @@ _RECALLED = 20
 """Earlier items that are shown to whoever comes back."""
 
 
-def how_to_answer(meta: Record) -> str:
+def how_to_answer(meta: EventMeta) -> str:
     """The command that answers what an event asks; "" when it asks nothing."""
     if meta.get("needsApproval"):
         number = meta["approvalId"]

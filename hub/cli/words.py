@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hub.cli.screen import Record, for_people
+from hub.cli.screen import for_people
+from hub.domain.meta import EventMeta
 
 
 def full(label: str) -> str:
@@ -17,9 +18,9 @@ def full(label: str) -> str:
     return label if "/" in label or not label else f"{label}/default"
 
 
-def call_id(meta: Record) -> str:
+def call_id(meta: EventMeta) -> str:
     """What a tool's result has in common with its call."""
-    return str(meta.get("toolId") or meta.get("tool", ""))
+    return meta.get("toolId") or meta.get("tool", "")
 
 
 def one_line(text: str) -> str:

@@ -28,7 +28,7 @@ from trio_websocket import (
 
 from hub.client.quick import Api, error_of, not_running
 from hub.client.whose import insist_own
-from hub.domain.jsonvalue import JsonObject
+from hub.domain.event import RecordJson
 from hub.errors import Code, HubError
 
 FIRST_DELAY = 0.1
@@ -49,7 +49,7 @@ class LinkState(StrEnum):
 class Batches:
     """The log's records in batches, none of them empty, until the following has ended: then it raises `HubError`."""
 
-    def __init__(self, channel: trio.MemoryReceiveChannel[list[JsonObject]]) -> None:
+    def __init__(self, channel: trio.MemoryReceiveChannel[list[RecordJson]]) -> None:
         self._channel = channel
         self.error: Exception | None = None
         """What the reader is told at the end."""
@@ -57,7 +57,7 @@ class Batches:
     def __aiter__(self) -> Batches:
         return self
 
-    async def __anext__(self) -> list[JsonObject]:
+    async def __anext__(self) -> list[RecordJson]:
         try:
             return await self._channel.receive()
         except trio.EndOfChannel:
@@ -86,7 +86,7 @@ async def follow(
         notify: Told when the connection is up and when it is lost.
         again: Where to look for a daemon that was lost; None = where it was.
     """
-    send, receive = trio.open_memory_channel[list[JsonObject]](0)
+    send, receive = trio.open_memory_channel[list[RecordJson]](0)
     batches = Batches(receive)
     follower = _Follower(api, since, patience, notify, send, again)
 
@@ -119,7 +119,7 @@ class _Follower:
     last: int | None
     patience: float
     notify: Callable[[LinkState], None]
-    send: trio.MemorySendChannel[list[JsonObject]]
+    send: trio.MemorySendChannel[list[RecordJson]]
     again: Callable[[], Api] | None = None
     connected_at: float = attrs.field(factory=trio.current_time)
     delay: float = FIRST_DELAY
@@ -142,7 +142,7 @@ class _Follower:
         self.delay, self.lost = 0, False
         self.notify(LinkState.UP)
         while True:
-            batch: list[JsonObject] = json.loads(await socket.get_message())
+            batch: list[RecordJson] = json.loads(await socket.get_message())
             if self.last is not None:
                 batch = [record for record in batch if record["id"] > self.last]
             if batch:

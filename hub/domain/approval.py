@@ -12,11 +12,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
 import attrs
 
 from hub.domain.event import Event, EventType
+from hub.domain.meta import EventMeta, only
 from hub.domain.text.safe import clip
 from hub.errors import Code, HubError
 
@@ -79,7 +80,7 @@ class PermissionRequest:
     """The command or the path that the tool is used on; for hub's own actions who is meant, `provider/account`."""
     said: str = ""
     """The agent's own words."""
-    context: Mapping[str, Any] = attrs.field(factory=dict)
+    context: EventMeta = attrs.field(factory=EventMeta)
     """What else is known: `input`, `path`, `paths` of a change to several files, `command`; JSON values.
     `cut`: not all of that is there. `toolId`: the tool call that it is about.
 
@@ -152,9 +153,9 @@ CUT = "Not all of it is shown: what the tool is given is longer than hub keeps."
 """What every face says of a request with `cut`."""
 
 
-def shown(request: PermissionRequest) -> dict[str, object]:
+def shown(request: PermissionRequest) -> EventMeta:
     """What of a request's context a person sees."""
-    return {name: value for name, value in request.context.items() if name in _SHOWN}
+    return only(request.context, _SHOWN)
 
 
 def asked(
@@ -166,10 +167,9 @@ def asked(
     """
     meta = event.meta
     native = meta.get("approvalId")
-    if event.type is not EventType.WAITING or not isinstance(native, str) or meta.get("needsInput"):
+    if event.type is not EventType.WAITING or native is None or meta.get("needsInput"):
         return None
     subject = meta.get("command") or meta.get("path") or next(iter(meta.get("texts") or ()), "")
-    given = {name: meta[name] for name in _GIVEN if meta.get(name)}
     return PermissionRequest(
         id=request_id(dispatch_id, native),
         kind=Action.TOOL,
@@ -178,10 +178,10 @@ def asked(
         account=account,
         dispatch_id=dispatch_id,
         native_id=native,
-        tool=str(meta.get("tool", "")),
-        subject=clip(str(subject), MAX_SUBJECT),
+        tool=meta.get("tool", ""),
+        subject=clip(subject, MAX_SUBJECT),
         said=clip(event.content, _ACTION),
-        context=given,
+        context=only(meta, _GIVEN),
         folder=folder,
     )
 
@@ -250,10 +250,10 @@ def scope(request: PermissionRequest) -> str:
     paths = request.context.get("paths") or []
     given = request.context.get("input")
     told = given if isinstance(given, Mapping) else {}
-    drawn = json.dumps(
-        [[name, told.get(name)] for name in request.context.get("named") or ()], sort_keys=True
-    )
-    words = [request.tool, request.subject, str(request.context.get("cwd", "")), drawn, *map(str, paths)]
+    named = request.context.get("named")
+    names = named if isinstance(named, list) else ()
+    drawn = json.dumps([[name, told.get(name)] for name in names], sort_keys=True)
+    words = [request.tool, request.subject, request.context.get("cwd", ""), drawn, *paths]
     return hashlib.sha256("\0".join(words).encode()).hexdigest()
 
 

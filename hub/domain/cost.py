@@ -9,10 +9,12 @@ they cost less, and those written, for they cost more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 import attrs
+
+from hub.domain.meta import EventMeta
 
 _BUCKET = 100_000
 """Requests whose input is of one such size are priced together: some makers charge more for a long context."""
@@ -68,13 +70,17 @@ class Meter:
     """Whether the agent told a cost of its own."""
     _open: dict[tuple[str, str, int], tuple[Tokens, int]] = attrs.field(factory=dict)
 
-    def feed(self, meta: Mapping[str, object]) -> None:
+    def feed(self, meta: EventMeta) -> None:
         """Count the figures of a usage event."""
         if meta.get("cumulative"):
             self.tokens, self.told_micros, self.told = Tokens(), 0, False
             self._open.clear()
-        names = ("tokensIn", "tokensOut", "cachedIn", "cacheWriteIn")
-        found = Tokens(*(_count(meta.get(name)) for name in names))
+        found = Tokens(
+            _count(meta.get("tokensIn")),
+            _count(meta.get("tokensOut")),
+            _count(meta.get("cachedIn")),
+            _count(meta.get("cacheWriteIn")),
+        )
         self.tokens += found
         if "costUsdMicros" in meta:
             self.told = True
@@ -85,7 +91,7 @@ class Meter:
         size = found.tokens_in // _BUCKET if meta.get("request") else _SUM
         if meta.get("lowerBound"):  # the end of the turn tells the rest, and the cost of all
             size = _BOUND
-        key = (str(meta.get("provider", "")), str(meta.get("model", "")), size)
+        key = (meta.get("provider", ""), meta.get("model", ""), size)
         before, requests = self._open.get(key, (Tokens(), 0))
         self._open[key] = (before + found, requests + 1)
 

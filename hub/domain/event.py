@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import TypedDict
 
 import attrs
+
+from hub.domain.meta import EventMeta
 
 
 class EventType(StrEnum):
@@ -62,30 +64,19 @@ TAG_OF: Mapping[EventType, Tag] = {
 class Event:
     """One normalised event of an agent.
 
-    `meta` holds JSON values only. Well-known keys: `tool` (name), `toolId`, `path` (a file the tool touches,
-    as the agent wrote it), `command`, `exitCode` (int), `isError` (bool), `input` (a small excerpt), `tokensIn`,
-    `tokensOut`, `cachedIn`, `cacheWriteIn` (ints, of this step or, with `cumulative: true`, of the whole run; the cached
-    are among `tokensIn`), `request` (true when the figures are those of one request), `costUsdMicros`,
-    `model`, `used` (per mille of a quota window, int), `window`, `resetsAt` (epoch seconds, int),
-    `nativeSession`, `plan` (list of str), `tasksRemaining` (list of str), `skills`, `mcps` (lists of str),
-    `failure` (a failure class), `delta` (true for a piece of streamed text, told again as a whole), `more` (true when
-    the text goes on in the next event of the type), `needsInput` (true when the agent
-    waits for an answer), `interrupted` (true of a result when somebody ended the turn), `approvalId`, `callId` (in hub's own
-    record of a request: the `dispatchId` and the `toolId` of the call that it is about, a colon between), `unknown` (true
-    for a line nobody could read), `amends` (the id of the event of which this one tells more, and nothing that happened
-    since).
+    `meta` holds JSON values only.
     """
 
     type: EventType
     content: str
-    meta: Mapping[str, Any] = attrs.field(factory=dict)
+    meta: EventMeta = attrs.field(factory=EventMeta)
 
     @property
     def tag(self) -> Tag:
         """The tag under which this event enters the log."""
         return TAG_OF[self.type]
 
-    def but(self, content: str, meta: Mapping[str, object]) -> Event:
+    def but(self, content: str, meta: EventMeta) -> Event:
         """The same with other words and other meta."""
         return Event(self.type, content, meta)
 
@@ -117,6 +108,19 @@ def answers(event: Event) -> bool:
             return kind in DOING
 
 
+class _Told(TypedDict):
+    id: int
+    ts: str
+    tag: str
+    msg: str
+
+
+class RecordJson(_Told, total=False):
+    """A record on the wire, for those who read a thousand a second; `meta` only where there is any."""
+
+    meta: EventMeta
+
+
 @attrs.frozen
 class Record:
     """One record of the durable event log: `{id, ts, tag, msg}` plus `meta`."""
@@ -126,12 +130,12 @@ class Record:
     """Time of day, `HH:MM:SS.mmm`, UTC."""
     tag: str
     msg: str
-    meta: Mapping[str, Any] = attrs.field(factory=dict)
+    meta: EventMeta = attrs.field(factory=EventMeta)
     """`at` (full timestamp), `sessionId`, `provider`, and the event's own meta."""
 
-    def to_json(self) -> dict[str, object]:
-        """The wire form; `meta` only where there is any."""
-        body: dict[str, object] = {"id": self.id, "ts": self.ts, "tag": self.tag, "msg": self.msg}
+    def to_json(self) -> RecordJson:
+        """The wire form."""
+        body: RecordJson = {"id": self.id, "ts": self.ts, "tag": self.tag, "msg": self.msg}
         if self.meta:
-            body["meta"] = dict(self.meta)
+            body["meta"] = self.meta.copy()
         return body

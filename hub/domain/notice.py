@@ -59,7 +59,7 @@ def notice_of(record: Record) -> Notice | None:
     text = respoken(spoken(_words(record)), lambda at: f"{at.astimezone():%Y-%m-%d %H:%M}")
     text = line(text, _TEXT)
     title = _HANDING_OVER if record.tag == Tag.HANDOFF else _TITLES[news]
-    return Notice(news, str(record.meta.get("sessionId", "")), title, text)
+    return Notice(news, record.meta.get("sessionId", ""), title, text)
 
 
 def _words(record: Record) -> str:
@@ -78,7 +78,7 @@ def _words(record: Record) -> str:
 def _news(record: Record) -> News | None:
     meta = record.meta
     if meta.get("ended") and "type" not in meta:  # hub's own word, no agent's
-        return {"completed": News.DONE, "failed": News.FAILED}.get(str(meta["ended"]))
+        return {"completed": News.DONE, "failed": News.FAILED}.get(meta["ended"])
     if meta.get("needsApproval") or meta.get("needsInput"):
         return News.NEEDS
     if record.tag == Tag.HANDOFF and meta.get("to") == State.PAUSING:

@@ -29,6 +29,7 @@ import attrs
 from hub.domain.accounts.account import Account
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 
 
@@ -257,8 +258,7 @@ class Stream(ABC):
 
     def _interrupted(self, events: Sequence[Event]) -> Step:
         """The turn was stopped because hub asked."""
-        meta = {"isError": False, "interrupted": True}
-        result = Event(EventType.RESULT, "The turn was interrupted", meta)
+        result = Event(EventType.RESULT, "The turn was interrupted", {"isError": False, "interrupted": True})
         return self._end([*events, result], Outcome(Ending.INTERRUPTED, text=self._last_text))
 
     def _end(self, events: Sequence[Event], outcome: Outcome) -> Step:
@@ -276,7 +276,7 @@ def how_it_ended(end: ProcessExit) -> str:
 
 def failure_event(failure: Failure) -> Event:
     """The error event of a failure."""
-    meta: dict[str, str | int] = {"failure": failure.kind.value}
+    meta: EventMeta = {"failure": failure.kind.value}
     if failure.resets_at is not None:
         meta["resetsAt"] = int(failure.resets_at)
     if failure.window:
@@ -291,7 +291,7 @@ def crash(how: str, words: str) -> Failure:
 
 def retry_event(attempt: int, failure: Failure, why: str, wait: float, now: float) -> Event:
     """The event of an attempt that failed, and of the seconds until the next."""
-    meta = {
+    meta: EventMeta = {
         "attempt": attempt,
         "failure": failure.kind.value,
         "delayMs": int(wait * 1000),

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from hub.domain.meta import EventMeta, only
 from hub.providers import jsonline
 
 _FILES = frozenset({
@@ -47,7 +47,7 @@ _LONGEST = 65_536
 _DEPTH = 4
 
 
-def given(tool: str, told: Mapping[str, object], *, unknown: bool = False) -> dict[str, Any]:
+def given(tool: str, told: Mapping[str, object], *, unknown: bool = False) -> EventMeta:
     """Meta of a request for permission: `paths`, `texts`, `within`, `cwd`, `named`, `command`; none without a value.
 
     Args:
@@ -66,19 +66,21 @@ def given(tool: str, told: Mapping[str, object], *, unknown: bool = False) -> di
         if not own or name not in _FILES:
             texts += [address for address in _ADDRESS.findall(text) if name not in _CONTENT or own]
     named = sorted({jsonline.clean(str(name)) for name in told if own or name not in _CONTENT})
-    meta: dict[str, object] = {
+    meta: EventMeta = {
         "named": named,
         "cwd": _folder(told),
         "within": (paths or ["."]) if searches and not own else [],
         "command": _lines(told) if own else "",
+        "paths": _bounded(paths),
+        "texts": _bounded(texts),
     }
-    meta = {name: found for name, found in meta.items() if found}
-    for name, found in (("paths", paths), ("texts", texts)):
-        if found:
-            meta[name] = list(dict.fromkeys(text[:_LONG] for text in found))[:_MOST]
     if len(paths) > _MOST or len(texts) > _MOST or any(len(text) > _LONG for text in (*paths, *texts)):
         meta["unseen"] = True
-    return meta
+    return only(meta, meta)
+
+
+def _bounded(texts: list[str]) -> list[str]:
+    return list(dict.fromkeys(text[:_LONG] for text in texts))[:_MOST]
 
 
 def _folder(told: Mapping[str, object]) -> str:
@@ -101,10 +103,10 @@ def _lines(told: Mapping[str, object]) -> str:
     return "\n".join(found)[:_LONGEST]
 
 
-def shown(told: object) -> dict[str, object]:
+def shown(told: object) -> EventMeta:
     """Meta of a request for permission: `input`, what a person sees of what a tool is given, and `cut` if not all."""
     whole = jsonline.Whole(told)
-    return {"input": whole.value, **({"cut": True} if whole.cut else {})}
+    return {"input": whole.value, "cut": True} if whole.cut else {"input": whole.value}
 
 
 def addresses(text: str) -> list[str]:

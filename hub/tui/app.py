@@ -25,7 +25,7 @@ from textual.filter import LineFilter, NoColor
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
-from hub.domain.jsonvalue import JsonObject
+from hub.domain.event import RecordJson
 from hub.tui.board import BoardPage
 from hub.tui.daemon import LocalDaemon, off_loop
 from hub.tui.link import Link, LinkStanding
@@ -121,8 +121,8 @@ class HubApp(App[None]):
         self.standing = LinkStanding.LOOKING
         self._heard: LinkStanding | None = None
         self.notice, self.outside = "", False
-        self.events: deque[JsonObject] = deque(maxlen=_KEPT)
-        inbox: deque[list[JsonObject]] = deque()
+        self.events: deque[RecordJson] = deque(maxlen=_KEPT)
+        inbox: deque[list[RecordJson]] = deque()
         self._inbox, self._due = inbox, False
 
         def told(standing: LinkStanding, error: HubError | None) -> None:
@@ -174,7 +174,7 @@ class HubApp(App[None]):
         """A key waits for what the one before it opens."""
         await (self._typed.take(event) if self._typed.has(event) else super().on_event(event))
 
-    def _deliver(self, inbox: deque[list[JsonObject]], batch: list[JsonObject]) -> None:
+    def _deliver(self, inbox: deque[list[RecordJson]], batch: list[RecordJson]) -> None:
         """In the link's thread: keep it, and see that it is taken; of a link that was left nothing is."""
         inbox.append(batch)
         if inbox is self._inbox and not self._due:
@@ -205,7 +205,7 @@ class HubApp(App[None]):
     def _take_news(self) -> None:
         self._drawn = time.monotonic()
         self._due = False
-        fresh: list[JsonObject] = []
+        fresh: list[RecordJson] = []
         while self._inbox:
             fresh += self._inbox.popleft()
         self.taken += len(fresh)

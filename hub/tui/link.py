@@ -12,7 +12,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from hub.domain.jsonvalue import JsonObject
+from hub.domain.event import RecordJson
 
 if TYPE_CHECKING:
     import trio
@@ -50,7 +50,7 @@ class Link:
     def __init__(
         self,
         find: Callable[[], Api],
-        deliver: Callable[[list[JsonObject]], None],
+        deliver: Callable[[list[RecordJson]], None],
         tell: Callable[[LinkStanding, HubError | None], None],
     ) -> None:
         self._find = find

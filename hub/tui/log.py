@@ -13,7 +13,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from hub.domain.jsonvalue import JsonObject
+from hub.domain.event import RecordJson
 from hub.tui.dialogs import AskText, Read
 from hub.tui.page import Page
 from hub.tui.rows import Choices, Row, Rows, row
@@ -52,14 +52,14 @@ class LogPage(Page):
         super().told()
         self._begin()
 
-    def news(self, records: Sequence[JsonObject]) -> None:
+    def news(self, records: Sequence[RecordJson]) -> None:
         """More of them."""
         if self.is_current:
             self._lines += [line_of(one) for one in self.passing(records)]
             del self._lines[:-_MOST]
             self._draw()
 
-    def passing(self, records: Iterable[JsonObject]) -> list[JsonObject]:
+    def passing(self, records: Iterable[RecordJson]) -> list[RecordJson]:
         """Those that the filter lets through."""
         words = self.words.lower()
         return [
@@ -110,14 +110,14 @@ class LogPage(Page):
             self.app.push_screen(Read(f"Event {event.key}", list(_whole(record))))
 
 
-def _searched(record: JsonObject) -> str:
+def _searched(record: RecordJson) -> str:
     meta = record.get("meta", {})
     return f"{record['msg']} {meta.get('provider', '')} {meta.get('sessionId', '')}".lower()
 
 
-def _whole(record: JsonObject) -> Iterable[Row]:
+def _whole(record: RecordJson) -> Iterable[Row]:
     yield row((f"{record['tag']}  {record['ts']} UTC", "head"))
-    yield row(str(record["msg"]))
+    yield row(record["msg"])
     yield row("")
     for name, value in record.get("meta", {}).items():
         yield row((f"{name}: ", "dim"), (_plain(value), "dim"))

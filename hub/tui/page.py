@@ -19,7 +19,7 @@ from textual.events import Click
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
-from hub.domain.jsonvalue import JsonObject
+from hub.domain.event import RecordJson
 from hub.tui.daemon import LocalDaemon
 from hub.tui.look import Look
 from hub.tui.projects import Project
@@ -54,7 +54,7 @@ class Hub(Protocol):
     """How it stands with the daemon, in words; empty while all is well."""
     outside: bool
     """Whether there is no project here to have a daemon."""
-    events: deque[JsonObject]
+    events: deque[RecordJson]
     """The newest ones."""
     others: Callable[[], list[Project]]
 
@@ -195,7 +195,7 @@ class Page(Screen[None]):
         """The page's second line."""
         self.query_one("#heading", Static).update(plain(text))
 
-    def news(self, records: Sequence[JsonObject]) -> None:
+    def news(self, records: Sequence[RecordJson]) -> None:
         """What has happened; at most ten times a second."""
         if any(record["tag"] in self.ON for record in records):
             self.reload()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from hub.domain.jsonvalue import JsonObject
+from hub.domain.event import RecordJson
 from hub.domain.text.figures import agent_name
 from hub.tui.look import Look, clock
 from hub.tui.rows import Row, row, wrapped
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _CELLS = 30
 
 
-def rows_of(walks: list[Walk], first: Iterable[JsonObject], width: int, look: Look) -> Iterator[Row]:
+def rows_of(walks: list[Walk], first: Iterable[RecordJson], width: int, look: Look) -> Iterator[Row]:
     """The newest handoff first, then who was passed by at the start, as the session's `first` events tell."""
     for walk in reversed(walks):
         yield from _drawn(walk, width, look)

@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.widgets import ContentSwitcher, Static
 
-from hub.domain.jsonvalue import JsonObject
+from hub.domain.event import RecordJson
 from hub.domain.standing import ENDED, words
 from hub.domain.text.figures import agent_name, counted
 from hub.tui.diffs import rows_of as diff_rows
@@ -78,14 +78,14 @@ class SessionPage(OrdersPage):
         self._last = 0
         """The newest event of the log that the story has; 0 = its past was not asked for yet."""
         self.walks: list[Walk] | None = None
-        self.first: list[JsonObject] = []
+        self.first: list[RecordJson] = []
         """The session's first events, where the story lacks them: they say who was passed by."""
         self.diff: Diff | None = None
         self.asked = ""
         """The agent's newest question."""
         self.fate = ""
         """What has become of its work; "" while it goes on."""
-        self._early: list[JsonObject] = []
+        self._early: list[RecordJson] = []
         """What came while the past was on its way."""
 
     def body(self) -> ComposeResult:
@@ -168,13 +168,13 @@ class SessionPage(OrdersPage):
 
         get, which = self.hub.daemon.get, {"sessionId": self.session_id}
         if self.story.cut and not (self.story.passed or self.first):
-            self.first = await get(list[JsonObject], "/api/events", {**which, "limit": _PAST})
+            self.first = await get(list[RecordJson], "/api/events", {**which, "limit": _PAST})
         self.walks = walks(await get(list[HistoryEntry], "/api/history", {**which, "event": "handoff"}))
         self.draw()
 
     async def _load_past(self) -> None:
         query: dict[str, str | int] = {"sessionId": self.session_id, "limit": _PAST, "newest": 1}
-        past = await self.hub.daemon.get(list[JsonObject], "/api/events", query)
+        past = await self.hub.daemon.get(list[RecordJson], "/api/events", query)
         self.story.cut = len(past) == _PAST
         self._tell(past)
         self._last = max(past[-1]["id"] if past else 0, 1)
@@ -182,7 +182,7 @@ class SessionPage(OrdersPage):
         self._early = []
         self.draw()
 
-    def news(self, records: Sequence[JsonObject]) -> None:
+    def news(self, records: Sequence[RecordJson]) -> None:
         """What it did next; that of others only says that its state may have changed."""
         own = [one for one in records if one.get("meta", {}).get("sessionId") == self.session_id]
         if own and not self._last:
@@ -192,13 +192,13 @@ class SessionPage(OrdersPage):
             self.draw()
         super().news(own)
 
-    def _take_in(self, records: Sequence[JsonObject]) -> None:
+    def _take_in(self, records: Sequence[RecordJson]) -> None:
         fresh = [record for record in records if record["id"] > self._last]
         if fresh:
             self._last = fresh[-1]["id"]
             self._tell(fresh)
 
-    def _tell(self, records: Sequence[JsonObject]) -> None:
+    def _tell(self, records: Sequence[RecordJson]) -> None:
         self.story.take(records)
         asked = [one["msg"] for one in records if one.get("meta", {}).get("needsInput")]
         self.asked = asked[-1] if asked else self.asked

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from hub.domain.jsonvalue import JsonObject
+from hub.domain.event import RecordJson
+from hub.domain.meta import EventMeta
 from hub.domain.quota.spoken import spoken
 from hub.domain.text.figures import agent_of
 from hub.domain.text.result import bare, from_worktree
@@ -106,7 +107,7 @@ class Story:
         self._limit = limit
         self.cut = False
         """Whether there was more before the first block."""
-        self.passed: list[JsonObject] = []
+        self.passed: list[RecordJson] = []
         """What says who was passed by at the start; of a session that was adopted, all that was adopted comes before."""
         self._calls: dict[str, str] = {}
         """Tool call -> the block that it is."""
@@ -114,7 +115,7 @@ class Story:
         """The last words of an agent or of a failure, and the block that has them."""
         self._who = ""
 
-    def take(self, records: Iterable[JsonObject]) -> None:
+    def take(self, records: Iterable[RecordJson]) -> None:
         """What happened next."""
         for record in records:
             meta = record.get("meta", {})
@@ -145,8 +146,8 @@ class Story:
         for block in folding:
             block.open = opened
 
-    def _take(self, record: JsonObject, meta: JsonObject) -> None:
-        call = str(meta.get("toolId") or "")
+    def _take(self, record: RecordJson, meta: EventMeta) -> None:
+        call = meta.get("toolId", "")
         if record["tag"] == "tool_result" and call in self._calls and self._calls[call] in self.blocks:
             self._end(self.blocks[self._calls[call]], record, meta)
             return
@@ -162,7 +163,7 @@ class Story:
             self._calls[call] = block.key
         self.blocks[block.key] = block
 
-    def _end(self, block: Block, record: JsonObject, meta: JsonObject) -> None:
+    def _end(self, block: Block, record: RecordJson, meta: EventMeta) -> None:
         failed = bool(meta.get("isError"))
         block.result = "bad" if failed else "good"
         code = meta.get("exitCode")
@@ -172,7 +173,7 @@ class Story:
         block.body += [(from_worktree(line), "bad" if failed else "dim") for line in lines[-_MOST:]]
         block.changed()
 
-    def _shows(self, record: JsonObject, meta: JsonObject) -> bool:
+    def _shows(self, record: RecordJson, meta: EventMeta) -> bool:
         """Pieces of what comes whole are not shown, nor what hub tells better, nor last words twice."""
         kind = meta.get("type")
         request = kind == "waiting" and meta.get("approvalId") and not meta.get("needsInput")
@@ -186,7 +187,7 @@ class Story:
             return False  # readings are on the page of quotas; who was passed by, with the handoffs
         if record["tag"] == "handoff" and "hfs" not in meta and "to" in meta:
             return _HOME in (meta["from"], meta["to"])  # the states between are the ribbon's
-        words, (said, block) = " ".join(str(record["msg"]).split()), self._said
+        words, (said, block) = " ".join(record["msg"].split()), self._said
         if record["tag"] == "error" and said and (words == said or words.endswith(f": {said}")):
             self.blocks.pop(block, None)  # told again with what to do
         if record["tag"] in ("text", "error") and kind != "thinking":
@@ -196,7 +197,7 @@ class Story:
         return not (kind == "result" and said == words)
 
 
-def _block(record: JsonObject, meta: JsonObject) -> Block:
+def _block(record: RecordJson, meta: EventMeta) -> Block:
     tag, text = record["tag"], _message(record).rstrip()
     block = Block(str(record["id"]), time_of(record), _LOOKS.get(tag, ""), for_people(text))
     match tag:
@@ -210,7 +211,7 @@ def _block(record: JsonObject, meta: JsonObject) -> Block:
         case "text":
             block.text = text
         case "handoff" if meta.get("from") == _HOME:
-            block.text = f"handing the work over: {for_people(str(meta.get('reason', '')))}"
+            block.text = f"handing the work over: {for_people(meta.get('reason', ''))}"
         case "handoff" if meta.get("to") == _HOME:
             block.text = f"{agent_of(meta)} goes on with the work"
         case "error":
@@ -221,9 +222,9 @@ def _block(record: JsonObject, meta: JsonObject) -> Block:
     return block
 
 
-def _details(meta: JsonObject) -> Iterator[str]:
+def _details(meta: EventMeta) -> Iterator[str]:
     """What a tool was asked to do, whole: the command, or what it was given."""
-    command, given = str(meta.get("command") or ""), meta.get("input")
+    command, given = meta.get("command", ""), meta.get("input")
     if "\n" in command:
         yield from command.split("\n")
     if isinstance(given, dict):
@@ -232,15 +233,15 @@ def _details(meta: JsonObject) -> Iterator[str]:
             yield from (f"  {line}" for line in str(value).rstrip().split("\n")[:_MOST])
 
 
-def _who(meta: JsonObject) -> str:
+def _who(meta: EventMeta) -> str:
     """The agent, with its account where that has a name; "" for what hub itself says."""
     return agent_of(meta) if "dispatchId" in meta and meta.get("provider") else ""
 
 
-def time_of(record: JsonObject) -> str:
+def time_of(record: RecordJson) -> str:
     """When it happened, in local time."""
     at = record.get("meta", {}).get("at")
-    return f"{local(at):%H:%M:%S}" if at else str(record["ts"])[:8]
+    return f"{local(at):%H:%M:%S}" if at else record["ts"][:8]
 
 
 def for_people(text: str) -> str:
@@ -248,15 +249,15 @@ def for_people(text: str) -> str:
     return respoken(spoken(text), lambda at: f"{at.astimezone():%H:%M}")
 
 
-def _message(record: JsonObject) -> str:
+def _message(record: RecordJson) -> str:
     """What it says to a person."""
-    text = str(record["msg"])
+    text = record["msg"]
     return bare(text) if record["tag"] == "tool_result" else text
 
 
-def line_of(record: JsonObject) -> Row:
+def line_of(record: RecordJson) -> Row:
     """One event as one line of the log, whatever it is."""
-    who = str(record.get("meta", {}).get("provider", ""))[:12]
+    who = record.get("meta", {}).get("provider", "")[:12]
     words = " ".join(from_worktree(_message(record)).split())[:500]
     look = _LOOKS.get(record["tag"], "")
     return row(

@@ -27,6 +27,7 @@ from hub.domain import approval as record
 from hub.domain.approval import Action, ApprovalRecord, ApprovalState, By, PermissionRequest, RuleVerdict
 from hub.domain.config.model import ApprovalRule
 from hub.domain.event import Tag
+from hub.domain.meta import EventMeta
 from hub.domain.permission.places import Where
 from hub.domain.permission.rules import Named, SeenPath, judge, judge_script, named, of_script
 from hub.errors import Code, HubError
@@ -61,7 +62,7 @@ async def publish(outbox: Outbox, approval: ApprovalRecord) -> None:
 
 async def _requested(outbox: Outbox, approval: ApprovalRecord) -> None:
     about, key = _about(approval), f"approval:{approval.id}:requested"
-    more = known(severity=approval.severity, reason=approval.reason)
+    more = known({"severity": approval.severity, "reason": approval.reason})
     await outbox.record("approval_requested", {**about, **more}, key)
     words = f"approval needed: {approval.request.action}"
     await outbox.publish(Tag.WAITING, words, {**about, **more, "needsApproval": True}, key)
@@ -69,7 +70,7 @@ async def _requested(outbox: Outbox, approval: ApprovalRecord) -> None:
 
 async def _resolved(outbox: Outbox, approval: ApprovalRecord) -> None:
     about, key = _about(approval), f"approval:{approval.id}:resolved"
-    more = known(state=str(approval.state), by=approval.by, note=approval.note)
+    more = known({"state": str(approval.state), "by": approval.by, "note": approval.note})
     await outbox.record("approval_resolved", {**about, **more}, key)
     failpoints.hit("approval.audited")
     approved = approval.state is ApprovalState.APPROVED
@@ -80,15 +81,17 @@ async def _resolved(outbox: Outbox, approval: ApprovalRecord) -> None:
     await outbox.publish(Tag.WAITING, words, {**about, **more, "approved": approved}, key)
 
 
-def _about(approval: ApprovalRecord) -> dict[str, str]:
+def _about(approval: ApprovalRecord) -> EventMeta:
     request = approval.request
     call = request.context.get("toolId")
     return known(
-        approvalId=approval.id,
-        sessionId=request.session_id,
-        provider=request.provider,
-        action=request.action,
-        callId=f"{request.dispatch_id}:{call}" if call else "",
+        {
+            "approvalId": approval.id,
+            "sessionId": request.session_id,
+            "provider": request.provider,
+            "action": request.action,
+            "callId": f"{request.dispatch_id}:{call}" if call else "",
+        }
     )
 
 

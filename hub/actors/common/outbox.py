@@ -11,21 +11,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Protocol, TypeVar, cast
 
 import attrs
 
 from hub.actors.common.calls import call_or_none, call_until_answered
 from hub.domain.event import Tag
+from hub.domain.meta import EventMeta
 from hub.errors import HubError
 from hub.io.events.store import NewEvent
 from hub.messages import AuditAppend, AuditEntry, EventAppend
 from supervisors import Ref, Sent
 
 M = TypeVar("M")
+T = TypeVar("T")
 
 
-def _as_it_is(value: object) -> Any:
+class Scrub(Protocol):
+    """What hides secrets in a JSON value."""
+
+    def __call__(self, value: T, /) -> T:
+        """The value without them."""
+
+
+def _as_it_is(value: T, /) -> T:
     return value
 
 
@@ -45,12 +54,10 @@ class Outbox:
     events: Ref[EventAppend]
     clock: Callable[[], float]
     audit: Ref[AuditAppend] | None = None
-    scrub: Callable[[Any], Any] = _as_it_is
+    scrub: Scrub = _as_it_is
     patience: float = math.inf
 
-    async def publish(
-        self, tag: Tag, words: str, meta: Mapping[str, object], key: str = "", part: int = 0
-    ) -> None:
+    async def publish(self, tag: Tag, words: str, meta: EventMeta, key: str = "", part: int = 0) -> None:
         """One event. Of those with the same key, one for each `part` is logged.
 
         Raises:
@@ -58,12 +65,10 @@ class Outbox:
         """
         await self._send(self.events, EventAppend([self.event(tag, words, meta, key, part)]))
 
-    def event(
-        self, tag: Tag, words: str, meta: Mapping[str, object], key: str = "", part: int = 0
-    ) -> NewEvent:
+    def event(self, tag: Tag, words: str, meta: EventMeta, key: str = "", part: int = 0) -> NewEvent:
         """What `publish` sends."""
         at_ms = int(self.clock() * 1000)
-        return NewEvent(str(tag), self.scrub(words), self.scrub({**meta}), at_ms, key, part if key else -1)
+        return NewEvent(str(tag), self.scrub(words), self.scrub(meta.copy()), at_ms, key, part if key else -1)
 
     async def log(self, events: Sequence[NewEvent], *, spooled: bool = False) -> list[int]:
         """Events as they are, whatever the patience; answers their ids.
@@ -88,7 +93,7 @@ class Outbox:
         Raises:
             HubError: The log does not take it.
         """
-        await self.publish(Tag.ERROR, error.detail, known(code=str(error.code), hint=error.hint))
+        await self.publish(Tag.ERROR, error.detail, known({"code": str(error.code), "hint": error.hint}))
 
     async def _send(self, ref: Ref[M], message: Sent[M, object]) -> None:
         if self.patience == math.inf:
@@ -97,6 +102,6 @@ class Outbox:
             await call_or_none(ref, message, self.patience)
 
 
-def known(**meta: object) -> dict[str, Any]:
-    """What of this is known: without "" and None."""
-    return {name: value for name, value in meta.items() if value not in ("", None)}
+def known(meta: EventMeta) -> EventMeta:
+    """What of this is known: without ""."""
+    return cast("EventMeta", {name: value for name, value in meta.items() if value != ""})

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 import trio
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hub.domain.redaction.redactor import KnownSecrets, Redactor
     from hub.providers.provider import Provider
 
+T = TypeVar("T")
 _SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 """Names in a user's own `env` tables whose values nobody may see."""
 
@@ -92,7 +93,7 @@ class Secrets:
         """A text for any sink: no control characters, no secret."""
         return self.redactor().text(clean(text))
 
-    def value(self, value: object) -> Any:
+    def value(self, value: T) -> T:
         """A JSON value for any sink: no control characters, no secret."""
         return self.redactor().value(plain_value(value))
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, assert_never
+from typing import assert_never
 
 import attrs
 import trio
@@ -31,12 +31,13 @@ from hub.actors.detector.carrying import Carrying
 from hub.actors.detector.meter import SessionMeter
 from hub.actors.detector.scanner import Scanner
 from hub.api import detect as api
-from hub.api.convert import unstructure
+from hub.api.convert import structure, unstructure
 from hub.api.detect import Adopted
 from hub.domain.config.reader import Config
 from hub.domain.detection.detected import DetectedAgent
 from hub.domain.detection.matching import Agent
 from hub.domain.event import Record, Tag
+from hub.domain.meta import EventMeta
 from hub.domain.text.safe import headline
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
@@ -62,7 +63,7 @@ from supervisors import Actor, Answer, Ref
 class DetectorNews:
     """What was told, or was there before."""
 
-    to_json: Callable[[DetectedAgent], dict[str, Any]]
+    served: Callable[[DetectedAgent], api.Detected]
     """As an agent is served, redacted."""
     clock: Callable[[], float]
     concerns: Callable[[DetectedAgent], bool]
@@ -115,21 +116,25 @@ class DetectorNews:
         return not {name, _asked(found, name)} <= (self._known or set()) | self._heard
 
     def _event(self, found: DetectedAgent) -> NewEvent:
-        told, name = self.to_json(found), _bare(found)[0]
+        told, name = self.served(found), _bare(found)[0]
         if name in (self._known or ()):
             name = _asked(found, name)
         tag, msg, meta = _alarm(told) if found.gap is not None else self._said(found, told)
         return NewEvent(str(tag), msg, meta, int(self.clock() * 1000), name, 0)
 
-    def _said(self, found: DetectedAgent, told: dict[str, Any]) -> tuple[Tag, str, dict[str, Any]]:
-        session = told["session"] or {}
-        pids = " or ".join(str(agent.pids[0]) for agent in found.contenders) or told["pid"]
-        where = f"{told['displayName']} {'runs' if pids else 'was'} in {told['workDir'] or '?'}"
-        what = headline(session.get("initialPrompt", ""))
-        meta = {
-            "detected": told["id"],
-            **{name: told[name] for name in _TOLD},
-            "nativeSession": session.get("sessionId", ""),
+    def _said(self, found: DetectedAgent, told: api.Detected) -> tuple[Tag, str, EventMeta]:
+        pids = " or ".join(str(agent.pids[0]) for agent in found.contenders) or told.pid
+        where = f"{told.display_name} {'runs' if pids else 'was'} in {told.work_dir or '?'}"
+        what = headline(told.session.initial_prompt) if told.session else ""
+        meta: EventMeta = {
+            "detected": told.id,
+            "provider": told.provider,
+            "pid": told.pid,
+            "workDir": told.work_dir,
+            "account": told.account,
+            "running": told.running,
+            "confidence": str(told.confidence),
+            "nativeSession": told.session.session_id if told.session else "",
             "prompt": what,
             "absentAt": "" if self._looked is None else iso(self._looked),
         }
@@ -137,12 +142,9 @@ class DetectorNews:
         return Tag.SYSTEM, f"{msg}: {what}" if what else msg, meta
 
 
-_TOLD = ("provider", "pid", "workDir", "account", "running", "confidence")
-
-
-def _alarm(told: dict[str, Any]) -> tuple[Tag, str, dict[str, Any]]:
-    msg = f"sessions of {told['displayName']} may be missing from what is detected: {told['alarm']}"
-    return Tag.ERROR, msg, {"detected": told["id"]}
+def _alarm(told: api.Detected) -> tuple[Tag, str, EventMeta]:
+    msg = f"sessions of {told.display_name} may be missing from what is detected: {told.alarm}"
+    return Tag.ERROR, msg, {"detected": told.id}
 
 
 def _names(found: DetectedAgent) -> tuple[str, ...]:
@@ -221,7 +223,9 @@ class Detector(Actor[DetectorInbox]):
         self._looking = trio.Lock()
         self._hours = _WINDOW
         self._news = DetectorNews(
-            lambda found: outbox.scrub(unstructure(scanner.shown(found))), time.time, scanner.concerns
+            lambda found: structure(outbox.scrub(unstructure(scanner.shown(found))), api.Detected),
+            time.time,
+            scanner.concerns,
         )
         self._unpublished = True
         """Whether a scan has found what is not announced: one made for a client leaves nothing new for a glance."""

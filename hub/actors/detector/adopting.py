@@ -34,6 +34,7 @@ from hub.domain.event import Event
 from hub.domain.intent.claims import claims_of
 from hub.domain.intent.draft import draft
 from hub.domain.intent.fold import Intent
+from hub.domain.meta import EventMeta
 from hub.domain.result.proof import Proofs
 from hub.domain.routing import Target
 from hub.domain.wallclock import iso
@@ -283,7 +284,7 @@ class Adopting:
     def _events(self, name: str, found: DetectedAgent, told: Iterable[Event]) -> list[NewEvent]:
         """What the transcript tells, on hub's own log under the new session."""
         at_ms, source = int(self.outbox.clock() * 1000), f"adopted:{name}"
-        base = {"sessionId": name, "provider": found.provider, "account": found.account}
+        base: EventMeta = {"sessionId": name, "provider": found.provider, "account": found.account}
         return [
             NewEvent(
                 str(event.tag),

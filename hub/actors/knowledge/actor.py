@@ -155,7 +155,7 @@ class Knowledge(Actor[KnowledgeInbox]):
     def _heard(self, record: Record) -> None:
         """A session that begins will ask about the code; one of an earlier daemon's has done so."""
         begins = "taskId" in record.meta and "type" not in record.meta
-        if begins and str(record.meta.get("at", "")) >= self._since:
+        if begins and record.meta.get("at", "") >= self._since:
             self._index()
 
     def _index(self, *, eager: bool = False) -> None:

@@ -148,4 +148,4 @@ class _Page:
 
 
 def _at(record: Record) -> str:
-    return str(record.meta.get("at", ""))
+    return record.meta.get("at", "")

@@ -9,12 +9,15 @@ tells everything again, and only what was missing is added.
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import attrs
 
 from hub.actors.common.condition import Condition
 from hub.actors.common.outbox import Outbox, known
 from hub.actors.common.transient import UNAUDITED
 from hub.domain.event import Tag
+from hub.domain.meta import EventMeta
 from hub.domain.pipeline.run import NodeRun, PipelineRun, in_words
 from hub.domain.pipeline.state import NodeState
 from hub.domain.text.safe import headline
@@ -88,27 +91,35 @@ class PipelineRunStore(Condition):
         replayed = run.resumed == 0 and node.how == "replayed"
         words = f"{run.pipeline.name}: {node.id} {'replayed' if replayed else node.state}{_more(node)}"
         error = node.error if node.state is NodeState.FAILED else None
-        meta = {
+        meta: EventMeta = {
             "node": node.id,
             "nodeState": str(node.state),
             "how": str(node.how),
             "sessionId": node.session_id,
             "provider": node.provider,
-            "verified": node.verified,
-            "code": str(error.code) if error else None,
-            "hint": error.hint if error else None,
         }
+        if node.verified is not None:
+            meta["verified"] = node.verified
+        if error:
+            meta |= {"code": str(error.code), "hint": error.hint}
         tag = Tag.ERROR if error else Tag.SYSTEM
         await self._once(run, f"{node.id}:{node.state}", words, "pipeline_node", tag=tag, **meta)
 
     async def _once(
-        self, run: PipelineRun, what: str, words: str, audited: str, *, tag: Tag = Tag.SYSTEM, **meta: object
+        self,
+        run: PipelineRun,
+        what: str,
+        words: str,
+        audited: str,
+        *,
+        tag: Tag = Tag.SYSTEM,
+        **meta: Unpack[EventMeta],
     ) -> None:
         # Of the run it is about: while its end is told, the next one may be on record already.
         key = f"pipeline:{run.run_id}:{what}"
         if key in self._told:
             return
-        data = known(runId=run.run_id, pipeline=run.pipeline.name, **meta)
+        data = known({"runId": run.run_id, "pipeline": run.pipeline.name, **meta})
         try:
             await self.outbox.record(audited, data, key)
         except HubError as error:

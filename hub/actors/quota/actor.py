@@ -26,6 +26,7 @@ from hub.actors.quota.store import FORM, KeptQuota, Key, QuotaStore
 from hub.actors.quota.wallet import Figures
 from hub.domain.config.reader import Config
 from hub.domain.event import EventType, Record, Tag
+from hub.domain.meta import EventMeta
 from hub.domain.quota.elsewhere import Growth
 from hub.domain.quota.wallet import Prospect, alarm, prospect, said
 from hub.domain.quota.window import DECLARED, QuotaReading, newest
@@ -240,7 +241,7 @@ class Quota(Actor[QuotaInbox]):
 
     async def _say(self, key: Key, found: Prospect, now: float, source: str, grave: int) -> None:
         """One line; with its source it is logged once, however often this actor died."""
-        meta = {
+        meta: EventMeta = {
             "provider": key[0],
             "account": key[1],
             "window": key[2],

@@ -6,12 +6,13 @@ Must not: decide what a reading means (`hub.domain.quota.burn` does), or wait fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 
 import attrs
 
 from hub.domain.event import Event, EventType, Record
+from hub.domain.meta import EventMeta
 from hub.domain.quota.burn import Burn, begin, observe
 from hub.domain.quota.elsewhere import Elsewhere, Growth
 from hub.domain.quota.spending import NOTHING, Spender, Spending, spend, spend_elsewhere, spent
@@ -47,7 +48,7 @@ class QuotaStore:
         self.cursor = record.id
         meta = record.meta
         provider, account = meta.get("provider"), meta.get("account")
-        if not isinstance(provider, str) or not isinstance(account, str):
+        if provider is None or account is None:
             return None
         at = _epoch(meta.get("at"))
         reading: QuotaReading | None
@@ -99,15 +100,15 @@ class QuotaStore:
             del self.burns[key]
             self.warned.pop(key, None)
 
-    def _spend(self, meta: Mapping[str, object], owner: Owner, at: float, cap: int) -> QuotaReading | None:
+    def _spend(self, meta: EventMeta, owner: Owner, at: float, cap: int) -> QuotaReading | None:
         tokens = sum(n for n in (meta.get("tokensIn"), meta.get("tokensOut")) if type(n) is int and n > 0)
         found = self.spendings[owner] = spend(
             self.spendings.get(owner, Spending()),
             tokens,
             at,
-            str(meta.get("dispatchId", "")),
+            meta.get("dispatchId", ""),
             cumulative=bool(meta.get("cumulative")),
-            by=Spender(str(meta.get("sessionId", "")), str(meta.get("model") or "")),
+            by=Spender(meta.get("sessionId", ""), meta.get("model", "")),
         )
         return spent(found, owner, cap, at) if cap else None
 

@@ -35,6 +35,7 @@ from hub.domain.fidelity.chronicle import Chronicle, Subject
 from hub.domain.fidelity.fact import Facts
 from hub.domain.fidelity.score import Fidelity, done_claims, verified, weigh
 from hub.domain.intent.amendment import amendments
+from hub.domain.meta import EventMeta
 from hub.domain.session import SessionRecord, Unscored
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
@@ -212,26 +213,15 @@ class Scores:
         return await trio.to_thread.run_sync(judge)
 
     async def _tell(self, owed: Unscored, found: Fidelity | None) -> None:
-        hfs = found.hfs if found else 0
-        lacks = (
-            {"missing": list(found.missing[:20]), "unsupported": list(found.unsupported[:20])}
-            if found
-            else {}
-        )
-        await self.context.store.note(
-            "fidelity", f"hfs:{owed.handoff}", handoffId=owed.handoff, hfs=hfs, **lacks
-        )
+        key = f"hfs:{owed.handoff}"
+        told: EventMeta = {"handoffId": owed.handoff, "hfs": found.hfs if found else 0}
+        if found is not None:
+            told |= {"missing": list(found.missing[:20]), "unsupported": list(found.unsupported[:20])}
+        await self.context.store.note("fidelity", key, **told)
         if found is None:
             return
-        await self.context.store.say(
-            Tag.HANDOFF,
-            f"fidelity {hfs} of 100",
-            source=f"hfs:{owed.handoff}",
-            handoffId=owed.handoff,
-            hfs=hfs,
-            recallPermille={facet: round(share * 1000) for facet, share in found.per_class.items()},
-            **lacks,
-        )
+        told["recallPermille"] = {str(facet): round(share * 1000) for facet, share in found.per_class.items()}
+        await self.context.store.say(Tag.HANDOFF, f"fidelity {found.hfs} of 100", source=key, **told)
 
     async def _unknown(self, owed: Unscored, error: HubError) -> None:
         """Said where it can be: the audit log itself may be what is broken."""

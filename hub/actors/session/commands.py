@@ -20,6 +20,7 @@ from hub.actors.common.condition import beside
 from hub.actors.session.context import SessionContext
 from hub.domain.contract import Evidence, EvidenceKind
 from hub.domain.event import Tag
+from hub.domain.meta import EventMeta
 from hub.domain.result.acceptance import Refused, orders_of, program_of
 from hub.domain.session import SessionRecord
 from hub.domain.text.safe import clean, decode
@@ -267,15 +268,14 @@ async def _told(context: SessionContext, check: Check) -> int:
     """Puts the result on record; the id of its event."""
     verdict = "passed" if check.passed else f"failed ({check.how})"
     doubt = f" (changed since the start: {', '.join(check.changed)})" if check.changed else ""
-    return await context.store.say(
-        Tag.SYSTEM if check.passed else Tag.ERROR,
-        f"verify {verdict}: {check.command}{doubt}",
-        command=check.command,
-        exitCode=check.exit_code,
-        output=check.output,
-        durationMs=check.duration_ms,
-        changed=list(check.changed) or None,
-    )
+    told: EventMeta = {"command": check.command}
+    if check.exit_code is not None:
+        told["exitCode"] = check.exit_code
+    told |= {"output": check.output, "durationMs": check.duration_ms}
+    if check.changed:
+        told["changed"] = list(check.changed)
+    tag = Tag.SYSTEM if check.passed else Tag.ERROR
+    return await context.store.say(tag, f"verify {verdict}: {check.command}{doubt}", **told)
 
 
 async def _changed(context: SessionContext, record: SessionRecord, command: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.event import Event, Record
 from hub.domain.handoff import State
+from hub.domain.meta import EventMeta
 from hub.domain.quota.window import QuotaReading
 from hub.domain.session import ErrorNote, SessionRecord
 from hub.errors import Code, HubError
@@ -223,11 +224,17 @@ def owner(record: SessionRecord) -> tuple[str, str]:
     return record.provider, record.account
 
 
-def agent_meta(record: SessionRecord, event: Event, dispatch_id: str) -> dict[str, object]:
+def agent_meta(record: SessionRecord, event: Event, dispatch_id: str) -> EventMeta:
     """What the log has of an agent's event beside its words."""
     provider, account = owner(record)
-    whose = {"provider": provider, "account": account, "dispatchId": dispatch_id}
-    return {**event.meta, "type": str(event.type), "sessionId": record.session_id, **whose}
+    return {
+        **event.meta,
+        "type": str(event.type),
+        "sessionId": record.session_id,
+        "provider": provider,
+        "account": account,
+        "dispatchId": dispatch_id,
+    }
 
 
 def unknown_agent(name: str) -> HubError:

@@ -26,6 +26,7 @@ from hub.actors.session.routing import Routing
 from hub.actors.session.work import SessionWork
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
+from hub.domain.meta import EventMeta
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
@@ -212,8 +213,10 @@ async def _publish_left_out(context: SessionContext, record: SessionRecord) -> N
         who = f"{out.provider}/{out.account}" if several else out.provider
         key = f"left-out:{record.session_id}:{out.provider}/{out.account}"
         msg = f"{who} is left out of the chain: {out.reason}. {out.hint}".rstrip()
-        more = {"leftOut": who, "named": out.provider in _before(record) or None}
-        await context.store.say(Tag.SYSTEM, msg, source=key, hint=out.hint, **more)
+        told: EventMeta = {"hint": out.hint, "leftOut": who}
+        if out.provider in _before(record):
+            told["named"] = True
+        await context.store.say(Tag.SYSTEM, msg, source=key, **told)
 
 
 def _before(record: SessionRecord) -> tuple[str, ...]:

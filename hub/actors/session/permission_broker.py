@@ -46,7 +46,7 @@ class PermissionBroker:
         found = []
         for item in batch.events:
             number = item.event.meta.get("approvalId")
-            if item.event.meta.get("withdrawn") and isinstance(number, str):
+            if item.event.meta.get("withdrawn") and number is not None:
                 await self._withdraw(record.session_id, batch.dispatch_id, number)
             request = asked(
                 item.event,

@@ -18,7 +18,7 @@ import copy
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import attrs
 import msgspec
@@ -30,6 +30,7 @@ from hub.actors.common.transient import TRANSIENT, UNAUDITED
 from hub.domain.cost import Bill, Meter, Tokens, bill
 from hub.domain.event import EventType, Record, Tag
 from hub.domain.handoff import State, Trigger, advance
+from hub.domain.meta import EventMeta
 from hub.domain.session import SessionRecord, SessionState
 from hub.domain.text.safe import clip, headline
 from hub.domain.wallclock import iso
@@ -60,7 +61,7 @@ class SessionUsage:
         for record in records:
             self.count(record.id, record.msg, record.meta)
 
-    def count(self, number: int, msg: str, meta: Mapping[str, object]) -> None:
+    def count(self, number: int, msg: str, meta: EventMeta) -> None:
         """Count what is in the log under the id `number`, once."""
         found = _MARK.findall(msg.encode("utf-8", "replace") + msgspec.json.encode(meta))
         if found and number not in self._marked:
@@ -68,7 +69,7 @@ class SessionUsage:
             self.redactions.update(kind.decode() for kind in found)
         if meta.get("type") == EventType.USAGE and number > self.upto:
             self.upto = number
-            self.by_dispatch.setdefault(str(meta.get("dispatchId", "")), Meter()).feed(meta)
+            self.by_dispatch.setdefault(meta.get("dispatchId", ""), Meter()).feed(meta)
 
     def tokens(self) -> Tokens:
         """The session's sum."""
@@ -182,7 +183,7 @@ class SessionStore:
 
     async def _publish_move(self, record: SessionRecord) -> None:
         key = f"fsm:{record.session_id}:{record.moved_seq}"
-        data: dict[str, object] = {
+        data: EventMeta = {
             "sessionId": record.session_id,
             "handoffId": record.handoff_id,
             "from": str(record.previous or ""),
@@ -199,7 +200,10 @@ class SessionStore:
         if record.previous is State.RESUMING and record.state is State.RUNNING:
             data["fidelity"] = PENDING
         if record.state in _CHOSEN and record.handoff.passed:
-            data["passedBy"] = [attrs.asdict(one) for one in record.handoff.passed]
+            data["passedBy"] = [
+                {"provider": one.provider, "reason": one.reason, "hint": one.hint, "account": one.account}
+                for one in record.handoff.passed
+            ]
         first = not record.previous
         await self._record("session_started" if first else "handoff", key, data)
         if first:
@@ -215,8 +219,8 @@ class SessionStore:
             msg = f"{record.previous} -> {record.state}" + (
                 f" ({reason})" if (reason := record.handoff.reason) else ""
             )
-            taker = str(record.handoff.receiver or "")
-            await self.say(Tag.HANDOFF, msg, source=key, **data, receiver=taker)
+            told: EventMeta = {**data, "receiver": str(record.handoff.receiver or "")}
+            await self.say(Tag.HANDOFF, msg, source=key, **told)
 
     async def _publish_end(self, record: SessionRecord) -> None:
         key = f"ended:{record.session_id}"
@@ -226,9 +230,13 @@ class SessionStore:
         )  # the end of a session comes after all that was done in it
         await self.note("session_ended", key, state=state, verified=verified, snapshot=record.snapshot_sha)
         msg = f"session {_ENDED[record.session_state]}{_SUFFIX[verified]}"
-        why = record.error.detail.partition("\n")[0] if record.error else None
-        told = {"verified": verified, "ended": state, "profile": record.profile, "why": why}
-        await self.say(Tag.SYSTEM, msg, source=key, task=headline(record.task), **told)
+        told: EventMeta = {"task": headline(record.task)}
+        if verified is not None:
+            told["verified"] = verified
+        told |= {"ended": state, "profile": record.profile}
+        if record.error:
+            told["why"] = record.error.detail.partition("\n")[0]
+        await self.say(Tag.SYSTEM, msg, source=key, **told)
 
     async def note(self, event: str, key: str, **data: object) -> None:
         """Append one record to the audit log; durable when this returns."""
@@ -242,13 +250,13 @@ class SessionStore:
             if error.code not in UNAUDITED or not self.now.session_state.ended:
                 raise
 
-    async def say(self, tag: Tag, msg: str, *, source: str = "", **meta: object) -> int:
+    async def say(self, tag: Tag, msg: str, *, source: str = "", **meta: Unpack[EventMeta]) -> int:
         """Log one event of hub's own; answers its id. With a `source` it may be repeated and is logged once."""
         record = self.record
-        base: dict[str, object] = {}
+        base: EventMeta = {}
         if record is not None:
             base = {"sessionId": record.session_id, "provider": record.provider}
-        [number] = await self.log([self.outbox.event(tag, msg, known(**{**base, **meta}), source)])
+        [number] = await self.log([self.outbox.event(tag, msg, known({**base, **meta}), source)])
         return number
 
     async def trouble(self, error: HubError) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Sequence
+from typing import Unpack
 
 import attrs
 import trio
@@ -23,6 +24,7 @@ from hub.actors.sessions.queue import Queue, Queued
 from hub.actors.sessions.roster import PATIENCE, Roster
 from hub.api.session import Started, Stopped
 from hub.domain.event import Tag
+from hub.domain.meta import EventMeta
 from hub.domain.session import meant_by
 from hub.errors import Code, HubError
 from hub.messages import DraftFollowUp, GetSessionFacts, RetainClaims, SessionEnd, SessionFacts, StartRun
@@ -189,11 +191,11 @@ class Admission:
             if waiting is None:
                 return None
             self.queue.remove(waiting.session_id)
-        more = {"sessionId": waiting.session_id, "ended": "stopped"}
+        more: EventMeta = {"sessionId": waiting.session_id, "ended": "stopped"}
         await self._say(Tag.SYSTEM, "taken out of the queue", f"withdrawn:{waiting.session_id}", **more)
         return Stopped(session_id=waiting.session_id, state="stopped")
 
-    async def _say(self, tag: Tag, msg: str, source: str, **meta: object) -> None:
+    async def _say(self, tag: Tag, msg: str, source: str, **meta: Unpack[EventMeta]) -> None:
         """What is on record already is said if it can be."""
         with contextlib.suppress(HubError):
             await self.context.store.say(tag, msg, source=source, **meta)
@@ -231,5 +233,10 @@ class Admission:
     async def _dropped(self, waiting: Queued, error: HubError) -> None:
         """Its turn has come and it cannot begin: that is said, and the next one's turn comes."""
         msg = f"the session that waited for its turn cannot begin: {error.detail}"
-        more = {"sessionId": waiting.session_id, "hint": error.hint, "code": str(error.code)}
-        await self._say(Tag.ERROR, msg, f"dropped:{waiting.session_id}", ended="failed", **more)
+        more: EventMeta = {
+            "sessionId": waiting.session_id,
+            "hint": error.hint,
+            "code": str(error.code),
+            "ended": "failed",
+        }
+        await self._say(Tag.ERROR, msg, f"dropped:{waiting.session_id}", **more)

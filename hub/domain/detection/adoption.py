@@ -25,12 +25,13 @@ from hub.domain.fidelity.said import MAX_TURNS, turn
 from hub.domain.intent.activity import below
 from hub.domain.intent.fold import ORDER, Intent, IntentFold
 from hub.domain.intent.memory import Touched
+from hub.domain.meta import EventMeta
 from hub.domain.text.safe import clean, clip
 
 MAX_FILES = 200
 """Files of the work that are told as events."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
-_TOLD: Mapping[str, Any] = {"adopted": True}
+_TOLD: EventMeta = {"adopted": True}
 
 
 @attrs.frozen
@@ -141,7 +142,7 @@ def events(intent: Intent, turns: Iterable[StoredTurn]) -> Iterator[Event]:
 
 def _harness(intent: Intent) -> Event:
     skills = dict.fromkeys(item.text for item in (*intent.skills_loaded, *intent.skills_in_use))
-    told = {
+    told: EventMeta = {
         "skills": list(skills),
         "mcps": [server.text for server in intent.mcps],
         "model": intent.model.text if intent.model else "",
@@ -150,10 +151,10 @@ def _harness(intent: Intent) -> Event:
 
 
 def _turn(turn: StoredTurn) -> Event:
-    return _says(turn.text, **({"role": "user"} if turn.role == "user" else {}))
+    return _says(turn.text, {"role": "user"} if turn.role == "user" else {})
 
 
-def _says(text: str, **meta: str) -> Event:
+def _says(text: str, meta: EventMeta = _TOLD) -> Event:
     return Event(EventType.TEXT, text, {**_TOLD, **meta})
 
 
@@ -165,7 +166,7 @@ def _statements(intent: Intent, recent: Iterable[Event]) -> Iterator[Event]:
     known = fold.intent()
     for item in _missing(intent.constraints, known.constraints):
         order = item.text.removeprefix(ORDER)
-        yield _says(order, role="user") if order != item.text else _says(f"Constraint: {order}")
+        yield _says(order, {"role": "user"}) if order != item.text else _says(f"Constraint: {order}")
     for item in _missing(intent.decisions, known.decisions):
         yield _says(f"Decision: {item.text}")
     for item in _missing(intent.do_not_redo, known.do_not_redo):
@@ -179,6 +180,7 @@ def _missing(all_of: Iterable[Sourced], known: Iterable[Sourced]) -> Iterator[So
 
 def _deeds(intent: Intent) -> Iterator[Event]:
     """Files and commands, each as a call and its end."""
+    call: EventMeta
     for file in intent.files[-MAX_FILES:]:
         call = {**_TOLD, "tool": "write", "toolId": f"adopted {file.path}"}
         yield Event(EventType.TOOL_USE, f"write {file.path}", {**call, "path": file.path})
@@ -188,8 +190,13 @@ def _deeds(intent: Intent) -> Iterator[Event]:
         how = f"{command.command} ended with "
         why = next((text for text in failures if command.failed and text.startswith(how)), "")
         failures = [text for text in failures if text != why]
-        call = {**_TOLD, "tool": "shell", "toolId": f"adopted {command.command}", "command": command.command}
-        ended: dict[str, Any] = {"isError": command.failed}
+        call = {
+            **_TOLD,
+            "tool": "shell",
+            "toolId": f"adopted {command.command}",
+            "command": command.command,
+        }
+        ended: EventMeta = {"isError": command.failed}
         if command.exit_code is not None:
             ended["exitCode"] = command.exit_code
         yield Event(EventType.TOOL_USE, command.command, call)
@@ -203,7 +210,7 @@ def _deeds(intent: Intent) -> Iterator[Event]:
 
 def _plan(intent: Intent) -> Iterator[Event]:
     if intent.plan:
-        lists = {
+        lists: EventMeta = {
             "plan": [step.text for step in intent.plan],
             "tasksRemaining": [step.text for step in intent.tasks_remaining],
         }

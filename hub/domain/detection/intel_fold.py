@@ -8,7 +8,7 @@ Must not: know any one agent's format, or read anything.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from hub.domain.detection.intel import (
 if TYPE_CHECKING:
     from hub.domain.contract import Sourced
     from hub.domain.intent.fold import IntentFold
+    from hub.domain.meta import EventMeta
 
 MAX_ITEMS = 2_000
 """Distinct files, skills or steps that are kept; more than a person could use, and bounded."""
@@ -122,7 +123,7 @@ class IntelDraft:
             return
         if role == "user" and not self._prompt:
             self._prompt = text
-        self._feed("text", text, role=role)
+        self._feed("text", text, {"role": role})
         if key and key in self._named:
             self._again(role, text, key, join=join)
             return
@@ -191,7 +192,7 @@ class IntelDraft:
 
             if paths := written(command):
                 self.touches(key, paths)
-        self._feed("tool_use", "", tool=tool, toolId=key, command=command, path=path)
+        self._feed("tool_use", "", {"tool": tool, "toolId": key, "command": command, "path": path})
 
     def ended(self, key: str, text: str = "", *, exit_code: int | None = None, failed: bool = False) -> None:
         """How the call of this key ended; a key of no call tells nothing.
@@ -207,7 +208,10 @@ class IntelDraft:
         self.settled(key, well=well)
         plan = _stepped(proposed) if well and proposed is not None else None
         self._ends.append(CallEnd(key=key, text=text[:_MAX_ENDED], exit_code=exit_code, plan=plan))
-        self._feed("tool_result", text, toolId=key, exitCode=exit_code, isError=failed)
+        end: EventMeta = {"toolId": key, "isError": failed}
+        if exit_code is not None:
+            end["exitCode"] = exit_code
+        self._feed("tool_result", text, end)
 
     def settled(self, key: str, *, well: bool) -> None:
         """Whether the call of this key did what it was to do: what it would have changed or planned counts then."""
@@ -218,13 +222,13 @@ class IntelDraft:
             if plan is not None:
                 self.planned(plan)
 
-    def _feed(self, kind: str, text: str, **meta: object) -> None:
+    def _feed(self, kind: str, text: str, meta: EventMeta) -> None:
         """What is told also goes to the fold of a session that hub runs: one reading of prose and calls for both."""
         if self.lifts:
             self._feed_plan()
             self._put(kind, text, meta)
 
-    def _put(self, kind: str, text: str, meta: Mapping[str, object]) -> None:
+    def _put(self, kind: str, text: str, meta: EventMeta) -> None:
         from hub.domain.event import Event, EventType  # noqa: PLC0415  # a list of sessions has none
 
         self._events += 1
@@ -265,8 +269,9 @@ class IntelDraft:
     def finish(self, hit: StoreHit) -> SessionIntel:
         """All of it as a value, with the alarm where the format has drifted."""
         self._feed_plan()
-        harness = {"skills": list(self._skills), "mcps": list(self._mcps), "model": self.model}
-        self._feed("system", "", **harness)
+        self._feed(
+            "system", "", {"skills": list(self._skills), "mcps": list(self._mcps), "model": self.model}
+        )
         account = Accounting(**self._counts, skipped_bytes=self._skipped, unknown_kinds=tuple(self._kinds))
         (tokens_in, tokens_out), intent = self._sum(), self._fold().intent() if self.lifts else None
         return SessionIntel(

@@ -17,6 +17,7 @@ from hub.domain.approval import ApprovalState, By
 from hub.domain.contract import Evidence, EvidenceKind
 from hub.domain.event import Event, Record, Tag
 from hub.domain.intent.activity import Activity
+from hub.domain.meta import EventMeta
 from hub.domain.text.safe import MARK, clip
 
 MAX_DECIDED = 60
@@ -59,7 +60,7 @@ class Words:
         if seen.tag == Tag.TEXT and seen.by_user:
             self._answer(seen)
         elif _spoken(seen) and seen.text.strip():
-            self._say(seen, meta.get("dispatchId"))
+            self._say(seen, meta.get("dispatchId", ""))
         elif seen.tag == Tag.WAITING and seen.by_hub and meta.get("approvalId"):
             self._resolve(seen, meta)
 
@@ -77,19 +78,18 @@ class Words:
         self._decide(f"{asked}the user said: {_short(seen.text)}", seen.id)
         self._question = ""
 
-    def _resolve(self, seen: Activity, meta: Mapping[str, object]) -> None:
-        did = _DID.get(str(meta.get("state", "")))
+    def _resolve(self, seen: Activity, meta: EventMeta) -> None:
+        did = _DID.get(meta.get("state", ""))
         if did is None:
             return
-        who = _WHO.get(str(meta.get("by", "")), "hub")
-        note = f" ({_short(str(meta['note']))})" if meta.get("note") else ""
-        self._decide(f"{who} {did}: {_short(str(meta.get('action', '')))}{note}", seen.id)
+        who = _WHO.get(meta.get("by", ""), "hub")
+        note = f" ({_short(meta['note'])})" if meta.get("note") else ""
+        self._decide(f"{who} {did}: {_short(meta.get('action', ''))}{note}", seen.id)
 
     def _decide(self, text: str, source: int) -> None:
         self.decided.append(Evidence(EvidenceKind.DECIDED, text, source))
 
-    def _say(self, seen: Activity, dispatch: object) -> None:
-        speaker = dispatch if isinstance(dispatch, str) else ""
+    def _say(self, seen: Activity, speaker: str) -> None:
         if speaker != self._speaker:
             self._speaker, self._piece = speaker, ""
             self._turns.clear()

@@ -14,6 +14,7 @@ import attrs
 
 from hub.domain.event import Event, EventType, Record, Tag
 from hub.domain.intent.shell import written
+from hub.domain.meta import EventMeta
 
 MAX_TEXT = 64 * 1024
 """Characters of one event that are looked at."""
@@ -112,11 +113,11 @@ def _rests(event: Event | Record) -> bool:
     return kind == EventType.RESULT and not any(event.meta.get(name) for name in aside)
 
 
-def _doings(meta: Mapping[str, object], tag: str, root: str) -> dict[str, Any]:
+def _doings(meta: EventMeta, tag: str, root: str) -> dict[str, Any]:
     code = _int(meta.get("exitCode"))
     command = _str(meta.get("command"))
     redirected = tuple(below(root, path) for path in written(command)) if command else ()
-    handoff = meta if tag == Tag.HANDOFF else {}
+    handoff: EventMeta = meta if tag == Tag.HANDOFF else {}
     return {
         "tool": _str(meta.get("tool")),
         "tool_id": _str(meta.get("toolId")),

@@ -16,6 +16,7 @@ from enum import StrEnum
 from hub.domain.detection.intel import CallEnd
 from hub.domain.event import Event, EventType, Record, Tag
 from hub.domain.intent.activity import Activity, read
+from hub.domain.meta import EventMeta
 
 MAX_COMMANDS = 200
 """The newest are told, each as it ended last: an intent has no room for more."""
@@ -62,7 +63,7 @@ def _ended(runs: Iterable[Activity], known: Mapping[str, CallEnd]) -> Iterator[t
         end = known.get(seen.tool_id)
         if end is None or end.exit_code is None or seen.exit_code is not None:
             continue
-        meta = {
+        meta: EventMeta = {
             "tool": seen.tool,
             "toolId": seen.tool_id,
             "command": seen.command,
@@ -96,7 +97,7 @@ def _plans(told: Iterable[Activity], known: Mapping[str, CallEnd]) -> dict[int, 
 
 def _plan(seen: Activity, steps: Collection[tuple[str, bool]]) -> Event:
     left = [step for step, over in steps if not over]
-    meta = {
+    meta: EventMeta = {
         "plan": [step for step, _ in steps],
         "tasksRemaining": left,
         "toolId": seen.tool_id,

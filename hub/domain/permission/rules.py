@@ -29,6 +29,7 @@ import attrs
 
 from hub.domain.approval import MAX_SUBJECT, Action, PermissionRequest, RuleVerdict
 from hub.domain.config.model import ApprovalRule
+from hub.domain.meta import EventMeta
 from hub.domain.permission import commandforms, commandline, cutting, places, reach, unread
 from hub.domain.permission.places import Where
 from hub.domain.permission.reach import Shown
@@ -144,7 +145,7 @@ def judge_script(
 
 def of_script(request: PermissionRequest, line: str) -> PermissionRequest:
     """The request as it would be if the agent had typed a script's line itself."""
-    context = {"command": line, "cwd": request.context.get("cwd", "")}
+    context: EventMeta = {"command": line, "cwd": request.context.get("cwd", "")}
     return attrs.evolve(request, subject=line[: MAX_SUBJECT - 1], context=context)
 
 

@@ -7,13 +7,14 @@ Must not: ask a provider, or forecast.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final, Literal
 
 import attrs
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
+from hub.domain.meta import EventMeta
 
 Source = Literal["stream", "limit", "store", "endpoint", "declared", "none"]
 FULL = 1000
@@ -100,7 +101,7 @@ def reading_of(
 
 
 def limit_of(
-    meta: Mapping[str, object], known: Iterable[QuotaReading], provider: str, account: str, at: float
+    meta: EventMeta, known: Iterable[QuotaReading], provider: str, account: str, at: float
 ) -> QuotaReading | None:
     """The reading that a usage limit makes: its window is full until the reset that it tells, where that lies ahead.
 
@@ -155,11 +156,11 @@ def breach(readings: Iterable[QuotaReading], threshold: float) -> QuotaReading |
     return max(over, key=lambda reading: (reading.used_permille, reading.resets_at or 0.0), default=None)
 
 
-def _instant(meta: Mapping[str, object]) -> float | None:
+def _instant(meta: EventMeta) -> float | None:
     value = meta.get("resetsAt")
     return float(value) if isinstance(value, int | float) and 0 < value < _LATEST else None
 
 
-def _window(meta: Mapping[str, object]) -> str:
+def _window(meta: EventMeta) -> str:
     value = meta.get("window")
     return value if isinstance(value, str) else ""

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from hub.domain.redaction.assigned import Assignments
 from hub.domain.redaction.engine import Engine, EngineLayer
@@ -28,6 +28,7 @@ from hub.domain.redaction.manifest import Manifests
 from hub.domain.redaction.prefix import PrefixRules
 from hub.domain.redaction.span import Span
 
+T = TypeVar("T")
 _CONTEXT = 192
 """Characters before the held text that a layer may look back at."""
 _DEPTH = 64
@@ -103,9 +104,10 @@ class Redactor:
         over = len(both) - border if hold < border else over
         return (over, end) if over > 0 else (0, "")
 
-    def value(self, value: object) -> Any:
+    def value(self, value: T) -> T:
         """A JSON value with every string in it redacted, keys too."""
-        return self._value(value, 0)
+        redacted: T = self._value(value, 0)
+        return redacted
 
     def take_counts(self) -> dict[str, int]:
         """How many secrets were hidden since the last call, by kind."""

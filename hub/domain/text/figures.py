@@ -6,10 +6,11 @@ Must not: read a clock, or know where something is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import islice
 
 from hub.domain.accounts.account import DEFAULT_ACCOUNT
+from hub.domain.meta import EventMeta
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 _FEW = 5
@@ -61,6 +62,6 @@ def agent_name(provider: str, account: str) -> str:
     return f"{provider}/{account}" if account not in ("", DEFAULT_ACCOUNT) and provider else provider
 
 
-def agent_of(meta: Mapping[str, object]) -> str:
+def agent_of(meta: EventMeta) -> str:
     """The same of whom a record of the log is about."""
-    return agent_name(str(meta.get("provider", "")), str(meta.get("account", "")))
+    return agent_name(meta.get("provider", ""), meta.get("account", ""))

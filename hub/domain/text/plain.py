@@ -7,14 +7,15 @@ Must not: know what a character does (`hub.domain.text.safe` does), or redact.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from hub.domain.text.safe import clean, marked
 
 if TYPE_CHECKING:
     from hub.domain.event import Event  # a list of sessions has none
+    from hub.domain.meta import EventMeta
 
-
+T = TypeVar("T")
 _ASKED = frozenset({"command", "path", "paths", "cwd", "input", "texts", "within"})
 """What a tool is given, in a request for permission: judged whole: a shell runs what stands behind an escape sequence."""
 
@@ -25,16 +26,20 @@ def plain(event: Event) -> Event:
     To be done before redaction: a secret that was cut up by such characters is one again.
     """
     asked = _ASKED if "approvalId" in event.meta else frozenset()
-    meta = {key: plain_value(value, marked if key in asked else clean) for key, value in event.meta.items()}
-    return event.but(clean(event.content), meta)
+    meta = {key: _plain(value, marked if key in asked else clean) for key, value in event.meta.items()}
+    return event.but(clean(event.content), cast("EventMeta", meta))
 
 
-def plain_value(value: object, made: Callable[[str], str] = clean) -> object:
+def plain_value(value: T) -> T:
     """A JSON value with every string in it cleaned, keys too; what is no JSON is left as it is."""
+    return cast("T", _plain(value, clean))
+
+
+def _plain(value: object, made: Callable[[str], str]) -> object:
     if isinstance(value, str):
         return made(value)
     if isinstance(value, list | tuple):
-        return [plain_value(item, made) for item in value]
+        return [_plain(item, made) for item in value]
     if isinstance(value, dict):
-        return {made(str(key)): plain_value(item, made) for key, item in value.items()}
+        return {made(str(key)): _plain(item, made) for key, item in value.items()}
     return value

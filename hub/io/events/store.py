@@ -13,16 +13,16 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import attrs
 import msgspec
 
 from hub.domain.event import Record, Tag
+from hub.domain.meta import EventMeta
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.files.atomic import coded_errors
@@ -82,7 +82,7 @@ class NewEvent:
 
     tag: str
     msg: str
-    meta: Mapping[str, Any]
+    meta: EventMeta
     """JSON values; `sessionId` also puts it among the session's events."""
     at_ms: int
     """When it happened, milliseconds since the epoch."""
@@ -146,8 +146,8 @@ class EventStore:
     def tell_damage(self, at_ms: int) -> None:
         """Begin the new log with what became of the damaged one, where one was put aside."""
         if self.damage is not None:
-            meta = {"code": str(self.damage.code)}
-            self.append([NewEvent(str(Tag.ERROR), self.damage.detail, meta, at_ms)])
+            code = str(self.damage.code)
+            self.append([NewEvent(str(Tag.ERROR), self.damage.detail, {"code": code}, at_ms)])
 
     @property
     def last_id(self) -> int:
@@ -336,7 +336,9 @@ def _insert(db: sqlite3.Connection, number: int, event: NewEvent) -> Record:
 
 def _record(number: int, at_ms: int, tag: str, msg: str, meta: str) -> Record:
     full = f"{_second(at_ms // 1000)}.{at_ms % 1000:03}Z"
-    return Record(number, full[11:23], tag, msg, {**_decode(meta), "at": full})
+    found: EventMeta = _decode(meta)
+    found["at"] = full
+    return Record(number, full[11:23], tag, msg, found)
 
 
 @lru_cache(maxsize=16)

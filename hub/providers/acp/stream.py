@@ -27,6 +27,7 @@ from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 from hub.providers.acp import failures, setup
 from hub.providers.acp.tools import AcpToolCalls, asked_about, choice, content_text
@@ -123,7 +124,7 @@ class AcpStream(Stream):
             failures.words_of(error), failures.status_of(error), now, wording=self.wording
         )
 
-    def _describe(self, call: Mapping[str, object]) -> dict[str, object]:
+    def _describe(self, call: Mapping[str, object]) -> EventMeta:
         """Meta of a call that needs permission."""
         return asked_about(call)
 
@@ -183,7 +184,7 @@ class AcpStream(Stream):
 
     def _left_over(self) -> list[Event]:
         self._tools.clear()
-        return self._flush("partial")
+        return self._flush({"partial": True})
 
     def _why(self, end: ProcessExit, now: float) -> Failure:
         how = f"{self._title} ended in its turn ({how_it_ended(end)})"
@@ -252,7 +253,12 @@ class AcpStream(Stream):
         mode, model = setup.current(result)
         self._model = model or self._model
         self._settings = setup.settings(result, self.native_session, self._wishes)
-        meta = {"nativeSession": self.native_session, "model": self._model, "mode": mode, "resumed": resumed}
+        meta: EventMeta = {
+            "nativeSession": self.native_session,
+            "model": self._model,
+            "mode": mode,
+            "resumed": resumed,
+        }
         event = Event(EventType.SYSTEM, f"{self._title} started with {self._model or 'its own model'}", meta)
         self._history = False
         return Step([event], [self._settle(1) if resumed else self._next_setting()])
@@ -333,7 +339,7 @@ class AcpStream(Stream):
             events.append(Event(EventType.SYSTEM, f"Allowed by policy: {title}", {"allowed": True}))
             return Step(events, [self._peer.answer(asked, choice(asked.params, allow=True))])
         self._permissions[asked.key] = asked
-        meta = {**self._describe(call), "approvalId": asked.key}
+        meta: EventMeta = {**self._describe(call), "approvalId": asked.key}
         meta["tool"] = self._tools.name(call) or meta["tool"]
         return Step([*events, Event(EventType.WAITING, f"Asks for permission: {title}", meta)])
 
@@ -371,7 +377,7 @@ class AcpStream(Stream):
         event = plan_event(update.get("entries"))
         return Step([event] if event else ())
 
-    def _flush(self, how: str = "") -> list[Event]:
+    def _flush(self, how: EventMeta | None = None) -> list[Event]:
         events = self._words.flush(how)
         self._last_text = self._words.last
         return events

@@ -19,6 +19,7 @@ from typing import Any
 import attrs
 
 from hub.domain.event import Event, EventType
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 from hub.providers.given import given, shown
 from hub.providers.records import patched
@@ -39,7 +40,7 @@ class _Call:
     """A call in flight: all its fields so far, and what was told of it."""
 
     fields: dict[str, Any]
-    meta: dict[str, Any] | None = None
+    meta: EventMeta | None = None
     """None = its use is not told yet."""
 
 
@@ -86,7 +87,7 @@ class AcpToolCalls:
     def name(self, told: Mapping[str, object]) -> str:
         """The tool of an open call as it was first told; "" of another. A request may leave the server's name out."""
         call = self._open.get(_id(told))
-        return jsonline.text(call.meta.get("tool")) if call is not None and call.meta is not None else ""
+        return call.meta["tool"] if call is not None and call.meta is not None else ""
 
     def update(self, told: Mapping[str, object]) -> list[Event]:
         """The events of a `tool_call` or `tool_call_update`."""
@@ -117,7 +118,7 @@ def _is_known(fields: Mapping[str, object]) -> bool:
     return more or fields.get("status") != "pending"
 
 
-def describe(call: Mapping[str, object]) -> dict[str, object]:
+def describe(call: Mapping[str, object]) -> EventMeta:
     """Meta of a call: its tool, and the file or the command it is about."""
     number = _id(call)
     kind = jsonline.text(call.get("kind"))
@@ -127,7 +128,7 @@ def describe(call: Mapping[str, object]) -> dict[str, object]:
     tool = jsonline.text(jsonline.mapping(call.get("_meta")).get("toolName")) or (named[1] if named else "")
     if kind == "other" and _WORD.fullmatch(title):
         tool = tool or title  # some call a tool of the user's so, and no field has its name
-    meta: dict[str, object] = {"tool": tool or kind or "tool", "toolId": number}
+    meta: EventMeta = {"tool": tool or kind or "tool", "toolId": number}
     told = [jsonline.text(jsonline.mapping(place).get("path")) for place in _places(call)]
     asked = [jsonline.text(given.get(name)) for name in _PATHS]
     if path := next(filter(None, [*told, *asked, *patched(jsonline.text(call.get("rawInput")))]), ""):
@@ -139,14 +140,14 @@ def describe(call: Mapping[str, object]) -> dict[str, object]:
     return meta
 
 
-def asked_about(call: Mapping[str, object]) -> dict[str, object]:
+def asked_about(call: Mapping[str, object]) -> EventMeta:
     """Meta of a call that needs permission: what `describe` tells, and what else rules look at."""
     told = jsonline.mapping(call.get("rawInput"))
     meta = asked_of(call)
     return {**meta, **given(meta["tool"], told, unknown=call.get("kind") == "other")}
 
 
-def asked_of(call: Mapping[str, object]) -> dict[str, Any]:
+def asked_of(call: Mapping[str, object]) -> EventMeta:
     """What `describe` tells, with all of what the call is given."""
     meta = describe(call)
     told = jsonline.mapping(call.get("rawInput"))
@@ -167,13 +168,13 @@ def _use(call: _Call) -> list[Event]:
     call.meta = describe(call.fields)
     said = call.meta.get("command") or jsonline.text(call.fields.get("title")) or call.meta.get("path", "")
     content = f"{call.meta['tool']} {said}".strip()
-    return [Event(EventType.TOOL_USE, content, dict(call.meta))]
+    return [Event(EventType.TOOL_USE, content, call.meta.copy())]
 
 
 def _result(call: _Call) -> Event:
     fields = call.fields
     said = content_text(fields.get("content"))
-    meta = {**(call.meta or {})}
+    meta: EventMeta = {**(call.meta or {})}
     meta.pop("input", None)
     if path := describe(fields).get("path"):
         meta["path"] = path

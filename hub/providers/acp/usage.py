@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hub.domain.event import Event, EventType
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 
 
@@ -35,7 +36,7 @@ def usage_event(counts: Mapping[str, object], model: str) -> Event | None:
     tokens_out = jsonline.count(counts.get("outputTokens"))
     if not tokens_in and not tokens_out:
         return None
-    meta: dict[str, object] = {"tokensIn": tokens_in, "tokensOut": tokens_out, "model": model}
+    meta: EventMeta = {"tokensIn": tokens_in, "tokensOut": tokens_out, "model": model}
     if cached := jsonline.count(counts.get("cachedReadTokens")):
         meta["cachedIn"] = cached
     return Event(EventType.USAGE, f"{tokens_in} tokens in, {tokens_out} out", meta)

@@ -7,6 +7,7 @@ Must not: know the protocol, or look into a text.
 from __future__ import annotations
 
 from hub.domain.event import Event, EventType
+from hub.domain.meta import EventMeta
 
 _LONG = 8_192
 """A text is told in pieces of about this length, so that a long one does not look like silence."""
@@ -33,13 +34,13 @@ class RunWords:
         self._untold += piece
         if self._deltas and piece:
             events.append(Event(kind, piece, {"delta": True}))
-        return events if len(self._untold) < _LONG else [*events, *self.flush("more")]
+        return events if len(self._untold) < _LONG else [*events, *self.flush({"more": True})]
 
-    def flush(self, how: str = "") -> list[Event]:
-        """The event of what is not told yet; `more` of it follows, or it is `partial`."""
+    def flush(self, how: EventMeta | None = None) -> list[Event]:
+        """The event of what is not told yet; of a part of a text, which part it is."""
         said, self._untold = self._untold, ""
         if not said.strip():
             return []
         if self._kind is EventType.TEXT:
             self.last = said.strip()
-        return [Event(self._kind, said, {how: True} if how else {})]
+        return [Event(self._kind, said, how or {})]

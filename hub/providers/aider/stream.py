@@ -22,6 +22,7 @@ import re
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 from hub.providers.aider import checks, failures
 from hub.providers.aider.failures import Trouble
@@ -192,7 +193,7 @@ class AiderStream(Stream):
         if said:
             self._wrong = None
         sent, written, hit, received = (_count(number) for number in tokens.groups())
-        meta: dict[str, object] = {
+        meta: EventMeta = {
             "tokensIn": max(sent, written + hit),
             "tokensOut": received,
             "cachedIn": hit,
@@ -224,7 +225,7 @@ class AiderStream(Stream):
         self._lines = [line for line in self._lines if line.strip() != path]
         self._edits += 1
         self._spoke, self._unchecked = False, True
-        meta = {"tool": "edit", "toolId": f"edit-{self._edits}", "path": path}
+        meta: EventMeta = {"tool": "edit", "toolId": f"edit-{self._edits}", "path": path}
         use = Event(EventType.TOOL_USE, f"edit {path}", meta)
         return Step(
             [*self._flush(), use, Event(EventType.TOOL_RESULT, _APPLIED + path, {**meta, "isError": False})]
@@ -244,10 +245,12 @@ class AiderStream(Stream):
 
     def _check_ended(self, output: str, *, failed: bool) -> list[Event]:
         self._checks += 1
-        meta: dict[str, object] = {"tool": "check", "toolId": f"check-{self._checks}"}
+        meta: EventMeta = {"tool": "check", "toolId": f"check-{self._checks}"}
         if self._check:
             meta["command"] = self._check
-        end = {"isError": failed} if failed or not self._check else {"isError": False, "exitCode": 0}
+        end: EventMeta = (
+            {"isError": failed} if failed or not self._check else {"isError": False, "exitCode": 0}
+        )
         return [
             Event(EventType.TOOL_USE, f"check {self._check}".rstrip(), meta),
             Event(EventType.TOOL_RESULT, output, {**meta, **end}),

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from hub.domain.event import Event, EventType
+from hub.domain.meta import EventMeta, only
 from hub.providers import jsonline
 from hub.providers.claude.inbox import line
 from hub.providers.claude.tools import PATHS, PLANNING
@@ -60,7 +61,7 @@ class ClaudeRequests:
         call = jsonline.text(request.get("tool_use_id"))
         ask = _Ask(request_id, call, tool, jsonline.mapping(request.get("input")))
         self._open[request_id] = ask
-        meta: dict[str, object] = {
+        meta: EventMeta = {
             "approvalId": request_id,
             "tool": tool,
             "toolId": call,
@@ -68,11 +69,10 @@ class ClaudeRequests:
         }
         if tool == QUESTION_TOOL:
             return Event(EventType.WAITING, "\n".join(ask.questions), {**meta, "needsInput": True})
-        meta |= {name: found for name, found in _subject(ask.given).items() if found}
+        meta |= _subject(ask.given)
         about = given(tool, ask.given)
-        if tool in PLANNING:  # what a task is called names nothing that is read, run or written
-            about = {name: about[name] for name in ("named",) if name in about}
-        meta |= about
+        # What a task is called names nothing that is read, run or written.
+        meta |= only(about, ("named",)) if tool in PLANNING else about
         if folder := self._folders.pop(call, ""):
             meta["cwd"] = folder
         what = jsonline.text(request.get("description")) or meta.get("command") or meta.get("path", "")
@@ -125,10 +125,11 @@ def every_tool(request_id: str) -> bytes:
     return line({"type": "control_request", "request_id": request_id, "request": request})
 
 
-def _subject(given: Mapping[str, object]) -> dict[str, str]:
+def _subject(given: Mapping[str, object]) -> EventMeta:
     """The command or the file that the tool is to be used on."""
     path = next((found for name in PATHS if (found := jsonline.text(given.get(name)))), "")
-    return {"command": jsonline.cap(jsonline.text(given.get("command")), _COMMAND_CAP), "path": path}
+    command = jsonline.cap(jsonline.text(given.get("command")), _COMMAND_CAP)
+    return only({"command": command, "path": path}, ("command", "path"))
 
 
 def _response(body: Mapping[str, object]) -> bytes:

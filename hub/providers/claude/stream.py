@@ -28,6 +28,7 @@ from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Ending, Outcome, ProcessExit, Step, Stream, Write, how_it_ended
 from hub.providers.claude import failures
@@ -157,7 +158,7 @@ class ClaudeStream(Stream):
             return Step()
         fields = ("content", "summary", "description", "message")
         said = next((found for field in fields if (found := jsonline.text(message.get(field)))), subtype)
-        meta: dict[str, object] = {"subtype": subtype}
+        meta: EventMeta = {"subtype": subtype}
         if subtype not in _NOTED:
             meta["unknown"] = True
         return Step([Event(EventType.SYSTEM, said, meta)])
@@ -170,7 +171,7 @@ class ClaudeStream(Stream):
         self.alive = True
         self._model = model
         servers = (jsonline.mapping(server) for server in jsonline.items(message.get("mcp_servers")))
-        meta = {
+        meta: EventMeta = {
             "nativeSession": self.native_session,
             "model": model,
             "version": jsonline.text(message.get("claude_code_version")),
@@ -186,7 +187,7 @@ class ClaudeStream(Stream):
         error = jsonline.text(message.get("error"))
         kind = failures.retry_class(status, error)
         delay = jsonline.count(message.get("retry_delay_ms"))
-        meta: dict[str, object] = {
+        meta: EventMeta = {
             "attempt": attempt,
             "maxAttempts": jsonline.count(message.get("max_retries")),
             "delayMs": delay,
@@ -208,7 +209,7 @@ class ClaudeStream(Stream):
         if message.get("is_api_error_message") is True or inner.get("model") == _SYNTHETIC:
             return self._own_words(message, inner)
         used = self._usage.message(inner)
-        meta: dict[str, object] = {}
+        meta: EventMeta = {}
         if message.get("aborted") is True:
             meta["partial"] = True
         if parent := jsonline.text(message.get("parent_tool_use_id")):
@@ -218,7 +219,7 @@ class ClaudeStream(Stream):
         blocks = (jsonline.mapping(block) for block in jsonline.items(inner.get("content")))
         return Step([*(event for block in blocks if (event := self._block(block, meta))), *used])
 
-    def _block(self, block: Mapping[str, object], meta: Mapping[str, object]) -> Event | None:
+    def _block(self, block: Mapping[str, object], meta: EventMeta) -> Event | None:
         match block.get("type"):
             case "text":
                 said = jsonline.text(block.get("text"))
@@ -252,7 +253,7 @@ class ClaudeStream(Stream):
         blocks = [jsonline.mapping(block) for block in jsonline.items(content)]
         results = [block for block in blocks if block.get("type") == "tool_result"]
         parent = jsonline.text(message.get("parent_tool_use_id"))
-        meta = {"parent": parent} if parent else {}
+        meta: EventMeta = {"parent": parent} if parent else {}
         if not results:
             said = block_text(content)
             return Step([Event(EventType.SYSTEM, said, meta)] if said else ())
@@ -296,8 +297,8 @@ class ClaudeStream(Stream):
         number = jsonline.text(message.get("request_id"))
         if not self._asks.withdraw(number):
             return Step()
-        meta = {"approvalId": number, "withdrawn": True}
-        return Step([Event(EventType.SYSTEM, "The permission request was withdrawn", meta)])
+        said = "The permission request was withdrawn"
+        return Step([Event(EventType.SYSTEM, said, {"approvalId": number, "withdrawn": True})])
 
     def _control_response(self, message: Mapping[str, object]) -> Step:
         response = jsonline.mapping(message.get("response"))
@@ -326,7 +327,7 @@ class ClaudeStream(Stream):
         said = jsonline.text(message.get("result")) or "\n".join(jsonline.texts(message.get("errors")))
         outcome = self._verdict(message, said)
         events = [*self._unpublished(), *self._usage.turn(message)]
-        meta: dict[str, object] = {"isError": message.get("is_error") is True}
+        meta: EventMeta = {"isError": message.get("is_error") is True}
         if outcome is not None and outcome.ending is Ending.INTERRUPTED:
             said = "The turn was interrupted"  # Claude Code says something about its own diagnostics here
             meta["interrupted"] = True

@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 
 _EXIT_CODE = re.compile(r"\AExit code (\d{1,3})\b")
@@ -34,7 +35,7 @@ class ClaudeToolCalls:
     """The calls in flight and the agent's task list."""
 
     def __init__(self) -> None:
-        self._open: dict[str, dict[str, object]] = {}
+        self._open: dict[str, EventMeta] = {}
         self._planning: dict[str, tuple[str, Mapping[str, Any]]] = {}
         """Calls in flight of the tools that keep the list: name and input. What fails changes nothing."""
         self._tasks: dict[str, _Task] = {}
@@ -47,27 +48,26 @@ class ClaudeToolCalls:
         self._open.clear()
         self._planning.clear()
 
-    def use(self, block: Mapping[str, object]) -> dict[str, Any]:
+    def use(self, block: Mapping[str, object]) -> EventMeta:
         """Meta of a `tool_use` block; the call is in flight from here on."""
         name = jsonline.text(block.get("name"))
         call = jsonline.text(block.get("id"))
         given = jsonline.mapping(block.get("input"))
-        meta: dict[str, object] = {"tool": name, "toolId": call, "input": jsonline.excerpt(dict(given))}
+        meta: EventMeta = {"tool": name, "toolId": call, "input": jsonline.excerpt(dict(given))}
         if path := next((found for field in PATHS if (found := jsonline.text(given.get(field)))), ""):
             meta["path"] = path
         if command := jsonline.text(given.get("command")):
             meta["command"] = command
+        if call:
+            self._open[call] = meta.copy()
+            del self._open[call]["input"]
         if name == "Skill" and (skill := jsonline.text(given.get("skill") or given.get("command"))):
             meta["skills"] = [skill]
         if name in PLANNING:
             self._planning[call] = name, given
-        if call:
-            self._open[call] = {
-                key: meta[key] for key in ("tool", "toolId", "path", "command") if key in meta
-            }
         return meta
 
-    def result(self, block: Mapping[str, object], detail: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
+    def result(self, block: Mapping[str, object], detail: Mapping[str, object]) -> tuple[str, EventMeta]:
         """(content, meta) of a `tool_result` block; `detail` is the line's structured `tool_use_result`."""
         call = jsonline.text(block.get("tool_use_id"))
         meta = self._open.pop(call, {"toolId": call})
@@ -90,7 +90,7 @@ class ClaudeToolCalls:
                 meta["exitCode"] = int(found[1]) if found else 0
         return content, meta
 
-    def lost(self, line: bytes) -> dict[str, object] | None:
+    def lost(self, line: bytes) -> EventMeta | None:
         """Ends the call whose result stands on a line that was cut; its meta, or None when there is none."""
         if not line.startswith(_USER_LINE) or not (found := _RESULT_OF.search(line[:_HEAD])):
             return None

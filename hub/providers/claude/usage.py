@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hub.domain.event import Event, EventType
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 
 
@@ -36,7 +37,7 @@ class ClaudeUsage:
             return []
         self._seen.add(name)
         self._told = {figure: count + found[figure] for figure, count in self._told.items()}
-        return [_event({**found, "model": jsonline.clean(self._model), "lowerBound": True})]
+        return [_event(found, {"model": jsonline.clean(self._model), "lowerBound": True})]
 
     def turn(self, result: Mapping[str, object]) -> list[Event]:
         """What a finished turn used beyond what was told of it, and what it cost in all; none where that is nothing."""
@@ -45,7 +46,7 @@ class ClaudeUsage:
         if not told:
             told = {self._model: _tokens(jsonline.mapping(result.get("usage")), _SNAKE)}
         events = [
-            _event({**figures, **self._rest(figures), "model": jsonline.clean(model)})
+            _event({**figures, **self._rest(figures)}, {"model": jsonline.clean(model)})
             for model, figures in told.items()
             if any(figures.values())
         ]
@@ -77,8 +78,16 @@ def _of_model(used: Mapping[str, object]) -> dict[str, int]:
     return {**found, "costUsdMicros": micros} if micros > 0 else found
 
 
-def _event(meta: Mapping[str, object]) -> Event:
-    return Event(EventType.USAGE, f"{meta['tokensIn']} tokens in, {meta['tokensOut']} out", meta)
+def _event(figures: Mapping[str, int], more: EventMeta) -> Event:
+    meta: EventMeta = {
+        "tokensIn": figures["tokensIn"],
+        "tokensOut": figures["tokensOut"],
+        "cachedIn": figures["cachedIn"],
+        "cacheWriteIn": figures["cacheWriteIn"],
+    }
+    if "costUsdMicros" in figures:
+        meta["costUsdMicros"] = figures["costUsdMicros"]
+    return Event(EventType.USAGE, f"{meta['tokensIn']} tokens in, {meta['tokensOut']} out", {**meta, **more})
 
 
 def quota_events(info: Mapping[str, object]) -> list[Event]:
@@ -98,7 +107,7 @@ def _window(name: str, state: Mapping[str, object]) -> Event | None:
         return None
     # The stream tells 0..1; a little over is possible while overage is granted.
     per_mille = max(0, round(used * 1000))
-    meta: dict[str, object] = {"used": per_mille, "window": name, "status": status}
+    meta: EventMeta = {"used": per_mille, "window": name, "status": status}
     if (resets_at := jsonline.integer(state.get("resetsAt"))) is not None:
         meta["resetsAt"] = resets_at
     return Event(EventType.QUOTA, f"{name}: {per_mille / 10:g} % used", meta)

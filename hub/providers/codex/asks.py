@@ -16,6 +16,7 @@ from typing import Any
 import attrs
 
 from hub.domain.event import Event, EventType
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 from hub.providers.base import Step, Write
 from hub.providers.codex.items import TOOLS, unwrap
@@ -114,7 +115,7 @@ def _tool_call(asked: RpcRequest) -> Event:
     meta = _meta(asked)
     told = jsonline.mapping(meta.get("tool_params"))
     tool = f"{jsonline.text(asked.params.get('serverName'))}.{jsonline.text(meta.get('tool_name'))}"
-    about = {"approvalId": asked.key, "tool": tool, **shown(dict(told))}
+    about: EventMeta = {"approvalId": asked.key, "tool": tool, **shown(dict(told))}
     said = jsonline.cap(f"Asks for permission for a tool: {tool}", 4_096)
     return Event(EventType.WAITING, said, {**about, **given(f"mcp {tool}", told)})
 
@@ -141,7 +142,7 @@ def _permission(asked: RpcRequest, paths: Callable[[str], Sequence[str]]) -> Eve
         or jsonline.text(params.get("reason"))
         or jsonline.text(params.get("grantRoot"))
     )
-    meta: dict[str, object] = {"approvalId": asked.key}
+    meta: EventMeta = {"approvalId": asked.key}
     item = jsonline.text(params.get("itemId"))
     if item:
         meta["toolId"] = item

@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from typing import Any
 
 from hub.domain.event import Event, EventType
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 
 TEXT_CAP = 65_536
@@ -104,7 +104,7 @@ def _words(kind: EventType, said: str) -> Event | None:
 
 def _uses(kind: str, item: Mapping[str, object], call: str) -> list[Event]:
     if kind == "file_change":
-        meta = {"tool": TOOLS[kind], "toolId": call}
+        meta: EventMeta = {"tool": TOOLS[kind], "toolId": call}
         changes = [jsonline.mapping(change) for change in jsonline.items(item.get("changes"))]
         found = [
             Event(
@@ -118,8 +118,8 @@ def _uses(kind: str, item: Mapping[str, object], call: str) -> list[Event]:
     return [Event(EventType.TOOL_USE, f"{meta['tool']} {meta.get('command', '')}".strip(), meta)]
 
 
-def _meta(kind: str, item: Mapping[str, object], call: str) -> dict[str, Any]:
-    meta: dict[str, object] = {"tool": TOOLS[kind], "toolId": call}
+def _meta(kind: str, item: Mapping[str, object], call: str) -> EventMeta:
+    meta: EventMeta = {"tool": TOOLS[kind], "toolId": call}
     if kind == "command_execution":
         meta["command"] = unwrap(jsonline.text(item.get("command")))
     elif kind == "web_search":

@@ -25,6 +25,7 @@ from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 from hub.providers.base import (
     Assignment,
@@ -190,7 +191,11 @@ class CodexStream(Stream):
         texts = [self._assignment.envelope] if resumed and self._assignment.envelope else []
         given = [_text(text) for text in [*texts, self._assignment.prompt]]
         turn = self._peer.request("turn-1", "turn/start", {"threadId": self.native_session, "input": given})
-        meta = {"nativeSession": self.native_session, "model": self._model, "resumed": resumed}
+        meta: EventMeta = {
+            "nativeSession": self.native_session,
+            "model": self._model,
+            "resumed": resumed,
+        }
         return Step([Event(EventType.SYSTEM, f"Codex started with {self._model}", meta)], [turn])
 
     # Notifications.
@@ -308,7 +313,7 @@ def _retry(told: Mapping[str, object]) -> Event:
     code, status = failures.code_of(told.get("codexErrorInfo"))
     said = jsonline.text(told.get("message"))
     why = jsonline.text(told.get("additionalDetails"))
-    meta: dict[str, object] = {}
+    meta: EventMeta = {}
     if kind := failures.class_of(f"{said} {why}", code, status):
         meta["failure"] = kind.value
     if status is not None:

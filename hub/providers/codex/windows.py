@@ -12,6 +12,7 @@ import attrs
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
+from hub.domain.meta import EventMeta
 from hub.domain.quota.window import FULL
 from hub.providers import jsonline
 
@@ -77,18 +78,18 @@ class Windows:
 
 def usage_event(tokens: Mapping[str, object], model: str) -> Event | None:
     """The usage event of a step; None where nothing was used."""
-    counts = {
+    meta: EventMeta = {
         "tokensIn": jsonline.count(tokens.get("inputTokens")),
         "tokensOut": jsonline.count(tokens.get("outputTokens")),
         "cachedIn": jsonline.count(tokens.get("cachedInputTokens")),
         "cacheWriteIn": jsonline.count(tokens.get("cacheWriteInputTokens")),
     }
-    if not any(counts.values()):
+    if not any(meta.values()):
         return None
-    meta: dict[str, object] = {**counts, "request": True}
+    meta["request"] = True
     if model:
         meta["model"] = model
-    return Event(EventType.USAGE, f"{counts['tokensIn']} tokens in, {counts['tokensOut']} out", meta)
+    return Event(EventType.USAGE, f"{meta['tokensIn']} tokens in, {meta['tokensOut']} out", meta)
 
 
 def window_name(slot: str, minutes: int | None, limit: str = "") -> str:
@@ -103,7 +104,7 @@ def _changed(before: _Window, after: _Window) -> bool:
 
 
 def _event(name: str, window: _Window) -> Event:
-    meta: dict[str, object] = {"used": window.used, "window": name}
+    meta: EventMeta = {"used": window.used, "window": name}
     if window.resets_at is not None:
         meta["resetsAt"] = window.resets_at
     return Event(EventType.QUOTA, f"{name}: {window.used / 10:g} % used", meta)

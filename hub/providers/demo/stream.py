@@ -12,6 +12,7 @@ from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
+from hub.domain.meta import EventMeta, only
 from hub.providers import jsonline
 from hub.providers.base import (
     Assignment,
@@ -33,7 +34,7 @@ class DemoStream(Stream):
     """The fold over one dispatch of a demo agent."""
 
     def __init__(self, assignment: Assignment) -> None:
-        self._calls: dict[str, dict[str, Any]] = {}
+        self._calls: dict[str, EventMeta] = {}
         super().__init__(self._calls)
         self._name = assignment.dispatch_id
         self._model = ""
@@ -42,7 +43,7 @@ class DemoStream(Stream):
             "start": self._start,
             "text": lambda message: _said(EventType.TEXT, message),
             "thinking": lambda message: _said(EventType.THINKING, message),
-            "heard": lambda message: _said(EventType.SYSTEM, message, role="user"),
+            "heard": lambda message: _said(EventType.SYSTEM, message, {"role": "user"}),
             "plan": self._plan,
             "tool": self._tool,
             "tool_result": self._tool_result,
@@ -92,7 +93,11 @@ class DemoStream(Stream):
         self._model = jsonline.text(message.get("model"))
         resumed = message.get("resumed") is True
         said = "The demo agent goes on" if resumed else "The demo agent starts"
-        meta = {"nativeSession": self.native_session, "model": self._model, "resumed": resumed}
+        meta: EventMeta = {
+            "nativeSession": self.native_session,
+            "model": self._model,
+            "resumed": resumed,
+        }
         return Step([Event(EventType.SYSTEM, said, meta)])
 
     def _plan(self, message: Mapping[str, object]) -> Step:
@@ -103,28 +108,33 @@ class DemoStream(Stream):
 
     def _tool(self, message: Mapping[str, object]) -> Step:
         call = jsonline.text(message.get("id"))
-        fields = {"tool": "tool", "toolId": "id", "path": "path", "command": "command"}
-        meta = {name: found for name, field in fields.items() if (found := jsonline.text(message.get(field)))}
-        self._calls[call] = meta
-        more = {"input": {"text": jsonline.excerpt(message.get("text"))}} if "text" in message else {}
+        meta: EventMeta = {"tool": jsonline.text(message.get("tool")), "toolId": call, **_subject(message)}
+        meta = self._calls[call] = only(meta, meta)
         said = f"{meta.get('tool', '')} {meta.get('path') or meta.get('command', '')}"
-        return Step([Event(EventType.TOOL_USE, said, {**meta, **more})])
+        if "text" in message:
+            meta = {**meta, "input": {"text": jsonline.excerpt(message.get("text"))}}
+        return Step([Event(EventType.TOOL_USE, said, meta)])
 
     def _tool_result(self, message: Mapping[str, object]) -> Step:
         call = jsonline.text(message.get("id"))
-        meta = {**self._calls.pop(call, {"toolId": call}), "isError": message.get("error") is True}
+        meta: EventMeta = {**self._calls.pop(call, {"toolId": call}), "isError": message.get("error") is True}
         if (code := jsonline.integer(message.get("exitCode"))) is not None:
             meta["exitCode"] = code
         return Step([Event(EventType.TOOL_RESULT, jsonline.text(message.get("text")), meta)])
 
     def _usage(self, message: Mapping[str, object]) -> Step:
-        meta = {name: jsonline.count(message.get(name)) for name in ("tokensIn", "tokensOut", "cachedIn")}
-        said = f"{meta['tokensIn']} tokens in, {meta['tokensOut']} out"
-        return Step([Event(EventType.USAGE, said, {**meta, "model": self._model, "costUsdMicros": 0})])
+        meta: EventMeta = {
+            "tokensIn": jsonline.count(message.get("tokensIn")),
+            "tokensOut": jsonline.count(message.get("tokensOut")),
+            "cachedIn": jsonline.count(message.get("cachedIn")),
+            "model": self._model,
+            "costUsdMicros": 0,
+        }
+        return Step([Event(EventType.USAGE, f"{meta['tokensIn']} tokens in, {meta['tokensOut']} out", meta)])
 
     def _quota(self, message: Mapping[str, object]) -> Step:
         used = max(0, round((jsonline.number(message.get("used")) or 0.0) * 1000))
-        meta: dict[str, object] = {"used": used, "window": failures.WINDOW}
+        meta: EventMeta = {"used": used, "window": failures.WINDOW}
         if (resets_at := jsonline.integer(message.get("resetsAt"))) is not None:
             meta["resetsAt"] = resets_at
         return Step([Event(EventType.QUOTA, f"{used / 10:g} % used", meta)])
@@ -137,9 +147,9 @@ class DemoStream(Stream):
         approval = jsonline.text(message.get("id"))
         self._approvals.add(approval)
         action = jsonline.text(message.get("action"))
-        about = {name: found for name in ("command", "path") if (found := jsonline.text(message.get(name)))}
         tool = jsonline.text(message.get("tool")) or "approve"
-        meta = {"approvalId": approval, "tool": tool, **(about or {"command": action})}
+        meta: EventMeta = {"approvalId": approval, "tool": tool}
+        meta |= _subject(message) or {"command": action}
         return Step([Event(EventType.WAITING, action, meta)])
 
     def _answered(self, message: Mapping[str, object]) -> Step:
@@ -155,8 +165,13 @@ class DemoStream(Stream):
         return self._completed(self._left_over())
 
 
-def _said(kind: EventType, message: Mapping[str, object], **meta: str) -> Step:
-    return Step([Event(kind, jsonline.text(message.get("text")), meta)])
+def _subject(message: Mapping[str, object]) -> EventMeta:
+    path, command = jsonline.text(message.get("path")), jsonline.text(message.get("command"))
+    return only({"path": path, "command": command}, ("path", "command"))
+
+
+def _said(kind: EventType, message: Mapping[str, object], meta: EventMeta | None = None) -> Step:
+    return Step([Event(kind, jsonline.text(message.get("text")), meta or {})])
 
 
 def _write(key: str, **members: object) -> Write:

@@ -12,12 +12,12 @@ answer that was blocked looks like a finished turn without a word.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import attrs
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
+from hub.domain.meta import EventMeta
 from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
 from hub.providers.acp import failures as common
@@ -67,7 +67,7 @@ class Retries:
     """The newest failed attempt and the newest reset."""
 
     def __init__(self) -> None:
-        self._attempt: dict[str, Any] = {}
+        self._attempt: EventMeta = {}
         """What was told of it."""
         self._hint: float | None = None
 
@@ -95,16 +95,16 @@ class Retries:
             return []
         said = f"Attempt {meta['attempt']} failed"
         if delay is not None:
-            meta.update(delayMs=int(delay * 1000), resetsAt=int(now + delay) + 1)
+            meta |= {"delayMs": int(delay * 1000), "resetsAt": int(now + delay) + 1}
             said = f"{said}, next in {delay:.1f} s"
         return [Event(EventType.RETRY, said, meta)]
 
 
-def _about(began: re.Match[str]) -> dict[str, Any]:
+def _about(began: re.Match[str]) -> EventMeta:
     """What the line on which a failed attempt is begun to be told says of it."""
     status = int(began[2]) if began[2] else None
     kind = WORDING.of_stderr(began.string) or of_status(status or 0)
-    meta: dict[str, Any] = {"attempt": int(began[1])}
+    meta: EventMeta = {"attempt": int(began[1])}
     if kind is not None:
         meta["failure"] = kind.value
     if status is not None:

@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 from hub.providers.acp.failures import classify
 from hub.providers.acp.setup import YOLO, approval_mode
@@ -80,11 +81,11 @@ class GeminiStream(AcpStream):
             return Step(events, close_stdin=True)
         return super()._fail(events, failure)
 
-    def _describe(self, call: Mapping[str, object]) -> dict[str, object]:
+    def _describe(self, call: Mapping[str, object]) -> EventMeta:
         meta = asked_of(call)
         return {**meta, **self._given(call, meta["tool"])}
 
-    def _given(self, call: Mapping[str, object], tool: str) -> dict[str, object]:
+    def _given(self, call: Mapping[str, object], tool: str) -> EventMeta:
         """It sends no input but a title, and with it in words what the title leaves out."""
         title = jsonline.text(call.get("title"))
         more = content_text(call.get("content"))
@@ -97,7 +98,7 @@ class GeminiStream(AcpStream):
         if tool == _SHELL:
             place = _IN.search(more)
             return {"cwd": place[1]} if place else {}
-        meta: dict[str, object] = {"texts": [title, *addresses(title)]}
+        meta: EventMeta = {"texts": [title, *addresses(title)]}
         if tool in _NAMED and title:
             meta["paths"] = [_WITHIN.sub("", title).strip("'\"")]
         if title.endswith("...") or '..."' in title:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from hub.domain.event import Event, EventType
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Step, Write
 from hub.providers.given import given, shown
@@ -94,7 +95,7 @@ class OpenCodeRequests:
             event = Event(EventType.SYSTEM, f"Allowed by policy: {said}", {"allowed": True})
             return Step([event], [rest.permission(name, approved=True, note="")])
         self._permissions.add(name)
-        meta = {"approvalId": name, "tool": what, "toolId": call}
+        meta: EventMeta = {"approvalId": name, "tool": what, "toolId": call}
         told = {**jsonline.mapping(asked.get("metadata")), **self._inputs(call)}
         if what == "bash":
             meta["command"] = jsonline.cap(jsonline.text(told.get("command")) or patterns, _SUBJECT_CAP)
@@ -103,10 +104,13 @@ class OpenCodeRequests:
         own = what not in _FILES and not asked.get("metadata")
         about = given(f"mcp {what}" if own else what, told)
         if named := [text for text in jsonline.texts(asked.get("patterns")) if text != _ANY]:
-            kind = "paths" if what in _FILES else "texts"
-            about[kind] = list(dict.fromkeys([*named, *about.get(kind, ())]))
-        more = {**about, **shown(told)}
-        return Step([Event(EventType.WAITING, f"Asks for permission: {said}", {**meta, **more})])
+            if what in _FILES:
+                about["paths"] = list(dict.fromkeys([*named, *about.get("paths", ())]))
+            else:
+                about["texts"] = list(dict.fromkeys([*named, *about.get("texts", ())]))
+        meta |= about
+        meta |= shown(told)
+        return Step([Event(EventType.WAITING, f"Asks for permission: {said}", meta)])
 
     def question(self, asked: Mapping[str, object]) -> Step:
         """The model asks the user."""
@@ -114,7 +118,7 @@ class OpenCodeRequests:
         questions = [jsonline.mapping(item) for item in jsonline.items(asked.get("questions"))]
         self._questions[name] = len(questions)
         words = [_with_options(question) for question in questions]
-        meta = {"approvalId": name, "tool": "question", "needsInput": True}
+        meta: EventMeta = {"approvalId": name, "tool": "question", "needsInput": True}
         return Step([Event(EventType.WAITING, jsonline.cap("\n".join(words), 8_000), meta)])
 
     def settled(self, told: Mapping[str, object]) -> None:

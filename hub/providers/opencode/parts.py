@@ -16,6 +16,7 @@ import re
 from collections.abc import Mapping
 
 from hub.domain.event import Event, EventType
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 
 _FLUSH = 8_192
@@ -37,7 +38,7 @@ class PartBook:
         self._kinds: dict[str, EventType] = {}
         """Part id -> what its text is: said or thought."""
         self._told: set[str] = set()
-        self.tools: dict[str, dict[str, object]] = {}
+        self.tools: dict[str, EventMeta] = {}
         """Tool calls that run, or wait for permission."""
         self._inputs: dict[str, Mapping[str, object]] = {}
         """Call -> its input, while it runs."""
@@ -89,12 +90,12 @@ class PartBook:
         events = [Event(kind, piece, {"delta": True})] if self._deltas else []
         self._texts[part] = self._texts.get(part, "") + piece
         if len(self._texts[part]) >= _FLUSH:
-            events += self._tell(part, "more")
+            events += self._tell(part, {"more": True})
         return events
 
     def flush(self) -> list[Event]:
         """What was being written when it ended."""
-        return [event for part in list(self._texts) for event in self._tell(part, "partial")]
+        return [event for part in list(self._texts) for event in self._tell(part, {"partial": True})]
 
     def _whole(self, part: Mapping[str, object]) -> list[Event]:
         name = jsonline.text(part.get("id"))
@@ -103,7 +104,7 @@ class PartBook:
         # Else parts of it were told as it was written; what is left stands in the buffer.
         return self._tell(name)
 
-    def _tell(self, part: str, how: str = "") -> list[Event]:
+    def _tell(self, part: str, how: EventMeta | None = None) -> list[Event]:
         said = self._texts.pop(part, "")
         kind = self._kinds.get(part, EventType.TEXT)
         self._told.add(part)
@@ -111,7 +112,7 @@ class PartBook:
             return []
         if kind is EventType.TEXT:
             self.last_text = said.strip()
-        return [Event(kind, said, {how: True} if how else {})]
+        return [Event(kind, said, how or {})]
 
     def _tool(self, part: Mapping[str, object], *, sub: bool) -> list[Event]:
         state = jsonline.mapping(part.get("state"))
@@ -144,16 +145,16 @@ class PartBook:
         if name in self._told or not tokens_in + tokens_out:
             return []
         self._told.add(name)
-        meta: dict[str, object] = {"tokensIn": tokens_in, "tokensOut": tokens_out, "cachedIn": cached}
+        meta: EventMeta = {"tokensIn": tokens_in, "tokensOut": tokens_out, "cachedIn": cached}
         meta["model"] = self._model
         if cost := jsonline.number(part.get("cost")):
             meta["costUsdMicros"] = max(0, round(cost * 1_000_000))
         return [Event(EventType.USAGE, f"{tokens_in} tokens in, {tokens_out} out", meta)]
 
 
-def _describe(part: Mapping[str, object], state: Mapping[str, object], *, sub: bool) -> dict[str, object]:
+def _describe(part: Mapping[str, object], state: Mapping[str, object], *, sub: bool) -> EventMeta:
     given = jsonline.mapping(state.get("input"))
-    meta: dict[str, object] = {
+    meta: EventMeta = {
         "tool": jsonline.text(part.get("tool")) or "tool",
         "toolId": jsonline.text(part.get("callID")),
     }
@@ -164,14 +165,13 @@ def _describe(part: Mapping[str, object], state: Mapping[str, object], *, sub: b
     return {**meta, "subagent": True} if sub else meta
 
 
-def _use(meta: Mapping[str, object], state: Mapping[str, object]) -> Event:
+def _use(meta: EventMeta, state: Mapping[str, object]) -> Event:
     given = jsonline.excerpt(dict(jsonline.mapping(state.get("input"))))
-    said = jsonline.text(meta.get("path")) or jsonline.text(meta.get("command"))
-    text = f"{meta['tool']} {said}".strip()
+    text = f"{meta['tool']} {meta.get('path') or meta.get('command', '')}".strip()
     return Event(EventType.TOOL_USE, text, {**meta, "input": given})
 
 
-def _result(meta: dict[str, object], state: Mapping[str, object]) -> Event:
+def _result(meta: EventMeta, state: Mapping[str, object]) -> Event:
     said = jsonline.text(state.get("output")) or jsonline.text(state.get("error"))
     code = jsonline.integer(jsonline.mapping(state.get("metadata")).get("exit"))
     if code is not None:

@@ -24,6 +24,7 @@ from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
+from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 from hub.providers.base import (
     Assignment,
@@ -178,7 +179,11 @@ class OpenCodeStream(Stream):
         self.native_session = jsonline.text(info.get("id"))
         self._family = {self.native_session}
         model = self._assignment.model
-        meta = {"nativeSession": self.native_session, "model": model, "resumed": self._resumed}
+        meta: EventMeta = {
+            "nativeSession": self.native_session,
+            "model": model,
+            "resumed": self._resumed,
+        }
         version = jsonline.text(info.get("version"))
         started = Event(EventType.SYSTEM, f"OpenCode {version} started with {model or 'its own model'}", meta)
         more = self._model()

@@ -37,15 +37,12 @@ class ToolUse:
 
 def calls_of(events: Sequence[EventRecord]) -> list[ToolUse]:
     """The calls of a stream, oldest first; events without a time are in no picture."""
-    calls: dict[object, ToolUse] = {}
+    calls: dict[str | int, ToolUse] = {}
     for event in events:
-        at = event.meta.get("at")
         key = event.meta.get("toolId", event.id)
-        if not isinstance(at, str) or not isinstance(key, str | int):
-            continue
         try:
-            moment = local(at).timestamp()
-        except ValueError:
+            moment = local(event.meta["at"]).timestamp()
+        except (KeyError, ValueError):
             continue
         if event.tag == Tag.TOOL_USE:
             calls[key] = ToolUse(event.msg, moment, None, failed=False)

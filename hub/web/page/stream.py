@@ -8,13 +8,13 @@ Must not: make markup, or drop what only the event log tells: the page of events
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import attrs
 
 from hub.api.events import EventRecord
 from hub.domain.event import Tag
 from hub.domain.handoff import State
+from hub.domain.meta import EventMeta
 from hub.domain.quota.spoken import spoken
 from hub.domain.text.figures import agent_name
 from hub.domain.text.result import bare
@@ -40,7 +40,7 @@ class StreamItem:
     at: str
     who: str
     text: str
-    meta: dict[str, Any]
+    meta: EventMeta
     result: str | None = None
     failed: bool = False
 
@@ -74,12 +74,11 @@ def turns(events: Iterable[EventRecord]) -> list[StreamTurn]:
 
 def plan_of(events: Iterable[EventRecord]) -> list[Task]:
     """The newest plan that an agent has told; one that is cut short by what is shown is none."""
-    told = [event.meta for event in events if isinstance(event.meta.get("plan"), list)]
+    told = [event.meta for event in events if "plan" in event.meta]
     if not told:
         return []
-    left = told[-1].get("tasksRemaining")
-    open_ = {str(task) for task in left} if isinstance(left, list) else set()
-    return [Task(str(task), str(task) not in open_) for task in told[-1]["plan"]]
+    left = told[-1].get("tasksRemaining", ())
+    return [Task(task, task not in left) for task in told[-1]["plan"]]
 
 
 def items(events: Iterable[EventRecord]) -> list[StreamItem]:
@@ -121,15 +120,8 @@ class _Fold:
 
     def _add(self, event: EventRecord, kind: str, text: str | None = None) -> StreamItem:
         meta = event.meta
-        at = meta.get("at")
-        item = StreamItem(
-            f"e{event.id}",
-            kind,
-            at if isinstance(at, str) else event.ts,
-            _who(meta),
-            event.msg if text is None else text,
-            meta,
-        )
+        words = event.msg if text is None else text
+        item = StreamItem(f"e{event.id}", kind, meta.get("at", event.ts), _who(meta), words, meta)
         self.found[item.key] = item
         return item
 
@@ -157,17 +149,18 @@ class _Fold:
 
     def _result(self, event: EventRecord) -> None:
         call = self._calls.pop(_call(event), None) or self._add(
-            event, "tool", str(event.meta.get("tool") or "tool")
+            event, "tool", event.meta.get("tool") or "tool"
         )
         call.result = bare(event.msg)
         call.failed = bool(event.meta.get("isError") or event.meta.get("exitCode"))
-        call.meta = {**call.meta, "exitCode": event.meta.get("exitCode")}
+        if "exitCode" in event.meta:
+            call.meta = {**call.meta, "exitCode": event.meta["exitCode"]}
 
     def _handoff(self, event: EventRecord) -> None:
         """The states are the ribbon's; here it begins, and somebody goes on."""
         meta = event.meta
         if meta.get("from") == State.RUNNING:
-            reason = str(meta.get("reason") or "")
+            reason = meta.get("reason")
             self._add(event, "handoff", f"handing the work over: {spoken(reason)}" if reason else None)
         elif meta.get("to") == State.RUNNING:
             self._add(event, "handoff", f"{_name(meta)} goes on with the work")
@@ -183,14 +176,13 @@ class _Fold:
     def _told(self, event: EventRecord) -> None:
         meta = event.meta
         words = " ".join(event.msg.split())
-        if meta.get("plan") is not None or meta.get("leftOut") or meta.get("amends"):
+        if "plan" in meta or meta.get("leftOut") or meta.get("amends"):
             return  # each has a place of its own on the page
         if event.tag == Tag.SYSTEM and meta.get("type"):
             if meta["type"] == "result" and words and words != self._said:
                 self._add(event, "said")
             return  # an agent's remarks on itself
-        command = meta.get("command")
-        if isinstance(command, str):
+        if (command := meta.get("command")) is not None:
             if begun := self._checks.pop(command, None):
                 del self.found[begun]
             if event.tag == Tag.SYSTEM and "exitCode" not in meta:
@@ -199,15 +191,12 @@ class _Fold:
 
 
 def _call(event: EventRecord) -> str:
-    return str(event.meta.get("toolId") or event.id)
+    return event.meta.get("toolId") or str(event.id)
 
 
-def _name(meta: dict[str, object]) -> str:
-    account = meta.get("account")
-    return agent_name(
-        str(meta.get("provider") or "the next agent"), account if isinstance(account, str) else ""
-    )
+def _name(meta: EventMeta) -> str:
+    return agent_name(meta.get("provider") or "the next agent", meta.get("account", ""))
 
 
-def _who(meta: dict[str, object]) -> str:
+def _who(meta: EventMeta) -> str:
     return _name(meta) if meta.get("dispatchId") and meta.get("type") and meta.get("role") != "user" else ""

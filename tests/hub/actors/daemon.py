@@ -22,7 +22,7 @@ from hub.domain.event import Record
 from hub.errors import Code, HubError
 from hub.messages import EventsSince, GetStatus
 from supervisors import Root, testing
-from tests.described import DescribedApi
+from tests.described import DescribedApi, described_meta
 from tests.faults.harness import PATIENCE, Project
 from tests.left import users_umask
 from tests.refusals import refusal
@@ -67,8 +67,11 @@ class Live:
         return status
 
     async def events(self) -> list[Record]:
-        """The whole event log."""
-        return await call_until_answered(self.daemon.app.slots.events.ref, EventsSince(0, EVER))
+        """The whole event log; each event is as it is described."""
+        found = await call_until_answered(self.daemon.app.slots.events.ref, EventsSince(0, EVER))
+        for record in found:
+            described_meta(record.meta)
+        return found
 
     async def until(self, condition: Callable[[dict[str, Any]], object], what: str) -> dict[str, Any]:
         """The first status that fits; the session is another task, so this is a bounded poll."""

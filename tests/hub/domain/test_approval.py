@@ -91,9 +91,8 @@ def test_a_request_is_about_its_command_its_file_or_its_first_words(given, subje
         Event(EventType.WAITING, "which?", {"approvalId": "q", "needsInput": True}),
         Event(EventType.WAITING, "which?", {"needsInput": True}),
         Event(EventType.SYSTEM, "Approved", {"approvalId": "r1"}),
-        Event(EventType.WAITING, "odd", {"approvalId": 7}),
     ],
-    ids=["question", "question-without-id", "told", "no-text"],
+    ids=["question", "question-without-id", "told"],
 )
 def test_other_events_are_no_requests(event):
     assert asked(event, **OF) is None

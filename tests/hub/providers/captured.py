@@ -16,6 +16,7 @@ import attrs
 from hub.domain.event import Event, EventType
 from hub.providers.base import Assignment, Outcome, ProcessExit, Step, Stream
 from hub.providers.provider import Provider
+from tests.described import described_meta
 
 ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
 """The dispatch of every captured run."""
@@ -91,7 +92,7 @@ def fold(
     before: Callable[[Stream], object] | None = None,
     after: Callable[[Stream, int], None] | None = None,
 ) -> Folded:
-    """Folds the lines; standard error comes before the output, `end` after it.
+    """Folds the lines; standard error comes before the output, `end` after it. Every event is as it is described.
 
     Args:
         provider: Whose fold.
@@ -113,7 +114,10 @@ def fold(
             after(stream, number)
     if end is not None:
         steps.append(stream.finish(end, now))
-    return Folded(stream, steps)
+    folded = Folded(stream, steps)
+    for event in folded.events:
+        described_meta(event.meta)
+    return folded
 
 
 def rpc(**members: Any) -> bytes:

@@ -1,7 +1,7 @@
 """An event's strings, wherever they stand, hold nothing a terminal acts on."""
 
 from hub.domain.event import Event, EventType
-from hub.domain.text.plain import plain
+from hub.domain.text.plain import plain, plain_value
 
 
 def test_every_string_of_an_event_is_cleaned():
@@ -36,3 +36,7 @@ def test_a_clean_event_is_left_as_it_is():
     """Nothing is lost of ordinary text: newlines, tabs and every script stay."""
     event = Event(EventType.TEXT, "one\ttwo\n二 ü", {"path": "src/ä b.py", "n": 3})
     assert plain(event) == event
+
+
+def test_a_value_keeps_its_shape():
+    assert plain_value({"a\x00": ["\x1b[1mb", 1, None]}) == {"a": ["b", 1, None]}
