@@ -159,12 +159,8 @@ class HandoffSteps:
             digest = await self._write_contract(record, target, result)
 
         # The acceptance commands are over and no agent runs: nothing moves in the worktree until the dispatch.
-        await together(
-            write,
-            partial(self.check.look_early, record),
-            partial(warn_of_secrets, self.context, record, target),
-            self.control.make_ready,
-        )
+        self.check.look_early(record)
+        await together(write, partial(warn_of_secrets, self.context, record, target), self.control.make_ready)
         effect(State.SNAPSHOTTED, "done")
         await self.context.store.advance(
             Trigger.SNAPSHOT_DONE,
