@@ -101,12 +101,11 @@ class HandoffSteps:
         await self.control.release()
         await amend(self.context, self.control, record)
         snapshot = await self.snapshot(record, record.handoff_id)
+        handoff = attrs.evolve(record.handoff, snapshot_tree=snapshot.tree, safe_point=point)
+        if not record.verify:  # no agent runs: nothing moves in the worktree until the dispatch
+            self.check.look_early(attrs.evolve(record, handoff=handoff))
         effect(State.PAUSING, "done")
-        await self.context.store.advance(
-            Trigger.SAFE_POINT,
-            snapshot_sha=snapshot.sha,
-            handoff=attrs.evolve(record.handoff, snapshot_tree=snapshot.tree, safe_point=point),
-        )
+        await self.context.store.advance(Trigger.SAFE_POINT, snapshot_sha=snapshot.sha, handoff=handoff)
 
     async def snapshot(
         self, record: SessionRecord, name: str, ending_with: ErrorNote | None = None
@@ -148,8 +147,7 @@ class HandoffSteps:
         result = None
         if record.verify:
             result = await gate(self.context, record, f"gate:{record.handoff_id}")
-        # The acceptance commands are over and no agent runs: nothing moves in the worktree until the dispatch.
-        self.check.look_early(record)
+            self.check.look_early(record)
         found = await self._somebody(record)
         if found is None:
             return
