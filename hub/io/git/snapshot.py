@@ -185,7 +185,7 @@ async def _round(
 async def _ready_index(ground: Ground, seen: TreeView, work: TreeChanges) -> None:
     """The index the agent will find, beside its own until the refs have moved.
 
-    A second name of the kept one: git writes an index anew, and renames it into the place of that name alone.
+    It begins as a second name of the kept one: git writes an index anew, and renames it into the place of that name alone.
     """
     if not seen.refs.on_branch:
         return
