@@ -51,12 +51,13 @@ def agent_launch(
         raise HubError(
             Code.DISPATCH_FAILED, f"{launch.argv[0]} is not installed.", hint=install_hint(provider)
         )
+    given = {} if (path := assignment.envelope_path) is None else {path.name: assignment.envelope.encode()}
     return AgentLaunch(
         argv=[program, *launch.argv[1:]],
         env=env,
         cwd=launch.cwd,
         stdin=launch.stdin.value,
-        files=launch.files,
+        files={**launch.files, **given},
         orphan_grace=config.session.orphan_grace,
         spool_limit=_SPOOL,
     )

@@ -20,7 +20,6 @@ from hub.domain.accounts.account import Account
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.io.config.accounts import make_home
-from hub.io.files.atomic import write_atomic
 from hub.io.files.sealed import NotSealed, read_sealed, write_sealed
 from hub.io.processes.control import sweep
 from hub.io.project.places import make_private_dir
@@ -86,8 +85,6 @@ class AgentControl:
             make_private_dir(assignment.run_dir)
             make_home(assignment.account)
             write_sealed(assignment.run_dir / ASSIGNMENT, _encode(assignment))
-            if assignment.envelope_path is not None:
-                write_atomic(assignment.envelope_path, assignment.envelope.encode())
             return await self._adopt(record, assignment, attach=False)
         return await self.reattach(record)
 

@@ -60,6 +60,7 @@ class Driver:
         async with trio.open_nursery() as beside:
             beside.start_soon(self.chronicler.run)
             beside.start_soon(self.scores.run)
+            beside.start_soon(self.handoff.check.run)
             await self._drive()
             beside.cancel_scope.cancel(reason="the session is let go of")
 

@@ -101,12 +101,11 @@ class HandoffSteps:
         await self.control.release()
         await amend(self.context, self.control, record)
         snapshot = await self.snapshot(record, record.handoff_id)
+        handoff = attrs.evolve(record.handoff, snapshot_tree=snapshot.tree, safe_point=point)
+        if not record.verify:  # no agent runs: nothing moves in the worktree until the dispatch
+            self.check.look_early(attrs.evolve(record, handoff=handoff))
         effect(State.PAUSING, "done")
-        await self.context.store.advance(
-            Trigger.SAFE_POINT,
-            snapshot_sha=snapshot.sha,
-            handoff=attrs.evolve(record.handoff, snapshot_tree=snapshot.tree, safe_point=point),
-        )
+        await self.context.store.advance(Trigger.SAFE_POINT, snapshot_sha=snapshot.sha, handoff=handoff)
 
     async def snapshot(
         self, record: SessionRecord, name: str, ending_with: ErrorNote | None = None
@@ -148,6 +147,7 @@ class HandoffSteps:
         result = None
         if record.verify:
             result = await gate(self.context, record, f"gate:{record.handoff_id}")
+            self.check.look_early(record)
         found = await self._somebody(record)
         if found is None:
             return
@@ -158,13 +158,7 @@ class HandoffSteps:
             nonlocal digest
             digest = await self._write_contract(record, target, result)
 
-        # The acceptance commands are over and no agent runs: nothing moves in the worktree until the dispatch.
-        await together(
-            write,
-            partial(self.check.look_early, record),
-            partial(warn_of_secrets, self.context, record, target),
-            self.control.make_ready,
-        )
+        await together(write, partial(warn_of_secrets, self.context, record, target), self.control.make_ready)
         effect(State.SNAPSHOTTED, "done")
         await self.context.store.advance(
             Trigger.SNAPSHOT_DONE,
@@ -264,20 +258,26 @@ class HandoffSteps:
         assignment = assignment_of(
             self.context, receiver, receiver_prompt(contract), envelope=text, path=path
         )
-        note = partial(
-            self.context.store.note,
-            "dispatch",
-            f"dispatch:{record.dispatch_id}",
-            dispatchId=record.dispatch_id,
-            provider=receiver.provider,
-            account=receiver.account,
-            contractId=contract.contract_id,
-        )
-        same_tree = await self.check.same_tree(record, note)
+        claimed = False
+
+        async def claim() -> None:
+            nonlocal claimed
+            await self.context.store.note(
+                "dispatch",
+                f"dispatch:{record.dispatch_id}",
+                dispatchId=record.dispatch_id,
+                provider=receiver.provider,
+                account=receiver.account,
+                contractId=contract.contract_id,
+            )
+            if claimed := self.control.has_run(record):
+                await self.routing.hold(record)  # also where the claims were lost, or an older hub made none
+            else:
+                claimed = await self.routing.claim(record)
+
+        same_tree = await self.check.same_tree(record, claim)
         effect(State.DISPATCHED, "mid")
-        if self.control.has_run(record):
-            await self.routing.hold(record)  # also where the claims were lost, or an older hub made none
-        elif not await self.routing.claim(record):
+        if not claimed:
             await self._next_receiver(record)  # somebody else has the one attempt
             return
         try:

@@ -36,6 +36,7 @@ from hub.io.git.refs import (
     is_ancestor,
     kept_ref,
     move_refs,
+    read_commits,
     resolve,
 )
 from hub.io.git.scan import Skipped, gather, scan
@@ -120,7 +121,7 @@ async def session_diff(
     Raises:
         HubError: BRANCH_MISSING when the session's branch is gone.
     """
-    base = await _branched_from(root, main_branch, branch, carried=carried)
+    base, end = await _branched_from(root, main_branch, branch, carried=carried)
     if worktree is not None:
         try:
             async with live_tree(worktree, root) as (tree, where):
@@ -128,24 +129,27 @@ async def session_diff(
         except HubError as error:
             if error.code not in _NO_WORKTREE:
                 raise
-    return await _diff(root, base, await _end(root, branch))
+    return await _diff(root, base, end)
 
 
-async def _end(root: Path, branch: str) -> str:
-    """Where a session's branch is, or was when its user let it go; "" where it went in another way."""
-    discarded = branch.removeprefix("hub/"), DISCARDED
-    return await _tip(root, branch) or await kept_snapshot(root, *discarded)
+async def _branched_from(root: Path, main_branch: str, branch: str, *, carried: bool) -> tuple[str, str]:
+    """Where a session's work begins, and where it ends.
 
-
-async def _branched_from(root: Path, main_branch: str, branch: str, *, carried: bool) -> str:
-    """Where a session's work begins: at the commit that carries the user's changes, where that is the newest in common."""
-    new = await _end(root, branch)
+    It begins at the commit that carries the user's changes, where that is the newest in common; it ends where its branch is,
+    or was when its user let it go.
+    """
+    session = branch.removeprefix("hub/")
+    names = [
+        f"refs/heads/{branch}",
+        kept_ref(session, DISCARDED),
+        _full_name(main_branch),
+        kept_ref(session, BASE),
+    ]
+    found = await read_commits(names, cwd=root, where={})
+    tip, discarded, old, start = (commit.sha if commit else "" for commit in found)
+    new = tip or discarded
     if not new:
         raise HubError(Code.BRANCH_MISSING, f"The branch {branch} is gone.")
-    old, start = (
-        await _tip(root, main_branch),
-        await commit_of(root, kept_ref(branch.removeprefix("hub/"), BASE)),
-    )
     if not old and not start:
         raise HubError(Code.BRANCH_MISSING, f"The branch {main_branch} is gone.")
     base = (
@@ -154,13 +158,13 @@ async def _branched_from(root: Path, main_branch: str, branch: str, *, carried: 
         or start
     )
     if carried or not start:
-        return base
+        return base, new
     # The agent may have merged a newer main branch: then that is what the work is on.
     if await is_ancestor(base, start, cwd=root, where={}) and await is_ancestor(
         start, new, cwd=root, where={}
     ):
-        return start
-    return base
+        return start, new
+    return base, new
 
 
 async def commit_diff(root: Path, sha: str) -> Diff:
@@ -210,7 +214,7 @@ async def kept_snapshot(root: Path, session_id: str, handoff_id: str) -> str:
 
 async def branch_exists(root: Path, branch: str) -> bool:
     """Whether there is a branch of that name."""
-    return bool(await _tip(root, branch))
+    return bool(await commit_of(root, _full_name(branch)))
 
 
 async def rewind(root: Path, sha: str) -> str:
@@ -254,11 +258,9 @@ async def _diff(root: Path, old: str, new: str, where: Mapping[str, str] | None 
     return Diff(summary=summary, diff=text, truncated=truncated or cut)
 
 
-async def _tip(root: Path, branch: str) -> str:
-    """The commit of a branch given by name, or of a full id; "" when there is none."""
-    if re.fullmatch(r"[0-9a-f]{40,64}", branch):
-        return await commit_of(root, branch)
-    return await commit_of(root, f"refs/heads/{branch}")
+def _full_name(branch: str) -> str:
+    """What git is asked for where a branch is given by name, or by a full id."""
+    return branch if re.fullmatch(r"[0-9a-f]{40,64}", branch) else f"refs/heads/{branch}"
 
 
 def _utc(when: str) -> str:

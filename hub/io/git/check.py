@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import attrs
+import trio
 
 from hub.domain.session import SessionRecord
 from hub.errors import HubError
@@ -47,17 +48,30 @@ async def tree_matches(worktree: Path, tree: str, *, root: Path) -> bool:
     return dict(work.entries) == expected
 
 
-@attrs.frozen
+@attrs.define
 class WorktreeCheck:
     """Of a handoff: whether the next agent finds what was snapshotted."""
 
     root: Path
+    _wanted: SessionRecord | None = None
+    _asked: trio.Event = attrs.field(factory=trio.Event)
+    _looking: trio.Lock = attrs.field(factory=trio.Lock)
     _looked: dict[str, bool] = attrs.field(factory=dict)
 
-    async def look_early(self, record: SessionRecord) -> None:
-        """Beside other work, where nobody is in the worktree. What goes wrong is met again, and told, at `same_tree`."""
-        with contextlib.suppress(HubError):
-            await self._look(record)
+    async def run(self) -> None:
+        """Look early where that was asked for, for ever. What goes wrong is met again, and told, at `same_tree`."""
+        while True:
+            await self._asked.wait()
+            self._asked = trio.Event()
+            with contextlib.suppress(HubError, OSError):
+                async with self._looking:
+                    if self._wanted is not None:
+                        await self._look(self._wanted)
+
+    def look_early(self, record: SessionRecord) -> None:
+        """Ask for a look beside other work, where nobody is in the worktree until `same_tree`."""
+        self._wanted = record
+        self._asked.set()
 
     async def same_tree(self, record: SessionRecord, meanwhile: Callable[[], Awaitable[object]]) -> bool:
         """Whether the worktree still is what was snapshotted; `meanwhile` is done when this returns.
@@ -67,11 +81,14 @@ class WorktreeCheck:
         Raises:
             HubError: As `tree_matches`.
         """
-        if record.handoff_id in self._looked:
-            await meanwhile()
-        else:
-            await together(partial(self._look, record), meanwhile)
+        await together(partial(self._settle, record), meanwhile)
         return self._looked.pop(record.handoff_id)
+
+    async def _settle(self, record: SessionRecord) -> None:
+        async with self._looking:
+            self._wanted = None
+            if record.handoff_id not in self._looked:
+                await self._look(record)
 
     async def _look(self, record: SessionRecord) -> None:
         same = await tree_matches(Path(record.worktree), record.handoff.snapshot_tree, root=self.root)

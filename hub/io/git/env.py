@@ -172,15 +172,14 @@ async def git_fed(
     where: Mapping[str, str],
     config: Config,
     read: Callable[[], bytes],
-    fed: Callable[[], object],
 ) -> GitResult:
-    """Runs git on an input that is read piece by piece in a worker thread, until a piece is empty; then calls `fed`.
+    """Runs git on an input that is read piece by piece in a worker thread, until a piece is empty.
 
     Raises:
         HubError: As `git`. What `read` raises comes out as it is; git is stopped then.
     """
     env = environment(where, [*config, *await _protected()])
-    done = await _run(("git", *args), cwd, env, partial(_feed, read=read, fed=fed))
+    done = await _run(("git", *args), cwd, env, partial(_feed, read=read))
     if done.code != 0:
         raise failure(args[0], done)
     return done
@@ -193,12 +192,11 @@ async def _drain(stream: trio.abc.ReceiveStream, into: bytearray, limit: float =
             raise _FullError
 
 
-async def _feed(stream: trio.abc.SendStream, read: Callable[[], bytes], fed: Callable[[], object]) -> None:
+async def _feed(stream: trio.abc.SendStream, read: Callable[[], bytes]) -> None:
     with contextlib.suppress(trio.BrokenResourceError):  # git left early: its words tell why
         while piece := await trio.to_thread.run_sync(read):
             await stream.send_all(piece)
     await stream.aclose()
-    fed()
 
 
 async def _tell(stream: trio.abc.SendStream, data: bytes) -> None:

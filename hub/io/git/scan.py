@@ -205,9 +205,11 @@ def _specials(base: bytes) -> tuple[bytes, ...]:
         path = stack.pop()
         with contextlib.suppress(OSError), os.scandir(base + b"/" + path) as entries:
             for entry in entries:
+                if entry.is_file(follow_symlinks=False):
+                    continue  # nearly all are
                 if entry.is_dir(follow_symlinks=False):
                     stack += [path + entry.name + b"/"] if entry.name != b".git" else []
-                elif not (entry.is_symlink() or entry.is_file(follow_symlinks=False)):
+                elif not entry.is_symlink():
                     odd.append(path + entry.name)
     return tuple(odd)
 

@@ -19,6 +19,7 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
+from hub.io.files.atomic import coded_errors
 from hub.io.git.digest import Content, look
 from hub.io.git.env import git, together
 from hub.io.git.identity import identity
@@ -167,35 +168,33 @@ async def _round(
     """Stores the work and moves the refs while, beside that, the agent's next index is made ready.
 
     With what was stored comes the commit that the refs are on; "" when the branch moved meanwhile.
-
-    The index waits until the files are read: two threads that change places at every file take longer than both.
     """
-    refs, done, read = seen.refs, list[tuple[StoredObjects, str]](), trio.Event()
+    refs, done = seen.refs, list[tuple[StoredObjects, str]]()
     when = max(int(time.time()), refs.head.when, refs.tip.when)
     draft = CommitDraft(seen.base, refs.parents, plan.message, when, str(await identity(ground.root)))
 
     async def commit() -> None:
-        made = await store_commit(ground.shadow, draft, work, settle=settle, read=read.set)
+        made = await store_commit(ground.shadow, draft, work, settle=settle)
         await _save_staged(ground, seen, made.tree, plan.kept)
         done.append((made, await _publish(ground, refs, made, plan)))
 
-    async def index() -> None:
-        await read.wait()
-        await _ready_index(ground, seen, work)
-
-    await together(commit, index)
+    await together(partial(_ready_index, ground, seen, work), commit)
     return done[0]
 
 
 async def _ready_index(ground: Ground, seen: TreeView, work: TreeChanges) -> None:
-    """The index the agent will find, beside its own until the refs have moved."""
+    """The index the agent will find, beside its own until the refs have moved.
+
+    It begins as a second name of the kept one: git writes an index anew, and renames it into the place of that name alone.
+    """
     if not seen.refs.on_branch:
         return
     shadow, index = ground.shadow, _next_index(ground)
-    index.touch()  # what takes a file's place goes to the disk at once, not while it is put into the worktree
-    # Of a git that was killed; only hub is here.
-    index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
-    await trio.to_thread.run_sync(copy_index, shadow.index, index)
+    with coded_errors(index):
+        # Of a git that was killed; only hub is here.
+        index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
+        index.unlink(missing_ok=True)
+        index.hardlink_to(shadow.index)
     await apply(attrs.evolve(shadow, index=index), work.entries, seen.index.conflicts)
 
 

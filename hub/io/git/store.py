@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -29,7 +29,8 @@ from hub.io.git.shadow import Shadow, scratch
 _PLAIN = re.compile(rb"[A-Za-z0-9._/+@=,-]+")
 _PRINTABLE = range(0x23, 0x7F)
 _BATCH = 1 << 22
-_CONFIG = (("fastimport.unpackLimit", "0"), ("core.fsync", "objects,reference"))
+_CONFIG = (("fastimport.unpackLimit", "0"), ("core.fsync", "objects"))
+"""The ref that an import moves is the shadow's, which nobody reads: it need not be durable."""
 
 
 _SAME_PACK = "cannot create keep file"
@@ -72,7 +73,6 @@ async def store_commit(
     work: TreeChanges,
     *,
     settle: bool,
-    read: Callable[[], object] = lambda: None,
 ) -> StoredObjects:
     """Makes a commit of the base tree with the work on top; moves nothing.
 
@@ -81,7 +81,6 @@ async def store_commit(
         draft: The commit.
         work: What changes.
         settle: Whether a file that changed since it was looked at is taken as it is now.
-        read: Called when the last file was read and the rest is git's to do.
 
     Raises:
         MovingError: A file changed since it was looked at.
@@ -89,22 +88,20 @@ async def store_commit(
     """
     for pause in _PAUSES:
         try:
-            return await _import(shadow, draft, work, settle=settle, read=read)
+            return await _import(shadow, draft, work, settle=settle)
         except HubError as error:
             if _SAME_PACK not in error.detail:
                 raise
         await trio.sleep(pause)
-    return await _import(shadow, draft, work, settle=settle, read=read)
+    return await _import(shadow, draft, work, settle=settle)
 
 
-async def _import(
-    shadow: Shadow, draft: CommitDraft, work: TreeChanges, *, settle: bool, read: Callable[[], object]
-) -> StoredObjects:
+async def _import(shadow: Shadow, draft: CommitDraft, work: TreeChanges, *, settle: bool) -> StoredObjects:
     moved: set[bytes] = set()
     stream = partial(_batch, _stream(shadow, draft, work, moved, settle=settle))
     args = ("--quiet", "--force", "--done", "--date-format=raw")
     done = await git_fed(
-        "fast-import", *args, cwd=shadow.worktree, where=shadow.where, config=_CONFIG, read=stream, fed=read
+        "fast-import", *args, cwd=shadow.worktree, where=shadow.where, config=_CONFIG, read=stream
     )
     lines = done.text.split("\n")
     if len(lines) != 2:  # noqa: PLR2004  # the commit and its tree
@@ -170,7 +167,10 @@ def _inline(
 
 
 async def apply(spare: Shadow, entries: Mapping[bytes, Entry | None], conflicts: bytes = b"") -> None:
-    """Brings a throw-away index in line with the changes; conflicts (as `ls-files -u -z` gives) stay conflicts."""
+    """Brings a throw-away index in line with the changes; conflicts (as `ls-files -u -z` gives) stay conflicts.
+
+    Guarantees: the index is a file of its own afterwards, also where nothing has changed and it was another's second name.
+    """
     gone = b"0 " + spare.zero.encode() + b"\t"
     lines = [gone + path for path, entry in entries.items() if entry is None]
     lines += [
@@ -181,9 +181,9 @@ async def apply(spare: Shadow, entries: Mapping[bytes, Entry | None], conflicts:
     unmerged = conflicts.split(b"\0")[:-1]
     lines += [gone + path for path in dict.fromkeys(line.partition(b"\t")[2] for line in unmerged)]
     lines += unmerged
-    if lines:
-        stdin = b"".join(line + b"\0" for line in lines)
-        await git("update-index", "-z", "--index-info", cwd=spare.worktree, where=spare.where, stdin=stdin)
+    args = ("--force-write-index", "-z", "--index-info")
+    stdin = b"".join(line + b"\0" for line in lines)
+    await git("update-index", *args, cwd=spare.worktree, where=spare.where, stdin=stdin)
 
 
 async def would_be(shadow: Shadow, entries: Mapping[bytes, Entry | None]) -> str:

@@ -129,16 +129,16 @@ async def view(ground: Ground, session_id: str, kept: str) -> TreeView:
 async def tracked_paths(ground: Ground) -> frozenset[bytes]:
     """`View.tracked` alone, found without writing a tree of what is staged."""
     shadow, base = ground.shadow, await base_tree(ground.shadow)
-    pairs = await tree_diff(shadow, base, (await head_of(ground.root, ground.link)).tree)
+    head = (await head_of(ground.root, ground.link)).tree
     source = ground.link.admin / "index"
     stamp = index_stamp(source)
-    if noted := _noted(shadow, stamp):
-        pairs = {**pairs, **await tree_diff(shadow, base, noted)}
-    elif stamp:
-        async with scratch(shadow, source) as copy:
-            args = ("--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty", base)
-            done = await git("diff-index", *args, cwd=shadow.worktree, where=copy.where, accept=(0, 128))
-            pairs = {**pairs, **(raw_diff(done.out) if done.code == 0 else {})}
+    if (noted := _noted(shadow, stamp)) or not stamp:
+        return await _tracked(shadow, base, head, noted)
+    pairs = await tree_diff(shadow, base, head)
+    async with scratch(shadow, source) as copy:
+        args = ("--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty", base)
+        done = await git("diff-index", *args, cwd=shadow.worktree, where=copy.where, accept=(0, 128))
+        pairs = {**pairs, **(raw_diff(done.out) if done.code == 0 else {})}
     return _new_paths(pairs.items())
 
 

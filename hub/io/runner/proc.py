@@ -33,17 +33,22 @@ def prctl(option: int, argument: int | bytes) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def become(name: str) -> None:
-    """Take a name people recognise in `ps`, and adopt every orphan below this process."""
-    prctl(PR_SET_NAME, name.encode()[:15])
+def name(title: str) -> None:
+    """Take a name people recognise in `ps`."""
+    prctl(PR_SET_NAME, title.encode()[:15])
+
+
+def become(title: str) -> None:
+    """Take a name, and adopt every orphan below this process."""
+    name(title)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def boot_id() -> str:
     """The kernel's id of this boot; "" where there is none."""
     try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            return file.read().strip()
+        with open("/proc/sys/kernel/random/boot_id", "rb") as file:
+            return file.read().strip().decode()  # as text it would import a codec, at every start of an agent
     except OSError:
         return ""
 

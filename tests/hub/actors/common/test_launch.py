@@ -115,6 +115,13 @@ def test_no_provider_puts_a_prompt_or_a_key_into_argv(tmp_path, name):
         assert "secret-of" not in argv
 
 
+def test_the_envelope_is_one_of_the_files_that_the_agent_finds(tmp_path):
+    """It is in the run directory before the agent is let go, as all that it is given."""
+    brief = attrs.evolve(ASSIGNMENT, envelope="read me", envelope_path=tmp_path / "d-1" / "envelope.md")
+    assert agent_launch(FIRST, brief, Config(), {}).files["envelope.md"] == b"read me"
+    assert "envelope.md" not in agent_launch(FIRST, ASSIGNMENT, Config(), {}).files
+
+
 def test_a_program_that_is_not_there_is_a_coded_failure_with_the_install_command():
     with refuses(Code.DISPATCH_FAILED, "/not/there"):
         agent_launch(FIRST, attrs.evolve(ASSIGNMENT, program="/not/there"), Config(), {})

@@ -110,7 +110,7 @@ async def test_a_git_that_works_slowly_is_waited_for(root, monkeypatch):
         assert looks.acquire(timeout=PATIENCE)
         return left.pop() if left else b""
 
-    args = {"cwd": root, "where": {}, "config": (), "read": read, "fed": lambda: None}
+    args = {"cwd": root, "where": {}, "config": (), "read": read}
     done = await git_fed("hash-object", "--stdin", **args)
     known = await git("hash-object", "--stdin", cwd=root, stdin=b"slow\n" * (progress._LOOKS + 3))
     assert done.text == known.text

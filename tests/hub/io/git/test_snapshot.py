@@ -614,6 +614,21 @@ async def test_a_tampered_worktree_is_said(wt, tmp_path, tamper):
             await call
 
 
+@pytest.mark.parametrize("left", ["as it was", "changed"])
+async def test_the_agents_index_is_never_a_second_name_of_hubs_own(root, wt, left):
+    """The next one is made from that name: what wrote to the agent's in place would change what hub believes."""
+    before = wt.kept_index.read_bytes()
+    (wt.path / "a.txt").write_text("staged\n")
+    sh(wt.path, "add", "a.txt")
+    (wt.path / "a.txt").write_text("a\n" if left == "as it was" else "again\n")
+    taken = await take(wt)
+    agents = Path(sh(wt.path, "rev-parse", "--path-format=absolute", "--git-path", "index").strip())
+    assert not agents.samefile(wt.kept_index)
+    assert wt.kept_index.stat().st_nlink == 1
+    assert wt.kept_index.read_bytes() == before
+    assert sh(wt.path, "write-tree").strip() == taken.tree
+
+
 @pytest.mark.parametrize("loss", ["index", "everything", "note", "half"])
 async def test_hubs_own_index_can_be_made_anew(root, wt, loss):
     (wt.path / "a.txt").write_text("1\n")

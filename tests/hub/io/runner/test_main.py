@@ -31,7 +31,7 @@ from tests.hub.io.runner.kit import (
     told_at_the_end,
 )
 from tests.refusals import refuses
-from tests.waiting import ends
+from tests.waiting import ends, eventually
 
 
 async def test_a_run_to_its_end_gives_every_byte_and_the_verdict_last(run_dir):
@@ -267,6 +267,16 @@ async def test_a_launcher_that_was_ready_starts_the_agent_like_any_other(run_dir
         run_dir, script("import os, sys; print(os.environ['HUB_RUN_ID'], repr(sys.stdin.read()))")
     )
     assert heard.stdout.decode().split() == [run_dir.name, "''"]
+
+
+async def test_a_launcher_that_waits_has_imported_all_that_the_start_needs(run_dir):
+    """The guardian imported `ctypes` when the word had come, with the handoff waiting for it."""
+    await make_ready(run_dir, "s-1")
+    (ready,) = launcher._ready.values()
+    process = Path(f"/proc/{ready.process.pid}")
+    await eventually(lambda: (process / "comm").read_text() == "hub-launcher\n")
+    assert "_ctypes" in (process / "maps").read_text()
+    assert not run_dir.exists()
 
 
 async def test_a_launcher_that_left_is_replaced(run_dir):
