@@ -19,7 +19,7 @@ from hub.api.approvals import Resolution, Resolved
 from hub.api.convert import unstructure
 from hub.api.session import Paused, Run, Started
 from hub.api.status import Status
-from hub.client.quick import DEFAULT_PORT, Api, error_of, find, typed
+from hub.client.quick import DEFAULT_PORT, Api, error_of, find, typed, unless_absent
 from hub.errors import Code, HubError
 from hub.messages import EventsSince, ResolveApproval
 from hub.web.problem import problem
@@ -30,6 +30,17 @@ from tests.sample import sample
 
 async def asked(port: int, method: str, *args: object) -> Any:
     return await trio.to_thread.run_sync(lambda: getattr(Api(port, timeout=20), method)(*args))
+
+
+def test_only_a_daemon_that_is_not_there_is_passed_over():
+    """One that refuses is there: what it would have said is not nothing."""
+
+    def ask(code: Code) -> None:
+        raise HubError(code)
+
+    assert unless_absent(lambda: ask(Code.DAEMON_NOT_RUNNING)) is None
+    with refuses(Code.INTERNAL):
+        unless_absent(lambda: ask(Code.INTERNAL))
 
 
 async def test_get_and_post_answer_json():
