@@ -147,8 +147,9 @@ class Command:
 
     @property
     def program(self) -> str:
-        """The name of the program, without its folder; "" of a line that only redirects."""
-        return name_of(self.words[0]) if self.words else ""
+        """The name of the program, without its folder; "" of a line that only redirects, all of one that only assigns."""
+        first = self.words[0] if self.words else ""
+        return first if ASSIGNED.match(first) else name_of(first)
 
 
 def name_of(word: str) -> str:

@@ -96,7 +96,7 @@ def _of(command: Command) -> Iterator[Script]:
             yield from (Script(_at(folder, "package.json"), entry) for entry in _entries(program, rest))
         elif program in _MAKERS:
             yield from _made(program, folder, rest)
-        elif "/" in command.words[0] and not ASSIGNED.match(command.words[0]):
+        elif "/" in command.words[0] and not ASSIGNED.match(program):
             yield Script(_at(folder, command.words[0]))
 
 

@@ -164,6 +164,7 @@ command -v node
 curl -s "http://localhost:$PORT/health"
 make test >&2 2>&-
 sort a --compress-program
+PY=$(which python3); $PY -m pytest
 """.strip().split("\n")
 
 
