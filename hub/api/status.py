@@ -52,7 +52,8 @@ class Status:
     ]
     worktree: str
     wait_until: Annotated[
-        Timestamp | None, Meta(description="When a quota that it waits for is there again.")
+        Timestamp | None,
+        Meta(description="When a quota that it waits for is there again; null also where nobody knows."),
     ]
     wait_reason: str
     reason: Annotated[str, Meta(description="Of the handoff under way.")]

@@ -95,8 +95,9 @@ def picture(state: WholeStatus) -> str:
         lines.append(f"pipeline  {_pipeline(state.pipeline)}")
     if state.session_state is SessionState.COMPLETED:
         lines.append("verified  " + ("yes" if state.verified else "no - no acceptance command said so"))
-    if state.wait_until:
-        lines.append(f"waiting   until {Clock().at(state.wait_until)}: {for_people(state.wait_reason)}")
+    if state.wait_reason:
+        until = f"until {Clock().at(state.wait_until)}: " if state.wait_until else ""
+        lines.append(f"waiting   {until}{for_people(state.wait_reason)}")
     if state.needs_input and not state.needs_approval:
         lines.append('input     the agent asks: hub reply "..."')
     if state.error:

@@ -57,12 +57,14 @@ class Wait:
         reason: For people.
         then: What follows.
         ender: Who ends it before its time, by being free for the work: a login that was added, a quota that came back.
+        unsure: Whether nobody knows when somebody is free: the instant is when it is looked at again at the latest.
     """
 
     until: float
     reason: str
     then: Then = "retry"
     ender: Ender = ""
+    unsure: bool = False
 
 
 @attrs.frozen

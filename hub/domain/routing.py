@@ -196,16 +196,23 @@ class Choice:
         return next((f"{p.reason}{_until(p)}" for p in self.passed if p.target == target), "")
 
     def until(self, but: Target | None = None) -> float | None:
-        """When the first of those passed by may be chosen again, `but` left out; None when waiting helps nobody."""
+        """When the first of those passed by may be looked at again, `but` left out; None when waiting helps nobody."""
         return min((p.until for p in self.passed if p.until is not None and p.target != but), default=None)
+
+    def reset(self, but: Target | None = None) -> float | None:
+        """When the first of them is free again, `but` left out; None where nobody knows: it works for another session."""
+        return attrs.evolve(self, passed=self._known).until(but)
+
+    @property
+    def _known(self) -> tuple[PassedBy, ...]:
+        return tuple(p for p in self.passed if p.until is not None and p.bar is not Exclusion.BUSY)
 
     def reasons(self) -> str:
         """Each that was passed by and why, and which of several is free again first; for people."""
         if not self.passed:
             return "No agent is enabled and installed."
         each = "; ".join(f"{p.target}: {p.reason}{_until(p)}" for p in self.passed)
-        waits = [p for p in self.passed if p.until is not None and p.bar is not Exclusion.BUSY]
-        first = min(waits, key=lambda p: p.until or math.inf, default=None)
+        first = min(self._known, key=lambda p: p.until or math.inf, default=None)
         if first is None or len(self.passed) == 1:
             return f"{each}."
         return f"{each}. {first.target} is free first, at {utc(first.until or 0.0)}."

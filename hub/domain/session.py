@@ -19,6 +19,7 @@ from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.retry import Wait
 from hub.domain.routing import Choice, Target
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 
 ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -274,6 +275,11 @@ class SessionRecord:
     ended_at: str = ""
     tokens_used: int | None = None
     """In and out, counted when the session ended; None before, and of those that older versions ended."""
+
+    @property
+    def wait_until(self) -> str | None:
+        """When somebody is free whom it waits for, ISO 8601 UTC; None where it waits for nobody, or nobody knows."""
+        return iso(self.wait.until) if self.wait and not self.wait.unsure else None
 
     @property
     def hfs(self) -> float:

@@ -21,9 +21,9 @@ def group(*, needs: str, state: str, position: int, wait_until: str | None) -> i
         return NEEDED
     if state in ENDED:
         return OVER
-    if position:
-        return QUEUED
-    return WAITS if wait_until else WORKS
+    if wait_until:
+        return WAITS
+    return QUEUED if position or state == "waiting" else WORKS
 
 
 def words(*, needs: str, state: str, position: int, verified: bool | None) -> str:

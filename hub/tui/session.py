@@ -268,6 +268,8 @@ class SessionPage(OrdersPage):
             told.append(f"{counted(state.handoffs_done, 'handoff')}, fidelity {score}")
         if state.wait_until:
             told.append(f"waits until {moment(state.wait_until, self.now)}: {state.wait_reason}")
+        elif state.wait_reason:
+            told.append(f"waits: {state.wait_reason}")
         if self.fate:
             told.append(self.fate)
         lines = ["  ".join(told)]

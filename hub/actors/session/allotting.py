@@ -109,7 +109,8 @@ class Allotting:
             raise nobody(choice)
         if record.on_limit is OnLimit.STOP:
             raise HubError(Code.QUOTA_EXHAUSTED, nobody(choice).detail)
-        await self.wait(Wait(until, f"nobody can take the work now: {choice.said()}", ender="anybody"))
+        why = f"nobody can take the work now: {choice.said()}"
+        await self.wait(Wait(until, why, ender="anybody", unsure=until != choice.reset()))
 
     async def _permitted(self, record: SessionRecord) -> None:
         """The first start of an agent may need somebody's word; another try of the same one does not.
@@ -133,7 +134,10 @@ class Allotting:
 
 
 async def tell_wait(context: SessionContext, wait: Wait) -> None:
-    """Tell of a wait that is on record: why, how long, and until when."""
+    """Tell of a wait that is on record: why, how long, and until when, where that is known."""
+    if wait.unsure:
+        await context.store.say(Tag.WAITING, wait.reason)
+        return
     seconds = max(0, wait.until - context.clock())
     msg = f"{wait.reason.rstrip('.')}; waiting {seconds:.0f} s"
     await context.store.say(Tag.WAITING, msg, until=iso(math.ceil(wait.until)))

@@ -194,8 +194,8 @@ async def _publish_start(context: SessionContext, record: SessionRecord) -> None
     await _publish_detection(context)
     await _publish_left_out(context, record)
     if record.wait and not record.attempt:
-        key, until = f"waits:{record.session_id}", iso(record.wait.until)
-        await context.store.say(Tag.WAITING, record.wait.reason, source=key, until=until)
+        known: EventMeta = {} if record.wait.unsure else {"until": iso(record.wait.until)}
+        await context.store.say(Tag.WAITING, record.wait.reason, source=f"waits:{record.session_id}", **known)
 
 
 async def _publish_detection(context: SessionContext) -> None:

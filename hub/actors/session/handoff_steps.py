@@ -222,7 +222,7 @@ class HandoffSteps:
             detail = f"Nobody else may go on with the task. {choice.reasons()}"
             raise HubError(Code.NO_FALLBACK, detail, hint=choice.next_step())
         ender: Ender = "anybody" if record.failure in _PASSES else "others"
-        wait = Wait(until, said, "handoff", ender) if said else None
+        wait = Wait(until, said, "handoff", ender, until != choice.reset()) if said else None
         await self.routing.give_back(record)
         await self.context.store.advance(
             Trigger.ABANDONED,

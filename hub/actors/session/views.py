@@ -20,7 +20,6 @@ from hub.domain.handoff import State
 from hub.domain.result.message import workers
 from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
-from hub.domain.wallclock import iso
 from hub.errors import HubError
 from hub.messages import (
     Ended,
@@ -87,7 +86,7 @@ def status(context: SessionContext) -> Status:
         branch=record.branch,
         withheld=list(record.withheld),
         worktree=record.worktree,
-        wait_until=iso(record.wait.until) if record.wait else None,
+        wait_until=record.wait_until,
         wait_reason=record.wait.reason if active and record.wait else "",
         # Of the handoff under way. What it was is in the history; said of a later moment it would be untrue.
         reason=record.handoff.reason if active and record.state is not State.RUNNING else "",

@@ -329,7 +329,7 @@ class SessionWork:
             jitter=self.context.chance(),
             handoffs_left=record.max_handoffs - record.handoffs_done,
             max_attempts=self.context.config.session.retries,
-            earliest_reset=choice.until(but=mine),
+            earliest_reset=choice.reset(but=mine),
         )
         decision = decide(failure, situation)
         match decision:

@@ -194,7 +194,9 @@ def new_record(
         account=chosen.account,
         wait=None
         if until is None
-        else Wait(until, f"nobody can begin now: {choice.said()}", ender="anybody"),
+        else Wait(
+            until, f"nobody can begin now: {choice.said()}", ender="anybody", unsure=until != choice.reset()
+        ),
         started_at=iso(context.clock()),
     )
 

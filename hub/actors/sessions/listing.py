@@ -17,7 +17,6 @@ from hub.api.sessions import Session
 from hub.api.status import Status
 from hub.domain.session import SessionRecord
 from hub.domain.text.safe import headline
-from hub.domain.wallclock import iso
 
 QUEUED = "queued"
 
@@ -62,7 +61,7 @@ def of_record(record: SessionRecord, hide: Callable[[str], str]) -> Session:
         run_id=record.run_id,
         handoffs_done=record.handoffs_done,
         verified=record.verified,
-        wait_until=iso(record.wait.until) if record.wait else None,
+        wait_until=record.wait_until,
         wait_reason="",
         last_action="",
         tokens_used=record.tokens_used,

@@ -332,8 +332,10 @@ def test_who_works_for_others_waits_for_none_of_a_persons_doing():
     """No login is used twice at once: it is passed by, also against the user's word, until it is free; no time is told."""
     facts = team(work={"busy": 900.0}, home={"busy": 900.0}, codex={"busy": 900.0}, gemini={"busy": 900.0})
     choice = choose(asked(insisted=True), facts)
-    assert (choice.first, choice.until()) == (None, 900.0)
+    assert (choice.first, choice.until(), choice.reset()) == (None, 900.0, None)
     assert {passed.bar for passed in choice.passed} == {Exclusion.BUSY}
     assert "another session works with it" in choice.said()
     assert "UTC" not in choice.said()
     assert standing(facts[0]) == (Availability.STANDBY, "")
+    mixed = choose(asked(WORK), team(home={"busy": T + 60.0}, codex=LIMIT, gemini={"busy": T + 60.0}))
+    assert (mixed.until(but=WORK), mixed.reset(but=WORK)) == (T + 60.0, T + 3600)

@@ -17,6 +17,7 @@ def test_what_ends_a_session_is_what_the_state_says():
         ({"state": "running"}, WORKS),
         ({"state": "waiting", "wait_until": "2026-11-24T05:00:00Z"}, WAITS),
         ({"state": "queued", "position": 2}, QUEUED),
+        ({"state": "waiting"}, QUEUED),  # for an account that another session works with
         ({"state": "stopped", "wait_until": "2026-11-24T05:00:00Z"}, OVER),
     ],
 )

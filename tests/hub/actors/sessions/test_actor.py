@@ -53,6 +53,11 @@ async def asking(live, session: str) -> None:
     await answered(ask, lambda status: status["needsInput"])
 
 
+async def _of(live, session: str, tag: str) -> list:
+    """What the log has of a session under a tag."""
+    return [e for e in await live.events() if e.tag == tag and e.meta.get("sessionId") == session]
+
+
 async def test_three_run_side_by_side_and_a_fourth_does_not(three, monkeypatch):
     """Each has its record, worktree and branch; what is meant for one does not reach another."""
     async with daemon_of(three, monkeypatch) as live:
@@ -229,6 +234,27 @@ async def test_an_order_in_the_queue_waits_for_an_account_that_another_session_h
         assert second["position"] == 1
         await live.post("/api/session/reply", {"reply": "yes", "sessionId": first})
         await live.until(lambda s: s["sessionId"] == second["sessionId"] and s["needsInput"], "its turn")
+
+
+async def test_who_waits_for_another_sessions_account_is_promised_no_time(three, monkeypatch):
+    """It said `Waiting for a reset, until` ten minutes from then, which is when it is looked at again."""
+    three.configure(session="concurrent = 2\n")
+    async with daemon_of(three, monkeypatch) as live:
+        first = (await live.post("/api/run", {"task": "first"}))["sessionId"]
+        await asking(live, first)
+        second = (await live.post("/api/run", {"task": "second"}))["sessionId"]
+        ask = partial(live.get, "/api/status", {"sessionId": second})
+        status = await answered(ask, lambda status: status["waitReason"])
+        assert (status["sessionState"], status["waitUntil"]) == ("waiting", None)
+        assert "another session works with it" in status["waitReason"]
+        (row,) = (r for r in (await live.get("/api/sessions"))["sessions"] if r["sessionId"] == second)
+        assert row["waitUntil"] is None
+        waits = partial(_of, live, second, "waiting")
+        said = (await answered(waits, bool))[0]
+        assert "until" not in said.meta
+        assert "; waiting" not in said.msg
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": first})
+        await asking(live, second)
 
 
 async def test_room_that_the_settings_make_is_seen_by_who_waits(three, monkeypatch):
