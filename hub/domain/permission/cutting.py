@@ -31,7 +31,7 @@ _HELD = {ord(sign): chr(0xE100 + ord(sign)) for sign in ";&|(){}\n`<>"}
 """What stands for a sign that a word holds: `find -exec x \\;` goes on behind it, and so does `'('`."""
 _PARTS = re.compile(r"[;&|\n`(){}]+")
 _SURE_QUOTES = re.compile(r"'[^']*'|\"[^\"\\`$]*\"")
-_SURE = re.compile(rf"(?:[^'\"\\#`$<]|<(?!<)|{_SURE_QUOTES.pattern})*+")
+_SURE = re.compile(rf"(?>(?:[^'\"\\#`$<]|<(?!<)|{_SURE_QUOTES.pattern})*)")
 """Neither a comment, an escape nor a text of its own (`<<X`), in which a quote would be a letter."""
 _FREED = {ord(held): chr(sign) for sign, held in _HELD.items()}
 ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
