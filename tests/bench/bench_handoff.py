@@ -8,14 +8,13 @@ Peer: `git add -A && git commit` of the same kind of change, with which a handof
 Once more where the first agent has said 100,000 texts before: neither the handoffs nor the daemon's memory may grow
 with a session. Peer: the same handoffs without them.
 
-With 50,000 files, on a calm machine, PAUSING to SNAPSHOTTED took some 130 ms when the index was copied. Its floor is
-git's look at the files: 120 ms of processor time on both cores, and it is done twice, for the snapshot and for
-whether the next agent finds what is in that. The first look cannot begin while the agent still ends, because no watch
-reports bytes written through a mapping. The second begins when the snapshot is made and is over before the dispatch:
-contract, three records and the claim are written beside it. It used to be over before ENVELOPE_BUILT. In turns, at
-loads that differed, SNAPSHOTTED to DISPATCHED took 412, 539 and 432 ms so (load 4, 10, 10), and takes 196, 351 and
-805 (load 7, 12, 21); the whole 1,080, 1,340 and 1,471, and 796, 1,606 and 2,331: what it is on a calm machine is not
-known. One handoff starts 14-15 gits, 19 where the next agent is another provider's (23 before), and waits for 41-43
+With 50,000 files, on a calm machine, PAUSING to SNAPSHOTTED takes 135-141 ms. Its floor is git's look at the files: 120
+ms of processor time on both cores, and it is done twice, for the snapshot and for whether the next agent finds what is
+in that. The first look cannot begin while the agent still ends, because no watch reports bytes written through a
+mapping. The second begins when the snapshot is made and is over before the dispatch: contract, three records and the
+claim are written beside it. In turns with a form in which it was over before ENVELOPE_BUILT, SNAPSHOTTED to
+ENVELOPE_BUILT takes 64-66 ms for 116-121, DISPATCHED to RESUMING 41-53 for 29-35, the whole 267-285 for 314-319.
+One handoff starts 14-15 gits, 19 where the next agent is another provider's (23 before), and waits for 41-43
 syncs of the daemon (about five for each change of state: the record's two, audit, events), four of the runner and
 four of git, each 0.3-0.8 ms on a calm disk. `breakers.json` is written twice, once for what the wallet knows and once
 for the failure.
