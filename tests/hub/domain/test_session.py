@@ -6,6 +6,7 @@ import pytest
 from hub.domain.retry import Wait
 from hub.domain.routing import Choice, Exclusion, PassedBy, Target
 from hub.domain.session import LeftOut, SessionRecord, SessionState, left_out, meant_by, not_on_record
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 
 RECORD = SessionRecord(session_id="s-1", seq=7, hfs_history=(97, 88.25))
@@ -59,3 +60,11 @@ def test_who_was_passed_by_is_told_without_who_asks():
     told = LeftOut("b", choice.why(other), "wait", "work")
     assert left_out(choice, but=mine) == (told,)
     assert [one.provider for one in left_out(choice)] == ["a", "b"]
+
+
+def test_a_time_is_promised_only_where_it_is_known():
+    """Who waits for another session's account was told "until" the moment at which it is looked at again."""
+    known = Wait(1_790_000_000.0, "a reset")
+    assert SessionRecord().wait_until is None
+    assert SessionRecord(wait=known).wait_until == iso(known.until)
+    assert SessionRecord(wait=attrs.evolve(known, unsure=True)).wait_until is None
