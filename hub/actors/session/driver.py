@@ -28,7 +28,6 @@ from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
 from hub.domain.meta import EventMeta
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
-from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io.git.check import WorktreeCheck
 from hub.messages import AdapterInbox, Dispatch
@@ -194,7 +193,7 @@ async def _publish_start(context: SessionContext, record: SessionRecord) -> None
     await _publish_detection(context)
     await _publish_left_out(context, record)
     if record.wait and not record.attempt:
-        known: EventMeta = {} if record.wait.unsure else {"until": iso(record.wait.until)}
+        known: EventMeta = {"until": record.wait_until} if record.wait_until else {}
         await context.store.say(Tag.WAITING, record.wait.reason, source=f"waits:{record.session_id}", **known)
 
 
