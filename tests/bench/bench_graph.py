@@ -8,17 +8,13 @@ Speed is measured on the Python that runs this, its library and its packages; qu
 anew each time, with the questions of `graph_questions`. An answer is right when its chunk holds the line where the thing
 asked for is defined.
 
-Of 120 MB into the index the text takes 2.2 s, commits 2.1, cutting camelCase 1.5, Python's own rows 1.2, nodes and edges
-0.7. Pages of 8 kB and a checkpoint every 4,000 pages took chunks and text from 23 to 28-31 MB/s and the database from 230
-to 184 MB. The next files are read in a thread while SQLite writes; for that many rows go into one statement, as
-`executemany` would ask for the interpreter once per row. The connection keeps these statements with their values, so they
-are small: 265 MB stayed in memory with 5,000 rows each, 12 MB with 64. FTS5 writes what one statement gives it as one piece
-and merges the pieces later, so an index is given 1,024 rows at a time, and 32 pieces are merged at once: of 30 MB SQLite
-alone takes 0.8-0.9 s of processor time, down from 1.1-1.5. A word of more than 250 chunks is asked of a second, small index
-of paths and names: 1.3 -> 0.4 ms. What an import means is found once per folder: 11,000 files after any change 3.5 -> 2.0 s
-of processor time.
+Pages of 8 kB and a checkpoint every 4,000 pages took chunks and text from 23 to 28-31 MB/s and the database from 230 to
+184 MB. A word of more than 250 chunks is asked of a second, small index of paths and names: 1.3 -> 0.4 ms. What an import
+means is found once per folder: 11,000 files after any change 3.5 -> 2.0 s of processor time.
 
-Tried and left: larger batches (no faster), rows as JSON (two fifths slower), `detail=column` (no faster), no stems (a tenth
+Tried and left: statements of many rows, and a thread that reads the next files meanwhile: 20 instead of 17.5 MB per second of
+processor time, and beside other work (load 8 on 2 cores) no more of the clock's: 10.8-12.9 instead of 9.5-12.4 MB/s.
+Larger batches (no faster), rows as JSON (two fifths slower), `detail=column` (no faster), no stems (a tenth
 faster, but `parsing` would not find `parse`), `apsw` (decision 0031), a thread that meanwhile reads the log (nothing where
 files are redacted), transactions of 4 MB (5-8 % faster, 25 MB more memory), `secure_delete=OFF`, `synchronous=OFF`, pages
 of 16 kB and a larger hash of FTS5 (a tenth or less, within the noise).
@@ -39,16 +35,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from unittest.mock import patch
+
+import attrs
 
 from hub.domain.graph.terms import any_of, spaced, terms
 from hub.domain.redaction.lines import hidden_in_place
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.io.graph.code_scan import Scanned, scan
 from hub.io.graph.intake import Intake
-from hub.io.graph.rows import TableRows
-from hub.io.graph.rows import rows as rows_of
 from hub.io.graph.search import search
 from hub.io.graph.store import GraphStore
 from tests.bench.graph_questions import PACKAGES, questions
@@ -106,21 +102,12 @@ def plain(path: Path, found: Sequence[Scanned]) -> sqlite3.Connection:
     return db
 
 
-def chunks_only(*what: Any) -> TableRows:
-    """The rows of files without what a plain table has no part of: modules, symbols, and what they import."""
-    made = rows_of(*what)
-    made.nodes, made.edges, made.imports = [], [], []
-    return made
-
-
-def taken(
-    path: Path, root: Path, listed: Sequence[bytes], found: Sequence[Scanned], make: Callable[..., TableRows]
-) -> float:
+def taken(path: Path, root: Path, listed: Sequence[bytes], found: Sequence[Scanned]) -> float:
     """Seconds to store and index files that are in memory already. The imports are not followed."""
     store = GraphStore.open(path)
     with patch("hub.io.graph.intake.scan", lambda *_: iter(found)):
         intake = Intake(store, root, listed, str, "")
-    with patch("hub.io.graph.intake.link", lambda *_: None), patch("hub.io.graph.intake.rows", make):
+    with patch("hub.io.graph.intake.link", lambda *_: None):
         seconds, _ = timed(lambda: list(iter(intake.batch, False)))
     store.close()
     return seconds
@@ -129,11 +116,12 @@ def taken(
 def parts(folder: Path, root: Path, listed: Sequence[bytes]) -> tuple[float, float, float, float]:
     """MB, and the seconds for the chunks, for all there is of them, and for a plain table: the least of some turns."""
     found = [entry for entry in scan(root, {}, listed) if isinstance(entry, Scanned)]
+    bare = [attrs.evolve(entry, symbols=[], imports=[]) for entry in found]
     turns = []
     for number in range(TURNS):
         chunks, whole = (
-            taken(folder / f"{name}{number}.db", root, listed, found, make)
-            for name, make in (("chunks", chunks_only), ("whole", rows_of))
+            taken(folder / f"{name}{number}.db", root, listed, files)
+            for name, files in (("chunks", bare), ("whole", found))
         )
         theirs, db = timed(lambda: plain(folder / f"plain{number}.db", found))  # noqa: B023  # called at once
         db.close()
@@ -209,7 +197,7 @@ def times(store: GraphStore, known: Iterable[str], limit: int) -> list[float]:
     """Milliseconds of each question."""
     out = []
     for question in known:
-        seconds, found = timed(partial(store.read, search, question, limit))
+        seconds, found = timed(partial(store.read, search, Path("/"), question, limit))
         assert found
         out.append(seconds * 1000)
     return out

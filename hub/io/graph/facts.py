@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Any
 
 import attrs
@@ -18,19 +17,18 @@ import msgspec
 
 from hub.api.graph import Detail, GraphEdge, GraphNode
 from hub.domain.graph.vocabulary import GraphPart
-from hub.io.graph.bulk import insert
 
 MAX_TOLD = 20_000
 """Nodes of agents' doings that are kept; the oldest give way, a tenth at a time."""
 _UPSERT = """
-INSERT INTO nodes {} ON CONFLICT (id) DO UPDATE SET
+INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
     payload = json_patch(payload, excluded.payload),
     weight = weight + excluded.weight,
     session_id = excluded.session_id,
     updated_at = excluded.updated_at
 """
 _LINK = """
-INSERT INTO edges {} ON CONFLICT (from_id, edge_type, to_id) DO UPDATE SET weight = weight + excluded.weight
+INSERT INTO edges VALUES (?, ?, ?, ?) ON CONFLICT (from_id, edge_type, to_id) DO UPDATE SET weight = weight + excluded.weight
 """
 _OLDEST = """
 SELECT id FROM nodes WHERE session_id <> ''
@@ -93,26 +91,11 @@ def absorb(
 
 def put(db: sqlite3.Connection, part: GraphPart, at: str) -> None:
     """Puts one part's nodes and edges in."""
-    put_rows(db, node_rows(part, at), edge_rows(part))
-
-
-def put_rows(db: sqlite3.Connection, nodes: Sequence[object], edges: Sequence[object]) -> None:
-    """Puts nodes and edges in whose rows were made before."""
-    insert(db, _UPSERT, len(_NODE), nodes)
-    insert(db, _LINK, len(_EDGE), edges)
-
-
-def node_rows(part: GraphPart, at: str) -> list[object]:
-    """The values of a part's nodes, as `put_rows` takes them; `at` is the time they get."""
-    rows = (
+    nodes = (
         (n.id, n.type.value, _encode(n.payload).decode(), n.session_id, n.weight, at, at) for n in part.nodes
     )
-    return [*chain.from_iterable(rows)]
-
-
-def edge_rows(part: GraphPart) -> list[object]:
-    """The values of a part's edges, as `put_rows` takes them."""
-    return [*chain.from_iterable((e.from_id, e.type.value, e.to_id, e.weight) for e in part.edges)]
+    db.executemany(_UPSERT, nodes)
+    db.executemany(_LINK, ((e.from_id, e.type.value, e.to_id, e.weight) for e in part.edges))
 
 
 def _remove(db: sqlite3.Connection, ids: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """What has changed in a project's code, read and taken into the database a batch at a time.
 
-Owns: how much goes into one transaction, that the next files are read meanwhile, that imports are followed when all
-files are in, and that nothing new is taken once the database is full.
+Owns: how much goes into one transaction, that imports are followed when all files are in, and that nothing new is taken
+once the database is full.
 Must not: know when it is done, or how fast.
 
 A name may mean another file as soon as one comes or goes, so all imports are looked at again after a change of the files,
@@ -16,8 +16,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -28,8 +27,7 @@ from hub.domain.code.table import language_of
 from hub.domain.graph.vocabulary import OUTSIDE, EdgeType, GraphPart, import_part, module_id
 from hub.io.graph.code_scan import Gone, Scanned, go_modules, scan
 from hub.io.graph.facts import note, put, set_note
-from hub.io.graph.files import LINKED, is_full, known, take, unused
-from hub.io.graph.rows import TableRows, rows
+from hub.io.graph.files import LINKED, is_full, known, take
 from hub.io.graph.store import GraphStore
 
 _NAMES = "SELECT name FROM imports WHERE number = ?"
@@ -89,10 +87,6 @@ class Batch:
 
     changed: list[Scanned]
     gone: list[str]
-    first: int
-    """The number of the first of the changed files."""
-    rows: TableRows
-    """Of the changed files."""
     is_last: bool
 
 
@@ -131,8 +125,7 @@ class Intake:
         wanted = (path for path in paths if not self.full or os.fsdecode(path) in self._before)
         self._go_modules = go_modules(root, paths)
         same = dict.fromkeys(self._before, _NEVER) if anew else self._before
-        self._batches = batches(scan(root, same, wanted, scrub), store.read(unused), at)
-        self._ahead: Batch | None = None
+        self._found = scan(root, same, wanted, scrub)
 
     def batch(self) -> bool:
         """Take in the next few files; whether there may be more.
@@ -141,57 +134,22 @@ class Intake:
             HubError: As `GraphStore.write`; this reading is over then.
             OSError: The project's folder is gone.
         """
-        batch = self._ahead or next(self._batches)
-        if batch.is_last:
-            self._take(batch)
-            if not self._store.read(is_linked, self._go_modules):
-                self._store.write(link, self._go_modules, self._at)
-            return False
-        if not self._before.keys().isdisjoint(batch.rows.paths):
-            # To take an old file out are many short statements, and beside a thread each waits for the interpreter.
-            self._take(batch)
-            self._ahead = None
-            return True
-        with ThreadPoolExecutor(1) as helper:
-            ahead = helper.submit(next, self._batches)
-            self._take(batch)
-            self._ahead = ahead.result()
-        return True
-
-    def _take(self, batch: Batch) -> None:
-        changed, made = batch.changed, batch.rows
+        batch = _next(self._found)
+        changed = batch.changed
         if self.full:
             changed = [file for file in changed if file.path in self._before]
-            made = rows(changed, batch.first, self._at)
         if changed or batch.gone:
-            self._store.write(take, made, batch.gone)
+            self._store.write(take, changed, batch.gone, self._at)
             self.full = self._store.read(is_full)
         self.files += len(changed)
         self.bytes += sum(file.size for file in changed)
+        if batch.is_last and not self._store.read(is_linked, self._go_modules):
+            self._store.write(link, self._go_modules, self._at)
+        return not batch.is_last
 
 
-def batches(found: Iterable[Scanned | Gone], first: int, at: str) -> Iterator[Batch]:
-    """What was found, so much of it as goes into one transaction; the last batch may be empty.
-
-    Args:
-        found: As `scan` tells it.
-        first: From here on all numbers of files are free.
-        at: The time the nodes get.
-    """
-    left = iter(found)
-    size = max(
-        1, BATCH // 8
-    )  # nothing is written while the first is read: it is smaller, and so are the next
-    is_last = False
-    while not is_last:
-        changed, gone, is_last = _next(left, size)
-        size = min(2 * size, BATCH)
-        yield Batch(changed, gone, first, rows(changed, first, at), is_last)
-        first += len(changed)
-
-
-def _next(found: Iterator[Scanned | Gone], most: int) -> tuple[list[Scanned], list[str], bool]:
-    """The files of the next batch, those that are gone, and whether it is the last."""
+def _next(found: Iterator[Scanned | Gone]) -> Batch:
+    """So much of what was found as goes into one transaction; the last batch may be empty."""
     changed: list[Scanned] = []
     gone: list[str] = []
     size = 0
@@ -201,9 +159,9 @@ def _next(found: Iterator[Scanned | Gone], most: int) -> tuple[list[Scanned], li
         elif _storable(entry.path):
             changed.append(entry)
             size += entry.size
-        if size >= most or len(gone) >= _GONE:
-            return changed, gone, False
-    return changed, gone, True
+        if size >= BATCH or len(gone) >= _GONE:
+            return Batch(changed, gone, is_last=False)
+    return Batch(changed, gone, is_last=True)
 
 
 def _storable(path: str) -> bool:

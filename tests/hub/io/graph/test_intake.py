@@ -1,9 +1,8 @@
-"""A reading of the project in batches, the next of which is read while one is written."""
+"""A reading of the project in batches."""
 
 from __future__ import annotations
 
 import os
-import threading
 
 import pytest
 
@@ -71,30 +70,7 @@ def test_in_however_many_batches_a_project_is_read_the_same_is_known_of_it(tmp_p
     )
 
 
-def test_the_next_files_are_read_while_a_batch_is_written(tmp_path, root, monkeypatch):
-    """SQLite leaves the interpreter to others while it works: reading took as long again, with a core idle."""
-    monkeypatch.setattr(intake, "BATCH", 1)
-    writing, is_read = threading.Event(), threading.Event()
-    store = GraphStore.open(tmp_path / "graph.db")
-    write_ = store.write
-
-    def slow_write(work, *args):
-        writing.set()
-        if work is intake.take:
-            assert is_read.wait(60), "nothing was read meanwhile"
-        return write_(work, *args)
-
-    def scrub(text):
-        if "bName" in text:
-            assert writing.wait(60)
-            is_read.set()
-        return text
-
-    monkeypatch.setattr(store, "write", slow_write)
-    assert indexed(store, root, scrub).files == 5
-
-
-def test_what_fails_while_it_is_read_ahead_is_told_after_what_was_read_is_in(tmp_path, root, monkeypatch):
+def test_what_fails_while_it_is_read_is_told_after_what_was_read_is_in(tmp_path, root, monkeypatch):
     monkeypatch.setattr(intake, "BATCH", 1)
     store = GraphStore.open(tmp_path / "graph.db")
 

@@ -7,7 +7,7 @@ from itertools import product
 
 from hub.domain.graph.terms import spaced
 from hub.domain.graph.vocabulary import GraphPart, NewNode, NodeType
-from hub.io.graph import rows, schema
+from hub.io.graph import files, schema
 from hub.io.graph.facts import GraphCounts, absorb, counts, note
 from hub.io.graph.search import search
 from hub.io.graph.store import GraphStore
@@ -30,7 +30,7 @@ def test_a_database_that_was_made_by_other_rules_is_made_anew(tmp_path, monkeypa
     root.mkdir()
     (root / "a.py").write_text("x = 1\n" * 70 + "fooABar()\n")
     with monkeypatch.context() as old:
-        old.setattr(rows, "spaced", lambda text: text.replace("fooABar", "foo ABar"))
+        old.setattr(files, "spaced", lambda text: text.replace("fooABar", "foo ABar"))
         old.setattr(schema, "VERSION", schema.VERSION - 1)
         store = GraphStore.open(path)
         indexed(store, root)
