@@ -19,7 +19,7 @@ import msgspec
 from hub.io.files.confined import FileRefusedError, open_below, refused
 from hub.io.files.walk import OutOfTime, tree
 from hub.io.processes.workers import Crew, processors
-from hub.providers.claude.totals import ClaudeTotals, Sum, everywhere, merged
+from hub.providers.claude.totals import ClaudeTotals, Sum, Told, everywhere, merged
 
 _WALK = 60.0
 """Seconds for one place: whoever asks for everything can wait."""
@@ -42,9 +42,9 @@ class File:
 
 @attrs.define
 class _Answer:
-    """What one process says: its totals' answer, and why something may be missing."""
+    """What one process says: what it has counted, and why something may be missing."""
 
-    told: bytes
+    told: Told
     gaps: list[str]
 
 
@@ -85,7 +85,7 @@ class Count:
         files = [file for env in envs for file in self._new(home, env, since_ns)]
         files.sort(key=lambda file: -file.size)  # so that nobody has much left when the others are done
         counter = _Counter()
-        self._crews.append(Crew(files, counter.count, counter.answer, processors(PROCESSES)))
+        self._crews.append(Crew(files, counter.count, processors(PROCESSES)))
 
     def sum(self) -> Sum:
         """What all of them tell. Waits until all are counted.
@@ -93,12 +93,9 @@ class Count:
         Raises:
             BrokenShareError: A process failed.
         """
-        return merged(self._ask)
-
-    def _ask(self, question: bytes) -> list[bytes]:
-        answers = [_answer(one) for crew in self._crews for one in crew.ask(question)]
+        answers = [_answer(one) for crew in self._crews for one in crew.told()]
         self.gaps += [gap for one in answers for gap in one.gaps]
-        return [one.told for one in answers]
+        return merged(one.told for one in answers)
 
     def _new(self, home: str, env: Mapping[str, str], since_ns: int) -> Iterator[File]:
         for place in everywhere(home, env):
@@ -126,21 +123,17 @@ class _Counter:
 
     def __init__(self) -> None:
         self._totals = ClaudeTotals()
-        self._gaps: list[str] = []
 
-    def count(self, files: Iterable[File]) -> None:
-        """All of these."""
+    def count(self, files: Iterable[File]) -> bytes:
+        """All of these, as an `_Answer`."""
+        gaps = []
         for file in files:
             try:
                 self._read(file)
             except FileRefusedError as why:
-                self._gaps.append(str(why))
+                gaps.append(str(why))
             self._totals.end()
-
-    def answer(self, question: bytes) -> bytes:
-        """What is asked of the totals, and each gap once."""
-        gaps, self._gaps = self._gaps, []
-        return msgspec.msgpack.encode(_Answer(self._totals.answer(question), gaps))
+        return msgspec.msgpack.encode(_Answer(self._totals.told(), gaps))
 
     def _read(self, file: File) -> None:
         """As long as it was when it was opened: what is appended later is for the next count."""

@@ -104,8 +104,8 @@ class _Sums:
         """The sums."""
         return list(self._rows.values())
 
-    def count(self, hits: Iterator[StoreHit]) -> None:
-        """All of these."""
+    def count(self, hits: Iterator[StoreHit]) -> bytes:
+        """All of these, for `merge` in another process."""
         for hit in hits:
             intel = stores.read(hit, self._files)
             if intel.alarm:
@@ -113,9 +113,6 @@ class _Sums:
             used = (intel.tokens_in, intel.tokens_out)
             if any(used) or not intel.tokens_exact:
                 self._add(UsageRow(hit.provider, intel.model, *used, exact=intel.tokens_exact))
-
-    def told(self, _: bytes) -> bytes:
-        """All that was counted, for `merge` in another process."""
         return msgspec.msgpack.encode(_Told(self.rows, self.gaps))
 
     def merge(self, told: bytes) -> None:
@@ -155,8 +152,8 @@ def used(
     files = StoreFiles(walk_seconds=_WALK)
     hits, gaps = _others(files, home, env, since_ns, moved)
     sums = _Sums(files)
-    with Crew(hits, sums.count, sums.told, processors(PROCESSES)) as crew:
-        for told in crew.ask(b""):
+    with Crew(hits, sums.count, processors(PROCESSES)) as crew:
+        for told in crew.told():
             sums.merge(told)
     found, unread = count.sum(), []
     rows = [*sums.rows, *_split(found)]

@@ -1,11 +1,12 @@
 """Work that is shared out among processes of this machine's processors.
 
-Owns: the processes, who takes what, what they are asked, and that all of it was done.
+Owns: the processes, who takes what, and that all of it was done.
 Must not: know what the work is, or be used where threads run: a fork has none of them, and what they hold it holds for
 ever.
 
-Nothing is sent to a process to work on: it has all there is from its birth, and takes the next part when it is done with
-one, so a processor that others use as well takes less. Who made the processes is free meanwhile.
+Nothing is sent to a process: it has all there is from its birth, and takes the next part when it is done with one, so a
+processor that others use as well takes less. Who made the processes is free meanwhile. The standard library's pools start
+threads, and their processes outlive a command that is killed.
 """
 
 from __future__ import annotations
@@ -20,8 +21,6 @@ _T = TypeVar("_T")
 
 _PARTS = 256
 """As many as a byte can name; and so many bytes any pipe holds."""
-_SIZE = 8
-"""Bytes before a message that tell its length."""
 
 
 class BrokenShareError(Exception):
@@ -38,18 +37,11 @@ class Crew:
 
     Args:
         work: Each piece of it is taken once.
-        act: Called once in each process with the pieces it takes, in no order.
-        answer: Called there after it, for each question: what a process has found is gone with it but for this.
+        act: Called once in each process with the pieces it takes, in no order; what it answers is all that is left of it.
         processes: How many; fewer for less work, none for none.
     """
 
-    def __init__(
-        self,
-        work: Sequence[_T],
-        act: Callable[[Iterator[_T]], None],
-        answer: Callable[[bytes], bytes],
-        processes: int,
-    ) -> None:
+    def __init__(self, work: Sequence[_T], act: Callable[[Iterator[_T]], bytes], processes: int) -> None:
         parts = min(_PARTS, len(work))
         taking, giving = os.pipe()
         os.write(giving, bytes(range(parts)))
@@ -59,11 +51,12 @@ class Crew:
             while part := os.read(taking, 1):
                 yield from work[part[0] :: parts]
 
-        self._others: list[tuple[int, int, int]] = []
+        self._others: list[tuple[int, int]] = []
+        """Each process, and where it is heard."""
         try:
             for _ in range(min(processes, parts)):
                 self._others.append(
-                    self._other(lambda: act(taken()), answer)
+                    self._other(lambda: act(taken()))
                 )  # one by one: those there are must be ended
         except BaseException:
             self.close()
@@ -79,68 +72,44 @@ class Crew:
 
     def close(self) -> None:
         """End them: nothing they still do is wanted."""
-        for process, asking, hearing in self._others:
-            os.close(asking)
+        for process, hearing in self._others:
             os.close(hearing)
             os.kill(process, signal.SIGKILL)
-        for process, _, _ in self._others:
+        for process, _ in self._others:
             os.waitpid(process, 0)
         self._others.clear()
 
-    def ask(self, question: bytes) -> list[bytes]:
-        """What each process says to this. Waits until all work is done.
+    def told(self) -> list[bytes]:
+        """What each process answers; once. Waits until all work is done.
 
         Raises:
             BrokenShareError: A process failed.
         """
-        try:
-            for _, asking, _ in self._others:
-                _send(asking, question)
-        except BrokenPipeError as error:
-            raise BrokenShareError from error
-        found = [_received(hearing) for _, _, hearing in self._others]
-        answers = [one for one in found if one is not None]
-        if len(answers) < len(found):
-            raise BrokenShareError
+        answers = []
+        while self._others:
+            process, hearing = self._others[0]
+            with open(hearing, "rb", closefd=False) as pipe:
+                answers.append(pipe.read())
+            del self._others[0]
+            os.close(hearing)
+            if os.waitpid(process, 0)[1]:
+                raise BrokenShareError
         return answers
 
-    def _other(self, act: Callable[[], None], answer: Callable[[bytes], bytes]) -> tuple[int, int, int]:
-        """A process, where it is asked, and where it is heard."""
-        asked, asking = os.pipe()
+    def _other(self, act: Callable[[], bytes]) -> tuple[int, int]:
         hearing, telling = os.pipe()
         process = os.fork()
         if process:
-            os.close(asked)
             os.close(telling)
-            return process, asking, hearing
+            return process, hearing
         status = 1
         gc.disable()  # what it makes stays to its end
         try:
-            # Were it still open here, nobody would see it closed.
-            for end in (asking, hearing, *(end for _, *ends in self._others for end in ends)):
+            # Were it still open here, whoever writes there would wait for a reader that is gone.
+            for end in (hearing, *(end for _, end in self._others)):
                 os.close(end)
-            act()
-            while (question := _received(asked)) is not None:
-                _send(telling, answer(question))
+            with open(telling, "wb") as pipe:
+                pipe.write(act())
             status = 0
         finally:
             os._exit(status)
-
-
-def _send(to: int, message: bytes) -> None:
-    data = memoryview(len(message).to_bytes(_SIZE, "little") + message)
-    while data:
-        data = data[os.write(to, data) :]
-
-
-def _received(source: int) -> bytes | None:
-    """The next message; None where there is no whole one."""
-    size = _exactly(source, _SIZE)
-    return None if size is None else _exactly(source, int.from_bytes(size, "little"))
-
-
-def _exactly(source: int, count: int) -> bytes | None:
-    found = bytearray()
-    while len(found) < count and (data := os.read(source, count - len(found))):
-        found += data
-    return bytes(found) if len(found) == count else None

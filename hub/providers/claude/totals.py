@@ -10,14 +10,13 @@ each record was written, so the largest counts. Of a record only what is needed 
 looked at: they are results of tools, whose records say at their beginning that they are no answer. Reading every record
 whole takes ten times as long.
 
-The files may be shared out among processes, and an answer may then stand in those of two. So each process tells its sum
-and eight bytes for each of its answers; of the few that two processes seem to have it is asked for all.
+The files may be shared out among processes, and an answer may then stand in those of two. So each process tells all of its
+answers.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
 
 import attrs
@@ -86,29 +85,24 @@ _Name = tuple[str, str | None]
 """Message and request."""
 _Used = tuple[int, str, int, int, int]
 """Output, model, fresh input, written to the cache, read from it."""
-_Sums = dict[str, list[int]]
-"""The same by model."""
 
 
-@attrs.define
-class _Told:
+@attrs.frozen
+class Told:
     """What one process has counted.
 
     Attributes:
-        sums: Of all its answers.
-        marks: The hash of each answer's name, eight bytes; the same in all children of one process.
+        answers: Each once, by its name.
+        nameless: Each is one of its own.
         unreadable: As `ClaudeTotals.unreadable`.
     """
 
-    sums: _Sums
-    marks: bytes
+    answers: list[tuple[_Name, _Used]]
+    nameless: list[_Used]
     unreadable: int
 
 
 _decode = msgspec.json.Decoder(_Record).decode
-_pack = msgspec.msgpack.Encoder().encode
-_told = msgspec.msgpack.Decoder(_Told).decode
-_rows = msgspec.msgpack.Decoder(list[tuple[_Name, _Used]]).decode
 
 
 def everywhere(home: str, env: Mapping[str, str]) -> list[Tree]:
@@ -129,7 +123,7 @@ class ClaudeTotals:
     def __init__(self) -> None:
         self.unreadable = 0
         self._answers: dict[_Name, _Used] = {}
-        self._sums: _Sums = {}
+        self._nameless: list[_Used] = []
         self._rest: list[bytes] = []
 
     def feed(self, data: bytes) -> None:
@@ -153,12 +147,9 @@ class ClaudeTotals:
             self._rest.clear()
             self._scan(rest, 0, len(rest))
 
-    def answer(self, question: bytes) -> bytes:
-        """What `merged` asks each process: the sums, and a mark of each answer; or all of the answers so marked."""
-        if question:
-            asked = set(_marks(question))
-            return _pack([row for row in self._answers.items() if hash(row[0]) in asked])
-        return _pack(_Told(self._sums, array("q", map(hash, self._answers)).tobytes(), self.unreadable))
+    def told(self) -> Told:
+        """All of it, for `merged`."""
+        return Told(list(self._answers.items()), self._nameless, self.unreadable)
 
     def _scan(self, data: bytes, at: int, end: int) -> None:
         """The lines of a part of `data`, which begins with one."""
@@ -193,14 +184,10 @@ class ClaudeTotals:
             usage.cache_creation_input_tokens,
             usage.cache_read_input_tokens,
         )
-        if message.id:  # without one it counts by itself
-            known = self._answers.setdefault((message.id, request), used)
-            if known is not used:
-                if known[0] >= used[0]:
-                    return
-                _add(self._sums, known, -1)
-                self._answers[message.id, request] = used
-        _add(self._sums, used, 1)
+        if not message.id:
+            self._nameless.append(used)
+        elif self._answers.setdefault((message.id, request), used)[0] < used[0]:
+            self._answers[message.id, request] = used
 
 
 def _no_answer(data: bytes, start: int, end: int) -> bool:
@@ -216,43 +203,23 @@ def _no_answer(data: bytes, start: int, end: int) -> bool:
     return kind >= 0 and not data.startswith(_ANSWER, kind) and data.find(b"\\", start, nested) < 0
 
 
-def _add(sums: _Sums, used: _Used, times: int) -> None:
-    out, model, fresh, written, cached = used
-    known = sums.get(model) or sums.setdefault(model, [0, 0, 0, 0])
-    known[0] += times * out
-    known[1] += times * fresh
-    known[2] += times * written
-    known[3] += times * cached
-
-
-def _marks(data: bytes) -> array[int]:
-    found = array("q")
-    found.frombytes(data)
-    return found
-
-
-def merged(ask: Callable[[bytes], Sequence[bytes]]) -> Sum:
-    """What several have counted, an answer that more than one of them has once.
-
-    Args:
-        ask: What `ClaudeTotals.answer` of each says to a question. All are children of this process, or it itself.
-    """
-    told = [_told(one) for one in ask(b"")]
-    sums: _Sums = {}
-    seen: set[int] = set()
-    twice: set[int] = set()
-    for one in told:
-        for model, figures in one.sums.items():
-            out, fresh, written, cached = figures
-            _add(sums, (out, model, fresh, written, cached), 1)
-        marks = _marks(one.marks)
-        twice.update(seen.intersection(marks))
-        seen.update(marks)
+def merged(shares: Iterable[Told]) -> Sum:
+    """What several have counted, an answer that more than one of them has once."""
     largest: dict[_Name, _Used] = {}
-    for rows in map(_rows, ask(array("q", twice).tobytes())) if twice else ():
-        for name, used in rows:
-            known = largest.get(name)
-            if known is not None:
-                _add(sums, min(known, used), -1)
-            largest[name] = used if known is None else max(known, used)
-    return Sum(sums, sum(one.unreadable for one in told))
+    each: list[_Used] = []
+    unreadable = 0
+    for one in shares:
+        unreadable += one.unreadable
+        each += one.nameless
+        for name, used in one.answers:
+            known = largest.setdefault(name, used)
+            if known < used:
+                largest[name] = used
+    sums: dict[str, list[int]] = {}
+    for out, model, fresh, written, cached in (*each, *largest.values()):
+        row = sums.setdefault(model, [0, 0, 0, 0])
+        row[0] += out
+        row[1] += fresh
+        row[2] += written
+        row[3] += cached
+    return Sum(sums, unreadable)

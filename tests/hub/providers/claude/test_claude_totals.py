@@ -26,7 +26,7 @@ def counted(files):
 
 def together(*shares):
     """Tokens by model, of what several processes have counted."""
-    found = merged(lambda question: [one.answer(question) for one in shares])
+    found = merged(one.told() for one in shares)
     return {
         model: Tokens(fresh + written + cached, out, cached, written)
         for model, (out, fresh, written, cached) in found.models.items()
@@ -38,7 +38,7 @@ def total(files):
 
 
 def unreadable(files):
-    return merged(lambda question: [counted(files).answer(question)]).unreadable
+    return merged([counted(files).told()]).unreadable
 
 
 def record(name, request, out, *, model="m", fresh=10, read=5, written=2):
@@ -111,20 +111,6 @@ def test_of_three_processes_with_one_answer_the_largest_figure_counts():
 def test_a_message_without_a_name_is_one_of_its_own_in_each_process():
     row = record("", None, 4)
     assert together(counted([[row]]), counted([[row, row]])) == {"m": Tokens(51, 12, 15, 6)}
-
-
-def test_only_of_what_two_may_have_all_is_told():
-    """Nearly every answer stands in the files of one process: its name need not be told to another."""
-    asked = []
-    shares = [counted([[record(f"message-{each}", "r", 1)]]) for each in range(2)]
-
-    def ask(question):
-        asked.append(question)
-        return [one.answer(question) for one in shares]
-
-    assert merged(ask).models == {"m": [2, 20, 4, 10]}
-    assert asked == [b""]
-    assert all(b"message-" not in one for one in ask(b""))
 
 
 @given(st.lists(odd_lines(), max_size=8), st.booleans(), st.integers(100, 9000))
