@@ -12,12 +12,9 @@ from pathlib import Path
 
 import attrs
 
-from hub.io.files.atomic import stamp_of
 from hub.io.git.env import EMAIL, NAME, git_asked
-from hub.io.git.layout import common_dir
 
 _WANTED = r"^(user|author|committer)\.(name|email)$"
-_WHERE = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL")
 _STRIPPED = str.maketrans("", "", "<>\0\r\n")
 
 
@@ -45,30 +42,8 @@ HUB = CommitIdentity(NAME, EMAIL)
 """Whose the commits are where git knows nobody else."""
 
 
-_known: dict[Path, tuple[object, CommitIdentity]] = {}
-
-
 async def identity(root: Path) -> CommitIdentity:
-    """The user's own, from the environment or git's configuration; hub's where git has no address of theirs.
-
-    Asked again where one of the files has changed in which it usually stands.
-    """
-    stamp = _stamp(root)
-    if root not in _known or _known[root][0] != stamp:
-        _known[root] = stamp, await _asked(root)
-    return _known[root][1]
-
-
-def _stamp(root: Path) -> object:
-    """By which the places are known again in which git finds an identity."""
-    env = tuple(os.environ.get(name) for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", *_WHERE))
-    home = Path(os.environ.get("HOME", "/"))
-    config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git/config"
-    files = (common_dir(root) / "config", home / ".gitconfig", config)
-    return env, tuple(map(stamp_of, files))
-
-
-async def _asked(root: Path) -> CommitIdentity:
+    """The user's own, from the environment or git's configuration; hub's where git has no address of theirs."""
     done = await git_asked("config", "-z", "--includes", "--get-regexp", _WANTED, cwd=root)
     found: dict[str, str] = {}
     for entry in done.out.decode("utf-8", "replace").split("\0")[:-1]:

@@ -1,7 +1,7 @@
 """Whether a git gets on with its work.
 
-Owns: waiting for the end of one, and how long it may stand still meanwhile.
-Must not: start one, or bound how long one may work.
+Owns: waiting for the end of one, how long it may stand still meanwhile, and the whole run of one in a thread.
+Must not: bound how long one may work.
 
 Agents write what git reads. Where a `.gitignore` or a loose object is a named pipe, git waits for a writer, for ever. How
 long a git may take depends on the repository; how long it may do nothing does not.
@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
+from collections.abc import Mapping
+from pathlib import Path
 
 import attrs
 import trio
@@ -42,31 +44,34 @@ async def end_of(process: trio.Process, command: str) -> None:
     raise _stuck(command)
 
 
-def output_of(
-    process: subprocess.Popen[bytes], command: str, data: bytes | None = None
-) -> tuple[bytes, bytes]:
-    """All that a git prints and says, for whoever has a thread to wait in. It has ended when this returns or raises.
+def ran(
+    *args: str, root: Path, env: Mapping[str, str], data: bytes | None = None
+) -> tuple[int, bytes, bytes]:
+    """Runs a git to its end, for whoever has a thread to wait in: its exit status, and all that it prints and says.
 
     Raises:
-        HubError: As `end_of`.
+        HubError: GIT_MISSING, and as `end_of`.
     """
+    pipe = subprocess.PIPE
+    try:
+        process = subprocess.Popen(
+            ["git", "-C", str(root), *args], env=env, stdin=pipe, stdout=pipe, stderr=pipe
+        )
+    except FileNotFoundError as error:
+        raise HubError(Code.GIT_MISSING, "git was not found on PATH.") from error
     seen = _Seen(process.pid)
     try:
         while not seen.still:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                return process.communicate(data, timeout=STILL / _LOOKS)
+                out, err = process.communicate(data, timeout=STILL / _LOOKS)
+                return process.returncode, out, err
             data = None  # it is on its way
             seen.look()
     finally:
-        dismiss(process)
-    raise _stuck(command)
-
-
-def dismiss(process: subprocess.Popen[bytes]) -> None:
-    """Ends a git whose output nobody waits for any more, where it still runs."""
-    if process.poll() is None:
-        process.terminate()
-        process.communicate()
+        if process.poll() is None:
+            process.terminate()
+            process.communicate()
+    raise _stuck(args[0])
 
 
 def _stuck(command: str) -> HubError:

@@ -22,7 +22,6 @@ from hub.errors import Code, HubError
 from hub.io.files.atomic import coded_errors
 from hub.io.git.digest import Content, look
 from hub.io.git.env import git, together
-from hub.io.git.identity import identity
 from hub.io.git.programs import planted_programs
 from hub.io.git.refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
 from hub.io.git.scan import Skipped, TreeChanges, gather, scan, show
@@ -171,7 +170,7 @@ async def _round(
     """
     refs, done = seen.refs, list[tuple[StoredObjects, str]]()
     when = max(int(time.time()), refs.head.when, refs.tip.when)
-    draft = CommitDraft(seen.base, refs.parents, plan.message, when, str(await identity(ground.root)))
+    draft = CommitDraft(seen.base, refs.parents, plan.message, when, str(seen.who))
 
     async def commit() -> None:
         made = await store_commit(ground.shadow, draft, work, settle=settle)

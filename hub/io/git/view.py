@@ -17,6 +17,7 @@ from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
 from hub.io.git.digest import SUBMODULE
 from hub.io.git.env import git, together
+from hub.io.git.identity import CommitIdentity, identity
 from hub.io.git.layout import Linked, check_worktree
 from hub.io.git.own_folder import folder_of
 from hub.io.git.refs import INDEX_SUFFIX, KEPT, GitCommit, branch_of, is_ancestor, move_refs, read_commits
@@ -76,6 +77,8 @@ class TreeView:
     index: AgentIndex
     tracked: frozenset[bytes]
     """Paths the agent tracks and the base does not know: they belong to the tree, ignored or not."""
+    who: CommitIdentity
+    """Whose a commit is."""
 
 
 async def open_ground(worktree: Path, root: Path) -> Ground:
@@ -113,6 +116,7 @@ async def view(ground: Ground, session_id: str, kept: str) -> TreeView:
     base = await base_tree(ground.shadow)
     found: list[Scan] = []
     known: list[tuple[Refs, AgentIndex, frozenset[bytes]]] = []
+    who: list[CommitIdentity] = []
 
     async def files() -> None:
         found.append(await scan(ground.shadow, specials=True))
@@ -122,8 +126,11 @@ async def view(ground: Ground, session_id: str, kept: str) -> TreeView:
         index = await read_index(ground)
         known.append((refs, index, await _tracked(ground.shadow, base, refs.head.tree, index.tree)))
 
-    await together(files, repository)
-    return TreeView(base, found[0], *known[0])
+    async def user() -> None:
+        who.append(await identity(ground.root))
+
+    await together(files, repository, user)
+    return TreeView(base, found[0], *known[0], who[0])
 
 
 async def tracked_paths(ground: Ground) -> frozenset[bytes]:

@@ -15,7 +15,6 @@ import hashlib
 import os
 import posixpath
 import stat
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from hub.domain.trust.agent_files import COPIES, FILES, FOLDERS, VARIABLES, insi
 from hub.domain.trust.settings import Does, Item, digest
 from hub.errors import Code, HubError
 from hub.io.git.env import guarded
-from hub.io.git.progress import dismiss, output_of
+from hub.io.git.progress import ran
 from hub.io.git.refs import objects
 
 _PIECE = 1 << 20
@@ -44,9 +43,14 @@ def orders(root: Path) -> list[Item]:
     Raises:
         HubError: `git_missing`, `git_failed`; `too_large` where there are too many of them to be looked at.
     """
-    tree, staged, others = _listed(root)
-    tracked = {path for path in (*tree, *staged) if reader_of(path)}
-    shown = tracked | {path for path in others if reader_of(path)} | set(_at_root(root))
+    tree, here = (
+        _committed(root),
+        _lines(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"),
+    )
+    if here is None:
+        raise HubError(Code.GIT_FAILED, "git could not list the files of the project.")
+    tracked = {path for path in tree if reader_of(path)}
+    shown = tracked | {path for path in here if reader_of(path)} | set(_at_root(root))
     found: dict[str, Item] = {}
     for path in sorted(shown):
         if (item := _of_checkout(root, path)) is not None:
@@ -170,7 +174,7 @@ def _hashed(file: Path) -> str:
 
 def _of_commit(root: Path, tree: Mapping[str, str], tracked: Iterable[str]) -> Iterator[Item]:
     """The same files as HEAD has them."""
-    wanted = {path: tree[path].split(" ") for path in tracked if path in tree}
+    wanted = {path: tree[path].split(" ") for path in tracked}
     if not wanted:
         return
     contents = _contents(root, {oid for mode, _, oid in wanted.values() if mode != _MODULE})
@@ -194,36 +198,10 @@ def _linked(path: str, target: str, tree: Mapping[str, str]) -> Iterator[Item]:
         yield Item(Does.RUNS, f"file:{_shown(path)}/", _shown(f"{path}/ leads to {place}"), digest(inner))
 
 
-def _listed(root: Path) -> tuple[dict[str, str], list[str], list[str]]:
-    """What three gits tell at once.
-
-    Returns:
-        The files of HEAD, each with its mode, kind and object in one text; those that are staged; and those that git
-        neither knows nor ignores.
-
-    Raises:
-        HubError: `git_missing`, `git_failed`.
-    """
-    asked = [
-        ("ls-tree", "-r", "-z", "--full-tree", "HEAD"),
-        ("ls-files", "-z"),
-        ("ls-files", "-z", "--others", "--exclude-standard"),
-    ]
-    started = [_git(root, *words) for words in asked]
-    try:
-        committed, staged, others = [
-            _lines(process, words[0]) for process, words in zip(started, asked, strict=True)
-        ]
-    finally:
-        for process in started:
-            dismiss(process)
-    if staged is None or others is None:
-        raise HubError(Code.GIT_FAILED, "git could not list the files of the project.")
-    tree = {}
-    for line in committed or ():  # None: there is no commit yet
-        about, _, path = line.partition("\t")
-        tree[path] = about
-    return tree, staged, others
+def _committed(root: Path) -> dict[str, str]:
+    """The files of HEAD, each with its mode, kind and object in one text; {} where there is no commit yet."""
+    lines = _lines(root, "ls-tree", "-r", "-z", "--full-tree", "HEAD") or ()
+    return {path: about for about, _, path in (line.partition("\t") for line in lines)}
 
 
 def _contents(root: Path, oids: Iterable[str]) -> dict[str, bytes]:
@@ -239,27 +217,11 @@ def _contents(root: Path, oids: Iterable[str]) -> dict[str, bytes]:
 
 
 def _objects(root: Path, how: str, names: Iterable[str]) -> bytes:
-    words = ("cat-file", how)
-    return output_of(
-        _git(root, *words, stdin=True), words[0], "".join(f"{name}\n" for name in names).encode()
-    )[0]
+    asked = "".join(f"{name}\n" for name in names).encode()
+    return ran("cat-file", how, root=root, env=guarded(), data=asked)[1]
 
 
-def _git(root: Path, *words: str, stdin: bool = False) -> subprocess.Popen[bytes]:
-    """A git that runs nothing a repository names."""
-    try:
-        return subprocess.Popen(
-            ["git", "-C", str(root), *words],
-            env=guarded(),
-            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-    except FileNotFoundError as error:
-        raise HubError(Code.GIT_MISSING, "git was not found on PATH.") from error
-
-
-def _lines(process: subprocess.Popen[bytes], command: str) -> list[str] | None:
-    """What a git has listed; None where it failed."""
-    out, _ = output_of(process, command)
-    return [os.fsdecode(line) for line in out.split(b"\0") if line] if process.returncode == 0 else None
+def _lines(root: Path, *words: str) -> list[str] | None:
+    """What a git lists that runs nothing a repository names; None where it fails."""
+    code, out, _ = ran(*words, root=root, env=guarded())
+    return [os.fsdecode(line) for line in out.split(b"\0") if line] if code == 0 else None

@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import subprocess
 import time
 from pathlib import Path
 
@@ -72,19 +71,13 @@ def tracked_files(root: Path) -> list[str]:
     """What git tracks of `.hub` in the index or in HEAD, in any spelling that a file system may take for it."""
     # With all of git's room; whoever only looks asks no git.
     from hub.io.git.env import environment  # noqa: PLC0415
-    from hub.io.git.progress import output_of  # noqa: PLC0415
+    from hub.io.git.progress import ran  # noqa: PLC0415
 
     for tree in (("--with-tree=HEAD",), ()):
-        process = subprocess.Popen(
-            ["git", "ls-files", "-z", "--cached", *tree, "--", ":(top,icase).hub"],
-            cwd=root,
-            env=environment({"GIT_LITERAL_PATHSPECS": "0"}, [("safe.directory", "*")]),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        out, err = output_of(process, "ls-files")
-        if process.returncode == 0:
+        env = environment({"GIT_LITERAL_PATHSPECS": "0"}, [("safe.directory", "*")])
+        words = ("ls-files", "-z", "--cached", *tree, "--", ":(top,icase).hub")
+        code, out, err = ran(*words, root=root, env=env)
+        if code == 0:
             names = filter(None, out.split(b"\0"))
             return list(dict.fromkeys(name.decode("utf-8", "backslashreplace") for name in names))
     raise HubError(Code.GIT_FAILED, f"git ls-files: {err.decode('utf-8', 'replace').strip()[:400]}")
