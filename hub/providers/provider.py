@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
 from hub.domain.accounts.account import DEFAULT_ACCOUNT, Account
 from hub.domain.accounts.login import LoginStore
+from hub.domain.config.reader import AGENTS
 from hub.domain.intent.amendment import Untold
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Capabilities, Launch, Stream
+
+if TYPE_CHECKING:
+    from hub.domain.detection.adoption import Opening  # which brings the fold of intents
 
 Texts = Callable[[str], Sequence[str]]
 """A pattern of absolute paths -> the texts of the files that fit it; nothing where there is none."""
@@ -31,10 +36,10 @@ class Provider(ABC):
 
     name: str
     """Name in hub.toml and in the API: `claude`, `codex`, `gemini`, `demo-first`..."""
-    display_name: str
-    """Name for people."""
     stream: Callable[[Assignment], Stream]
     """A fresh fold for a dispatch."""
+    display_name: str = attrs.field(default=attrs.Factory(lambda self: AGENTS[self.name], takes_self=True))
+    """Name for people."""
     capabilities: Capabilities = CONVERSES
     program: str = attrs.field(default=attrs.Factory(lambda self: self.name, takes_self=True))
     """The executable's usual name on PATH."""
@@ -55,6 +60,8 @@ class Provider(ABC):
     """The variable that says where its model is served; "" = it is told in another way."""
     untold: Collection[Untold] = ()
     """What the stream leaves out and the agent's own store (`store.py`) has: read there once the agent is stopped."""
+    opening: Opening | None = None
+    """How its own interactive program is opened; None where hub does not know."""
 
     @abstractmethod
     def launch(self, assignment: Assignment) -> Launch:

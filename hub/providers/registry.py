@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hub.domain.config.model import ProviderSettings
 from hub.domain.config.reader import AGENTS, Config
@@ -18,13 +19,8 @@ from hub.domain.missing import no_such
 from hub.providers.provider import Provider
 from hub.providers.quota import QuotaClient, SpentStore
 
-if TYPE_CHECKING:
-    from hub.domain.detection.adoption import Opening  # which brings the fold of intents
-
 _DEMO = {"demo-first": "FIRST", "demo-second": "SECOND"}
 """Two agents of one folder."""
-_QUOTA = ("claude", "codex", "gemini", "opencode", "qwen", "aider")
-"""Whose quota, or spending, can be read besides the stream: each has a `quota.py`, imported when it is asked for."""
 
 
 def spent(name: str) -> SpentStore | None:
@@ -40,7 +36,9 @@ def quota_client(name: str) -> QuotaClient | None:
 
 
 def _found(name: str, what: str) -> Any:
-    return getattr(import_module(f"hub.providers.{name}.quota"), what, None) if name in _QUOTA else None
+    """What the agent's `quota.py` has, if there is one: whose quota, or spending, can be read besides the stream."""
+    there = name in AGENTS and name not in _DEMO and find_spec(f"hub.providers.{name}.quota")
+    return getattr(import_module(f"hub.providers.{name}.quota"), what, None) if there else None
 
 
 def signatures() -> Mapping[str, Signature]:
@@ -55,19 +53,13 @@ def signatures() -> Mapping[str, Signature]:
     return {name: signature for name, signature in found.items() if signature is not None}
 
 
-def opening(name: str) -> Opening | None:
-    """How the agent's own interactive program is opened; None where hub does not know."""
-    found: Opening | None = getattr(_module(name), "OPENING", None) if name in AGENTS else None
-    return found
-
-
 def _module(name: str) -> ModuleType:
     return import_module(f"hub.providers.{'demo' if name in _DEMO else name}.agent")
 
 
 def names() -> Sequence[str]:
     """The names of all providers that ship with hub, in the order in which they are offered. Imports none of them."""
-    return AGENTS
+    return (*AGENTS,)
 
 
 def load(name: str) -> Provider:

@@ -13,19 +13,12 @@ from importlib import import_module
 
 import attrs
 
+from hub.domain.config.reader import AGENTS, OPT_IN
 from hub.domain.detection.intel import GLANCE, Gap, Limits, SessionIntel, StoreHit, Unreadable
 from hub.providers.store import Files, Store
 
-DRIVEN: Mapping[str, str] = {
-    "claude": "Claude Code",
-    "codex": "Codex",
-    "gemini": "Gemini CLI",
-    "opencode": "OpenCode",
-    "qwen": "Qwen Code",
-    "copilot": "GitHub Copilot CLI",
-    "aider": "Aider",
-}
-"""Agents that hub can also run, with their display names: whoever only lists sessions imports none of them."""
+DRIVEN: Mapping[str, str] = {name: title for name, title in AGENTS.items() if name not in OPT_IN}
+"""Agents that hub can also run, with their display names."""
 DETECTED: Mapping[str, str] = {
     "cursor": "Cursor",
     "antigravity": "Antigravity",

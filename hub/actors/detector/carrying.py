@@ -25,7 +25,6 @@ from hub.io.processes.probe import which
 from hub.io.processes.terminal import has_terminal
 from hub.io.project.places import Places
 from hub.messages import StartRun, WhoBegins
-from hub.providers.registry import opening
 from supervisors import Ref
 
 _TIMEOUT = 110.0
@@ -83,7 +82,7 @@ class Carrying:
         Raises:
             HubError: As `POST /api/run`.
         """
-        target, known = contract.to_provider, opening(contract.to_provider)
+        target, known = contract.to_provider, self.scanner.providers[contract.to_provider].opening
         active = Target(target, self.scanner.config.accounts(target)[0].label)
         resumes = known is not None and known.roams and self._own(active, found)
         assert found.kept is not None  # noqa: S101  # nothing else is adopted
@@ -147,7 +146,7 @@ class Carrying:
         return resumable(found.kept.session_id)
 
     def _opening(self, target: str) -> Opening:
-        found = opening(target)
+        found = self.scanner.providers[target].opening
         if found is None:
             raise unfit(
                 "target",

@@ -34,8 +34,18 @@ from hub.domain.config.values import TABLE, TABLES, Provider
 from hub.domain.missing import no_such, unfit
 from hub.errors import Code
 
-AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider", "demo-first", "demo-second")
-"""The names of the agents that ship with hub; no other may have one of them."""
+AGENTS: Mapping[str, str] = {
+    "claude": "Claude Code",
+    "codex": "Codex",
+    "gemini": "Gemini CLI",
+    "opencode": "OpenCode",
+    "qwen": "Qwen Code",
+    "copilot": "GitHub Copilot CLI",
+    "aider": "Aider",
+    "demo-first": "Demo agent 1",
+    "demo-second": "Demo agent 2",
+}
+"""The agents that ship with hub, in the order in which they are offered, and their names for people."""
 OPT_IN = ("demo-first", "demo-second")
 """Providers that are off unless the user enables them."""
 

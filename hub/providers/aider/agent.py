@@ -57,8 +57,6 @@ _ENV: Mapping[str, str] = {
 }
 _DEFAULT_PROVIDER = "openai"
 
-OPENING = Opening(("--read", "{brief}"))
-
 
 class Aider(Provider):
     """The provider `aider`."""
@@ -106,7 +104,6 @@ def _provider(model: str) -> str:
 
 PROVIDER = Aider(
     name="aider",
-    display_name="Aider",
     stream=AiderStream,
     capabilities=Capabilities(cost=True, accounts=True),
     install_command=("uv", "tool", "install", "aider-chat"),
@@ -118,4 +115,5 @@ PROVIDER = Aider(
         "DEEPSEEK_API_KEY",
         "OPENROUTER_API_KEY",
     ),
+    opening=Opening(("--read", "{brief}")),
 )

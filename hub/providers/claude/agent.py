@@ -60,8 +60,6 @@ LOGIN = (
     ),
 )
 
-OPENING = Opening(("{prompt}",), resume=("--resume", "{session}", "{prompt}"))
-
 
 class Claude(Provider):
     """The provider `claude`."""
@@ -117,7 +115,6 @@ def _session(assignment: Assignment) -> list[str]:
 
 PROVIDER = Claude(
     name="claude",
-    display_name="Claude Code",
     stream=ClaudeStream,
     capabilities=attrs.evolve(CONVERSES, quota=True, cost=True, system_prompt=True),
     install_command=("npm", "install", "-g", "@anthropic-ai/claude-code"),
@@ -126,4 +123,5 @@ PROVIDER = Claude(
     key_names=("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"),
     home_env="CLAUDE_CONFIG_DIR",
     base_url_env="ANTHROPIC_BASE_URL",
+    opening=Opening(("{prompt}",), resume=("--resume", "{session}", "{prompt}")),
 )

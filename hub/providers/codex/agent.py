@@ -44,8 +44,6 @@ LOGIN = (
     LoginStore(*_HOME, token=("OPENAI_API_KEY",), method="stored_key"),
 )
 
-OPENING = Opening(("{prompt}",), resume=("resume", "{session}", "{prompt}"), roams=True)
-
 
 class Codex(Provider):
     """The provider `codex`."""
@@ -141,7 +139,6 @@ def _toml(text: str) -> str:
 
 PROVIDER = Codex(
     name="codex",
-    display_name="Codex",
     stream=CodexStream,
     capabilities=attrs.evolve(CONVERSES, quota=True, system_prompt=True),
     install_command=("npm", "install", "-g", "@openai/codex"),
@@ -149,4 +146,5 @@ PROVIDER = Codex(
     login_stores=LOGIN,
     key_names=("CODEX_API_KEY", "OPENAI_API_KEY"),
     home_env="CODEX_HOME",
+    opening=Opening(("{prompt}",), resume=("resume", "{session}", "{prompt}"), roams=True),
 )

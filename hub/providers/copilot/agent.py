@@ -28,8 +28,6 @@ from hub.providers.provider import Provider
 _UNASKED = ("view", "rg", "grep", "glob", "task", "web_fetch", "web_search", "read_agent", "write_agent")
 """Tools for which it never asks: under rules it has the shell in their place, for which it does."""
 
-OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
-
 
 class Copilot(Provider):
     """The provider `copilot`."""
@@ -49,7 +47,6 @@ class Copilot(Provider):
 
 PROVIDER = Copilot(
     name="copilot",
-    display_name="GitHub Copilot CLI",
     stream=CopilotStream,
     install_command=("npm", "install", "-g", "@github/copilot"),
     login_command=("copilot", "login"),
@@ -62,4 +59,5 @@ PROVIDER = Copilot(
     ),
     home_env="COPILOT_HOME",
     base_url_env="COPILOT_PROVIDER_BASE_URL",
+    opening=Opening(("-i", "{prompt}"), resume=("--resume", "{session}")),
 )

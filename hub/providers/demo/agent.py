@@ -80,5 +80,5 @@ class Demo(Provider):
         return jsonline.mapping(given) or None
 
 
-FIRST = Demo(name="demo-first", display_name="Demo agent 1")
-SECOND = Demo(name="demo-second", display_name="Demo agent 2")
+FIRST = Demo(name="demo-first")
+SECOND = Demo(name="demo-second")

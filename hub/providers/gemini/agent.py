@@ -61,8 +61,6 @@ the program turns "ask" back into "allow" for the commands that it calls safe.""
 
 _ENV = {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
 
-OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
-
 
 class Gemini(Provider):
     """The provider `gemini`."""
@@ -107,7 +105,6 @@ _COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 PROVIDER = Gemini(
     name="gemini",
-    display_name="Gemini CLI",
     stream=GeminiStream,
     install_command=("npm", "install", "-g", "@google/gemini-cli"),
     login_command=("gemini",),
@@ -116,4 +113,5 @@ PROVIDER = Gemini(
     home_env="GEMINI_CLI_HOME",
     base_url_env="GOOGLE_GEMINI_BASE_URL",
     untold=(Untold.PLAN, Untold.STATUS),
+    opening=Opening(("-i", "{prompt}"), resume=("--resume", "{session}")),
 )

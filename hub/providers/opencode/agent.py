@@ -51,8 +51,6 @@ LOGIN = (
 )
 """One file holds a login for each model provider; any of them counts."""
 
-OPENING = Opening(("--prompt", "{prompt}"), resume=("--session", "{session}"))
-
 
 class OpenCode(Provider):
     """The provider `opencode`."""
@@ -100,7 +98,6 @@ def _laid_over(config: Mapping[str, object], more: Mapping[str, object]) -> dict
 
 PROVIDER = OpenCode(
     name="opencode",
-    display_name="OpenCode",
     stream=OpenCodeStream,
     capabilities=attrs.evolve(CONVERSES, cost=True, system_prompt=True),
     install_command=("npm", "install", "-g", "opencode-ai"),
@@ -113,4 +110,5 @@ PROVIDER = OpenCode(
         "GOOGLE_GENERATIVE_AI_API_KEY",
         "OPENROUTER_API_KEY",
     ),
+    opening=Opening(("--prompt", "{prompt}"), resume=("--session", "{session}")),
 )

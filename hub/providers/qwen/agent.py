@@ -72,8 +72,6 @@ LOGIN = (
     ),
 )
 
-OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
-
 
 class Qwen(Provider):
     """The provider `qwen`."""
@@ -95,7 +93,6 @@ class Qwen(Provider):
 
 PROVIDER = Qwen(
     name="qwen",
-    display_name="Qwen Code",
     stream=QwenStream,
     install_command=("npm", "install", "-g", "@qwen-code/qwen-code"),
     login_command=("qwen",),
@@ -108,4 +105,5 @@ PROVIDER = Qwen(
     ),
     home_env="QWEN_HOME",
     base_url_env="OPENAI_BASE_URL",
+    opening=Opening(("-i", "{prompt}"), resume=("--resume", "{session}")),
 )
