@@ -21,6 +21,7 @@ import attrs
 
 from hub.api.health import Health
 from hub.cli.ending import several
+from hub.domain.text.figures import first_of
 from hub.domain.text.safe import clean
 from hub.errors import HubError
 from hub.io.config.file import project_tables, settings
@@ -150,9 +151,7 @@ def _trust(places: Places) -> Finding:
         detail = "needs none" if standing.state == "not_needed" else "you trust this project"
         return Finding("trust", ok=True, detail=detail)
     keys = [clean(item.key).removeprefix("file:") for item in standing.items]
-    detail = f"not trusted, so this is left out: {', '.join(keys[:_NAMED])}" + (
-        f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
-    )
+    detail = f"not trusted, so this is left out: {first_of(keys, _NAMED)}"
     return Finding("trust", ok=False, detail=detail, hint="See it, and say yes: hub trust", warning=True)
 
 

@@ -16,7 +16,7 @@ import click
 
 from hub.api.results import Clean, Cleaned, Discard, Discarded, How, Take, Taken
 from hub.cli.context import json_option, session_argument, show
-from hub.domain.text.figures import counted
+from hub.domain.text.figures import counted, first_of
 from hub.errors import Code, HubError
 
 T = TypeVar("T")
@@ -83,8 +83,7 @@ def _write_patch(name: str, data: bytes) -> None:
 def _taken(answer: Taken, patch: str) -> str:
     lines = [answer.summary.rstrip()]
     if left := answer.left_out:
-        more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-        lines.append(f"left out: {', '.join(left[:_NAMED])}{more}")
+        lines.append(f"left out: {first_of(left, _NAMED)}")
     files, short, session = counted(answer.files, "file"), answer.commit[:12], answer.session_id
     match answer.how:
         case How.PATCH:

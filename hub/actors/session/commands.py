@@ -23,6 +23,7 @@ from hub.domain.event import Tag
 from hub.domain.meta import EventMeta
 from hub.domain.result.acceptance import Refused, orders_of, program_of
 from hub.domain.session import SessionRecord
+from hub.domain.text.figures import first_of
 from hub.domain.text.safe import clean, decode
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
@@ -287,7 +288,6 @@ async def _changed(context: SessionContext, record: SessionRecord, command: str)
 async def publish_left(context: SessionContext, paths: Sequence[str]) -> None:
     """What acceptance commands left behind is told in one line, once."""
     if paths:
-        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
         key = f"left:{context.store.now.session_id}:{len(paths)}:{paths[0]}"
-        words = f"not in the snapshot: {', '.join(paths[:_NAMED])}{more} ({LEFT})"
+        words = f"not in the snapshot: {first_of(paths, _NAMED)} ({LEFT})"
         await context.store.say(Tag.SYSTEM, words, source=key)

@@ -12,6 +12,7 @@ from itertools import islice
 
 from hub.domain.config.model import PipelineNode, PipelineSettings
 from hub.domain.config.schema import MAX_PROBLEMS, Path, SettingProblem, invalid
+from hub.domain.text.figures import first_of
 from hub.errors import Code, HubError
 
 MAX_NODES = 200
@@ -81,9 +82,7 @@ def _named(node: PipelineNode) -> Iterator[tuple[Path, str]]:
 
 
 def _listed(names: Collection[str]) -> str:
-    shown = list(names)[:_SHOWN]
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(shown) + more if shown else "none"
+    return first_of(names, _SHOWN) or "none"
 
 
 def _cycles(nodes: Sequence[PipelineNode]) -> Iterator[list[str]]:

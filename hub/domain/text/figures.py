@@ -6,7 +6,7 @@ Must not: read a clock, or know where something is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import islice
 
 from hub.domain.accounts.account import DEFAULT_ACCOUNT
@@ -32,6 +32,12 @@ def span(seconds: float) -> str:
 def counted(number: int, what: str) -> str:
     """`1 file`, `2 files`, `1,000 files`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def first_of(names: Collection[str], most: int = 10) -> str:
+    """The first of them, and how many more there are: `a, b and 3 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(islice(names, most)) + more
 
 
 def money(usd: float) -> str:

@@ -31,9 +31,10 @@ from hub.domain.canonical import canonical
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.files.atomic import coded_errors, read_bounded, write_all, write_atomic
+from hub.io.files.atomic import coded_errors, read_bounded, write_atomic
 from hub.io.files.growing import line_ends, lines, pread_all
 from hub.io.project.places import Places
+from hub.io.runner.files import write_all
 
 HEAD_SYNC = 4096
 """At most this many records are appended between two syncs of the head."""

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from hub.errors import Code, HubError
 from hub.io import failpoints
+from hub.io.runner.files import write_all
 from hub.io.runner.proc import starttime
 
 _CODES = {
@@ -184,13 +185,6 @@ def sweep_temps(directory: Path) -> None:
             if match is not None and str(starttime(int(match["pid"]))) != match["start"]:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(name, dir_fd=dirfd)
-
-
-def write_all(fd: int, data: bytes) -> None:
-    """Writes all of `data`, in as many calls as the system needs."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
 
 
 def sync_file(fd: int) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import attrs
 
+from hub.domain.text.figures import first_of
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.git.env import Config, effective_config, filter_overrides, git
@@ -32,7 +33,6 @@ _UNDER_WAY = {
     "rebase-merge": "rebase",
     "rebase-apply": "rebase",
 }
-_SHOWN = 10
 _RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=dirty")
 _LINK = "160000"
 _REGULAR = ("100644", "100755")
@@ -210,9 +210,8 @@ def _full(root: Path, path: bytes) -> bytes:
 
 
 def _in_the_way(files: list[str]) -> HubError:
-    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
     return HubError(
         Code.UNCOMMITTED,
-        f"Your uncommitted work is in the way: {', '.join(files[:_SHOWN])}{more}.",
+        f"Your uncommitted work is in the way: {first_of(files)}.",
         files=files,
     )

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from hub.domain.text.figures import first_of
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.files.atomic import coded_errors
@@ -26,7 +27,6 @@ from hub.io.project.places import Places, make_private_dir
 
 _CONFLICT = 1
 _NO_SUCH_OPTION = 129
-_SHOWN = 10
 
 
 async def run_base(root: Path, run_id: str, head: str, apart: Sequence[str] = ()) -> str:
@@ -123,8 +123,7 @@ async def _merged_tree(directory: Path, where: dict[str, str], one: str, other: 
 
 
 def _conflict(one: str, other: str, files: list[str]) -> HubError:
-    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
-    detail = f"{one[:12]} and {other[:12]} change the same lines: {', '.join(files[:_SHOWN])}{more}."
+    detail = f"{one[:12]} and {other[:12]} change the same lines: {first_of(files)}."
     return HubError(Code.MERGE_CONFLICT, detail, files=files)
 
 

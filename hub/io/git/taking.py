@@ -17,6 +17,7 @@ import attrs
 
 from hub.api.results import How, Taken
 from hub.domain.result.message import CommitStory, message, slug
+from hub.domain.text.figures import first_of
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.git.aside import read as read_aside
@@ -43,7 +44,6 @@ from hub.io.project.places import Places
 
 _PATCH_LIMIT = 64 << 20
 _STAT_LIMIT = 1 << 16
-_SHOWN = 10
 _SHORT = 12
 
 
@@ -236,7 +236,7 @@ async def _insist_own(root: Path, work: BranchChange, head: str) -> None:
     if copied := sorted({show(path) for path in map(bytes.strip, names) if path and lent.holds(path)}):
         raise HubError(
             Code.TRACKED,
-            f"A commit of the branch has {', '.join(copied[:_SHOWN])}, which is yours and was only lent to the agent.",
+            f"A commit of the branch has {first_of(copied)}, which is yours and was only lent to the agent.",
             hint="Take it as one commit, which leaves that out: hub take",
         )
     if brought := await brought_by(root, work.tip):
@@ -276,10 +276,9 @@ def _conflict(error: HubError, session_id: str, branch: str) -> HubError:
     if error.code is not Code.MERGE_CONFLICT:
         return error
     files = list(error.extra.get("files", ()))
-    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
     return HubError(
         Code.MERGE_CONFLICT,
-        f"The result and {branch} change the same lines: {', '.join(files[:_SHOWN])}{more}.",
+        f"The result and {branch} change the same lines: {first_of(files)}.",
         hint=(
             f"By hand: hub take {session_id} --branch NAME && git merge NAME   Or let an agent do it:"
             f' hub run --continue {session_id} "merge {branch} into this branch"'

@@ -18,6 +18,7 @@ from hub.domain.config.model import ProfileSettings
 from hub.domain.trust.instruction import USER, InstructionKind, kind_of, title_of
 from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
+from hub.io.files.walk import entries
 
 MAX_FILES = 500
 """Instructions told at most."""
@@ -85,11 +86,7 @@ def _walk(root: Path) -> Iterator[str]:
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:  # gone, or not ours to read
-        return []
+    return sorted(entries(str(folder)), key=lambda entry: entry.name)
 
 
 def _matching(folder: Path, pattern: list[str]) -> Iterator[Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hub.domain.text.figures import agent_name, agent_of, cost, counted, lowered, money, span
+from hub.domain.text.figures import agent_name, agent_of, cost, counted, first_of, lowered, money, span
 
 
 @pytest.mark.parametrize(
@@ -14,6 +14,12 @@ from hub.domain.text.figures import agent_name, agent_of, cost, counted, lowered
 def test_a_span_is_in_the_unit_people_would_choose(seconds, words):
     """A clock that was set back is now."""
     assert span(seconds) == words
+
+
+def test_of_many_the_first_are_named_and_the_others_counted():
+    assert first_of([]) == ""
+    assert first_of(["a", "b"], 2) == "a, b"
+    assert first_of({"a": 1, "b": 2, "c": 3}, 2) == "a, b and 1 more"
 
 
 def test_one_is_no_plural():
