@@ -106,7 +106,7 @@ def settled(draft: IntelDraft, block: Mapping[str, object]) -> None:
     key = next((text(block[name]) for name in _OF_CALL if block.get(name)), "")
     inner = (block, *(mapping(block.get(name)) for name in ("run", "toolResult", "result", "return_value")))
     failed = any(
-        one.get("is_error") is True or one.get("isError") is True or one.get("status") in _FAILED
+        one.get("is_error") is True or one.get("isError") is True or text(one.get("status")) in _FAILED
         for one in inner
     )
     draft.settled(key, well=not failed)

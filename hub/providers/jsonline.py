@@ -12,13 +12,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from hub.domain.event import Event
 from hub.domain.text.safe import cap as cap  # noqa: PLC0414  # part of the API
 from hub.domain.text.safe import whole_words
 
 MAX_INT = 2**53
+_MILLIS = 1e11
+"""From here on a number of seconds is one of milliseconds."""
+_NUMBER = re.compile(r"\d{1,16}(?:\.\d{1,9})?", re.ASCII)
 _EXCERPT_TEXT = 400
 _EXCERPT_ITEMS = 16
 _EXCERPT_DEPTH = 3
@@ -113,6 +118,27 @@ def count(value: object) -> int:
     if type(value) is int and 0 <= value <= MAX_INT:  # as above
         return value
     return max(0, integer(value) or 0)
+
+
+def instant(value: object) -> float | None:
+    """Epoch seconds of an ISO time (no zone is UTC) or a number of seconds or milliseconds, as one or as a text.
+
+    None for anything else, and for what no calendar has.
+    """
+    if isinstance(value, str):
+        try:
+            found = None if _NUMBER.fullmatch(value) else datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        value = (
+            float(value)
+            if found is None
+            else (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+        )
+    seconds = number(value) or 0.0
+    if seconds >= _MILLIS:
+        seconds /= 1000
+    return seconds if 0 < seconds < _MILLIS else None
 
 
 def excerpt(value: object, depth: int = _EXCERPT_DEPTH) -> object:

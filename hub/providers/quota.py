@@ -10,7 +10,6 @@ Tests: tests/hub/providers/test_quota_clients.py, tests/hub/actors/detector/test
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import attrs
@@ -18,9 +17,6 @@ import attrs
 from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
 from hub.providers.store import Database
-
-_MILLIS = 1e11
-"""Beyond it a number of seconds is one of milliseconds, or nonsense."""
 
 
 @attrs.frozen
@@ -110,17 +106,6 @@ class SpentStore:
     answer: Callable[[Mapping[str, Any], str], Used | None] = lambda *_: None
     beside: str = ""
     rows: Callable[[Database, int], Sequence[SpentStep]] | None = None
-
-
-def instant(value: Any) -> float | None:
-    """Epoch seconds of an ISO time or a number of seconds; None for anything else. No zone is UTC."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _MILLIS:
-        return float(value)
-    try:
-        found = datetime.fromisoformat(value)
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def permille(percent: object) -> int | None:

@@ -125,7 +125,7 @@ def _request(draft: IntelDraft, name: str, request: Mapping[str, object]) -> Non
 
 
 def _tool(draft: IntelDraft, call: Mapping[str, object]) -> None:
-    if call.get("tool") in _CHANGES:
+    if text(call.get("tool")) in _CHANGES:
         draft.touched(text(call.get("path")))
         for one in map(mapping, items(call.get("batchDiffs"))):
             draft.touched(text(one.get("path")))

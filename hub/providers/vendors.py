@@ -228,7 +228,7 @@ PHRASES: Phrases = (
             r"|(?:invalid prompt: )?(?:your|the|this) (?:request|prompt|input|message|response|output|content) "
             r"(?:was|has been) (?:flagged|blocked|filtered|rejected) (?:by (?:our|the|a)|as|for|due to) (?:[\w']+ ){0,5}?"
             r"(?:content|safety|policy|filter|safeguards?|moderation|potentially|prohibited|recitation|cyber\w*)"
-            r"|(?:the )?(?:prompt|response|candidate|content) (?:was )?(?:blocked|stopped) due to:? (?:the |a )?"
+            r"|(?:the )?(?:model )?(?:prompt|response|candidate|content) (?:was )?(?:blocked|stopped) due to:? (?:the |a )?"
             r"(?:safety|prohibited(?:_content)?|recitation|blocklist|spii|image_safety|language|other)\b"
             r"|(?:request|prompt|response|output) (?:was )?blocked by content (?:filter(?:ing)?|moderation)\b"
             r"|(?:the )?response was filtered by the responsible ai service|sorry, the response matched public code"

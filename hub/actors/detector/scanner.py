@@ -87,7 +87,7 @@ class Scanner:
     def glance(self) -> bool:
         """Whether a scan would tell something new; the hot path of ambient mode."""
         moved = self.process_table.look()
-        return self._repoll.changed() or moved or self.clock() - self._walked >= _WALK
+        return self._repoll.changed() or moved or abs(self.clock() - self._walked) >= _WALK
 
     def scan(self, since: float) -> tuple[DetectedAgent, ...]:
         """Every agent that runs, and every session written since then (epoch seconds)."""

@@ -127,6 +127,7 @@ class Quota(Actor[QuotaInbox]):
         await self._refresh_config()
         with trio.move_on_after(_BEHIND), contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
             await self._follower.catch_up()
+        self._store.set_back(self._clock())
         return figure(self._figures)
 
     async def _poll(self) -> None:
@@ -155,6 +156,7 @@ class Quota(Actor[QuotaInbox]):
             await self._take(records)
 
     async def _take(self, records: Sequence[Record]) -> None:
+        self._store.set_back(self._clock())
         fresh = []
         for record in records:
             # Most of a log is text; only what can tell of a quota is looked at.
@@ -176,6 +178,7 @@ class Quota(Actor[QuotaInbox]):
     def _spent_elsewhere(self, growths: Iterable[Growth]) -> dict[str, int]:
         """Count what is new. What it makes of a window the session and the log hear as of any other agent."""
         now, fresh = self._clock(), []
+        self._store.set_back(now)
         for growth in growths:
             accounts = {account.label for account in self._config.accounts(growth.provider)}
             ours = growth if growth.account in accounts else attrs.evolve(growth, used=())
@@ -189,6 +192,7 @@ class Quota(Actor[QuotaInbox]):
         return dict(self._store.elsewhere.places)
 
     def _note(self, readings: Iterable[QuotaReading]) -> list[QuotaReading]:
+        self._store.set_back(self._clock())
         fresh = [reading for reading in readings if self._store.note(reading)]
         if fresh:
             self._dirty.set()

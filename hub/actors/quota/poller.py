@@ -44,6 +44,7 @@ _REFUSED = frozenset({401, 403})
 class _Server:
     """How one account's server is got on with."""
 
+    asked: float = 0.0
     due: float = 0.0
     wait: float = _USUAL
     refused: bytes = b""
@@ -114,7 +115,7 @@ class Poller:
         self, client: QuotaClient, owner: tuple[str, str], place: Path, url: str
     ) -> tuple[Share, ...]:
         server, now = self._servers.setdefault(owner, _Server()), self.clock()
-        if now < server.due:
+        if server.asked <= now < server.due:  # not where the clock was set back since
             return ()
         try:
             login = read_bounded(place / client.credentials, _LOGIN_LIMIT)
@@ -125,7 +126,7 @@ class Poller:
         request = client.request(login, url, now)
         if request is None or digest == server.refused:
             return ()
-        answer = await _asked(request)
+        server.asked, answer = now, await _asked(request)
         if answer is None or answer.status != _OK:
             server.refused = digest if answer is not None and answer.status in _REFUSED else b""
             asked = answer.retry_after if answer is not None else None

@@ -13,7 +13,7 @@ import attrs
 
 from hub.domain.event import Event, EventType, Record
 from hub.domain.meta import EventMeta
-from hub.domain.quota.burn import Burn, begin, observe
+from hub.domain.quota.burn import Burn, begin, observe, set_back
 from hub.domain.quota.elsewhere import Elsewhere, Growth
 from hub.domain.quota.spending import NOTHING, Spender, Spending, spend, spend_elsewhere, spent
 from hub.domain.quota.window import LIMIT, QuotaReading, limit_of, reading_of
@@ -91,6 +91,15 @@ class QuotaStore:
             del self.burns[oldest]
             self.warned.pop(oldest, None)
         return True
+
+    def set_back(self, now: float) -> None:
+        """Bring what was read by a clock that was ahead back to `now`."""
+        for key, burn in self.burns.items():
+            if burn.last.at > now:
+                moved = self.burns[key] = set_back(burn, now)
+                since, grave = self.warned.get(key, (0.0, 0))
+                if since == burn.since:
+                    self.warned[key] = (moved.since, grave)
 
     def _worked(self, owner: Owner) -> None:
         """An agent of the account came to a good end: a limit that was met before is over, whatever reset was told."""

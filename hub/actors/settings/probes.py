@@ -59,7 +59,7 @@ class Probes:
         self._found.pop(name, None)
 
     def _good(self, name: str, question: VersionQuestion) -> bool:
-        return self._known(name, question) and self.clock() - self._found[name][1].checked_at <= FRESH
+        return self._known(name, question) and abs(self.clock() - self._found[name][1].checked_at) <= FRESH
 
     def _known(self, name: str, question: VersionQuestion) -> bool:
         """Whether it has ever told."""

@@ -31,6 +31,8 @@ _TAKES_VALUE = frozenset(
     {"-r", "--require", "--import", "--loader", "-C", "-X", "-W", "-c", "--config", "--cwd"}
 )
 """Options, of interpreters and of agents, whose value is the next argument."""
+_CODE = frozenset({"-c", "-e", "--eval", "-p", "--print", "-pe"})
+"""Options that give an interpreter its program: what follows is no script."""
 
 
 class ProcessEvidence(StrEnum):
@@ -228,7 +230,8 @@ def _helps(process: Process, signature: Signature) -> bool:
 
 def _asked(argv: Sequence[str], signature: Signature) -> str:
     """The session the agent was told to go on with: a name, or what cannot be an id, is none."""
-    for option, value in itertools.pairwise(argv):
+    halves = (word.split("=", 1) if word.startswith("-") else [word] for word in argv)
+    for option, value in itertools.pairwise(itertools.chain.from_iterable(halves)):
         if option in signature.session_options and _SESSION_ID().match(value):
             return value
     return ""
@@ -248,9 +251,11 @@ def script_of(executable: str, argv: Sequence[str]) -> str:
 
 
 def arguments_of(argv: Sequence[str], *, skip_all: bool = False) -> list[str]:
-    """What follows the leading options; with `skip_all` a module's name counts as what follows."""
+    """What follows the leading options; with `skip_all`, those of an interpreter, a module's name counts as what follows."""
     rest = list(argv)
     while rest and rest[0].startswith("-"):
+        if skip_all and rest[0] in _CODE:
+            return []
         if skip_all and rest[0] == "-m":
             return rest[1:]
         rest = rest[2:] if rest[0] in _TAKES_VALUE else rest[1:]

@@ -1,6 +1,6 @@
 """The burn-rate ledger of one quota window: what its meter showed, reduced to the moments it moved.
 
-Owns: `Burn`, and how a reading is added to it.
+Owns: `Burn`, how a reading is added to it, and what becomes of it when the clock is set back.
 Must not: forecast (`hub.domain.quota.forecast` does), or ask anybody.
 
 Theory of operation. Meters are coarse (whole percents), polled at odd moments and sometimes stale: an answer may
@@ -87,6 +87,19 @@ def observe(burn: Burn, reading: QuotaReading) -> Burn:
     if reading.used_permille > before.used_permille:
         edges = (*edges, Rise((before.at + reading.at) / 2, reading.used_permille))[-MAX_EDGES:]
     return Burn(reading, burn.since, edges, _step(burn.step, reading), burn.first)
+
+
+def set_back(burn: Burn, now: float) -> Burn:
+    """The ledger when the clock was set to a time before its last reading: as much older, or nothing read were newer.
+
+    A reset is an instant that its vendor told: it stays.
+    """
+    ahead = burn.last.at - now
+    if ahead <= 0:
+        return burn
+    last = attrs.evolve(burn.last, at=now)
+    edges = tuple(Rise(edge.at - ahead, edge.used) for edge in burn.edges)
+    return attrs.evolve(burn, last=last, since=burn.since - ahead, edges=edges)
 
 
 def _step(known: int, reading: QuotaReading) -> int:

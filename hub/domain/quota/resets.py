@@ -17,6 +17,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 import attrs
 
 from hub.domain import wallclock
+from hub.domain.text.safe import clean
 
 DAY = 86_400.0
 HORIZON = 366 * DAY
@@ -38,31 +39,33 @@ _Reader = Callable[[re.Match[str], _Context], float | None]
 
 _PLAIN = str.maketrans(
     {
-        "\u2019": "'",
-        "\u2018": "'",
-        "\u201c": '"',
-        "\u201d": '"',
-        **dict.fromkeys("\u00b7\u2022\u2219\u00a0\u202f\u2009\u2007\u200a\u2002\u2003\t\r\n", " "),
-        **dict.fromkeys("\u200b\u200e\u200f\u2060\ufeff", None),
+        **dict.fromkeys("\u2018\u2019", "'"),
+        **dict.fromkeys("\u201c\u201d", '"'),
+        **dict.fromkeys("\u2010\u2011\u2212", "-"),
+        **dict.fromkeys("\u00b7\u2022\u2219", " "),
     }
 )
+_ESCAPED = re.compile(r"\\+(?:(?P<mark>[\"'])|[nrt])")
+"""As a text has it that JSON quotes, also one that is quoted again."""
 
+_WORD = r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))"
+"""Where a word begins, in `quotaResetDelay` too."""
 _CUE = (
-    r"(?<![A-Za-z])(?i:resets?(?:[_ -]?(?:at|time|on|after|in))?|resetting|try(?:ing)?[ ]again"
-    r"|retry(?:ing)?(?:[_ -]?after)?|available(?:[ ]again)?|until|refresh(?:es)?|renews?)(?:[\"']?[ ]?[:=])?"
+    rf"{_WORD}(?i:resets?(?:[_ -]?(?:at|time(?:stamp)?|on|after|in))?|resetting|try(?:ing)?[ ]again"
+    r"|retry(?:ing)?(?:[_ -]?after)?|available(?:[ ]again)?|regain access|until|refresh(?:es)?|renews?)(?:[\"']?[ ]?[:=])?"
     r"(?:[ ](?i:at|on|after|by|is))?[ ]?[\"']?"
 )
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAY = rf"(?i:(?P<weekday>{'|'.join(_DAYS)})[a-z]{{0,6}})"
 _MONTH = rf"(?i:(?P<month>{'|'.join(_MONTHS)})[a-z]{{0,6}})\.?"
-_DOM = r"(?P<dom>\d{1,2})(?:st|nd|rd|th)?"
+_DOM = r"(?P<dom>\d{1,2})(?:st|nd|rd|th)?(?![\d:])"
 _TIME = (
     r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d)(?::(?P<second>\d\d))?)?(?![\d:])"
     r"(?:[ ]?(?P<half>[AaPp])(?:\.[Mm]\.|[Mm](?![A-Za-z])))?"
 )
 _ZONE = (
-    r"(?:[ ]?\((?P<paren>[A-Za-z][A-Za-z0-9_+/:-]{0,63})\)"
+    r"(?:[ ]?\((?P<paren>[A-Za-z][A-Za-z0-9_+/:-]{0,63}|[A-Z][^()]{0,63})\)"
     r"|[ ]?(?P<zone>(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d\d)?)?|[+-]\d\d:?\d\d|Z"
     r"|[A-Z][A-Za-z_]{1,31}/[A-Za-z_/+-]{1,63}|[A-Z]{2,5})(?![A-Za-z0-9]))?"
 )
@@ -70,8 +73,9 @@ _UNIT = (
     r"(?i:milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w)"
     r"(?![A-Za-z])"
 )
-_DURATION = rf"(?P<duration>(?:\d{{1,9}}(?:\.\d{{1,9}})?[ ]?{_UNIT}(?:,?[ ](?:and[ ])?(?=\d))?){{1,6}})"
-_PIECE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([a-z]+)")
+_NUMBER = r"(?:\d{1,9}(?:\.\d{1,9})?|(?i:an?)(?=[ ]))"
+_DURATION = rf"(?P<duration>(?:{_NUMBER}[ ]?{_UNIT}(?:,?[ ](?:and[ ])?(?=\d))?){{1,6}})"
+_PIECE = re.compile(rf"({_NUMBER}) ?([a-z]+)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY, "w": 7 * DAY}
 
 
@@ -86,7 +90,8 @@ def parse_reset(text: str, now: float, tz: tzinfo | None) -> float | None:
     Returns:
         An instant that is never before `now`, and never more than 35 days after it unless the text says so.
     """
-    plain = " ".join(text[-_MAX_TEXT:].translate(_PLAIN).split())
+    quoted = _ESCAPED.sub(lambda found: found["mark"] or " ", clean(text[-_MAX_TEXT:]))
+    plain = " ".join(quoted.translate(_PLAIN).split())
     context = _Context(now, tz)
     for pattern, read in _ROWS:
         for match in pattern.finditer(plain):
@@ -106,7 +111,7 @@ def _iso(match: re.Match[str], context: _Context) -> float | None:
     if zone is None:
         return None
     try:
-        moment = datetime.fromisoformat(f"{match['day']}T{match['clock']}")
+        moment = datetime.fromisoformat(f"{match['day']}T{match['clock'] or '00:00'}")
     except ValueError:
         return None
     return wallclock.instants(moment.date(), moment.time(), zone)[-1]
@@ -123,7 +128,9 @@ def _milliseconds(match: re.Match[str], context: _Context) -> float:
 def _duration(match: re.Match[str], context: _Context) -> float:
     total = 0.0
     for number, word in _PIECE.findall(match["duration"].lower()):
-        total += float(number) * _SECONDS["ms" if word.startswith(("ms", "mil")) else word[0]]
+        total += (1.0 if number.startswith("a") else float(number)) * _SECONDS[
+            "ms" if word.startswith(("ms", "mil")) else word[0]
+        ]
     return context.now + total
 
 
@@ -165,7 +172,7 @@ def _instants_of(year: int, month: int, dom: int, clock: time, zone: tzinfo) -> 
 
 
 def _clock_of(match: re.Match[str]) -> time | None:
-    hour, half = int(match["hour"]), (match["half"] or "").lower()
+    hour, half = int(match["hour"] or 0), (match["half"] or "").lower()
     if half and not 1 <= hour <= 12:  # noqa: PLR2004  # a twelve-hour clock
         return None
     if half:
@@ -194,10 +201,10 @@ _HEADER = r"[\"']?[ ]?[:=][ ]?[\"']?"
 _ROWS: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     # For example {"resets_at": 1795236827}, x-ratelimit-reset: 1795236827, "usage limit reached|1795236827".
     _row(rf"(?:{_CUE}|(?i:limit reached)\|)(?P<epoch>\d{{13}}|\d{{10}})(?![\d.])", _epoch),
-    # For example "resets_at":"2026-11-23T16:12:00Z", or: try again at 2026-11-23 16:12 UTC.
+    # For example "resets_at":"2026-11-23T16:12:00Z", or: regain access on 2026-11-23 at 16:12 UTC.
     _row(
-        rf"{_CUE}(?P<day>\d{{4}}-\d\d-\d\d)[T ]"
-        rf"(?P<clock>\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?)\d{{0,9}}(?![\d:]){_ZONE}",
+        rf"{_CUE}(?P<day>\d{{4}}-\d\d-\d\d)(?:(?:T|[ ](?:at[ ])?)"
+        rf"(?P<clock>\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?)\d{{0,9}}(?![\d:])|(?![\dT])){_ZONE}",
         _iso,
     ),
     # For example retry-after-ms: 1500, "retryDelayMs":10000, retry_delay_ms: 591.
@@ -214,17 +221,17 @@ _ROWS: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     ),
     # For example "Retrying after 10000ms": what the program does, before what the server suggests.
     _row(rf"(?i:\bretrying (?:in|after)) {_DURATION}", _duration),
-    # For example "try again at Nov 23rd, 2026 4:12 PM", or "resets Nov 23 at 3pm" with a zone.
-    _row(rf"{_CUE}(?:{_WEEKDAY},? )?{_MONTH} {_DOM}{_YEAR}?{_AT}{_TIME}{_ZONE}", _dated),
+    # For example "try again at Nov 23rd, 2026 4:12 PM", "resets Nov 23 at 3pm", "resets Dec 1": its first moment.
+    _row(rf"{_CUE}(?:{_WEEKDAY},? )?{_MONTH} {_DOM}{_YEAR}?(?:{_AT}{_TIME})?{_ZONE}", _dated),
     # For example Retry-After: Mon, 23 Nov 2026 16:12:00 GMT.
-    _row(rf"{_CUE}(?:{_WEEKDAY},? )?{_DOM} {_MONTH}{_YEAR}?{_AT}{_TIME}{_ZONE}", _dated),
+    _row(rf"{_CUE}(?:{_WEEKDAY},? )?{_DOM} {_MONTH}{_YEAR}?(?:{_AT}{_TIME})?{_ZONE}", _dated),
     # For example "resets 4:54am (UTC)", "try again at 4:53 AM.", "resets Monday at 3pm".
     _row(rf"{_CUE}(?:(?:{_WEEKDAY}|(?i:(?P<relative>today|tomorrow))){_AT})?{_TIME}{_ZONE}", _clock),
     # For example "try again in 7 days 3 hours", "Please retry in 7200s.", "retryDelay": "2s".
     _row(
-        rf"(?:{_CUE}|(?<![A-Za-z])"
+        rf"(?:{_CUE}|{_WORD}"
         rf"(?i:wait|again|back|(?:retry[_-]?delay|reset[a-z-]{{0,20}})[\"']?:)[ ]?[\"']?)"
-        rf"(?i:(?:in|after|for|at least|about|another) ?){{0,2}}{_DURATION}",
+        rf"(?i:(?:in|after|for|at least|less than|about|another) ?){{0,2}}{_DURATION}",
         _duration,
     ),
     # The whole text is a duration, for example "in 2h 15m".

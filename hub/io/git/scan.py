@@ -128,7 +128,9 @@ async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Tre
         if path in left:
             continue
         old = paths[path]
-        if old is not None and old[0] == SUBMODULE and isinstance(what, Absent):
+        if isinstance(what, Absent) and path in shadow.unseen and not _buried(path, looked):
+            new: Entry | None = shadow.unseen[path]
+        elif old is not None and old[0] == SUBMODULE and isinstance(what, Absent):
             new = await _submodule(shadow, path)
             skipped += [Skipped(show(path), "a submodule: only its commit is kept")] if new else []
         else:
@@ -143,6 +145,12 @@ async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Tre
 
 def _is(what: Found, oid: str) -> bool:
     return isinstance(what, Content) and what.oid == oid
+
+
+def _buried(path: bytes, looked: Mapping[bytes, Found]) -> bool:
+    """Whether a file stands where one of the path's folders was."""
+    steps = path.split(b"/")
+    return any(isinstance(looked.get(b"/".join(steps[:end])), Content) for end in range(1, len(steps)))
 
 
 def _entry(what: Found, old: Entry | None) -> Entry | None:

@@ -18,7 +18,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -55,6 +55,8 @@ class Shadow:
     """The repository's object format, `sha1` or `sha256`."""
     executable_bit: bool
     """False where the file system has none."""
+    unseen: Mapping[bytes, tuple[str, str]] = attrs.field(factory=dict)
+    """Mode and id of what a sparse checkout keeps out of the working tree: where it is missing, it is not gone."""
 
     @property
     def where(self) -> dict[str, str]:

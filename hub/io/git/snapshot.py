@@ -194,7 +194,12 @@ async def _ready_index(ground: Ground, seen: TreeView, work: TreeChanges) -> Non
         index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
         index.unlink(missing_ok=True)
         index.hardlink_to(shadow.index)
-    await apply(attrs.evolve(shadow, index=index), work.entries, seen.index.conflicts)
+    spare = attrs.evolve(shadow, index=index)
+    await apply(spare, work.entries, seen.index.conflicts)
+    if shadow.unseen:
+        stdin = b"".join(path + b"\0" for path in shadow.unseen)
+        args = ("--skip-worktree", "-z", "--stdin")
+        await git("update-index", *args, cwd=shadow.worktree, where=spare.where, stdin=stdin, accept=(0, 128))
 
 
 def _next_index(ground: Ground) -> Path:

@@ -92,7 +92,24 @@ async def open_ground(worktree: Path, root: Path) -> Ground:
     shadow = await open_shadow(worktree, link.common, index)
     if not index.is_file():  # one stat
         await seed_index(shadow, (await head_of(root, link)).tree)
-    return Ground(root, link, shadow)
+    return Ground(root, link, await _with_unseen(shadow, link))
+
+
+async def _with_unseen(shadow: Shadow, link: Linked) -> Shadow:
+    """The shadow with what the agent's own sparse checkout keeps out of the worktree; mostly there is none."""
+    source = link.admin / "index"
+    if not ((link.admin / "info" / "sparse-checkout").is_file() and index_stamp(source)):
+        return shadow
+    async with scratch(shadow, source) as copy:
+        args = ("-s", "-t", "-z")
+        done = await git("ls-files", *args, cwd=shadow.worktree, where=copy.where, accept=(0, 128))
+    heads = (line.partition(b"\t") for line in done.out.split(b"\0") if line.startswith(b"S "))
+    return attrs.evolve(shadow, unseen={path: _staged(head) for head, _, path in heads})
+
+
+def _staged(head: bytes) -> Entry:
+    _, mode, oid, _ = head.decode("ascii").split(" ")
+    return mode, oid
 
 
 async def head_of(root: Path, link: Linked) -> GitCommit:

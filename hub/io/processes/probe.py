@@ -52,7 +52,7 @@ async def probe(program: str, version_args: Sequence[str], limit: float = TIMEOU
         version_args: What makes it tell.
         limit: Seconds after which it is ended.
     """
-    started = time.time()
+    started, began = time.time(), time.monotonic()
     path = which(program)
     if not path:
         return ProgramProbe(
@@ -77,7 +77,7 @@ async def probe(program: str, version_args: Sequence[str], limit: float = TIMEOU
         else:
             words = done.stdout.decode("utf-8", "replace").strip().partition("\n")[0][:_CAP]
             detail = words or f"{program} ended with status {done.returncode} and told no version"
-    took = int((time.time() - started) * 1000)
+    took = int((time.monotonic() - began) * 1000)
     return ProgramProbe(
         ok=bool(words), detail=detail, path=path, version=words, latency_ms=took, checked_at=started
     )

@@ -55,7 +55,7 @@ class ProcessTable:
             deep: Whether what is known of the agents is read once more.
         """
         now, before = self.clock(), dict(self.found)
-        if now - self._looked >= _ALL:
+        if abs(now - self._looked) >= _ALL:
             self._seen, self._looked = set(), now
         present = facts.pids()
         for pid in [pid for pid, one in self.found.items() if proc.starttime(pid) != one.process.starttime]:

@@ -54,14 +54,14 @@ class Signs:
     refused: bool = False
     rejected: bool = False
     """A quota window has rejected the request."""
-    resets_at: int | None = None
+    resets_at: float | None = None
     window: str = ""
 
 
 def signs(message: Mapping[str, object], said: str, stop_reason: object, before: Signs) -> Signs:
     """The signs of a result or a synthetic message, joined to what was known before it."""
     params = jsonline.mapping(jsonline.mapping(message.get("api_error_params")).get("rate_limit_info"))
-    resets_at = jsonline.integer(params.get("resetsAt"))
+    resets_at = jsonline.instant(params.get("resetsAt"))
     return Signs(
         text=said,
         status=jsonline.integer(message.get("api_error_status")),
@@ -80,7 +80,7 @@ def classify(told: Signs, now: float) -> Failure:
     kind = _class(told)
     if kind is not FailureClass.USAGE_LIMIT:
         return Failure(kind, told.text)
-    resets_at: float | None = told.resets_at
+    resets_at = told.resets_at
     if resets_at is None:
         resets_at = parse_reset(told.text, now, None)
     window = told.window or (MINUTE_WINDOW if _PER_MINUTE.search(told.text) else "")

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
 from hub.providers import jsonline
-from hub.providers.quota import QuotaClient, QuotaRequest, Share, SpentStore, instant, permille
+from hub.providers.quota import QuotaClient, QuotaRequest, Share, SpentStore, permille
 
 _TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
@@ -22,15 +22,15 @@ _TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cach
 def record(line: Mapping[str, object]) -> Sequence[Share]:
     """The window that a usage limit in a transcript filled."""
     info = jsonline.mapping(jsonline.mapping(line.get("apiErrorParams")).get("rate_limit_info"))
-    window, resets_at = jsonline.text(info.get("rateLimitType")), instant(info.get("resetsAt"))
+    window, resets_at = jsonline.text(info.get("rateLimitType")), jsonline.instant(info.get("resetsAt"))
     if info.get("status") != "rejected" or not window or resets_at is None:
         return ()
-    return (Share(window, FULL, resets_at, instant(line.get("timestamp"))),)
+    return (Share(window, FULL, resets_at, jsonline.instant(line.get("timestamp"))),)
 
 
 def spent(line: Mapping[str, object], _session: str) -> Used | None:
     """The answer of an assistant's record. Several records have one answer, and a fork of the session has it again."""
-    message, at = jsonline.mapping(line.get("message")), instant(line.get("timestamp"))
+    message, at = jsonline.mapping(line.get("message")), jsonline.instant(line.get("timestamp"))
     usage = jsonline.mapping(message.get("usage"))
     tokens = sum(jsonline.count(usage.get(name)) for name in _TOKENS)
     if line.get("type") != "assistant" or at is None or not tokens:
@@ -56,7 +56,7 @@ def answer(body: Mapping[str, object]) -> Sequence[Share]:
         state = jsonline.mapping(window)
         used = permille(state.get("utilization"))
         if used is not None and "resets_at" in state:
-            found.append(Share(jsonline.clean(name), used, instant(state["resets_at"])))
+            found.append(Share(jsonline.clean(name), used, jsonline.instant(state["resets_at"])))
     return found
 
 

@@ -270,7 +270,7 @@ class ClaudeStream(Stream):
         if info.get("status") == "rejected" and info.get("isUsingOverage") is not True:
             window = jsonline.text(info.get("rateLimitType"))
             self._signs = failures.Signs(
-                rejected=True, resets_at=jsonline.integer(info.get("resetsAt")), window=window
+                rejected=True, resets_at=jsonline.instant(info.get("resetsAt")), window=window
             )
         return Step(quota_events(info))
 

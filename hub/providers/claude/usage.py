@@ -108,6 +108,6 @@ def _window(name: str, state: Mapping[str, object]) -> Event | None:
     # The stream tells 0..1; a little over is possible while overage is granted.
     per_mille = max(0, round(used * 1000))
     meta: EventMeta = {"used": per_mille, "window": name, "status": status}
-    if (resets_at := jsonline.integer(state.get("resetsAt"))) is not None:
-        meta["resetsAt"] = resets_at
+    if (resets_at := jsonline.instant(state.get("resetsAt"))) is not None:
+        meta["resetsAt"] = int(resets_at)
     return Event(EventType.QUOTA, f"{name}: {per_mille / 10:g} % used", meta)

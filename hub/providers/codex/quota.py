@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from hub.domain.quota.elsewhere import Used
 from hub.providers import jsonline
 from hub.providers.codex.windows import window_name
-from hub.providers.quota import QuotaClient, QuotaRequest, Share, SpentStore, instant, permille
+from hub.providers.quota import QuotaClient, QuotaRequest, Share, SpentStore, permille
 
 _MINUTE = 60
 
@@ -23,7 +23,7 @@ def record(line: Mapping[str, object]) -> Sequence[Share]:
     """The windows of a rollout's `token_count`."""
     payload = jsonline.mapping(line.get("payload"))
     limits = jsonline.mapping(payload.get("rate_limits"))
-    at = instant(line.get("timestamp"))
+    at = jsonline.instant(line.get("timestamp"))
     if payload.get("type") != "token_count" or at is None:
         return ()
     limit = jsonline.text(limits.get("limit_id"))
@@ -33,13 +33,13 @@ def record(line: Mapping[str, object]) -> Sequence[Share]:
         used, minutes = permille(state.get("used_percent")), jsonline.integer(state.get("window_minutes"))
         if used is not None:
             name = window_name(slot, minutes, limit)
-            found.append(Share(name, used, instant(state.get("resets_at")), at))
+            found.append(Share(name, used, jsonline.instant(state.get("resets_at")), at))
     return found
 
 
 def spent(line: Mapping[str, object], session: str) -> Used | None:
     """The answer of a `token_count`. One is written again where only the limits have changed; the sum tells."""
-    payload, at = jsonline.mapping(line.get("payload")), instant(line.get("timestamp"))
+    payload, at = jsonline.mapping(line.get("payload")), jsonline.instant(line.get("timestamp"))
     info = jsonline.mapping(payload.get("info"))
     last, whole = (jsonline.mapping(info.get(f"{name}_token_usage")) for name in ("last", "total"))
     tokens = jsonline.count(last.get("input_tokens")) + jsonline.count(last.get("output_tokens"))
@@ -74,7 +74,7 @@ def answer(body: Mapping[str, object]) -> Sequence[Share]:
         )
         if used is not None:
             name = window_name(slot, None if seconds is None else seconds // _MINUTE)
-            found.append(Share(name, used, instant(state.get("reset_at"))))
+            found.append(Share(name, used, jsonline.instant(state.get("reset_at"))))
     return found
 
 

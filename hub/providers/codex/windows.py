@@ -32,7 +32,7 @@ _USUAL = "codex"
 @attrs.frozen
 class _Window:
     used: int
-    resets_at: int | None
+    resets_at: float | None
 
 
 class Windows:
@@ -51,7 +51,7 @@ class Windows:
             if percent is None:
                 continue
             name = window_name(slot, jsonline.integer(state.get("windowDurationMins")), limit)
-            window = _Window(max(0, round(percent * 10)), jsonline.integer(state.get("resetsAt")))
+            window = _Window(max(0, round(percent * 10)), jsonline.instant(state.get("resetsAt")))
             before = self._windows.get(name)
             self._windows[name] = window
             if before is None or _changed(before, window):
@@ -66,7 +66,7 @@ class Windows:
         if failure.kind is not FailureClass.USAGE_LIMIT:
             return failure
         full = [
-            (float(window.resets_at), name)
+            (window.resets_at, name)
             for name, window in self._windows.items()
             if window.used >= FULL and window.resets_at is not None and window.resets_at > now
         ]
@@ -106,5 +106,5 @@ def _changed(before: _Window, after: _Window) -> bool:
 def _event(name: str, window: _Window) -> Event:
     meta: EventMeta = {"used": window.used, "window": name}
     if window.resets_at is not None:
-        meta["resetsAt"] = window.resets_at
+        meta["resetsAt"] = int(window.resets_at)
     return Event(EventType.QUOTA, f"{name}: {window.used / 10:g} % used", meta)

@@ -26,6 +26,6 @@ KINDS: Mapping[str, tuple[FailureClass, str]] = {
 def read(kind: str, message: Mapping[str, object]) -> Failure:
     """The failure a line of one of these types tells of."""
     failure, words = KINDS[kind]
-    resets_at = jsonline.integer(message.get("resetsAt")) if failure is FailureClass.USAGE_LIMIT else None
+    resets_at = jsonline.instant(message.get("resetsAt")) if failure is FailureClass.USAGE_LIMIT else None
     window = WINDOW if failure is FailureClass.USAGE_LIMIT else ""
     return Failure(failure, jsonline.text(message.get("text")) or words, resets_at, window)

@@ -135,8 +135,8 @@ class DemoStream(Stream):
     def _quota(self, message: Mapping[str, object]) -> Step:
         used = max(0, round((jsonline.number(message.get("used")) or 0.0) * 1000))
         meta: EventMeta = {"used": used, "window": failures.WINDOW}
-        if (resets_at := jsonline.integer(message.get("resetsAt"))) is not None:
-            meta["resetsAt"] = resets_at
+        if (resets_at := jsonline.instant(message.get("resetsAt"))) is not None:
+            meta["resetsAt"] = int(resets_at)
         return Step([Event(EventType.QUOTA, f"{used / 10:g} % used", meta)])
 
     def _ask(self, message: Mapping[str, object]) -> Step:

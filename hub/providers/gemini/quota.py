@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
 from hub.providers import jsonline
-from hub.providers.quota import QuotaClient, QuotaRequest, Share, SpentStore, instant
+from hub.providers.quota import QuotaClient, QuotaRequest, Share, SpentStore
 
 
 def spent(line: Mapping[str, object], session: str) -> Used | None:
     """The answer of a message. It is written again with its tool calls; thoughts are output that is told by itself."""
-    used, at = jsonline.mapping(line.get("tokens")), instant(line.get("timestamp"))
+    used, at = jsonline.mapping(line.get("tokens")), jsonline.instant(line.get("timestamp"))
     tokens = sum(jsonline.count(used.get(kind)) for kind in ("input", "output", "thoughts"))
     if line.get("type") != "gemini" or at is None or not tokens:
         return None
@@ -42,7 +42,9 @@ def answer(body: Mapping[str, object]) -> Sequence[Share]:
     for bucket in map(jsonline.mapping, jsonline.items(body.get("buckets"))):
         left, model = jsonline.number(bucket.get("remainingFraction")), jsonline.text(bucket.get("modelId"))
         if left is not None and 0 <= left <= 1 and model:
-            found.append(Share(f"day:{model}", round((1 - left) * FULL), instant(bucket.get("resetTime"))))
+            found.append(
+                Share(f"day:{model}", round((1 - left) * FULL), jsonline.instant(bucket.get("resetTime")))
+            )
     return found
 
 

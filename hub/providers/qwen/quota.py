@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hub.domain.quota.elsewhere import Used
-from hub.providers.jsonline import count, mapping, text
-from hub.providers.quota import SpentStore, instant
+from hub.providers.jsonline import count, instant, mapping, text
+from hub.providers.quota import SpentStore
 
 
 def answer(line: Mapping[str, object], _session: str) -> Used | None:

@@ -9,8 +9,9 @@ import pytest
 
 from hub.domain.accounts.login import LoginStore
 from hub.providers.codex.windows import window_name
+from hub.providers.jsonline import instant
 from hub.providers.openrouter import key_in
-from hub.providers.quota import Share, instant, permille
+from hub.providers.quota import Share, permille
 from hub.providers.registry import load, names, quota_client
 
 NOW = 1_795_236_000.0
@@ -165,8 +166,13 @@ def test_the_key_in_a_file_of_variables(text, key):
 
 def test_figures_that_are_none():
     assert [permille(value) for value in (None, True, "42", -1, 1001, 42.04)] == [None] * 5 + [420]
-    assert [instant(value) for value in (None, "soon", True, -1, 1e12, [])] == [None] * 6
+    assert [
+        instant(value) for value in (None, "soon", True, -1, 0, 1e15, [], "0001-01-01T00:00:00+14:00")
+    ] == [None] * 8
     assert instant("2026-11-21T05:00:00") == instant("2026-11-21T05:00:00Z")
+    assert {instant(value) for value in (1795237200, 1795237200000, "1795237200", "1795237200000")} == {
+        1795237200.0
+    }
     assert (window_name("primary", 300), window_name("primary", 7)) == ("five_hour", "7_minutes")
 
 

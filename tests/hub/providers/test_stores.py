@@ -6,6 +6,7 @@ Each provider that has a folder under `tests/captures/stores` is asked by itself
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -149,6 +150,32 @@ def test_bytes_of_any_kind_raise_nothing_and_alarm(provider, home):
         intel = only_or_alarm(home, provider)
         assert intel.message_count == 0 or provider == "aider"
         assert intel.alarm or provider == "aider", junk[:8]
+
+
+def swapped(value, name):
+    """The value with an object in every member of this name, in JSON that a text holds too."""
+    if isinstance(value, dict):
+        return {key: {} if key == name else swapped(inner, name) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [swapped(inner, name) for inner in value]
+    if isinstance(value, str) and value.startswith("{"):
+        with contextlib.suppress(ValueError):
+            return json.dumps(swapped(json.loads(value), name))
+    return value
+
+
+@every
+def test_a_member_of_another_type_raises_nothing(provider, home):
+    """What no dict and no set can hold: a status, a tool's name. Agents' formats change, and models write into them."""
+    files = [path for path in files_of(home, provider) if path.suffix in (".json", ".jsonl")]
+    for path in files:
+        data = path.read_text()
+        lines = data.splitlines() if path.suffix == ".jsonl" else [data]
+        records = [json.loads(line) for line in lines if line.strip()]
+        for name in sorted(set(re.findall(r"(\w+)\\?\"\s?:", data))):
+            path.write_text("".join(json.dumps(swapped(record, name)) + "\n" for record in records))
+            only_or_alarm(home, provider)
+        path.write_text(data)
 
 
 @every

@@ -50,6 +50,9 @@ TOLD = Path(__file__).with_name("told.txt").read_text().splitlines()
 
 VENDORS = [
     (LIMIT, "Claude AI usage limit reached|1795236877"),
+    (LIMIT, "\x1b[1m\x1b[31mError:\x1b[0m \x1b[31m429 Too Many Requests\x1b[0m"),
+    (LIMIT, "You\u00a0exceeded your current\u202fquota"),
+    (REFUSAL, "The model response was blocked due to safety settings."),
     (LIMIT, "You've hit your limit \u00b7 resets 3pm (Europe/Berlin)"),
     (LIMIT, "You've hit your weekly limit \u00b7 resets Dec 1"),
     (LIMIT, "5-hour limit reached \u2219 resets 3pm"),

@@ -94,6 +94,21 @@ def test_what_an_idle_agent_is_asked_is_seen_at_the_next_glance(tmp_path, monkey
         assert scanner.glance()
 
 
+@pytest.mark.parametrize("seconds", [31, -31, -86_400])
+def test_everything_is_walked_anew_after_a_while_also_by_a_clock_that_was_set_back(
+    tmp_path, monkeypatch, seconds
+):
+    moments = [1_795_781_000.0]
+    home = str(tmp_path / "home")
+    scanner = Scanner(tmp_path, load_all(), Config(), env={}, home=home, clock=lambda: moments[-1])
+    monkeypatch.setattr(ProcessTable, "look", lambda *_, **__: False)
+    scanner.scan(0.0)
+    monkeypatch.setattr(scanner._repoll, "changed", lambda: False)
+    assert not scanner.glance()
+    moments.append(moments[0] + seconds)
+    assert scanner.glance()
+
+
 def test_a_session_that_has_not_changed_is_not_read_again(scanner, monkeypatch):
     before = seen(scanner)
     monkeypatch.setattr(stores, "read", lambda hit, *_: pytest.fail(f"read {hit.path}"))

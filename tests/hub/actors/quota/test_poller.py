@@ -175,6 +175,14 @@ async def test_a_server_in_trouble_is_left_alone_as_long_as_it_asks(poller, serv
     assert len(await poller.look(allowed, NAMES)) == 1
 
 
+async def test_a_clock_that_is_set_back_delays_no_question(poller, server, allowed):
+    """The next one was due at an instant, a day and some minutes away."""
+    await poller.look(allowed, NAMES)
+    poller.clock.now -= 86_400
+    await poller.look(allowed, NAMES)
+    assert len(server.asked) == 2
+
+
 async def test_a_refused_login_is_not_sent_again(tmp_path, poller, server, allowed):
     server.status = 401
     await poller.look(allowed, NAMES)

@@ -173,6 +173,21 @@ async def test_a_pace_becomes_a_forecast_and_a_warning_told_once(places):
         assert "burning 1 % a minute" in near
 
 
+async def test_a_clock_that_is_set_back_stops_no_meter(places):
+    """What was read after it counted as old, a limit too, until the clock came to the old time again."""
+    async with bench_of(places) as bench:
+        await bench.used(300)
+        await bench.burn(40, 10, 300)
+        await bench.until(lambda row: row["fractionUsed"] == 0.7)
+        bench.clock.now -= 86_400
+        found = await bench.wallet()
+        assert (found["ageSeconds"], found["forecast"]) == (0, "ready")
+        await bench.burn(5, 10, 700)
+        found = await bench.until(lambda row: row["fractionUsed"] == 0.75)
+        assert found["burnPerMin"] == pytest.approx(1.0, rel=0.1)
+        assert len(await bench.warnings()) == 1
+
+
 async def test_a_killed_actor_loses_nothing_and_doubles_nothing(places):
     """The ledger is a fold over the log: whatever was not written down is read again."""
     async with bench_of(places) as bench:

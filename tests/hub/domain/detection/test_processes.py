@@ -86,6 +86,8 @@ def test_a_name_in_the_arguments_is_no_identity(executable, argv):
         (("pi",), "pi"),
         (("pi", "", ""), "pi"),
         (("node", "--version"), ""),
+        (("python", "-X", "utf8", "-c", "import time", "aider"), ""),
+        (("node", "-e", "x/claude", "/x/gemini"), ""),
     ],
 )
 def test_the_script_is_what_follows_the_interpreters_options(argv, script):
@@ -178,6 +180,7 @@ def test_a_prompt_that_is_named_like_a_command_makes_no_helper():
 
 def test_the_session_it_was_told_to_go_on_with_is_taken_from_its_arguments():
     found = recognise(process("/x/claude", "claude", "--resume", UUID), SIGNATURES, {})
+    assert recognise(process("/x/claude", "claude", f"--resume={UUID}"), SIGNATURES, {}).session_id == UUID
     assert found.session_id == UUID
     named_one = recognise(process("/x/claude", "claude", "--resume", "--print"), SIGNATURES, {})
     assert named_one.session_id == ""

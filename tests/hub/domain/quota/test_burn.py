@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.quota.burn import MAX_EDGES, Burn, Rise, begin, observe
+from hub.domain.quota.burn import MAX_EDGES, Burn, Rise, begin, observe, set_back
 from hub.domain.quota.window import QuotaReading
 
 
@@ -100,3 +100,12 @@ def test_the_course_begins_with_what_the_meter_showed_first():
     assert burn.course == (Rise(0, 100), Rise(50, 120))
     assert attrs.evolve(burn, first=None).course == (Rise(50, 120),)
     assert observe(burn, reading(20, 200)).course == (Rise(200, 20),)
+
+
+def test_a_ledger_of_a_clock_that_was_ahead_is_as_long_and_ends_now():
+    """The reset is its vendor's instant; the pace is as it was."""
+    burn = fed(reading(100, 0), reading(110, 60), reading(120, 100))
+    assert set_back(burn, 100) == burn
+    assert set_back(burn, 40) == Burn(
+        reading(120, 40), since=-60, edges=(Rise(-30, 110), Rise(20, 120)), first=100
+    )

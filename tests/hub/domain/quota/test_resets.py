@@ -68,6 +68,21 @@ REAL = [
     ("resets at 16:30 UTC+2", at("2026-11-21T14:30")),
     ("resets at 12am (UTC)", at("2026-11-22T00:00")),
     ("resets at 12:15 p.m. (UTC)", at("2026-11-21T12:15")),
+    # A text in JSON in JSON, on a coloured screen, and with the dashes of a typesetter.
+    (r"{\"details\":[{\"retryDelay\":\"19.5s\"}]}", NOW + 19.5),
+    (r"quota exceeded\\nresets 4:54am (UTC)", at("2026-11-21T04:54")),
+    ("\x1b[31mresets \x1b[1m4:54am\x1b[0m (UTC)", at("2026-11-21T04:54")),
+    ("retry\u2011after: 120", NOW + 120),
+    ("resets 4:54am (UTC\u22128)", at("2026-11-21T12:54")),
+    ('"quotaResetDelay":"8h32m11.5s"', NOW + 30731.5),
+    ('"quotaResetTimeStamp":"2026-11-23T16:12:00Z"', at("2026-11-23T16:12")),
+    ("Try again in less than a minute.", NOW + 60),
+    ("Please try again in an hour and 5 minutes", NOW + 3900),
+    ("You will regain access on 2026-12-01 at 00:00 UTC.", at("2026-12-01T00:00")),
+    # A day alone begins at midnight.
+    ("You've hit your weekly limit \u00b7 resets Dec 1", at("2026-12-01T00:00", OSLO)),
+    ("resets 1 December 2026 (UTC)", at("2026-12-01T00:00")),
+    ("resets on 2026-12-01, or upgrade", at("2026-12-01T00:00", OSLO)),
 ]
 
 
@@ -84,6 +99,7 @@ def test_reads_what_agents_say(text, expected):
         "usually temporary \u2014 try again in a moment.",
         "resets 3pm (Mars/Olympus)",
         "resets 3pm PST",  # an abbreviation names several zones
+        "resets 3pm (Pacific Time)",
         "resets 3",
         "resets 13pm (UTC)",
         "resets at 25:00",
@@ -92,6 +108,8 @@ def test_reads_what_agents_say(text, expected):
         "try again at Feb 30th, 2026 4:12 PM",
         "resets Feb 1 at 3pm",  # no year, and not within 35 days
         "resets Nov 23 at 25:00",
+        "resets Dec 12:30",
+        "resets on 2026-12-01 25:00",
         "resets Nov 23 at 3pm (Mars/Olympus)",
         "Completed in 2h 15m",
         "The build took 30s, 2026-11-23T16:12:00Z, 4:53 AM",

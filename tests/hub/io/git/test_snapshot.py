@@ -452,6 +452,42 @@ async def test_flags_the_agent_set_do_not_hide_changes(root, wt):
     assert in_commit(root, (await take(wt)).sha) == on_disk(wt.path)
 
 
+@pytest.mark.parametrize("how", [("--cone",), ("--no-cone",), ("--cone", "--sparse-index")])
+async def test_what_the_agents_sparse_checkout_leaves_out_is_not_deleted(root, wt, how):
+    """The snapshot had every file outside the cone as deleted, and so had whoever took the work."""
+    tree = wt.path
+    (tree / "d/new.txt").write_text("committed, then out of sight\n")
+    (tree / "e").mkdir()
+    (tree / "e/seen.txt").write_text("seen\n")
+    sh(tree, "add", "-A")
+    sh(tree, "commit", "-q", "-m", "more")
+    whole = in_commit(root, wt.branch)
+    sh(tree, "sparse-checkout", "set", *how, "e")
+    assert not (tree / "d").exists()
+    (tree / "e/seen.txt").write_text("changed\n")
+    taken = await take(wt)
+    assert in_commit(root, taken.sha) == {**whole, b"e/seen.txt": ("100644", b"changed\n")}
+    assert sh(tree, "status", "--porcelain") == ""
+    assert await tree_hash(tree, root=root) == taken.tree
+
+    (tree / "d").mkdir()
+    (tree / "d/b.txt").write_text("made anew\n")
+    (tree / "e/seen.txt").unlink()
+    again = in_commit(root, (await take(wt, "h2")).sha)
+    assert again == {
+        **{k: v for k, v in whole.items() if k[:2] != b"e/"},
+        b"d/b.txt": ("100644", b"made anew\n"),
+    }
+
+
+async def test_a_file_in_the_place_of_a_folder_out_of_sight_takes_its_place(root, wt):
+    sh(wt.path, "sparse-checkout", "set", "--cone", "e")
+    (wt.path / "d").write_text("was a folder\n")
+    found = in_commit(root, (await take(wt)).sha)
+    assert found[b"d"][1] == b"was a folder\n"
+    assert b"d/b.txt" not in found
+
+
 async def conflict(root):
     wt = await session(root)
     sh(wt.path, "checkout", "-q", "-b", "side")

@@ -538,3 +538,20 @@ class TestConversation:
         answer = json.loads(write.data)["response"]["response"]
         assert answer["updatedInput"]["answers"] == {"Which colour?": "green"}
         assert json.loads(stream.reply("again", "r-2")[0].data)["type"] == "user"
+
+
+@pytest.mark.parametrize(
+    ("told", "read"),
+    [
+        (1_795_247_000_000, 1_795_247_000.0),
+        ("2026-11-21T08:00:00Z", 1_795_248_000.0),
+        (-1, None),
+        (10**16, None),
+    ],
+)
+def test_a_reset_in_another_form_is_read_or_unknown(told, read):
+    """An instant in milliseconds lay beyond every calendar: whoever wrote it down failed."""
+    info = {"status": "rejected", "rateLimitType": "five_hour", "utilization": 1, "resetsAt": told}
+    limited = fold([line(type="rate_limit_event", rate_limit_info=info)], ProcessExit(1))
+    assert limited.outcome.failure.resets_at == read
+    assert limited.of(EventType.QUOTA)[0].meta.get("resetsAt") == read
