@@ -41,6 +41,8 @@ _QUEUE = 1024
 """Lists of records a subscriber may be behind before it counts as too slow."""
 _REPLAY_PAGE = 100
 """Records of a replayed list: with `_QUEUE` the most that a reader who takes nothing can keep in memory."""
+_RECENT = 1024
+"""Records that are kept: nearly all that is read of a log is its end, by those who keep up with it."""
 _AUDIT_PAGE = 500
 _AUDIT_TIMEOUT = 30.0
 _AUDIT_LINGER = 0.1
@@ -72,20 +74,21 @@ class EventLog(Actor[EventsInbox]):
         self._readers: dict[int, _Reader] = {}
         self._tokens = itertools.count(1)
         self._news = trio.Event()
-        self._using = trio.Lock()
-        """Held while the log is written or read: no reader between a write and its news."""
+        self._published = 0
+        """The newest event that the readers were told of. A replay is shown none behind it: that comes by itself."""
+        self._recent: deque[Record] = deque(maxlen=_RECENT)
+        """The newest of these, without a gap."""
         self._syncing = trio.Lock()
         self._audited = -1
         """The last event that the audit log has been offered."""
         self._moved = Condition()
         self._hurry = trio.Event()
-        self._unaudited: deque[Record] = deque(maxlen=_AUDIT_PAGE)
-        """The newest events, until the audit log has them."""
 
     async def started(self) -> None:
         """Open the log; tell of a damaged one that was put aside."""
         self._store = EventStore.open(self._places.events_db)
         self._store.tell_damage(int(self._clock() * 1000))
+        self._published = self._store.last_id
         self.ctx.nursery.start_soon(self._keep_audited)
 
     async def stopped(self, exit: Exit) -> None:
@@ -102,12 +105,11 @@ class EventLog(Actor[EventsInbox]):
             case EventAppend(events=events, spooled=spooled):
                 return message.answer(await self._append(events, spooled=spooled))
             case EventsSince(since=since, limit=limit, session_id=session_id, until=until, newest=newest):
-                async with self._using:
-                    found = self._store.since(since, limit, session_id, until, newest=newest)
-                    return message.answer(found)
+                if until is None and not newest:
+                    return message.answer(self._after(since, limit, session_id))
+                return message.answer(self._store.since(since, limit, session_id, until, newest=newest))
             case EventsOfDispatch(dispatch_id=dispatch_id, tag=tag, limit=limit):
-                async with self._using:
-                    return message.answer(self._store.for_dispatch(dispatch_id, tag, limit))
+                return message.answer(self._store.for_dispatch(dispatch_id, tag, limit))
             case EventsHead():
                 return message.answer(self._store.last_id)
             case EventsOnRecord():
@@ -126,17 +128,17 @@ class EventLog(Actor[EventsInbox]):
         What an agent's spool would bring back after a power cut is not held up by the disk; what only hub knows is
         durable before anybody sees it.
         """
-        async with self._using:
-            before = self._store.last_id
-            records = self._store.append(events)
-            if not spooled:
-                await self._sync()
-            fresh = [r for r in records if r.id > before]
-            if fresh:
-                self._unaudited += fresh
-                self._publish(fresh)
-                self._news.set()
-                self._news = trio.Event()
+        before = self._store.last_id
+        records = self._store.append(events)
+        if not spooled:
+            await self._sync()
+        fresh = [r for r in records if r.id > before]
+        if fresh:
+            self._published = self._store.last_id
+            self._recent += fresh
+            self._publish(fresh)
+            self._news.set()
+            self._news = trio.Event()
         return [r.id for r in records]
 
     async def _sync(self) -> None:
@@ -171,11 +173,10 @@ class EventLog(Actor[EventsInbox]):
         """
         try:
             while True:
-                async with self._using:
-                    page = self._store.since(after, _REPLAY_PAGE)
-                    if not page:
-                        self._readers[token] = reader
-                        return
+                page = self._after(after, _REPLAY_PAGE)
+                if not page:
+                    self._readers[token] = reader
+                    return
                 await reader.send.send(page)
                 after = page[-1].id
         except trio.BrokenResourceError:
@@ -189,15 +190,13 @@ class EventLog(Actor[EventsInbox]):
         if reader is not None:
             reader.send.close()
 
-    async def _page(self, after: int) -> list[Record]:
+    def _after(self, after: int, limit: int, session_id: str = "") -> list[Record]:
         """What comes after; from memory where that reaches back far enough, as it does but for a start or a flood."""
-        recent = self._unaudited
-        while recent and recent[0].id <= after:
-            recent.popleft()
-        if recent and recent[0].id == after + 1:
-            return list(recent)
-        async with self._using:
-            return self._store.since(after, _AUDIT_PAGE)
+        recent = self._recent
+        if not recent or after + 1 < recent[0].id:
+            return self._store.since(after, limit, session_id, self._published)
+        found = (r for r in recent if r.id > after and session_id in ("", r.meta.get("sessionId")))
+        return list(itertools.islice(found, limit))
 
     async def _on_record(self, head: int) -> None:
         """Returns when the audit log has been offered all up to `head`; the next group does not linger."""
@@ -219,7 +218,7 @@ class EventLog(Actor[EventsInbox]):
             try:
                 if cursor < 0:
                     cursor = self._offered(await self._audit.call(AuditLastEvent(), timeout=_AUDIT_TIMEOUT))
-                while page := await self._page(cursor):
+                while page := self._after(cursor, _AUDIT_PAGE):
                     again = trio.current_time() + _AUDIT_LINGER
                     # The audit log never tells of an event that a power cut could take back.
                     await self._sync()

@@ -17,15 +17,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Never
 
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.follower import LogFollower, Records
+from hub.actors.common.follower import LogFollower, by_pages
 from hub.actors.common.outbox import Outbox
 from hub.domain.config.model import Notify
-from hub.domain.event import Tag
+from hub.domain.event import Record, Tag
 from hub.domain.notice import Notice, notice_of
 from hub.errors import HubError
 from hub.io.processes.commands import base_env
@@ -49,7 +50,7 @@ class Notices(Actor[Never]):
     def __init__(self, events: Ref[EventsInbox], settings: Ref[GetConfig]) -> None:
         self._outbox = Outbox(events, time.time)
         self._settings = settings
-        self._follower = LogFollower(events, self._place, self._read)
+        self._follower = LogFollower(events, self._place, partial(by_pages, self._take))
         self._upto = -1
         self._limit = trio.CapacityLimiter(_MANY)
         self._said: set[str] = set()
@@ -65,12 +66,11 @@ class Notices(Actor[Never]):
     async def _place(self, head: int) -> int:
         return head if self._upto < 0 or self._upto > head else self._upto
 
-    async def _read(self, channel: Records) -> None:
-        async for records in channel:
-            for record in records:
-                self._upto = record.id
-                if (notice := notice_of(record)) is not None:
-                    await self._tell(notice)
+    async def _take(self, records: Sequence[Record]) -> None:
+        for record in records:
+            self._upto = record.id
+            if (notice := notice_of(record)) is not None:
+                await self._tell(notice)
 
     async def _tell(self, notice: Notice) -> None:
         try:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import assert_never
 
 import attrs
 import trio
 
-from hub.actors.common.follower import LogFollower, Records
+from hub.actors.common.follower import LogFollower, by_pages
 from hub.api.costs import Costs, Spent
 from hub.api.profiles import ProfileOutcome
 from hub.domain.cost import Bill, Meter, bill
@@ -54,7 +55,7 @@ class Outcomes(Actor[OutcomesInbox]):
 
     def __init__(self, places: Places, events: Ref[EventsInbox]) -> None:
         self._store = RecordStore(places.hub_dir / "outcomes.json", FORM)
-        self._follower = LogFollower(events, self._place, self._read)
+        self._follower = LogFollower(events, self._place, partial(by_pages, self._take))
         self._kept = OutcomesRecord()
         self._meters: dict[str, dict[str, Meter]] = {}
         """By session and dispatch, for sessions that have not ended."""
@@ -117,10 +118,6 @@ class Outcomes(Actor[OutcomesInbox]):
         self._meters.clear()
         self._whose.clear()
         return self._kept.cursor
-
-    async def _read(self, channel: Records) -> None:
-        async for records in channel:
-            await self._take(records)
 
     async def _take(self, records: Sequence[Record]) -> None:
         for record in records:

@@ -7,6 +7,7 @@ Tests: tests/hub/actors/common/test_follower.py
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -20,6 +21,9 @@ from supervisors import ActorDied, Ref
 
 Records = trio.MemoryReceiveChannel[Sequence[Record]]
 _TIMEOUT = 30.0
+_PAGE = 1000
+_BREATH = 0.02
+"""Seconds in which what comes is left to be read together: three agents write seven hundred lists a second."""
 
 
 @attrs.define
@@ -30,7 +34,8 @@ class LogFollower:
         events: The event log.
         place: Asked with the log's newest id before each subscription; answers the id after which to read. A place beyond
             the newest means that the log was put aside, and begins anew.
-        read: Reads the records until the channel ends, and tells of them by `moved`.
+        read: Reads the records until the channel ends, and tells of them by `moved`. `by_pages` will do for
+            what need not be at once.
     """
 
     events: Ref[EventsHead | Subscribe | Unsubscribe]
@@ -80,3 +85,15 @@ class LogFollower:
         """Ends the subscription."""
         if self._token is not None:
             self.events.try_cast(Unsubscribe(self._token))
+
+
+async def by_pages(take: Callable[[Sequence[Record]], Awaitable[None]], channel: Records) -> None:
+    """Give a channel's records to `take` until it ends: all that have come by then, and after each breath."""
+    async for records in channel:
+        page = list(records)
+        with contextlib.suppress(trio.WouldBlock, trio.EndOfChannel):
+            while len(page) < _PAGE:
+                page += channel.receive_nowait()
+        await take(page)
+        if len(page) < _PAGE:
+            await trio.sleep(_BREATH)

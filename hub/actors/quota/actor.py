@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TypeVar, assert_never
 
 import attrs
 import trio
 
 from hub.actors.common.calls import call_or_none
-from hub.actors.common.follower import LogFollower, Records
+from hub.actors.common.follower import LogFollower, by_pages
 from hub.actors.common.outbox import Outbox
 from hub.actors.quota.poller import LOOK, Poller
 from hub.actors.quota.store import FORM, KeptQuota, Key, QuotaStore
@@ -86,7 +87,7 @@ class Quota(Actor[QuotaInbox]):
         self._dirty = trio.Event()
         self._saving = trio.Lock()
         self._outbox = Outbox(events, clock, patience=_TIMEOUT)
-        self._follower = LogFollower(events, self._place, self._read)
+        self._follower = LogFollower(events, self._place, partial(by_pages, self._take))
 
     async def continue_(self) -> None:
         """Read the ledger back and follow the log from where it stood."""
@@ -150,10 +151,6 @@ class Quota(Actor[QuotaInbox]):
             await self._save()
         await self._refresh_config()
         return self._store.cursor
-
-    async def _read(self, channel: Records) -> None:
-        async for records in channel:
-            await self._take(records)
 
     async def _take(self, records: Sequence[Record]) -> None:
         self._store.set_back(self._clock())

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hub.domain.event import Event, EventType
-from hub.domain.redaction.redactor import TAIL, Redactor, StreamRedactor
+from hub.domain.redaction.redactor import Redactor, StreamRedactor
 from hub.domain.text.safe import cap
 
 _CAPS: Mapping[EventType, int] = {EventType.TOOL_RESULT: 16_384}
@@ -32,8 +32,9 @@ class EventRedactor:
         self._redactor = redactor
         self._open: dict[_Stream, StreamRedactor] = {}
         self._ends: dict[_Stream, str] = {}
+        """What the newest events of a kind began (`Redactor.begins`): a few letters at most, but in the midst of a value."""
         self._newest: dict[bool, str] = {}
-        """How the newest event ended, of any kind."""
+        """The same of any kind."""
 
     def text(self, text: str) -> str:
         """A whole text redacted."""
@@ -68,14 +69,10 @@ class EventRedactor:
         return [Event(kind, rest, {"delta": True} if delta else {}) for kind, delta, rest in rests if rest]
 
     def _begun(self, of: _Stream, text: str) -> str:
-        """What a text before ended with and this one goes on with, in a known value."""
-        return (
-            self._redactor.begun({self._ends.get(of, ""), self._newest.get(of[1], "")}, text) if text else ""
-        )
+        """What a text before began and this one goes on with, in a known value."""
+        ends = {self._ends.get(of, ""), self._newest.get(of[1], "")}
+        return self._redactor.begun(ends, text) if text else ""
 
     def _remember(self, of: _Stream, text: str) -> None:
         if text.strip():
-            end = self._ends[of] = (
-                (self._ends.get(of, "") + text)[-TAIL:] if len(text) < TAIL else text[-TAIL:]
-            )
-            self._newest[of[1]] = end
+            self._newest[of[1]] = self._ends[of] = self._redactor.begins(self._ends.get(of, "") + text)

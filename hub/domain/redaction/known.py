@@ -88,6 +88,7 @@ class KnownSecrets:
         self._short = {form[:size] for form in self._sorted for size in range(1, _HEAD)}
         self._ends = {form[at : at + _HEAD] for form in self._sorted for at in range(len(form) - _HEAD + 1)}
         """Letters that end no beginning of a form end no text that a form is cut off in."""
+        self._pairs = {form[at : at + 2] for form in self._sorted for at in range(len(form) - 1)}
         squeezed = {_squeeze(form) for form in self._sorted}
         # Where a form has next to nothing left, a look at what is left would tell nothing.
         gated = min(map(len, squeezed), default=_ANCHOR) >= _ANCHOR
@@ -140,6 +141,14 @@ class KnownSecrets:
         if not self._forms:
             return len(text)
         return min(self._held(text, 0, final=False), self._fragments.begun(text, 0))
+
+    def may_go_on(self, end: str, text: str) -> bool:
+        """Whether a value that has begun with the letters `end` may go on with `text`: nearly always no form does."""
+        pair = end[-1:] + text[:1]
+        if pair.isalnum() and pair not in self._pairs:
+            return False
+        near = end + text[: MIN_LENGTH - 1 - len(end)]
+        return len(near) >= MIN_LENGTH or self.begun(near) < len(end)
 
     def stand_in(self, text: str) -> bool:
         """Whether a known value, or sixteen letters in a row of one, stands in `text`: no word that stands in any text."""

@@ -34,7 +34,7 @@ _CONTEXT = 192
 _DEPTH = 64
 _BORDER = 4096
 """Letters of a text that tell whether it goes on with a value."""
-TAIL = 2048
+_TAIL = 2048
 """Letters at the end of a text in which a known value may begin."""
 SHORTEST = 8
 """No layer finds anything in a shorter text."""
@@ -88,16 +88,19 @@ class Redactor:
         """A redactor for one logical stream of text that comes in pieces; `begun` went out before it."""
         return StreamRedactor(self, begun)
 
+    def begins(self, text: str) -> str:
+        """The end of a text with which a known value may begin that the next text goes on with, and blanks behind it."""
+        text = text[-_TAIL:]
+        return text[self._known.begun(text.rstrip()) :]
+
     def begun(self, ends: Iterable[str], text: str) -> str:
-        """The end of one of the texts that went out, which `text` goes on with in a known value; "" for none."""
-        return max(((self._over(end.rstrip(), text)) for end in ends), default=(0, ""))[1]
+        """What one of the texts before began (`begins`) that `text` goes on with in a known value; "" for none."""
+        return max((self._over(end.rstrip(), text) for end in ends), default=(0, ""))[1]
 
     def _over(self, end: str, text: str) -> tuple[int, str]:
-        """How far `text` goes on with a known value that the end of a text began, and that end."""
-        end = end[self._known.begun(end) :]
-        near = end + text[: SHORTEST - 1 - len(end)]
-        if not end or (len(near) < SHORTEST and self._known.begun(near) >= len(end)):
-            return 0, ""  # nearly always: a value's next letters are others
+        """How far `text` goes on with a known value that the letters `end` began, and those."""
+        if not end or not self._known.may_go_on(end, text):
+            return 0, ""
         both, border = end + text[:_BORDER], len(end)
         spans, hold = self._known.scan(both, 0, final=False)
         over = max((span.end - border for span in spans if span.start < border), default=0)
@@ -176,7 +179,7 @@ class Redactor:
                 begun = self.begun({ends.get(speaker, "") for speaker in speakers}, text)
                 if begun and isinstance(safe[place], dict):
                     safe[place]["text"] = self.stream(begun).feed(text, final=True)
-                ends.update((speaker, (ends.get(speaker, "") + text)[-TAIL:]) for speaker in speakers)
+                ends.update((speaker, self.begins(ends.get(speaker, "") + text)) for speaker in speakers)
         return safe
 
 

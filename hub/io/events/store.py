@@ -67,7 +67,10 @@ _CHECKPOINT = 8 * 1024 * 1024
 _RESERVE = 10_000
 _RESERVED = "events.reserved"
 _ROW = "id, at_ms, tag, msg, meta"
-_INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT = """
+INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (dispatch, place, part) WHERE dispatch <> '' AND place >= 0 DO NOTHING
+"""
 _ONCE = "dispatch = ? AND place = ? AND part = ? AND dispatch <> '' AND place >= 0"
 _SEEN = f"SELECT {_ROW} FROM events WHERE {_ONCE}"  # noqa: S608  # constants only
 _ANEW = "A daemon keeps it aside and goes on in a new one: hub daemon"
@@ -269,11 +272,8 @@ class EventStore:
         records: list[Record] = []
         with transaction(db):
             for event in events:
-                seen = _seen(db, event)
-                if seen is None:
-                    last += 1
-                    seen = _insert(db, last, event)
-                records.append(seen)
+                records.append(_inserted(db, last + 1, event) or _seen(db, event))
+                last = max(last, records[-1].id)
         self._last = last
         return records
 
@@ -319,19 +319,17 @@ class EventStore:
         )
 
 
-def _seen(db: sqlite3.Connection, event: NewEvent) -> Record | None:
-    if not event.dispatch_id or event.offset < 0:
-        return None
-    row = db.execute(_SEEN, (event.dispatch_id, event.offset, event.index)).fetchone()
-    return None if row is None else _record(*row)
-
-
-def _insert(db: sqlite3.Connection, number: int, event: NewEvent) -> Record:
+def _inserted(db: sqlite3.Connection, number: int, event: NewEvent) -> Record | None:
+    """The event's record; none where the log has it already."""
     meta = _encode(dict(event.meta)).decode()
     session = event.meta.get("sessionId", "")
     row = (number, event.at_ms, str(event.tag), event.msg, meta)
-    db.execute(_INSERT, (*row, str(session), event.dispatch_id, event.offset, event.index))
-    return _record(*row)
+    added = db.execute(_INSERT, (*row, str(session), event.dispatch_id, event.offset, event.index))
+    return _record(*row) if added.rowcount else None
+
+
+def _seen(db: sqlite3.Connection, event: NewEvent) -> Record:
+    return _record(*db.execute(_SEEN, (event.dispatch_id, event.offset, event.index)).fetchone())
 
 
 def _record(number: int, at_ms: int, tag: str, msg: str, meta: str) -> Record:

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 import attrs
 import pytest
 import trio
+import trio.testing
 
 from hub.actors import events
 from hub.actors.audit import AuditWriter
@@ -126,6 +127,20 @@ async def test_a_session_is_read_in_pages(folder):
         page = await logs.events.ref.call(EventsSince(0, 3, "s-1"), timeout=CALL)
         rest = await logs.events.ref.call(EventsSince(page[-1].id, 3, "s-1"), timeout=CALL)
         assert [r.id for r in (*page, *rest)] == [1, 2, 3, 4, 5]
+
+
+async def test_what_is_kept_in_memory_is_what_the_file_has(folder, monkeypatch):
+    monkeypatch.setattr(events, "_RECENT", 8)
+    async with logs_of(folder) as logs:
+        for n in range(20):
+            await logs.append(said(n, sessionId=f"s-{n % 2}"), own("x"))
+        for after in (0, 5, 31, 32, 33, 38, 40):
+            for session in ("", "s-0", "s-2"):
+                [near, far] = [
+                    await logs.events.ref.call(EventsSince(after, 6, session, until), timeout=CALL)
+                    for until in (None, 1000)
+                ]
+                assert near == far
 
 
 async def test_replay_and_live_meet_without_gap_or_double(folder):
@@ -257,6 +272,25 @@ async def test_what_only_hub_knows_is_durable_before_it_is_seen(folder, monkeypa
         await logs.events.ref.call(EventAppend([said(1)], spooled=True), timeout=CALL)
         assert [r.msg for r in await live.channel.receive()] == ["line 1.0"]
         disk.set()
+
+
+async def test_a_replay_under_way_shows_nothing_that_is_not_durable(folder, monkeypatch):
+    """It comes once, by itself, when the disk has it."""
+    for name, value in {"_QUEUE": 1, "_REPLAY_PAGE": 1, "_RECENT": 0}.items():
+        monkeypatch.setattr(events, name, value)
+    async with logs_of(folder) as logs:
+        await logs.append(*(said(n) for n in range(3)))
+        past = await logs.events.ref.call(Subscribe(0), timeout=CALL)
+        disk = threading.Event()
+        monkeypatch.setattr(EventStore, "sync", lambda _: disk.wait(CALL))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(logs.append, own("soon"))
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            told = [record.id for _ in range(3) for record in await past.channel.receive()]
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            assert (told, past.channel.statistics().current_buffer_used) == ([1, 2, 3], 0)
+            disk.set()
+        assert [record.msg for record in past.channel.receive_nowait()] == ["soon"]
 
 
 @pytest.mark.parametrize("victim", ["audit", "events"])

@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 import attrs
 import pytest
 import trio
+import trio.testing
 
 from hub.actors.audit import AuditWriter
-from hub.actors.common.follower import LogFollower
+from hub.actors.common.follower import LogFollower, by_pages
 from hub.actors.events import EventLog
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
@@ -102,3 +103,26 @@ async def test_whoever_left_is_told_nothing_more(places):
         reader.log.leave()
         await tell(log, "b")
         assert reader.seen == ["a"]
+
+
+async def test_what_comes_within_a_breath_is_read_together_and_the_first_at_once(autojump_clock):
+    """Three followers woke for each of seven hundred lists a second, nearly all of which tell them nothing."""
+    send, receive = trio.open_memory_channel(10)
+    pages = []
+
+    async def take(page):
+        pages.append(page)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(by_pages, take, receive)
+        await send.send([1])
+        await trio.testing.wait_all_tasks_blocked()
+        await send.send([2, 3])
+        await send.send([4])
+        await trio.testing.wait_all_tasks_blocked()
+        assert pages == [[1]]
+        await trio.sleep(1)
+        assert pages == [[1], [2, 3, 4]]
+        await send.send([5])
+        await send.aclose()
+    assert pages[2:] == [[5]]

@@ -76,6 +76,22 @@ def test_what_has_begun_at_the_end_is_told_without_a_search_of_the_text(text):
     assert KNOWN.begun(text) == KNOWN.scan(text, 0, final=False)[1]
 
 
+pieces = st.builds(lambda text, lo, size: text[lo : lo + size], texts, st.integers(0, 60), st.integers(0, 20))
+
+
+@given(pieces, pieces)
+@example("say hunter2", "hunter2 ")
+@example("a hunter2hu\\", "nnter2")
+def test_what_is_remembered_of_a_message_is_all_that_the_next_ones_are_asked_about(one, two):
+    """Two thousand letters of each kind of message were kept, and searched at each message that followed."""
+    red = redactor()
+    assert red.begins(red.begins(one) + two).rstrip() == red.begins(one + two).rstrip()
+    begun = red.begins(one).rstrip()
+    spans, hold = KNOWN.scan(begun + two, 0, final=False)
+    over = [span for span in spans if span.start < len(begun) < span.end]
+    assert bool(red.begun({begun}, two)) == bool(begun and (over or hold < len(begun) < len(begun + two)))
+
+
 @settings(max_examples=50)
 @given(texts)
 def test_letter_by_letter_is_the_whole(text):
