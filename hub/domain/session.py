@@ -240,7 +240,7 @@ class SessionRecord:
     native_id: str = ""
     """The agent's own session id, as soon as it is known."""
     extended: int = 0
-    """How often the user has let it go on where its budget was used up: each time by as much again."""
+    """How many times over the user has let it use up its budget."""
     repairs: int = 0
     """How often this agent has got its work back because the acceptance commands refused it."""
     correction: str = ""

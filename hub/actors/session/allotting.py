@@ -27,6 +27,7 @@ from hub.domain.routing import Choice, Target
 from hub.domain.session import Attempt, Handoff, OnLimit, SessionRecord, SessionState
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
+from hub.io.models.prices import billed
 
 
 def nobody(choice: Choice) -> HubError:
@@ -196,10 +197,11 @@ class BudgetWatch:
         Raises:
             HubError: `interrupted`; the session is to stop.
         """
-        self._looked = self.context.store.usage.upto
-        tokens = self.context.store.usage.tokens()
-        usd = (await self.context.store.usage.bill()).usd if self._budget.max_cost is not None else None
-        said = self._budget.used_up(usd, tokens.tokens_in + tokens.tokens_out, record.extended)
+        usage, budget = self.context.store.usage, self._budget
+        self._looked, sums = usage.upto, usage.tokens()
+        tokens = sums.tokens_in + sums.tokens_out
+        usd = (await billed(usage.by_dispatch.values())).usd if budget.max_cost is not None else None
+        said = budget.used_up(usd, tokens, record.extended)
         if not said:
             return
         live.paused = self.control.pause(on=True)
@@ -209,7 +211,8 @@ class BudgetWatch:
             await self.context.store.update(stopping="user")
             self.context.shared.ask(PendingCommand.STOP)
             return
-        await self.context.store.update(extended=record.extended + 1)
+        times = max(record.extended + 1, budget.times(usd, tokens))
+        await self.context.store.update(extended=times)
         self._looked = -1
         if not self.context.store.now.paused:
             self.control.pause(on=False)

@@ -21,6 +21,7 @@ from hub.domain.result.message import workers
 from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import HubError
+from hub.io.models.prices import billed
 from hub.messages import (
     Ended,
     GetContract,
@@ -108,7 +109,7 @@ def _seen_state(record: SessionRecord) -> SessionState:
 async def cost(context: SessionContext) -> Cost:
     """The agents' own figures, else a list of prices; what has no price is named."""
     record = context.store.record or SessionRecord()
-    found = await context.store.usage.bill()
+    found = await billed(context.store.usage.by_dispatch.values())
     return Cost(
         session_usd=found.usd,
         tokens_in=found.tokens.tokens_in,
