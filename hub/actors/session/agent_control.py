@@ -211,6 +211,12 @@ class AgentControl:
         """Stop or continue the agent's processes."""
         return self._send(AdapterPause(on))
 
+    def resume(self, live: LiveAgent) -> None:
+        """Let a paused agent go on; its silence so far was nobody's fault."""
+        self.pause(on=False)
+        live.paused = False
+        live.heard_at = trio.current_time()
+
     async def hold(self) -> LiveAgent | None:
         """Whatever runs for the record's dispatch, attached to; None when nothing does.
 

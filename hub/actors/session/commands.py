@@ -46,6 +46,30 @@ _NAMED = 5
 """Files left behind that are named."""
 
 
+async def prepare(context: SessionContext, record: SessionRecord) -> None:
+    """Make the worktree ready: in a large repository that takes its time, and a stop does not wait for it.
+
+    Raises:
+        HubError: `interrupted`: git was told to end. What it had made is the next call's to finish. Or as `set_up`.
+    """
+    begun_with_more = await context.shared.unless_stopped(
+        partial(
+            git.add_worktree,
+            context.places.root,
+            Path(record.worktree),
+            record.branch,
+            record.base,
+            carry_dirty=record.carries,
+            first=record.first,
+            apart=context.config.worktree.apart,
+        )
+    )
+    if begun_with_more and not record.first:
+        await context.store.say(Tag.SYSTEM, "your uncommitted changes are the branch's first commit")
+    await set_up(context, record)
+    await context.store.update(worktree_ready=True)
+
+
 async def set_up(context: SessionContext, record: SessionRecord) -> None:
     """Bring the user's files, then run the setup; a program that acceptance wants and is not here is named.
 

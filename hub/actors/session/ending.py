@@ -16,7 +16,6 @@ from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import TRANSIENT
 from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
-from hub.actors.session.allotting import start_handoff
 from hub.actors.session.chronicle import Scores
 from hub.actors.session.commands import GateResult, gate
 from hub.actors.session.context import SessionContext
@@ -86,10 +85,11 @@ class SessionEnding:
     async def _retry_elsewhere(self, record: SessionRecord, error: HubError) -> None:
         """Not accepted: another provider gets the work and the failure's output, or the failure is surfaced."""
         target = await self.routing.next(record, None)
-        if target is None or record.handoffs_done >= record.max_handoffs:
+        if target is None or not record.handoffs_left:
             raise error
         why = "the acceptance commands failed"
-        await start_handoff(self.context, record, Trigger.FAILURE, why, None, tried_as="verify_failed")
+        handoff_id = self.context.new_id("h")
+        await self.context.store.hand_over(record, handoff_id, Trigger.FAILURE, why, tried_as="verify_failed")
 
     async def stopped(self, record: SessionRecord, reason: str) -> None:
         """The user, or the end of the daemon, ends the session: agent stopped in order, bytes kept."""

@@ -17,7 +17,6 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import UNAUDITED, passes
 from hub.actors.session.agent_control import AgentControl
-from hub.actors.session.allotting import tell_wait
 from hub.actors.session.assignment_builder import assignment_of
 from hub.actors.session.chronicle import Chronicler, Scores, amend
 from hub.actors.session.commands import GateResult, gate, publish_left
@@ -38,18 +37,16 @@ from hub.domain.contract import Contract, encode, sign
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
-from hub.domain.retry import Ender, Wait
 from hub.domain.routing import Target
 from hub.domain.session import (
     Attempt,
     ErrorNote,
     LeftOut,
-    OnLimit,
     SessionRecord,
     SessionState,
     Unscored,
-    left_out,
 )
+from hub.domain.turn import left_out, may_return, turn_after
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import git
@@ -59,9 +56,6 @@ from hub.io.git.check import WorktreeCheck
 from hub.io.git.env import together
 from hub.io.git.own_folder import NEVER
 from hub.messages import BreakerFailure, GetAuditHead
-
-_PASSES = frozenset({None, FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
-"""Why an agent was left that may have the work again later."""
 
 
 @attrs.frozen
@@ -213,16 +207,10 @@ class HandoffSteps:
         """
         choice = await self.routing.choose(record, record.failure)
         if choice.first is not None:
-            return choice.first, left_out(choice, but=Target(record.provider, record.account))
-        if record.failure in _PASSES:
+            return choice.first, left_out(choice, but=record.holder)
+        if may_return(record):
             choice = await self.routing.choose(record, record.failure, stay=True)
-        until = self.context.clock() if choice.first is not None else choice.until()
-        said = f"Nobody else may go on with the task. {choice.said()}" if choice.first is None else ""
-        if until is None or (record.on_limit is OnLimit.STOP and said):
-            detail = f"Nobody else may go on with the task. {choice.reasons()}"
-            raise HubError(Code.NO_FALLBACK, detail, hint=choice.next_step())
-        ender: Ender = "anybody" if record.failure in _PASSES else "others"
-        wait = Wait(until, said, "handoff", ender, until != choice.reset()) if said else None
+        wait = turn_after(record, choice)
         await self.routing.give_back(record)
         await self.context.store.advance(
             Trigger.ABANDONED,
@@ -232,7 +220,7 @@ class HandoffSteps:
             session_state=SessionState.WAITING if wait else SessionState.RUNNING,
         )
         if wait:
-            await tell_wait(self.context, wait)
+            await self.context.store.tell_wait(wait)
         else:
             await self.context.store.say(Tag.SYSTEM, f"Nobody else can take over; {record.provider} goes on.")
         return None

@@ -9,6 +9,7 @@ both the audit log and the event log skip a key they have: so a restart simply t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
@@ -19,9 +20,12 @@ from hub.actors.common.calls import call_until_answered
 from hub.actors.common.outbox import Outbox, known
 from hub.actors.common.transient import TRANSIENT, UNAUDITED
 from hub.domain.event import Tag
+from hub.domain.failure import FailureClass
 from hub.domain.handoff import State, Trigger, advance
 from hub.domain.meta import EventMeta
-from hub.domain.session import SessionRecord, SessionState
+from hub.domain.retry import Wait
+from hub.domain.routing import Target
+from hub.domain.session import Attempt, Handoff, SessionRecord, SessionState
 from hub.domain.text.safe import clip, headline
 from hub.domain.usage import SessionUsage
 from hub.domain.wallclock import iso
@@ -112,6 +116,62 @@ class SessionStore:
             self._store(record, f"fsm.{state}")
         await self._try_to_publish()
         return self.now
+
+    async def hand_over(
+        self,
+        record: SessionRecord,
+        handoff_id: str,
+        trigger: Trigger,
+        reason: str,
+        failure: FailureClass | None = None,
+        *,
+        tried_as: str = "",
+        **also: object,
+    ) -> None:
+        """RUNNING -> PAUSING, with other changes of the record in the same write; durable when this returns."""
+        left = Attempt(record.provider, record.account, tried_as or str(failure or trigger), record.at)
+        await self.advance(
+            trigger,
+            handoff_id=handoff_id,
+            handoff=Handoff(trigger=trigger.value, reason=reason),
+            failure=failure,
+            tried=(*record.tried, left),
+            session_state=SessionState.HANDING_OFF,
+            needs_input=False,
+            paused=record.paused and trigger is not Trigger.MANUAL_HANDOFF,  # who asks for it wants it now
+            snapshot_sha="",
+            **also,
+        )
+
+    async def begin_with(
+        self, record: SessionRecord, target: Target, why: str, left: tuple[Attempt, ...] = ()
+    ) -> None:
+        """Somebody else begins, and that is said: no handoff, for nothing was done."""
+        await self.update(
+            provider=target.provider,
+            account=target.account,
+            tried=(*record.tried, *left),
+            dispatch_id="",
+            native_id="",
+            failing=0,
+            failure=None,
+            session_state=SessionState.STARTING,
+        )
+        await self.say(Tag.SYSTEM, f"{target} begins in place of {record.holder}: {why}")
+
+    async def wait(self, wait: Wait, **also: object) -> None:
+        """Put a wait on record, with other changes in the same write, and tell of it."""
+        await self.update(wait=wait, session_state=SessionState.WAITING, **also)
+        await self.tell_wait(wait)
+
+    async def tell_wait(self, wait: Wait) -> None:
+        """Tell of a wait that is on record: why, how long, and until when, where that is known."""
+        if wait.unsure:
+            await self.say(Tag.WAITING, wait.reason)
+            return
+        seconds = max(0, wait.until - self.outbox.clock())
+        msg = f"{wait.reason.rstrip('.')}; waiting {seconds:.0f} s"
+        await self.say(Tag.WAITING, msg, until=iso(math.ceil(wait.until)))
 
     async def _try_to_publish(self) -> None:
         try:
