@@ -28,7 +28,7 @@ from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import passes, shortage
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.context import SessionContext, agent_meta, owner
-from hub.domain.contract import Contract, ContractInvalid, verify
+from hub.domain.contract import MAX_BYTES, Contract, ContractInvalid, verify
 from hub.domain.detection.intel import CallEnd, Limits, Unreadable
 from hub.domain.event import Event, Record, Tag
 from hub.domain.fidelity.chronicle import Chronicle, Subject
@@ -120,9 +120,6 @@ class Chronicler:
         return chronicle is None or chronicle.last_id < self.context.store.newest
 
 
-_LIMIT = 64 * 1024 * 1024
-
-
 @attrs.define
 class Scores:
     """Computes what is owed, one at a time; each call may be repeated after a crash."""
@@ -172,7 +169,7 @@ class Scores:
     async def _judged(self, record: SessionRecord, owed: Unscored) -> Fidelity | None:
         """The contract as it was given, held against the log; None of one that is not what was signed."""
         try:
-            data = read_bounded(self.context.places.envelope_json, _LIMIT)
+            data = read_bounded(self.context.places.envelope_json, MAX_BYTES)
             contract = verify(
                 data,
                 self.context.keys.contract,

@@ -17,7 +17,6 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import UNAUDITED, passes
 from hub.actors.session.agent_control import AgentControl
-from hub.actors.session.assignment_builder import assignment_of
 from hub.actors.session.chronicle import Chronicler, Scores, amend
 from hub.actors.session.commands import GateResult, gate, publish_left
 from hub.actors.session.context import LiveAgent, SessionContext, owner, unknown_agent
@@ -32,11 +31,12 @@ from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
 from hub.actors.session.store import effect
 from hub.domain.approval import Action
-from hub.domain.brief import receiver_prompt, render_envelope
+from hub.domain.brief import render_envelope
 from hub.domain.contract import Contract, encode, sign
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
+from hub.domain.prompt import Orders, receiver_prompt
 from hub.domain.routing import Target
 from hub.domain.session import (
     Attempt,
@@ -241,11 +241,7 @@ class HandoffSteps:
         provider, account = owner(record)
         receiver = attrs.evolve(record, provider=provider, account=account, native_id="")
         # Rendered again from what was verified: the Markdown file on disk is for people and could have been changed.
-        text = self._brief(contract)
-        path = self.context.places.run_dir / record.dispatch_id / "envelope.md"
-        assignment = assignment_of(
-            self.context, receiver, receiver_prompt(contract), envelope=text, path=path
-        )
+        orders = Orders(receiver_prompt(contract), self._brief(contract))
         claimed = False
 
         async def claim() -> None:
@@ -258,10 +254,7 @@ class HandoffSteps:
                 account=receiver.account,
                 contractId=contract.contract_id,
             )
-            if claimed := self.control.has_run(record):
-                await self.routing.hold(record)  # also where the claims were lost, or an older hub made none
-            else:
-                claimed = await self.routing.claim(record)
+            claimed = await self.routing.claim(record, runs=self.control.has_run(record))
 
         same_tree = await self.check.same_tree(record, claim)
         effect(State.DISPATCHED, "mid")
@@ -269,7 +262,7 @@ class HandoffSteps:
             await self._next_receiver(record)  # somebody else has the one attempt
             return
         try:
-            await self.control.dispatch(receiver, assignment)
+            await self.control.dispatch(receiver, orders)
         except HubError as error:
             if error.code is not Code.DISPATCH_FAILED or passes(error):
                 raise

@@ -187,20 +187,21 @@ class Routing:
             return False  # which is nearly always so: what follows may read all that the agent did
         return free(record, wait, (await self.turn(record))[1])
 
-    async def claim(self, record: SessionRecord) -> bool:
-        """Whether the record's dispatch may be started.
+    async def claim(self, record: SessionRecord, *, runs: bool = False) -> bool:
+        """Whether the record's dispatch may be started; one that `runs` has been let through.
 
         No account is used by more sessions than it may be, and of all that a half-open breaker could let through, one is.
         """
-        if not await self.hold(record):
-            return False
+        held = await self._hold(record)  # also where the claims were lost, or an older hub made none
+        if runs or not held:
+            return runs
         attempt = BreakerAttempt(*owner(record), record.dispatch_id, record.insisted)
         answer = await call_until_answered(self.context.breakers, attempt)
         if not answer:
             await self.give_back(record)
         return answer
 
-    async def hold(self, record: SessionRecord) -> bool:
+    async def _hold(self, record: SessionRecord) -> bool:
         """Whether the record's account is this session's, now that it asked for it."""
         most = self.context.config.account(*owner(record)).concurrency
         mine = ClaimAccount(record.session_id, record.dispatch_id, Target(*owner(record)), most)

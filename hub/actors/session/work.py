@@ -13,10 +13,10 @@ import attrs
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import passes
 from hub.actors.session.agent_control import AgentControl
-from hub.actors.session.assignment_builder import fresh_assignment
 from hub.actors.session.chronicle import amend
 from hub.actors.session.commands import prepare
 from hub.actors.session.context import LiveAgent, PendingCommand, SessionContext, owner, unknown_agent
+from hub.actors.session.contract import adopted_orders
 from hub.actors.session.ending import SessionEnding
 from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
@@ -26,6 +26,7 @@ from hub.domain.cost import Budget
 from hub.domain.event import Tag
 from hub.domain.failure import TIME_MENDS, Failure, FailureClass
 from hub.domain.handoff import State, Trigger
+from hub.domain.prompt import Orders, orders_again
 from hub.domain.retry import SHORT, HandOff, Surface, Wait, decide
 from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
 from hub.domain.turn import Begin, Go, HandOver, nobody, situation, turn
@@ -151,13 +152,11 @@ class SessionWork:
             provider=record.provider,
             account=record.account,
         )
-        if self.control.has_run(record):
-            await self.routing.hold(record)  # also where the claims were lost, or an older hub made none
-        elif not await self.routing.claim(record):
+        if not await self.routing.claim(record, runs=self.control.has_run(record)):
             await self.context.store.update(dispatch_id="")  # somebody else has the one attempt: ask anew
             return
         try:
-            live = await self.control.dispatch(record, fresh_assignment(self.context, record))
+            live = await self.control.dispatch(record, self._orders(record))
         except HubError as error:
             if error.code is not Code.DISPATCH_FAILED or passes(error):
                 raise
@@ -169,6 +168,12 @@ class SessionWork:
             record = await self.context.store.update(session_state=SessionState.RUNNING, insisted=False)
         self.context.shared.trouble = None  # the agent is held and on record: nothing keeps it from working
         await self._watch(record, live)
+
+    def _orders(self, record: SessionRecord) -> Orders:
+        resumes = self.context.providers[record.provider].capabilities.resume
+        if record.adopted:
+            return adopted_orders(self.context, record, resumes=resumes)
+        return orders_again(record, resumes=resumes)
 
     async def _watch(self, record: SessionRecord, live: LiveAgent) -> None:
         shared = self.context.shared

@@ -15,7 +15,6 @@ from typing import Any
 
 import attrs
 
-from hub.actors.session.assignment_builder import fresh_assignment
 from hub.actors.session.chronicle import Chronicler
 from hub.actors.session.commands import GateResult, gate
 from hub.actors.session.context import SessionContext
@@ -45,9 +44,9 @@ class Parts:
     def routing(self) -> Routing:
         return self.driver.work.routing
 
-    @property
-    def fresh(self) -> Callable[[SessionRecord], Assignment]:
-        return partial(fresh_assignment, self.context)
+    def fresh(self, record: SessionRecord) -> Assignment:
+        """What the record's next agent is given."""
+        return self.driver.control.assignment(record, self.driver.work._orders(record))
 
     @property
     def gate(self) -> Callable[[SessionRecord, str], Awaitable[GateResult]]:
