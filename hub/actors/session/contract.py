@@ -23,7 +23,6 @@ import trio
 
 from hub.actors.common.calls import call_or_none, call_until_answered
 from hub.actors.session.chronicle import Chronicler
-from hub.actors.session.commands import GateResult
 from hub.actors.session.context import SessionContext
 from hub.domain.brief import render_envelope
 from hub.domain.contract import (
@@ -46,6 +45,7 @@ from hub.domain.intent.draft import draft
 from hub.domain.intent.fold import Intent
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.prompt import Orders, orders_of_adopter
+from hub.domain.result.gate import GateResult
 from hub.domain.routing import Target
 from hub.domain.session import SessionRecord
 from hub.domain.text.safe import clip

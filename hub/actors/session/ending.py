@@ -17,14 +17,14 @@ from hub.actors.common.transient import TRANSIENT
 from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.chronicle import Scores
-from hub.actors.session.commands import GateResult, gate
+from hub.actors.session.commands import gate
 from hub.actors.session.context import SessionContext
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.routing import Routing
 from hub.api.session import Stopped
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
-from hub.domain.result.acceptance import correction
+from hub.domain.result.gate import GateResult, correction
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
@@ -78,7 +78,7 @@ class SessionEnding:
             session_state=SessionState.RUNNING,
             dispatch_id="",
             repairs=tries,
-            correction=correction(result.refused()),
+            correction=correction(result),
         )
         failpoints.hit("repair.given")
 

@@ -18,7 +18,7 @@ from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import UNAUDITED, passes
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.chronicle import Chronicler, Scores, amend
-from hub.actors.session.commands import GateResult, gate, publish_left
+from hub.actors.session.commands import gate, publish_left
 from hub.actors.session.context import LiveAgent, SessionContext, owner, unknown_agent
 from hub.actors.session.contract import (
     contract_id,
@@ -37,6 +37,7 @@ from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
 from hub.domain.prompt import Orders, receiver_prompt
+from hub.domain.result.gate import GateResult
 from hub.domain.routing import Target
 from hub.domain.session import (
     Attempt,

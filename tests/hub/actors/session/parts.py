@@ -16,11 +16,12 @@ from typing import Any
 import attrs
 
 from hub.actors.session.chronicle import Chronicler
-from hub.actors.session.commands import GateResult, gate
+from hub.actors.session.commands import gate
 from hub.actors.session.context import SessionContext
 from hub.actors.session.driver import Driver
 from hub.actors.session.routing import Routing
 from hub.actors.session.store import SessionStore
+from hub.domain.result.gate import GateResult
 from hub.domain.session import SessionRecord, SessionState
 from hub.io import git
 from hub.providers.base import Assignment
