@@ -89,7 +89,6 @@ from hub.messages.quota import GetProspects, GetStandings, GetWallet, QuotaInbox
 from hub.messages.session import (
     Detach,
     DraftFollowUp,
-    Ended,
     FollowUp,
     GetContract,
     GetCost,

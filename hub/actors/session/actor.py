@@ -94,7 +94,7 @@ class SessionActor(Actor[SessionInbox]):
     async def _carry_on(self) -> None:
         """What has ended needs nobody to carry it on."""
         shared, store = self._context.shared, self._context.store
-        if not (store.pending or store.active):
+        if store.over:
             return
         await (
             self._context.secrets.arm()

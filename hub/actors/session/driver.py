@@ -66,7 +66,7 @@ class Driver:
         shared = self.context.shared
         while not shared.detached:
             record = self.context.store.record
-            if record is None or not (record.session_state.active or self.context.store.pending):
+            if record is None or self.context.store.over:
                 await shared.wait_for(lambda: shared.detached)
                 break
             await self._try_step(record)

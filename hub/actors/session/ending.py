@@ -11,10 +11,8 @@ import contextlib
 
 import attrs
 
-from hub import messages
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import TRANSIENT
-from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.chronicle import Scores
 from hub.actors.session.commands import gate
@@ -29,6 +27,7 @@ from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints
+from hub.messages import WithdrawApprovals
 
 
 @attrs.frozen
@@ -172,10 +171,10 @@ _STOP_PATIENCE = 5.0
 async def withdraw_all(context: SessionContext, session_id: str) -> None:
     """The session has ended: nobody waits for somebody's word any more."""
     with contextlib.suppress(HubError):  # a full disk: they are withdrawn at the next start
-        await call_until_answered(context.approvals, messages.WithdrawApprovals(session_id))
+        await call_until_answered(context.approvals, WithdrawApprovals(session_id))
 
 
-async def ended(context: SessionContext, session_id: str) -> messages.Ended:
+async def ended(context: SessionContext, session_id: str) -> SessionRecord:
     """How the session ended, as soon as it has and its end is told.
 
     Raises:
@@ -184,8 +183,8 @@ async def ended(context: SessionContext, session_id: str) -> messages.Ended:
     record = context.store.record
     if record is None or record.session_id != session_id:
         raise HubError(Code.NOT_FOUND, f"Session {session_id} is not known here.")
-    await context.shared.wait_for(lambda: _over(context))
-    return views.ended(context.store.now)
+    await context.shared.wait_for(lambda: context.store.over)
+    return context.store.now
 
 
 async def stopped(context: SessionContext) -> Stopped:
@@ -195,13 +194,10 @@ async def stopped(context: SessionContext) -> Stopped:
         HubError: What keeps it from ending, while a disk does; the wish stays.
     """
     shared = context.shared
-    while not await shared.wait_for(lambda: _over(context), _STOP_PATIENCE):
+    while not await shared.wait_for(lambda: context.store.over, _STOP_PATIENCE):
         if shared.trouble is not None and shared.trouble.code in TRANSIENT:
-            raise views.unended(shared.trouble)
+            detail = f"The session cannot be ended in order: {shared.trouble.detail}"
+            kept = "What the agent wrote is in its worktree."
+            raise HubError(shared.trouble.code, f"{detail} {kept}", hint=shared.trouble.hint)
     now = context.store.now
     return Stopped(session_id=now.session_id, state=now.session_state)
-
-
-def _over(context: SessionContext) -> bool:
-    record = context.store.record
-    return record is None or not (record.session_state.active or context.store.pending)

@@ -87,6 +87,11 @@ class SessionStore:
         """Whether the newest move, or the end, is not told yet: after a start, or when a disk was full."""
         return self.record is not None and _news(self.record) != self._told
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to do or to tell."""
+        return not (self.active or self.pending)
+
     def load(self) -> HubError | None:
         """Read the record back; why there is none although there is a file, as `RecordStore.load` has it."""
         self.record, damage = self.file.load()
