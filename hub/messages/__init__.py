@@ -48,6 +48,7 @@ from hub.messages.breakers import (
 )
 from hub.messages.claims import (
     AccountFreed,
+    AwaitAccounts,
     ClaimAccount,
     ClaimsInbox,
     GetClaims,

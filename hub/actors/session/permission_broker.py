@@ -23,7 +23,7 @@ from hub.domain.approval import Action, PermissionRequest, asked, own
 from hub.domain.routing import Target
 from hub.domain.session import SessionRecord, SessionState
 from hub.errors import Code, HubError
-from hub.messages import AgentBatch, AskApproval, Decision, WithdrawApprovals
+from hub.messages import AgentBatch, AskApproval, AwaitAccounts, Decision, WithdrawApprovals
 
 _AGAIN = 0.1
 """Seconds until an adapter whose mailbox is full is given an answer again."""
@@ -126,6 +126,8 @@ class PermissionBroker:
         if not decision.pending:
             return decision.approved
         before = record.session_state
+        # Nobody is held up meanwhile who would work with an account that this session waited for.
+        await call_until_answered(self.context.claims, AwaitAccounts(record.session_id, ()))
         patient = AskApproval(request, patient=True)
         answer = partial(call_until_answered, self.context.approvals, patient, timeout=math.inf)
         self.context.shared.held = True

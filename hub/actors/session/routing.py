@@ -30,6 +30,7 @@ from hub.domain.turn import bound, free, question
 from hub.errors import HubError
 from hub.io.processes.commands import base_env
 from hub.messages import (
+    AwaitAccounts,
     BreakerAttempt,
     BreakerClosed,
     BreakersInbox,
@@ -182,9 +183,17 @@ class Routing:
         return any(found)
 
     async def free(self, record: SessionRecord, wait: Wait) -> bool:
-        """Whether the work can go on before the wait's time; who only backs off waits on."""
-        if not wait.ender or (await self.choose(record, None, stay=True)).first is None:
-            return False  # which is nearly always so: what follows may read all that the agent did
+        """Whether the work can go on before the wait's time; who only backs off waits on.
+
+        Where it cannot, the session is in line for each account with which others work, unless its user has paused it.
+        """
+        if not wait.ender:
+            return False
+        choice = await self.choose(record, None, stay=True)
+        if choice.first is None:  # which is nearly always so: what follows may read all that the agent did
+            busy = [p.target for p in choice.passed if p.bar is Exclusion.BUSY]
+            await self.line_up([] if self.context.store.now.paused else busy)
+            return False
         return free(record, wait, (await self.turn(record))[1])
 
     async def claim(self, record: SessionRecord, *, runs: bool = False) -> bool:
@@ -216,6 +225,11 @@ class Routing:
         worked = live is not None and live.answered
         news: Sent[BreakersInbox, None] = BreakerSuccess(*place) if worked else BreakerWithdrawn(*place)
         await call_until_answered(self.context.breakers, news)
+
+    async def line_up(self, targets: Sequence[Target] = ()) -> None:
+        """Wait for these; for none: whoever waits for a person's word holds up nobody."""
+        session_id = self.context.store.now.session_id
+        await call_until_answered(self.context.claims, AwaitAccounts(session_id, targets))
 
     async def give_back(self, record: SessionRecord) -> None:
         """The session waits and works with no account: others may have it."""

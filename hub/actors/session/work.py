@@ -57,7 +57,7 @@ class SessionWork:
     broker: PermissionBroker
     ending: SessionEnding
     _looked: int = -1
-    """Up to which event was looked at what is used of the budget."""
+    """The newest event when the budget was looked at."""
 
     async def step(self, record: SessionRecord) -> None:
         """One stretch of work: until the record has to change."""
@@ -91,13 +91,12 @@ class SessionWork:
         """
         shared, early = self.context.shared, False
         while (left := wait.until - self.context.clock()) > 0:
-            pause = min(left, _LOOK) if wait.ender else left
-            heard = await shared.wait_for(lambda: shared.pending or shared.detached or shared.freed, pause)
-            through = not heard and pause == left
             shared.freed = False
-            if shared.pending or shared.detached or through:
-                break
             if early := await self.routing.free(record, wait):
+                break
+            pause = min(left, _LOOK) if wait.ender else left
+            await shared.wait_for(lambda: shared.pending or shared.detached or shared.freed, pause)
+            if shared.pending or shared.detached:
                 break
         await self.unpaused()
         if self.context.shared.stopping or self.context.shared.detached:
@@ -230,6 +229,8 @@ class SessionWork:
     async def unpaused(self) -> None:
         """Wait until the user lets the session go on; a stop ends the wait, and so does a wish for a handoff."""
         shared, store = self.context.shared, self.context.store
+        if store.now.paused:
+            await self.routing.line_up()
         await shared.wait_for(lambda: not store.now.paused or shared.pending or shared.detached)
         if store.now.paused and shared.pending is PendingCommand.HANDOFF:
             await store.update(paused=False)
@@ -241,9 +242,7 @@ class SessionWork:
         if choice.first is not None:
             return False
         why = nobody(choice)
-        await self.context.store.say(
-            Tag.ERROR, f"no handoff: {why.detail}", code=str(why.code), hint=why.hint
-        )
+        await self.context.store.trouble(HubError(why.code, f"no handoff: {why.detail}", hint=why.hint))
         self.context.shared.settle(why)
         return True
 
