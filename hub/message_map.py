@@ -59,7 +59,7 @@ def _edges() -> tuple[Edge, ...]:  # noqa: PLR0915  # a table, a row a line
     blocking("sessions", "session", m.SessionEnd, m.ReleaseRun, m.DraftFollowUp)
     posting("sessions", "session", "drop", *get_args(m.SessionNews))
     posting("claims", "sessions", "drop", m.AccountFreed)
-    blocking("session", "claims", m.ClaimAccount, m.ReleaseAccount, m.GetClaims)
+    blocking("session", "claims", m.AwaitAccounts, m.ClaimAccount, m.ReleaseAccount, m.GetClaims)
     blocking("sessions", "events", m.EventAppend)
     blocking("sessions", "audit", m.AuditAppend)
     blocking("sessions", "breakers", m.BreakerClosed)

@@ -10,6 +10,7 @@ breakers and the choice of who is next tell the same.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from typing import assert_never
 
 from hub.actors.common.calls import call_or_none
@@ -38,6 +39,8 @@ from hub.messages import (
 from supervisors import Actor, Answer, Ref
 
 _QUOTA_TIMEOUT = 10.0
+_Key = tuple[str, str]
+"""Provider and account."""
 _WHY = {
     (False, False): "it failed too often",
     (True, False): "its usage limit is reached",
@@ -55,7 +58,7 @@ class Breakers(Actor[BreakersInbox]):
         self._outbox = outbox
         self._clock = outbox.clock
         self._quota = quota
-        self._breakers: dict[tuple[str, str], CircuitBreaker] = {}
+        self._breakers: Mapping[_Key, CircuitBreaker] = {}
 
     async def continue_(self) -> None:
         """Read the breakers back; a file that cannot be read is said, and no reason not to work."""
@@ -67,61 +70,60 @@ class Breakers(Actor[BreakersInbox]):
 
     async def handle(self, message: BreakersInbox) -> Answer:
         """Count, or tell."""
-        await self._look_at_quotas()
+        known = await self._by_now()
         now = self._clock()
-        self._breakers = {key: breaker.set_back(b, now) for key, b in self._breakers.items()}
         match message:
-            case BreakerFailure(provider=provider, account=account, failure=failure, dispatch_id=dispatch):
-                old = breaker.at(self._of(provider, account), now)
-                if message.worked:
-                    old = breaker.on_work(old, dispatch)
-                await self._keep(breaker.on_failure(old, failure.kind, now, failure.resets_at, dispatch))
-                return message.answer(None)
-            case BreakerSuccess(provider=provider, account=account, dispatch_id=dispatch):
-                old = breaker.at(self._of(provider, account), now)
-                await self._keep(breaker.on_success(old, dispatch))
-                return message.answer(None)
-            case BreakerAttempt(provider=provider, account=account, dispatch_id=dispatch):
-                known = self._of(provider, account)
-                new, allowed = breaker.allow(known, now, dispatch, insisted=message.insisted)
-                await self._keep(new)
-                return message.answer(allowed)
-            case BreakerWithdrawn(provider=provider, account=account, dispatch_id=dispatch):
-                await self._keep(breaker.on_withdrawal(self._of(provider, account), dispatch))
-                return message.answer(None)
             case BreakerClosed():
-                waits = {key: _shut(b, now) for key, b in self._breakers.items()}
+                await self._try_to_keep(known)
+                waits = {key: _shut(b, now) for key, b in known.items()}
                 return message.answer({key: shut for key, shut in waits.items() if shut.until > now})
             case BreakerSnapshots():
-                return message.answer([_shown(breaker.at(b, now)) for _, b in sorted(self._breakers.items())])
+                await self._try_to_keep(known)
+                return message.answer([_shown(breaker.at(b, now)) for _, b in sorted(known.items())])
+            case BreakerAttempt():
+                new, allowed = breaker.allow(
+                    _of(known, message), now, message.dispatch_id, insisted=message.insisted
+                )
+                await self._keep(known, new)
+                return message.answer(allowed)
+            case BreakerFailure() | BreakerSuccess() | BreakerWithdrawn():
+                await self._keep(known, _told(_of(known, message), message, now))
+                return message.answer(None)
             case _:
                 assert_never(message)
 
-    async def _look_at_quotas(self) -> None:
-        """Take over what the wallet knows; a wallet that does not answer costs nothing but that."""
-        known = await call_or_none(self._quota, GetStandings(), _QUOTA_TIMEOUT) or {}
+    async def _by_now(self) -> Mapping[_Key, CircuitBreaker]:
+        """The breakers as the clock and the wallet have them; one that does not answer costs nothing but that."""
+        quotas = await call_or_none(self._quota, GetStandings(), _QUOTA_TIMEOUT) or {}
         now = self._clock()
-        for key, standing in known.items():
-            with contextlib.suppress(HubError):  # a full disk: it is taken over again with the next question
-                await self._keep(breaker.on_quota(self._of(*key), now, standing))
+        known = {key: breaker.set_back(b, now) for key, b in self._breakers.items()}
+        for key, standing in quotas.items():
+            known[key] = breaker.on_quota(known.get(key) or CircuitBreaker(*key), now, standing)
+        return known
 
-    def _of(self, provider: str, account: str) -> CircuitBreaker:
-        return self._breakers.get((provider, account)) or CircuitBreaker(provider, account)
+    async def _try_to_keep(self, known: Mapping[_Key, CircuitBreaker]) -> None:
+        with contextlib.suppress(HubError):  # a full disk: it is taken over again with the next question
+            await self._keep(known)
 
-    async def _keep(self, new: CircuitBreaker) -> None:
-        key = new.provider, new.account
-        old = self._of(*key)
-        if new == old:
+    async def _keep(self, known: Mapping[_Key, CircuitBreaker], *changed: CircuitBreaker) -> None:
+        """In one write, and each that opened or closed in one line.
+
+        Durable first: a sender whose message met a full disk sends it again, and it must not count twice.
+        """
+        before = self._breakers
+        after = {**known, **{(b.provider, b.account): b for b in changed}}
+        after = {key: b for key, b in after.items() if key in before or b != CircuitBreaker(*key)}
+        if after == before:
             return
-        known = {**self._breakers, key: new}
         if (
             self._store.refused is None
-        ):  # beside a newer hub's record they are remembered as long as this one lives
-            # Durable first: a sender whose message met a full disk sends it again, and it must not count twice.
-            self._store.save(KeptBreakers(tuple(b for _, b in sorted(known.items()))))
-        self._breakers = known
-        if (new.state, new.until) != (old.state, old.until):
-            await self._say(new)
+        ):  # beside a newer hub's record this one's are remembered while it lives
+            self._store.save(KeptBreakers(tuple(b for _, b in sorted(after.items()))))
+        self._breakers = after
+        for key, new in after.items():
+            old = before.get(key) or CircuitBreaker(*key)
+            if (new.state, new.until) != (old.state, old.until):
+                await self._say(new)
 
     async def _say(self, new: CircuitBreaker) -> None:
         until = f" until {iso(new.until)}" if new.until is not None and new.state is BreakerState.OPEN else ""
@@ -130,6 +132,30 @@ class Breakers(Actor[BreakersInbox]):
         msg = f"breaker {new.name}: {new.state}{until}{why}"
         await self._outbox.publish(Tag.QUOTA, msg, meta)
         await self._outbox.record("breaker", {**meta, "summary": msg})
+
+
+def _of(
+    known: Mapping[_Key, CircuitBreaker],
+    message: BreakerAttempt | BreakerFailure | BreakerSuccess | BreakerWithdrawn,
+) -> CircuitBreaker:
+    key = message.provider, message.account
+    return known.get(key) or CircuitBreaker(*key)
+
+
+def _told(
+    b: CircuitBreaker, news: BreakerFailure | BreakerSuccess | BreakerWithdrawn, now: float
+) -> CircuitBreaker:
+    """The breaker after the end of a dispatch."""
+    dispatch = news.dispatch_id
+    match news:
+        case BreakerWithdrawn():
+            return breaker.on_withdrawal(b, dispatch)
+        case BreakerSuccess():
+            return breaker.on_success(breaker.at(b, now), dispatch)
+        case BreakerFailure(failure=failure):
+            old = breaker.at(b, now)
+            old = breaker.on_work(old, dispatch) if news.worked else old
+            return breaker.on_failure(old, failure.kind, now, failure.resets_at, dispatch)
 
 
 def _shown(b: CircuitBreaker) -> api.Breaker:

@@ -1,6 +1,7 @@
 """The actor of claims: which session has which account, so that no login is used by more at once than it may be.
 
-Owns: `.hub/claims.json`. A claim is on record before its agent is started, under the id of its dispatch.
+Owns: `.hub/claims.json`, and who waits for an account, first in, first out. A claim is on record before its agent is
+started, under the id of its dispatch.
 Must not: choose an account (`hub.domain.routing` does), or know what a session does with it.
 
 A session has one account at a time, so a claim takes the place of the one before: nothing has to be given back between
@@ -10,7 +11,7 @@ two agents of a session, and whatever dies in between leaves no account taken fo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 import attrs
@@ -19,7 +20,15 @@ from hub.domain.routing import Target
 from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore
-from hub.messages import AccountFreed, ClaimAccount, ClaimsInbox, GetClaims, ReleaseAccount, RetainClaims
+from hub.messages import (
+    AccountFreed,
+    AwaitAccounts,
+    ClaimAccount,
+    ClaimsInbox,
+    GetClaims,
+    ReleaseAccount,
+    RetainClaims,
+)
 from supervisors import Actor, Answer, Ref
 
 
@@ -48,6 +57,8 @@ class Claims(Actor[ClaimsInbox]):
         self._store = RecordStore(places.claims, RecordForm(KeptClaims, "The claims"))
         self._sessions = sessions
         self._held: Mapping[str, AccountClaim] = {}
+        self._awaited: Mapping[str, Sequence[Target]] = {}
+        """By the sessions' ids, in the order in which they began to wait."""
 
     async def started(self) -> None:
         """Read the claims back. Where they cannot be believed there are none: each agent's next start makes its own."""
@@ -59,36 +70,48 @@ class Claims(Actor[ClaimsInbox]):
         match message:
             case ClaimAccount():
                 return message.answer(self._claim(message))
-            case ReleaseAccount(session_id=session_id):
-                if session_id in self._held:
-                    self._write({one: claim for one, claim in self._held.items() if one != session_id})
+            case AwaitAccounts(session_id=session_id, targets=targets):
+                waiting = {**self._awaited, session_id: targets}
+                self._change(self._held, {one: some for one, some in waiting.items() if some})
+                return message.answer(None)
+            case ReleaseAccount(session_id=gone):
+                held = {one: claim for one, claim in self._held.items() if one != gone}
+                self._change(held, self._awaited)
                 return message.answer(None)
             case RetainClaims(sessions=sessions):
-                if set(self._held) - set(sessions):
-                    self._write({one: claim for one, claim in self._held.items() if one in sessions})
+                held = {one: claim for one, claim in self._held.items() if one in sessions}
+                self._change(held, {one: some for one, some in self._awaited.items() if one in sessions})
                 return message.answer(None)
             case GetClaims(but=but):
-                others = (claim.target for one, claim in self._held.items() if one != but)
-                return message.answer(Counter(others))
+                return message.answer(self._taken(but))
             case _:
                 assert_never(message)
 
     def _claim(self, asked: ClaimAccount) -> bool:
-        others = sum(c.target == asked.target for one, c in self._held.items() if one != asked.session_id)
-        if others >= asked.most:
+        mine = asked.session_id
+        if self._taken(mine)[asked.target] >= asked.most:
             return False
-        claim = AccountClaim(asked.target, asked.dispatch_id)
-        if self._held.get(asked.session_id) != claim:
-            self._write({**self._held, asked.session_id: claim})
+        held = {**self._held, mine: AccountClaim(asked.target, asked.dispatch_id)}
+        self._change(held, {one: some for one, some in self._awaited.items() if one != mine})
         return True
 
-    def _write(self, held: Mapping[str, AccountClaim]) -> None:
-        """Keep them, and tell whoever waits where an account has come free.
+    def _taken(self, but: str = "") -> Counter[Target]:
+        """How many sessions have each account, or come first there."""
+        taken = Counter(claim.target for one, claim in self._held.items() if one != but)
+        for session_id, targets in self._awaited.items():
+            if session_id == but:
+                break
+            taken.update(targets)
+        return taken
+
+    def _change(self, held: Mapping[str, AccountClaim], awaited: Mapping[str, Sequence[Target]]) -> None:
+        """Keep the claims, and tell whoever waits where an account has come free.
 
         Raises:
             HubError: NO_SPACE, READ_ONLY...; nothing has changed.
         """
-        self._store.save(KeptClaims(held), "claims")
-        before, self._held = Counter(c.target for c in self._held.values()), held
-        if before - Counter(c.target for c in held.values()):
+        if held != self._held:
+            self._store.save(KeptClaims(held), "claims")
+        before, self._held, self._awaited = self._taken(), held, awaited
+        if before - self._taken():
             self._sessions.try_cast(AccountFreed())

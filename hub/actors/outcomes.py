@@ -10,7 +10,6 @@ an actor that is killed reads the session under way again from its first event, 
 from __future__ import annotations
 
 import contextlib
-import copy
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import assert_never
@@ -21,10 +20,11 @@ import trio
 from hub.actors.common.follower import LogFollower, by_pages
 from hub.api.costs import Costs, Spent
 from hub.api.profiles import ProfileOutcome
-from hub.domain.cost import Bill, Meter, bill
+from hub.domain.cost import Meter
 from hub.domain.event import EventType, Record
 from hub.domain.result.outcome import ProfileOutcomes, counted
 from hub.errors import HubError
+from hub.io.models.prices import billed
 from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore, as_named
 from hub.messages import EventsInbox, GetCosts, GetOutcomes, OutcomesInbox
@@ -94,10 +94,10 @@ class Outcomes(Actor[OutcomesInbox]):
         """One row for each agent and day."""
         groups: dict[tuple[str, str], list[Meter]] = {}
         for dispatch, meter in meters.items():
-            groups.setdefault(self._whose.get(dispatch, ("", "")), []).append(copy.deepcopy(meter))
+            groups.setdefault(self._whose.get(dispatch, ("", "")), []).append(meter)
         rows = []
         for (provider, day), some in groups.items():
-            found = await _billed(some)
+            found = await billed(some)
             row = Spent(
                 day=day,
                 session_id=session,
@@ -151,7 +151,7 @@ async def _with(
     outcomes: Sequence[ProfileOutcomes], name: str, record: Record, meters: Mapping[str, Meter]
 ) -> tuple[ProfileOutcomes, ...]:
     """The outcomes with the session that has ended with this record."""
-    cost = await _billed(list(meters.values()))
+    cost = await billed(meters.values())
     found = {outcome.profile: outcome for outcome in outcomes}
     found[name] = counted(
         found.get(name, ProfileOutcomes(name)),
@@ -162,14 +162,6 @@ async def _with(
         at=record.meta.get("at", ""),
     )
     return tuple(found.values())
-
-
-async def _billed(meters: list[Meter]) -> Bill:
-    if not any(meter.open() for meter in meters):
-        return bill(meters, lambda _: None)
-    from hub.io.models.prices import price  # noqa: PLC0415  # heavy, and most sessions need none
-
-    return await trio.to_thread.run_sync(bill, meters, price)
 
 
 def _shown(outcome: ProfileOutcomes) -> ProfileOutcome:

@@ -16,7 +16,6 @@ import attrs
 import click
 import trio
 
-from hub.actors.session.views import facts_of
 from hub.actors.sessions import listing
 from hub.api.convert import structure, unstructure
 from hub.api.observability import AuditHead
@@ -30,7 +29,7 @@ from hub.io.project.hub_dir import claim, insist_stamped, insist_usable
 from hub.io.project.lock import project_lock
 from hub.io.project.places import load_or_create_key
 from hub.io.records.sessions import found, meant
-from hub.messages import AuditAppend, GetConfig, GetSessionFacts, GetSessions
+from hub.messages import AuditAppend, GetConfig, GetSessionFacts, GetSessions, SessionFacts
 from hub.web.context import READ, Context
 from hub.web.route import Route
 from supervisors import Call, NodeInfo, Ref
@@ -54,7 +53,8 @@ class Alone(Context):
         match message:
             case GetSessionFacts(session_id=given):
                 record = meant(places, given)
-                return attrs.evolve(facts_of(record), task=self.hide(record.task))
+                shown = attrs.evolve(record, task=self.hide(record.task))
+                return SessionFacts(shown, closed=not record.session_state.active)
             case GetSessions():
                 rows = [listing.of_record(record, self.hide) for record in found(places)]
                 return Sessions(sessions=rows, concurrent=config().session.concurrent)

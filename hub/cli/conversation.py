@@ -73,11 +73,12 @@ class Conversation:
     """The agent that works."""
     since: str = ""
     """When the session began; ISO."""
+    tokens: int = 0
+    """All of the session so far, in and out."""
     tasks: tuple[tuple[str, bool], ...] = ()
     asks: list[AskItem] = attrs.field(factory=list)
     _models: dict[str, str] = attrs.field(factory=dict)
     _calls: dict[str, _Call] = attrs.field(factory=dict)
-    _tokens: dict[str, int] = attrs.field(factory=dict)
     _quota: dict[str, _Quota] = attrs.field(factory=dict)
     _said: str = ""
     _pieces: list[str] = attrs.field(factory=list)
@@ -98,11 +99,6 @@ class Conversation:
         if self.asks:
             return "waiting for your reply"
         return "paused" if self.paused else self.doing or "working"
-
-    @property
-    def tokens(self) -> int:
-        """All of the session so far, in and out."""
-        return sum(self._tokens.values())
 
     @property
     def quota(self) -> str:
@@ -204,9 +200,7 @@ class Conversation:
 
     def _reading(self, meta: EventMeta, agent: str, text: str) -> Iterator[Item]:
         if "tokensOut" in meta:
-            spent = meta.get("tokensIn", 0) + meta["tokensOut"]
-            run = meta.get("dispatchId", "")
-            self._tokens[run] = spent if meta.get("cumulative") else self._tokens.get(run, 0) + spent
+            self.tokens += meta.get("tokensIn", 0) + meta["tokensOut"]
         if "used" in meta and agent:
             self._wall(agent, meta, meta["used"])
         if self.verbose:

@@ -1,7 +1,6 @@
-"""The contract as an agent reads it: `.hub/envelope.md`, and the receiver's first message.
+"""The contract as an agent reads it: `.hub/envelope.md`.
 
-Owns: what is told, in the order in which it is of use, each thing once, and the limit of the whole; and what a profile says
-to the agents of a session.
+Owns: what is told, in the order in which it is of use, each thing once, and the limit of the whole.
 Must not: sign or check a signature (render what `contract.verify` gave back), or leave agent text unfenced.
 
 Rules:
@@ -29,7 +28,6 @@ MAX_BRIEF = 24_000
 MAX_GOAL = 32 * 1024
 """Characters of a task that a transcript tells."""
 BOUNDARY_LENGTH = 16
-MAX_SHORT_GOAL = 2000
 _GOAL = 6000
 _COMMANDS = 2500
 _FOOT = 1200
@@ -79,20 +77,6 @@ def render_envelope(contract: Contract, *, file: str = "envelope.json", adopted:
     shown, unseen = fitted(_parts(contract), word, MAX_BRIEF - size(above) - _FOOT)
     there = "" if adopted else f" (from a session's worktree: `../../{file}`)"
     return "\n\n".join((above, *shown, _foot(contract, unseen, f"`.hub/{file}`{there}"))) + "\n"
-
-
-def receiver_prompt(contract: Contract) -> str:
-    """The receiver's first message: short, and nothing in it comes from an agent."""
-    commands = contract.acceptance_assertions
-    done = "Stop when the goal is reached."
-    if commands:
-        done = f"Stop when the goal is reached; hub then runs: {line('; '.join(commands), MAX_SHORT_GOAL)}"
-    return (
-        "Continue a task that another agent began; its work is in this directory.\n\n"
-        f"The task, in the user's words:\n\n{clip(clean(contract.task_goal), MAX_SHORT_GOAL)}\n\n"
-        "Read the continuation brief first: it says what is done, what is left and what not to do again. "
-        f"Then go on with what is left. {done}"
-    )
 
 
 def _goal(contract: Contract) -> str:
@@ -256,11 +240,3 @@ def _foot(contract: Contract, unseen: Sequence[str], place: str) -> str:
 def _id(text: str) -> str:
     """An id hub made, whatever the caller put there: letters, digits and `-_.:` only."""
     return "".join(char for char in text if char.isascii() and (char.isalnum() or char in "-_.:"))[:128]
-
-
-def guidance(name: str, hint: str, skills: Sequence[str]) -> str:
-    """What every agent of a session is told besides its task, in the user's words; "" where the profile says nothing."""
-    parts = [f"Context, from the user's profile {name}:\n\n{hint.strip()}"] if hint.strip() else []
-    if skills:
-        parts.append(f"Use these skills where you have them: {', '.join(skills)}.")
-    return "\n\n".join(parts)

@@ -29,6 +29,8 @@ from hub.errors import Code, HubError
 
 VERSION = 2
 MIN_KEY_BYTES = 32
+MAX_BYTES = 64 * 1024 * 1024
+"""Of a contract's file that is read."""
 MAX_CHANGES = 500
 """Files of which a contract says how much of them has changed; all of them are in its manifest."""
 

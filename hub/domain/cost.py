@@ -62,7 +62,7 @@ Price = Callable[[UnpricedTokens], "int | None"]
 
 @attrs.define
 class Meter:
-    """The usage of one dispatch: a step's figure adds, a cumulative one replaces."""
+    """The usage of one dispatch: each figure is a step's, and adds."""
 
     tokens: Tokens = attrs.field(factory=Tokens)
     told_micros: int = 0
@@ -72,9 +72,6 @@ class Meter:
 
     def feed(self, meta: EventMeta) -> None:
         """Count the figures of a usage event."""
-        if meta.get("cumulative"):
-            self.tokens, self.told_micros, self.told = Tokens(), 0, False
-            self._open.clear()
         found = Tokens(
             _count(meta.get("tokensIn")),
             _count(meta.get("tokensOut")),
@@ -183,3 +180,8 @@ class Budget:
         if self.max_tokens is not None and tokens >= self.max_tokens * times:
             return f"{tokens:,} of {self.max_tokens * times:,} tokens are used up (maxTokens)"
         return ""
+
+    def times(self, usd: float | None, tokens: int) -> int:
+        """How many times over it is used up: who says yes to that is not asked for each of them."""
+        costs = 0 if self.max_cost is None or usd is None else int(usd / self.max_cost)
+        return max(costs, 0 if self.max_tokens is None else tokens // self.max_tokens)

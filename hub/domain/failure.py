@@ -25,6 +25,10 @@ class FailureClass(StrEnum):
     UNKNOWN = "unknown"
 
 
+TIME_MENDS = frozenset({FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
+"""Walls that are gone after a while: who met one may have the work again."""
+
+
 @attrs.frozen
 class Failure:
     """A classified failure.

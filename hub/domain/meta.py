@@ -105,12 +105,11 @@ EventMeta = TypedDict(
         "by": Annotated[str, "Who settled the request; of a handoff the trigger of this move."],
         "note": Annotated[str, "The words that the answer came with."],
         # Figures.
-        "tokensIn": Annotated[int, "The cached ones among them. Of one step, if nothing else is said."],
+        "tokensIn": Annotated[int, "The cached ones among them. Of one step."],
         "tokensOut": int,
         "cachedIn": int,
         "cacheWriteIn": int,
         "costUsdMicros": Annotated[int, "In millionths of a dollar."],
-        "cumulative": Annotated[bool, "The figures are those of the run up to here."],
         "request": Annotated[bool, "The figures are those of one request."],
         "lowerBound": Annotated[bool, "The figures grow: the end of the turn tells the rest."],
         "approximate": Annotated[bool, "The figures are rounded."],

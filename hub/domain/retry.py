@@ -185,10 +185,8 @@ def _hand_off_or(code: Code, reason: str) -> Callable[[Failure, Situation], Deci
     return rule
 
 
-def _unknown(failure: Failure, _: Situation) -> Decision:
-    return Surface(
-        Code.AGENT_EXITED, f"the agent stopped for a reason that hub does not know: {failure.text[:200]}"
-    )
+def _unknown(_: Failure, __: Situation) -> Decision:
+    return Surface(Code.AGENT_EXITED, "the agent stopped for a reason that hub does not know")
 
 
 _RULES: dict[FailureClass, Callable[[Failure, Situation], Decision]] = {

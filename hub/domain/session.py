@@ -18,7 +18,7 @@ import attrs
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.retry import Wait
-from hub.domain.routing import Choice, Target
+from hub.domain.routing import Target
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 
@@ -108,6 +108,11 @@ class Attempt:
     """A failure class, or `manual`, `breach`, `dispatch_failed`."""
     at: str
 
+    @property
+    def target(self) -> Target:
+        """Who it was."""
+        return Target(self.provider, self.account)
+
 
 @attrs.frozen
 class LeftOut:
@@ -117,15 +122,6 @@ class LeftOut:
     reason: str
     hint: str
     account: str = ""
-
-
-def left_out(choice: Choice, but: Target | None = None) -> tuple[LeftOut, ...]:
-    """Who was passed by, `but` apart."""
-    return tuple(
-        LeftOut(p.target.provider, choice.why(p.target), p.hint, p.target.account)
-        for p in choice.passed
-        if p.target != but
-    )
 
 
 @attrs.frozen
@@ -240,7 +236,7 @@ class SessionRecord:
     native_id: str = ""
     """The agent's own session id, as soon as it is known."""
     extended: int = 0
-    """How often the user has let it go on where its budget was used up: each time by as much again."""
+    """How many times over the user has let it use up its budget."""
     repairs: int = 0
     """How often this agent has got its work back because the acceptance commands refused it."""
     correction: str = ""
@@ -275,6 +271,16 @@ class SessionRecord:
     ended_at: str = ""
     tokens_used: int | None = None
     """In and out, counted when the session ended; None before, and of those that older versions ended."""
+
+    @property
+    def holder(self) -> Target:
+        """Who has the work: in a handoff the outgoing agent, until the receiver has answered."""
+        return Target(self.provider, self.account)
+
+    @property
+    def handoffs_left(self) -> int:
+        """How many handoffs it may still make."""
+        return max(0, self.max_handoffs - self.handoffs_done)
 
     @property
     def wait_until(self) -> str | None:

@@ -48,6 +48,7 @@ from hub.messages.breakers import (
 )
 from hub.messages.claims import (
     AccountFreed,
+    AwaitAccounts,
     ClaimAccount,
     ClaimsInbox,
     GetClaims,
@@ -89,7 +90,6 @@ from hub.messages.quota import GetProspects, GetStandings, GetWallet, QuotaInbox
 from hub.messages.session import (
     Detach,
     DraftFollowUp,
-    Ended,
     FollowUp,
     GetContract,
     GetCost,

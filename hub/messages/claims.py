@@ -36,6 +36,17 @@ class ReleaseAccount(Call[None]):
 
 
 @attrs.frozen
+class AwaitAccounts(Call[None]):
+    """The session waits for the first of these that is free, and has it before whoever asks later; () = it waits no more.
+
+    In place of what it waited for. Forgotten with a claim of the session's, and whenever this actor dies: it is repeated.
+    """
+
+    session_id: str
+    targets: Sequence[Target]
+
+
+@attrs.frozen
 class RetainClaims(Call[None]):
     """These sessions alone are active: what others had is free."""
 
@@ -44,7 +55,7 @@ class RetainClaims(Call[None]):
 
 @attrs.frozen
 class GetClaims(Call[Mapping[Target, int]]):
-    """Answers how many sessions have each account, `but` one of them."""
+    """Answers how many sessions have each account, or wait for it, `but` one of them and whoever waits behind that."""
 
     but: str = ""
 
@@ -54,4 +65,4 @@ class AccountFreed(Cast):
     """An account that was in use is free. Whoever waits for one looks again; it is repeated with the next."""
 
 
-ClaimsInbox = ClaimAccount | GetClaims | ReleaseAccount | RetainClaims
+ClaimsInbox = AwaitAccounts | ClaimAccount | GetClaims | ReleaseAccount | RetainClaims

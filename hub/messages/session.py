@@ -20,7 +20,7 @@ from hub.api.sessions import Sessions
 from hub.api.status import Status
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.routing import Target
-from hub.domain.session import ErrorNote, SessionState
+from hub.domain.session import SessionRecord
 from hub.messages.agent import AgentBatch
 from hub.messages.claims import AccountFreed
 from hub.messages.quota import QuotaSeen
@@ -112,25 +112,13 @@ class StopAll(Call[None]):
 
 
 @attrs.frozen
-class SessionEnd(Call["Ended"]):
-    """Answers once the session of that id has ended and its end is told; see `Ended`.
+class SessionEnd(Call[SessionRecord]):
+    """Answers the record of the session of that id, once it has ended and its end is told.
 
     Answers `not_found` when another session, or none, is on record.
     """
 
     session_id: str
-
-
-@attrs.frozen
-class Ended:
-    """How a session ended."""
-
-    state: SessionState
-    provider: str
-    handoffs: int
-    verified: bool | None
-    snapshot: str
-    error: ErrorNote | None
 
 
 @attrs.frozen
@@ -200,36 +188,22 @@ class DraftFollowUp(Call[FollowUp]):
 class SessionFacts:
     """What others must know of a session."""
 
-    session_id: str = ""
-    task_id: str = ""
-    state: SessionState = SessionState.IDLE
-    branch: str = ""
-    withheld: tuple[str, ...] = ()
-    worktree: str = ""
-    main_branch: str = ""
-    base: str = ""
-    run_id: str = ""
-    """The pipeline run it is a node of, until that is over."""
-    begun: bool = False
-    """Whether it has its branch and worktree."""
+    record: SessionRecord = attrs.field(factory=SessionRecord)
+    """With its task as everyone may see it."""
     closed: bool = True
     """Whether it has ended and its end is told."""
-    accounts: tuple[Target, ...] = ()
-    """Whose agents it has now, and in a handoff whose it is to get."""
     working: Target | None = None
     """Whose agent is up at this moment."""
-    task: str = ""
-    """As everyone may see it."""
-    agents: tuple[str, ...] = ()
-    """The providers that have worked on it, in turn."""
-    verify: tuple[str, ...] = ()
-    """Its acceptance commands, as they are run."""
-    verified: bool | None = None
+
+    @property
+    def session_id(self) -> str:
+        """Its id; "" = there is none."""
+        return self.record.session_id
 
     @property
     def active(self) -> bool:
         """Whether it takes a place."""
-        return self.state.active
+        return self.record.session_state.active
 
 
 @attrs.frozen

@@ -14,7 +14,7 @@ from importlib import import_module
 import attrs
 
 from hub.domain.config.reader import AGENTS, OPT_IN
-from hub.domain.detection.intel import GLANCE, Gap, Limits, SessionIntel, StoreHit, Unreadable
+from hub.domain.detection.intel import GLANCE, CallEnd, Gap, Limits, SessionIntel, StoreHit, Unreadable
 from hub.providers.store import Files, Store
 
 DRIVEN: Mapping[str, str] = {name: title for name, title in AGENTS.items() if name not in OPT_IN}
@@ -132,3 +132,23 @@ def search(
 def read(hit: StoreHit, files: Files, limits: Limits = GLANCE) -> SessionIntel:
     """What this session tells. Never raises for what a store holds: what went wrong is the alarm."""
     return load(hit.provider).read(hit, files, limits)
+
+
+def calls_ended(
+    files: Files, name: str, session_id: str, env: Mapping[str, str], *, since_ns: int, limits: Limits
+) -> Sequence[CallEnd]:
+    """How the calls of one session ended, by the store of the agent of this name.
+
+    Raises:
+        Unreadable: It is not there, or is damaged.
+    """
+    found = search(files, env.get("HOME", "/"), env, since_ns, only=[name])
+    for hit in found.hits:
+        if hit.session_id not in ("", session_id):
+            continue
+        intel = read(hit, files, limits)
+        if intel.session_id == session_id:
+            if intel.alarm:
+                raise Unreadable(intel.alarm)
+            return intel.ends
+    raise Unreadable(next((one.why for one in found.skipped), "it was not found."))

@@ -37,12 +37,11 @@ from hub.domain.pipeline.run import (
     under_way,
 )
 from hub.domain.pipeline.state import NodeOutcome, NodeState
-from hub.domain.session import ErrorNote, SessionState
+from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
 from hub.io.git.merge import merge_bases
 from hub.messages import (
-    Ended,
     GetConfig,
     GetSessionFacts,
     ReleaseRun,
@@ -241,7 +240,7 @@ class Conductor:
     async def _follow(self, node: NodeRun, _: PipelineRun) -> None:
         """Wait for the session's end, or end it when the run is to stop."""
         try:
-            end: Ended = await self._end_of(node)
+            end = await self._end_of(node)
         except HubError as error:
             if error.code is not Code.NOT_FOUND:
                 raise
@@ -249,24 +248,24 @@ class Conductor:
             return
         failpoints.hit("pipeline.heard")
         run = self.run_store.now
-        state, error_note = _STATES[end.state], end.error
-        if state is NodeState.COMPLETED and not end.snapshot:
+        state, error_note = _STATES[end.session_state], end.error
+        if state is NodeState.COMPLETED and not end.snapshot_sha:
             state = NodeState.FAILED
             error_note = _note(HubError(Code.GIT_FAILED, "The node's work could not be stored in git."))
         run = run.changed(
             node.id,
             state=state,
             provider=end.provider,
-            handoffs=end.handoffs,
+            handoffs=end.handoffs_done,
             verified=end.verified,
-            snapshot=end.snapshot,
+            snapshot=end.snapshot_sha,
             error=error_note,
             ended_at=self.run_store.at(),
         )
         # Whoever stops a node's session, the user or the end of the daemon, stops the run.
         self.run_store.write(attrs.evolve(run, stopping=run.stopping or state is NodeState.STOPPED), "heard")
 
-    async def _end_of(self, node: NodeRun) -> Ended:
+    async def _end_of(self, node: NodeRun) -> SessionRecord:
         async def stop_when_asked() -> None:
             await self.run_store.wait_for(lambda: self.run_store.now.stopping)
             try:

@@ -115,9 +115,7 @@ class QuotaStore:
             self.spendings.get(owner, Spending()),
             tokens,
             at,
-            meta.get("dispatchId", ""),
-            cumulative=bool(meta.get("cumulative")),
-            by=Spender(meta.get("sessionId", ""), meta.get("model", "")),
+            Spender(meta.get("sessionId", ""), meta.get("model", "")),
         )
         return spent(found, owner, cap, at) if cap else None
 

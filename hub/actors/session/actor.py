@@ -32,6 +32,7 @@ from hub.domain.handoff import State
 from hub.domain.quota.window import QuotaReading, breach, newest, reading_of
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.domain.text.safe import headline
+from hub.domain.turn import nobody
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.messages import (
@@ -93,7 +94,7 @@ class SessionActor(Actor[SessionInbox]):
     async def _carry_on(self) -> None:
         """What has ended needs nobody to carry it on."""
         shared, store = self._context.shared, self._context.store
-        if not (store.pending or store.active):
+        if store.over:
             return
         await (
             self._context.secrets.arm()
@@ -162,7 +163,9 @@ class SessionActor(Actor[SessionInbox]):
             raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is done; its work is being verified.")
         early = not (record.dispatch_id or record.wait or record.error)
         if early:
-            await self._driver.work.insist_somebody(record)
+            choice = await self._driver.work.routing.choose(record, None)
+            if choice.first is None:
+                raise nobody(choice)
         self._context.shared.ask(PendingCommand.HANDOFF)
         if record.wait or record.error is not None or not record.dispatch_id:
             return order.answer(HandingOver(session_id=record.session_id, waiting=True))
@@ -185,7 +188,7 @@ class SessionActor(Actor[SessionInbox]):
         live = self._context.shared.agent
         if live is not None and not on:
             if not self._context.shared.held:  # else it stands still for its budget: `spending` lets it go on
-                self._resume_agent(live)
+                self._driver.control.resume(live)
         elif live is not None:
             self.ctx.nursery.start_soon(self._pause_soon, live, live.batches)
         if record.paused is not on:  # a wish that is repeated is no news
@@ -198,11 +201,6 @@ class SessionActor(Actor[SessionInbox]):
         await self._context.shared.wait_for(lambda: live.batches != batches, _EVENT_PAUSE_PATIENCE)
         if self._context.store.now.paused and not live.paused and self._driver.control.pause(on=True):
             live.paused = True
-
-    def _resume_agent(self, live: LiveAgent) -> None:
-        self._driver.control.pause(on=False)
-        live.paused = False
-        live.heard_at = trio.current_time()
 
     async def _reply(self, text: str) -> Replied:
         record = self._active()

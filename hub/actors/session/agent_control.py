@@ -1,13 +1,16 @@
 """The session's hand on its agent: start it, find it again, bring it to a safe point, stop it.
 
-Owns: the adapter child of the current dispatch and the files of `.hub/run/<dispatch id>/`.
+Owns: the adapter child of the current dispatch, the assignment it gets, and the files of `.hub/run/<dispatch id>/`.
 Must not: choose who is dispatched, or judge how a run ended.
+Tests: tests/hub/actors/session/test_agent_control.py, tests/hub/actors/session/test_assignment.py
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 
 import attrs
 import msgspec
@@ -17,6 +20,8 @@ from hub.actors.common.launch import agent_env
 from hub.actors.common.transient import coded_cause, shortage
 from hub.actors.session.context import LiveAgent, SessionContext, owner
 from hub.domain.accounts.account import Account
+from hub.domain.permission.rules import asks
+from hub.domain.prompt import Orders, guidance
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.io.config.accounts import make_home
@@ -75,18 +80,44 @@ class AgentControl:
         made, self._next = self._next, ""
         return made or self.context.new_id("d")
 
-    async def dispatch(self, record: SessionRecord, assignment: Assignment) -> LiveAgent:
+    async def dispatch(self, record: SessionRecord, orders: Orders) -> LiveAgent:
         """Start the record's dispatch, exactly once however often this is called for it.
 
         Raises:
             HubError: `dispatch_failed` when it certainly did not start, `dispatch_ambiguous` when nobody can know.
         """
+        assignment = self.assignment(record, orders)
         if isinstance(inspect(assignment.run_dir), NeverClaimed):
             make_private_dir(assignment.run_dir)
             make_home(assignment.account)
             write_sealed(assignment.run_dir / ASSIGNMENT, _encode(assignment))
             return await self._adopt(record, assignment, attach=False)
         return await self.reattach(record)
+
+    def assignment(self, record: SessionRecord, orders: Orders) -> Assignment:
+        """What the record's agent is given; the same record and orders give the same."""
+        context, settings = self.context, self.context.config.provider(record.provider)
+        run_dir = context.places.run_dir / record.dispatch_id
+        # With what the profile tells every agent; nothing that hub keeps secret is for all of them.
+        told = context.secrets.text(guidance(record.profile, record.context_hint, record.skills))
+        return Assignment(
+            dispatch_id=record.dispatch_id,
+            session_id=record.session_id,
+            prompt=f"{orders.prompt}\n\n{told}" if told else orders.prompt,
+            worktree=Path(record.worktree),
+            run_dir=run_dir,
+            program=settings.program,
+            envelope=orders.envelope,
+            envelope_path=run_dir / "envelope.md" if orders.envelope else None,
+            resume_id=orders.resume_id,
+            # Derived, not drawn: a crash between the record and the start must lead to the same id.
+            native_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"hub:{record.dispatch_id}")),
+            model=settings.model,
+            base_url=settings.base_url,
+            account=context.account(record.provider, record.account),
+            options=settings.options,
+            asks=asks(context.config.approvals, record.provider),
+        )
 
     async def reattach(self, record: SessionRecord) -> LiveAgent:
         """Take hold of the record's dispatch again; its adapter reads the spool from the start.
@@ -210,6 +241,12 @@ class AgentControl:
     def pause(self, *, on: bool) -> bool:
         """Stop or continue the agent's processes."""
         return self._send(AdapterPause(on))
+
+    def resume(self, live: LiveAgent) -> None:
+        """Let a paused agent go on; its silence so far was nobody's fault."""
+        self.pause(on=False)
+        live.paused = False
+        live.heard_at = trio.current_time()
 
     async def hold(self) -> LiveAgent | None:
         """Whatever runs for the record's dispatch, attached to; None when nothing does.

@@ -16,9 +16,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import attrs
 import msgspec
@@ -28,13 +27,13 @@ from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import passes, shortage
 from hub.actors.session.agent_control import AgentControl
 from hub.actors.session.context import SessionContext, agent_meta, owner
-from hub.domain.contract import Contract, ContractInvalid, verify
+from hub.domain.contract import MAX_BYTES, Contract, ContractInvalid, verify
 from hub.domain.detection.intel import CallEnd, Limits, Unreadable
 from hub.domain.event import Event, Record, Tag
 from hub.domain.fidelity.chronicle import Chronicle, Subject
 from hub.domain.fidelity.fact import Facts
 from hub.domain.fidelity.score import Fidelity, done_claims, verified, weigh
-from hub.domain.intent.amendment import amendments
+from hub.domain.intent.amendment import amendments, summed
 from hub.domain.meta import EventMeta
 from hub.domain.session import SessionRecord, Unscored
 from hub.errors import Code, HubError
@@ -43,9 +42,6 @@ from hub.io.files.atomic import read_bounded
 from hub.io.git.manifest import manifest
 from hub.io.git.proving import proofs
 from hub.messages import AuditIntact, EventsHead, EventsOfDispatch, EventsSince
-
-if TYPE_CHECKING:
-    from hub.providers.provider import Provider
 
 _PAGE = 200
 """Records that are read at once: a millisecond's work of the event loop's, and some of a thread's."""
@@ -120,9 +116,6 @@ class Chronicler:
         return chronicle is None or chronicle.last_id < self.context.store.newest
 
 
-_LIMIT = 64 * 1024 * 1024
-
-
 @attrs.define
 class Scores:
     """Computes what is owed, one at a time; each call may be repeated after a crash."""
@@ -172,7 +165,7 @@ class Scores:
     async def _judged(self, record: SessionRecord, owed: Unscored) -> Fidelity | None:
         """The contract as it was given, held against the log; None of one that is not what was signed."""
         try:
-            data = read_bounded(self.context.places.envelope_json, _LIMIT)
+            data = read_bounded(self.context.places.envelope_json, MAX_BYTES)
             contract = verify(
                 data,
                 self.context.keys.contract,
@@ -258,24 +251,29 @@ async def amend(context: SessionContext, control: AgentControl, record: SessionR
     if not log:
         return  # it has called no tool: there is nothing to tell
     try:
-        ends = await _look(partial(_ends, provider.name, record.native_id, *control.surroundings(record)))
+        ends = await _ends(provider.name, record.native_id, *control.surroundings(record))
     except (Unreadable, OSError, HubError, msgspec.DecodeError) as error:
-        await _say_amended(context, record, "unread", f"{_blind(provider)}: {error}")
+        blind = f"{provider.display_name}'s own session, which tells more than its stream, was not read"
+        await _say_amended(context, record, "unread", f"{blind}: {error}")
         return
     found = amendments(log, ends, provider.untold)
     if found:
         await context.store.log([_amendment(context, record, event) for event in found])
-        await _say_amended(
-            context, record, "read", f"{provider.display_name}'s own session told {_sum(found)}"
-        )
+        told = f"{provider.display_name}'s own session told {summed(found)}"
+        await _say_amended(context, record, "read", told)
 
 
-async def _look(look: Callable[[], Sequence[CallEnd]]) -> Sequence[CallEnd]:
+async def _ends(name: str, native_id: str, env: Mapping[str, str], since_ns: int) -> Sequence[CallEnd]:
     """How calls ended by the agent's own session.
 
     Raises:
         Unreadable: It is not there, is damaged, or takes too long.
     """
+    from hub.io.stores import StoreFiles  # noqa: PLC0415  # most agents tell all in their stream
+    from hub.providers import stores  # noqa: PLC0415  # as above
+
+    files = StoreFiles(walk_seconds=_PATIENCE)
+    look = partial(stores.calls_ended, files, name, native_id, env, since_ns=since_ns, limits=_LIMITS)
     with trio.move_on_after(_PATIENCE):
         return await trio.to_thread.run_sync(look, abandon_on_cancel=True)
     raise Unreadable(f"it took more than {_PATIENCE:g} s to read.")
@@ -290,31 +288,3 @@ def _amendment(context: SessionContext, record: SessionRecord, event: Event) -> 
 
 async def _say_amended(context: SessionContext, record: SessionRecord, what: str, text: str) -> None:
     await context.store.say(Tag.SYSTEM, text, source=f"amending:{what}:{record.dispatch_id}")
-
-
-def _ends(name: str, native_id: str, env: Mapping[str, str], since_ns: int) -> Sequence[CallEnd]:
-    """The same, in a thread."""
-    from hub.io.stores import StoreFiles  # noqa: PLC0415  # most agents tell all in their stream
-    from hub.providers import stores  # noqa: PLC0415  # as above
-
-    files = StoreFiles(walk_seconds=_PATIENCE)
-    found = stores.search(files, env.get("HOME", "/"), env, since_ns, only=[name])
-    for hit in found.hits:
-        if hit.session_id not in ("", native_id):
-            continue
-        intel = stores.read(hit, files, _LIMITS)
-        if intel.session_id == native_id:
-            if intel.alarm:
-                raise Unreadable(intel.alarm)
-            return intel.ends
-    raise Unreadable(next((one.why for one in found.skipped), "it was not found."))
-
-
-def _blind(provider: Provider) -> str:
-    return f"{provider.display_name}'s own session, which tells more than its stream, was not read"
-
-
-def _sum(found: Sequence[Event]) -> str:
-    ended = sum(event.tag == Tag.TOOL_RESULT for event in found)
-    told = [f"how {ended} commands ended" if ended > 1 else "how a command ended"] if ended else []
-    return " and ".join([*told, *(["its list of tasks"] if ended < len(found) else [])])

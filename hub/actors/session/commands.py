@@ -18,10 +18,10 @@ import trio
 
 from hub.actors.common.condition import beside
 from hub.actors.session.context import SessionContext
-from hub.domain.contract import Evidence, EvidenceKind
 from hub.domain.event import Tag
 from hub.domain.meta import EventMeta
-from hub.domain.result.acceptance import Refused, orders_of, program_of
+from hub.domain.result.acceptance import orders_of, program_of
+from hub.domain.result.gate import Check, GateResult
 from hub.domain.session import SessionRecord
 from hub.domain.text.figures import first_of
 from hub.domain.text.safe import clean, decode
@@ -45,6 +45,30 @@ _SHOWN = 8000
 """Characters of an acceptance command's output that are kept."""
 _NAMED = 5
 """Files left behind that are named."""
+
+
+async def prepare(context: SessionContext, record: SessionRecord) -> None:
+    """Make the worktree ready: in a large repository that takes its time, and a stop does not wait for it.
+
+    Raises:
+        HubError: `interrupted`: git was told to end. What it had made is the next call's to finish. Or as `set_up`.
+    """
+    begun_with_more = await context.shared.unless_stopped(
+        partial(
+            git.add_worktree,
+            context.places.root,
+            Path(record.worktree),
+            record.branch,
+            record.base,
+            carry_dirty=record.carries,
+            first=record.first,
+            apart=context.config.worktree.apart,
+        )
+    )
+    if begun_with_more and not record.first:
+        await context.store.say(Tag.SYSTEM, "your uncommitted changes are the branch's first commit")
+    await set_up(context, record)
+    await context.store.update(worktree_ready=True)
 
 
 async def set_up(context: SessionContext, record: SessionRecord) -> None:
@@ -170,57 +194,6 @@ def _status(result: CommandResult, word: str = "exit status") -> str:
 
 def _there(path: Path) -> bool:
     return os.path.lexists(path)
-
-
-@attrs.frozen
-class Check:
-    """The result of one acceptance command."""
-
-    command: str
-    exit_code: int | None
-    output: str
-    duration_ms: int
-    timed_out: bool
-    how: str
-    """How it ended, in words."""
-    source: int = 0
-    """Event id of the result."""
-    changed: tuple[str, ...] = ()
-    """Files the command is made of that are not what the session began with."""
-
-    @property
-    def passed(self) -> bool:
-        """Only exit status 0 is a pass."""
-        return self.exit_code == 0
-
-
-@attrs.frozen
-class GateResult:
-    """The results of all acceptance commands over one tree."""
-
-    checks: tuple[Check, ...]
-    tree: str
-
-    @property
-    def passed(self) -> bool:
-        """Every command passed; also true of none, which the caller must tell apart."""
-        return all(check.passed for check in self.checks)
-
-    def evidence(self) -> tuple[Evidence, ...]:
-        """The same for a contract."""
-        return tuple(
-            Evidence(EvidenceKind.VERIFY, c.command, c.source, c.exit_code, "" if c.passed else c.output)
-            for c in self.checks
-        )
-
-    def refused(self) -> tuple[Refused, ...]:
-        """What failed, for the agent whose work it is."""
-        return tuple(Refused(c.command, c.how, c.output) for c in self.checks if not c.passed)
-
-    def text(self) -> str:
-        """What failed, with the end of its output."""
-        failed = [c for c in self.checks if not c.passed]
-        return "\n".join(f"$ {c.command}\n({c.how})\n{c.output[-2000:]}" for c in failed)
 
 
 async def gate(context: SessionContext, record: SessionRecord, key: str) -> GateResult:

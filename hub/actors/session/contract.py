@@ -23,10 +23,10 @@ import trio
 
 from hub.actors.common.calls import call_or_none, call_until_answered
 from hub.actors.session.chronicle import Chronicler
-from hub.actors.session.commands import GateResult
 from hub.actors.session.context import SessionContext
 from hub.domain.brief import render_envelope
 from hub.domain.contract import (
+    MAX_BYTES,
     Anchor,
     Contract,
     ContractInvalid,
@@ -44,6 +44,8 @@ from hub.domain.intent.claims import claims_of
 from hub.domain.intent.draft import draft
 from hub.domain.intent.fold import Intent
 from hub.domain.jsonvalue import JsonObject
+from hub.domain.prompt import Orders, orders_of_adopter
+from hub.domain.result.gate import GateResult
 from hub.domain.routing import Target
 from hub.domain.session import SessionRecord
 from hub.domain.text.safe import clip
@@ -261,7 +263,6 @@ _WHEN = "One is made at each handoff: hub handoff"
 _REFUSED = (
     "It is shown to nobody. A handoff writes a new one: hub handoff; what was signed is in: hub history"
 )
-_LIMIT = 64 * 1024 * 1024
 
 
 async def current_contract(context: SessionContext) -> JsonObject:
@@ -271,7 +272,7 @@ async def current_contract(context: SessionContext) -> JsonObject:
         HubError: `not_found`, `contract_invalid`.
     """
     try:
-        data = await trio.to_thread.run_sync(read_bounded, context.places.envelope_json, _LIMIT)
+        data = await trio.to_thread.run_sync(read_bounded, context.places.envelope_json, MAX_BYTES)
     except FileNotFoundError:
         raise HubError(Code.NOT_FOUND, "There is no contract yet.", hint=_WHEN) from None
     try:
@@ -306,9 +307,26 @@ def signed_contract(context: SessionContext, record: SessionRecord) -> Contract:
         HubError: `contract_invalid`; it must not be given to anybody.
     """
     return verify(
-        read_bounded(context.places.envelope_json, _LIMIT),
+        read_bounded(context.places.envelope_json, MAX_BYTES),
         context.keys.contract,
         session_id=record.session_id,
         handoff_id=record.handoff_id,
         snapshot=record.snapshot_sha,
     )
+
+
+def adopted_orders(context: SessionContext, record: SessionRecord, *, resumes: bool) -> Orders:
+    """What the first agent is told of a session that goes on with another's work: the contract, if hub has signed it for it.
+
+    Raises:
+        HubError: `contract_invalid`; it must not be given to anybody.
+    """
+    signed = context.places.adopted_json(record.session_id)
+    contract = verify(
+        read_bounded(signed, MAX_BYTES),
+        context.keys.contract,
+        session_id=record.session_id,
+        snapshot=record.first or record.base,
+    )
+    text = render_envelope(contract, file=context.places.below(signed), adopted=not record.continues)
+    return orders_of_adopter(record, contract, text, resumes=resumes)

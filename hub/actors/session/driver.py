@@ -16,7 +16,6 @@ import trio
 from hub.actors.common.transient import passes, shortage
 from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
-from hub.actors.session.allotting import Allotting, BudgetWatch, start_handoff
 from hub.actors.session.chronicle import Chronicler, Scores
 from hub.actors.session.context import PendingCommand, SessionContext
 from hub.actors.session.ending import SessionEnding
@@ -67,7 +66,7 @@ class Driver:
         shared = self.context.shared
         while not shared.detached:
             record = self.context.store.record
-            if record is None or not (record.session_state.active or self.context.store.pending):
+            if record is None or self.context.store.over:
                 await shared.wait_for(lambda: shared.detached)
                 break
             await self._try_step(record)
@@ -154,9 +153,8 @@ class Driver:
             error=None, needs_input=False, dispatch_id="", session_state=SessionState.RUNNING
         )
         if await self.work.routing.next(record, None) is not None:
-            await start_handoff(
-                self.context, record, Trigger.MANUAL_HANDOFF, "the user decided to hand over", None
-            )
+            handoff_id, why = self.context.new_id("h"), "the user decided to hand over"
+            await self.context.store.hand_over(record, handoff_id, Trigger.MANUAL_HANDOFF, why)
 
     async def _trouble(self, record: SessionRecord, error: HubError) -> None:
         if error.code is Code.INTERRUPTED and self.context.shared.stopping:
@@ -247,7 +245,5 @@ def hire(context: SessionContext, adapters: DynamicHandle, adapter_spec: Adapter
         scores,
     )
     ending = SessionEnding(context, control, routing, handoff, scores)
-    allotting = Allotting(context, routing, broker)
-    spending = BudgetWatch(context, control, broker)
-    work = SessionWork(context, control, routing, ending, allotting, spending)
+    work = SessionWork(context, control, routing, broker, ending)
     return Driver(context, control, work, handoff, ending, broker, chronicler, scores)

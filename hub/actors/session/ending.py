@@ -11,25 +11,23 @@ import contextlib
 
 import attrs
 
-from hub import messages
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import TRANSIENT
-from hub.actors.session import views
 from hub.actors.session.agent_control import AgentControl
-from hub.actors.session.allotting import start_handoff
 from hub.actors.session.chronicle import Scores
-from hub.actors.session.commands import GateResult, gate
+from hub.actors.session.commands import gate
 from hub.actors.session.context import SessionContext
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.routing import Routing
 from hub.api.session import Stopped
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
-from hub.domain.result.acceptance import correction
+from hub.domain.result.gate import GateResult, correction
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints
+from hub.messages import WithdrawApprovals
 
 
 @attrs.frozen
@@ -79,17 +77,18 @@ class SessionEnding:
             session_state=SessionState.RUNNING,
             dispatch_id="",
             repairs=tries,
-            correction=correction(result.refused()),
+            correction=correction(result),
         )
         failpoints.hit("repair.given")
 
     async def _retry_elsewhere(self, record: SessionRecord, error: HubError) -> None:
         """Not accepted: another provider gets the work and the failure's output, or the failure is surfaced."""
         target = await self.routing.next(record, None)
-        if target is None or record.handoffs_done >= record.max_handoffs:
+        if target is None or not record.handoffs_left:
             raise error
         why = "the acceptance commands failed"
-        await start_handoff(self.context, record, Trigger.FAILURE, why, None, tried_as="verify_failed")
+        handoff_id = self.context.new_id("h")
+        await self.context.store.hand_over(record, handoff_id, Trigger.FAILURE, why, tried_as="verify_failed")
 
     async def stopped(self, record: SessionRecord, reason: str) -> None:
         """The user, or the end of the daemon, ends the session: agent stopped in order, bytes kept."""
@@ -172,10 +171,10 @@ _STOP_PATIENCE = 5.0
 async def withdraw_all(context: SessionContext, session_id: str) -> None:
     """The session has ended: nobody waits for somebody's word any more."""
     with contextlib.suppress(HubError):  # a full disk: they are withdrawn at the next start
-        await call_until_answered(context.approvals, messages.WithdrawApprovals(session_id))
+        await call_until_answered(context.approvals, WithdrawApprovals(session_id))
 
 
-async def ended(context: SessionContext, session_id: str) -> messages.Ended:
+async def ended(context: SessionContext, session_id: str) -> SessionRecord:
     """How the session ended, as soon as it has and its end is told.
 
     Raises:
@@ -184,8 +183,8 @@ async def ended(context: SessionContext, session_id: str) -> messages.Ended:
     record = context.store.record
     if record is None or record.session_id != session_id:
         raise HubError(Code.NOT_FOUND, f"Session {session_id} is not known here.")
-    await context.shared.wait_for(lambda: _over(context))
-    return views.ended(context.store.now)
+    await context.shared.wait_for(lambda: context.store.over)
+    return context.store.now
 
 
 async def stopped(context: SessionContext) -> Stopped:
@@ -195,13 +194,10 @@ async def stopped(context: SessionContext) -> Stopped:
         HubError: What keeps it from ending, while a disk does; the wish stays.
     """
     shared = context.shared
-    while not await shared.wait_for(lambda: _over(context), _STOP_PATIENCE):
+    while not await shared.wait_for(lambda: context.store.over, _STOP_PATIENCE):
         if shared.trouble is not None and shared.trouble.code in TRANSIENT:
-            raise views.unended(shared.trouble)
+            detail = f"The session cannot be ended in order: {shared.trouble.detail}"
+            kept = "What the agent wrote is in its worktree."
+            raise HubError(shared.trouble.code, f"{detail} {kept}", hint=shared.trouble.hint)
     now = context.store.now
     return Stopped(session_id=now.session_id, state=now.session_state)
-
-
-def _over(context: SessionContext) -> bool:
-    record = context.store.record
-    return record is None or not (record.session_state.active or context.store.pending)

@@ -17,10 +17,8 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import UNAUDITED, passes
 from hub.actors.session.agent_control import AgentControl
-from hub.actors.session.allotting import tell_wait
-from hub.actors.session.assignment_builder import assignment_of
 from hub.actors.session.chronicle import Chronicler, Scores, amend
-from hub.actors.session.commands import GateResult, gate, publish_left
+from hub.actors.session.commands import gate, publish_left
 from hub.actors.session.context import LiveAgent, SessionContext, owner, unknown_agent
 from hub.actors.session.contract import (
     contract_id,
@@ -33,23 +31,23 @@ from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
 from hub.actors.session.store import effect
 from hub.domain.approval import Action
-from hub.domain.brief import receiver_prompt, render_envelope
+from hub.domain.brief import render_envelope
 from hub.domain.contract import Contract, encode, sign
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
-from hub.domain.retry import Ender, Wait
+from hub.domain.prompt import Orders, receiver_prompt
+from hub.domain.result.gate import GateResult
 from hub.domain.routing import Target
 from hub.domain.session import (
     Attempt,
     ErrorNote,
     LeftOut,
-    OnLimit,
     SessionRecord,
     SessionState,
     Unscored,
-    left_out,
 )
+from hub.domain.turn import left_out, may_return, turn_after
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import git
@@ -59,9 +57,6 @@ from hub.io.git.check import WorktreeCheck
 from hub.io.git.env import together
 from hub.io.git.own_folder import NEVER
 from hub.messages import BreakerFailure, GetAuditHead
-
-_PASSES = frozenset({None, FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
-"""Why an agent was left that may have the work again later."""
 
 
 @attrs.frozen
@@ -213,16 +208,10 @@ class HandoffSteps:
         """
         choice = await self.routing.choose(record, record.failure)
         if choice.first is not None:
-            return choice.first, left_out(choice, but=Target(record.provider, record.account))
-        if record.failure in _PASSES:
+            return choice.first, left_out(choice, but=record.holder)
+        if may_return(record):
             choice = await self.routing.choose(record, record.failure, stay=True)
-        until = self.context.clock() if choice.first is not None else choice.until()
-        said = f"Nobody else may go on with the task. {choice.said()}" if choice.first is None else ""
-        if until is None or (record.on_limit is OnLimit.STOP and said):
-            detail = f"Nobody else may go on with the task. {choice.reasons()}"
-            raise HubError(Code.NO_FALLBACK, detail, hint=choice.next_step())
-        ender: Ender = "anybody" if record.failure in _PASSES else "others"
-        wait = Wait(until, said, "handoff", ender, until != choice.reset()) if said else None
+        wait = turn_after(record, choice)
         await self.routing.give_back(record)
         await self.context.store.advance(
             Trigger.ABANDONED,
@@ -232,7 +221,7 @@ class HandoffSteps:
             session_state=SessionState.WAITING if wait else SessionState.RUNNING,
         )
         if wait:
-            await tell_wait(self.context, wait)
+            await self.context.store.tell_wait(wait)
         else:
             await self.context.store.say(Tag.SYSTEM, f"Nobody else can take over; {record.provider} goes on.")
         return None
@@ -253,11 +242,7 @@ class HandoffSteps:
         provider, account = owner(record)
         receiver = attrs.evolve(record, provider=provider, account=account, native_id="")
         # Rendered again from what was verified: the Markdown file on disk is for people and could have been changed.
-        text = self._brief(contract)
-        path = self.context.places.run_dir / record.dispatch_id / "envelope.md"
-        assignment = assignment_of(
-            self.context, receiver, receiver_prompt(contract), envelope=text, path=path
-        )
+        orders = Orders(receiver_prompt(contract), self._brief(contract))
         claimed = False
 
         async def claim() -> None:
@@ -270,10 +255,7 @@ class HandoffSteps:
                 account=receiver.account,
                 contractId=contract.contract_id,
             )
-            if claimed := self.control.has_run(record):
-                await self.routing.hold(record)  # also where the claims were lost, or an older hub made none
-            else:
-                claimed = await self.routing.claim(record)
+            claimed = await self.routing.claim(record, runs=self.control.has_run(record))
 
         same_tree = await self.check.same_tree(record, claim)
         effect(State.DISPATCHED, "mid")
@@ -281,7 +263,7 @@ class HandoffSteps:
             await self._next_receiver(record)  # somebody else has the one attempt
             return
         try:
-            await self.control.dispatch(receiver, assignment)
+            await self.control.dispatch(receiver, orders)
         except HubError as error:
             if error.code is not Code.DISPATCH_FAILED or passes(error):
                 raise

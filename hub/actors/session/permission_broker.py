@@ -22,8 +22,8 @@ from hub.actors.session.context import LiveAgent, SessionContext, owner
 from hub.domain.approval import Action, PermissionRequest, asked, own
 from hub.domain.routing import Target
 from hub.domain.session import SessionRecord, SessionState
-from hub.errors import HubError
-from hub.messages import AgentBatch, AskApproval, Decision, WithdrawApprovals
+from hub.errors import Code, HubError
+from hub.messages import AgentBatch, AskApproval, AwaitAccounts, Decision, WithdrawApprovals
 
 _AGAIN = 0.1
 """Seconds until an adapter whose mailbox is full is given an answer again."""
@@ -94,6 +94,18 @@ class PermissionBroker:
     def _up(self, live: LiveAgent) -> bool:
         return self.context.shared.agent is live and live.adapter_up and live.exit is None
 
+    async def insist_start(self, record: SessionRecord) -> None:
+        """The first start of an agent may need somebody's word; another try of the same one does not.
+
+        Raises:
+            HubError: `approval_denied`, `interrupted`.
+        """
+        if record.attempt and record.session_state is not SessionState.STARTING:
+            return
+        occasion = f"start-{record.attempt}" if record.attempt else "start"
+        if not await self.permitted(record, Action.START, occasion, record.holder):
+            raise HubError(Code.APPROVAL_DENIED, f"{record.provider} was not allowed to start.")
+
     async def permitted(
         self, record: SessionRecord, kind: Action, occasion: str, target: Target, said: str = ""
     ) -> bool:
@@ -114,6 +126,8 @@ class PermissionBroker:
         if not decision.pending:
             return decision.approved
         before = record.session_state
+        # Nobody is held up meanwhile who would work with an account that this session waited for.
+        await call_until_answered(self.context.claims, AwaitAccounts(record.session_id, ()))
         patient = AskApproval(request, patient=True)
         answer = partial(call_until_answered, self.context.approvals, patient, timeout=math.inf)
         self.context.shared.held = True

@@ -1,7 +1,8 @@
 """The session's question who is next: the facts as they are at this moment, put to the one pure function.
 
-Owns: where each fact of the choice comes from.
-Must not: choose (`hub.domain.routing` does), keep a fact, or remember anything a restart needs.
+Owns: where each fact of the choice comes from, and the claim on who was chosen.
+Must not: choose (`hub.domain.routing` does), say what an answer leads to (`hub.domain.turn` does), keep a fact, or remember
+anything a restart needs.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import contextlib
 import os
 import shutil
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 
 import attrs
 
@@ -18,24 +18,19 @@ from hub.actors.common.calls import call_or_none, call_until_answered
 from hub.actors.session.context import SessionContext, owner
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
+from hub.domain.event import DOING
 from hub.domain.failure import FailureClass
-from hub.domain.handoff import State
 from hub.domain.permission.rules import asks, unenforceable
 from hub.domain.quota.wallet import Prospect, wall
 from hub.domain.quota.window import FULL, QuotaReading
-from hub.domain.retry import backoff
-from hub.domain.routing import (
-    AccountFacts,
-    Choice,
-    Exclusion,
-    Question,
-    Target,
-    choose,
-)
-from hub.domain.session import Attempt, SessionRecord
+from hub.domain.retry import Wait
+from hub.domain.routing import AccountFacts, Choice, Exclusion, Target, choose
+from hub.domain.session import SessionRecord
+from hub.domain.turn import bound, free, question
 from hub.errors import HubError
 from hub.io.processes.commands import base_env
 from hub.messages import (
+    AwaitAccounts,
     BreakerAttempt,
     BreakerClosed,
     BreakersInbox,
@@ -58,15 +53,6 @@ _PATIENCE = 5.0
 _BUSY = 600.0
 """Seconds after which an account that others use is looked at again; that it is free is heard at once."""
 _NARROW = "Take another agent, or give the rule the `provider` or the `tool` it is meant for"
-_NEVER_AGAIN = {
-    "auth": "its login was not accepted",
-    "dispatch_failed": "it could not be started",
-    "verify_failed": "its work was not accepted",
-    "denied": "it was not allowed to start",
-}
-"""Ways to leave a task after which the same provider and account is not asked again within it."""
-_PASSES = frozenset({FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
-"""Ways to leave a task which time mends."""
 Key = tuple[str, str]
 
 
@@ -165,24 +151,13 @@ class Routing:
         The user's word for a try before its time counts where nobody is free.
         """
         order = (only.provider,) if only is not None else record.chain
-        names = {*order, record.provider}
-        found = await self.facts(names, threshold=record.threshold)
+        found = await self.facts({*order, record.provider}, threshold=record.threshold)
         if only is not None:
             found = [f for f in found if f.target == only]
-        question = Question(
-            order=order,
-            current=Target(record.provider, record.account),
-            stay=stay,
-            failure=failure,
-            refused_by=record.refused_by,
-            left=_left(record),
-            resting=_resting(record, self.context.clock()),
-            named=record.named,
-            fresh=fresh,
-        )
-        choice = choose(question, found)
+        asked = question(record, self.context.clock(), failure, order=order, stay=stay, fresh=fresh)
+        choice = choose(asked, found)
         if choice.first is None and record.insisted:
-            choice = choose(attrs.evolve(question, insisted=True), found)
+            choice = choose(attrs.evolve(asked, insisted=True), found)
         return choice
 
     async def next(
@@ -191,20 +166,51 @@ class Routing:
         """Who goes on after the record's provider; None when nobody can now."""
         return (await self.choose(record, failure, fresh=fresh)).first
 
-    async def claim(self, record: SessionRecord) -> bool:
-        """Whether the record's dispatch may be started.
+    async def turn(self, record: SessionRecord) -> tuple[bool, Choice]:
+        """Whether any agent has done anything, and who may have the next dispatch: who has the work comes first."""
+        begun = await self.begun(record)
+        only = record.holder if bound(record, begun=begun) else None
+        return begun, await self.choose(record, None, stay=True, only=only)
+
+    async def begun(self, record: SessionRecord) -> bool:
+        """Whether any agent of the session has done anything: before that there is nothing to hand over."""
+        if record.handoffs_done or not record.attempt:
+            return bool(record.handoffs_done)
+        found: list[bool] = []
+        await self.context.each(
+            record.session_id, lambda page: found.append(any(r.meta.get("type") in DOING for r in page))
+        )
+        return any(found)
+
+    async def free(self, record: SessionRecord, wait: Wait) -> bool:
+        """Whether the work can go on before the wait's time; who only backs off waits on.
+
+        Where it cannot, the session is in line for each account with which others work, unless its user has paused it.
+        """
+        if not wait.ender:
+            return False
+        choice = await self.choose(record, None, stay=True)
+        if choice.first is None:  # which is nearly always so: what follows may read all that the agent did
+            busy = [p.target for p in choice.passed if p.bar is Exclusion.BUSY]
+            await self.line_up([] if self.context.store.now.paused else busy)
+            return False
+        return free(record, wait, (await self.turn(record))[1])
+
+    async def claim(self, record: SessionRecord, *, runs: bool = False) -> bool:
+        """Whether the record's dispatch may be started; one that `runs` has been let through.
 
         No account is used by more sessions than it may be, and of all that a half-open breaker could let through, one is.
         """
-        if not await self.hold(record):
-            return False
+        held = await self._hold(record)  # also where the claims were lost, or an older hub made none
+        if runs or not held:
+            return runs
         attempt = BreakerAttempt(*owner(record), record.dispatch_id, record.insisted)
         answer = await call_until_answered(self.context.breakers, attempt)
         if not answer:
             await self.give_back(record)
         return answer
 
-    async def hold(self, record: SessionRecord) -> bool:
+    async def _hold(self, record: SessionRecord) -> bool:
         """Whether the record's account is this session's, now that it asked for it."""
         most = self.context.config.account(*owner(record)).concurrency
         mine = ClaimAccount(record.session_id, record.dispatch_id, Target(*owner(record)), most)
@@ -219,6 +225,11 @@ class Routing:
         worked = live is not None and live.answered
         news: Sent[BreakersInbox, None] = BreakerSuccess(*place) if worked else BreakerWithdrawn(*place)
         await call_until_answered(self.context.breakers, news)
+
+    async def line_up(self, targets: Sequence[Target] = ()) -> None:
+        """Wait for these; for none: whoever waits for a person's word holds up nobody."""
+        session_id = self.context.store.now.session_id
+        await call_until_answered(self.context.claims, AwaitAccounts(session_id, targets))
 
     async def give_back(self, record: SessionRecord) -> None:
         """The session waits and works with no account: others may have it."""
@@ -252,41 +263,3 @@ def _bar(shut: Shut) -> Exclusion:
     if not shut.limited:
         return Exclusion.BREAKER
     return Exclusion.CAP if shut.cap else Exclusion.LIMIT
-
-
-def _left(record: SessionRecord) -> dict[Target, str]:
-    """Who is not asked again for this task; and of the handoff under way, the receivers that did not take over."""
-    found = {
-        Target(a.provider, a.account): _NEVER_AGAIN[a.failure]
-        for a in record.tried
-        if a.failure in _NEVER_AGAIN
-    }
-    # Who met its limit is kept away by its breaker, until its reset; who was overloaded is left alone for a moment.
-    if record.state is State.RUNNING and record.wait is None:
-        return found  # who did not take over is asked again once the wait for somebody else is over
-    for attempt in reversed(record.tried):
-        if (attempt.provider, attempt.account) == (record.provider, record.account):
-            break
-        if attempt.failure in _PASSES:
-            continue
-        found.setdefault(
-            Target(attempt.provider, attempt.account), f"it did not take over ({attempt.failure})"
-        )
-    return found
-
-
-def _resting(record: SessionRecord, now: float) -> dict[Target, float]:
-    """Who was overloaded when the work was offered to it, and until when it is left alone: longer each time."""
-    rows: dict[Target, list[Attempt]] = {}
-    for attempt in record.tried:
-        row = rows.setdefault(Target(attempt.provider, attempt.account), [])
-        if attempt.failure != FailureClass.OVERLOAD:
-            row.clear()
-        else:
-            row.append(attempt)
-    until = {
-        target: datetime.fromisoformat(row[-1].at).timestamp() + backoff(len(row))
-        for target, row in rows.items()
-        if row
-    }
-    return {target: at for target, at in until.items() if at > now}

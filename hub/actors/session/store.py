@@ -1,38 +1,33 @@
-"""The durable memory of the session: `.hub/fsm.json`, what is told about each change of it, and the counts of its log.
+"""The durable memory of the session: `.hub/fsm.json`, and what is told about each change of it.
 
-Owns: the order "record, then audit, then event, then effect", and the retelling of it after a crash; the token and cost
-counts of each dispatch and their sum, and the counts of redactions by kind.
-Must not: decide what comes next, touch an agent, know a price, or count what did not enter the log.
+Owns: the order "record, then audit, then event, then effect", and the retelling of it after a crash.
+Must not: decide what comes next, or touch an agent.
 
 Every write of the record raises its `seq`. What is told about a write carries the key `fsm:<session>:<seq>`, and
-both the audit log and the event log skip a key they have: so a restart simply tells the newest write again. The counts are
-a fold over the log by id: an event that is told again has the id it had and is passed over, so they are the same however
-often anything died.
-
-Tests: tests/hub/actors/session/test_usage.py
+both the audit log and the event log skip a key they have: so a restart simply tells the newest write again.
 """
 
 from __future__ import annotations
 
-import copy
-import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import attrs
-import msgspec
 import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.outbox import Outbox, known
 from hub.actors.common.transient import TRANSIENT, UNAUDITED
-from hub.domain.cost import Bill, Meter, Tokens, bill
-from hub.domain.event import EventType, Record, Tag
+from hub.domain.event import Tag
+from hub.domain.failure import FailureClass
 from hub.domain.handoff import State, Trigger, advance
 from hub.domain.meta import EventMeta
-from hub.domain.session import SessionRecord, SessionState
+from hub.domain.retry import Wait
+from hub.domain.routing import Target
+from hub.domain.session import Attempt, Handoff, SessionRecord, SessionState
 from hub.domain.text.safe import clip, headline
+from hub.domain.usage import SessionUsage
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints
@@ -41,49 +36,6 @@ from hub.io.project.places import Places
 from hub.io.records.sessions import SessionRecordStore, session_store
 from hub.messages import EventsOnRecord
 from supervisors import Ref
-
-_MARK = re.compile(rb"\[REDACTED:([a-z0-9-]+):[0-9a-f]{8}\]")
-
-
-@attrs.define
-class SessionUsage:
-    """The counts of one session."""
-
-    by_dispatch: dict[str, Meter] = attrs.field(factory=dict)
-    redactions: Counter[str] = attrs.field(factory=Counter)
-    upto: int = 0
-    """The id of the last event with figures; those come from agents alone, in the order of their ids."""
-    _marked: set[int] = attrs.field(factory=set)
-    """The ids of the events whose markers were counted: hub's own come between an agent's in any order."""
-
-    def feed_all(self, records: Iterable[Record]) -> None:
-        """Count records of the session's log, in the order of their ids; what was counted is passed over."""
-        for record in records:
-            self.count(record.id, record.msg, record.meta)
-
-    def count(self, number: int, msg: str, meta: EventMeta) -> None:
-        """Count what is in the log under the id `number`, once."""
-        found = _MARK.findall(msg.encode("utf-8", "replace") + msgspec.json.encode(meta))
-        if found and number not in self._marked:
-            self._marked.add(number)
-            self.redactions.update(kind.decode() for kind in found)
-        if meta.get("type") == EventType.USAGE and number > self.upto:
-            self.upto = number
-            self.by_dispatch.setdefault(meta.get("dispatchId", ""), Meter()).feed(meta)
-
-    def tokens(self) -> Tokens:
-        """The session's sum."""
-        return sum((meter.tokens for meter in self.by_dispatch.values()), Tokens())
-
-    async def bill(self) -> Bill:
-        """The session's cost. The list of prices is loaded, beside everything else, when it is first needed."""
-        meters = [copy.deepcopy(meter) for meter in self.by_dispatch.values()]
-        if not any(meter.open() for meter in meters):
-            return bill(meters, lambda _: None)
-        from hub.io.models.prices import price  # noqa: PLC0415  # heavy, and most sessions need none
-
-        return await trio.to_thread.run_sync(bill, meters, price)
-
 
 PENDING = "pending"
 """What the audit log says of a handoff's score when the handoff is over; the score has a record of its own."""
@@ -135,6 +87,11 @@ class SessionStore:
         """Whether the newest move, or the end, is not told yet: after a start, or when a disk was full."""
         return self.record is not None and _news(self.record) != self._told
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to do or to tell."""
+        return not (self.active or self.pending)
+
     def load(self) -> HubError | None:
         """Read the record back; why there is none although there is a file, as `RecordStore.load` has it."""
         self.record, damage = self.file.load()
@@ -164,6 +121,62 @@ class SessionStore:
             self._store(record, f"fsm.{state}")
         await self._try_to_publish()
         return self.now
+
+    async def hand_over(
+        self,
+        record: SessionRecord,
+        handoff_id: str,
+        trigger: Trigger,
+        reason: str,
+        failure: FailureClass | None = None,
+        *,
+        tried_as: str = "",
+        **also: object,
+    ) -> None:
+        """RUNNING -> PAUSING, with other changes of the record in the same write; durable when this returns."""
+        left = Attempt(record.provider, record.account, tried_as or str(failure or trigger), record.at)
+        await self.advance(
+            trigger,
+            handoff_id=handoff_id,
+            handoff=Handoff(trigger=trigger.value, reason=reason),
+            failure=failure,
+            tried=(*record.tried, left),
+            session_state=SessionState.HANDING_OFF,
+            needs_input=False,
+            paused=record.paused and trigger is not Trigger.MANUAL_HANDOFF,  # who asks for it wants it now
+            snapshot_sha="",
+            **also,
+        )
+
+    async def begin_with(
+        self, record: SessionRecord, target: Target, why: str, left: tuple[Attempt, ...] = ()
+    ) -> None:
+        """Somebody else begins, and that is said: no handoff, for nothing was done."""
+        await self.update(
+            provider=target.provider,
+            account=target.account,
+            tried=(*record.tried, *left),
+            dispatch_id="",
+            native_id="",
+            failing=0,
+            failure=None,
+            session_state=SessionState.STARTING,
+        )
+        await self.say(Tag.SYSTEM, f"{target} begins in place of {record.holder}: {why}")
+
+    async def wait(self, wait: Wait, **also: object) -> None:
+        """Put a wait on record, with other changes in the same write, and tell of it."""
+        await self.update(wait=wait, session_state=SessionState.WAITING, **also)
+        await self.tell_wait(wait)
+
+    async def tell_wait(self, wait: Wait) -> None:
+        """Tell of a wait that is on record: why, how long, and until when, where that is known."""
+        if wait.unsure:
+            await self.say(Tag.WAITING, wait.reason)
+            return
+        seconds = max(0, wait.until - self.outbox.clock())
+        msg = f"{wait.reason.rstrip('.')}; waiting {seconds:.0f} s"
+        await self.say(Tag.WAITING, msg, until=iso(math.ceil(wait.until)))
 
     async def _try_to_publish(self) -> None:
         try:

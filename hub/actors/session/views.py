@@ -14,15 +14,13 @@ from hub.actors.session.context import SessionContext, owner
 from hub.actors.session.contract import current_contract
 from hub.api.base import ReportedFailure
 from hub.api.observability import Redactions
-from hub.api.session import Cost, Started
+from hub.api.session import Cost
 from hub.api.status import Status
 from hub.domain.handoff import State
-from hub.domain.result.message import workers
 from hub.domain.routing import Target
-from hub.domain.session import ErrorNote, SessionRecord, SessionState
-from hub.errors import HubError
+from hub.domain.session import SessionRecord, SessionState
+from hub.io.models.prices import billed
 from hub.messages import (
-    Ended,
     GetContract,
     GetCost,
     GetRedactions,
@@ -108,7 +106,7 @@ def _seen_state(record: SessionRecord) -> SessionState:
 async def cost(context: SessionContext) -> Cost:
     """The agents' own figures, else a list of prices; what has no price is named."""
     record = context.store.record or SessionRecord()
-    found = await context.store.usage.bill()
+    found = await billed(context.store.usage.by_dispatch.values())
     return Cost(
         session_usd=found.usd,
         tokens_in=found.tokens.tokens_in,
@@ -135,61 +133,4 @@ def facts(context: SessionContext) -> SessionFacts:
     if record is None:
         return SessionFacts()
     working = Target(*owner(record)) if live is not None and live.exit is None else None
-    closed = not (record.session_state.active or context.store.pending)
-    return attrs.evolve(facts_of(record), closed=closed, working=working, task=context.task(record))
-
-
-def facts_of(record: SessionRecord) -> SessionFacts:
-    """What a record tells of these."""
-    return SessionFacts(
-        session_id=record.session_id,
-        task_id=record.task_id,
-        state=record.session_state,
-        branch=record.branch,
-        withheld=record.withheld,
-        worktree=record.worktree,
-        main_branch=record.main_branch,
-        base=record.base,
-        run_id=record.run_id,
-        begun=record.worktree_ready,
-        closed=not record.session_state.active,
-        accounts=(
-            Target(record.provider, record.account),
-            *((record.handoff.receiver,) if record.handoff.receiver else ()),
-        ),
-        agents=workers(record),
-        verify=record.verify,
-        verified=record.verified,
-    )
-
-
-def started(facts: SessionFacts) -> Started:
-    """The answer to an order to start."""
-    return Started(
-        session_id=facts.session_id,
-        task_id=facts.task_id,
-        branch=facts.branch,
-        withheld=list(facts.withheld),
-        worktree=facts.worktree,
-        position=0,
-    )
-
-
-def ended(record: SessionRecord) -> Ended:
-    """The answer to whoever waited for the end."""
-    return Ended(
-        record.session_state,
-        record.provider,
-        record.handoffs_done,
-        record.verified,
-        record.snapshot_sha,
-        record.error,
-    )
-
-
-def unended(trouble: ErrorNote) -> HubError:
-    """Why a stop is not over yet, for whoever asked for it."""
-    detail = (
-        f"The session cannot be ended in order: {trouble.detail} What the agent wrote is in its worktree."
-    )
-    return HubError(trouble.code, detail, hint=trouble.hint)
+    return SessionFacts(attrs.evolve(record, task=context.task(record)), context.store.over, working)

@@ -1,4 +1,4 @@
-"""RUNNING: an agent works, and hub watches for its end, its wall, its silence and the user's wishes.
+"""RUNNING: an agent works, and hub watches for its end, its wall, its silence, its budget and the user's wishes.
 
 Owns: the start of an agent, the watch over it, and what a failure leads to.
 Must not: pass work on itself (it only moves the record to PAUSING), or end the session (`ending` does).
@@ -7,31 +7,32 @@ Must not: pass work on itself (it only moves the record to PAUSING), or end the 
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import attrs
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import passes
 from hub.actors.session.agent_control import AgentControl
-from hub.actors.session.allotting import Allotting, BudgetWatch, nobody, start_handoff
-from hub.actors.session.assignment_builder import fresh_assignment
 from hub.actors.session.chronicle import amend
-from hub.actors.session.commands import set_up
+from hub.actors.session.commands import prepare
 from hub.actors.session.context import LiveAgent, PendingCommand, SessionContext, owner, unknown_agent
+from hub.actors.session.contract import adopted_orders
 from hub.actors.session.ending import SessionEnding
+from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
 from hub.actors.session.store import effect
+from hub.domain.approval import Action
+from hub.domain.cost import Budget
 from hub.domain.event import Tag
-from hub.domain.failure import Failure, FailureClass
+from hub.domain.failure import TIME_MENDS, Failure, FailureClass
 from hub.domain.handoff import State, Trigger
-from hub.domain.retry import SHORT, HandOff, Situation, Surface, Wait, decide
-from hub.domain.routing import Target
+from hub.domain.prompt import Orders, orders_again
+from hub.domain.retry import SHORT, HandOff, Surface, Wait, decide
 from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
+from hub.domain.turn import Begin, Go, HandOver, nobody, situation, turn
 from hub.errors import Code, HubError
-from hub.io import git
 from hub.io.git.env import together
+from hub.io.models.prices import billed
 from hub.messages import BreakerFailure, BreakerSuccess
 from hub.providers.base import Ending, Outcome
 from hub.providers.provider import refused_login_hint
@@ -40,66 +41,36 @@ _LOOK = 10.0
 """Seconds between two looks of a session that waits at who is free: a login may be made beside hub, untold."""
 _LEAVES = 5.0
 """Seconds for the process of a run that was interrupted to end."""
-_SHORT = frozenset({FailureClass.OVERLOAD, FailureClass.USAGE_LIMIT})
-"""Failures that are waited out, and counted only while nothing is done between two of them."""
 _STARTS = frozenset({FailureClass.CRASH, FailureClass.AUTH, FailureClass.SILENT})
 """Failures that, before an agent has done anything, say that it could not start."""
 _UNSAID = frozenset({FailureClass.CRASH, FailureClass.SILENT})
 """Failures no agent tells of itself."""
 
 
-@attrs.frozen
+@attrs.define
 class SessionWork:
     """What is done while the record says RUNNING."""
 
     context: SessionContext
     control: AgentControl
     routing: Routing
+    broker: PermissionBroker
     ending: SessionEnding
-    allotting: Allotting
-    spending: BudgetWatch
+    _looked: int = -1
+    """The newest event when the budget was looked at."""
 
     async def step(self, record: SessionRecord) -> None:
         """One stretch of work: until the record has to change."""
         if record.wait:
             await self._wait(record, record.wait)
         elif not record.worktree_ready:
-            await self._prepare(record)
+            await prepare(self.context, record)
         elif record.provider not in self.context.providers:
             await self._gone(record)
         elif not record.dispatch_id:
-            await self.allotting.allot(record)
+            await self._allot(record)
         else:
             await self._run(record)
-
-    async def insist_somebody(self, record: SessionRecord) -> None:
-        """Raise `no_fallback` when nobody could take the work now."""
-        choice = await self.routing.choose(record, None)
-        if choice.first is None:
-            raise nobody(choice)
-
-    async def _prepare(self, record: SessionRecord) -> None:
-        """Make the worktree: in a large repository that takes its time, and a stop does not wait for it.
-
-        Raises:
-            HubError: `interrupted`: git was told to end. What it had made is the next call's to finish.
-        """
-        begun_with_more = await self.context.shared.unless_stopped(
-            partial(
-                git.add_worktree,
-                self.context.places.root,
-                Path(record.worktree),
-                record.branch,
-                record.base,
-                carry_dirty=record.carries,
-                first=record.first,
-                apart=self.context.config.worktree.apart,
-            )
-        )
-        if begun_with_more and not record.first:
-            await self.context.store.say(Tag.SYSTEM, "your uncommitted changes are the branch's first commit")
-        await set_up(self.context, record)
-        await self.context.store.update(worktree_ready=True)
 
     async def _gone(self, record: SessionRecord) -> None:
         """Its agent was taken out of the configuration while hub was away: another one goes on with its work.
@@ -108,7 +79,7 @@ class SessionWork:
             HubError: `agent_missing`; nobody else may.
         """
         error = unknown_agent(record.provider)
-        if record.handoffs_done >= record.max_handoffs or await self.routing.next(record, None) is None:
+        if not record.handoffs_left or await self.routing.next(record, None) is None:
             raise error
         await self.context.store.trouble(error)
         await self._hand_off(record, Trigger.FAILURE, error.detail, FailureClass.CRASH)
@@ -120,41 +91,57 @@ class SessionWork:
         """
         shared, early = self.context.shared, False
         while (left := wait.until - self.context.clock()) > 0:
-            pause = min(left, _LOOK) if wait.ender else left
-            heard = await shared.wait_for(lambda: shared.pending or shared.detached or shared.freed, pause)
-            through = not heard and pause == left
             shared.freed = False
-            if shared.pending or shared.detached or through:
+            if early := await self.routing.free(record, wait):
                 break
-            if early := await self._free_now(record, wait):
+            pause = min(left, _LOOK) if wait.ender else left
+            await shared.wait_for(lambda: shared.pending or shared.detached or shared.freed, pause)
+            if shared.pending or shared.detached:
                 break
         await self.unpaused()
         if self.context.shared.stopping or self.context.shared.detached:
             return
         asked = self.context.shared.pending is PendingCommand.HANDOFF
-        over: dict[str, Any] = {"wait": None, "error": None, "dispatch_id": ""}
         record = self.context.store.now
-        wanted = (asked or wait.then == "handoff") and await self.allotting.begun(record)
+        wanted = (asked or wait.then == "handoff") and await self.routing.begun(record)
         waiting = record if early else attrs.evolve(record, wait=None)
         if wanted and await self.routing.next(waiting, record.failure) is not None:
             trigger = Trigger.MANUAL_HANDOFF if asked else Trigger.FAILURE
             reason = "asked for by the user" if asked else "another account is free again"
             # One write: were the wait ended by another one, a crash between the two would try the same agent again.
-            await start_handoff(self.context, record, trigger, reason, record.failure, **over)
+            handoff_id = self.context.new_id("h")
+            await self.context.store.hand_over(
+                record, handoff_id, trigger, reason, record.failure, wait=None, error=None, dispatch_id=""
+            )
         else:
             state = SessionState.RUNNING if record.attempt else SessionState.STARTING
-            await self.context.store.update(session_state=state, insisted=asked, **over)
+            await self.context.store.update(
+                session_state=state, insisted=asked, wait=None, error=None, dispatch_id=""
+            )
         why = " (asked for by the user)" if asked else ""
         await self.context.store.say(Tag.SYSTEM, f"waiting is over{why}; going on")
         self.context.shared.settle()
 
-    async def _free_now(self, record: SessionRecord, wait: Wait) -> bool:
-        """Whether the work can go on before the wait's time; who only backs off waits on."""
-        if not wait.ender or (await self.routing.choose(record, None, stay=True)).first is None:
-            return False  # which is nearly always so: what follows may read all that the agent did
-        _, choice = await self.allotting.choice(record)
-        mine = Target(record.provider, record.account)
-        return choice.first is not None and (wait.ender == "anybody" or choice.first != mine)
+    async def _allot(self, record: SessionRecord) -> None:
+        """Before each start and each further try: who has the work may do it now, or another one does, or it waits.
+
+        Raises:
+            HubError: Nobody may, and waiting helps nobody; or the user does not let it start.
+        """
+        store = self.context.store
+        begun, choice = await self.routing.turn(record)
+        match turn(record, choice, begun=begun):
+            case Go():
+                await self.broker.insist_start(record)
+                await store.update(dispatch_id=self.context.new_id("d"), attempt=record.attempt + 1)
+            case Begin(target=target, why=why):
+                await store.begin_with(record, target, why)
+            case HandOver(why=why):
+                handoff_id = self.context.new_id("h")
+                await store.hand_over(record, handoff_id, Trigger.FAILURE, why, FailureClass.USAGE_LIMIT)
+            case Wait() as wait:
+                await self.routing.give_back(record)
+                await store.wait(wait)
 
     async def _run(self, record: SessionRecord) -> None:
         await self.context.store.note(
@@ -164,13 +151,11 @@ class SessionWork:
             provider=record.provider,
             account=record.account,
         )
-        if self.control.has_run(record):
-            await self.routing.hold(record)  # also where the claims were lost, or an older hub made none
-        elif not await self.routing.claim(record):
+        if not await self.routing.claim(record, runs=self.control.has_run(record)):
             await self.context.store.update(dispatch_id="")  # somebody else has the one attempt: ask anew
             return
         try:
-            live = await self.control.dispatch(record, fresh_assignment(self.context, record))
+            live = await self.control.dispatch(record, self._orders(record))
         except HubError as error:
             if error.code is not Code.DISPATCH_FAILED or passes(error):
                 raise
@@ -182,6 +167,12 @@ class SessionWork:
             record = await self.context.store.update(session_state=SessionState.RUNNING, insisted=False)
         self.context.shared.trouble = None  # the agent is held and on record: nothing keeps it from working
         await self._watch(record, live)
+
+    def _orders(self, record: SessionRecord) -> Orders:
+        resumes = self.context.providers[record.provider].capabilities.resume
+        if record.adopted:
+            return adopted_orders(self.context, record, resumes=resumes)
+        return orders_again(record, resumes=resumes)
 
     async def _watch(self, record: SessionRecord, live: LiveAgent) -> None:
         shared = self.context.shared
@@ -196,7 +187,7 @@ class SessionWork:
                     or self._breached(live)
                     or shared.pending
                     or not live.adapter_up
-                    or self.spending.due()
+                    or self._spent()
                 ),
                 silent_after,
             )
@@ -208,8 +199,8 @@ class SessionWork:
                 effect(State.RUNNING, "done")
                 await self._over(record, live.outcome)
                 return
-            if self.spending.due():
-                await self.spending.look(self.context.store.now, live)
+            if self._spent():
+                await self._look_at_budget(self.context.store.now, live)
                 continue
             if shared.pending is PendingCommand.HANDOFF:
                 if await self._nobody(record):
@@ -238,6 +229,8 @@ class SessionWork:
     async def unpaused(self) -> None:
         """Wait until the user lets the session go on; a stop ends the wait, and so does a wish for a handoff."""
         shared, store = self.context.shared, self.context.store
+        if store.now.paused:
+            await self.routing.line_up()
         await shared.wait_for(lambda: not store.now.paused or shared.pending or shared.detached)
         if store.now.paused and shared.pending is PendingCommand.HANDOFF:
             await store.update(paused=False)
@@ -249,17 +242,51 @@ class SessionWork:
         if choice.first is not None:
             return False
         why = nobody(choice)
-        await self.context.store.say(
-            Tag.ERROR, f"no handoff: {why.detail}", code=str(why.code), hint=why.hint
-        )
+        await self.context.store.trouble(HubError(why.code, f"no handoff: {why.detail}", hint=why.hint))
         self.context.shared.settle(why)
         return True
 
     async def _nobody_left(self, record: SessionRecord) -> bool:
         """A forecast is no reason to stop an agent when nobody could go on."""
-        if record.handoffs_done >= record.max_handoffs or record.on_limit is not OnLimit.HANDOFF:
+        if not record.handoffs_left or record.on_limit is not OnLimit.HANDOFF:
             return True
         return await self.routing.next(record, FailureClass.USAGE_LIMIT, fresh=True) is None
+
+    @property
+    def _budget(self) -> Budget:
+        session = self.context.config.session
+        return Budget(session.max_cost, session.max_tokens)
+
+    def _spent(self) -> bool:
+        """Whether something was used since it was looked last."""
+        return self._budget.capped and self.context.store.usage.upto != self._looked
+
+    async def _look_at_budget(self, record: SessionRecord, live: LiveAgent) -> None:
+        """Where the budget is used up: hold the agent, ask, and go on or ask for the session's end.
+
+        Each yes is on record before the agent goes on, so that it holds over a restart.
+
+        Raises:
+            HubError: `interrupted`; the session is to stop.
+        """
+        store, budget = self.context.store, self._budget
+        self._looked, sums = store.usage.upto, store.usage.tokens()
+        tokens = sums.tokens_in + sums.tokens_out
+        usd = (await billed(store.usage.by_dispatch.values())).usd if budget.max_cost is not None else None
+        said = budget.used_up(usd, tokens, record.extended)
+        if not said:
+            return
+        live.paused = self.control.pause(on=True)
+        occasion = f"budget-{record.extended + 1}"
+        if not await self.broker.permitted(record, Action.BUDGET, occasion, record.holder, said):
+            await store.say(Tag.SYSTEM, f"{said}, and you did not let it go on")
+            await store.update(stopping="user")
+            self.context.shared.ask(PendingCommand.STOP)
+            return
+        await store.update(extended=max(record.extended + 1, budget.times(usd, tokens)))
+        self._looked = -1
+        if not store.now.paused:
+            self.control.resume(live)
 
     def _may_be_stuck(self, live: LiveAgent) -> bool:
         """A pause, a question to the user and a running tool are silence with a reason."""
@@ -300,7 +327,7 @@ class SessionWork:
     async def _failed(self, record: SessionRecord, failure: Failure) -> None:
         """Ask the rule what a failure leads to, and do it."""
         live = self.context.shared.agent
-        worked = failure.kind in _SHORT and live is not None and live.worked
+        worked = failure.kind in TIME_MENDS and live is not None and live.worked
         told = BreakerFailure(record.provider, record.account, failure, record.dispatch_id, worked)
         await call_until_answered(self.context.breakers, told)
         if failure.kind in _UNSAID:
@@ -315,30 +342,28 @@ class SessionWork:
             record = attrs.evolve(record, failing=0)
         if failure.kind is FailureClass.REFUSAL:
             record = await self.context.store.update(refused_by=(*record.refused_by, record.provider))
-        mine = Target(record.provider, record.account)
+        mine = record.holder
         if failure.kind is FailureClass.USAGE_LIMIT and failure.resets_at is None:
             failure = attrs.evolve(failure, resets_at=await self.routing.reset_of(mine))
         choice = await self.routing.choose(record, failure.kind)
         target = choice.first
-        situation = Situation(
-            attempt=len(record.refused_by) if failure.kind is FailureClass.REFUSAL else record.failing + 1,
-            now=self.context.clock(),
-            on_limit=record.on_limit.value,
-            targets_left=int(target is not None),
+        where = situation(
+            record,
+            failure.kind,
+            choice,
+            self.context.clock(),
             breaker_open=await self.routing.is_shut(mine),
             jitter=self.context.chance(),
-            handoffs_left=record.max_handoffs - record.handoffs_done,
             max_attempts=self.context.config.session.retries,
-            earliest_reset=choice.reset(but=mine),
         )
-        decision = decide(failure, situation)
+        decision = decide(failure, where)
         match decision:
-            case HandOff() if target and failure.kind in _STARTS and not await self.allotting.begun(record):
+            case HandOff() if target and failure.kind in _STARTS and not await self.routing.begun(record):
                 await self.control.stop("failed")
                 await self.control.release()
                 kind = "auth" if failure.kind is FailureClass.AUTH else "dispatch_failed"
                 left = Attempt(*owner(record), kind, record.at)
-                await self.allotting.begin_with(record, target, failure.text, (left,))
+                await self.context.store.begin_with(record, target, failure.text, (left,))
             case HandOff(reason=reason):
                 await self._hand_off(record, Trigger.FAILURE, reason or failure.text, failure.kind)
             case Wait():
@@ -346,13 +371,10 @@ class SessionWork:
                     decision = attrs.evolve(decision, reason=f"{decision.reason}. {choice.said()}")
                 await self._begin_wait(record, decision, failure.kind)
             case Surface(code=code, reason=reason):
-                reason = reason.removesuffix(failure.text[:200]).rstrip(
-                    ": "
-                )  # some end with these words already
                 hint = ""
                 if code is Code.AUTH_NEEDED:
                     hint = refused_login_hint(self.context.providers[record.provider], record.account)
-                raise HubError(code, f"{reason}: {failure.text}" if reason else failure.text, hint=hint)
+                raise HubError(code, f"{reason}: {failure.text}", hint=hint)
 
     async def _begin_wait(self, record: SessionRecord, wait: Wait, failure: FailureClass) -> None:
         await self.control.stop("waiting")
@@ -360,14 +382,16 @@ class SessionWork:
         await amend(
             self.context, self.control, self.context.store.now
         )  # it has the session that the agent told of
-        await self.allotting.wait(wait, failure=failure, failing=record.failing + 1)
+        await self.routing.give_back(record)
+        await self.context.store.wait(wait, failure=failure, failing=record.failing + 1)
 
     async def _hand_off(
         self, record: SessionRecord, trigger: Trigger, reason: str, failure: FailureClass | None
     ) -> None:
         if trigger is not Trigger.FAILURE:
             await self.routing.ended(record)
-        begin = partial(start_handoff, self.context, record, trigger, reason, failure)
+        handoff_id = self.context.new_id("h")
+        begin = partial(self.context.store.hand_over, record, handoff_id, trigger, reason, failure)
         if record.verify:  # nobody knows how long that takes: the launcher would not wait for its end
             await begin()
         else:

@@ -17,7 +17,6 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.common.transient import TRANSIENT
-from hub.actors.session import views
 from hub.actors.session.context import SessionContext
 from hub.actors.sessions.beginning import Beginnings
 from hub.actors.sessions.queue import Queue, Queued
@@ -25,7 +24,7 @@ from hub.actors.sessions.roster import PATIENCE, Roster
 from hub.api.session import Started, Stopped
 from hub.domain.event import Tag
 from hub.domain.meta import EventMeta
-from hub.domain.session import meant_by
+from hub.domain.session import SessionRecord, meant_by
 from hub.errors import Code, HubError
 from hub.messages import DraftFollowUp, GetSessionFacts, RetainClaims, SessionEnd, SessionFacts, StartRun
 from supervisors import ActorDied
@@ -62,9 +61,8 @@ class Admission:
             if self.queue.waiting:
                 self.turn.set()  # there may be more places than there were
             if order.session_id in self.roster.homes.known:
-                return views.started(
-                    await call_until_answered(await self.roster.up(order.session_id), GetSessionFacts())
-                )
+                ref = await self.roster.up(order.session_id)
+                return _started((await call_until_answered(ref, GetSessionFacts())).record)
             if order.session_id and (there := self.queue.find(order.session_id)):
                 return self.queue.told(there)
             trouble = await self._refreshed()
@@ -93,7 +91,7 @@ class Admission:
     def _full(self, there: Sequence[SessionFacts], run_id: str) -> HubError | None:
         """The guard: why no further session may begin now; between the nodes of a pipeline run its place is its own."""
         active = [facts for facts in there if facts.active]
-        working = {facts.run_id for facts in active}
+        working = {facts.record.run_id for facts in active}
         between = self.runs - working - {run_id}
         places = self.context.config.session.concurrent
         if len(active) + len(between) < places:
@@ -123,7 +121,7 @@ class Admission:
             self.runs.add(order.run_id)
         self.watch(record.session_id)
         await self.roster.up(record.session_id)
-        return views.started(views.facts_of(record))
+        return _started(record)
 
     async def _followed(self, order: StartRun) -> StartRun:
         """An order that goes on where a session ended, with that one's work and a contract made of it.
@@ -240,3 +238,14 @@ class Admission:
             "ended": "failed",
         }
         await self._say(Tag.ERROR, msg, f"dropped:{waiting.session_id}", **more)
+
+
+def _started(record: SessionRecord) -> Started:
+    return Started(
+        session_id=record.session_id,
+        task_id=record.task_id,
+        branch=record.branch,
+        withheld=list(record.withheld),
+        worktree=record.worktree,
+        position=0,
+    )

@@ -16,7 +16,6 @@ from hub.actors.common.calls import call_until_answered
 from hub.actors.session.context import SessionContext
 from hub.actors.session.routing import Routing
 from hub.domain.missing import no_such, unfit
-from hub.domain.retry import Wait
 from hub.domain.routing import (
     AccountFacts,
     Choice,
@@ -26,7 +25,8 @@ from hub.domain.routing import (
     choose,
     default_order,
 )
-from hub.domain.session import OnLimit, SessionRecord, SessionState, left_out
+from hub.domain.session import OnLimit, SessionRecord, SessionState
+from hub.domain.turn import left_out, wait_for
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import git
@@ -159,14 +159,14 @@ def new_record(
     choice = beginning.choice
     waits = min((p for p in choice.passed if p.until), key=lambda p: p.until or 0.0, default=None)
     chosen = choice.first or (waits.target if waits is not None else Target("", ""))
-    until = choice.until() if choice.first is None else None
+    wait = wait_for(choice, "nobody can begin now: ") if choice.first is None else None
     active = order.provider, config.accounts(order.provider)[0].label
     verify = tuple(order.verify if order.verify is not None else config.session.verify)
     return SessionRecord(
         session_id=session_id,
         seq=1,
         at=iso(context.clock()),
-        session_state=SessionState.STARTING if until is None else SessionState.WAITING,
+        session_state=SessionState.WAITING if wait else SessionState.STARTING,
         role=order.role,
         run_id=order.run_id,
         task_id=context.new_id("t"),
@@ -192,11 +192,7 @@ def new_record(
         verify=verify,
         provider=chosen.provider,
         account=chosen.account,
-        wait=None
-        if until is None
-        else Wait(
-            until, f"nobody can begin now: {choice.said()}", ender="anybody", unsure=until != choice.reset()
-        ),
+        wait=wait,
         started_at=iso(context.clock()),
     )
 

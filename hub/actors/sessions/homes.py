@@ -15,13 +15,12 @@ from collections.abc import Callable, Collection, Sequence
 import attrs
 
 from hub.actors.session.store import SessionStore
+from hub.domain.contract import MAX_BYTES
 from hub.domain.session import SessionRecord
 from hub.errors import HubError
 from hub.io.files.atomic import read_bounded, write_atomic
 from hub.io.project.places import Places, make_private_dir
 from hub.io.records.sessions import homes, session_store
-
-_CONTRACT_LIMIT = 16 * 1024 * 1024
 
 
 @attrs.define
@@ -119,5 +118,5 @@ class Homes:
             (self.places.envelope_json, kept.envelope_json),
         ):
             with contextlib.suppress(FileNotFoundError):
-                write_atomic(target, read_bounded(source, _CONTRACT_LIMIT))
+                write_atomic(target, read_bounded(source, MAX_BYTES))
         session_store(kept).save(record)

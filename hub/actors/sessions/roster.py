@@ -92,7 +92,8 @@ class Roster:
         seen = [facts for session_id in up if (facts := found[session_id]) is not None]
         away = set(self.active) - {facts.session_id for facts in seen}
         # Who is just being started again has not ended, and keeps his place.
-        return [*seen, *(SessionFacts(one, state=SessionState.STARTING, closed=False) for one in away)]
+        starting = (SessionRecord(session_id=one, session_state=SessionState.STARTING) for one in away)
+        return [*seen, *(SessionFacts(record, closed=False) for record in starting)]
 
     async def add(self, record: SessionRecord, active: Sequence[str], ended: Sequence[str]) -> None:
         """Put a new session on record, in the project's place if no active one has it; who has ended is let go of.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -91,7 +90,7 @@ def read(id: int, event: Event | Record, root: str = "") -> Activity:
     """
     meta = event.meta
     tag, text, thinking = _head(event)
-    return Activity(
+    words = Activity(
         id=id,
         tag=tag,
         text=text[:MAX_TEXT],
@@ -100,9 +99,9 @@ def read(id: int, event: Event | Record, root: str = "") -> Activity:
         by_user=meta.get("role") == "user",
         delta=meta.get("delta") is True,
         rests=_rests(event),
-        # Most events are words and nothing else.
-        **({} if _DOINGS.isdisjoint(meta) else _doings(meta, tag, root)),
     )
+    # Most events are words and nothing else.
+    return words if _DOINGS.isdisjoint(meta) else _doing(words, meta, root)
 
 
 def _rests(event: Event | Record) -> bool:
@@ -113,30 +112,31 @@ def _rests(event: Event | Record) -> bool:
     return kind == EventType.RESULT and not any(event.meta.get(name) for name in aside)
 
 
-def _doings(meta: EventMeta, tag: str, root: str) -> dict[str, Any]:
+def _doing(words: Activity, meta: EventMeta, root: str) -> Activity:
     code = _int(meta.get("exitCode"))
     command = _str(meta.get("command"))
     redirected = tuple(below(root, path) for path in written(command)) if command else ()
-    handoff: EventMeta = meta if tag == Tag.HANDOFF else {}
-    return {
-        "tool": _str(meta.get("tool")),
-        "tool_id": _str(meta.get("toolId")),
-        "path": below(root, _str(meta.get("path"))),
-        "command": command,
-        "redirected": tuple(path for path in redirected if not path.startswith(("/", "../"))),
-        "exit_code": code,
-        "failed": meta.get("isError") is True or bool(code),
-        "excerpt": _excerpt(meta.get("input")),
-        "plan": _strs(meta.get("plan")),
-        "remaining": _strs(meta.get("tasksRemaining")),
-        "skills": _strs(meta.get("skills")) or (),
-        "mcps": _strs(meta.get("mcps")) or (),
-        "model": _str(meta.get("model")),
-        "snapshot": _str(handoff.get("snapshot")),
-        "to_state": _str(handoff.get("to")),
-        "handoff_id": _str(meta.get("handoffId")),
-        "amends": _int(meta.get("amends")) or 0,
-    }
+    handoff: EventMeta = meta if words.tag == Tag.HANDOFF else {}
+    return attrs.evolve(
+        words,
+        tool=_str(meta.get("tool")),
+        tool_id=_str(meta.get("toolId")),
+        path=below(root, _str(meta.get("path"))),
+        command=command,
+        redirected=tuple(path for path in redirected if not path.startswith(("/", "../"))),
+        exit_code=code,
+        failed=meta.get("isError") is True or bool(code),
+        excerpt=_excerpt(meta.get("input")),
+        plan=_strs(meta.get("plan")),
+        remaining=_strs(meta.get("tasksRemaining")),
+        skills=_strs(meta.get("skills")) or (),
+        mcps=_strs(meta.get("mcps")) or (),
+        model=_str(meta.get("model")),
+        snapshot=_str(handoff.get("snapshot")),
+        to_state=_str(handoff.get("to")),
+        handoff_id=_str(meta.get("handoffId")),
+        amends=_int(meta.get("amends")) or 0,
+    )
 
 
 @attrs.define

@@ -104,3 +104,10 @@ def _plan(seen: Activity, steps: Collection[tuple[str, bool]]) -> Event:
         "amends": seen.id,
     }
     return Event(EventType.SYSTEM, f"Plan: {len(steps) - len(left)} of {len(steps)} done", meta)
+
+
+def summed(found: Collection[Event]) -> str:
+    """What amendments tell, in a few words."""
+    ended = sum(event.tag == Tag.TOOL_RESULT for event in found)
+    told = [f"how {ended} commands ended" if ended > 1 else "how a command ended"] if ended else []
+    return " and ".join([*told, *(["its list of tasks"] if ended < len(found) else [])])

@@ -11,7 +11,6 @@ another machine is not in it; the reading says `declared` for that reason.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 
 import attrs
 
@@ -23,8 +22,6 @@ WINDOW = "day"
 _HOURS = 32 * 24
 """For how long it is known who spent what: no window is longer than a month."""
 _PARTS = 2048
-_REMEMBERED = 32
-"""Dispatches whose running total is kept: only those that run can tell a greater one."""
 
 
 @attrs.frozen
@@ -52,7 +49,6 @@ class Spending:
         day: Days since the epoch, UTC.
         tokens: Spent on that day.
         at: When usage was last told, epoch seconds.
-        totals: The newest running total of each dispatch that tells one.
         elsewhere: Those of `tokens` that agents spent which hub did not start.
         parts: Who spent what, by the hour, oldest first: of a month, and no more than the newest 2048.
     """
@@ -60,7 +56,6 @@ class Spending:
     day: int = 0
     tokens: int = 0
     at: float = 0.0
-    totals: Mapping[str, int] = attrs.field(factory=dict)
     elsewhere: int = 0
     parts: tuple[HourlySpend, ...] = ()
 
@@ -85,25 +80,11 @@ NOTHING = Spending()
 """Of an account that nobody has used."""
 
 
-def spend(
-    spending: Spending,
-    tokens: int,
-    at: float,
-    dispatch: str = "",
-    *,
-    cumulative: bool = False,
-    by: Spender = Spender(),
-) -> Spending:
-    """Count one usage event of `tokens`; with `cumulative` they are the running total of the `dispatch`."""
-    totals = dict(spending.totals)
-    fresh = tokens
-    if cumulative:
-        fresh = max(0, tokens - totals.pop(dispatch, 0))
-        totals[dispatch] = tokens
-        totals = dict(list(totals.items())[-_REMEMBERED:])
+def spend(spending: Spending, tokens: int, at: float, by: Spender = Spender()) -> Spending:
+    """Count one usage event of `tokens`."""
     before, elsewhere = spending.today(at)
-    parts = _with(spending.parts, HourlySpend(int(at // HOUR), by, fresh)) if fresh else spending.parts
-    return Spending(int(at // DAY), before + fresh, at, totals, elsewhere, parts)
+    parts = _with(spending.parts, HourlySpend(int(at // HOUR), by, tokens)) if tokens else spending.parts
+    return Spending(int(at // DAY), before + tokens, at, elsewhere, parts)
 
 
 def _with(parts: tuple[HourlySpend, ...], new: HourlySpend) -> tuple[HourlySpend, ...]:

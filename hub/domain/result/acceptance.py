@@ -1,21 +1,13 @@
-"""Which program and files an acceptance command is made of, and what an agent is told whose work the commands refused.
+"""Which program and files an acceptance command is made of.
 
-Owns: the program a command begins with, the paths it names, and those its tool takes its orders from; those words, with
-how much output is in them.
-Must not: look at a file, or judge a command that reads others: what a test suite says is more than its settings; decide
-how often an agent is asked, or redact (who gives the output has done so).
-Tests: tests/hub/domain/result/test_acceptance.py, tests/hub/domain/result/test_repair.py
+Owns: the program a command begins with, the paths it names, and those its tool takes its orders from.
+Must not: look at a file, or judge a command that reads others: what a test suite says is more than its settings.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final
-
-import attrs
-
-from hub.domain.text.safe import clean
 
 MOST: Final = 64
 """Paths that are looked at for one command."""
@@ -91,42 +83,3 @@ def program_of(command: str) -> str:
         at = assigned.end()
     found = _PROGRAM.match(command, at)
     return "" if found is None or found[1] in _SHELLS else found[1]
-
-
-MOST_OUTPUT: Final = 8192
-"""Bytes of the commands' output, all together."""
-_HEAD = (
-    "You said that the task is done, but hub ran its acceptance commands in the working directory, and they failed. "
-    "Find the cause and correct it. Leave the commands and what they check as they are. When you are done, hub runs "
-    "them again."
-)
-_MISSING = "It ended with no output."
-
-
-@attrs.frozen
-class Refused:
-    """One command that failed."""
-
-    command: str
-    how: str
-    """How it ended."""
-    output: str
-    """Without secrets."""
-
-
-def correction(refused: Sequence[Refused]) -> str:
-    """The prompt for another try: each command, how it ended, and the end of its output."""
-    share = MOST_OUTPUT // max(1, len(refused))
-    parts = [f"$ {one.command}\n({one.how})\n{_end(clean(one.output), share)}" for one in refused]
-    return "\n\n".join([_HEAD, *parts])
-
-
-def _end(text: str, most: int) -> str:
-    """The last lines of a text that fit; errors tend to stand at the end."""
-    text = text.strip()
-    if not text:
-        return _MISSING
-    data = text.encode()
-    if len(data) <= most:
-        return text
-    return data[-most:].decode("utf-8", "ignore").partition("\n")[2] or data[-most:].decode("utf-8", "ignore")

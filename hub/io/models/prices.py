@@ -1,22 +1,24 @@
 """What a model's tokens cost, from a list of prices that ships with hub: nothing is asked of the network.
 
-Owns: the reading of `prices.json`, and which of its prices holds.
+Owns: the reading of `prices.json`, which of its prices holds, and the bill by them.
 Must not: know a price itself (`nox -s prices` makes the list), or be asked where an agent tells its own cost.
 Tests: tests/hub/io/models/test_prices.py
 """
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, time
 from functools import cache
 from pathlib import Path
 
 import attrs
 import msgspec
+import trio
 
-from hub.domain.cost import MICROS, UnpricedTokens
+from hub.domain.cost import MICROS, Bill, Meter, UnpricedTokens, bill
 
 _FILE = Path(__file__).with_name("prices.json")
 _MAKERS: Mapping[str, str] = {"claude": "anthropic", "codex": "openai", "gemini": "google"}
@@ -55,6 +57,14 @@ class _List:
 def listed() -> _List:
     """The list; read when it is asked for first."""
     return msgspec.json.decode(_FILE.read_bytes(), type=_List)
+
+
+async def billed(meters: Iterable[Meter]) -> Bill:
+    """What they come to. The list is read, beside everything else, where an agent told no cost of its own."""
+    kept = [copy.deepcopy(meter) for meter in meters]  # they grow meanwhile
+    if not any(meter.open() for meter in kept):
+        return bill(kept, lambda _: None)
+    return await trio.to_thread.run_sync(bill, kept, price)
 
 
 def price(spent: UnpricedTokens, now: datetime | None = None) -> int | None:

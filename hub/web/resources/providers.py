@@ -39,7 +39,8 @@ def changes_of(body: Patch) -> dict[str, object]:
 async def remove(context: Context, body: WhichAccount) -> AccountGone:
     """Unless the session that runs has it."""
     mine = Target(body.provider, body.label)
-    if any(mine in facts.accounts for facts in await context.call(GetInUse())):
+    records = [facts.record for facts in await context.call(GetInUse())]
+    if any(mine in (one.holder, one.handoff.receiver) for one in records):
         raise HubError(
             Code.ACCOUNT_IN_USE, f"The session that runs uses {body.provider}'s account {body.label!r}."
         )

@@ -15,12 +15,12 @@ import trio
 
 from hub.api.results import Clean, Cleaned, Discard, Discarded, Kept, Take, Taken
 from hub.api.sessions import Session
-from hub.domain.result.message import CommitStory, signed
-from hub.domain.session import several_meant
+from hub.domain.result.message import CommitStory, signed, workers
+from hub.domain.session import SessionRecord, several_meant
 from hub.errors import Code, HubError
 from hub.io.git.discarding import Hands, Left, discard, left_of
 from hub.io.git.taking import take
-from hub.messages import AuditAppend, AuditEntry, GetConfig, GetSessionFacts, GetSessions, SessionFacts
+from hub.messages import AuditAppend, AuditEntry, GetConfig, GetSessionFacts, GetSessions
 from hub.providers.registry import load_all
 from hub.web.context import WRITE, Context
 from hub.web.route import post
@@ -29,7 +29,7 @@ _PATIENCE, _PAUSE = 10.0, 0.05
 """Seconds for an end to be told, and between two looks."""
 
 
-async def _ended(context: Context, session_id: str) -> SessionFacts:
+async def _ended(context: Context, session_id: str) -> SessionRecord:
     """A session that is over; the newest where none is named and no more than one works.
 
     Raises:
@@ -48,47 +48,50 @@ async def _ended(context: Context, session_id: str) -> SessionFacts:
             facts = await context.call(GetSessionFacts(session_id))
     if not facts.session_id:
         raise HubError(Code.NO_ACTIVE_SESSION, "No session has run yet.")
-    if facts.active or not facts.closed or facts.run_id:
-        what = "its pipeline still runs" if facts.run_id and not facts.active else "it still runs"
+    run_id = facts.record.run_id
+    if facts.active or not facts.closed or run_id:
+        what = "its pipeline still runs" if run_id and not facts.active else "it still runs"
         raise HubError(
             Code.SESSION_ALREADY_RUNNING,
             f"{facts.session_id} cannot be taken or discarded: {what}.",
             hint="Wait for its end: hub logs -f   Or end it: hub stop",
         )
-    return facts
+    return facts.record
 
 
-async def _told(context: Context, facts: SessionFacts) -> CommitStory:
+async def _told(context: Context, record: SessionRecord) -> CommitStory:
     config = await context.call(GetConfig())
     providers = load_all(lambda: config)
     told = CommitStory(
-        session_id=facts.session_id,
-        task=facts.task,
-        agents=facts.agents,
-        verified=facts.verified,
-        verify=tuple(map(context.hide, facts.verify)),
+        session_id=record.session_id,
+        task=record.task,
+        agents=workers(record),
+        verified=record.verified,
+        verify=tuple(map(context.hide, record.verify)),
     )
     return signed(told, config, lambda name: providers[name].display_name if name in providers else name)
 
 
 async def take_result(context: Context, body: Take) -> Taken:
     """Intent and evidence are refs of the session's own; the audit log is told of both."""
-    facts = await _ended(context, body.session_id)
-    told = await _told(context, facts)
+    record = await _ended(context, body.session_id)
+    told = await _told(context, record)
     async with context.checkout:
-        await _note(context, "take_begun", facts.session_id, how=str(body.how))
-        answer = await take(context.places.root, told, body.how, body.branch, facts.main_branch or facts.base)
+        await _note(context, "take_begun", record.session_id, how=str(body.how))
+        answer = await take(
+            context.places.root, told, body.how, body.branch, record.main_branch or record.base
+        )
         await _note(
-            context, "taken", facts.session_id, how=str(body.how), commit=answer.commit, branch=answer.branch
+            context, "taken", record.session_id, how=str(body.how), commit=answer.commit, branch=answer.branch
         )
     return attrs.evolve(answer, summary=context.hide(answer.summary))  # names of files are an agent's words
 
 
 async def discard_work(context: Context, body: Discard) -> Discarded:
     """Worktree and branch; the snapshots stay."""
-    facts = await _ended(context, body.session_id)
+    record = await _ended(context, body.session_id)
     async with context.checkout:
-        return await _discard(context, facts.session_id, force=body.force)
+        return await _discard(context, record.session_id, force=body.force)
 
 
 async def _discard(context: Context, session_id: str, *, force: bool) -> Discarded:

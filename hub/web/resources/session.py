@@ -68,7 +68,7 @@ async def run(context: Context, body: Run) -> Started:
 async def stop(context: Context, body: Which) -> Stopped:
     """And with it the pipeline run it may be a node of; a run that is just restarting hears of it from its session."""
     active = [] if body.session_id else await context.call(GetInUse())
-    if len({facts.run_id for facts in active}) > 1:
+    if len({facts.record.run_id for facts in active}) > 1:
         raise several_meant([facts.session_id for facts in active])
     if not body.session_id:
         with contextlib.suppress(ActorDied):
@@ -83,12 +83,13 @@ async def diff(context: Context, which: Which) -> Diff:
     facts = await context.call(GetSessionFacts(which.session_id))
     if not facts.session_id:
         raise HubError(Code.NO_ACTIVE_SESSION)
-    main = facts.main_branch or facts.base
-    worktree = Path(facts.worktree) if facts.active and facts.begun else None
+    record = facts.record
+    main = record.main_branch or record.base
+    worktree = Path(record.worktree) if facts.active and record.worktree_ready else None
     try:
-        return await git.session_diff(context.places.root, main, facts.branch, worktree)
+        return await git.session_diff(context.places.root, main, record.branch, worktree)
     except HubError as error:
-        if error.code is not Code.BRANCH_MISSING or facts.begun:
+        if error.code is not Code.BRANCH_MISSING or record.worktree_ready:
             raise
         # Its branch is still being made, or it ended before it was.
         return Diff(summary="", diff="", truncated=False)

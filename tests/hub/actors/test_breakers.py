@@ -14,6 +14,7 @@ from hub.actors.common.outbox import Outbox
 from hub.actors.events import EventLog
 from hub.api.convert import unstructure
 from hub.domain.failure import Failure, FailureClass
+from hub.domain.quota.window import Standing
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.files.seal import split
@@ -28,7 +29,7 @@ from hub.messages import (
     EventsSince,
     Shut,
 )
-from supervisors import Slot, SupervisorSpec, actor_spec
+from supervisors import Actor, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import running
 from tests.clock import Clock
 
@@ -59,20 +60,27 @@ class Bench:
         return [(r.tag, r.meta["breaker"]) for r in found]
 
 
+class Wallet(Actor):
+    """Knows what it was given."""
+
+    def __init__(self, standings):
+        self._standings = standings
+
+    async def handle(self, message):
+        return message.answer(self._standings)
+
+
 @asynccontextmanager
-async def bench_of(places, clock=None):
-    audit, log, breakers, clock = (
-        slot_of("audit"),
-        slot_of("events"),
-        slot_of("breakers"),
-        clock or Clock(1000.0),
-    )
+async def bench_of(places, clock=None, standings=None):
+    audit, log, breakers, quota = map(slot_of, ("audit", "events", "breakers", "quota"))
+    clock = clock or Clock(1000.0)
     outbox = Outbox(log.ref, clock, audit.ref, patience=10.0)
     spec = SupervisorSpec(
         children=[
             actor_spec("audit", lambda: AuditWriter(places, b"k" * 32), audit),
             actor_spec("events", lambda: EventLog(places, audit.ref, clock), log),
-            actor_spec("breakers", lambda: Breakers(places, outbox, slot_of("quota").ref), breakers),
+            actor_spec("breakers", lambda: Breakers(places, outbox, quota.ref), breakers),
+            *([] if standings is None else [actor_spec("quota", lambda: Wallet(standings), quota)]),
         ]
     )
     async with running(spec):
@@ -101,6 +109,20 @@ async def test_five_failures_open_it_and_a_restart_remembers(places):
             {"name": "demo/default", "state": "closed", "failures": 0}
         ]
         assert await bench.told() == [("quota", "open"), ("quota", "closed")]
+
+
+async def test_a_limit_that_the_wallet_knows_too_is_one_write(places, monkeypatch):
+    """The wallet hears of it from the log, the breakers from the session: the file was written for each."""
+    written = []
+    full = Standing(full=True, until=5000.0, at=1000.0)
+    async with bench_of(places, standings={("demo", "default"): full}) as bench:
+        monkeypatch.setattr(breaker_store(places).__class__, "save", lambda _, value: written.append(value))
+        limit = Failure(FailureClass.USAGE_LIMIT, "limit", resets_at=5000.0)
+        for _ in range(2):
+            await bench.ask(BreakerFailure("demo", "default", limit, "d-1"))
+        assert await bench.ask(BreakerClosed()) == {("demo", "default"): Shut(5000.0, limited=True)}
+        assert await bench.told() == [("quota", "open")]
+    assert [one.heard for kept in written for one in kept.breakers] == ["d-1"]
 
 
 async def test_a_usage_limit_shuts_one_account_until_its_reset(places):

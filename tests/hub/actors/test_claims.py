@@ -13,7 +13,7 @@ from hub.io import failpoints
 from hub.io.files.sealed import write_sealed
 from hub.io.project.places import Places
 from hub.message_map import slot_of
-from hub.messages import AccountFreed, ClaimAccount, GetClaims, ReleaseAccount, RetainClaims
+from hub.messages import AccountFreed, AwaitAccounts, ClaimAccount, GetClaims, ReleaseAccount, RetainClaims
 from supervisors import Actor, SupervisorSpec, actor_spec
 from supervisors.testing import running
 
@@ -72,6 +72,35 @@ async def test_as_many_as_may_use_it(places):
         assert [await ref.call(ClaimAccount(f"s-{n}", f"d-{n}", WORK, 2)) for n in range(3)] == [
             *(True, True, False)
         ]
+
+
+async def test_who_waited_first_has_the_account_first(places):
+    """One that was just taken out of the queue began with the account for which another session had waited."""
+    said = []
+    async with claims(places, said) as ref:
+        await ref.call(ClaimAccount("s-1", "d-1", WORK, 1))
+        await ref.call(AwaitAccounts("s-2", [WORK, HOME]))
+        await ref.call(AwaitAccounts("s-3", [WORK]))
+        await ref.call(AwaitAccounts("s-2", [WORK, HOME]))  # it is repeated, and keeps its place
+        await ref.call(ReleaseAccount("s-1"))
+        assert not await ref.call(ClaimAccount("s-4", "d-4", WORK, 1)), "it came later"
+        assert not await ref.call(ClaimAccount("s-3", "d-3", WORK, 1))
+        assert await ref.call(GetClaims("s-2")) == {}
+        assert await ref.call(GetClaims("s-3")) == {WORK: 1, HOME: 1}
+        assert await ref.call(ClaimAccount("s-2", "d-2", WORK, 1))
+        assert await ref.call(ClaimAccount("s-4", "d-4", HOME, 1)), "s-2 waits for it no more"
+        await ref.call(RetainClaims(["s-4"]))
+        assert await ref.call(GetClaims()) == {HOME: 1}, "who has ended waits for nothing"
+    assert len(said) == 3, "at the end of s-1, when s-2 has chosen, and at its end"
+
+
+async def test_who_waits_no_more_holds_up_nobody(places):
+    said = []
+    async with claims(places, said) as ref:
+        await ref.call(AwaitAccounts("s-2", [WORK]))
+        await ref.call(AwaitAccounts("s-2", []))
+        assert await ref.call(ClaimAccount("s-3", "d-3", WORK, 1))
+    assert said == [AccountFreed()]
 
 
 async def test_claims_outlive_the_daemon_and_not_their_session(places):

@@ -115,8 +115,7 @@ def test_quota_and_tokens_are_no_news(told):
             told,
             record("quota", "x", tokensIn=1000, tokensOut=200, dispatchId="d"),
             record("quota", "x", tokensIn=1000, tokensOut=34, dispatchId="d"),
-            record("quota", "x", tokensIn=50, tokensOut=6, dispatchId="e", cumulative=True),
-            record("quota", "x", tokensIn=60, tokensOut=6, dispatchId="e", cumulative=True),
+            record("quota", "x", tokensIn=60, tokensOut=6, dispatchId="e"),
             record("quota", "72 % used", used=720, window="five_hour"),
             record("quota", "9 % used", used=90, window="seven_day"),
         )

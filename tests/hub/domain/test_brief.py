@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hub.domain import brief
-from hub.domain.brief import guidance, receiver_prompt, render_envelope
+from hub.domain.brief import render_envelope
 from hub.domain.contract import (
     Anchor,
     Contract,
@@ -19,6 +19,7 @@ from hub.domain.contract import (
     Sourced,
     sign,
 )
+from hub.domain.prompt import receiver_prompt
 
 KEY = bytes(range(32))
 BOUNDARY = "b0undary-b0undar"
@@ -118,19 +119,6 @@ def test_nothing_a_terminal_acts_on_is_left(said):
         "\u202e\u2066\u200b\ufeff\u2028"
     )
     assert not forbidden & set(text)
-
-
-def test_the_receivers_prompt_holds_nothing_an_agent_said():
-    prompt = receiver_prompt(contract_saying("INJECTED"))
-    assert "INJECTED" not in prompt
-    assert "Fix the parser\n\nKeep the API." in prompt
-    assert prompt.endswith("hub then runs: make test; ruff check")
-
-
-def test_the_receivers_prompt_stays_short_and_works_without_acceptance_commands():
-    prompt = receiver_prompt(contract_saying("x", task_goal="y" * 100_000, acceptance_assertions=()))
-    assert len(prompt) < 3000
-    assert prompt.endswith("Stop when the goal is reached.")
 
 
 def test_goal_and_acceptance_commands_stand_outside_the_fences_as_the_user_wrote_them():
@@ -358,13 +346,3 @@ def test_an_adoption_says_where_its_signed_form_lies():
     assert "hub did not start that agent" in text
     assert "`.hub/adopted/s-1.json`" in text
     assert "../../envelope.json" not in text
-
-
-def test_what_a_profile_tells_every_agent():
-    assert guidance("p", "", ()) == ""
-    assert guidance("p", " \n", ()) == ""
-    assert guidance("p", "Be brief.\n", ()) == "Context, from the user's profile p:\n\nBe brief."
-    assert guidance("p", "", ("a", "b")) == "Use these skills where you have them: a, b."
-    assert guidance("p", "Be brief.", ("a",)).endswith(
-        "Be brief.\n\nUse these skills where you have them: a."
-    )

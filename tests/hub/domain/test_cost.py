@@ -56,16 +56,6 @@ def test_the_cost_of_a_turn_is_that_of_what_was_told_of_it_while_it_went_on():
     assert bill([meter], price).micros == 70
 
 
-def test_a_cumulative_figure_replaces_all_before_it():
-    meter = metered(
-        {"tokensIn": 10, "model": "good"},
-        {"tokensIn": 7, "costUsdMicros": 3},
-        {"tokensIn": 30, "cachedIn": 20, "model": "good", "cumulative": True},
-    )
-    assert meter.tokens == Tokens(30, 0, 20)
-    assert bill([meter], price).micros == 150
-
-
 def test_requests_of_one_size_are_priced_together_and_long_ones_apart():
     """A maker that charges more beyond 200,000 tokens charges a long request, not the sum of short ones."""
     step = {"model": "good", "request": True}
@@ -101,3 +91,20 @@ def test_whatever_is_used_is_on_the_bill(events):
 def test_when_it_is_used_up(budget, usd, tokens, extended, said):
     assert budget.used_up(usd, tokens, extended) == said
     assert budget.capped is (budget != Budget())
+
+
+@pytest.mark.parametrize(
+    ("budget", "usd", "tokens", "times"),
+    [
+        (Budget(), 1e9, 10**9, 0),
+        (Budget(max_tokens=1000), None, 2300, 2),
+        (Budget(max_cost=5), 16.0, 10**9, 3),
+        (Budget(max_cost=5, max_tokens=1000), None, 999, 0),
+        (Budget(max_cost=0.1, max_tokens=10), 0.35, 20, 3),
+    ],
+)
+def test_a_step_over_several_caps_is_one_question(budget, usd, tokens, times):
+    """One answer's tokens passed two caps at once, and a yes to the first was followed by the next question."""
+    assert budget.times(usd, tokens) == times
+    assert budget.used_up(usd, tokens, times) == ""
+    assert not times or budget.used_up(usd, tokens, times - 1)

@@ -4,8 +4,8 @@ import attrs
 import pytest
 
 from hub.domain.retry import Wait
-from hub.domain.routing import Choice, Exclusion, PassedBy, Target
-from hub.domain.session import LeftOut, SessionRecord, SessionState, left_out, meant_by, not_on_record
+from hub.domain.routing import Target
+from hub.domain.session import Attempt, SessionRecord, SessionState, meant_by, not_on_record
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 
@@ -28,6 +28,16 @@ def test_a_wait_is_to_a_whole_second(until, kept):
 def test_derived_figures():
     assert RECORD.hfs == 88.25
     assert SessionRecord().hfs == 0
+    assert [SessionRecord(max_handoffs=2, handoffs_done=done).handoffs_left for done in (0, 2, 3)] == [
+        2,
+        0,
+        0,
+    ]
+    assert (
+        SessionRecord(provider="a", account="b").holder
+        == Attempt("a", "b", "", "").target
+        == Target("a", "b")
+    )
 
 
 def test_an_id_that_is_not_there_and_the_one_that_was_meant():
@@ -49,17 +59,6 @@ def test_several_sessions_that_are_meant_are_named():
         meant_by("s-6b0", ["s-6b01-aa", "s-6b02-bb"])
     error = raised.value
     assert (error.code, error.extra["sessions"]) == (Code.WHICH_SESSION, ["s-6b01-aa", "s-6b02-bb"])
-
-
-def test_who_was_passed_by_is_told_without_who_asks():
-    mine, other = Target("a", "default"), Target("b", "work")
-    choice = Choice(passed=(
-        PassedBy(mine, Exclusion.LIMIT, "at its limit"),
-        PassedBy(other, Exclusion.LIMIT, "at its limit", until=0.0, hint="wait"),
-    ))  # fmt: skip
-    told = LeftOut("b", choice.why(other), "wait", "work")
-    assert left_out(choice, but=mine) == (told,)
-    assert [one.provider for one in left_out(choice)] == ["a", "b"]
 
 
 def test_a_time_is_promised_only_where_it_is_known():

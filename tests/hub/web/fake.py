@@ -40,6 +40,7 @@ from hub.domain.breaker import BreakerState
 from hub.domain.config.reader import Config
 from hub.domain.event import Record
 from hub.domain.pipeline.run import begin
+from hub.domain.session import SessionRecord
 from hub.io.project.places import Places
 from hub.mcp.http import ToolsApp
 from hub.web.context import Context
@@ -189,7 +190,9 @@ ANSWERS: dict[type, Callable[[Any], Any]] = {
     m.GetProviders: lambda _: structure([PROVIDER], list[ProviderStatus]),
     m.GetRedactions: lambda _: Redactions(summary="aws:1"),
     m.GetInUse: lambda _: [],
-    m.GetSessionFacts: lambda _: m.SessionFacts("s-1", branch="hub/s-1", main_branch="main", begun=True),
+    m.GetSessionFacts: lambda _: m.SessionFacts(
+        SessionRecord(session_id="s-1", branch="hub/s-1", main_branch="main", worktree_ready=True)
+    ),
     m.GetSessions: lambda _: structure({"sessions": [SESSION], "concurrent": 1}, Sessions),
     m.GetStatus: lambda _: structure(STATUS, Status),
     m.GetVision: lambda _: VISION,

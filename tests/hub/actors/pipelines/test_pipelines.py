@@ -290,7 +290,7 @@ async def test_a_session_asked_for_twice_is_started_once(made, monkeypatch):
         await live.until(lambda s: s["needsInput"], "it asks")
         await live.post("/api/session/stop")
         assert await live.ask("sessions", order) == first, "also once it has ended"
-        assert (await live.ask("sessions", SessionEnd("s-mine"))).state == "stopped"
+        assert (await live.ask("sessions", SessionEnd("s-mine"))).session_state == "stopped"
         held = await live.refusal(StartRun("another"))
         assert "between two nodes" in held.detail
         assert len(made.starts()) == 1

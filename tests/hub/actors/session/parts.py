@@ -15,13 +15,13 @@ from typing import Any
 
 import attrs
 
-from hub.actors.session.assignment_builder import fresh_assignment
 from hub.actors.session.chronicle import Chronicler
-from hub.actors.session.commands import GateResult, gate
+from hub.actors.session.commands import gate
 from hub.actors.session.context import SessionContext
 from hub.actors.session.driver import Driver
 from hub.actors.session.routing import Routing
 from hub.actors.session.store import SessionStore
+from hub.domain.result.gate import GateResult
 from hub.domain.session import SessionRecord, SessionState
 from hub.io import git
 from hub.providers.base import Assignment
@@ -45,9 +45,9 @@ class Parts:
     def routing(self) -> Routing:
         return self.driver.work.routing
 
-    @property
-    def fresh(self) -> Callable[[SessionRecord], Assignment]:
-        return partial(fresh_assignment, self.context)
+    def fresh(self, record: SessionRecord) -> Assignment:
+        """What the record's next agent is given."""
+        return self.driver.control.assignment(record, self.driver.work._orders(record))
 
     @property
     def gate(self) -> Callable[[SessionRecord, str], Awaitable[GateResult]]:

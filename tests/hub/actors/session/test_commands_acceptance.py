@@ -7,7 +7,6 @@ from pathlib import Path
 import trio
 
 from hub.actors.session.context import PendingCommand
-from hub.domain.result.acceptance import Refused
 from hub.errors import Code
 from hub.io.events.store import NewEvent
 from hub.io.git import add_worktree
@@ -107,7 +106,8 @@ async def test_a_command_that_a_signal_ended_says_which(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
         gate = await parts.gate(await parts.begin(verify=("kill -11 $$",)), "final:d-1")
         assert gate.text() == "$ kill -11 $$\n(signal 11)\n"
-        assert gate.refused() == (Refused("kill -11 $$", "signal 11", ""),)
+        [failed] = gate.failed
+        assert (failed.command, failed.how, failed.output) == ("kill -11 $$", "signal 11", "")
 
 
 async def test_nothing_the_gate_does_moves_the_users_head(two, monkeypatch):

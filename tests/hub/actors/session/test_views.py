@@ -5,9 +5,6 @@ from __future__ import annotations
 import pytest
 import trio
 
-from hub.actors.session.store import SessionUsage
-from hub.domain.cost import Tokens
-from hub.domain.event import Record
 from hub.errors import Code, HubError
 from hub.io.runner.client import spawn_runner
 from hub.messages import (
@@ -159,27 +156,3 @@ async def test_a_paused_session_says_so_and_a_reply_is_on_record(made, monkeypat
         said = await live.until_event("the user's own words")
         assert (said.tag, said.meta["role"]) == ("text", "user")
         await live.until_ended()
-
-
-def used(number, dispatch="d-1", **meta):
-    return Record(number, "", "quota", "", {"type": "usage", "dispatchId": dispatch, **meta})
-
-
-def test_a_cumulative_figure_replaces_and_a_step_adds():
-    usage = SessionUsage()
-    for record in (
-        used(1, tokensIn=10, tokensOut=1),
-        used(2, tokensIn=5, tokensOut=1, cachedIn=3),
-        used(3, dispatch="d-2", tokensIn=100, cumulative=True),
-        used(4, dispatch="d-2", tokensIn=150, cumulative=True, costUsdMicros=9),
-    ):
-        usage.feed_all([record, record])
-    assert usage.tokens() == Tokens(165, 2, 3)
-    assert usage.by_dispatch["d-2"].told_micros == 9
-
-
-@pytest.mark.parametrize("nonsense", [None, "12", -5, [], {}])
-def test_a_figure_that_is_no_number_counts_for_nothing(nonsense):
-    usage = SessionUsage()
-    usage.feed_all([used(1, tokensIn=nonsense, tokensOut=2)])
-    assert (usage.tokens().tokens_in, usage.tokens().tokens_out) == (0, 2)

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from hub.actors.session.work import SessionWork
+from hub.actors.session.routing import Routing
 from hub.messages import StartRun
 from hub.providers.base import Outcome
 from tests.faults.harness import until
@@ -62,13 +62,13 @@ async def test_an_interrupted_turn_is_told_as_that_and_not_by_the_last_words_of_
 def looks(monkeypatch):
     """What each look around of a session that waits found; it looks around fifty times a second."""
     found = []
-    plain = SessionWork._free_now
+    plain = Routing.free
 
     async def looking(self, record, wait):
         found.append(await plain(self, record, wait))
         return found[-1]
 
-    monkeypatch.setattr(SessionWork, "_free_now", looking)
+    monkeypatch.setattr(Routing, "free", looking)
     monkeypatch.setattr("hub.actors.session.work._LOOK", 0.02)
     return found
 

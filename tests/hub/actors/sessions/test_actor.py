@@ -6,9 +6,12 @@ import json
 from functools import partial
 
 import pytest
+import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session import views
+from hub.actors.session.routing import Routing
+from hub.actors.sessions.admission import Admission
 from hub.actors.sessions.queue import Queue, Queued
 from hub.domain.routing import Target
 from hub.errors import Code, HubError
@@ -255,6 +258,37 @@ async def test_who_waits_for_another_sessions_account_is_promised_no_time(three,
         assert "; waiting" not in said.msg
         await live.post("/api/session/reply", {"reply": "yes", "sessionId": first})
         await asking(live, second)
+
+
+async def test_who_waits_in_its_place_has_a_freed_account_before_the_queue(three, monkeypatch):
+    """An order whose turn came as the account did began with it, and the session that had waited for it went on waiting."""
+    three.configure(session="concurrent = 2\n")
+    looked, claim, turn = trio.Event(), Routing.claim, Admission._next
+    async with daemon_of(three, monkeypatch) as live:
+        first = (await live.post("/api/run", {"task": "first"}))["sessionId"]
+        await asking(live, first)
+        second = (await live.post("/api/run", {"task": "second"}))["sessionId"]
+        third = await live.post("/api/run", {"task": "third", "onLimit": "stop", "queue": True})
+        taken = partial(live.daemon.app.slots.claims.ref.call, GetClaims(), timeout=10)
+        await answered(taken, lambda found: sum(found.values()) == 2)
+
+        async def slow(self, record, **how):
+            await looked.wait()
+            return await claim(self, record, **how)
+
+        async def watched(self):
+            found = await turn(self)
+            if first not in self.roster.active:
+                looked.set()
+            return found
+
+        monkeypatch.setattr(Routing, "claim", slow)
+        monkeypatch.setattr(Admission, "_next", watched)
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": first})
+        await asking(live, second)
+        assert (await states(live))[third["sessionId"]] == "queued"
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": second})
+        await live.until(lambda s: s["sessionId"] == third["sessionId"] and s["needsInput"], "its turn")
 
 
 async def test_room_that_the_settings_make_is_seen_by_who_waits(three, monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hub.domain.detection.intel import CallEnd
 from hub.domain.event import EventType, Record
-from hub.domain.intent.amendment import MAX_COMMANDS, Untold, amendments
+from hub.domain.intent.amendment import MAX_COMMANDS, Untold, amendments, summed
 
 ALL = (Untold.PLAN, Untold.STATUS)
 
@@ -96,3 +96,13 @@ def test_only_what_the_stream_leaves_out_is_told():
     assert [event.meta["amends"] for event in amendments(log, known, (Untold.PLAN,))] == [1]
     assert [event.meta["amends"] for event in amendments(log, known, (Untold.STATUS,))] == [2]
     assert amendments(log, known, ()) == ()
+
+
+def test_what_was_told_late_is_summed_up_in_a_few_words():
+    log = [ended(1, "a"), ended(2, "b", "ls"), ended(3, "c", "make")]
+    runs = [CallEnd(key=key, exit_code=0) for key in "bc"]
+    told = [
+        summed(amendments(log, known, ALL))
+        for known in ([planned("a", x=False)], runs[:1], [*runs, planned("a", x=False)])
+    ]
+    assert told == ["its list of tasks", "how a command ended", "how 2 commands ended and its list of tasks"]

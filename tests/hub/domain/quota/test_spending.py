@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from hub.domain.quota.spending import DAY, HOUR, Spender, Spending, spend, spend_elsewhere, spent
 from hub.domain.quota.window import QuotaReading
 
@@ -19,14 +16,6 @@ def test_steps_add_up():
     )
 
 
-def test_a_running_total_counts_what_it_rose_by():
-    found = spend(Spending(), 100, NOON, "d-1", cumulative=True)
-    found = spend(found, 160, NOON + 1, "d-1", cumulative=True)
-    found = spend(found, 40, NOON + 2, "d-2", cumulative=True)
-    assert found.tokens == 200
-    assert spend(found, 150, NOON + 3, "d-1", cumulative=True).tokens == 200  # a total never falls
-
-
 def test_another_day_begins_with_nothing():
     found = spend(Spending(), 100, NOON)
     assert spend(found, 30, NOON + DAY).tokens == 30
@@ -37,24 +26,6 @@ def test_another_day_begins_with_nothing():
 def test_more_than_the_cap_is_more_than_full():
     assert spent(spend(Spending(), 1500, NOON), ME, 1000, NOON).used_permille == 1500
     assert spent(spend(Spending(), 10**12, NOON), ME, 1, NOON).used_permille == 10_000
-
-
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 10**6)), max_size=50))
-def test_running_totals_in_any_order_count_their_highest(told):
-    """Each dispatch counts once, with the greatest total it told."""
-    highest: dict[str, int] = {}
-    found = Spending()
-    for dispatch, total in told:
-        highest[dispatch] = max(highest.get(dispatch, 0), total)
-        found = spend(found, highest[dispatch], NOON, dispatch, cumulative=True)
-    assert found.tokens == sum(highest.values())
-
-
-def test_old_dispatches_are_forgotten():
-    found = Spending()
-    for number in range(100):
-        found = spend(found, 1, NOON, f"d-{number}", cumulative=True)
-    assert (found.tokens, len(found.totals)) == (100, 32)
 
 
 def test_what_was_spent_without_hub_is_in_the_sum_and_told_apart():
@@ -78,14 +49,6 @@ def test_who_spent_it_is_known_from_any_hour_on():
     assert found.since(NOON) == (NOON, [(B, 1500), (A, 1500), (Spender(), 7)])
     assert found.since(NOON + 4 * HOUR + 30) == (NOON + 4 * HOUR + 30, [(B, 300), (A, 300), (Spender(), 7)])
     assert len(found.parts) == 11, "an hour of a session is one part"
-
-
-def test_a_running_total_is_its_sessions_by_what_it_rose():
-    found = spend(Spending(), 100, NOON, "d", cumulative=True, by=A)
-    found = spend(found, 100, NOON + HOUR, "d", cumulative=True, by=A)
-    found = spend(found, 150, NOON + HOUR, "d", cumulative=True, by=A)
-    assert found.since(NOON)[1] == [(A, 150)]
-    assert found.since(NOON + HOUR)[1] == [(A, 50)]
 
 
 def test_since_when_it_is_known_is_said():

@@ -10,8 +10,8 @@ import genai_prices
 import genai_prices.data
 import pytest
 
-from hub.domain.cost import Tokens, UnpricedTokens
-from hub.io.models.prices import price
+from hub.domain.cost import Meter, Tokens, UnpricedTokens
+from hub.io.models.prices import billed, price
 from tests import prices
 
 
@@ -49,6 +49,27 @@ def test_a_model_on_no_list_has_no_price(model):
 def test_more_cached_than_there_was_is_no_error():
     """Figures come from agents."""
     assert price(UnpricedTokens("codex", "gpt-5.5", Tokens(10, 0, 10**9, 10**9))) == 5
+
+
+def metered(*events):
+    found = []
+    for event in events:
+        found.append(Meter())
+        found[-1].feed(event)
+    return found
+
+
+async def test_a_bill_of_the_agents_own_figures_needs_no_list_of_prices():
+    found = await billed(
+        metered({"tokensIn": 5, "costUsdMicros": 1200}, {"tokensIn": 5, "costUsdMicros": 34})
+    )
+    assert (found.micros, found.sources, found.unpriced, found.tokens) == (1234, ("agent",), (), Tokens(10))
+
+
+async def test_a_model_nobody_knows_has_no_price_and_is_named():
+    """A missing price is no price of nothing."""
+    found = await billed(metered({"tokensIn": 5, "provider": "demo", "model": "no-such-model"}))
+    assert (found.usd, found.unpriced) == (None, ("no-such-model",))
 
 
 def test_the_list_is_not_read_with_the_daemon():

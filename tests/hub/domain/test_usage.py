@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.actors.session.store import SessionUsage
 from hub.domain.cost import Tokens
 from hub.domain.event import EventType, Record
+from hub.domain.usage import SessionUsage
 
 FIGURES = ("tokensIn", "tokensOut", "cachedIn", "costUsdMicros")
 MARK = "[REDACTED:{}:0123abcd]"
 usage = st.fixed_dictionaries(
     {"type": st.just(EventType.USAGE), "dispatchId": st.sampled_from(["d-1", "d-2"])},
-    optional={"cumulative": st.booleans(), **dict.fromkeys(FIGURES, st.integers(0, 10**6))},
+    optional=dict.fromkeys(FIGURES, st.integers(0, 10**6)),
 )
 
 
@@ -54,16 +55,10 @@ def test_only_usage_counts():
     assert folded(log([{**used("d-1", 5), "type": EventType.TEXT}])).tokens() == Tokens()
 
 
-async def test_a_bill_of_the_agents_own_figures_needs_no_list_of_prices():
-    usage = folded(log([{**used("d-1", 5), "costUsdMicros": 1200}, {**used("d-2", 5), "costUsdMicros": 34}]))
-    found = await usage.bill()
-    assert (found.micros, found.sources, found.unpriced, found.tokens) == (1234, ("agent",), (), Tokens(10))
-
-
-async def test_a_model_nobody_knows_has_no_price_and_is_named():
-    """A missing price is no price of nothing."""
-    found = await folded(log([{**used("d-1", 5), "provider": "demo", "model": "no-such-model"}])).bill()
-    assert (found.usd, found.unpriced) == (None, ("no-such-model",))
+@pytest.mark.parametrize("nonsense", [None, "12", -5, [], {}])
+def test_a_figure_that_is_no_number_counts_for_nothing(nonsense):
+    found = folded(log([{**used("d-1", nonsense), "tokensOut": 2}])).tokens()
+    assert (found.tokens_in, found.tokens_out) == (0, 2)
 
 
 def test_redactions_are_counted_by_kind_wherever_they_stand_and_once():

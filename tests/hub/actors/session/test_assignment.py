@@ -5,8 +5,8 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from hub.actors.session.assignment_builder import assignment_of
 from hub.domain.contract import Contract, ContractInvalid, encode, sign
+from hub.domain.prompt import Orders
 from hub.io.files.atomic import write_atomic
 from tests.hub.actors.session.parts import parts_of
 from tests.settings import lay_out
@@ -52,16 +52,15 @@ async def test_an_agent_that_cannot_resume_is_not_asked_to(two, monkeypatch):
         assert parts.fresh(parts.record(attempt=2, native_id="n-1")).resume_id == ""
 
 
-async def test_a_receiver_begins_anew_with_the_contract(two, monkeypatch, tmp_path):
+async def test_a_receiver_begins_anew_with_the_contract(two, monkeypatch):
     """Never the outgoing agent's session: a receiver is bound by the contract alone."""
-    path = tmp_path / "envelope.md"
     async with parts_of(two, monkeypatch) as parts:
         record = parts.record(provider="demo-second", native_id="n-1", attempt=2)
-        assignment = assignment_of(parts.context, record, "Go on.", envelope="# Contract", path=path)
+        assignment = parts.driver.control.assignment(record, Orders("Go on.", "# Contract"))
     assert (assignment.prompt, assignment.envelope, assignment.envelope_path) == (
         "Go on.",
         "# Contract",
-        path,
+        two.hub / "run" / "d-1" / "envelope.md",
     )
     assert assignment.resume_id == ""
 
@@ -90,7 +89,7 @@ async def test_a_profile_is_told_to_every_agent(two, monkeypatch, tmp_path):
         )
         first = parts.fresh(record).prompt
         again = parts.fresh(attrs.evolve(record, attempt=2)).prompt
-        receiver = assignment_of(parts.context, record, "Go on.", envelope="# Contract").prompt
+        receiver = parts.driver.control.assignment(record, Orders("Go on.", "# Contract")).prompt
     assert first.startswith(
         "write the files\n\nContext, from the user's profile docs:\n\nWrite for beginners."
     )
