@@ -41,9 +41,10 @@ def daemon(
     import trio
 
     from hub.cli.report import report, report_failures
-    from hub.cli.serve import order_for
+    from hub.cli.serve import in_a_job, order_for
     from hub.daemon import Daemon, run_daemon
 
+    in_a_job()
     flags = {"port": port if port is not None else ctx.obj["port"], "demo": demo or None}
     up = trio.Event()
 

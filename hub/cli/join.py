@@ -26,7 +26,7 @@ from hub.api.sessions import Sessions
 from hub.api.status import Status
 from hub.cli.keys import restore
 from hub.cli.report import report_failures
-from hub.cli.serve import order_for
+from hub.cli.serve import in_a_job, order_for
 from hub.cli.width import columns, hung
 from hub.client.place import root_of, told_by
 from hub.client.quick import Api, find, unless_absent
@@ -199,6 +199,7 @@ async def _serving(
     project: Path, port: int | None, *, quiet: bool, gate: Gate | None
 ) -> AsyncIterator[Daemon]:
     # Nobody else looks for this daemon at a fixed place, so any free port will do unless one was named.
+    in_a_job()
     order = order_for(project, flags={"port": port}, port=0, on_event=report_failures, gate=gate)
     ended = trio.Event()
     async with trio.open_nursery() as nursery:

@@ -1,12 +1,14 @@
 """Running a daemon in this process: what `daemon`, `run` and `demo` share.
 
-Owns: the way from the command line's options to the daemon's order.
+Owns: the way from the command line's options to the daemon's order, and that a terminal can stop this process (Ctrl-Z).
 Must not: print.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,6 +21,18 @@ from hub.io.config.file import project_tables, settings
 from hub.io.project.hub_dir import insist_private
 from hub.io.project.places import Places, find_project
 from hub.io.project.trust import Gate
+
+
+def in_a_job() -> None:
+    """Let Ctrl-Z stop this process, where a terminal may: from here on it starts others by `fork`, not by `vfork`.
+
+    By vfork the thread that starts a process sleeps until that is another program, and nothing but a kill wakes it. Ctrl-Z
+    stops the child, which is in the same job until then, and waits for that thread: neither ever goes on, and the shell is
+    not told that its job stands still.
+    """
+    with contextlib.suppress(OSError):
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))  # only whoever has a terminal can open it
+        vars(subprocess)["_USE_VFORK"] = False  # the switch that Python's documentation names
 
 
 def order_for(

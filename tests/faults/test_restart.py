@@ -243,7 +243,7 @@ def test_a_left_index_lock_stops_nothing(made, oracle):
     assert all(lock.exists() for lock in locks)
 
 
-# --- X12, X14 -------------------------------------------------------------------------------------------
+# --- X12 -------------------------------------------------------------------------------------------------
 
 
 def rotate_key(made: Project) -> None:
@@ -286,30 +286,6 @@ def test_a_record_of_a_newer_hub_is_left_as_it_is(made, oracle, own):
     made.stop()
     assert path.read_bytes() == kept
     assert not list(made.hub.glob("fsm.json.*"))
-
-
-def first_form(wire: dict) -> dict:
-    """The same record as the first version had it: all fields side by side."""
-    handoff, wait = wire.pop("handoff"), wire.pop("wait") or {"until": 0, "reason": "", "then": ""}
-    receiver = handoff.pop("receiver") or {"provider": "", "account": ""}
-    waits = {f"wait{name.capitalize()}": value for name, value in wait.items()}
-    named = {f"to{name.capitalize()}": value for name, value in receiver.items()}
-    numbers = {"threshold": round(wire["threshold"] * 1000), "hfsHistory": []}
-    return {**wire, **handoff, **waits, **named, **numbers, "model": "", "v": 1}
-
-
-@pytest.mark.parametrize("state", ["RUNNING", "SNAPSHOTTED", "RESUMING"])
-def test_a_record_of_an_older_hub_still_reads(work, state):
-    """X14: the daemon is replaced by a newer one between two states; fields it does not know have defaults."""
-    made, oracle = work
-    run_with_fault(made, f"act.{state}.mid=kill9")
-    path = made.hub / "fsm.json"
-    wire = first_form(json.loads(path.read_bytes()))
-    for name in ("waitThen", "paused", "refusedBy", "endedAt"):
-        del wire[name]
-    path.write_bytes(sealed(made, wire))
-    made.start()
-    ends(made, oracle, starts=2, verified=True)
 
 
 @pytest.mark.parametrize(("point", "again"), [("asked", ""), ("told", "asked"), ("gone", "told")])

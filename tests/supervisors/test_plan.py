@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisors import AutoShutdown, Exit, ExitKind, Restart, Strategy
+from supervisors import AutoShutdown, Restart, Strategy
 from supervisors.plan import (
     ChildView,
     Forget,
@@ -13,7 +13,6 @@ from supervisors.plan import (
     Stop,
     ends_supervisor,
     restart_steps,
-    restarts,
 )
 
 views = st.lists(
@@ -75,17 +74,6 @@ def test_those_before_it_are_left_alone_by_rest_for_one(case: tuple[list[ChildVi
     children, failed = case
     touched = {step.id for step in restart_steps(Strategy.REST_FOR_ONE, children, failed.id)}
     assert touched.isdisjoint(view.id for view in children[: children.index(failed)])
-
-
-@given(st.sampled_from(Restart), st.sampled_from(ExitKind))
-def test_who_is_restarted_is_the_table_of_restart_types(restart: Restart, kind: ExitKind) -> None:
-    abnormal = kind in (ExitKind.KILLED, ExitKind.ERROR)
-    table = {
-        Restart.PERMANENT: True,
-        Restart.TRANSIENT: abnormal,
-        Restart.TEMPORARY: False,
-    }
-    assert restarts(restart, Exit(kind)) is table[restart]
 
 
 @given(views, st.booleans())

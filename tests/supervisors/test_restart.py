@@ -102,21 +102,6 @@ async def test_a_killed_child_is_restarted_when_transient(supervise) -> None:
         assert event.exit.kind is ExitKind.KILLED
 
 
-@pytest.mark.parametrize(
-    ("strategy", "started"),
-    [(Strategy.ONE_FOR_ONE, "b"), (Strategy.ONE_FOR_ALL, "abc"), (Strategy.REST_FOR_ONE, "bc")],
-)
-async def test_who_is_restarted_with_it(supervise, strategy: Strategy, started: str) -> None:
-    """one_for_one, one_for_all, rest_for_one: when `b` of a, b, c dies, in order."""
-    children = [Scripted(name) for name in "abc"]
-    async with supervise(*(child.spec() for child in children), strategy=strategy) as sup:
-        before = len(sup.trace())
-        children[1].end(ValueError("boom"))
-        await wait_all_tasks_blocked()
-        assert set(sup.states().values()) == {"running"}
-        assert [step[1] for step in sup.trace()[before:] if step[0] == "start"] == list(started)
-
-
 @pytest.mark.parametrize("strategy", ALL)
 async def test_escalation(supervise, strategy: Strategy) -> None:
     """one_for_one_escalation, one_for_all_escalation, rest_for_one_escalation: a restart that keeps failing.
@@ -156,17 +141,6 @@ async def test_rest_for_one_other_child_fails_restart(supervise) -> None:
         await wait_all_tasks_blocked()
         assert (first.starts, second.starts, third.starts) == (2, 3, 2)
         assert set(sup.states().values()) == {"running"}
-
-
-@pytest.mark.parametrize("strategy", [Strategy.ONE_FOR_ALL, Strategy.REST_FOR_ONE])
-async def test_temporary_bystander(supervise, strategy: Strategy) -> None:
-    """temporary_bystander: stopped with the others, and forgotten."""
-    dying, bystander = Scripted("child1"), Scripted("child2")
-    specs = [dying.spec(), bystander.spec(restart=Restart.TEMPORARY)]
-    async with supervise(*specs, strategy=strategy) as sup:
-        dying.end(ValueError("boom"))
-        await wait_all_tasks_blocked()
-        assert sup.states() == {"child1": "running"}
 
 
 async def test_a_temporary_bystander_that_ends_by_itself_meanwhile(supervise) -> None:

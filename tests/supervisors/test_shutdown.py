@@ -9,7 +9,6 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from supervisors import (
-    BRUTAL_KILL,
     AdminError,
     ChildSpec,
     EventKind,
@@ -40,17 +39,6 @@ async def test_sup_stop_timeout(supervise, autojump_clock) -> None:
         before = trio.current_time()
         await sup.root.stop()
         assert trio.current_time() - before == pytest.approx(1)
-    assert sup.trace()[-3:] == [
-        ("exit", "b", "killed"),
-        ("exit", "a", "shutdown"),
-        ("exit", "sup", "shutdown"),
-    ]
-
-
-async def test_sup_stop_brutal_kill(supervise) -> None:
-    """sup_stop_brutal_kill: not asked at all."""
-    async with supervise(Scripted("a").spec(), Scripted("b").spec(shutdown=BRUTAL_KILL)) as sup:
-        pass
     assert sup.trace()[-3:] == [
         ("exit", "b", "killed"),
         ("exit", "a", "shutdown"),

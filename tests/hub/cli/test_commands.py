@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from hub.client.quick import Api
-from tests.faults.harness import PATIENCE, git, until
+from tests.faults.harness import PATIENCE, git, project, until
 from tests.hub.cli.command import hub
 
 ASK = {"ask": "Which colour?"}
@@ -115,24 +115,24 @@ def test_stop_leaves_a_snapshot(work, say):
         (("history", "--diff", "HEAD"), 2, "usage"),
     ],
 )
-def test_what_the_daemon_refuses_is_coded(idle, arguments, status, code):
+def test_what_the_daemon_refuses_is_coded(quiet, arguments, status, code):
     """The daemon's problem document becomes the command's exit status, in both outputs."""
-    told = hub(arguments[0], "--json", *arguments[1:], cwd=idle.root, env=idle.environ())
+    told = hub(arguments[0], "--json", *arguments[1:], cwd=quiet.root, env=quiet.environ())
     assert told.returncode == status, told
     error = json.loads(told.stdout)["error"]
     assert error["code"] == code
-    plain = hub(*arguments, cwd=idle.root, env=idle.environ())
+    plain = hub(*arguments, cwd=quiet.root, env=quiet.environ())
     assert (plain.returncode, plain.stdout) == (status, "")
     assert plain.stderr.splitlines()[0] == f"hub: {error['detail']}"
 
 
-def test_a_second_daemon_is_75_and_a_taken_port_76(idle, repo_beside):
+def test_a_second_daemon_is_75_and_a_taken_port_76(quiet, repo_beside):
     """The table of exit statuses, as a service manager sees it."""
-    second = hub("daemon", "--port", "0", "--json", cwd=idle.root, env=idle.environ())
+    second = hub("daemon", "--port", "0", "--json", cwd=quiet.root, env=quiet.environ())
     assert second.returncode == 75
     error = json.loads(second.stdout)["error"]
-    assert (error["code"], str(idle.daemon.pid) in error["detail"]) == ("project_locked", True)
-    taken = hub("daemon", "--port", str(idle.port), "--json", cwd=repo_beside, env=idle.environ())
+    assert (error["code"], str(quiet.daemon.pid) in error["detail"]) == ("project_locked", True)
+    taken = hub("daemon", "--port", str(quiet.port), "--json", cwd=repo_beside, env=quiet.environ())
     assert taken.returncode == 76
     assert json.loads(taken.stdout)["error"]["code"] == "port_in_use"
     assert "--port 0" in json.loads(taken.stdout)["error"]["hint"]
@@ -158,13 +158,13 @@ def test_logs_into_head_end_quietly(idle):
     assert child.wait(timeout=60) == 0
 
 
-def test_a_watch_ends_when_its_reader_leaves(idle):
+def test_a_watch_ends_when_its_reader_leaves(quiet):
     """`hub ls --watch | head -1` looked on for as long as nothing changed."""
     argv = [sys.executable, "-m", "hub", "ls", "--watch", "--json"]
     with subprocess.Popen(
         argv,
-        cwd=idle.root,
-        env=idle.environ(),
+        cwd=quiet.root,
+        env=quiet.environ(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -175,10 +175,10 @@ def test_a_watch_ends_when_its_reader_leaves(idle):
         assert child.wait(timeout=PATIENCE) == 0
 
 
-def test_an_empty_log_is_said_to_be(idle):
+def test_an_empty_log_is_said_to_be(quiet):
     """It said nothing at all; for programs it is an empty list."""
-    assert hub("logs", cwd=idle.root, env=idle.environ()).stdout == "nothing yet\n"
-    assert hub("logs", "--json", cwd=idle.root, env=idle.environ()).stdout == "[]\n"
+    assert hub("logs", cwd=quiet.root, env=quiet.environ()).stdout == "nothing yet\n"
+    assert hub("logs", "--json", cwd=quiet.root, env=quiet.environ()).stdout == "[]\n"
 
 
 def test_no_colour_without_a_terminal_and_with_one_when_forced(idle):
@@ -193,6 +193,15 @@ def test_no_colour_without_a_terminal_and_with_one_when_forced(idle):
     assert "\x1b[" not in said()
     assert "\x1b[" in said(FORCE_COLOR="1")
     assert "\x1b[" not in said(FORCE_COLOR="1", NO_COLOR="1")
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory):
+    """A daemon that is asked for nothing that changes it, for all tests of this file."""
+    with project(tmp_path_factory.mktemp("quiet")) as made:
+        made.configure()
+        made.start()
+        yield made
 
 
 @pytest.fixture

@@ -56,8 +56,8 @@ def picture():
     return "".join(INSTANT.sub("", text).split())
 
 
-def test_a_users_settings_neither_break_nor_change_it(tmp_path):
-    """Variables, a chain, a signing hook: they are for the user's projects."""
+def test_a_users_settings_neither_break_nor_change_it_and_it_can_be_kept(tmp_path):
+    """Variables, a chain, a signing hook: they are for the user's projects. --keep says where its own is, with an intact log."""
     config = tmp_path / "gitconfig"
     config.write_text(
         "[commit]\n\tgpgsign = true\n[init]\n\ttemplateDir = /nowhere\n[user]\n\tuseConfigOnly = true\n"
@@ -71,18 +71,13 @@ def test_a_users_settings_neither_break_nor_change_it(tmp_path):
         GIT_CONFIG_GLOBAL=str(config),
         GIT_DIR="/nowhere",
     )
-    done = hub("demo", "--json", cwd=tmp_path, env=env)
+    done = hub("demo", "--keep", "--json", cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["status"]["verified"] is True
     assert told["status"]["handoffsDone"] == 1
     assert told["status"]["hfsHistory"][0] == 100
     assert "convert.py" in told["diff"]["diff"]
-
-
-def test_it_can_be_kept(tmp_path):
-    """--keep says where; the branch is there, and its audit log is intact."""
-    done = hub("demo", "--keep", "--json", cwd=tmp_path, env=bare(tmp_path))
     place = Path(done.stderr.strip().removeprefix("kept: "))
     assert (place / ".hub" / "fsm.json").exists()
     verified = hub("audit", "verify", cwd=place, env=bare_state(tmp_path, place))

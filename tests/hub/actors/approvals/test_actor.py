@@ -143,16 +143,7 @@ async def test_a_rule_answers_by_itself(made, monkeypatch, decision, word):
     assert entry["by"] == "policy"
 
 
-@pytest.mark.parametrize(
-    ("command", "approved"),
-    [
-        ("./clean.sh", False),
-        ("sh ./clean.sh", False),
-        ("npm run clean", False),
-        ("./build.sh", True),
-        ("npm test", True),
-    ],
-)
+@pytest.mark.parametrize(("command", "approved"), [("npm run clean", False), ("./build.sh", True)])
 async def test_a_rule_holds_for_the_lines_of_a_script_that_a_command_runs(
     made, monkeypatch, command, approved
 ):
@@ -160,7 +151,7 @@ async def test_a_rule_holds_for_the_lines_of_a_script_that_a_command_runs(
     made.configure('\n[[approvals]]\ncommand = "rm *"\ndecision = "deny"\n')
     (made.root / "clean.sh").write_text("#!/bin/sh\nset -e\nrm -rf out\n")
     (made.root / "build.sh").write_text("#!/bin/sh\npython3 -c 'print(1)'\n$CC x.c\n")
-    (made.root / "package.json").write_text('{"scripts": {"test": "jest", "clean": "./clean.sh"}}')
+    (made.root / "package.json").write_text('{"scripts": {"clean": "./clean.sh"}}')
     request = shell(command, folder=str(made.root))
     async with daemon_of(made, monkeypatch) as live:
         assert (await live.ask("approvals", AskApproval(request))).approved == approved

@@ -164,7 +164,7 @@ async def test_a_contract_with_a_key_of_hub_is_given_to_nobody(made, monkeypatch
                 refuse_known_secrets(parts.context, "plain", f"so {text} is")
 
 
-@pytest.mark.parametrize("token", ["sk-demo-second-test-1234", "demo-second-x", "completed", "objective1"])
+@pytest.mark.parametrize("token", ["demo-second-x", "completed"])
 async def test_a_key_made_of_words_stops_no_handoff(made, monkeypatch, token):
     """A key with an agent's name in it made every contract one that nobody was given: the name stands in each."""
     holding(made, token)

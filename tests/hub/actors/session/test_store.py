@@ -136,22 +136,6 @@ async def test_an_illegal_move_is_refused_before_anything_is_written(two, monkey
         assert moves(parts) == []
 
 
-async def test_a_damaged_record_is_kept_aside_and_the_place_is_free(two, monkeypatch):
-    """X2: never repaired, never overwritten."""
-    async with parts_of(two, monkeypatch) as parts:
-        await parts.store.begin(parts.record())
-        path = parts.context.places.fsm
-        bad = path.read_bytes().replace(b'"RUNNING"', b'"RUNNINF"', 1)
-        path.write_bytes(bad)
-        store = SessionStore(parts.context.places, parts.store.outbox, parts.context.events)
-        error = store.load()
-        assert error is not None
-        assert error.code is Code.STATE_CORRUPT
-        [aside] = path.parent.glob("fsm.json.corrupt-*")
-        assert aside.name in error.detail
-        assert (aside.read_bytes(), path.exists(), store.record) == (bad, False, None)
-
-
 async def test_where_there_is_no_record_there_is_no_session(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
         assert parts.store.load() is None

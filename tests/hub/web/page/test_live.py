@@ -70,6 +70,10 @@ def test_every_page_follows_three_sessions_through_their_handoffs(made: Project,
             place, words = SEEN[name]
             expect(page.locator(place).first).to_contain_text(words, timeout=SOON)
         expect(page.locator("nav .badge")).to_be_visible(timeout=SOON)
+    expect(pages["session"].locator("#stream")).to_contain_text("Task 0.")
+    expect(pages["session"].locator("#stream")).not_to_contain_text(
+        re.compile(r"Task [12]\.")
+    )  # other sessions'
     board, asked = pages["board"], pages["approvals"].get_by_role("button", name="Allow once")
     for left in range(4, 0, -1):
         expect(asked.first).to_be_visible(timeout=SOON)

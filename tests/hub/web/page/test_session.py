@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from hub.messages import GetSessionFacts
 from tests.faults.harness import Project
@@ -27,30 +27,6 @@ async def test_what_takes_long_is_left_out_where_the_page_has_it_already(server:
     assert looks[0] == looks[1] + 1  # for the diff
     assert (b'id="changes"' in whole.body, b'id="changes"' in brief.body) == (True, False)
     assert b'id="stream"' in brief.body
-
-
-@pytest.mark.browser
-def test_three_sessions_are_followed_side_by_side(made: Project, chromium: Browser):
-    """The board and each session's page, all open while all three hand over; nobody sees another's words."""
-    made.script("demo-first", {"quota": {"used": 0.5}}, {"limit": {"resetsIn": 3600}})
-    made.script("demo-second", {"say": "I go on with it."}, {"say": "done"})
-    made.configure(session="concurrent = 3\n")
-    api = made.start()
-    context = chromium.new_context()
-    board = context.new_page()
-    board.goto(f"http://127.0.0.1:{made.port}/")
-    sessions = [api.post("/api/run", {"task": f"Task {n}.", "queue": True})["sessionId"] for n in range(3)]
-    tabs = [context.new_page() for _ in sessions]
-    for tab, session in zip(tabs, sessions, strict=True):
-        tab.goto(f"http://127.0.0.1:{made.port}/session/{session}")
-    for n, tab in enumerate(tabs):
-        expect(tab.locator("#now .chip.completed")).to_be_visible(timeout=SOON)
-        expect(tab.locator("#stream")).to_contain_text("I go on with it.", timeout=SOON)
-        expect(tab.locator("#stream")).to_contain_text(f"Task {n}.")
-        for other in {0, 1, 2} - {n}:
-            expect(tab.locator("#stream")).not_to_contain_text(f"Task {other}.")
-    expect(board.locator("#sessions .chip.completed")).to_have_count(3, timeout=SOON)
-    context.close()
 
 
 @pytest.mark.browser
