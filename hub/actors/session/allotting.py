@@ -63,10 +63,14 @@ class Allotting:
             await self.begin_with(record, choice.first, choice.why(mine))
 
     async def choice(self, record: SessionRecord) -> tuple[bool, Choice]:
-        """Whether any agent has done anything, and who may have the next dispatch: who has the work comes first."""
+        """Whether any agent has done anything, and who may have the next dispatch: who has the work comes first.
+
+        Where the user wants no other, who has begun or met its limit keeps it, until a handoff is asked for.
+        """
         mine = Target(record.provider, record.account)
         begun = await self.begun(record)
-        bound = begun and (
+        met = begun or (record.failure is not None and not record.insisted)
+        bound = met and (
             record.on_limit is not OnLimit.HANDOFF or record.handoffs_done >= record.max_handoffs
         )
         return begun, await self.routing.choose(record, None, stay=True, only=mine if bound else None)
