@@ -262,7 +262,7 @@ def _annotated_hook(kind: object, converter: cattrs.Converter) -> Hook:
         except ValueError as error:
             raise (rules[0].refusal(value, get_args(inner)) if rules else error) from None
         for each in bounds:
-            _check(found, each)
+            _check(float(found) if inner is float else found, each)  # 0 and 1 are numbers too
         for rule in rules:
             if not rule.test(found):
                 raise rule.refusal(value)

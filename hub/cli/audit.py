@@ -15,6 +15,7 @@ import click
 from hub.cli.base import Group
 from hub.cli.context import json_option, project_dir
 from hub.domain.audit import Head, parse_anchor
+from hub.domain.text.figures import counted
 from hub.errors import Code, HubError
 from hub.io.audit.journal import verify_file
 from hub.io.project.places import Places, find_project, load_key
@@ -70,7 +71,7 @@ def _text(body: dict[str, Any]) -> str:
     """The verdict for people: what was found, how far it goes, and the head to note down for `--expect`."""
     head = body["head"]
     lines = [
-        f"{body['state']}: {body['records']:,} record{'' if body['records'] == 1 else 's'}",
+        f"{body['state']}: {counted(body['records'], 'record')}",
         *([f"why:     {body['reason']}"] if body["reason"] else []),
         *([f"record:  {body['seq']}"] if body["seq"] is not None else []),
         *([f"written after the head was sealed: {body['unanchored']}"] if body["unanchored"] else []),

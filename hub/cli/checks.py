@@ -21,7 +21,7 @@ import attrs
 
 from hub.api.health import Health
 from hub.cli.ending import several
-from hub.domain.text.figures import first_of
+from hub.domain.text.figures import counted, first_of
 from hub.domain.text.safe import clean
 from hub.errors import HubError
 from hub.io.config.file import project_tables, settings
@@ -230,7 +230,7 @@ def _audit(places: Places) -> Finding:
     except HubError as error:
         return Finding("audit log", ok=False, detail=error.detail, hint=error.hint)
     where = f"record {verdict.seq} is bad: " if verdict.seq is not None else ""
-    said = f"{where}{verdict.reason}" if not verdict.ok else f"{verdict.records:,} records, intact"
+    said = f"{where}{verdict.reason}" if not verdict.ok else f"{counted(verdict.records, 'record')}, intact"
     return Finding("audit log", ok=verdict.ok, detail=said, hint="See: hub audit verify")
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_STARTS = 10.0
+"""Seconds for which a daemon that is just starting is waited for."""
+_BREATH = 0.05
 _BEGIN = 'Start something: hub run "task"   Or see two scripted agents at work first: hub demo'
 
 
@@ -42,7 +47,8 @@ class Records:
     """
 
     def __init__(self, ctx: click.Context, timeout: float = 30.0) -> None:
-        self._api = client(ctx, timeout)
+        self._find = partial(client, ctx, timeout)
+        self._api = self._find()
         root = root_of(project_dir(ctx))
         self._root = root if not self._api.named else None
         self._alone = False
@@ -53,6 +59,17 @@ class Records:
 
     def get(self, path: str, query: Query | None = None) -> Any:
         """The JSON of a resource."""
+        late = time.monotonic() + _STARTS
+        while True:
+            try:
+                return self._get(path, query)
+            except HubError as error:
+                if error.code is not Code.PROJECT_LOCKED or time.monotonic() > late:
+                    raise
+            time.sleep(_BREATH)  # a daemon has the project, and does not listen yet
+            self._alone, self._api = False, self._find()
+
+    def _get(self, path: str, query: Query | None) -> object:
         if not self._alone:
             try:
                 return self._api.get(path, query)

@@ -26,11 +26,13 @@ _BESIDE = 30
 def pictures(history: list[HistoryEntry], width: int = 0) -> list[str]:
     """One picture for each handoff in the rows that was made, in lines of at most `width` columns; 0 = as they are best."""
     cells = min(_CELLS, max(_FEWEST, width - _BESIDE)) if width else _CELLS
-    lines = (text for walk in walks(history) if walk.made for text in ("", *_picture(walk, cells)))
+    made = [walk for walk in walks(history) if walk.made]
+    many = len({walk.session_id for walk in made}) > 1
+    lines = (text for walk in made for text in ("", *_picture(walk, cells, many=many)))
     return [hung(text, width, _HANG) for text in lines]
 
 
-def _picture(walk: Walk, cells: int) -> Iterator[str]:
+def _picture(walk: Walk, cells: int, *, many: bool) -> Iterator[str]:
     total = max(1, _ms(walk.seconds))
     yield click.style(f"handed over in {total} ms: {for_people(walk.reason)}", bold=True)
     done = 0
@@ -43,7 +45,8 @@ def _picture(walk: Walk, cells: int) -> Iterator[str]:
         yield f"  {stay.state:<15} |{click.style(bar, fg='yellow')}| {spent:>6} ms"
         done += spent
     end = local(walk.ended).strftime("%H:%M:%S.%f")[:12]
-    yield f"  {State.RUNNING:<15} at {end}, with the next agent"
+    whose = f", {walk.session_id}" if many else ""
+    yield f"  {State.RUNNING:<15} at {end}, {walk.giver} -> {walk.taker}{whose}"
     if walk.lacks:
         yield f"  fidelity {walk.hfs} of 100:"
         yield from (f"    {for_people(one)}" for one in walk.lacks)

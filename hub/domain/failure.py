@@ -7,6 +7,7 @@ Tests: tests/hub/domain/test_retry.py
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 
 import attrs
@@ -29,6 +30,11 @@ TIME_MENDS = frozenset({FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
 """Walls that are gone after a while: who met one may have the work again."""
 
 
+def _whole(instant: float | None) -> float | None:
+    """The next whole second: what an event and the wallet tell of a reset has no parts, and nobody comes back too early."""
+    return None if instant is None else float(math.ceil(instant))
+
+
 @attrs.frozen
 class Failure:
     """A classified failure.
@@ -36,11 +42,11 @@ class Failure:
     Attributes:
         kind: The class.
         text: The agent's own words, as read (redacted by the caller before they leave the adapter).
-        resets_at: When the quota comes back, epoch seconds; None when nothing told.
+        resets_at: When the quota comes back, whole epoch seconds; None when nothing told.
         window: The quota window's name where known (`five_hour`, `seven_day`, `minute`, `day`...).
     """
 
     kind: FailureClass
     text: str
-    resets_at: float | None = None
+    resets_at: float | None = attrs.field(default=None, converter=_whole)
     window: str = ""

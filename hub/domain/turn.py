@@ -91,8 +91,9 @@ def may_return(record: SessionRecord) -> bool:
 
 
 def bound(record: SessionRecord, *, begun: bool) -> bool:
-    """Whether what was begun stays with who has it."""
-    return begun and not (record.on_limit is OnLimit.HANDOFF and record.handoffs_left)
+    """Whether the work stays with who has begun it or met its limit: no other is wanted, and no handoff was asked for."""
+    met = begun or (record.failure is not None and not record.insisted)
+    return met and not (record.on_limit is OnLimit.HANDOFF and record.handoffs_left)
 
 
 def free(record: SessionRecord, wait: Wait, choice: Choice) -> bool:

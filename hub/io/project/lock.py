@@ -12,6 +12,7 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,9 @@ from hub.errors import Code, HubError
 from hub.io.files.atomic import coded_errors
 
 _TEXT_LIMIT = 64
+_READS = 5.0
+"""Seconds for which who only reads is waited for."""
+_READ = 0.01
 
 
 @attrs.frozen
@@ -38,9 +42,10 @@ class ProjectLock:
 
 @contextlib.contextmanager
 def project_lock(path: Path, *, port: int = 0) -> Iterator[ProjectLock]:
-    """Holds the lock for a block, or until the process ends; takes it at once or not at all.
+    """Holds the lock for a block, or until the process ends.
 
-    The descriptor is closed on exec, so no agent ever holds the lock by inheritance. The file stays.
+    Another holder is not waited for; who only reads (`nobody_writes`) is, for that takes a moment. The descriptor is
+    closed on exec, so no agent ever holds the lock by inheritance. The file stays.
 
     Args:
         path: `.hub/lock`; made 0600 when it is not there.
@@ -54,12 +59,12 @@ def project_lock(path: Path, *, port: int = 0) -> Iterator[ProjectLock]:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     try:
         _refuse_special(fd, path)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in {errno.EWOULDBLOCK, errno.EACCES}:
-                raise
-            raise _held(fd) from error
+        late = time.monotonic() + _READS
+        while not _got(fd, fcntl.LOCK_EX):
+            if not _got(fd, fcntl.LOCK_SH) or time.monotonic() > late:
+                raise _held(fd)
+            fcntl.flock(fd, fcntl.LOCK_UN)
+            time.sleep(_READ)
         lock = ProjectLock(fd)
         with coded_errors(path):
             os.fchmod(fd, 0o600)
@@ -82,12 +87,22 @@ def nobody_writes(path: Path) -> Iterator[None]:
         yield  # there never was a daemon, or the file is none that one could hold
         return
     try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        if not _got(fd, fcntl.LOCK_SH):
+            raise _held(fd)
         yield
-    except BlockingIOError as error:
-        raise _held(fd) from error
     finally:
         os.close(fd)
+
+
+def _got(fd: int, kind: int) -> bool:
+    """Whether the lock is this file's now: alone (LOCK_EX), or beside others who only read (LOCK_SH)."""
+    try:
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in {errno.EWOULDBLOCK, errno.EACCES}:
+            raise
+        return False
+    return True
 
 
 def _refuse_special(fd: int, path: Path) -> None:

@@ -126,7 +126,7 @@ def test_every_problem_is_told_under_the_name_on_the_wire():
     ]  # fmt: skip
     assert found["$.sha"] == "is not a known key. Allowed: SHA, byName, kind, more, number, parts, ratio"
     assert found["$.SHA"] == "missing"
-    assert found["$.ratio"] == "Expected `int` > 0"
+    assert found["$.ratio"] == "Expected `float` > 0", "a whole number is as wrong as a broken one"
     assert found["$.kind"] == "Invalid enum value 'c'; allowed are a, b"
     assert found["$.parts[0].partId"] == "Expected `int`, got `bool`"
     assert found["$.parts[1]"] == "Expected `object`, got `int`"

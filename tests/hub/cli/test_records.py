@@ -1,9 +1,13 @@
 """Looking back when no daemon runs: what `hub run` has done is told by the files it left."""
 
 import json
+from contextlib import ExitStack
 
 import pytest
+from click.testing import CliRunner
 
+from hub.cli.group import cli
+from hub.io.project.lock import project_lock
 from tests.faults.harness import git
 from tests.hub.cli.command import hub
 
@@ -47,6 +51,20 @@ def test_a_run_that_has_ended_is_looked_back_at(work):
     assert hub("status", cwd=work.root, env=work.environ()).returncode == 69, (
         "only a daemon knows what goes on"
     )
+
+
+def test_a_daemon_that_has_just_begun_is_waited_for(work, monkeypatch):
+    """It was told with "Use that one, or stop it first: kill 1234" before it could be used."""
+    work.script("demo-first", {"done": "made it"})
+    work.configure()
+    assert hub("run", "-q", "make it", cwd=work.root, env=work.environ()).returncode == 0
+    starting = ExitStack()
+    starting.enter_context(project_lock(work.hub / "lock"))
+    monkeypatch.setattr("hub.cli.records.time.sleep", lambda _: starting.close())
+    for name, value in work.environ().items():
+        monkeypatch.setenv(name, value)
+    told = CliRunner().invoke(cli, ["-C", str(work.root), "logs", "--json"], obj={})
+    assert [record["msg"] for record in json.loads(told.stdout)][-1].startswith("session completed")
 
 
 def test_a_damaged_log_is_told_of_by_whoever_finds_it(work):

@@ -152,7 +152,9 @@ def moves(spans, start=0, reason="the usage limit is reached", session="s-1"):
     for state, spent in zip(STATES, [*spans, 0], strict=True):
         ts = f"2026-01-01T00:{at // 60000:02}:{at // 1000 % 60:02}.{at % 1000:03}Z"
         move = {"source": before, "target": state, "reason": reason}
-        rows.append(sample(HistoryEntry, event="handoff", ts=ts, sessionId=session, move=move))
+        agent = "codex" if state == "RUNNING" else "claude"
+        row = sample(HistoryEntry, event="handoff", ts=ts, sessionId=session, move=move, provider=agent)
+        rows.append(attrs.evolve(row, account="a"))
         before, at = state, at + spent
     return rows
 
@@ -163,6 +165,7 @@ def test_a_handoff_is_drawn_state_by_state():
     assert drawn[1] == "handed over in 1000 ms: the usage limit is reached"
     assert [row.split()[0] for row in drawn[2:]] == list(STATES)
     assert [row.split()[-2] for row in drawn[2:-1]] == ["100", "200", "0", "300", "400"]
+    assert drawn[-1].endswith(", claude/a -> codex/a")
 
 
 def test_a_score_below_100_says_why():
@@ -211,3 +214,4 @@ def test_two_sessions_hand_over_at_once():
         "handed over in 1000 ms",
         "handed over in 45 ms",
     ]
+    assert [text.split(", ")[-1] for text in pictures(rows) if "->" in text] == ["s-1", "s-2"]

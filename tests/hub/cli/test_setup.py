@@ -13,6 +13,8 @@ from click.testing import CliRunner
 from hub import owners
 from hub.cli import checks as looked
 from hub.cli.group import cli
+from hub.io.audit.journal import AuditJournal
+from hub.io.project.places import Places, load_or_create_key
 from tests.faults.harness import git
 from tests.hub.cli.command import environ, hub, typed
 from tests.waiting import ended
@@ -311,6 +313,19 @@ def test_the_doctor_sees_a_daemon(work):
     checks = {found["check"]: found for found in json.loads(done.stdout)}
     assert checks["daemon"]["ok"] is True
     assert str(work.port) in checks["daemon"]["detail"]
+
+
+def test_an_audit_log_of_one_record_is_told_as_one(repo):
+    """It was "1 records, intact"."""
+    key = load_or_create_key("audit", repo.parent / "state")
+    (repo / ".hub").mkdir(mode=0o700)
+    journal = AuditJournal.open(Places(repo), key)
+    draft = journal.draft()
+    draft.add("daemon_started", {})
+    journal.commit(draft)
+    journal.close()
+    checks, _ = findings(repo)
+    assert checks["audit log"]["detail"] == "1 record, intact"
 
 
 def test_a_missing_detection_engine_is_a_note(monkeypatch):

@@ -214,3 +214,10 @@ def test_whoever_has_no_handoff_left_is_not_said_to_be_alone():
     assert ask(FailureClass.CRASH, **spent).reason.endswith("once more, as no handoff is left (maxHandoffs)")
     alone = ask(FailureClass.SILENT, handoffs_left=1, targets_left=0)
     assert alone.reason.endswith(", and there is nobody else")
+
+
+def test_a_reset_is_a_whole_second():
+    """As an event and the wallet keep it: an account's breaker was told twice of one limit, 0.8 seconds apart."""
+    assert Failure(FailureClass.USAGE_LIMIT, "", 5000.2).resets_at == 5001.0
+    assert Failure(FailureClass.USAGE_LIMIT, "", 5001).resets_at == 5001.0
+    assert Failure(FailureClass.CRASH, "").resets_at is None

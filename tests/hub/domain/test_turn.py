@@ -93,6 +93,12 @@ def test_what_was_begun_stays_where_no_handoff_is_left_or_wanted():
     assert not bound(attrs.evolve(RECORD, on_limit=OnLimit.WAIT), begun=False)
 
 
+def test_who_met_its_limit_at_once_is_waited_for_until_a_handoff_is_asked_for():
+    waits = attrs.evolve(RECORD, on_limit=OnLimit.WAIT, failure=FailureClass.USAGE_LIMIT)
+    assert bound(waits, begun=False)
+    assert not bound(attrs.evolve(waits, insisted=True), begun=False)
+
+
 def test_who_waits_for_somebody_else_is_not_free_by_itself():
     others, anybody = (Wait(0.0, "", ender=ender) for ender in ("others", "anybody"))
     assert [free(RECORD, wait, Choice((MINE,))) for wait in (others, anybody)] == [False, True]

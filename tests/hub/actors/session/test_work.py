@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from hub.actors.session.routing import Routing
-from hub.messages import StartRun
+from hub.messages import RequestHandoff, StartRun
 from hub.providers.base import Outcome
 from tests.faults.harness import until
 from tests.hub.actors.daemon import daemon_of
@@ -73,16 +73,36 @@ def looks(monkeypatch):
     return found
 
 
-async def test_who_is_to_wait_for_its_own_reset_is_ended_by_nobody_else(made, monkeypatch, looks):
-    """`onLimit = wait`: another agent is free all the time, and none of its business."""
-    made.script("demo-first", {"say": "working"}, {"limit": {"resetsIn": 3600}})
+@pytest.mark.parametrize("order", [{"on_limit": "wait"}, {"max_handoffs": 0}])
+@pytest.mark.parametrize("work", [[{"say": "working"}], []])
+async def test_who_is_to_wait_for_its_own_reset_is_ended_by_nobody_else(
+    made, monkeypatch, looks, work, order
+):
+    """Another agent is free all the time, and none of its business.
+
+    After ten seconds of a wait for an hour it began in place of one that had met its limit at once.
+    """
+    made.script("demo-first", *work, {"limit": {"resetsIn": 3600}})
+    made.script("demo-second", {"done": "finished"})
+    made.configure()
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("sessions", StartRun("write", **order))
+        status = await live.until(lambda _: len(looks) >= 5, "it looks around")
+        assert (status["sessionState"], status["activeProvider"]) == ("waiting", "demo-first")
+        assert not any(looks)
+
+
+async def test_a_handoff_that_is_asked_for_ends_the_wait_of_one_that_met_its_limit_at_once(made, monkeypatch):
+    """Nothing was done, so nothing is handed over: another one begins."""
+    made.script("demo-first", {"limit": {"resetsIn": 3600}})
     made.script("demo-second", {"done": "finished"})
     made.configure()
     async with daemon_of(made, monkeypatch) as live:
         await live.ask("sessions", StartRun("write", on_limit="wait"))
-        status = await live.until(lambda _: len(looks) >= 5, "it looks around")
-        assert (status["sessionState"], status["activeProvider"]) == ("waiting", "demo-first")
-        assert not any(looks)
+        await live.until(lambda status: status["sessionState"] == "waiting", "it waits")
+        await live.ask("sessions", RequestHandoff())
+        status = await live.until(lambda status: status["endedAt"], "it is over")
+        assert (status["activeProvider"], status["handoffsDone"]) == ("demo-second", 0)
 
 
 async def test_who_has_just_not_taken_over_does_not_end_the_wait_for_somebody_else(made, monkeypatch, looks):

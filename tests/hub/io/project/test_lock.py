@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
+from itertools import count
 
 import pytest
 
 from hub.errors import Code, HubError
-from hub.io.project.lock import project_lock
+from hub.io.project.lock import nobody_writes, project_lock
 from tests.refusals import refuses
 
 
@@ -76,6 +78,28 @@ def test_a_child_does_not_inherit_the_lock(tmp_path):
         with project_lock(tmp_path / "lock"):
             pass
         assert child.poll() is None
+
+
+def test_who_only_reads_is_waited_for(tmp_path, monkeypatch):
+    """A daemon that was started while `hub ls` read was refused, with the number of one that was gone as its holder."""
+    path = tmp_path / "lock"
+    path.touch()
+    reader = ExitStack()
+    reader.enter_context(nobody_writes(path))
+    monkeypatch.setattr("hub.io.project.lock.time.sleep", lambda _: reader.close())
+    with project_lock(path), refuses(Code.PROJECT_LOCKED), nobody_writes(path):
+        pass
+
+
+def test_but_not_for_ever(tmp_path, monkeypatch):
+    """One that was suspended while it read."""
+    path = tmp_path / "lock"
+    path.touch()
+    clock = count(0, 2)
+    monkeypatch.setattr("hub.io.project.lock.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("hub.io.project.lock.time.sleep", lambda _: None)
+    with nobody_writes(path), refuses(Code.PROJECT_LOCKED), project_lock(path):
+        pass
 
 
 def test_planted_link_is_refused(tmp_path):
