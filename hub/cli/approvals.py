@@ -11,7 +11,7 @@ import click
 
 from hub.api.approvals import Approval, Resolution, Resolved
 from hub.cli.clock import Clock
-from hub.cli.context import client, json_option, show
+from hub.cli.context import json_option, running, show
 from hub.cli.records import Records
 from hub.client.quick import Api
 from hub.domain.approval import CUT
@@ -53,7 +53,7 @@ def approve(ctx: click.Context, number: str, note: str, *, always: bool, as_json
             Code.USAGE, "An agent cannot speak for its user.", hint="Type it in a shell of your own."
         )
     said = Resolution(id=number, approved=True, note=note, always=always)
-    _answer(client(ctx), said, as_json=as_json)
+    _answer(running(ctx), said, as_json=as_json)
 
 
 @click.command()
@@ -66,7 +66,7 @@ def deny(ctx: click.Context, number: str, note: str, *, as_json: bool) -> None:
 
     Example: hub deny --note "use the staging database"
     """
-    _answer(client(ctx), Resolution(id=number, approved=False, note=note), as_json=as_json)
+    _answer(running(ctx), Resolution(id=number, approved=False, note=note), as_json=as_json)
 
 
 def _answer(api: Api, said: Resolution, *, as_json: bool) -> None:

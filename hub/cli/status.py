@@ -18,7 +18,7 @@ from hub.api.session import Cost
 from hub.api.status import Status
 from hub.cli.approvals import listed
 from hub.cli.clock import Clock
-from hub.cli.context import client, json_option, session_argument, show, which
+from hub.cli.context import json_option, running, session_argument, show, which
 from hub.cli.items import FIDELITY
 from hub.cli.screen import for_people
 from hub.client.quick import Api
@@ -49,7 +49,7 @@ def status(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
     Example: hub status --json
     """
-    api = client(ctx)
+    api = running(ctx)
     state = _whole(api, session)
     show(state, as_json=as_json, text=picture)
     if state.needs_approval and not as_json:

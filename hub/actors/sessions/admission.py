@@ -157,7 +157,8 @@ class Admission:
     async def _queue_up(self, order: StartRun) -> Started:
         await self.beginnings.insist_possible(order)
         session_id = order.session_id or self.context.new_id("s")
-        waiting = Queued(attrs.evolve(order, session_id=session_id, queue=False), self.context.clock())
+        known = attrs.evolve(order, session_id=session_id, task_id=self.context.new_id("t"), queue=False)
+        waiting = Queued(known, self.context.clock())
         self.queue.add(waiting)
         self.turn.set()
         answer = self.queue.told(waiting)

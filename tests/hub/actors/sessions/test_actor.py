@@ -106,7 +106,7 @@ async def test_the_queue_survives_the_daemon_and_keeps_its_order(three, monkeypa
         await live.post("/api/run", {"task": "first"})
         waiting = [await live.post("/api/run", {"task": f"later {n}", "queue": True}) for n in range(3)]
         assert [answer["position"] for answer in waiting] == [1, 2, 3]
-        ids = [answer["sessionId"] for answer in waiting]
+        ids, tasks = zip(*((answer["sessionId"], answer["taskId"]) for answer in waiting), strict=True)
         await live.post("/api/session/stop", {"sessionId": ids[1]})
         await live.until(lambda s: s["needsInput"], "the first one asks")
         live.daemon.detach = True
@@ -116,6 +116,7 @@ async def test_the_queue_survives_the_daemon_and_keeps_its_order(three, monkeypa
         assert [(r["sessionId"], r["position"]) for r in rows if r["position"]] == [(ids[0], 1), (ids[2], 2)]
         await live.post("/api/session/reply", {"reply": "yes"})
         await live.until(lambda s: s["sessionId"] == ids[0] and s["needsInput"], "the next one's turn")
+        assert (await live.status())["taskId"] == tasks[0] != "", "the task of the answer is the session's"
         await live.post("/api/session/reply", {"reply": "yes"})
         await live.until(lambda s: s["sessionId"] == ids[2] and s["needsInput"], "the last one's turn")
     assert json.loads((three.hub / "queue.json").read_text())["waiting"] == []
