@@ -78,7 +78,7 @@ def ls(ctx: click.Context, *, everything: bool, anywhere: bool, watch: bool, as_
     """
 
     def answer() -> Listing:
-        return _everywhere() if anywhere else _here(ctx)
+        return _everywhere() if anywhere else here(ctx)
 
     def text(found: Listing) -> str:
         return listed(found.sessions, everything=everything)
@@ -89,7 +89,7 @@ def ls(ctx: click.Context, *, everything: bool, anywhere: bool, watch: bool, as_
         show(answer(), as_json=as_json, text=text)
 
 
-def _here(ctx: click.Context) -> Listing:
+def here(ctx: click.Context) -> Listing:
     """This project's, with what its accounts have used where a daemon knows."""
     from hub.cli.records import Records
 

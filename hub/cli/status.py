@@ -25,6 +25,7 @@ from hub.client.quick import Api
 from hub.domain.handoff import State
 from hub.domain.pipeline.state import NodeState
 from hub.domain.session import SessionState
+from hub.domain.standing import HANDING_OVER
 from hub.domain.text.figures import agent_name
 from hub.domain.text.figures import cost as cost_in_words
 from hub.errors import Code, HubError
@@ -117,7 +118,7 @@ def _fidelity(state: Status) -> str:
 
 def _handing_over(fsm: State) -> str:
     """Where a handoff stands; nothing in between."""
-    return "" if fsm is State.RUNNING else f"  handing over: {fsm}"
+    return f"  handing over: {HANDING_OVER[fsm]}" if fsm in HANDING_OVER else ""
 
 
 def _cost(cost: Cost) -> str:

@@ -135,7 +135,7 @@ class Bar(Static):
                 return
 
 
-class Keys(Footer):
+class FittingFooter(Footer):
     """The keys below: those that every page has (help, the way out), and of the page's own as many as there is room for."""
 
     def compose(self) -> ComposeResult:
@@ -201,7 +201,7 @@ class Page(Screen[None]):
         yield Static(id="notice", markup=False)
         yield Static(id="heading", markup=False)
         yield from self.body()
-        yield Keys(show_command_palette=False, compact=True)
+        yield FittingFooter(show_command_palette=False, compact=True)
 
     def body(self) -> ComposeResult:
         """What is between the head and the keys."""

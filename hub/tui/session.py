@@ -16,7 +16,7 @@ from textual.events import Resize
 from textual.widgets import ContentSwitcher, Static
 
 from hub.domain.event import RecordJson
-from hub.domain.standing import ENDED, words
+from hub.domain.standing import ENDED, HANDING_OVER, words
 from hub.domain.text.figures import agent_name, counted
 from hub.tui.diffs import rows_of as diff_rows
 from hub.tui.look import moment
@@ -305,8 +305,8 @@ class SessionPage(OrdersPage):
 
 
 def _state_words(state: Status) -> str:
-    if state.fsm_state != "RUNNING":
-        return f"handing over: {state.fsm_state}"
+    if state.fsm_state in HANDING_OVER:
+        return f"handing over: {HANDING_OVER[state.fsm_state]}"
     if state.stopping:
         return "stopping"
     if state.paused:
