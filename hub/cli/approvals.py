@@ -113,19 +113,23 @@ def only(waiting: list[Approval], number: str = "") -> str:
     if not waiting:
         raise HubError(Code.NOT_FOUND, "Nothing waits for an answer.", hint="See: hub status")
     if len(waiting) > 1:
-        raise HubError(Code.USAGE, f"{len(waiting)} requests wait: say which.\n{listed(waiting)}")
+        hint = "Say which: hub approve ID, or hub deny ID"
+        raise HubError(Code.USAGE, f"{len(waiting)} requests wait.\n{listed(waiting)}", hint=hint)
     return waiting[0].id
 
 
 def listed(waiting: list[Approval]) -> str:
-    """What waits, for people."""
-    return "\n".join(map(picture, waiting)) or "nothing waits for an answer"
+    """What waits, for people; each with its session where there are several."""
+    named = len({one.session_id for one in waiting}) > 1
+    return "\n".join(picture(one, named=named) for one in waiting) or "nothing waits for an answer"
 
 
-def picture(approval: Approval) -> str:
-    """One request in one to four lines: a reason that the action tells already is not said again."""
+def picture(approval: Approval, *, named: bool = False) -> str:
+    """One request in one to five lines: a reason that the action tells already is not said again."""
     mark = click.style(approval.severity, fg=_COLOURS.get(approval.severity))
     lines = [f"{approval.id}  {mark}  {approval.provider}  {approval.action}"]
+    if named:
+        lines.append(f"  in session {approval.session_id}")
     if approval.why:
         lines.append(f"  {approval.why}")
     if approval.context.get("cut"):

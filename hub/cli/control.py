@@ -41,7 +41,7 @@ def pause(ctx: click.Context, session: str, *, as_json: bool) -> None:
     Example: hub pause
     """
     answer = running(ctx).order(Paused, "/api/session/pause", Pause(pause=True, session_id=session))
-    show(answer, as_json=as_json, text=lambda _: "paused - go on: hub resume")
+    show(answer, as_json=as_json, text=lambda _: f"paused - go on: hub resume {session}".rstrip())
 
 
 @click.command()
@@ -117,4 +117,6 @@ def _unfinished(ctx: click.Context, session: str) -> Stopped | None:
 def _stopped(answer: Stopped) -> str:
     if answer.session_id is UNSET:
         return f"pipeline run {answer.run_id} stopped - see what was done: hub pipeline show"
+    if answer.begun is False:
+        return f"session {answer.session_id} no longer waits for its turn; it had not begun"
     return f"session {answer.session_id} stopped - see what was done: hub diff {answer.session_id}"

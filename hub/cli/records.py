@@ -85,7 +85,8 @@ def _events(places: Places, query: Query) -> object:
     from hub.io.events.store import EventStore
 
     with EventStore.look(places.events_db) as store:
-        return [record.to_json() for record in store.since(int(query["since"]), int(query["limit"]))]
+        found = store.since(int(query["since"]), int(query["limit"]), str(query.get("sessionId", "")))
+        return [record.to_json() for record in found]
 
 
 def _history(places: Places, query: Query) -> list[HistoryEntry]:

@@ -25,7 +25,7 @@ from hub.client.quick import Api
 from hub.domain.handoff import State
 from hub.domain.pipeline.state import NodeState
 from hub.domain.session import SessionState
-from hub.domain.standing import HANDING_OVER
+from hub.domain.standing import HANDING_OVER, NEEDS
 from hub.domain.text.figures import agent_name
 from hub.domain.text.figures import cost as cost_in_words
 from hub.errors import Code, HubError
@@ -82,7 +82,7 @@ def picture(state: WholeStatus) -> str:
     if not state.session_id:
         return "\n".join(['idle - start a session: hub run "task"', *audit])
     lines = [
-        f"{state.session_state}  {agent_name(state.active_provider, state.account)}{_handing_over(state.fsm_state)}"
+        f"{_does(state)}  {agent_name(state.active_provider, state.account)}{_handing_over(state.fsm_state)}"
         + ("  stopping" if state.stopping else ""),
         f"task      {state.task_goal.splitlines()[0][:100]}",
         f"session   {state.session_id}  on {state.branch}",
@@ -105,6 +105,12 @@ def picture(state: WholeStatus) -> str:
         lines.append(f"error     {state.error.code}: {_briefly(state.error.detail)}")
         lines.append(f"next      {state.error.hint}")
     return "\n".join([*lines, *audit])
+
+
+def _does(state: Status) -> str:
+    """What it does; whom it waits for says more than that its agent runs."""
+    needed = "approval" if state.needs_approval else "input" if state.needs_input else ""
+    return NEEDS.get(needed, state.session_state)
 
 
 def _briefly(detail: str) -> str:

@@ -194,7 +194,7 @@ class Admission:
             self.queue.remove(waiting.session_id)
         more: EventMeta = {"sessionId": waiting.session_id, "ended": "stopped"}
         await self._say(Tag.SYSTEM, "taken out of the queue", f"withdrawn:{waiting.session_id}", **more)
-        return Stopped(session_id=waiting.session_id, state="stopped")
+        return Stopped(session_id=waiting.session_id, state="stopped", begun=False)
 
     async def _say(self, tag: Tag, msg: str, source: str, **meta: Unpack[EventMeta]) -> None:
         """What is on record already is said if it can be."""

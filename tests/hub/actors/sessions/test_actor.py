@@ -17,7 +17,9 @@ from hub.messages import (
     ClaimAccount,
     GetClaims,
     GetSessionFacts,
+    GetStatus,
     ReleaseRun,
+    RequestPause,
     RequestReply,
     RequestStop,
     StartRun,
@@ -216,7 +218,12 @@ async def test_the_beginning_of_an_id_may_mean_an_order_that_waits_or_a_session(
         with pytest.raises(HubError) as caught:
             await live.ask("sessions", RequestStop(session_id="s-a"))
         assert caught.value.extra["sessions"] == ["s-a1", "s-a2"]
-        assert (await live.ask("sessions", RequestStop(session_id="s-a2"))).state == "stopped"
+        for asked in (GetStatus("s-a2"), RequestPause(pause=True, session_id="s-a2")):
+            with pytest.raises(HubError, match="waits for its turn") as caught:
+                await live.ask("sessions", asked)
+            assert "hub stop s-a2" in caught.value.hint, "it is in the list: it was said to be unknown"
+        stopped = await live.ask("sessions", RequestStop(session_id="s-a2"))
+        assert (stopped.state, stopped.begun) == ("stopped", False)
         said = await live.until_event("taken out of the queue")
         assert (said.meta["sessionId"], said.meta["ended"]) == ("s-a2", "stopped")
         assert list(await states(live)) == ["s-a1"]
