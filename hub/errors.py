@@ -150,7 +150,7 @@ RULES: dict[Code, Fault] = {
         "Wait for it, stop it: hub stop, or let yours wait for its turn: hub run --queue",
     ),
     Code.WHICH_SESSION: Fault(
-        409, 1, "That could mean more than one session", "Say which: add its id, or the start of it"
+        409, 1, "That could mean more than one session", "Say which: add its id (reply: --session ID)"
     ),
     Code.NO_ACTIVE_SESSION: Fault(409, 1, "No session is active", 'Start one: hub run "task"'),
     Code.HANDOFF_IN_PROGRESS: Fault(409, 1, "A handoff is under way", "Watch it: hub logs -f"),

@@ -134,6 +134,9 @@ class Stopped(Done):
     state: str
     session_id: str | Unset = UNSET
     run_id: str | Unset = UNSET
+    begun: Annotated[bool, Meta(description="False: it waited for its turn, and did nothing.")] | Unset = (
+        UNSET
+    )
 
 
 @attrs.frozen(kw_only=True)

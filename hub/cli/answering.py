@@ -29,10 +29,14 @@ from hub.domain.text.safe import clean
 from hub.errors import HubError
 
 HELP = (
-    "y allow    n refuse    a allow for this session    r reply",
-    "p pause or resume    h hand over    d detach, and leave it running",
-    "v more or less detail    Ctrl-C stop    ? this list",
+    "y allow    n refuse    r reply",
+    "a allow for this session",
+    "p pause or resume    h hand over",
+    "d detach, and leave it running",
+    "v more or less detail    Ctrl-C stop",
+    "? this list",
 )
+"""Lines that have room in the narrowest terminal: broken anywhere else, a key and its word come apart."""
 _BACK = ("\x7f", "\x08")
 _ENTER = ("\r", "\n")
 _ESCAPE, _KILL, _WORD = "\x1b", "\x15", "\x17"
@@ -70,6 +74,8 @@ class Answering:
     """From when on the shown one has been there to be read, with nobody's answer under way."""
     _left: bool = False
     """Whether the user left the line of this question, for the keys."""
+    _offered: bool = False
+    """Whether the line was opened for a question, not by the user."""
 
     @property
     def prompt(self) -> tuple[str, str]:
@@ -93,10 +99,11 @@ class Answering:
         if not self.shown and waiting:
             await self._show(waiting[0])
         if not self._asked:
-            self._left, self.typing = False, self.typing and bool(self.typed)
-        elif not self._left and not self.shown:
+            # A line that the user opened is the user's to close: else the next letter would hand over, or detach.
+            self._left, self.typing = False, self.typing and (bool(self.typed) or not self._offered)
+        elif not self._left and not self.shown and not self.typing:
             # Whoever answers a question types: no letter of it may be taken for a key that pauses or hands over.
-            self.typing = True
+            self.typing = self._offered = True
 
     async def _show(self, number: str) -> None:
         found = await self._ask(lambda api: api.read(list[Approval], "/api/approvals"))
@@ -124,7 +131,7 @@ class Answering:
             return
         match key:
             case "r":
-                self.typing = True
+                self.typing, self._offered = True, False
             case "p":
                 await self._pause()
             case "h":
@@ -145,7 +152,9 @@ class Answering:
         elif key.text in _ENTER:
             text, self.typed, self.typing = self.typed.strip(), "", False
             reply = TextReply(reply=text, session_id=self.session_id)
-            if text and await self._order(Replied, "/api/session/reply", reply) is not None:
+            if text and await self._order(Replied, "/api/session/reply", reply) is None:
+                self.typed, self.typing = text, True  # refused: Enter tries it again
+            elif text:
                 self.conversation.asks = [ask for ask in self.conversation.asks if ask.approval]
         elif key.text == _ESCAPE:
             self.typed, self.typing, self._left = "", False, True

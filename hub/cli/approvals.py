@@ -11,7 +11,7 @@ import click
 
 from hub.api.approvals import Approval, Resolution, Resolved
 from hub.cli.clock import Clock
-from hub.cli.context import client, json_option, show
+from hub.cli.context import json_option, running, show
 from hub.cli.records import Records
 from hub.client.quick import Api
 from hub.domain.approval import CUT
@@ -53,7 +53,7 @@ def approve(ctx: click.Context, number: str, note: str, *, always: bool, as_json
             Code.USAGE, "An agent cannot speak for its user.", hint="Type it in a shell of your own."
         )
     said = Resolution(id=number, approved=True, note=note, always=always)
-    _answer(client(ctx), said, as_json=as_json)
+    _answer(running(ctx), said, as_json=as_json)
 
 
 @click.command()
@@ -66,7 +66,7 @@ def deny(ctx: click.Context, number: str, note: str, *, as_json: bool) -> None:
 
     Example: hub deny --note "use the staging database"
     """
-    _answer(client(ctx), Resolution(id=number, approved=False, note=note), as_json=as_json)
+    _answer(running(ctx), Resolution(id=number, approved=False, note=note), as_json=as_json)
 
 
 def _answer(api: Api, said: Resolution, *, as_json: bool) -> None:
@@ -113,19 +113,23 @@ def only(waiting: list[Approval], number: str = "") -> str:
     if not waiting:
         raise HubError(Code.NOT_FOUND, "Nothing waits for an answer.", hint="See: hub status")
     if len(waiting) > 1:
-        raise HubError(Code.USAGE, f"{len(waiting)} requests wait: say which.\n{listed(waiting)}")
+        hint = "Say which: hub approve ID, or hub deny ID"
+        raise HubError(Code.USAGE, f"{len(waiting)} requests wait.\n{listed(waiting)}", hint=hint)
     return waiting[0].id
 
 
 def listed(waiting: list[Approval]) -> str:
-    """What waits, for people."""
-    return "\n".join(map(picture, waiting)) or "nothing waits for an answer"
+    """What waits, for people; each with its session where there are several."""
+    named = len({one.session_id for one in waiting}) > 1
+    return "\n".join(picture(one, named=named) for one in waiting) or "nothing waits for an answer"
 
 
-def picture(approval: Approval) -> str:
-    """One request in one to four lines: a reason that the action tells already is not said again."""
+def picture(approval: Approval, *, named: bool = False) -> str:
+    """One request in one to five lines: a reason that the action tells already is not said again."""
     mark = click.style(approval.severity, fg=_COLOURS.get(approval.severity))
     lines = [f"{approval.id}  {mark}  {approval.provider}  {approval.action}"]
+    if named:
+        lines.append(f"  in session {approval.session_id}")
     if approval.why:
         lines.append(f"  {approval.why}")
     if approval.context.get("cut"):

@@ -15,7 +15,7 @@ import click
 
 from hub.api.sessions import Session, Sessions
 from hub.api.status import Status
-from hub.cli.context import client, json_option, project_dir, session_argument
+from hub.cli.context import json_option, project_dir, running, session_argument
 from hub.cli.logs import pages
 from hub.client.quick import Api
 from hub.domain.event import RecordJson
@@ -45,7 +45,7 @@ def attach(ctx: click.Context, *, session: str, verbose: bool, as_json: bool) ->
     from hub.cli.outcome import outcome
     from hub.cli.run import next_commands
 
-    api = client(ctx)
+    api = running(ctx)
     session_id = meant(api.read(Sessions, "/api/sessions").sessions, session)
     status = trio.run(partial(_watch, api, session_id, verbose=verbose, keys=not as_json, quiet=as_json))
     if status is None:

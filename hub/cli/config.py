@@ -61,11 +61,16 @@ def _table(rows: list[dict[str, Any]], *, show_origin: bool) -> str:
         (
             clean(row["key"]),
             _briefly(row["origin"]) if show_origin else "",
-            json.dumps(row["value"], ensure_ascii=False),
+            _shown(row["value"]),
         )
         for row in rows
     ]
     return table(("SETTING", "FROM", "VALUE"), cells, folds=True)
+
+
+def _shown(value: object) -> str:
+    """A value as people read it; TOML has no word for one that nobody has set."""
+    return "not set" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _briefly(origin: str) -> str:
@@ -102,7 +107,7 @@ def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
                 hint="See: hub config list",
             )
         found = found[part]
-    text = clean(found) if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    text = clean(found) if isinstance(found, str) else _shown(found)
     click.echo(json.dumps({"key": key, "value": found}, ensure_ascii=False) if as_json else text)
 
 

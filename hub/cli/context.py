@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from hub.cli import completing
+from hub.client.place import root_of
 from hub.client.quick import Api, find
+from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
     from hub.io.project.trust import Gate
@@ -44,6 +46,24 @@ def project_dir(ctx: click.Context) -> Path:
 def client(ctx: click.Context, timeout: float = 30.0) -> Api:
     """The project's daemon; the first call tells whether it runs."""
     return find(ctx.obj["port"] or None, project_dir(ctx), timeout=timeout)
+
+
+def running(ctx: click.Context, timeout: float = 30.0) -> Api:
+    """The daemon, for what concerns work that goes on: where the project has none, nothing does.
+
+    Raises:
+        HubError: `daemon_not_running`, and no advice to start one for that.
+    """
+    api = client(ctx, timeout)
+    if api.absent and root_of(project_dir(ctx)) is not None:
+        raise nothing_runs()
+    return api
+
+
+def nothing_runs() -> HubError:
+    """Who would stop, answer or watch something is told where to look for it."""
+    hint = "What has run here: hub ls   What runs in other projects: hub ls -A"
+    return HubError(Code.DAEMON_NOT_RUNNING, "Nothing runs in this project.", hint=hint)
 
 
 def which(session: str) -> dict[str, str]:

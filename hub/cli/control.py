@@ -11,10 +11,10 @@ import click
 from hub.api.meta import UNSET
 from hub.api.session import HandingOver, Pause, Paused, Replied, Stopped, TextReply, Which
 from hub.cli import completing
-from hub.cli.context import client, json_option, project_dir, session_argument, show
+from hub.cli.context import client, json_option, nothing_runs, project_dir, running, session_argument, show
 from hub.client.place import root_of
 from hub.client.quick import ABSENT
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.io.project.places import Places
 
 
@@ -27,7 +27,7 @@ def handoff(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
     Example: hub handoff
     """
-    answer = client(ctx).order(HandingOver, "/api/handoff", Which(session_id=session))
+    answer = running(ctx).order(HandingOver, "/api/handoff", Which(session_id=session))
     show(answer, as_json=as_json, text=lambda _: "handing over - watch it: hub logs -f")
 
 
@@ -40,8 +40,8 @@ def pause(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
     Example: hub pause
     """
-    answer = client(ctx).order(Paused, "/api/session/pause", Pause(pause=True, session_id=session))
-    show(answer, as_json=as_json, text=lambda _: "paused - go on: hub resume")
+    answer = running(ctx).order(Paused, "/api/session/pause", Pause(pause=True, session_id=session))
+    show(answer, as_json=as_json, text=lambda _: f"paused - go on: hub resume {session}".rstrip())
 
 
 @click.command()
@@ -53,7 +53,7 @@ def resume(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
     Example: hub resume
     """
-    answer = client(ctx).order(Paused, "/api/session/pause", Pause(pause=False, session_id=session))
+    answer = running(ctx).order(Paused, "/api/session/pause", Pause(pause=False, session_id=session))
     show(answer, as_json=as_json, text=lambda _: "going on")
 
 
@@ -73,7 +73,7 @@ def reply(ctx: click.Context, text: str, session: str, *, as_json: bool) -> None
 
     Example: hub reply "use the second one"
     """
-    answer = client(ctx).order(Replied, "/api/session/reply", TextReply(reply=text, session_id=session))
+    answer = running(ctx).order(Replied, "/api/session/reply", TextReply(reply=text, session_id=session))
     show(answer, as_json=as_json, text=lambda _: "sent")
 
 
@@ -86,11 +86,17 @@ def stop(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
     Example: hub stop
     """
+    api = client(ctx, timeout=310)
     try:
-        answer = client(ctx, timeout=310).order(Stopped, "/api/session/stop", Which(session_id=session))
+        answer = api.order(Stopped, "/api/session/stop", Which(session_id=session))
     except HubError as error:
-        if error.code not in ABSENT or (left := _unfinished(ctx, session)) is None:
+        if error.code not in ABSENT:
             raise
+        left = _unfinished(ctx, session)
+        if left is None:
+            raise (
+                nothing_runs() if error.code is Code.DAEMON_NOT_RUNNING and not api.named else error
+            ) from None
         answer = left
     show(answer, as_json=as_json, text=_stopped)
 
@@ -111,4 +117,6 @@ def _unfinished(ctx: click.Context, session: str) -> Stopped | None:
 def _stopped(answer: Stopped) -> str:
     if answer.session_id is UNSET:
         return f"pipeline run {answer.run_id} stopped - see what was done: hub pipeline show"
+    if answer.begun is False:
+        return f"session {answer.session_id} no longer waits for its turn; it had not begun"
     return f"session {answer.session_id} stopped - see what was done: hub diff {answer.session_id}"

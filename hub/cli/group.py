@@ -134,15 +134,22 @@ class LazyGroup(Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's
         """The list for --help by section, without importing anything; its lines stand below each other."""
-        wide = max(map(len, COMMANDS))
-        for title, commands in SECTIONS.items():
-            with formatter.section(title):
-                formatter.write_dl([(name.ljust(wide), line) for name, (_, line) in commands.items()])
+        for title in SECTIONS:
+            write_section(formatter, title)
         with formatter.section("Topics"):
             formatter.write_text("hub help environment, exit-codes, errors, or an error's code")
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+def write_section(formatter: click.HelpFormatter, title: str) -> None:
+    """The commands of a section, each with its line; those of all sections stand below each other."""
+    wide = max(map(len, COMMANDS))
+    with formatter.section(title):
+        formatter.write_dl([(name.ljust(wide), line) for name, (_, line) in SECTIONS[title].items()])
+
+
+@click.group(
+    cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, message="hub %(version)s")
 @click.option(
     "--project",
@@ -163,6 +170,10 @@ def cli(ctx: click.Context, project: str | None, port: int | None) -> None:
     """
     ctx.obj = {"project": project or "", "port": port}
     ctx.color = wanted_colour(os.environ)
+    if ctx.invoked_subcommand is None:
+        from hub.cli.bare import told  # a command by its name pays nothing for it
+
+        click.echo(told(ctx, lambda formatter: write_section(formatter, "Begin")))
 
 
 def wanted_colour(environ: Mapping[str, str]) -> bool | None:

@@ -101,9 +101,10 @@ def _whole(daemon: Records) -> int:
 
 def _timeline(rows: list[HistoryEntry]) -> str:
     """One line a record, whatever an agent said: number, instant to the second, who, what."""
+    what = max((len(row.event) for row in rows), default=0)
     who = max((len(row.provider) for row in rows), default=0)
     lines = (
-        f"{row.seq:>6}  {instant(row.ts)}  {row.event:<16} {row.provider:<{who}}  {_clipped(row.summary)}"
+        f"{row.seq:>6}  {instant(row.ts)}  {row.event:<{what}} {row.provider:<{who}}  {_clipped(row.summary)}"
         for row in rows
     )
     width = columns(sys.stdout)

@@ -15,38 +15,44 @@ from functools import partial
 
 import click
 
-from hub.cli.context import client, json_option
+from hub.api.sessions import Sessions
+from hub.cli.context import client, json_option, session_argument
 from hub.cli.records import Records
 from hub.cli.screen import HANG, Screen, block, whole
 from hub.cli.table import name_zone
 from hub.cli.width import columns, hung
 from hub.client.quick import Api
 from hub.domain.event import RecordJson
+from hub.domain.session import meant_by
 
 _PAGE = 1000
 Batch = list[RecordJson]
 
 
 @click.command()
+@session_argument
 @click.option("--follow", "-f", is_flag=True, help="Keep following, until Ctrl-C.")
 @click.option("--since", default=0, type=click.IntRange(0), help="Only records after this id.")
 @click.option("--full", is_flag=True, help="Show every record in full.")
 @json_option
 @click.pass_context
-def logs(ctx: click.Context, *, follow: bool, since: int, full: bool, as_json: bool) -> None:
-    """Show the event log, one line per record. With --json one array; with -f --json one document a line.
+def logs(ctx: click.Context, *, session: str, follow: bool, since: int, full: bool, as_json: bool) -> None:
+    """Show the event log, or a session's part of it, one line per record.
+
+    With --json one array; with -f --json one document a line.
 
     Without -f it needs no daemon.
 
     Example: hub logs -f
     """
+    only = _meant(ctx, session)
     if as_json and not follow:
-        kept = [record for page in pages(Records(ctx), since) for record in page]
+        kept = [record for page in pages(Records(ctx), since, only) for record in page]
         click.echo(json.dumps(kept, ensure_ascii=False))
         return
     daemon = client(ctx)
     out = _print_json if as_json else partial(_print, Screen(), whole if full else block)
-    for number, page in enumerate(pages(daemon if follow else Records(ctx), since)):
+    for number, page in enumerate(pages(daemon if follow else Records(ctx), since, only)):
         if not (number or as_json):
             name_zone()
         out(page)
@@ -54,12 +60,25 @@ def logs(ctx: click.Context, *, follow: bool, since: int, full: bool, as_json: b
     if not (since or follow):
         click.echo("nothing yet")
     if follow:
-        _follow(daemon, since, out)
+        _follow(daemon, since, lambda batch: out([one for one in batch if _concerns(one, only)]))
 
 
-def pages(daemon: Api | Records, since: int) -> Iterator[Batch]:
-    """The log so far; a reader sees its beginning before its end is fetched."""
-    while page := daemon.get("/api/events", {"since": since, "limit": _PAGE}):
+def _meant(ctx: click.Context, given: str) -> str:
+    """The session that an id or the beginning of one means, also one that waits for its turn; "" = all of them."""
+    if not given:
+        return ""
+    found = Records(ctx).read(Sessions, "/api/sessions")
+    return meant_by(given, [row.session_id for row in found.sessions])
+
+
+def _concerns(record: RecordJson, session_id: str) -> bool:
+    return not session_id or record.get("meta", {}).get("sessionId") == session_id
+
+
+def pages(daemon: Api | Records, since: int, session_id: str = "") -> Iterator[Batch]:
+    """The log so far, or a session's part of it; a reader sees its beginning before its end is fetched."""
+    only = {"sessionId": session_id} if session_id else {}
+    while page := daemon.get("/api/events", {"since": since, "limit": _PAGE, **only}):
         yield page
         since = page[-1]["id"]
 

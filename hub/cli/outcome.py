@@ -8,6 +8,7 @@ Tests: tests/hub/cli/test_run.py
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 
 import attrs
@@ -17,6 +18,7 @@ from hub.api.status import Status
 from hub.cli.clock import span
 from hub.cli.context import document
 from hub.cli.items import FIDELITY
+from hub.cli.width import advice, columns, hung
 from hub.client.place import root_of
 from hub.domain.session import SessionState
 from hub.domain.wallclock import local
@@ -58,7 +60,14 @@ def summary(status: Status, root: Path, *, seen: bool = False) -> str:
     )
     session = status.session_id
     lines = [f"see it:   {here} diff {session}", f"take it:  {here} take {session}"]
-    return "\n".join([*ending(status, seen=seen), *lines])
+    width = columns(sys.stdout)
+    words = "\n".join(ending(status, seen=seen)).split("\n")
+    return "\n".join([*(_within(line, width) for line in words), *lines])
+
+
+def _within(line: str, width: int) -> str:
+    """A line in as many as it takes; a command of hub's at its end stays whole."""
+    return (advice if ": hub " in line else hung)(line, width, 0)
 
 
 def ending(status: Status, *, seen: bool = False) -> list[str]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import attrs
 import click
 
 from hub.cli.context import client, project_dir
@@ -89,7 +90,7 @@ class Records:
         places = Places(self._root)
         if not places.events_db.is_file():
             if path in _EMPTY:
-                return []
+                return unstructure(_EMPTY[path](places))
             raise HubError(Code.NO_ACTIVE_SESSION, "Nothing has run in this project yet.", hint=_BEGIN)
         insist_usable(self._root)
         insist_stamped(places)
@@ -101,7 +102,8 @@ def _events(places: Places, query: Query) -> object:
     from hub.io.events.store import EventStore
 
     with EventStore.look(places.events_db) as store:
-        return [record.to_json() for record in store.since(int(query["since"]), int(query["limit"]))]
+        found = store.since(int(query["since"]), int(query["limit"]), str(query.get("sessionId", "")))
+        return [record.to_json() for record in found]
 
 
 def _history(places: Places, query: Query) -> list[HistoryEntry]:
@@ -147,12 +149,18 @@ def _of_git(path: str) -> Callable[[Places, Query], object]:
 
 def _sessions(places: Places, _: Query) -> Sessions:
     from hub.actors.sessions.listing import of_record
-    from hub.api.sessions import Sessions
     from hub.cli.offline import OfflineProject
     from hub.io.records.sessions import found
 
     hide = OfflineProject(places).redactor().text
-    return Sessions(sessions=[of_record(record, hide) for record in found(places)], concurrent=0)
+    return attrs.evolve(_no_sessions(places), sessions=[of_record(record, hide) for record in found(places)])
+
+
+def _no_sessions(places: Places) -> Sessions:
+    from hub.api.sessions import Sessions
+    from hub.cli.offline import OfflineProject
+
+    return Sessions(sessions=[], concurrent=OfflineProject(places).config().session.concurrent)
 
 
 def _costs(places: Places, _: Query) -> Costs:
@@ -196,5 +204,9 @@ _ANSWERS: Mapping[str, Callable[[Places, Query], object]] = {
     "/api/quota/wallet": _wallet,
     "/api/approvals": _approvals,
 }
-_EMPTY = frozenset({"/api/quota/wallet", "/api/approvals"})
+_EMPTY: Mapping[str, Callable[[Places], object]] = {
+    "/api/sessions": _no_sessions,
+    "/api/quota/wallet": lambda _: (),
+    "/api/approvals": lambda _: (),
+}
 """What is an empty list where nothing has run."""

@@ -15,9 +15,8 @@ from pathlib import Path
 
 from hub.client.quick import DEFAULT_PORT
 from hub.daemon import Order
-from hub.domain.config.reader import Config
 from hub.io.config.accounts import read_added
-from hub.io.config.file import project_tables, settings
+from hub.io.config.file import BUILT_IN, ReadSettings, project_tables, settings
 from hub.io.project.hub_dir import insist_private
 from hub.io.project.places import Places, find_project
 from hub.io.project.trust import Gate
@@ -68,24 +67,24 @@ def order_for(
         else:
             standing.insist()
 
-    def read() -> Config:
+    def read() -> ReadSettings:
         added_accounts = read_added(places.accounts)
         return settings(
             places.config, environ=os.environ, flags=flags, added_accounts=added_accounts, gate=door
-        ).config
+        )
 
     if gate is None:
         insist()
-    config = read()
-    listen = port if config.server.port is None else config.server.port
+    found = read()
+    config, chosen = found.config, found.of("server.port") != BUILT_IN
     return Order(
         places,
         config,
-        read,
+        lambda: read().config,
         door,
         config.server.host,
-        listen,
-        elsewhere=config.server.port is None,
+        config.server.port if chosen else port,
+        elsewhere=not chosen,
         detach=detach,
         on_event=on_event,
         clock=time.time,

@@ -29,7 +29,7 @@ from hub.client.quick import Api, find
 from hub.domain.standing import ENDED, GROUPS, WAITS, words
 from hub.domain.text.figures import agent_name, span
 from hub.domain.text.safe import clip
-from hub.errors import Code, HubError
+from hub.errors import HubError
 
 T = TypeVar("T")
 _HEADINGS = ("SESSION", "PROJECT", "STATE", "AGENT", "TIME", "QUOTA", "LAST", "BRANCH", "TASK")
@@ -78,7 +78,7 @@ def ls(ctx: click.Context, *, everything: bool, anywhere: bool, watch: bool, as_
     """
 
     def answer() -> Listing:
-        return _everywhere() if anywhere else _here(ctx)
+        return _everywhere() if anywhere else here(ctx)
 
     def text(found: Listing) -> str:
         return listed(found.sessions, everything=everything)
@@ -89,16 +89,11 @@ def ls(ctx: click.Context, *, everything: bool, anywhere: bool, watch: bool, as_
         show(answer(), as_json=as_json, text=text)
 
 
-def _here(ctx: click.Context) -> Listing:
+def here(ctx: click.Context) -> Listing:
     """This project's, with what its accounts have used where a daemon knows."""
     from hub.cli.records import Records
 
-    try:
-        found = Records(ctx).read(Sessions, "/api/sessions")
-    except HubError as error:
-        if error.code is not Code.NO_ACTIVE_SESSION:
-            raise
-        return Listing(sessions=[], concurrent=0)
+    found = Records(ctx).read(Sessions, "/api/sessions")
     return Listing(sessions=_rows(found.sessions, client(ctx)), concurrent=found.concurrent)
 
 

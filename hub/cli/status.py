@@ -18,13 +18,14 @@ from hub.api.session import Cost
 from hub.api.status import Status
 from hub.cli.approvals import listed
 from hub.cli.clock import Clock
-from hub.cli.context import client, json_option, session_argument, show, which
+from hub.cli.context import json_option, running, session_argument, show, which
 from hub.cli.items import FIDELITY
 from hub.cli.screen import for_people
 from hub.client.quick import Api
 from hub.domain.handoff import State
 from hub.domain.pipeline.state import NodeState
 from hub.domain.session import SessionState
+from hub.domain.standing import HANDING_OVER, NEEDS
 from hub.domain.text.figures import agent_name
 from hub.domain.text.figures import cost as cost_in_words
 from hub.errors import Code, HubError
@@ -49,7 +50,7 @@ def status(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
     Example: hub status --json
     """
-    api = client(ctx)
+    api = running(ctx)
     state = _whole(api, session)
     show(state, as_json=as_json, text=picture)
     if state.needs_approval and not as_json:
@@ -81,7 +82,7 @@ def picture(state: WholeStatus) -> str:
     if not state.session_id:
         return "\n".join(['idle - start a session: hub run "task"', *audit])
     lines = [
-        f"{state.session_state}  {agent_name(state.active_provider, state.account)}{_handing_over(state.fsm_state)}"
+        f"{_does(state)}  {agent_name(state.active_provider, state.account)}{_handing_over(state.fsm_state)}"
         + ("  stopping" if state.stopping else ""),
         f"task      {state.task_goal.splitlines()[0][:100]}",
         f"session   {state.session_id}  on {state.branch}",
@@ -106,6 +107,12 @@ def picture(state: WholeStatus) -> str:
     return "\n".join([*lines, *audit])
 
 
+def _does(state: Status) -> str:
+    """What it does; whom it waits for says more than that its agent runs."""
+    needed = "approval" if state.needs_approval else "input" if state.needs_input else ""
+    return NEEDS.get(needed, state.session_state)
+
+
 def _briefly(detail: str) -> str:
     """The first line of an error; commands' output may follow, and that is in the log."""
     return detail.partition("\n")[0]
@@ -117,7 +124,7 @@ def _fidelity(state: Status) -> str:
 
 def _handing_over(fsm: State) -> str:
     """Where a handoff stands; nothing in between."""
-    return "" if fsm is State.RUNNING else f"  handing over: {fsm}"
+    return f"  handing over: {HANDING_OVER[fsm]}" if fsm in HANDING_OVER else ""
 
 
 def _cost(cost: Cost) -> str:

@@ -64,7 +64,7 @@ class Api:
     _token: str = attrs.field(default="", kw_only=True, repr=False)
     _project: Path | None = attrs.field(default=None, kw_only=True)
     named: bool = attrs.field(default=True, kw_only=True)
-    _absent: bool = attrs.field(default=False, kw_only=True)
+    absent: bool = attrs.field(default=False, kw_only=True)
 
     @property
     def url(self) -> str:
@@ -119,7 +119,7 @@ class Api:
         headers = {"Host": f"127.0.0.1:{self.port}", "Accept": "application/json", **self.headers}
         if body:
             headers["Content-Type"] = "application/json"
-        if self._absent:
+        if self.absent:
             raise self._nobody()
         try:
             with socket.socket(socket.AF_UNIX if self.socket else socket.AF_INET) as connection:

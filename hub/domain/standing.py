@@ -12,6 +12,14 @@ NEEDED, WORKS, WAITS, QUEUED, OVER = range(5)
 """Their places."""
 ENDED = frozenset({"completed", "failed", "stopped"})
 """States after which nothing more happens."""
+HANDING_OVER = {
+    "PAUSING": "waiting for a safe point",
+    "SNAPSHOTTED": "the work is saved",
+    "ENVELOPE_BUILT": "the contract is written",
+    "DISPATCHED": "the next agent is being started",
+    "RESUMING": "waiting for the next agent's first word",
+}
+"""How far a handoff is, by the state of its machine; in RUNNING there is none."""
 NEEDS = {"input": "needs a reply", "approval": "needs approval", "decision": "needs a decision"}
 
 

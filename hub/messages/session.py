@@ -42,6 +42,8 @@ class StartRun(Call[Started]):
     on_limit: str | None = None
     session_id: str = ""
     """Of the sender's choice, so that it may ask again: the session is started once."""
+    task_id: str = ""
+    """Given to an order that waits for its turn, with its session's id; "" = its session makes one."""
     run_id: str = ""
     """The pipeline run the session is a node of."""
     role: str = "primary"

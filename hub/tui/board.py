@@ -83,7 +83,7 @@ def _line(session: Session, now: float, width: int, project: str) -> Row:
     beside = (f"{who:<17}", (f"{moved:<4}", "warn")) if width >= _WIDE else ()
     named = f"{project}: {session.title}" if project else session.title
     if width < _NARROW:
-        return row((f" {cut(told, 11):<12}", look), cut(named, width - 15), key=session.session_id)
+        return row((f" {cut(told, 14):<15}", look), cut(named, width - 18), key=session.session_id)
     room = width - (60 if beside else 37)
     title = cut(named, room)
     return row(
@@ -114,6 +114,9 @@ class BoardPage(OrdersPage):
             tooltip="The sessions of all your projects, or of this one alone",
         ),
     ]
+
+    _ended: frozenset[str] = frozenset()
+    """The sessions in sight that are over."""
 
     def on_mount(self) -> None:
         """What is seen before the daemon has been asked."""
@@ -195,6 +198,10 @@ class BoardPage(OrdersPage):
             )
             lines = [row("no session yet"), row((next_step, "dim"))]
         rows.show(lines)
+        ended = frozenset(one.session_id for one in all_of_them if one.session_state in ENDED)
+        if ended != self._ended:
+            self._ended = ended
+            self.refresh_bindings()
 
     def on_resize(self) -> None:
         """Titles take the room there is."""
@@ -209,10 +216,29 @@ class BoardPage(OrdersPage):
         else:
             self.hub.visit(project, event.key)
 
+    def on_rows_moved(self) -> None:
+        """Other orders may be possible."""
+        self.refresh_bindings()
+
     @property
     def meant(self) -> str:
         """The session that the cursor is at."""
         return self.query_one(Rows).key
+
+    @property
+    def over(self) -> bool:
+        """Whether that one has ended."""
+        return bool(self._ended) and self.meant in self._ended
+
+    def possible(self, order: str) -> bool:
+        """What waits for a word is asked of every session of the project."""
+        if (
+            order == "approve"
+            and self._ended
+            and any(one.session_id not in self._ended for one in self.sessions)
+        ):
+            return True
+        return super().possible(order)
 
     def begun(self, session_id: str) -> None:
         """Enter opens it, as soon as it is there."""

@@ -26,6 +26,8 @@ _SHOWN = 40
 _WHEN = 13
 _BESIDE = 20 + 20 + _WHEN
 """Columns before a title."""
+_NARROW = _BESIDE + 15
+"""Columns below which the title has the room of the tokens and the time, which the session's own page has."""
 
 
 def cost_rows(cost: Cost) -> Iterator[Row]:
@@ -84,6 +86,13 @@ def _table(costs: list[tuple[Session, Cost]], now: float, width: int) -> Iterato
     yield row(("By session", "head"))
     for session, cost in costs:
         when = moment(session.started_at, now) if session.started_at else ""
+        if width < _NARROW:
+            yield row(
+                f" {cost_in_words(cost.session_usd, whole=cost.priced):<10}",
+                cut(session.title, width - 11),
+                key=session.session_id,
+            )
+            continue
         yield row(
             f" {cost_in_words(cost.session_usd, whole=cost.priced):<19}",
             (f"{cost.tokens_in + cost.tokens_out:>11,} tokens  {when:<{_WHEN}}", "dim"),

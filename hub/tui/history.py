@@ -137,14 +137,11 @@ def commit_rows(found: list[Commit], titles: Mapping[str, str], now: float) -> I
 def timeline_rows(found: list[HistoryEntry], now: float) -> Iterator[Row]:
     """A line for each record, the newest first."""
     for one in reversed(found):
-        score = f"  hfs {one.hfs}" if one.hfs is not None else ""
-        code = f"  exit {one.exit_code}" if one.exit_code is not None else ""
         yield row(
             (f"{moment(one.ts, now):<13}", "dim"),
             (f"{one.event:<18} ", _EVENTS.get(one.event, "")),
             (f"{one.provider[:12]:<13}", "dim"),
             one.summary[:_SHORT] if one.event == "snapshot" else cut(for_people(one.summary), 400),
-            (score + code, "good" if score else "dim"),
             key=str(one.seq),
         )
     if not found:

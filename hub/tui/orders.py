@@ -32,6 +32,8 @@ ORDERS: tuple[tuple[str, str, str, str], ...] = (
 """Key, action, word and sentence of each."""
 _RARE = frozenset({"discard"})
 """Not among the keys below: `?` and the palette have them."""
+_AT_WORK = frozenset({"approve", "reply", "pause", "handoff", "stop"})
+"""Orders to a session that has not ended."""
 _OF_NONE = frozenset({"approve", "run"})
 """Orders that need no session: all that waits is shown, and a session is made."""
 
@@ -44,8 +46,8 @@ class OrdersPage(Page):
     ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Without a daemon there is nobody to give an order to."""
-        if action == "order" and self.hub.alone:
+        """Without a daemon there is nobody to give an order to, and nothing can be told to an agent that is gone."""
+        if action == "order" and (self.hub.alone or not self.possible(str(parameters[0]))):
             return False
         return super().check_action(action, parameters)
 
@@ -53,6 +55,15 @@ class OrdersPage(Page):
     def meant(self) -> str:
         """The session that orders go to; "" = there is none."""
         return ""
+
+    @property
+    def over(self) -> bool:
+        """Whether the session that is meant has ended, as far as is known."""
+        return False
+
+    def possible(self, order: str) -> bool:
+        """Whether the session that is meant may be told that, as far as is known."""
+        return not (order in _AT_WORK and self.over)
 
     def standing_of(self, session_id: str) -> str:  # noqa: ARG002  # for those who know
         """What a session asks, as far as it is known."""

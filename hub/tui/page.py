@@ -12,12 +12,14 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Protocol, cast
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.events import Click
 from textual.screen import Screen
 from textual.widgets import Footer, Static
+from textual.widgets._footer import FooterKey
 
 from hub.domain.event import RecordJson
 from hub.tui.daemon import LocalDaemon
@@ -104,9 +106,15 @@ class Bar(Static):
         """A word behind them."""
 
     def _shown(self) -> Iterator[tuple[str, str]]:
+        narrow = self._narrow
         for key, name, heading in self.places:
-            words = f"{key} {heading}"
+            words = key if narrow and name != self.current else f"{key} {heading}"
             yield name, f"[{words}]" if name == self.current else f" {words}"
+
+    @property
+    def _narrow(self) -> bool:
+        """Whether there is no room for every heading: then each has its key alone, but the current one."""
+        return sum(len(key) + len(heading) + 2 for key, _, heading in self.places) + 1 > self.size.width
 
     def render(self) -> Any:
         """The current one marked."""
@@ -115,7 +123,7 @@ class Bar(Static):
         text = Text(no_wrap=True, end="")
         for name, words in self._shown():
             text.append(words, "bold reverse" if name == self.current else "")
-        return text.append(self.hint)
+        return text.append(self.hint) if len(text) + len(self.hint) <= self.size.width else text
 
     def on_click(self, event: Click) -> None:
         """Go to the one under the pointer."""
@@ -127,13 +135,38 @@ class Bar(Static):
                 return
 
 
+class FittingFooter(Footer):
+    """The keys below: those that every page has (help, the way out), and of the page's own as many as there is room for."""
+
+    def compose(self) -> ComposeResult:
+        """Each whole, or not at all: `?` lists them all."""
+        keys = [key for key in super().compose() if isinstance(key, FooterKey)]
+        bindings = self.screen.active_bindings.values()
+        everywhere = {found.binding.action for found in bindings if found.node is self.app}
+        room = self.size.width + 1 - sum(_wide(key) for key in keys if key.action in everywhere)
+        for key in keys:
+            if key.action not in everywhere:
+                room -= _wide(key)
+            if room >= 0 or key.action in everywhere:
+                yield key
+
+    def on_resize(self) -> None:
+        """There is another room."""
+        self.bindings_changed(self.screen)
+
+
+def _wide(key: FooterKey) -> int:
+    """Columns of a key, its word, and the blank behind."""
+    return cell_len(key.key_display) + 1 + cell_len(key.description) + 1
+
+
 class Page(Screen[None]):
     """A page of the app."""
 
     DEFAULT_CSS = """
     Page { background: $background; }
     Page > #notice { height: auto; display: none; background: $warning-muted; color: $text-warning; padding: 0 1; }
-    Page > #heading { height: 1; text-style: bold; padding: 0 1; }
+    Page > #heading { height: auto; max-height: 2; text-style: bold; padding: 0 1; }
     """
     NAME: ClassVar[str] = ""
     BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "reload", "Refresh", show=False)]
@@ -168,7 +201,7 @@ class Page(Screen[None]):
         yield Static(id="notice", markup=False)
         yield Static(id="heading", markup=False)
         yield from self.body()
-        yield Footer(show_command_palette=False, compact=True)
+        yield FittingFooter(show_command_palette=False, compact=True)
 
     def body(self) -> ComposeResult:
         """What is between the head and the keys."""

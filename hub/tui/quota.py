@@ -103,10 +103,12 @@ def _window(window: MeteredWindow, now: float, look: Look, width: int) -> Iterat
     used = window.fraction_used
     style = "bad" if used >= 0.9 else "warn" if used >= 0.7 else "good"  # noqa: PLR2004  # as a traffic light
     burned = [after.fraction_used - before.fraction_used for before, after in pairwise(window.rises)]
-    spark = look.sparkline(burned, _SPARK)
+    cells = min(_CELLS, max(4, width - _BESIDE))
+    room = min(_SPARK, width - _BESIDE - cells)
+    spark = look.sparkline(burned, room) if room > 0 else ""
     yield row(
         f"  {name:<9}",
-        (look.bar(used, min(_CELLS, max(4, width - _BESIDE))), style),
+        (look.bar(used, cells), style),
         (f" {used * 100:>3.0f} % used", style),
         (f"  {spark}" if spark.strip() else "", "info"),
     )

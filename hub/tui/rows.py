@@ -70,7 +70,11 @@ def wrapped(text: str, width: int) -> list[str]:
 
 def fitted(line: Row, width: int) -> Iterator[Row]:
     """The row in as many as it takes to be seen whole: its last piece goes on below itself."""
+    if _surely_fits(line, width):
+        yield line
+        return
     *before, (last, look) = line.pieces
+    last = last.rstrip()
     indent = cell_len(plain("".join(text for text, _ in before)))
     if "\n" not in last and indent + cell_len(plain(last)) <= width:
         yield line
@@ -81,6 +85,14 @@ def fitted(line: Row, width: int) -> Iterator[Row]:
     yield Row((*before, (first, look)), line.key)
     for part in rest:
         yield row(" " * indent, (part, look))
+
+
+def _surely_fits(line: Row, width: int) -> bool:
+    """Without a look at its letters' widths: most are."""
+    texts = [text for text, _ in line.pieces]
+    return sum(map(len, texts)) <= width and all(
+        text.isascii() and "\n" not in text and "\t" not in text for text in texts
+    )
 
 
 def _fitting(text: str, width: int) -> int:
@@ -137,9 +149,16 @@ class Rows(ScrollView, can_focus=True):
             """The list that it stands in."""
             return self.rows
 
+    class Moved(Message):
+        """The cursor stands at another row."""
+
     def __init__(self, *, sticky: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._given: Sequence[Row] = ()
+        self._room = 0
+        """Columns that the rows were laid for; 0 = it is not known yet."""
         self.lines: Sequence[Row] = ()
+        """As they are drawn: what cannot be opened to be read whole goes on below itself."""
         self.cursor = -1
         """The row that would be chosen; -1 = there is none."""
         self.sticky = sticky
@@ -155,15 +174,24 @@ class Rows(ScrollView, can_focus=True):
 
     def show(self, lines: Iterable[Row]) -> None:
         """Show these from here on; the cursor stays at what it stood at."""
-        new = list(lines)
-        if new == self.lines:
-            return
+        given = list(lines)
+        if given != self._given:
+            self._given = given
+            self._lay()
+
+    def _lay(self) -> None:
+        room = self._room = max(0, self.scrollable_content_region.width - 1)  # one is the cursor's
+        new = [
+            part for line in self._given for part in ((line,) if line.key or not room else fitted(line, room))
+        ]
         key, before = self.key, self.cursor
         self.lines = new
         if any(line.key == self.aim for line in new):
             key, self.aim = self.aim or key, ""
         self.virtual_size = Size(0, len(new))
         self.cursor = self._place_of(key, before)
+        if self.key != key:
+            self.post_message(self.Moved())
         if self.sticky and self.at_end:
             self._to_end()
         self.refresh()
@@ -259,6 +287,7 @@ class Rows(ScrollView, can_focus=True):
         """The cursor to that row, which is then in sight."""
         if at != self.cursor:
             self.cursor = at
+            self.post_message(self.Moved())
             self.refresh()
         self.scroll_to_region(Region(0, at, 1, 1), animate=False, force=True)
         last = max((place for place, line in enumerate(self.lines) if line.key), default=-1)
@@ -272,7 +301,9 @@ class Rows(ScrollView, can_focus=True):
         self.scroll_to(y=max(0, len(self.lines) - self.size.height), animate=False, force=True)
 
     def on_resize(self) -> None:
-        """What was at the end is there still."""
+        """What is too long now goes on below itself; what was at the end is there still."""
+        if self._room != max(0, self.scrollable_content_region.width - 1):
+            self._lay()
         if self.sticky and self.at_end:
             self._to_end()
 

@@ -16,7 +16,7 @@ from textual.events import Resize
 from textual.widgets import ContentSwitcher, Static
 
 from hub.domain.event import RecordJson
-from hub.domain.standing import ENDED, words
+from hub.domain.standing import ENDED, HANDING_OVER, words
 from hub.domain.text.figures import agent_name, counted
 from hub.tui.diffs import rows_of as diff_rows
 from hub.tui.look import moment
@@ -41,8 +41,6 @@ _HINTS = {"stream": "   enter unfolds, f all", "diff": "   J, K next file"}
 """What more can be done in a view."""
 _PAST = 3000
 """Events of the session's past, or of its beginning, that are asked for."""
-_AT_WORK = frozenset({"approve", "reply", "pause", "handoff", "stop"})
-"""Orders to a session that has not ended."""
 
 
 class SessionPage(OrdersPage):
@@ -114,11 +112,11 @@ class SessionPage(OrdersPage):
 
         if not self._last:
             await self._load_past()
-        before = self.ended
+        before = self.over
         self.status = await self.hub.daemon.get(Status, "/api/status", {"sessionId": self.session_id})
-        if self.ended is not before:
+        if self.over is not before:
             self.refresh_bindings()
-        self.fate = await self._fate() if self.ended else ""
+        self.fate = await self._fate() if self.over else ""
         self.draw_state()
         if self.view == "handoffs":
             await self._load_handoffs()
@@ -213,15 +211,9 @@ class SessionPage(OrdersPage):
         return self.asked
 
     @property
-    def ended(self) -> bool:
-        """Whether it is over, as far as is known."""
+    def over(self) -> bool:
+        """Whether it has ended, as far as is known."""
         return self.status is not None and self.status.session_state in ENDED
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Nothing can be told to an agent that is gone."""
-        if action == "order" and parameters[0] in _AT_WORK and self.ended:
-            return False
-        return super().check_action(action, parameters)
 
     @property
     def view(self) -> str:
@@ -313,8 +305,8 @@ class SessionPage(OrdersPage):
 
 
 def _state_words(state: Status) -> str:
-    if state.fsm_state != "RUNNING":
-        return f"handing over: {state.fsm_state}"
+    if state.fsm_state in HANDING_OVER:
+        return f"handing over: {HANDING_OVER[state.fsm_state]}"
     if state.stopping:
         return "stopping"
     if state.paused:

@@ -131,7 +131,7 @@ class Register(Actor[SessionsInbox]):
             case GetStatus() | GetCost() | GetRedactions() | GetContract() | GetSessionFacts():
                 if not (message.session_id or self.roster.homes.newest):
                     return views.answer(self, self.context, message)
-                return self.forward(message, self.roster.up(self.roster.meant(message.session_id)))
+                return self.forward(message, self.roster.up(self._meant(message.session_id)))
             case RequestHandoff() | RequestPause() | RequestReply() | RequestStop():
                 return self.forward(message, self._ordered(message.session_id))
             case WhoBegins():
@@ -200,7 +200,19 @@ class Register(Actor[SessionsInbox]):
             if len(active) > 1:
                 raise several_meant(active)
             given = active[0] if active else ""
-        return await self.roster.up(self.roster.meant(given))
+        return await self.roster.up(self._meant(given))
+
+    def _meant(self, given: str) -> str:
+        """The session that is meant.
+
+        Raises:
+            HubError: `not_found`, also of one that waits for its turn: it has done nothing yet; `which_session`.
+        """
+        if given and self._waits(given):
+            detail = f"Session {given} waits for its turn: it has not begun."
+            hint = f"See how far it is: hub ls   Take it out of the queue: hub stop {given}"
+            raise HubError(Code.NOT_FOUND, detail, hint=hint)
+        return self.roster.meant(given)
 
     # --- the actors of the sessions ---------------------------------------------------------------------
 

@@ -155,7 +155,8 @@ class Admission:
     async def _queue_up(self, order: StartRun) -> Started:
         await self.beginnings.insist_possible(order)
         session_id = order.session_id or self.context.new_id("s")
-        waiting = Queued(attrs.evolve(order, session_id=session_id, queue=False), self.context.clock())
+        known = attrs.evolve(order, session_id=session_id, task_id=self.context.new_id("t"), queue=False)
+        waiting = Queued(known, self.context.clock())
         self.queue.add(waiting)
         self.turn.set()
         answer = self.queue.told(waiting)
@@ -191,7 +192,7 @@ class Admission:
             self.queue.remove(waiting.session_id)
         more: EventMeta = {"sessionId": waiting.session_id, "ended": "stopped"}
         await self._say(Tag.SYSTEM, "taken out of the queue", f"withdrawn:{waiting.session_id}", **more)
-        return Stopped(session_id=waiting.session_id, state="stopped")
+        return Stopped(session_id=waiting.session_id, state="stopped", begun=False)
 
     async def _say(self, tag: Tag, msg: str, source: str, **meta: Unpack[EventMeta]) -> None:
         """What is on record already is said if it can be."""

@@ -169,7 +169,7 @@ def new_record(
         session_state=SessionState.WAITING if wait else SessionState.STARTING,
         role=order.role,
         run_id=order.run_id,
-        task_id=context.new_id("t"),
+        task_id=order.task_id or context.new_id("t"),
         task=order.task,
         branch=f"hub/{session_id}",
         worktree=str(context.places.worktrees / session_id),

@@ -86,7 +86,7 @@ class Queue:
         branch, worktree = f"hub/{order.session_id}", str(self.places.worktree(order.session_id))
         return Started(
             session_id=order.session_id,
-            task_id="",
+            task_id=order.task_id,
             branch=branch,
             withheld=[],
             worktree=worktree,

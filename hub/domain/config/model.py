@@ -51,8 +51,8 @@ from hub.domain.config.values import (
 class ServerSettings:
     """`[server]`: where the API listens, and whom it lets in."""
 
-    port: Annotated[int, whole(0, 65535)] | None = None
-    """None = not set: 4748. 0 = any free port."""
+    port: Annotated[int, whole(0, 65535)] = 4748
+    """0 = any free port. Where nobody has set it, another one is taken if it is in use."""
     host: Host = "127.0.0.1"
     token: Token = attrs.field(default="", repr=False)
     """When set, every request must carry it."""

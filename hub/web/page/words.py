@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from markupsafe import Markup
 
 from hub.domain.quota import spoken as windows
+from hub.domain.standing import HANDING_OVER
 from hub.domain.text.figures import MINUTE, money, span
 from hub.domain.text.result import bare
 from hub.domain.text.safe import clean
@@ -119,6 +120,7 @@ FILTERS = {
     "percent": percent,
     "money": lambda usd: "?" if usd is None else money(usd),
     "spoken": spoken,
+    "step": lambda state: HANDING_OVER.get(state, ""),
     "told": told,
     "bare": bare,
     "outlook": lambda word: windows.OUTLOOKS.get(str(word), str(word)),

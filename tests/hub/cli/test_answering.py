@@ -7,7 +7,7 @@ import trio
 from hub.api.approvals import Approval
 from hub.api.convert import unstructure
 from hub.api.status import Status
-from hub.cli.answering import GRACE, Answering, picture
+from hub.cli.answering import GRACE, HELP, Answering, picture
 from hub.cli.approvals import listed
 from hub.cli.conversation import Conversation
 from hub.cli.items import AskItem
@@ -244,3 +244,34 @@ def test_what_agents_say_three_times_is_shown_once():
         "action": "Bash: echo hi > a", "reason": "Bash greet", "tool": "Bash", "context": {"command": "echo hi > a", "input": given},
     }  # fmt: skip
     assert whole(REQUEST | asked).splitlines() == ["claude wants to: Bash: echo hi > a", "description: greet"]
+
+
+async def test_a_line_that_the_user_opened_stays_until_it_is_sent_or_left(desk, daemon):
+    """Any event of the agent closed it while nothing was typed, and "use hidden tables" paused, handed over and detached."""
+    await press(desk, "r")
+    await desk.news()
+    assert desk.prompt[0].startswith("reply")
+    await press(desk, *"had")
+    await desk.news()
+    await press(desk, "\r")
+    assert daemon.posts == [("/api/session/reply", {"reply": "had", "sessionId": "s-1"})]
+    assert not desk.typing
+    desk.conversation.asks = [AskItem("which?", None, "s-1")]
+    await desk.news()
+    desk.conversation.asks = []
+    await desk.news()
+    assert not desk.typing, "the line of a question goes with it"
+
+
+async def test_what_a_daemon_refused_stays_to_be_sent_again(desk, daemon):
+    """The words were gone with "The agent is being changed; try again in a moment."."""
+    daemon.refuses = HubError(Code.HANDOFF_IN_PROGRESS, "The agent is being changed.")
+    await press(desk, "r", *"use a table", "\r")
+    assert desk.prompt[1] == "use a table"
+    daemon.refuses = None
+    await press(desk, "\r")
+    assert [body["reply"] for _, body in daemon.posts] == ["use a table"]
+
+
+def test_the_list_of_keys_has_room_in_the_narrowest_terminal():
+    assert max(map(len, HELP)) <= 40 - 2

@@ -5,10 +5,11 @@ import json
 import pytest
 
 from hub.api.approvals import Approval
-from hub.cli.approvals import _consider, listed
+from hub.cli.approvals import _consider, listed, only
 from hub.cli.screen import shown
 from hub.cli.watch import how_to_answer
 from hub.domain.approval import CUT
+from hub.errors import HubError
 from tests.faults.harness import until
 from tests.hub.cli.command import hub, typed
 from tests.sample import sample
@@ -34,6 +35,7 @@ def test_what_waits_is_shown_and_answered(asking):
     shown_status = say(asking, "status").stdout
     assert "hub approve" in shown_status
     assert "approve: deploy" in shown_status
+    assert shown_status.startswith("needs approval  ")
     assert "hub reply" not in shown_status
     [one] = json.loads(say(asking, "approvals", "--json").stdout)
     text = say(asking, "approvals").stdout
@@ -115,3 +117,14 @@ def test_a_request_is_shown_once():
     assert not shown({"meta": {"type": "waiting", "approvalId": "r1"}})
     assert shown({"meta": {"type": "waiting", "approvalId": "q", "needsInput": True}})
     assert shown({"meta": {"needsApproval": True, "approvalId": "a-1"}})
+
+
+def test_of_several_requests_each_says_whose_it_is():
+    """Two sessions side by side asked for the same, and nothing told them apart."""
+    waiting = [sample(Approval, id=f"a-{n}", action="deploy", sessionId=f"s-{n}") for n in "12"]
+    assert "in session s-1" in listed(waiting)
+    assert "in session" not in listed(waiting[:1])
+    with pytest.raises(HubError) as caught:
+        only(waiting)
+    assert "s-2" in caught.value.detail
+    assert "hub approve ID" in caught.value.hint

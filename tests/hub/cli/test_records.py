@@ -110,3 +110,28 @@ def test_where_nothing_was_run_that_is_said(repo, command):
     assert json.loads(hub(command, "--json", cwd=repo).stdout)["error"]["code"] == "no_active_session"
     assert hub("--port", "1", command, cwd=repo).returncode == 69, "a daemon that was named is meant"
     assert not (repo / ".hub").exists()
+
+
+def test_a_sessions_part_of_the_log_is_told_alone(work):
+    """By the beginning of its id, with a daemon and without; of several side by side nothing said which line was whose."""
+    work.script("demo-first", {"say": "made it"}, {"done": "made it"})
+    work.configure()
+    ids = [
+        json.loads(hub("run", "--json", task, cwd=work.root, env=work.environ()).stdout)["sessionId"]
+        for task in ("one", "two")
+    ]
+
+    def told(*args):
+        done = hub("logs", *args, cwd=work.root, env=work.environ())
+        return done.returncode, done.stdout
+
+    def whose():
+        _, found = told(ids[1][:-2], "--json")
+        return {record["meta"]["sessionId"] for record in json.loads(found)}
+
+    assert whose() == {ids[1]}
+    assert "session started: one" not in told(ids[1])[1]
+    assert "session started: two" in told(ids[1])[1]
+    assert told("s-none")[0] == 3
+    work.start()
+    assert whose() == {ids[1]}

@@ -9,15 +9,19 @@ import sys
 import threading
 from contextlib import contextmanager
 
+import attrs
+import click
 import pytest
 
-from hub.cli import join
+from hub.api.status import Status
+from hub.cli import join, outcome
 from hub.cli.ending import cause_of
 from hub.client.quick import Api
 from hub.errors import Code, HubError
 from tests.faults.harness import git, until
 from tests.hub.cli.command import hub
 from tests.left import users_umask
+from tests.sample import sample
 
 DONE = ({"write": {"path": "made.txt", "text": "made"}}, {"done": "made it"})
 TASK = ("run", "--verify", "test -f made.txt", "make it")
@@ -403,3 +407,16 @@ def test_the_demo_pair_is_off_unless_asked_for(work, how):
     assert enabled(
         *(["--demo"] if how == "flag" else []), **({} if how == "flag" else {"HUB_DEMO": "1"})
     ) == (True, True)
+
+
+def test_in_a_narrow_terminal_the_outcome_is_broken_between_words(monkeypatch, tmp_path):
+    """The words "on the branc" and "h" stood on two lines at 40 columns; what is to be copied stays whole."""
+    monkeypatch.setattr(outcome, "columns", lambda _: 40)
+    told = sample(
+        Status, sessionId="s-1", sessionState="stopped", handoffsDone=0, tokensUsed=2560, error=None
+    )
+    text = click.unstyle(outcome.summary(told, tmp_path))
+    assert "stopped; the work so far is on the\nbranch\n" in text
+    done = attrs.evolve(told, session_state="completed", verified=False)
+    lines = click.unstyle(outcome.summary(done, tmp_path)).split("\n")
+    assert '  hub run --verify "make test" "..."' in lines

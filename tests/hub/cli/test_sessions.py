@@ -112,3 +112,16 @@ def test_it_is_asked_of_the_daemon_and_without_one_of_the_records(tmp_path):
 def test_a_project_where_nothing_has_run(repo):
     done = hub("ls", cwd=repo)
     assert (done.returncode, "hub run" in done.stdout) == (0, True)
+
+
+def test_how_many_may_run_is_told_without_a_daemon_too(work):
+    """Before anything has run and after it; it was 0, as if nothing might."""
+    work.script("demo-first", {"done": "made it"})
+    work.configure(session="concurrent = 2\n")
+
+    def places():
+        return json.loads(hub("ls", "--json", cwd=work.root, env=work.environ()).stdout)["concurrent"]
+
+    assert places() == 2
+    assert hub("run", "-q", "make it", cwd=work.root, env=work.environ()).returncode == 0
+    assert places() == 2

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.faults.harness import git, until
 from tests.hub.cli.command import hub
 
@@ -34,7 +36,19 @@ def test_a_session_that_a_dead_daemon_left_is_ended_in_order(work):
     events = json.loads(hub("logs", "--json", cwd=work.root, env=work.environ()).stdout)
     assert sum(event["msg"] == "Which colour?" for event in events) == 1, "its agent was not started again"
     again = hub("stop", "--json", cwd=work.root, env=work.environ())
-    assert json.loads(again.stdout)["error"]["code"] == "daemon_not_running"
+    error = json.loads(again.stdout)["error"]
+    assert (again.returncode, error["code"]) == (69, "daemon_not_running")
+    assert "hub daemon" not in error["hint"], "who stops wants nothing started"
+
+
+@pytest.mark.parametrize(
+    "command", ["stop", "pause", "resume", "handoff", "reply yes", "approve", "deny", "attach", "status"]
+)
+def test_where_nothing_runs_nothing_is_to_be_started(repo, command):
+    """An order to a session, without any: the advice was to start a daemon, which would have had none either."""
+    done = hub(*command.split(), cwd=repo)
+    told = "hub: Nothing runs in this project.\n     What has run here: hub ls   What runs in other projects: hub ls -A\n"
+    assert (done.returncode, done.stdout, done.stderr) == (69, "", told)
 
 
 def test_nothing_that_waits_begins_for_it(work):

@@ -2,8 +2,27 @@
 
 import pytest
 
+from hub.domain.handoff import State
 from hub.domain.session import SessionState
-from hub.domain.standing import ENDED, GROUPS, NEEDED, OVER, QUEUED, WAITS, WORKS, group, occasion, words
+from hub.domain.standing import (
+    ENDED,
+    GROUPS,
+    HANDING_OVER,
+    NEEDED,
+    OVER,
+    QUEUED,
+    WAITS,
+    WORKS,
+    group,
+    occasion,
+    words,
+)
+
+
+def test_a_handoff_is_told_in_words_wherever_it_stands():
+    """`hub status` and the terminal screen said ENVELOPE_BUILT; in RUNNING none is under way."""
+    assert set(HANDING_OVER) == set(State) - {State.RUNNING}
+    assert not any(state.lower() in words_for.lower() for state, words_for in HANDING_OVER.items())
 
 
 def test_what_ends_a_session_is_what_the_state_says():

@@ -8,18 +8,20 @@ import attrs
 
 from hub.api.convert import structure, unstructure
 from hub.api.detect import Detected, Intel
+from hub.api.history import HistoryEntry
 from hub.api.pipelines import NodeStatus, Pipeline, RunStatus
 from hub.api.providers import Login, ProviderConfig, ProviderStatus
 from hub.api.quota import Entry, MeteredWindow
 from hub.api.session import Cost
 from hub.api.sessions import Session
-from hub.tui import agents, board, cost, diffs, pipelines, providers, quota
+from hub.tui import agents, board, cost, diffs, history, pipelines, providers, quota
 from hub.tui.look import ASCII
 from tests.hub.io.agents import new_session, transcript
 from tests.hub.tui.kit import sees, shows
 from tests.hub.tui.kit import text as letters
 from tests.sample import sample
 
+AT = "2026-01-01T11:00:00Z"
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC).timestamp()
 
 
@@ -239,4 +241,21 @@ def test_in_few_columns_the_board_gives_its_room_to_the_task():
     )
     (_, line, *_) = text(board.rows_of([told], NOW, 40))
     assert "paint the fence green" in line
+    assert len(line) <= 40
+
+
+def test_a_record_says_its_figure_once():
+    """The score and the exit status stand in the summary; they stood behind it again, as "hfs 100" and "exit 0"."""
+    told = sample(HistoryEntry, ts=AT, event="verify", summary="make test, exit 0", exitCode=0, hfs=None)
+    scored = sample(HistoryEntry, ts=AT, event="fidelity", summary="fidelity 100", hfs=100)
+    shown = text(history.timeline_rows([told, scored], NOW))
+    assert [line.rstrip().rpartition("  ")[2] for line in shown] == ["fidelity 100", "make test, exit 0"]
+
+
+def test_in_few_columns_the_cost_page_names_the_sessions():
+    """At 40 columns a line was a sum, some tokens and two dots."""
+    session = sample(Session, sessionId="s-1", title="paint the fence", startedAt=AT)
+    told = sample(Cost, sessionUsd=1.5, priced=True)
+    *_, line = text(cost._table([(session, told)], NOW, 40))
+    assert "paint the fence" in line
     assert len(line) <= 40

@@ -135,11 +135,11 @@ def test_a_sticky_list_stays_at_its_end_until_somebody_goes_up():
     run(keyed(*map(str, range(10))), story, sticky=True)
 
 
-@pytest.mark.parametrize("key", ["", "k"])
-def test_a_line_begins_in_the_same_column_with_a_cursor_and_without_and_says_where_it_goes_on(key):
+@pytest.mark.parametrize(("key", "first"), [("", "a" * 19), ("k", "a" * 17 + "..")])
+def test_a_line_begins_in_the_same_column_with_a_cursor_and_without_and_says_where_it_goes_on(key, first):
     async def story(rows, pilot):
-        shown = [rows.render_line(at).text for at in range(2)]
-        assert [line[1:] for line in shown] == ["a" * 17 + "..", "b" + " " * 18]
+        shown = [rows.render_line(at).text[1:] for at in range(len(rows.lines))]
+        assert (shown[0], shown[-1]) == (first, "b" + " " * 18)
 
     run([row("a" * 20, key=key), row("b" + " " * 30)], story)
 
@@ -182,3 +182,18 @@ def test_only_what_is_in_sight_is_drawn():
         assert max(drawn) < 5
 
     run(keyed("a"), story)
+
+
+def test_what_cannot_be_opened_goes_on_below_itself():
+    """A sentence ended in two dots at 40 columns, and nothing showed the rest; a row with a key is one line: enter shows it."""
+    long = [row("one two three four five six"), row("a row that can be opened", key="a")]
+
+    async def story(rows, pilot):
+        assert [line.key for line in rows.lines] == ["", "", "a"]
+        assert rows.text.split("\n")[:2] == ["one two three four", "five six"]
+        await pilot.resize_terminal(60, 5)
+        await pilot.pause()
+        assert [line.key for line in rows.lines] == ["", "a"]
+        assert rows.key == "a"
+
+    run(long, story, size=(20, 5))

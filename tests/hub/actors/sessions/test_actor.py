@@ -20,7 +20,9 @@ from hub.messages import (
     ClaimAccount,
     GetClaims,
     GetSessionFacts,
+    GetStatus,
     ReleaseRun,
+    RequestPause,
     RequestReply,
     RequestStop,
     StartRun,
@@ -109,7 +111,7 @@ async def test_the_queue_survives_the_daemon_and_keeps_its_order(three, monkeypa
         await live.post("/api/run", {"task": "first"})
         waiting = [await live.post("/api/run", {"task": f"later {n}", "queue": True}) for n in range(3)]
         assert [answer["position"] for answer in waiting] == [1, 2, 3]
-        ids = [answer["sessionId"] for answer in waiting]
+        ids, tasks = zip(*((answer["sessionId"], answer["taskId"]) for answer in waiting), strict=True)
         await live.post("/api/session/stop", {"sessionId": ids[1]})
         await live.until(lambda s: s["needsInput"], "the first one asks")
         live.daemon.detach = True
@@ -119,6 +121,7 @@ async def test_the_queue_survives_the_daemon_and_keeps_its_order(three, monkeypa
         assert [(r["sessionId"], r["position"]) for r in rows if r["position"]] == [(ids[0], 1), (ids[2], 2)]
         await live.post("/api/session/reply", {"reply": "yes"})
         await live.until(lambda s: s["sessionId"] == ids[0] and s["needsInput"], "the next one's turn")
+        assert (await live.status())["taskId"] == tasks[0] != "", "the task of the answer is the session's"
         await live.post("/api/session/reply", {"reply": "yes"})
         await live.until(lambda s: s["sessionId"] == ids[2] and s["needsInput"], "the last one's turn")
     assert json.loads((three.hub / "queue.json").read_text())["waiting"] == []
@@ -218,7 +221,12 @@ async def test_the_beginning_of_an_id_may_mean_an_order_that_waits_or_a_session(
         with pytest.raises(HubError) as caught:
             await live.ask("sessions", RequestStop(session_id="s-a"))
         assert caught.value.extra["sessions"] == ["s-a1", "s-a2"]
-        assert (await live.ask("sessions", RequestStop(session_id="s-a2"))).state == "stopped"
+        for asked in (GetStatus("s-a2"), RequestPause(pause=True, session_id="s-a2")):
+            with pytest.raises(HubError, match="waits for its turn") as caught:
+                await live.ask("sessions", asked)
+            assert "hub stop s-a2" in caught.value.hint, "it is in the list: it was said to be unknown"
+        stopped = await live.ask("sessions", RequestStop(session_id="s-a2"))
+        assert (stopped.state, stopped.begun) == ("stopped", False)
         said = await live.until_event("taken out of the queue")
         assert (said.meta["sessionId"], said.meta["ended"]) == ("s-a2", "stopped")
         assert list(await states(live)) == ["s-a1"]
