@@ -25,6 +25,7 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import tzinfo
 from typing import TypeGuard
 
 from hub.domain.failure import Failure, FailureClass
@@ -141,10 +142,7 @@ class Wording:
         """
         words = stderr.strip()
         kind = self.of_stderr(words)
-        if kind is None:
-            return crash(how, words)
-        reset = parse_reset(words, now, None) if kind is FailureClass.USAGE_LIMIT else None
-        return Failure(kind, words, reset)
+        return crash(how, words) if kind is None else failure(kind, words, now)
 
     def used_up(self, text: str) -> bool:
         """Whether an error says that all is used up, so that no short wait brings it back."""
@@ -194,6 +192,30 @@ class Wording:
             return None
         message = self._of_error(_plain(jsonline.text(told)), depth - 1) if depth >= 0 else None
         return message or _of_fields(error)
+
+
+def failure(
+    kind: FailureClass,
+    text: str,
+    now: float,
+    *,
+    reset: float | None = None,
+    zone: tzinfo | None = None,
+    window: str = "",
+) -> Failure:
+    """A failure of this class; that of a limit with its window, and the reset that is known, else told by the words.
+
+    Args:
+        kind: The class.
+        text: What is told of it.
+        now: When it came, epoch seconds.
+        reset: Epoch seconds, where something tells them better than words.
+        zone: Of the clock times in the text; None = they are no instants.
+        window: The quota window.
+    """
+    if kind is not FailureClass.USAGE_LIMIT:
+        return Failure(kind, text)
+    return Failure(kind, text, parse_reset(text, now, zone) if reset is None else reset, window)
 
 
 def _of_client(named: re.Match[str]) -> bool:

@@ -37,7 +37,7 @@ _PROGRAM = late(
 
 async def note_programs(git_dir: Path, root: Path, common: Path) -> None:
     """Remember what the configuration of `root` names, and the hooks, in `git_dir`."""
-    stamp = _stamp(common)
+    stamp = _stamp(common)  # before the look: what changes meanwhile is looked at again
     text = json.dumps({"stamp": stamp, "programs": await _programs(root), "hooks": _hooks(common)})
     (git_dir / NOTE).write_text(text, encoding="utf-8")
 
@@ -50,7 +50,7 @@ async def planted_programs(git_dir: Path, root: Path, common: Path) -> tuple[str
     found: list[str] = []
     with contextlib.suppress(OSError, ValueError):
         noted = json.loads((git_dir / NOTE).read_text("utf-8"))
-        if noted["stamp"] != _stamp(common):
+        if noted["stamp"] != _stamp(common) or any(key.startswith("include") for key in noted["programs"]):
             found += _new(await _programs(root), noted["programs"])
         if "hooks" in noted:
             found += _new(_hooks(common), noted["hooks"])
@@ -91,7 +91,15 @@ async def _programs(root: Path) -> dict[str, str]:
     return {key: digest.hexdigest() for key, digest in sorted(found.items())}
 
 
-def _stamp(common: Path) -> list[int]:
-    """By which the configuration's file is known again."""
-    found = (common / "config").stat()
-    return [found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+def _stamp(common: Path) -> list[list[str | int]]:
+    """By which the configuration's files are known again; what they include may lie anywhere and come later."""
+    found = []
+    for file in (
+        common / "config",
+        common / "config.worktree",
+        *sorted(common.glob("worktrees/*/config.worktree")),
+    ):
+        with contextlib.suppress(FileNotFoundError):
+            told = file.stat()
+            found.append([file.as_posix(), told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns])
+    return found

@@ -15,10 +15,9 @@ import re
 import attrs
 
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.quota.resets import parse_reset
 from hub.providers.base import crash
 from hub.providers.vendors import TYPES
-from hub.providers.wording import Wording
+from hub.providers.wording import Wording, failure
 
 NO_ANSWER = "The model gave no answer: its safeguards blocked it, or it said nothing."
 WORDING = Wording()
@@ -37,9 +36,7 @@ class Trouble:
     def failure(self, now: float) -> Failure:
         """Its class and, where it tells one, the reset."""
         kind = WORDING.of_error(self.text) or _NAMES.get(self.name, FailureClass.UNKNOWN)
-        if kind is not FailureClass.USAGE_LIMIT:
-            return Failure(kind, self.text)
-        return Failure(kind, self.text, parse_reset(self.text, now, None))
+        return failure(kind, self.text, now)
 
     @property
     def hopeless(self) -> bool:

@@ -16,10 +16,9 @@ from collections.abc import Mapping
 import attrs
 
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
 from hub.providers.vendors import of_status
-from hub.providers.wording import Wording
+from hub.providers.wording import Wording, failure
 
 MINUTE_WINDOW = "minute"
 _AUTH_KINDS = frozenset({"authentication_failed", "authentication_error"})
@@ -77,14 +76,8 @@ def signs(message: Mapping[str, object], said: str, stop_reason: object, before:
 
 def classify(told: Signs, now: float) -> Failure:
     """The failure that the signs tell of."""
-    kind = _class(told)
-    if kind is not FailureClass.USAGE_LIMIT:
-        return Failure(kind, told.text)
-    resets_at = told.resets_at
-    if resets_at is None:
-        resets_at = parse_reset(told.text, now, None)
     window = told.window or (MINUTE_WINDOW if _PER_MINUTE.search(told.text) else "")
-    return Failure(kind, told.text, resets_at, window)
+    return failure(_class(told), told.text, now, reset=told.resets_at, window=window)
 
 
 def _class(told: Signs) -> FailureClass:

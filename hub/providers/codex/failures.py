@@ -19,10 +19,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
 from hub.providers.vendors import of_status
-from hub.providers.wording import Wording
+from hub.providers.wording import Wording, failure
 
 MINUTE_WINDOW = "minute"
 _TOO_MANY = 429
@@ -79,12 +78,9 @@ def class_of(text: str, code: str = "", status: int | None = None) -> FailureCla
 def classify(text: str, now: float, code: str = "", status: int | None = None) -> Failure:
     """The failure, with the reset that the words tell; a quota window of the stream knows better."""
     kind = class_of(text, code, status) or FailureClass.UNKNOWN
-    if kind is not FailureClass.USAGE_LIMIT:
-        return Failure(kind, text)
-    reset = parse_reset(text, now, local_zone(now))
     short = code == "rateLimitExceeded" or _SHORT.search(text) or status == _TOO_MANY
     window = MINUTE_WINDOW if short and code != "usageLimitExceeded" else ""
-    return Failure(kind, text, reset, window)
+    return failure(kind, text, now, zone=local_zone(now), window=window)
 
 
 def from_exit(stderr: str, now: float, how: str) -> Failure:

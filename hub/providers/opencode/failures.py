@@ -19,10 +19,9 @@ from collections.abc import Mapping
 import attrs
 
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.quota.resets import parse_reset
 from hub.providers import jsonline
 from hub.providers.vendors import TYPES, of_status
-from hub.providers.wording import Wording
+from hub.providers.wording import Wording, failure
 
 ABORTED = "MessageAbortedError"
 OVERFLOW = "ContextOverflowError"
@@ -57,12 +56,8 @@ def of_error(error: Mapping[str, object], now: float) -> Failure:
     body = jsonline.text(data.get("responseBody"))
     words = WORDING.of_error(said)
     kind = TYPES.get(name) or words or of_status(status) or WORDING.of_error(body) or FailureClass.UNKNOWN
-    if kind is not FailureClass.USAGE_LIMIT:
-        return Failure(kind, said)
     told = _retry_after(jsonline.mapping(data.get("responseHeaders")))
-    reset = parse_reset(said, now, None)
-    at = now + told if told is not None else reset
-    return Failure(kind, said, at)
+    return failure(kind, said, now, reset=None if told is None else now + told)
 
 
 def _retry_after(headers: Mapping[str, object]) -> float | None:
@@ -78,8 +73,6 @@ def retry(status: Mapping[str, object], now: float) -> Retry:
     said = " ".join(word for word in words if word)
     following = jsonline.number(status.get("next"))
     wait = max(0.0, following / 1000 - now) if following is not None else 0.0
-    reset = parse_reset(said, now, None)
-    at = now + wait if wait > TOLD_WAIT else reset
     kind = WORDING.of_error(said) or FailureClass.OVERLOAD
-    limit = kind is FailureClass.USAGE_LIMIT
-    return Retry(jsonline.count(status.get("attempt")), Failure(kind, said, at if limit else None), wait)
+    why = failure(kind, said, now, reset=now + wait if wait > TOLD_WAIT else None)
+    return Retry(jsonline.count(status.get("attempt")), why, wait)

@@ -242,6 +242,22 @@ async def test_programs_planted_since_the_start_are_named(root, tmp_path):
     assert note == f"the repository's configuration names programs it did not name at the start: {names}"
 
 
+async def test_what_an_included_file_or_a_worktrees_own_says_later_is_named(root, tmp_path):
+    """Bug: the repository's own file stayed as it was, so nobody looked at what it includes, or what is beside it."""
+    more = tmp_path / "more"
+    sh(root, "config", "include.path", str(more))
+    sh(root, "config", "extensions.worktreeConfig", "true")
+    wt = await session(root)
+    assert (await take(wt)).notes == ()
+    more.write_text("[diff]\n\texternal = /tmp/evil\n")
+    (note,) = (await take(wt, "h2")).notes
+    assert note.endswith(": diff.external")
+    sh(root, "config", "--unset", "include.path")
+    sh(root, "config", "--worktree", "core.pager", "/tmp/evil")
+    (note,) = (await take(wt, "h3")).notes
+    assert note.endswith(": core.pager")
+
+
 async def test_hooks_planted_since_the_start_are_named(root):
     """Bug: a hook that an agent laid into the shared repository, for the user's own git, was told by nobody."""
     hooks = root / ".git" / "hooks"
