@@ -242,20 +242,22 @@ async def test_programs_planted_since_the_start_are_named(root, tmp_path):
     assert note == f"the repository's configuration names programs it did not name at the start: {names}"
 
 
-async def test_what_an_included_file_or_a_worktrees_own_says_later_is_named(root, tmp_path):
+@pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        ("include.path", "more", ["-f", "more", "diff.external"]),
+        ("extensions.worktreeConfig", "true", ["--worktree", "core.pager"]),
+    ],
+    ids=["an included file", "a worktree's own file"],
+)
+async def test_what_another_file_than_the_repositorys_own_says_later_is_named(root, before, value, after):
     """Bug: the repository's own file stayed as it was, so nobody looked at what it includes, or what is beside it."""
-    more = tmp_path / "more"
-    sh(root, "config", "include.path", str(more))
-    sh(root, "config", "extensions.worktreeConfig", "true")
+    sh(root, "config", before, value)
     wt = await session(root)
     assert (await take(wt)).notes == ()
-    more.write_text("[diff]\n\texternal = /tmp/evil\n")
+    sh(root / ".git", "config", *after, "/tmp/evil")
     (note,) = (await take(wt, "h2")).notes
-    assert note.endswith(": diff.external")
-    sh(root, "config", "--unset", "include.path")
-    sh(root, "config", "--worktree", "core.pager", "/tmp/evil")
-    (note,) = (await take(wt, "h3")).notes
-    assert note.endswith(": core.pager")
+    assert note.endswith(f": {after[-1]}")
 
 
 async def test_hooks_planted_since_the_start_are_named(root):
