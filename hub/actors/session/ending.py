@@ -87,6 +87,7 @@ class SessionEnding:
         """Not accepted: another provider gets the work and the failure's output, or the failure is surfaced."""
         target = await self.routing.next(record, None)
         if target is None or record.handoffs_done >= record.max_handoffs:
+            await self.context.store.update(verified=False)
             raise error
         why = "the acceptance commands failed"
         await start_handoff(self.context, record, Trigger.FAILURE, why, None, tried_as="verify_failed")
