@@ -39,7 +39,10 @@ class Status:
     paused: bool
     stopping: bool
     verified: Annotated[
-        bool | None, Meta(description="What the acceptance commands said; null: they have not been run.")
+        bool | None,
+        Meta(
+            description="What the acceptance commands said in the end; false where there are none, null while nothing is said."
+        ),
     ]
     run_id: Annotated[str, Meta(description='The pipeline run it is a node of; "" = none.')]
     left_out: list[LeftOut]

@@ -64,6 +64,7 @@ def test_who_does_not_mend_it_gives_it_to_the_next_who_is_asked_as_often(work):
     made.configure()
     record, told, audited = finished(made)
     assert (record["sessionState"], record["error"]["code"]) == ("failed", "verify_failed")
+    assert record["verified"] is False
     assert audited == [1, 2, 1, 2]
     assert [text.split("; ")[1] for text in told] == [
         f"back to {name} (try {n} of 2)" for name in ("demo-first", "demo-second") for n in (1, 2)

@@ -85,6 +85,7 @@ class SessionEnding:
         """Not accepted: another provider gets the work and the failure's output, or the failure is surfaced."""
         target = await self.routing.next(record, None)
         if target is None or not record.handoffs_left:
+            await self.context.store.update(verified=False)
             raise error
         why = "the acceptance commands failed"
         handoff_id = self.context.new_id("h")

@@ -242,7 +242,8 @@ class SessionStore:
             self.events, EventsOnRecord()
         )  # the end of a session comes after all that was done in it
         await self.note("session_ended", key, state=state, verified=verified, snapshot=record.snapshot_sha)
-        msg = f"session {_ENDED[record.session_state]}{_SUFFIX[verified]}"
+        suffix = _SUFFIX[verified] if record.session_state is SessionState.COMPLETED else ""
+        msg = f"session {_ENDED[record.session_state]}{suffix}"
         told: EventMeta = {"task": headline(record.task)}
         if verified is not None:
             told["verified"] = verified

@@ -50,16 +50,19 @@ _ESCAPED = re.compile(r"\\+(?:(?P<mark>[\"'])|[nrt])")
 
 _WORD = r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))"
 """Where a word begins, in `quotaResetDelay` too."""
-_CUE = (
-    rf"{_WORD}(?i:resets?(?:[_ -]?(?:at|time(?:stamp)?|on|after|in))?|resetting|try(?:ing)?[ ]again"
-    r"|retry(?:ing)?(?:[_ -]?after)?|available(?:[ ]again)?|regain access|until|refresh(?:es)?|renews?)(?:[\"']?[ ]?[:=])?"
-    r"(?:[ ](?i:at|on|after|by|is))?[ ]?[\"']?"
+_BACK = (
+    r"resets?(?:[_ -]?(?:at|time(?:stamp)?|on|after|in))?|resetting|try(?:ing)?[ ]again"
+    r"|retry(?:ing)?(?:[_ -]?after)?|available[ ]again|regain[ ]access|refresh(?:es)?|renews?"
 )
+_LEAD = r"(?:[\"']?[ ]?[:=])?(?:[ ](?i:at|on|after|by|is))?[ ]?[\"']?"
+_CUE = rf"{_WORD}(?i:{_BACK}|available|until){_LEAD}"
+_DAY_CUE = rf"{_WORD}(?i:{_BACK}){_LEAD}"
+"""Before a day alone: much else is available until some day."""
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAY = rf"(?i:(?P<weekday>{'|'.join(_DAYS)})[a-z]{{0,6}})"
 _MONTH = rf"(?i:(?P<month>{'|'.join(_MONTHS)})[a-z]{{0,6}})\.?"
-_DOM = r"(?P<dom>\d{1,2})(?:st|nd|rd|th)?(?![\d:])"
+_DOM = r"(?P<dom>\d{1,2})(?:st|nd|rd|th)?(?![\w:])"
 _TIME = (
     r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d)(?::(?P<second>\d\d))?)?(?![\d:])"
     r"(?:[ ]?(?P<half>[AaPp])(?:\.[Mm]\.|[Mm](?![A-Za-z])))?"
@@ -195,7 +198,7 @@ def _row(pattern: str, read: _Reader) -> tuple[re.Pattern[str], _Reader]:
 
 _YEAR = r"(?:,?[ ](?P<year>\d{4}))"
 _AT = r"(?:,|,?[ ]at)?[ ]"
-
+_MIDNIGHT = r"(?P<hour>)(?P<minute>)(?P<second>)(?P<half>)"
 _HEADER = r"[\"']?[ ]?[:=][ ]?[\"']?"
 
 _ROWS: tuple[tuple[re.Pattern[str], _Reader], ...] = (
@@ -203,8 +206,8 @@ _ROWS: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     _row(rf"(?:{_CUE}|(?i:limit reached)\|)(?P<epoch>\d{{13}}|\d{{10}})(?![\d.])", _epoch),
     # For example "resets_at":"2026-11-23T16:12:00Z", or: regain access on 2026-11-23 at 16:12 UTC.
     _row(
-        rf"{_CUE}(?P<day>\d{{4}}-\d\d-\d\d)(?:(?:T|[ ](?:at[ ])?)"
-        rf"(?P<clock>\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?)\d{{0,9}}(?![\d:])|(?![\dT])){_ZONE}",
+        rf"{_CUE}(?P<day>\d{{4}}-\d\d-\d\d)(?:T|[ ](?:at[ ])?)"
+        rf"(?P<clock>\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?)\d{{0,9}}(?![\d:]){_ZONE}",
         _iso,
     ),
     # For example retry-after-ms: 1500, "retryDelayMs":10000, retry_delay_ms: 591.
@@ -221,12 +224,18 @@ _ROWS: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     ),
     # For example "Retrying after 10000ms": what the program does, before what the server suggests.
     _row(rf"(?i:\bretrying (?:in|after)) {_DURATION}", _duration),
-    # For example "try again at Nov 23rd, 2026 4:12 PM", "resets Nov 23 at 3pm", "resets Dec 1": its first moment.
-    _row(rf"{_CUE}(?:{_WEEKDAY},? )?{_MONTH} {_DOM}{_YEAR}?(?:{_AT}{_TIME})?{_ZONE}", _dated),
+    # For example "try again at Nov 23rd, 2026 4:12 PM", or "resets Nov 23 at 3pm" with a zone.
+    _row(rf"{_CUE}(?:{_WEEKDAY},? )?{_MONTH} {_DOM}{_YEAR}?{_AT}{_TIME}{_ZONE}", _dated),
     # For example Retry-After: Mon, 23 Nov 2026 16:12:00 GMT.
-    _row(rf"{_CUE}(?:{_WEEKDAY},? )?{_DOM} {_MONTH}{_YEAR}?(?:{_AT}{_TIME})?{_ZONE}", _dated),
+    _row(rf"{_CUE}(?:{_WEEKDAY},? )?{_DOM} {_MONTH}{_YEAR}?{_AT}{_TIME}{_ZONE}", _dated),
     # For example "resets 4:54am (UTC)", "try again at 4:53 AM.", "resets Monday at 3pm".
     _row(rf"{_CUE}(?:(?:{_WEEKDAY}|(?i:(?P<relative>today|tomorrow))){_AT})?{_TIME}{_ZONE}", _clock),
+    # For example "resets Dec 1", "resets on 2026-12-01": the day's first moment.
+    *(
+        _row(rf"{_DAY_CUE}(?:{_WEEKDAY},? )?{day}{_YEAR}?(?!{_AT}\d){_MIDNIGHT}{_ZONE}", _dated)
+        for day in (rf"{_MONTH} {_DOM}", rf"{_DOM} {_MONTH}")
+    ),
+    _row(rf"{_DAY_CUE}(?P<day>\d{{4}}-\d\d-\d\d)(?![\dT]|{_AT}\d)(?P<clock>){_ZONE}", _iso),
     # For example "try again in 7 days 3 hours", "Please retry in 7200s.", "retryDelay": "2s".
     _row(
         rf"(?:{_CUE}|{_WORD}"

@@ -86,7 +86,7 @@ async def test_where_nobody_is_left_the_failure_is_told_with_the_output(two, mon
         record = await parts.begin(verify=("echo broken; false",), repairs=2, **fields)
         with refuses(Code.VERIFY_FAILED, "broken"):
             await parts.driver.ending.judge(record)
-        assert parts.store.now.state is State.RUNNING
+        assert (parts.store.now.state, parts.store.now.verified) == (State.RUNNING, False)
 
 
 async def test_a_stop_keeps_what_was_done(two, monkeypatch):

@@ -110,6 +110,7 @@ def test_reads_what_agents_say(text, expected):
         "resets Nov 23 at 25:00",
         "resets Dec 12:30",
         "resets on 2026-12-01 25:00",
+        "twice the usage is available until Dec 1",
         "resets Nov 23 at 3pm (Mars/Olympus)",
         "Completed in 2h 15m",
         "The build took 30s, 2026-11-23T16:12:00Z, 4:53 AM",
