@@ -1,5 +1,6 @@
 """Statements in prose: explicit ones are found, lookalikes are not."""
 
+import re
 import time
 from unittest.mock import patch
 
@@ -136,13 +137,6 @@ def test_a_long_statement_is_cut():
     assert only == Statement(StatementKind.DECISION, "x" * MAX_STATEMENT)
 
 
-class Anything(frozenset):
-    """Has whatever it is asked for."""
-
-    def isdisjoint(self, _):
-        return False
-
-
 _SAYINGS = """
 I we I'll we're I've i'd let's don't Do not no need to never is already done re-run redo must mustn't may only please avoid
 keep leave make sure should shouldn't not stay at most at least no new use have to decided on going with considered but
@@ -163,13 +157,21 @@ we will now look|the next step is it|my next step is it|all that is left|what is
 """
 
 
+class _Anything:
+    """Has whatever it is asked for."""
+
+    def __contains__(self, _):
+        return True
+
+
 def anywhere(text: str, *, by_user: bool) -> list[tuple[StatementKind, str]]:
     """The same with every pattern tried at each letter."""
-    patterns = [(kind, Anything(), pattern) for kind, _, pattern in module._PATTERNS]
     statements.cache_clear()
+    every = [(kind, _Anything(), pattern) for kind, _, pattern in module._PATTERNS]
     with (
-        patch.object(module, "_begins", lambda pattern, _, sentence: pattern.search(sentence)),
-        patch.object(module, "_PATTERNS", patterns),
+        patch.object(module, "_matches", lambda pattern, sentence, _: pattern.search(sentence)),
+        patch.object(module, "_PATTERNS", every),
+        patch.object(module, "_WORD", re.compile("")),
     ):
         return found(text, by_user=by_user)
 
