@@ -48,10 +48,7 @@ if TYPE_CHECKING:
     from hub.providers.provider import Provider
 
 _PAGE = 200
-"""Records that are read at once."""
-_TURN = 2048
-"""Letters after which everybody else has a turn, a third of a millisecond's work. A thread takes the interpreter from the
-event loop at each of its system calls: while it read a page, some milliseconds, no line of an agent got through."""
+"""Records that are read at once: a millisecond's work of the event loop's, and some of a thread's."""
 _LINGER = 0.5
 """Seconds from one look to the next: what comes meanwhile is what a handoff still has to read."""
 _AGAIN = 2.0
@@ -101,13 +98,7 @@ class Chronicler:
                 )
                 if not page:
                     break
-                letters = 0
-                for logged in page:
-                    chronicle.feed(logged.id, logged)
-                    letters += len(logged.msg)
-                    if letters >= _TURN:
-                        letters = 0
-                        await trio.lowlevel.checkpoint()
+                await trio.to_thread.run_sync(chronicle.feed_all, page)
             return chronicle
 
     def _of(self, record: SessionRecord) -> Chronicle:

@@ -9,6 +9,8 @@ from its start has the same chronicle: an event that was fed before is passed ov
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import attrs
 
 from hub.domain.contract import Evidence
@@ -68,6 +70,11 @@ class Chronicle:
         self._intent.take(seen)
         self._gold.take(seen)
         self._words.take(event, seen)
+
+    def feed_all(self, records: Iterable[Record]) -> None:
+        """The same for records of the log, by their ids."""
+        for record in records:
+            self.feed(record.id, record)
 
     def intent(self) -> Intent:
         """The intent as of the last event."""

@@ -92,11 +92,11 @@ def test_the_facts_of_a_few_handoffs_are_kept():
     assert chronicle.facts("h-1").events == 5, "long over; nobody asks for it"
 
 
-def test_a_record_that_was_fed_before_is_passed_over():
+def test_records_are_fed_by_their_ids():
     chronicle = Chronicle(SUBJECT)
     records = [Record(n, "", "text", f"Decision: {n}", {"type": "text", "dispatchId": "d-1"}) for n in (3, 7)]
-    for record in (*records, *records):
-        chronicle.feed(record.id, record)
+    chronicle.feed_all(records)
+    chronicle.feed_all(records)
     assert chronicle.last_id == 7
     assert [(item.text, item.source) for item in chronicle.intent().decisions] == [("3", 3), ("7", 7)]
     assert [(w.kind, w.source) for w in chronicle.words()] == [(EvidenceKind.TURN, 3), (EvidenceKind.TURN, 7)]
