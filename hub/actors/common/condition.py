@@ -23,27 +23,41 @@ T = TypeVar("T")
 class Condition:
     """A condition variable of one event loop: nothing comes between a look and the wait, so it needs no lock."""
 
-    _changed: trio.Event = attrs.field(factory=trio.Event, init=False)
+    _waiting: dict[trio.Event, Callable[[], object]] = attrs.field(factory=dict, init=False)
+    """Whoever waits, by what wakes him, and for what."""
 
     def notify_all(self) -> None:
-        """Wake whoever waits."""
-        self._changed.set()
-        self._changed = trio.Event()
+        """Wake those for whom what they wait for holds: to wake all, at each of an agent's lines, costs ten times a look."""
+        for changed, predicate in tuple(self._waiting.items()):
+            if predicate():
+                changed.set()
 
     async def wait(self) -> None:
         """Until the next change."""
-        await self._changed.wait()
+        await self._woken(lambda: True)
 
     async def wait_for(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:
         """Until a change after which the predicate holds, at once where it holds already; at most `timeout` seconds.
+
+        Args:
+            predicate: Cheap, and raises nothing: whoever makes a change looks at it.
+            timeout: Seconds.
 
         Returns:
             Whether it holds.
         """
         with trio.move_on_after(timeout):
             while not predicate():
-                await self.wait()
+                await self._woken(predicate)
         return bool(predicate())
+
+    async def _woken(self, predicate: Callable[[], object]) -> None:
+        changed = trio.Event()
+        self._waiting[changed] = predicate
+        try:
+            await changed.wait()
+        finally:
+            del self._waiting[changed]
 
 
 async def beside(work: Callable[[], Awaitable[T]], *others: Callable[[], Awaitable[object]]) -> T:

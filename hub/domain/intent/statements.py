@@ -6,14 +6,14 @@ Must not: look at anything but text, or claim to understand it. What is found is
 Theory of operation. A false find costs the next agent a line of reading, a missed one perhaps a wrong turn;
 but most of a contract comes from structured events anyway. So the patterns ask for explicit wording, each
 sentence is matched by itself, and code blocks, quotations, tables, headings and questions are passed over.
-Agents say a thousand sentences a second at times, and most state nothing: a pattern is only tried on a sentence that
-has one of the words it cannot do without.
+Agents say a thousand sentences a second at times, and most state nothing: a pattern is only tried where a word stands
+with which it may begin.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 
@@ -51,18 +51,18 @@ _LABELS = late(
 )
 _LABELLED = late(r"(?P<label>[A-Za-z' ]{3,20})\s?:\s+(?P<rest>\S.*)")
 
-_CUE = re.compile(r"[a-z]+")
+_WORD = re.compile(r"[A-Za-z]+")
 
 
-def _words(text: str) -> frozenset[str]:
-    """The words of a text, in lower case; "don't" is "don" and "t"."""
-    return frozenset(_CUE.findall(text.lower()))
+def _first(words: str) -> frozenset[str]:
+    """The words with which a pattern may begin."""
+    return frozenset(words.split())
 
 
 _PATTERNS: tuple[tuple[StatementKind, frozenset[str], Callable[[], re.Pattern[str]]], ...] = (
     (
         StatementKind.DO_NOT_REDO,
-        _words("don not need never already"),
+        _first("do don no never is are was were has have"),
         late(
             r"\b(?:do not|don't|no need to|never) "
             r"(?:redo|repeat|re-?run|retry|re-?implement|re-?write|try again)\b"
@@ -73,7 +73,7 @@ _PATTERNS: tuple[tuple[StatementKind, frozenset[str], Callable[[], re.Pattern[st
     ),
     (
         StatementKind.DECISION,
-        _words("i we let"),
+        _first("i we let"),
         late(
             r"\b(?:I|we)(?:'ll| will|'m going to| am going to|'re going to| are going to) "
             r"(?:use|go with|keep|choose|pick|switch to|adopt|stick with|avoid)\b"
@@ -89,9 +89,9 @@ _PATTERNS: tuple[tuple[StatementKind, frozenset[str], Callable[[], re.Pattern[st
     ),
     (
         StatementKind.CONSTRAINT,
-        _words(
-            "must mustn may not don never please avoid has have need needs should shouldn most least no keep leave make"
-            " ensure stay stick use"
+        _first(
+            "must mustn may do don never please avoid only has have need needs should shouldn at no but and"
+            " also keep leave make ensure stay stick use"
         ),
         late(
             r"\b(?:must|mustn't|may not|do not|don't|never|please|avoid)\b|\bonly\b.*\bmay\b|\b(?:has|have|needs?) to\b"
@@ -102,7 +102,7 @@ _PATTERNS: tuple[tuple[StatementKind, frozenset[str], Callable[[], re.Pattern[st
     ),
     (
         StatementKind.NEXT,
-        _words("next now let i we left missing remains"),
+        _first("next now let i we the my all what that"),
         late(
             r"^(?:next,? (?:I|we|comes?)|now,? (?:I|we|let me)|let me (?:now|next)|(?:I|we)(?:'ll| will) (?:now|next)"
             r"|(?:the|my) next (?:step|thing|task)\b.*\bis|(?:all )?(?:what|that)(?:'s| is) (?:still )?(?:left|missing)"
@@ -197,15 +197,21 @@ def _labelled(line: str) -> Statement | None:
 
 
 def _unlabelled(sentence: str, *, by_user: bool) -> Statement | None:
-    words = _words(sentence)
-    for kind, cues, pattern in _PATTERNS:
+    words = [(word[0].lower(), word.start()) for word in _WORD.finditer(sentence)]  # "don't" is "don" and "t"
+    for kind, first, pattern in _PATTERNS:
+        places = [at for word, at in words if word in first]
         if (
-            not cues.isdisjoint(words)
-            and pattern().search(sentence)
+            places
+            and _matches(pattern(), sentence, places)
             and (kind is not StatementKind.CONSTRAINT or _binds(sentence, by_user=by_user))
         ):
             return Statement(kind, sentence)
     return None
+
+
+def _matches(pattern: re.Pattern[str], sentence: str, places: Sequence[int]) -> bool:
+    """Whether a pattern matches at one of the places where it may begin; to look at each letter is three times as dear."""
+    return any(pattern.match(sentence, at) for at in places)
 
 
 def _binds(sentence: str, *, by_user: bool) -> bool:

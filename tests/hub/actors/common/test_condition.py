@@ -38,6 +38,20 @@ async def test_a_predicate_is_asked_again_at_each_change():
     await changed.wait_for(lambda: True)
 
 
+async def test_nobody_is_woken_for_whom_nothing_has_changed():
+    """Four tasks of a session woke at each of its agent's lines, to find that they had nothing to do."""
+    changed, asked = Condition(), []
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(
+            changed.wait_for, lambda: asked.append(trio.lowlevel.current_task()) or len(asked) > 2
+        )
+        await trio.testing.wait_all_tasks_blocked()
+        changed.notify_all()
+        await trio.testing.wait_all_tasks_blocked()
+        assert asked[1:] == [trio.lowlevel.current_task()]
+        changed.notify_all()
+
+
 async def test_what_goes_on_beside_the_work_ends_with_it():
     ended = []
 

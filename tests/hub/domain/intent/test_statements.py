@@ -1,5 +1,6 @@
 """Statements in prose: explicit ones are found, lookalikes are not."""
 
+import re
 import time
 from unittest.mock import patch
 
@@ -136,22 +137,59 @@ def test_a_long_statement_is_cut():
     assert only == Statement(StatementKind.DECISION, "x" * MAX_STATEMENT)
 
 
-_EVERY_WORD = frozenset().union(*(cues for _, cues, _ in module._PATTERNS))
 _SAYINGS = """
 I we I'll we're I've i'd let's don't Do not no need to never is already done re-run redo must mustn't may only please avoid
 keep leave make sure should shouldn't not stay at most at least no new use have to decided on going with considered but
-dropped because next now let me what's left remains missing the my step is still , . ; - x_y
+dropped because next now let me what's left remains missing the my step is still , . ; - x_y and also ensure stick all that
+what remains will would rather than
 """
 _SAID = st.lists(st.sampled_from(_SAYINGS.split()), min_size=1, max_size=12)
 
 
+_BEGUN = """
+do not redo it|don't repeat it|no need to rerun it|never retry it|it is already done|they are already done|it was already done
+they were already done|it has been already done|they have been already done|I will use it because it is small|we chose to wait
+let's use it because it is small|it must not change|it mustn't change|you may not touch it|do not touch it|don't touch it
+never touch it|please avoid it|please wait|avoid it|only the tests may change|it has to stay|they have to stay|it needs to stay
+they need to stay|it should stay|it shouldn't go|at most two|no new file|but keep it|and keep it|also keep it|keep it|leave it
+make sure it stays|ensure it stays|stay here|stick to it|use only it|next I look|now I look|let me now look|I will now look
+we will now look|the next step is it|my next step is it|all that is left|what is left|that is left
+"""
+
+
+class _Anything:
+    """Has whatever it is asked for."""
+
+    def __contains__(self, _):
+        return True
+
+
+def anywhere(text: str, *, by_user: bool) -> list[tuple[StatementKind, str]]:
+    """The same with every pattern tried at each letter."""
+    statements.cache_clear()
+    every = [(kind, _Anything(), pattern) for kind, _, pattern in module._PATTERNS]
+    with (
+        patch.object(module, "_matches", lambda pattern, sentence, _: pattern.search(sentence)),
+        patch.object(module, "_PATTERNS", every),
+        patch.object(module, "_WORD", re.compile("")),
+    ):
+        return found(text, by_user=by_user)
+
+
 @given(_SAID.map(" ".join), st.booleans())
 @settings(max_examples=500)
-def test_a_pattern_that_is_passed_over_for_want_of_a_word_would_not_have_matched(text, by_user):
-    """The words a pattern cannot do without are really those: with every pattern tried, the same is found."""
+def test_where_no_word_stands_that_a_pattern_begins_with_it_would_not_have_matched(text, by_user):
     quick = found(text, by_user=by_user)
-    with patch.object(module, "_words", lambda _: _EVERY_WORD):
-        assert found(text, by_user=by_user) == quick
+    assert anywhere(text, by_user=by_user) == quick
+    statements.cache_clear()
+
+
+@pytest.mark.parametrize("text", [one for line in _BEGUN.strip().splitlines() for one in line.split("|")])
+def test_a_pattern_is_tried_at_each_word_with_which_it_may_begin(text):
+    quick = found(text, by_user=True)
+    assert quick
+    assert anywhere(text, by_user=True) == quick
+    statements.cache_clear()
 
 
 @given(st.text(max_size=300), st.booleans())
