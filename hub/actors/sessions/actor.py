@@ -94,7 +94,7 @@ class Register(Actor[SessionsInbox]):
             await self._publish_damage(unread)
 
     async def _publish_damage(self, damage: HubError) -> None:
-        self.context.shared.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
+        self.context.shared.trouble = ErrorNote.of(damage)
         try:
             await self.context.store.trouble(damage)
         except HubError:
