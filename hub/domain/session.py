@@ -132,6 +132,11 @@ class ErrorNote:
     detail: str
     hint: str = ""
 
+    @classmethod
+    def of(cls, error: HubError) -> ErrorNote:
+        """What is kept of an error."""
+        return cls(error.code, error.detail, error.hint)
+
 
 @attrs.frozen(kw_only=True)
 class Handoff:

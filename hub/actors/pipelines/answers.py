@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import attrs
+
 from hub.api import pipelines as api
 from hub.api.base import ReportedFailure
+from hub.api.convert import structure, unstructure
 from hub.api.pipelines import NodeStatus, RunStatus
 from hub.domain.config.model import PipelineSettings
 from hub.domain.pipeline.run import NodeRun, PipelineRun
@@ -18,23 +21,7 @@ from hub.domain.pipeline.run import NodeRun, PipelineRun
 
 def shown(pipelines: Iterable[PipelineSettings]) -> list[api.Pipeline]:
     """The list, in its order."""
-    return [
-        api.Pipeline(
-            name=pipeline.name,
-            nodes=[
-                api.Node(
-                    id=node.id,
-                    provider=node.provider,
-                    task=node.task,
-                    depends_on=list(node.depends_on),
-                    fallback=list(node.fallback),
-                    verify=list(node.verify),
-                )
-                for node in pipeline.nodes
-            ],
-        )
-        for pipeline in pipelines
-    ]
+    return [structure(unstructure(pipeline), api.Pipeline) for pipeline in pipelines]
 
 
 def run_status(run: PipelineRun) -> RunStatus:
@@ -54,7 +41,6 @@ def run_status(run: PipelineRun) -> RunStatus:
 
 
 def _node(run: PipelineRun, node: NodeRun) -> NodeStatus:
-    error = node.error
     return NodeStatus(
         id=node.id,
         state=node.state,
@@ -67,9 +53,7 @@ def _node(run: PipelineRun, node: NodeRun) -> NodeStatus:
         snapshot=node.snapshot,
         handoffs=node.handoffs,
         verified=node.verified,
-        error=ReportedFailure(code=error.code, detail=error.detail, hint=error.hint)
-        if error is not None
-        else None,
+        error=ReportedFailure(**attrs.asdict(node.error)) if node.error else None,
         started_at=node.started_at or None,
         ended_at=node.ended_at or None,
     )

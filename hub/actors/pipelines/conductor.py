@@ -141,7 +141,7 @@ class Conductor:
             self._closed = run.run_id
             return
         for node in failed:
-            run = run.changed(node.id, state=NodeState.FAILED, error=_note(error))
+            run = run.changed(node.id, state=NodeState.FAILED, error=ErrorNote.of(error))
         self.run_store.write(finished(halted(attrs.evolve(run, stopping=True)), self.run_store.at()))
 
     async def _step(self, run: PipelineRun) -> None:
@@ -251,7 +251,9 @@ class Conductor:
         state, error_note = _STATES[end.session_state], end.error
         if state is NodeState.COMPLETED and not end.snapshot_sha:
             state = NodeState.FAILED
-            error_note = _note(HubError(Code.GIT_FAILED, "The node's work could not be stored in git."))
+            error_note = ErrorNote.of(
+                HubError(Code.GIT_FAILED, "The node's work could not be stored in git.")
+            )
         run = run.changed(
             node.id,
             state=state,
@@ -283,14 +285,10 @@ class Conductor:
         changes = {
             "state": NodeState.FAILED,
             "how": how,
-            "error": _note(error),
+            "error": ErrorNote.of(error),
             "ended_at": self.run_store.at(),
         }
         self.run_store.write(run.changed(node_id, **changes))
-
-
-def _note(error: HubError) -> ErrorNote:
-    return ErrorNote(error.code, error.detail, error.hint)
 
 
 def _lost(node: NodeRun) -> HubError:

@@ -74,7 +74,7 @@ class SessionActor(Actor[SessionInbox]):
         """Read the record back, take hold of what runs, and go on where the record says."""
         damage = self._context.store.load()
         if damage is not None:
-            self._context.shared.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
+            self._context.shared.trouble = ErrorNote.of(damage)
             with contextlib.suppress(HubError):
                 await self._context.store.trouble(damage)
         record = self._context.store.record
@@ -259,7 +259,7 @@ class SessionActor(Actor[SessionInbox]):
             await self._account(record, batch, live)
         except HubError as error:
             # The adapter keeps the batch and comes again; meanwhile the status says why nothing moves.
-            self._context.shared.trouble = ErrorNote(error.code, error.detail, error.hint)
+            self._context.shared.trouble = ErrorNote.of(error)
             raise
         self._context.shared.trouble = None
         live.tools_in_flight = batch.tools_in_flight

@@ -164,7 +164,7 @@ class Driver:
         elif error.code in _NEEDS_DECISION:
             await self.context.store.trouble(error)
             await self.context.store.update(
-                error=ErrorNote(error.code, error.detail, error.hint),
+                error=ErrorNote.of(error),
                 session_state=SessionState.WAITING,
                 needs_input=True,
             )
@@ -173,7 +173,7 @@ class Driver:
 
     async def _wait_for_better(self, error: HubError) -> None:
         """Said once, as soon as it can be, and tried every two seconds: a full disk ends no session."""
-        self.context.shared.trouble = ErrorNote(error.code, error.detail, error.hint)
+        self.context.shared.trouble = ErrorNote.of(error)
         if self.context.shared.pending is PendingCommand.HANDOFF:
             self.context.shared.settle(error)  # whoever asked for it is told, and may ask again
         if self._told is not error.code:

@@ -105,7 +105,7 @@ class SessionEnding:
     async def failed(self, record: SessionRecord, error: HubError) -> None:
         """Nothing more can be done: say so, with the code and the next step, and keep every byte."""
         await self.context.store.trouble(error)
-        note = ErrorNote(error.code, error.detail, error.hint)
+        note = ErrorNote.of(error)
         try:
             await self.control.stop("failed")
         except HubError:
@@ -116,9 +116,7 @@ class SessionEnding:
     async def abandoned(self, record: SessionRecord, error: HubError) -> None:
         """Where not even `failed` works: no process is left and the record is closed; the worktree stays as it is."""
         await self.control.kill(record)
-        await self._close(
-            record, _ended(SessionState.FAILED, self.context.clock(), ErrorNote(error.code, error.detail))
-        )
+        await self._close(record, _ended(SessionState.FAILED, self.context.clock(), ErrorNote.of(error)))
 
     async def finish(
         self,

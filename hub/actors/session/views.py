@@ -91,9 +91,7 @@ def status(context: SessionContext) -> Status:
         last_action=context.secrets.value(context.shared.last_action) if active else "",
         started_at=record.started_at or None,
         ended_at=record.ended_at or None,
-        error=ReportedFailure(code=error.code, detail=error.detail, hint=error.hint)
-        if error is not None
-        else None,
+        error=ReportedFailure(**attrs.asdict(error)) if error else None,
     )
 
 

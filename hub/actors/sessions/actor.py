@@ -19,7 +19,6 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session import views
 from hub.actors.session.context import SessionContext
-from hub.actors.session.routing import Routing
 from hub.actors.sessions import listing
 from hub.actors.sessions.admission import Admission
 from hub.actors.sessions.beginning import Beginnings
@@ -94,7 +93,7 @@ class Register(Actor[SessionsInbox]):
             await self._publish_damage(unread)
 
     async def _publish_damage(self, damage: HubError) -> None:
-        self.context.shared.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
+        self.context.shared.trouble = ErrorNote.of(damage)
         try:
             await self.context.store.trouble(damage)
         except HubError:
@@ -174,7 +173,7 @@ class Register(Actor[SessionsInbox]):
 
     async def _statuses(self) -> list[ProviderStatus]:
         working = [facts.working for facts in await self.roster.facts() if facts.working is not None]
-        return await statuses(self._routing, working)
+        return await statuses(self.beginnings.routing, working)
 
     async def _release(self, message: ReleaseRun) -> None:
         self.admission.runs.discard(message.run_id)
@@ -186,10 +185,6 @@ class Register(Actor[SessionsInbox]):
         records = ((one, self.roster.homes.read(one)) for one in self.roster.homes.known)
         worked = (one for one, record in records if record is not None and record.run_id == run_id)
         return list(dict.fromkeys((*self.roster.up_now(), *worked)))
-
-    @property
-    def _routing(self) -> Routing:
-        return self.beginnings.routing
 
     # --- which session ----------------------------------------------------------------------------------
 
@@ -270,7 +265,7 @@ class Register(Actor[SessionsInbox]):
     # --- beginning --------------------------------------------------------------------------------------
 
     async def _who_begins(self, asked: WhoBegins) -> Target | None:
-        await self._routing.refresh_config()
+        await self.beginnings.routing.refresh_config()
         return (await self.beginnings.begin(asked.order, by_hand=asked.by_hand)).choice.first
 
     # --- the list ---------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import pytest
 
 from hub.domain.retry import Wait
 from hub.domain.routing import Target
-from hub.domain.session import Attempt, SessionRecord, SessionState, meant_by, not_on_record
+from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState, meant_by, not_on_record
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 
@@ -37,6 +37,12 @@ def test_derived_figures():
         SessionRecord(provider="a", account="b").holder
         == Attempt("a", "b", "", "").target
         == Target("a", "b")
+    )
+
+
+def test_of_an_error_its_next_step_is_kept_too():
+    assert ErrorNote.of(HubError(Code.NO_COMMIT, "no", hint="commit")) == ErrorNote(
+        Code.NO_COMMIT, "no", "commit"
     )
 
 
