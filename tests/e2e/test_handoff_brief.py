@@ -113,29 +113,6 @@ def test_who_decided_what_stands_in_the_brief_in_order_and_once(made):
     assert text.count("never below 1024") == 1
 
 
-def test_the_brief_of_a_long_session_has_24_kilobytes_and_the_contract_everything(made):
-    said = [
-        {"say": f"Decision: part {n} stays as it is, because number {n} is used by the other one."}
-        for n in range(150)
-    ]
-    _, text, contract = handed_over(
-        made,
-        {"say": "I look at the next file, which seems to be fine.", "times": 4800},
-        *said,
-        *({"run": f"test {n} = x"} for n in range(60)),
-        {"write": {"path": "a.py", "text": "y\n" * 5000}},
-        {"say": "The last word. " * 400},
-        verify=["seq 1 5000; exit 1"],
-    )
-    assert len(text.encode()) <= 24_000
-    assert len(made.events()) > 5000
-    assert len(contract["decisions"]) == 150
-    assert re.search(r"^## Decisions \(\d+ of 150; all in `decisions`\)$", text, re.MULTILINE)
-    assert "|   5000\n" in text
-    assert "../../envelope.json" in text
-    assert not re.search(r"<<< (\w+) [^\n]*\n>>> \1", text), "no section without a word in it"
-
-
 def test_the_skills_of_the_profile_are_for_the_next_agent_and_the_model_is_no_skill(made):
     made.script("demo-first", LIMIT)
     made.configure(

@@ -7,8 +7,6 @@ import os
 import signal
 from pathlib import Path
 
-import pytest
-
 from hub.errors import Code, HubError
 from tests.faults.harness import Project, until, write
 from tests.faults.invariants import check_invariants, ends
@@ -153,14 +151,18 @@ def lose_the_runner(made: Project, oracle: Path, *, daemon_up: bool):
     return api
 
 
-@pytest.mark.parametrize("daemon_up", [True, False])
-def test_an_unknowable_dispatch_waits_for_the_user(made, oracle, daemon_up):
-    """X11: loud, never a second start by itself; one handoff request resolves it."""
-    api = lose_the_runner(made, oracle, daemon_up=daemon_up)
+def waits_for_the_user(made, api):
+    """Loud, with the way out, and nothing was started by itself."""
     status = api.get("/api/status")
     assert (status["needsInput"], status["sessionState"]) == (True, "waiting")
-    assert status["error"]["hint"]
+    assert (status["error"]["code"], bool(status["error"]["hint"])) == ("dispatch_ambiguous", True)
     assert len(made.starts()) == 1
+
+
+def test_an_unknowable_dispatch_waits_for_the_user(made, oracle):
+    """X11: it became so while no daemon was there; one handoff request resolves it."""
+    api = lose_the_runner(made, oracle, daemon_up=False)
+    waits_for_the_user(made, api)
     api.post("/api/handoff")
     ends(made, oracle, starts=2, verified=True)
 
@@ -177,13 +179,12 @@ def test_an_unknowable_dispatch_can_be_stopped(made, oracle):
 
 def test_an_unknowable_dispatch_survives_a_restart(made, oracle):
     """X11: the question is still there for the next daemon, and still nothing was started."""
-    lose_the_runner(made, oracle, daemon_up=True)
+    waits_for_the_user(made, lose_the_runner(made, oracle, daemon_up=True))
     made.kill()
     api = made.start()
-    assert api.get("/api/status")["error"]["code"] == "dispatch_ambiguous"
     with refuses(Code.SESSION_ALREADY_RUNNING):
         api.post("/api/run", TASK)
-    assert len(made.starts()) == 1
+    waits_for_the_user(made, api)
     api.post("/api/handoff")
     ends(made, oracle, starts=2, verified=True)
 

@@ -304,7 +304,8 @@ def test_the_size_is_bounded_whatever_was_said_and_what_is_left_out_is_counted(w
         )
     }
     text = render_envelope(attrs.evolve(full, **grown, acceptance_assertions=(said,) * items))
-    assert len(text.encode()) <= brief.MAX_BRIEF
+    assert len(text.encode()) <= brief.MAX_BRIEF == 24_000
+    assert not re.search(r"<<< (\w+) [^\n]*\n>>> \1", text), "no section without a word in it"
     for title in ("Decisions", "Left to do after that"):
         shown = text.count(f"## {title}\n") == 1
         assert shown or re.search(rf"{title} \((\d+ of )?{items}[;,] (all )?in `", text)

@@ -60,11 +60,6 @@ async def test_the_handshake_makes_no_session(server: Server):
     assert "mcp-session-id" not in reply.headers
 
 
-async def test_the_list_is_the_table(server: Server):
-    told = (await rpc(server, "tools/list"))["result"]["tools"]
-    assert [tool["name"] for tool in told] == [tool.name for tool in TOOLS]
-
-
 async def test_the_modern_protocol(server: Server):
     headers = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/list")]
     told = await rpc(server, "tools/list", {"_meta": MODERN}, *headers)
@@ -279,12 +274,7 @@ async def test_only_post_is_served(server: Server, method: str):
 
 @pytest.mark.parametrize(
     ("body", "code"),
-    [
-        (b"{", -32700),
-        (b"[]", -32600),
-        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600),
-        (b"", -32700),
-    ],
+    [(b"", -32700), (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600)],
 )
 async def test_a_body_that_is_no_message(server: Server, body: bytes, code: int):
     headers = [("Host", f"127.0.0.1:{server.port}"), ("Content-Type", "application/json"), ACCEPT]

@@ -14,7 +14,7 @@ import trio
 from hub.api.history import Diff
 from hub.errors import Code, HubError
 from hub.mcp.http import ToolsApp
-from hub.messages import GetStatus, RequestReply, ResolveApproval, StartRun
+from hub.messages import GetStatus, RequestReply, StartRun
 from hub.web.inprocess import InProcess
 from hub.web.route import Route
 from hub.web.routes import table
@@ -149,11 +149,6 @@ async def test_what_files_and_git_say_is_redacted(both: Both, monkeypatch):
     told = await both.ask("GET", "/api/session/diff", {})
     assert told == {"summary": "1 file", "diff": "+[REDACTED]", "truncated": False}
     assert told == (await both.over_http("GET", "/api/session/diff", {})).json
-
-
-async def test_a_parameter_of_the_path_reaches_the_message(both: Both):
-    assert (await both.inside.post(f"/api/approvals/{ID}", {"approved": False}))["id"] == ID
-    assert both.server.actors.calls == [ResolveApproval(ID, approved=False)]
 
 
 async def test_the_method_is_a_part_of_the_name(both: Both):

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from hub.errors import Code, HubError
 from hub.messages import ResolveApproval
 from tests.hub.web.fake import APPROVAL, Server
 from tests.hub.web.wire import ask
@@ -55,12 +54,3 @@ async def test_what_does_not_validate_reaches_nobody(server: Server, path: str, 
     assert (reply.status, reply.json["code"]) == (422, "invalid")
     assert [entry["path"] for entry in reply.json["errors"]] == [field]
     assert server.actors.calls == []
-
-
-async def test_a_second_answer_is_a_409(server: Server):
-    """And one for an id nobody knows a 404; both with the next step."""
-    for code, status in ((Code.APPROVAL_RESOLVED, 409), (Code.NOT_FOUND, 404)):
-        server.actors.error = HubError(code, "no", hint="See what waits: hub approvals")
-        reply = await ask(server.port, "POST", ONE, {"approved": True})
-        assert (reply.status, reply.json["code"]) == (status, str(code))
-        assert reply.json["hint"] == "See what waits: hub approvals"
