@@ -52,7 +52,8 @@ class Records:
         self._api = self._find()
         root = root_of(project_dir(ctx))
         self._root = root if not self._api.named else None
-        self._alone = False
+        self.alone = False
+        """Whether the last answer is of the files, because no daemon runs."""
 
     def read(self, kind: type[T], path: str, query: Query | None = None) -> T:
         """A resource, as the class of `hub.api` that describes it."""
@@ -68,16 +69,16 @@ class Records:
                 if error.code is not Code.PROJECT_LOCKED or time.monotonic() > late:
                     raise
             time.sleep(_BREATH)  # a daemon has the project, and does not listen yet
-            self._alone, self._api = False, self._find()
+            self.alone, self._api = False, self._find()
 
     def _get(self, path: str, query: Query | None) -> object:
-        if not self._alone:
+        if not self.alone:
             try:
                 return self._api.get(path, query)
             except HubError as error:
                 if error.code not in ABSENT or self._root is None or path not in _ANSWERS:
                     raise
-        self._alone = True
+        self.alone = True
         return self._answer(path, query or {})
 
     def _answer(self, path: str, query: Query) -> object:

@@ -41,6 +41,7 @@ _PATIENCE = 5.0
 """Seconds that each of several daemons has for its answer."""
 _WIDE, _LEAST = 44, 24
 """Letters of a task and of the last thing that was done; with less room than that they stand on a line of their own."""
+_UNATTENDED = "no daemon runs here; the next one goes on with what is not done: hub daemon"
 _NARROW = 10
 """Columns that the name of a value takes, where each has a line."""
 
@@ -59,6 +60,8 @@ class Listing:
 
     sessions: list[SessionRow]
     concurrent: int | Unset = UNSET
+    unattended: bool | Unset = UNSET
+    """Told where sessions are not over, and no daemon runs that goes on with them."""
 
 
 @click.command()
@@ -81,7 +84,8 @@ def ls(ctx: click.Context, *, everything: bool, anywhere: bool, watch: bool, as_
         return _everywhere() if anywhere else here(ctx)
 
     def text(found: Listing) -> str:
-        return listed(found.sessions, everything=everything)
+        rows = listed(found.sessions, everything=everything)
+        return rows if found.unattended is UNSET else f"{rows}\n{_UNATTENDED}"
 
     if watch:
         _watch(answer, text, as_json=as_json)
@@ -93,8 +97,14 @@ def here(ctx: click.Context) -> Listing:
     """This project's, with what its accounts have used where a daemon knows."""
     from hub.cli.records import Records
 
-    found = Records(ctx).read(Sessions, "/api/sessions")
-    return Listing(sessions=_rows(found.sessions, client(ctx)), concurrent=found.concurrent)
+    records = Records(ctx)
+    found = records.read(Sessions, "/api/sessions")
+    left = records.alone and any(not one.ended_at for one in found.sessions)
+    return Listing(
+        sessions=_rows(found.sessions, client(ctx)),
+        concurrent=found.concurrent,
+        unattended=True if left else UNSET,
+    )
 
 
 def _rows(sessions: Sequence[Session], api: Api, project: str | Unset = UNSET) -> list[SessionRow]:

@@ -95,6 +95,7 @@ def test_it_is_asked_of_the_daemon_and_without_one_of_the_records(tmp_path):
         here = hub("ls", cwd=work.root, env=env).stdout
         assert "Needs you" in here
         assert "write it" in here
+        assert "no daemon" not in here
         (row,) = json.loads(hub("ls", "--json", cwd=work.root, env=env).stdout)["sessions"]
         assert (row["sessionId"], row["needs"], row["lastAction"]) == (begun, "input", "Which colour?")
         (far,) = json.loads(hub("ls", "-A", "--json", cwd=tmp_path, env=env).stdout)["sessions"]
@@ -104,7 +105,12 @@ def test_it_is_asked_of_the_daemon_and_without_one_of_the_records(tmp_path):
         wrong = hub("status", begun[:-1] + "zz", cwd=work.root, env=env)
         assert f"Did you mean {begun}?" in wrong.stderr
         work.kill()
-        assert "write it" in hub("ls", cwd=work.root, env=env).stdout
+        left = hub("ls", cwd=work.root, env=env).stdout
+        assert "write it" in left
+        assert left.endswith("the next one goes on with what is not done: hub daemon\n"), (
+            "it was shown as at work"
+        )
+        assert json.loads(hub("ls", "--json", cwd=work.root, env=env).stdout)["unattended"] is True
         assert json.loads(hub("ls", "-A", "--json", cwd=tmp_path, env=env).stdout) == {"sessions": []}
         work.start().post("/api/session/stop")
 
