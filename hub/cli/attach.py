@@ -15,7 +15,7 @@ import click
 
 from hub.api.sessions import Session, Sessions
 from hub.api.status import Status
-from hub.cli.context import json_option, project_dir, running, session_argument
+from hub.cli.context import document, json_option, project_dir, running, session_argument, which
 from hub.cli.logs import pages
 from hub.client.quick import Api
 from hub.domain.event import RecordJson
@@ -48,6 +48,9 @@ def attach(ctx: click.Context, *, session: str, verbose: bool, as_json: bool) ->
     api = running(ctx)
     session_id = meant(api.read(Sessions, "/api/sessions").sessions, session)
     status = trio.run(partial(_watch, api, session_id, verbose=verbose, keys=not as_json, quiet=as_json))
+    if status is None and as_json:
+        click.echo(document(api.again().read(Status, "/api/status", which(session_id))))
+        return 0
     if status is None:
         click.echo("left at work\n" + "\n".join(next_commands(session_id)))
         return 0
@@ -78,7 +81,7 @@ async def _watch(api: Api, session_id: str, *, verbose: bool, keys: bool, quiet:
     from hub.cli.watch import watch
 
     seen, last = await trio.to_thread.run_sync(_before, api, session_id)
-    ended = bool(seen) and bool(seen[-1].get("meta", {}).get("ended"))
+    ended = any(one.get("meta", {}).get("ended") for one in seen)  # a pipeline has a word on it after its end
     status: Status | None = None
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_leaves, nursery.cancel_scope)

@@ -7,6 +7,7 @@ Must not: import a command.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import TracebackType
 
 import click
 
@@ -25,9 +26,17 @@ class Formatter(click.HelpFormatter):
 
 
 class CommandContext(click.Context):
-    """Of every command: its help is written so."""
+    """Of every command: its help is written so, and a slip in its words leads there."""
 
     formatter_class = Formatter
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        """Click's parser does not say of every slip whose it is."""
+        if isinstance(error, click.UsageError) and error.ctx is None:
+            error.ctx = self
+        return super().__exit__(kind, error, trace)
 
 
 class Group(click.Group):

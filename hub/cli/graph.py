@@ -68,7 +68,7 @@ def _awaited(daemon: Api) -> Graph:
 
 
 def _progress(scan_: ScanProgress) -> str:
-    return f"{counted(scan_.files, 'file')}, {scan_.bytes / 1e6:,.1f} MB"
+    return f"reading the code: {counted(scan_.files, 'file')}, {scan_.bytes / 1e6:,.1f} MB"
 
 
 @graph.command()

@@ -203,7 +203,9 @@ class Watching:
         """Take what was before, and show the newest of it."""
         items = [item for record in seen for item in self.known.take(record)]
         if len(items) > _RECALLED:
-            self._view.show([ToldItem(f"... {len(items) - _RECALLED} earlier: hub logs", "dim")])
+            self._view.show(
+                [ToldItem(f"... {len(items) - _RECALLED} earlier: hub logs {self.only}".rstrip(), "dim")]
+            )
         self._view.show(items[-_RECALLED:])
         for ask in self.known.asks:
             asked = bool(ask.approval)

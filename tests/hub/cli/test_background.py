@@ -5,11 +5,17 @@ import os
 import signal
 
 import pytest
+from click.testing import CliRunner
 
+from hub.api.sessions import Session, Sessions
+from hub.api.status import Status
+from hub.cli import attach
+from hub.cli.group import cli
 from hub.client.place import told_by
 from hub.client.quick import Api
 from tests.faults.harness import until
 from tests.hub.cli.command import hub
+from tests.sample import sample
 from tests.waiting import ended
 
 DONE = ({"say": "I begin."}, {"write": {"path": "made.txt", "text": "made"}}, {"done": "made it"})
@@ -73,6 +79,42 @@ def test_a_start_that_fails_is_told_as_if_it_were_here(work):
     here = hub("run", "--json", "x", cwd=work.root, env=work.environ())
     assert json.loads(done.stdout)["error"]["code"] == json.loads(here.stdout)["error"]["code"]
     assert done.returncode == here.returncode != 0
+
+
+def test_a_node_that_is_over_is_over_though_its_pipeline_said_more_of_it(left):
+    """Attaching to it waited for ever for an end that had been."""
+    left.script("demo-first", {"done": "made it"})
+    left.configure(
+        '[[pipelines]]\nname = "p"\n[[pipelines.nodes]]\nid = "a"\nprovider = "demo-first"\ntask = "x"\n'
+    )
+    api = left.start()
+    api.post("/api/pipelines/run", {"name": "p"})
+    until(lambda: api.get("/api/pipelines/run")["state"] == "completed", "the pipeline is over")
+    node = api.get("/api/pipelines/run")["nodes"][0]["sessionId"]
+    over = hub("attach", node, "--json", cwd=left.root, env=left.environ())
+    assert json.loads(over.stdout)["sessionState"] == "completed"
+
+
+def test_who_leaves_a_session_at_work_is_told_in_the_way_that_was_asked_for(monkeypatch):
+    """With --json it was two sentences."""
+
+    class Daemon:
+        def read(self, kind, path, query=None):
+            if kind is Sessions:
+                return Sessions(sessions=[sample(Session, sessionId="s-1")], concurrent=1)
+            return sample(Status, sessionId=query["sessionId"], sessionState="running")
+
+        def again(self):
+            return self
+
+    async def left_at_once(*_, **__):
+        return None
+
+    monkeypatch.setattr(attach, "running", lambda _: Daemon())
+    monkeypatch.setattr(attach, "_watch", left_at_once)
+    said = CliRunner().invoke(cli, ["attach", "--json"])
+    assert (said.exit_code, json.loads(said.output)["sessionState"]) == (0, "running")
+    assert CliRunner().invoke(cli, ["attach"]).output.startswith("left at work")
 
 
 def test_nobody_to_come_back_to(work):

@@ -176,3 +176,11 @@ def test_errors_are_json_when_json_is_asked_for(capsys):
 def test_colours_are_the_users_choice(environ, wanted):
     """no-color.org, and the two that everybody else reads."""
     assert wanted_colour(environ) is wanted
+
+
+@pytest.mark.parametrize("arguments", [["run", "--verify"], ["run", "--nope"], ["config", "set"]])
+def test_a_slip_leads_to_the_help_of_its_own_command(arguments, capsys):
+    """Of an option without its value it was `hub --help`."""
+    assert run(arguments) == 2
+    words = [word for word in arguments if not word.startswith("-")]
+    assert f"See: hub {' '.join(words)} --help" in capsys.readouterr().err

@@ -17,6 +17,7 @@ from hub.api.status import Status
 from hub.cli import join, outcome
 from hub.cli.ending import cause_of
 from hub.client.quick import Api
+from hub.domain.session import SessionState
 from hub.errors import Code, HubError
 from tests.faults.harness import git, until
 from tests.hub.cli.command import hub
@@ -417,6 +418,6 @@ def test_in_a_narrow_terminal_the_outcome_is_broken_between_words(monkeypatch, t
     )
     text = click.unstyle(outcome.summary(told, tmp_path))
     assert "stopped; the work so far is on the\nbranch\n" in text
-    done = attrs.evolve(told, session_state="completed", verified=False)
+    done = attrs.evolve(told, session_state=SessionState.COMPLETED, verified=False)
     lines = click.unstyle(outcome.summary(done, tmp_path)).split("\n")
     assert '  hub run --verify "make test" "..."' in lines
