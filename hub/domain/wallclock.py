@@ -36,6 +36,14 @@ def local(stamp: float | str) -> datetime:
     return datetime.fromtimestamp(stamp, UTC).astimezone()
 
 
+def seconds(stamp: float | str) -> str:
+    """`14:03:07` in the zone of this machine; of a time of day without its day that, to the second."""
+    try:
+        return f"{local(stamp):%H:%M:%S}"
+    except (ValueError, OverflowError, OSError):
+        return str(stamp)[:8]
+
+
 def respoken(text: str, say: Callable[[datetime], str]) -> str:
     """A text of hub's own with every instant that is written in it said in another way, such as in local time."""
 

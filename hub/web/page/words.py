@@ -15,7 +15,7 @@ from hub.domain.quota import spoken as windows
 from hub.domain.text.figures import MINUTE, money, span
 from hub.domain.text.result import bare
 from hub.domain.text.safe import clean
-from hub.domain.wallclock import local, respoken
+from hub.domain.wallclock import local, respoken, seconds
 
 _THOUSAND = 1000
 _NO_INSTANT = (ValueError, TypeError, OverflowError, OSError)
@@ -32,14 +32,6 @@ def clock(stamp: str | float | None) -> str:
         return str(stamp)
     today = datetime.now(UTC).astimezone().date() == at.date()
     return f"{at:%H:%M}" if today else f"{at:%a %d %b %H:%M}"
-
-
-def seconds(stamp: str | float | None) -> str:
-    """`14:03:07`; "" of none."""
-    try:
-        return f"{local(stamp):%H:%M:%S}" if stamp else ""
-    except _NO_INSTANT:
-        return str(stamp)
 
 
 def when(stamp: str | float | None) -> Markup:
