@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.api.history import HistoryEntry
-from hub.cli.screen import Screen, block, gauge, line, shown, whole
+from hub.cli.screen import Screen, block, gauge, line, whole
 from hub.cli.timeline import pictures
 from hub.domain.event import Tag
 from tests.sample import sample
@@ -126,9 +126,11 @@ def test_the_last_words_are_shown_once():
 
 def test_pieces_of_text_wait_for_their_whole():
     """A live view is not flooded with tokens."""
-    assert shown(record())
-    assert not shown(record(delta=True))
-    assert not shown(record(amends=7)), "what is told late is summed up in an event of hub's"
+    assert Screen().shows(record())
+    assert not Screen().shows(record(delta=True))
+    assert not Screen().shows(record(amends=7)), "what is told late is summed up in an event of hub's"
+    assert not Screen().shows(record("system", "Plan", type="system", plan=["a"], amends=7))
+    assert Screen().shows(record("system", "Codex runs in /elsewhere", detected="codex:1"))
 
 
 @given(st.text(max_size=2000))
