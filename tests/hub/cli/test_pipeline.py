@@ -147,6 +147,17 @@ def test_run_tells_what_failed_and_how_to_go_on(ready):
     assert [(n["id"], n["how"]) for n in told["nodes"]] == [("api", "replayed"), ("docs", "executed")]
 
 
+def test_the_last_lines_of_a_run_show_and_take_all_of_its_work(ready):
+    """They were lines of git for each end, and another way than a session's."""
+    said = call(ready, "run", "feature", "--quiet").stdout.splitlines()
+    (see,) = [line.removeprefix("see it:   ") for line in said if line.startswith("see it:")]
+    (take,) = [line.removeprefix("take it:  ") for line in said if line.startswith("take it:")]
+    assert see == f"{take} --patch -"
+    patch = hub(*see.split()[1:], cwd=ready.root, env=ready.environ()).stdout
+    assert hub(*take.split()[1:], cwd=ready.root, env=ready.environ()).returncode == 0
+    assert patch.count("diff --git ") == len(git(ready.root, "show", "--format=", "--name-only").split())
+
+
 def test_show_needs_no_daemon(ready):
     """`hub pipeline run` had shown the graph and ended with its daemon; `show` could not show it again."""
     assert "○  api" in call(ready, "show", "feature").stdout
