@@ -7,6 +7,7 @@ Must not: decide what is shown; every record has a line.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import click
@@ -14,10 +15,10 @@ import click
 from hub.domain.conversation import ConversationFold, ItemKind
 from hub.domain.event import RecordJson
 from hub.domain.meta import EventMeta
-from hub.domain.quota.spoken import WINDOWS, spoken
+from hub.domain.quota.spoken import WINDOWS, told
 from hub.domain.text.result import bare, from_worktree
 from hub.domain.text.safe import clip
-from hub.domain.wallclock import respoken, seconds
+from hub.domain.wallclock import seconds
 
 _LOOK: dict[str, tuple[str, str]] = {
     "text": ("  ", "white"),
@@ -94,8 +95,8 @@ class Screen:
 
 def _who(record: RecordJson) -> str:
     who = record.get("meta", {}).get("provider", "")[:_PROVIDER]
-    time = seconds(record.get("meta", {}).get("at", record["ts"]))
-    return f"{click.style(time, dim=True)} {who:<{_PROVIDER}} "
+    at = seconds(record.get("meta", {}).get("at", record["ts"]))
+    return f"{click.style(at, dim=True)} {who:<{_PROVIDER}} "
 
 
 def _below(record: RecordJson, meta: EventMeta) -> Iterator[str]:
@@ -153,8 +154,8 @@ def window_name(window: str) -> str:
 
 
 def for_people(text: str) -> str:
-    """A text of hub's own with the windows' names translated, and instants to the minute, in the time of the place."""
-    return respoken(spoken(text), lambda at: f"{at.astimezone():%Y-%m-%d %H:%M}")
+    """A text of hub's own as people read it now."""
+    return told(text, time.time())
 
 
 def gauge(permille: int, cells: int = 10) -> str:

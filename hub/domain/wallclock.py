@@ -37,11 +37,24 @@ def local(stamp: float | str) -> datetime:
 
 
 def seconds(stamp: float | str) -> str:
-    """`14:03:07` in the zone of this machine; of a time of day without its day that, to the second."""
+    """`14:03:07` in the zone of this machine; of a time of day without its day that, to the second.
+
+    Never raises: a log may have anything in the place of a time.
+    """
     try:
         return f"{local(stamp):%H:%M:%S}"
-    except (ValueError, OverflowError, OSError):
+    except (TypeError, ValueError, OverflowError, OSError):
         return str(stamp)[:8]
+
+
+def moment(stamp: float | str, now: float) -> str:
+    """`15:07` in the zone of this machine; on another day than that of `now`, `24 Nov 15:07`.
+
+    Raises:
+        ValueError, OverflowError, OSError: It is no instant.
+    """
+    then = local(stamp)
+    return f"{then:%H:%M}" if then.date() == local(now).date() else f"{then:%d %b %H:%M}"
 
 
 def respoken(text: str, say: Callable[[datetime], str]) -> str:

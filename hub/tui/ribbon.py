@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hub.domain.text.figures import agent_name
-from hub.tui.look import Look, clock
+from hub.domain.wallclock import seconds
+from hub.tui.look import Look
 from hub.tui.rows import Row, fitted, row, wrapped
 from hub.tui.words import for_people
 
@@ -44,7 +45,7 @@ def _drawn(walk: Walk, width: int, look: Look) -> Iterator[Row]:
         (f"   fidelity {hfs}" if hfs else "", "good"),
         key=walk.began,
     )
-    yield row((f"{clock(walk.began, seconds=True)}  ", "dim"), for_people(walk.reason))
+    yield row((f"{seconds(walk.began)}  ", "dim"), for_people(walk.reason))
     if len(walk.stays) > (not walk.ended):
         yield from _states(walk, min(_CELLS, max(8, width - 32)), look)
     for passed in walk.passed:

@@ -18,8 +18,8 @@ from textual.widgets import ContentSwitcher, Static
 from hub.domain.event import RecordJson
 from hub.domain.standing import ENDED, words
 from hub.domain.text.figures import agent_name, counted
+from hub.domain.wallclock import moment
 from hub.tui.diffs import rows_of as diff_rows
-from hub.tui.look import moment
 from hub.tui.orders import OrdersPage
 from hub.tui.page import Bar, cut
 from hub.tui.ribbon import rows_of as handoff_rows

@@ -6,6 +6,7 @@ Must not: draw, read a record's `meta` for what the conversation says, or take a
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 
 import attrs
@@ -13,9 +14,9 @@ import attrs
 from hub.domain.conversation import ConversationFold, ConversationItem, ItemKind
 from hub.domain.event import RecordJson
 from hub.domain.meta import EventMeta
-from hub.domain.quota.spoken import spoken
+from hub.domain.quota.spoken import told
 from hub.domain.text.result import bare, from_worktree
-from hub.domain.wallclock import respoken, seconds
+from hub.domain.wallclock import seconds
 from hub.tui.look import Look
 from hub.tui.rows import Piece, Row, row, wrapped
 
@@ -218,8 +219,8 @@ def _details(meta: EventMeta) -> Iterator[str]:
 
 
 def for_people(text: str) -> str:
-    """A text of hub's own, its instants in local time."""
-    return respoken(spoken(text), lambda at: f"{at.astimezone():%H:%M}")
+    """A text of hub's own as people read it now."""
+    return told(text, time.time())
 
 
 def line_of(record: RecordJson) -> Row:

@@ -7,7 +7,7 @@ Must not: know a page. Times are local to the machine, which is the reader's; th
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC
 
 from markupsafe import Markup
 
@@ -15,7 +15,7 @@ from hub.domain.quota import spoken as windows
 from hub.domain.text.figures import MINUTE, money, span
 from hub.domain.text.result import bare
 from hub.domain.text.safe import clean
-from hub.domain.wallclock import local, respoken, seconds
+from hub.domain.wallclock import local, moment, seconds
 
 _THOUSAND = 1000
 _NO_INSTANT = (ValueError, TypeError, OverflowError, OSError)
@@ -27,11 +27,9 @@ def clock(stamp: str | float | None) -> str:
     if not stamp:
         return ""
     try:
-        at = local(stamp)
+        return moment(stamp, time.time())
     except _NO_INSTANT:
         return str(stamp)
-    today = datetime.now(UTC).astimezone().date() == at.date()
-    return f"{at:%H:%M}" if today else f"{at:%a %d %b %H:%M}"
 
 
 def when(stamp: str | float | None) -> Markup:
@@ -95,8 +93,8 @@ def spoken(word: str) -> str:
 
 
 def told(text: str) -> str:
-    """A text of hub's own: instants in local time, windows as people call them."""
-    return respoken(windows.spoken(clean(str(text))), lambda at: clock(at.timestamp()))
+    """A text of hub's own, as people read it."""
+    return windows.told(clean(str(text)), time.time())
 
 
 FILTERS = {

@@ -90,7 +90,7 @@ def test_a_path_begins_where_the_agent_works():
 def test_hub_speaks_of_windows_and_times_as_people_do():
     """Names of the protocol and milliseconds are for programs: `hub logs --json` has them."""
     told = plain(record("quota", "claude/work five_hour 100 % used, resets 2026-11-21T20:46:39.000Z"))
-    assert told.endswith("% claude/work 5-hour quota 100 % used, resets 2026-11-21 20:46")
+    assert told.endswith("% claude/work 5-hour quota 100 % used, resets 21 Nov 20:46")
 
 
 def test_why_is_said_once_a_handoff():

@@ -46,6 +46,13 @@ def test_the_time_of_day_to_the_second(stamp, said):
         assert wallclock.seconds(stamp) == said
 
 
+def test_an_instant_of_another_day_is_told_with_its_day():
+    noon = 1_795_435_200.0
+    with in_zone("Europe/Berlin"):
+        assert wallclock.moment("2026-11-23T22:30:00.000Z", noon) == "23:30"
+        assert wallclock.moment("2026-11-23T23:30:00.000Z", noon) == "24 Nov 00:30"
+
+
 def test_reads_iana_keys():
     assert wallclock.zone("Europe/Oslo") == ZoneInfo("Europe/Oslo")
 

@@ -6,7 +6,8 @@ import attrs
 
 from hub.api.history import walks
 from hub.domain.session import LeftOut
-from hub.tui.look import ASCII, clock
+from hub.domain.wallclock import seconds
+from hub.tui.look import ASCII
 from hub.tui.ribbon import rows_of
 from hub.tui.words import Story, line_of
 from tests.hub.api.test_history import row as entry
@@ -162,7 +163,7 @@ def test_a_handoff_has_both_ends_its_states_its_score_and_who_was_passed_by():
     first = [LeftOut("qwen", "not logged in", "Log in: hub qwen auth login")]
     assert shown(rows[:1]) == [
         "claude --> not over yet",
-        f"{clock(rows[0].ts, seconds=True)}  5-hour quota",
+        f"{seconds(rows[0].ts)}  5-hour quota",
         "",
     ]
     going = shown(rows[:2])
