@@ -132,13 +132,17 @@ class ConversationFold:
         return ConversationItem(str(record["id"]), kind, meta.get("at", record["ts"]), who, text, meta)
 
     def _saying(self, record: RecordJson, kind: ItemKind, text: str) -> ConversationItem:
-        """Words that are the session's last from here on; an error that hub tells again says whose it was."""
+        """Words that may have been said just before, as a text or an error; hub tells an agent's error with its name.
+
+        The same result of two runs is said twice.
+        """
         item, session = self._item(record, kind, text), record.get("meta", {}).get("sessionId", "")
         last, words = self._last.get(session), text.split()
         if last is not None and (said := last.text.split()):
             told_again = kind is ItemKind.ERROR and " ".join(words).endswith(f": {' '.join(said)}")
             item.again = last if words == said or told_again else None
-        self._last[session] = item
+        if kind in (ItemKind.USER, ItemKind.ERROR):
+            self._last[session] = item
         return item
 
     def _text(self, record: RecordJson, meta: EventMeta, text: str) -> ConversationItem | None:

@@ -81,6 +81,7 @@ def test_what_says_the_same_again_names_what_did(take):
     said = take("text", "It  is done.")
     assert take("system", "It is done.", type="result").again is said
     assert take("system", "More.", type="result").again is None
+    assert take("system", "More.", type="result").again is None  # of another run
     asked = take("text", "Which?")
     assert take("waiting", "Which?", needsInput=True).again is asked
     broke = take("error", "It broke.")
