@@ -41,7 +41,7 @@ class Status:
     verified: Annotated[
         bool | None,
         Meta(
-            description="What the acceptance commands said in the end; false where there are none, null while nothing is said."
+            description="What the acceptance commands said; false where there are none, null while nothing is said."
         ),
     ]
     run_id: Annotated[str, Meta(description='The pipeline run it is a node of; "" = none.')]

@@ -21,12 +21,11 @@ from hub.api.convert import structure, unstructure
 from hub.api.observability import AuditHead
 from hub.api.sessions import Sessions
 from hub.cli.context import client
-from hub.cli.offline import OfflineProject, project
+from hub.cli.offline import OfflineProject, held, project
 from hub.client.quick import unless_absent
 from hub.errors import Code, HubError
 from hub.io.audit.journal import AuditJournal
-from hub.io.project.hub_dir import claim, insist_stamped, insist_usable
-from hub.io.project.lock import project_lock
+from hub.io.project.hub_dir import insist_stamped, insist_usable
 from hub.io.project.places import load_or_create_key
 from hub.io.records.sessions import found, meant
 from hub.messages import AuditAppend, GetConfig, GetSessionFacts, GetSessions, SessionFacts
@@ -91,9 +90,7 @@ def ordered(ctx: click.Context, kind: type[A], route: Route, body: object, patie
     if not places.events_db.is_file():
         raise HubError(Code.NO_ACTIVE_SESSION, "Nothing has run in this project yet.")
     insist_stamped(places)
-    with project_lock(places.lock):
-        for foreign in claim(places):
-            click.echo(f"hub: {foreign.detail}\n     {foreign.hint}", err=True)
+    with held(places):
         done: A = answered(mine, route, unstructure(body), mine.redactor().value)
         return done
 

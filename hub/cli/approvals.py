@@ -46,12 +46,9 @@ def approve(ctx: click.Context, number: str, note: str, *, always: bool, as_json
 
     Example: hub approve a-1f2e --note "only this once"
     """
-    from hub.cli.trusting import in_session  # as below: it loads what most commands need not
+    from hub.cli.trusting import insist_on_user  # as below: it loads what most commands need not
 
-    if in_session():
-        raise HubError(
-            Code.USAGE, "An agent cannot speak for its user.", hint="Type it in a shell of your own."
-        )
+    insist_on_user()
     said = Resolution(id=number, approved=True, note=note, always=always)
     _answer(running(ctx), said, as_json=as_json)
 

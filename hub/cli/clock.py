@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from datetime import datetime
 
-from hub.domain.wallclock import local, respoken
+from hub.domain.wallclock import local, moment, respoken
 
 _MINUTE, _HOUR = 60, 3600
 
@@ -31,12 +31,10 @@ class Clock:
         return time.time() if self._now is None else self._now
 
     def at(self, instant: float | str) -> str:
-        """`15:07 CET`, on another day `Nov 24 15:07 CET`; from the second on without the zone."""
-        then = local(instant)
-        day = "" if then.date() == local(self.now).date() else f"{then:%b %d} "
-        named = f" {zone(then)}" if not self._named else ""
+        """`15:07 CET`, on another day `24 Nov 15:07 CET`; from the second on without the zone."""
+        named = f" {zone(local(instant))}" if not self._named else ""
         self._named = True
-        return f"{day}{then:%H:%M}{named}"
+        return moment(instant, self.now) + named
 
     def said(self, text: str) -> str:
         """A text of hub's own, with its instants in the place's time."""

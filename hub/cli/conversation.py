@@ -1,6 +1,6 @@
 """A session's log as a conversation: who speaks, what is said and done, and what stands at the moment.
 
-Owns: what of the log is shown while a session is watched, in which order, and in whose words; and the state that a
+Owns: what of the conversation is shown while a session is watched, in which order, and in whose words; and the state that a
 record leaves behind (what is under way, the plan, tokens, quota, what waits for an answer).
 Must not: draw, or ask the daemon.
 
@@ -11,22 +11,24 @@ an agent's own remarks are for `verbose`; every record stands in `hub logs`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import attrs
 
 from hub.cli.clock import Clock
 from hub.cli.items import FIDELITY, AskItem, Heading, Item, PlanItem, Said, ToldItem, ToolItem
 from hub.cli.screen import for_people, window_name
-from hub.cli.words import call_id, full, one_line, told_line, why_waits
+from hub.domain.conversation import ConversationFold, ConversationItem, ItemKind, plan_of
 from hub.domain.event import RecordJson
+from hub.domain.handoff import State
 from hub.domain.meta import EventMeta
 from hub.domain.text.figures import agent_of
-from hub.domain.text.result import bare, from_worktree
 from hub.domain.text.safe import clean
 
 _OUTPUT = 12
 """Lines of a failed command's output."""
+_ANSWERED = frozenset({ItemKind.SAID, ItemKind.THOUGHT, ItemKind.TOOL})
+"""What an agent does that waits for no answer."""
 
 
 @attrs.define
@@ -36,15 +38,6 @@ class _Quota:
     used: int | None = None
     window: str = ""
     resets_at: float | None = None
-
-
-@attrs.define
-class _Call:
-    """A tool call without its result yet."""
-
-    agent: str
-    model: str
-    what: str
 
 
 @attrs.define
@@ -77,11 +70,11 @@ class Conversation:
     """All of the session so far, in and out."""
     tasks: tuple[tuple[str, bool], ...] = ()
     asks: list[AskItem] = attrs.field(factory=list)
+    _fold: ConversationFold = attrs.field(factory=ConversationFold)
     _models: dict[str, str] = attrs.field(factory=dict)
-    _calls: dict[str, _Call] = attrs.field(factory=dict)
+    _calls: dict[str, ConversationItem] = attrs.field(factory=dict)
+    """Tool calls without a result."""
     _quota: dict[str, _Quota] = attrs.field(factory=dict)
-    _said: str = ""
-    _pieces: list[str] = attrs.field(factory=list)
     _held: list[ToldItem] = attrs.field(factory=list)
     """Errors of hub's that the end of the session may repeat."""
     _troubles: list[str] = attrs.field(factory=list)
@@ -110,11 +103,13 @@ class Conversation:
 
     def take(self, record: RecordJson) -> list[Item]:
         """What the next record of the log adds to what is shown."""
-        meta = record.get("meta", {})
-        if "detected" in meta or meta.get("amends"):
+        item, meta = self._fold.take(record), record.get("meta", {})
+        if item is None or meta.get("amends"):
             return []
-        items = list(self._taken(record, meta, clean(record["msg"])))
-        if not items or not self._held or meta.get("ended"):
+        if item.who:
+            self._heard(item, meta)
+        items = list(self._taken(item, meta))
+        if not items or not self._held or item.kind is ItemKind.END:
             return items
         held, self._held = self._held, []
         return [*held, *items]
@@ -123,88 +118,84 @@ class Conversation:
         """What is left over when nothing more comes: calls without a result."""
         calls, self._calls = self._calls, {}
         self.partial = ""
-        return [item for call in calls.values() for item in self._under(call.agent, ToolItem(call.what))]
+        return [
+            shown
+            for call in calls.values()
+            for shown in self._under(call.who, ToolItem(_one_line(call.text)))
+        ]
+
+    def _heard(self, item: ConversationItem, meta: EventMeta) -> None:
+        """An agent that says anything works, and has the answer that it waited for."""
+        self.working = item.who
+        if item.kind in _ANSWERED:
+            self._drop("")
+        if meta.get("model"):
+            self._models[item.who] = meta["model"]
 
     # --- by kind --------------------------------------------------------------------------------------
 
-    def _taken(self, record: RecordJson, meta: EventMeta, text: str) -> Iterator[Item]:
-        kind = meta.get("type")
-        agent = agent_of(meta)
-        if kind and agent:
-            self.working = agent
-        match record["tag"]:
-            case "text" if meta.get("role") == "user":
-                self._drop("")
-                yield ToldItem(f"you: {text}", "good")
-            case "text":
-                yield from self._text(meta, agent, text)
-            case "tool_use":
-                what = from_worktree(one_line(text))
-                self._calls[call_id(meta)] = _Call(agent, self._models.get(agent, ""), what)
-                self.doing, self.partial = what, ""
-            case "tool_result":
-                yield from self._result(meta, agent, text)
-            case "quota":
-                yield from self._reading(meta, agent, text)
-            case "handoff":
-                yield from self._handoff(meta, text)
-            case "waiting":
-                yield from self._waiting(meta, agent, text)
-            case "error":
-                yield from self._error(meta, agent, text)
+    def _taken(self, item: ConversationItem, meta: EventMeta) -> Iterator[Item]:
+        match item.kind:
+            case ItemKind.SAID | ItemKind.THOUGHT:
+                yield from self._text(item)
+            case ItemKind.TOOL:
+                yield from self._tool(item, meta)
+            case ItemKind.PLAN:
+                yield from self._planned(meta, item.who)
+            case ItemKind.READING:
+                yield from self._reading(item, meta)
+            case ItemKind.GIVEN | ItemKind.TAKEN | ItemKind.MOVED:
+                yield from self._handoff(meta)
+            case ItemKind.SCORE:
+                words = f"fidelity {meta['hfs']:g} of 100"
+                yield ToldItem(words if self._explained else f"{words}: {FIDELITY}", "handoff")
+                self._explained = True
+            case ItemKind.USER | ItemKind.QUESTION | ItemKind.REQUEST | ItemKind.SETTLED:
+                yield from self._asked(item, meta)
+            case ItemKind.ERROR:
+                yield from self._error(item, meta)
+            case ItemKind.RESULT | ItemKind.REMARK | ItemKind.RETRY:
+                yield from self._aside(item)
             case _:
-                yield from self._system(meta, agent, text)
+                yield from self._own(item, meta)
 
-    def _text(self, meta: EventMeta, agent: str, text: str) -> Iterator[Item]:
-        self._answered(meta)
-        if meta.get("delta"):
-            if meta.get("type") != "thinking":
-                self.partial += text
-                self.doing = "writing"
+    def _text(self, item: ConversationItem) -> Iterator[Item]:
+        thinking = item.kind is ItemKind.THOUGHT
+        if not item.whole:
+            if not thinking:
+                self.partial, self.doing = item.text, "writing"
             return
-        if meta.get("more"):
-            self._pieces.append(text)
-            return
-        whole = "".join([*self._pieces, text])
-        self._pieces, self.partial = [], ""
-        if not whole.strip():
-            return
-        if meta.get("type") == "thinking":
-            self.doing = "thinking"
-            yield from self._under(agent, Said(whole, thinking=True))
-            return
-        self._said, self.doing = one_line(whole), ""
-        yield from self._under(agent, Said(whole))
+        self.partial, self.doing = "", "thinking" if thinking else ""
+        yield from self._under(item.who, Said(item.text, thinking=thinking))
 
-    def _result(self, meta: EventMeta, agent: str, text: str) -> Iterator[Item]:
-        self._answered(meta)
-        call = self._calls.pop(call_id(meta), None)
-        what = (
-            call.what
-            if call
-            else one_line(meta.get("command") or meta.get("path") or meta.get("tool") or "a tool")
-        )
-        lines = [line.strip() for line in from_worktree(bare(text)).splitlines() if line.strip()]
-        exit_code = meta.get("exitCode")
-        failed = bool(meta.get("isError")) or exit_code not in (None, 0)
-        first = told_line(lines, last=failed or bool(meta.get("command")))
-        if failed and exit_code:
-            first = f"exit {exit_code}: {first}" if first else f"exit {exit_code}"
-        self.doing = next(reversed(self._calls.values())).what if self._calls else ""
+    def _tool(self, item: ConversationItem, meta: EventMeta) -> Iterator[Item]:
+        what = _one_line(item.text)
+        if item.result is None:
+            self._calls[item.key] = item
+            self.doing, self.partial = what, ""
+            return
+        self._calls.pop(item.key, None)
+        self.doing = _one_line(next(reversed(self._calls.values())).text) if self._calls else ""
         if "plan" in meta:  # who keeps its list by a tool has said all with the list
-            yield from self._planned(meta, agent)
+            yield from self._planned(meta, item.who)
             return
+        lines = [line.strip() for line in item.result.splitlines() if line.strip()]
+        exit_code = meta.get("exitCode")
+        first = _telling(lines, last=item.failed or bool(meta.get("command")))
+        if item.failed and exit_code:
+            first = f"exit {exit_code}: {first}" if first else f"exit {exit_code}"
         yield from self._under(
-            agent, ToolItem(clean(what), first, folded=max(0, len(lines) - 1), failed=failed)
+            item.who, ToolItem(what, first, folded=max(0, len(lines) - 1), failed=item.failed)
         )
 
-    def _reading(self, meta: EventMeta, agent: str, text: str) -> Iterator[Item]:
+    def _reading(self, item: ConversationItem, meta: EventMeta) -> Iterator[Item]:
         if "tokensOut" in meta:
             self.tokens += meta.get("tokensIn", 0) + meta["tokensOut"]
+        agent = agent_of(meta)
         if "used" in meta and agent:
             self._wall(agent, meta, meta["used"])
         if self.verbose:
-            yield ToldItem(for_people(self.clock.said(text)), "dim")
+            yield ToldItem(self._people(item.text), "dim")
 
     def _wall(self, agent: str, meta: EventMeta, used: int) -> None:
         known = self._quota.setdefault(agent, _Quota())
@@ -213,139 +204,113 @@ class Conversation:
             known.window = meta.get("window") or known.window
             known.resets_at = meta.get("resetsAt", known.resets_at)
 
-    def _handoff(self, meta: EventMeta, text: str) -> Iterator[Item]:
-        if self.verbose and "to" in meta:
+    def _handoff(self, meta: EventMeta) -> Iterator[Item]:
+        if self.verbose:
             yield ToldItem(f"{meta['from']} -> {meta['to']}", "dim")
-        if "hfs" in meta:
-            words = f"fidelity {meta['hfs']:g} of 100"
-            yield ToldItem(words if self._explained else f"{words}: {FIDELITY}", "handoff")
-            self._explained = True
-            return
-        if "to" not in meta:
-            yield ToldItem(for_people(self.clock.said(text)), "handoff")
-            return
-        if meta["from"] == "RUNNING":
+        if meta["from"] == State.RUNNING:
             self._giver, self._sentence = agent_of(meta), False
             self.doing, self.partial = "handing over", ""
             yield from self.rest()
-        taker = meta.get("receiver") or (agent_of(meta) if meta["to"] == "RUNNING" else "")
-        if taker and not self._sentence and full(taker) != full(self._giver):
+        taker = meta.get("receiver") or (agent_of(meta) if meta["to"] == State.RUNNING else "")
+        if taker and not self._sentence and _full(taker) != _full(self._giver):
             self._sentence = True
             why = self._why(meta.get("reason", ""))
-            yield ToldItem(f"handing over: {full(self._giver)} -> {full(taker)} ({why})", "handoff")
-        if meta["to"] == "RUNNING":
+            yield ToldItem(f"handing over: {_full(self._giver)} -> {_full(taker)} ({why})", "handoff")
+        if meta["to"] == State.RUNNING:
             self._giver, self.doing, self.working = "", "", agent_of(meta) or self.working
 
     def _why(self, reason: str) -> str:
         """The reason of a handoff, in the words of whoever pays for the quota."""
         known = self._quota.get(self._giver, _Quota())
         if not reason.startswith("the usage limit") and " at " not in reason:
-            return for_people(self.clock.said(reason)) or "as asked for"
+            return self._people(reason) or "as asked for"
         name = window_name(known.window)
         limit = f"{name} limit" if name else "usage limit"
         if " at " in reason:
             limit += f" at {reason.rpartition(' at ')[2]}"
         return f"{limit}, resets {self.clock.at(known.resets_at)}" if known.resets_at else limit
 
-    def _waiting(self, meta: EventMeta, agent: str, text: str) -> Iterator[Item]:
-        number = meta.get("approvalId", "")
-        if meta.get("type") == "retry":
-            self.doing = one_line(text)
-            if self.verbose:
-                yield ToldItem(one_line(text), "dim")
-        elif meta.get("needsInput"):
-            self._drop("")
-            self.asks.append(AskItem(text, session_id=meta.get("sessionId", "")))
-            self.working = agent or self.working
-            yield from self._under(agent, Said(text))
-        elif meta.get("needsApproval"):
-            self.asks.append(AskItem(meta.get("action", text), number, meta.get("sessionId", "")))
-            if not self.answers:
-                why = meta.get("reason", "")
-                yield ToldItem(one_line(text), "warn", (clean(why),) if why not in text else ())
-        elif number and "approved" in meta:
-            self._drop(number)
-            yield ToldItem(one_line(text), "good" if meta["approved"] else "warn")
-        elif not number:
-            if text == "paused":
-                self.paused = True
-            else:
-                self.doing = "waiting"
-            until = f"waiting until {self.clock.at(meta['until'])}: " if meta.get("until") else ""
-            words, _, step = (why_waits(text) if until else for_people(self.clock.said(text))).partition(
-                " Next: "
-            )
-            yield ToldItem(f"{until}{words}", "warn", (f"next: {step}",) if step else ())
+    def _asked(self, item: ConversationItem, meta: EventMeta) -> Iterator[Item]:
+        number, session = meta.get("approvalId", ""), meta.get("sessionId", "")
+        match item.kind:
+            case ItemKind.USER:
+                self._drop("")
+                yield ToldItem(f"you: {item.text}", "good")
+            case ItemKind.QUESTION:
+                self._drop("")
+                self.asks.append(AskItem(item.text, session_id=session))
+                yield from self._under(item.who, Said(item.text))
+            case ItemKind.SETTLED:
+                self._drop(number)
+                yield ToldItem(_one_line(item.text), "good" if meta["approved"] else "warn")
+            case _:
+                self.asks.append(AskItem(meta.get("action", item.text), number, session))
+                if not self.answers:
+                    why = meta.get("reason", "")
+                    yield ToldItem(
+                        _one_line(item.text), "warn", (clean(why),) if why not in item.text else ()
+                    )
 
-    def _error(self, meta: EventMeta, agent: str, text: str) -> Iterator[Item]:
+    def _error(self, item: ConversationItem, meta: EventMeta) -> Iterator[Item]:
         self.partial = ""
-        if meta.get("type"):
-            if meta.get("failure") == "usage_limit":
-                self._wall(agent, meta, 1000)
-                self._troubles.append(one_line(text))
-                if self.verbose:
-                    yield ToldItem(one_line(text), "dim")
-                return
-            if self._once(text):
-                yield from self._under(agent, ToldItem(text, "bad"))
-            return
-        if "exitCode" in meta or "command" in meta:  # one that took too long has no exit code
-            self.doing = ""
-            if not self._giver or self.verbose:
-                below = str(meta.get("output") or "").rstrip().splitlines()[-_OUTPUT:]
-                yield ToldItem(one_line(text), "bad", tuple(clean(line) for line in below))
-            return
-        first, *below = text.rstrip().splitlines() or [""]
-        hint = [f"next: {meta['hint']}"] if meta.get("hint") else []
-        if meta.get("code"):  # the end of the session has the same, with its next step
-            self._held.append(ToldItem(first, "bad", (*below[-_OUTPUT:], *hint)))
-        elif self._once(first):
-            yield ToldItem(first, "bad", (*below[-_OUTPUT:], *hint))
-
-    def _system(self, meta: EventMeta, agent: str, text: str) -> Iterator[Item]:
-        kind = meta.get("type")
-        if kind == "result":
-            self.doing = self.partial = ""
-            if text.strip() and one_line(text) != self._said and self._once(text):
-                yield from self._under(agent, Said(text))
-            return
-        if "plan" in meta:
-            yield from self._planned(meta, agent)
-            return
-        if kind:
-            if meta.get("model"):
-                self._models[agent] = meta["model"]
-            self.doing = self.doing or "thinking"
-            if self.verbose and text.strip() and meta.get("role") != "user":
-                yield ToldItem(one_line(text), "dim")
-            return
-        yield from self._own(meta, text)
-
-    def _own(self, meta: EventMeta, text: str) -> Iterator[Item]:
-        if meta.get("ended"):
-            yield from self.rest()
-            self._held, self.doing, self.asks = [], "", []
-            if self.ends_told:
-                yield ToldItem(one_line(text), "good" if meta["ended"] == "completed" else "bad")
-        elif "taskId" in meta:
-            self.since, self.doing = meta.get("at", ""), "starting"
-        elif "command" in meta and "exitCode" not in meta:
-            self.doing = one_line(text)
-        elif "command" in meta:
-            self.doing = ""
-            if not self._giver or self.verbose:
-                yield ToldItem(one_line(text), "good")
-        elif meta.get("leftOut") and not meta.get("named"):
+        if item.who and meta.get("failure") == "usage_limit":
+            self._wall(item.who, meta, 1000)
+            self._troubles.append(_one_line(item.text))
             if self.verbose:
-                yield ToldItem(one_line(text), "dim")
-        else:
-            if text == "resumed":
-                self.paused, self.doing = False, ""
-            yield ToldItem(for_people(self.clock.said(one_line(text))))
+                yield ToldItem(_one_line(item.text), "dim")
+            return
+        if meta.get("type"):
+            if self._once(item.text):
+                yield from self._under(item.who, ToldItem(item.text, "bad"))
+            return
+        first, *below = item.text.rstrip().splitlines() or [""]
+        hint = [f"next: {meta['hint']}"] if meta.get("hint") else []
+        told = ToldItem(first, "bad", (*below[-_OUTPUT:], *hint))
+        if meta.get("code"):  # the end of the session has the same, with its next step
+            self._held.append(told)
+        elif self._once(first):
+            yield told
+
+    def _aside(self, item: ConversationItem) -> Iterator[Item]:
+        """What an agent's program says beside its work."""
+        if item.kind is ItemKind.RESULT:
+            self.doing = self.partial = ""
+            if item.text.strip() and item.again is None and self._once(item.text):
+                yield from self._under(item.who, Said(item.text))
+            return
+        self.doing = _one_line(item.text) if item.kind is ItemKind.RETRY else self.doing or "thinking"
+        if self.verbose and item.text.strip():
+            yield ToldItem(_one_line(item.text), "dim")
+
+    def _own(self, item: ConversationItem, meta: EventMeta) -> Iterator[Item]:
+        text = _one_line(item.text)
+        match item.kind:
+            case ItemKind.START:
+                self.since, self.doing = meta.get("at", ""), "starting"
+            case ItemKind.END:
+                yield from self.rest()
+                self._held, self.doing, self.asks = [], "", []
+                if self.ends_told:
+                    yield ToldItem(text, "good" if meta["ended"] == "completed" else "bad")
+            case ItemKind.CHECK:
+                self.doing = "" if item.whole else text
+                if item.whole and (not self._giver or self.verbose):
+                    below = (item.result or "").rstrip().splitlines()[-_OUTPUT:] if item.failed else ()
+                    yield ToldItem(text, "bad" if item.failed else "good", tuple(below))
+            case ItemKind.WAIT:
+                self.paused, self.doing = self.paused or text == "paused", "waiting"
+                words, _, step = self._people(item.text).partition(" Next: ")
+                yield ToldItem(words, "warn", (f"next: {step}",) if step else ())
+            case ItemKind.LEFT_OUT if not meta.get("named"):
+                if self.verbose:
+                    yield ToldItem(text, "dim")
+            case _:
+                if text == "resumed":
+                    self.paused, self.doing = False, ""
+                yield ToldItem(self._people(text))
 
     def _planned(self, meta: EventMeta, agent: str) -> Iterator[Item]:
-        left = [clean(task) for task in meta.get("tasksRemaining", ())]
-        tasks = tuple((clean(task), clean(task) not in left) for task in meta["plan"])
+        tasks = plan_of(meta)
         if tasks == self.tasks or not tasks:
             return
         before = dict(self.tasks)
@@ -365,16 +330,33 @@ class Conversation:
 
     def _once(self, text: str) -> bool:
         """Whether this trouble was not told yet, be it in other company."""
-        words = one_line(text)
+        words = _one_line(text)
         if any(known and known in words for known in self._troubles):
             return False
         self._troubles.append(words)
         return True
 
-    def _answered(self, meta: EventMeta) -> None:
-        """An agent that goes on has its answer."""
-        if meta.get("type"):
-            self._drop("")
+    def _people(self, text: str) -> str:
+        """A text of hub's own, in people's words and the place's time."""
+        return for_people(self.clock.said(text))
 
     def _drop(self, approval: str) -> None:
         self.asks = [ask for ask in self.asks if ask.approval != approval]
+
+
+def _full(label: str) -> str:
+    """With the account, also where it has no name of its own."""
+    return label if "/" in label or not label else f"{label}/default"
+
+
+def _one_line(text: str) -> str:
+    """The text without line breaks and runs of blanks."""
+    return " ".join(text.split())
+
+
+def _telling(lines: Sequence[str], *, last: bool) -> str:
+    """The line of a result that tells most: of a command or a failure the last with a word in it, else the first."""
+    telling = [line for line in lines if any(char.isalnum() for char in line)] or list(lines)
+    if not telling:
+        return ""
+    return telling[-1] if last else telling[0]

@@ -1,17 +1,17 @@
 """`hub cost`: what sessions have cost, by day, agent or session.
 
-Owns: how it is summed up and shown.
+Owns: by what it is summed up, and how it is shown.
 Must not: know a price.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 import attrs
 import click
 
-from hub.api.costs import Costs, Spent
+from hub.api.costs import Costs, CostSum, Spent, summed
 from hub.cli.context import json_option, show
 from hub.cli.records import Records
 from hub.cli.table import table
@@ -38,29 +38,20 @@ def cost(ctx: click.Context, *, by: str, since: str, as_json: bool) -> None:
     """
     answer = Records(ctx).read(Costs, "/api/costs")
     rows = [row for row in answer.spent if row.day >= since]
-    show(attrs.evolve(answer, spent=rows), as_json=as_json, text=lambda _: summed(rows, by))
+    show(attrs.evolve(answer, spent=rows), as_json=as_json, text=lambda _: listed(rows, by))
 
 
-def summed(rows: Iterable[Spent], by: str) -> str:
+def listed(rows: Sequence[Spent], by: str) -> str:
     """The table for people, with the sum of all; what is only partly known is said to be more."""
     heading, key = _KEYS[by]
-    groups: dict[str, list[Spent]] = {}
-    for row in rows:
-        groups.setdefault(key(row), []).append(row)
-    if not groups:
+    sums = sorted(summed(rows, key), key=lambda one: one.name)
+    if not sums:
         return "nothing was used yet"
-    lines = [(name, *_cells(some)) for name, some in sorted(groups.items())]
-    if len(lines) > 1:
-        lines.append(("all", *_cells([row for some in groups.values() for row in some])))
-    return table((heading, "COST", "TOKENS IN", "TOKENS OUT", "SESSIONS"), lines)
+    if len(sums) > 1:
+        sums += summed(rows, lambda _: "all")
+    return table((heading, "COST", "TOKENS IN", "TOKENS OUT", "SESSIONS"), [_cells(one) for one in sums])
 
 
-def _cells(rows: list[Spent]) -> tuple[str, ...]:
-    known = [row.usd for row in rows if row.usd is not None]
-    sessions = len({row.session_id for row in rows})
-    return (
-        cost_in_words(sum(known) if known else None, whole=all(row.priced for row in rows)),
-        f"{sum(r.tokens_in for r in rows):,}",
-        f"{sum(r.tokens_out for r in rows):,}",
-        str(sessions),
-    )
+def _cells(one: CostSum) -> tuple[str, ...]:
+    usd = cost_in_words(one.usd, whole=one.whole)
+    return one.name, usd, f"{one.tokens_in:,}", f"{one.tokens_out:,}", str(one.sessions)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -180,13 +180,20 @@ def ordered(
         mine = project(ctx)
         insist_usable(mine.places.root)
         make_private_dir(mine.places.hub_dir)
-        with project_lock(mine.places.lock):
-            for foreign in claim(mine.places):
-                click.echo(f"hub: {foreign.detail}\n     {foreign.hint}", err=True)
+        with held(mine.places):
             mine.places.ensure()
             return here(mine)
 
     return _or_here(partial(client(ctx).order, kind, path, body), alone)
+
+
+@contextlib.contextmanager
+def held(places: Places) -> Iterator[None]:
+    """The project's lock, for what a command changes where no daemon runs; what is not hub's own is said."""
+    with project_lock(places.lock):
+        for foreign in claim(places):
+            click.echo(f"hub: {foreign.detail}\n     {foreign.hint}", err=True)
+        yield
 
 
 def _or_here(ask: Callable[[], T], here: Callable[[], T]) -> T:

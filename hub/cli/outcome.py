@@ -53,12 +53,7 @@ def exit_status(status: Status) -> int:
 
 def summary(status: Status, root: Path, *, seen: bool = False) -> str:
     """How it ended and what to do next in the project, with commands that need no daemon: it may have ended too."""
-    here = (
-        "hub"
-        if (root_of(root) or root) == (root_of(Path.cwd()) or Path.cwd())
-        else f"hub -C {shlex.quote(str(root))}"
-    )
-    session = status.session_id
+    here, session = hub_in(root), status.session_id
     lines = [f"see it:   {here} diff {session}", f"take it:  {here} take {session}"]
     width = columns(sys.stdout)
     words = "\n".join(ending(status, seen=seen)).split("\n")
@@ -68,6 +63,12 @@ def summary(status: Status, root: Path, *, seen: bool = False) -> str:
 def _within(line: str, width: int) -> str:
     """A line in as many as it takes; a command of hub's at its end stays whole."""
     return (advice if ": hub " in line else hung)(line, width, 0)
+
+
+def hub_in(root: Path) -> str:
+    """How hub is called for the project at `root` from where the user stands."""
+    here = (root_of(root) or root) == (root_of(Path.cwd()) or Path.cwd())
+    return "hub" if here else f"hub -C {shlex.quote(str(root))}"
 
 
 def ending(status: Status, *, seen: bool = False) -> list[str]:

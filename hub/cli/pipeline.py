@@ -19,6 +19,7 @@ from hub.api.pipelines import Node, NodeStatus, RunOrder, RunStarted, RunStatus
 from hub.cli import completing
 from hub.cli.base import Group
 from hub.cli.context import client, document, json_option, project_dir, show, trust_option
+from hub.cli.outcome import hub_in
 from hub.cli.trusting import insist_on_trust
 from hub.client.quick import Api, unless_absent
 from hub.domain.config.model import PipelineSettings
@@ -146,7 +147,7 @@ def exit_status(ended: RunStatus) -> int:
 
 
 def summary(ended: RunStatus, root: Path) -> str:
-    """How the run ended, and what to do next; with git alone, since the daemon may have ended with the run."""
+    """How the run ended, and what to do next, with commands that need no daemon: it may have ended with the run."""
     colour = _colour(ended.state, sure=all(node.verified for node in ended.nodes))
     lines = [
         "",
@@ -159,12 +160,10 @@ def summary(ended: RunStatus, root: Path) -> str:
             lines += [f"next: {node.error.hint}"]
     if ended.state is RunState.COMPLETED:
         needed = {name for node in ended.nodes for name in node.depends_on}
-        last = [node.branch for node in ended.nodes if node.id not in needed]
-        from hub.cli.taking import see_and_take
-
-        # The first node without dependencies began at what every one of them begins at.
-        began = next(node.session_id for node in ended.nodes if not node.depends_on)
-        lines += see_and_take(root, began, last)
+        for node in ended.nodes:
+            if node.id not in needed:  # the work of those before it is in its own
+                take = f"{hub_in(root)} take {node.session_id}"
+                lines += [f"see it:   {take} --patch -", f"take it:  {take}"]
     else:
         lines.append(f"go on:    hub pipeline run {ended.name} --resume")
     return "\n".join(lines)

@@ -7,16 +7,18 @@ Must not: decide what is shown; every record has a line.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import click
 
+from hub.domain.conversation import ConversationFold, ItemKind
 from hub.domain.event import RecordJson
 from hub.domain.meta import EventMeta
-from hub.domain.quota.spoken import WINDOWS, spoken
+from hub.domain.quota.spoken import WINDOWS, told
 from hub.domain.text.result import bare, from_worktree
 from hub.domain.text.safe import clip
-from hub.domain.wallclock import local, respoken
+from hub.domain.wallclock import seconds
 
 _LOOK: dict[str, tuple[str, str]] = {
     "text": ("  ", "white"),
@@ -81,24 +83,20 @@ class Screen:
     """
 
     def __init__(self) -> None:
-        self._said: dict[str, str] = {}
+        self._fold = ConversationFold()
 
     def shows(self, record: RecordJson) -> bool:
         """Whether this record, the next of the log, is shown."""
-        meta = record.get("meta", {})
-        who, words = meta.get("sessionId", ""), " ".join(record["msg"].split())
-        if not shown(record):
-            return False
-        if record["tag"] == "text" and meta.get("type") != "thinking":
-            self._said[who] = words
-        return meta.get("type") != "result" or self._said.get(who) != words
+        item, meta = self._fold.take(record), record.get("meta", {})
+        if item is None:
+            return "detected" in meta
+        return not (meta.get("delta") or meta.get("amends") or (item.kind is ItemKind.RESULT and item.again))
 
 
 def _who(record: RecordJson) -> str:
     who = record.get("meta", {}).get("provider", "")[:_PROVIDER]
-    at = record.get("meta", {}).get("at")
-    time = f"{local(at):%H:%M:%S}" if at else record["ts"][:8]
-    return f"{click.style(time, dim=True)} {who:<{_PROVIDER}} "
+    at = seconds(record.get("meta", {}).get("at", record["ts"]))
+    return f"{click.style(at, dim=True)} {who:<{_PROVIDER}} "
 
 
 def _below(record: RecordJson, meta: EventMeta) -> Iterator[str]:
@@ -156,20 +154,11 @@ def window_name(window: str) -> str:
 
 
 def for_people(text: str) -> str:
-    """A text of hub's own with the windows' names translated, and instants to the minute, in the time of the place."""
-    return respoken(spoken(text), lambda at: f"{at.astimezone():%Y-%m-%d %H:%M}")
+    """A text of hub's own as people read it now."""
+    return told(text, time.time())
 
 
 def gauge(permille: int, cells: int = 10) -> str:
     """`[####------]`."""
     full = max(0, min(cells, round(permille * cells / 1000)))
     return "[" + "#" * full + "-" * (cells - full) + "]"
-
-
-def shown(record: RecordJson) -> bool:
-    """Whether it is more than a piece of what comes whole, an agent's echo of a reply, or what fills in an earlier one."""
-    meta = record.get("meta", {})
-    kind = meta.get("type")
-    request = kind == "waiting" and meta.get("approvalId") and not meta.get("needsInput")
-    echo = kind == "system" and meta.get("role") == "user"
-    return not (meta.get("delta") or request or echo or meta.get("amends"))

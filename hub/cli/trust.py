@@ -28,14 +28,12 @@ def trust(ctx: click.Context, *, yes: bool, revoke: bool, status: bool, as_json:
 
     Example: hub trust --status
     """
-    from hub.cli.trusting import ask, in_session, on_terminal, shown, standing_of
+    from hub.cli.trusting import ask, insist_on_user, on_terminal, shown, standing_of
 
     if yes + revoke + status > 1:
         raise HubError(Code.USAGE, "--yes, --revoke and --status exclude each other.")
-    if (yes or revoke) and in_session():
-        raise HubError(
-            Code.USAGE, "An agent cannot speak for its user.", hint="Type it in a shell of your own."
-        )
+    if yes or revoke:
+        insist_on_user()
     if revoke:
         _revoke(ctx, as_json=as_json)
         return

@@ -72,6 +72,18 @@ def in_session() -> bool:
     return bool(os.environ.get("HUB_RUN_ID"))
 
 
+def insist_on_user() -> None:
+    """Refuse an agent of hub's the user's own word.
+
+    Raises:
+        HubError: `usage`.
+    """
+    if in_session():
+        raise HubError(
+            Code.USAGE, "An agent cannot speak for its user.", hint="Type it in a shell of your own."
+        )
+
+
 def on_terminal() -> bool:
     """Whether somebody can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()

@@ -36,6 +36,27 @@ def local(stamp: float | str) -> datetime:
     return datetime.fromtimestamp(stamp, UTC).astimezone()
 
 
+def seconds(stamp: float | str) -> str:
+    """`14:03:07` in the zone of this machine; of a time of day without its day that, to the second.
+
+    Never raises: a log may have anything in the place of a time.
+    """
+    try:
+        return f"{local(stamp):%H:%M:%S}"
+    except (TypeError, ValueError, OverflowError, OSError):
+        return str(stamp)[:8]
+
+
+def moment(stamp: float | str, now: float) -> str:
+    """`15:07` in the zone of this machine; on another day than that of `now`, `24 Nov 15:07`.
+
+    Raises:
+        ValueError, OverflowError, OSError: It is no instant.
+    """
+    then = local(stamp)
+    return f"{then:%H:%M}" if then.date() == local(now).date() else f"{then:%d %b %H:%M}"
+
+
 def respoken(text: str, say: Callable[[datetime], str]) -> str:
     """A text of hub's own with every instant that is written in it said in another way, such as in local time."""
 

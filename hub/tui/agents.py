@@ -64,36 +64,29 @@ class AgentsPage(Page):
         """Go on with its work."""
         one = self._meant()
         if one is not None:
-            self.run_worker(self._adopt(one), group="orders")
+            self.attempt(self._adopt(one))
 
     async def _adopt(self, one: Detected) -> None:
         from hub.api.detect import Adopted, AdoptOrder
         from hub.api.providers import ProviderStatus
-        from hub.errors import HubError
 
-        try:
-            found = await self.hub.daemon.get(list[ProviderStatus], "/api/providers")
-            usable = [
-                (each.name, each.display_name) for each in found if each.status in ("standby", "active")
-            ]
-            target = await self.app.push_screen_wait(Choose("Who goes on with it?", usable))
-            if target is None:
-                return
-            ways = [("start", "Begin a session with its files"), ("brief", "Only write the brief")]
-            way = await self.app.push_screen_wait(Choose("How?", ways))
-            if way is None:
-                return
-            start = way == "start"
-            stop = (
-                one.running
-                and start
-                and await self.app.push_screen_wait(Confirm("It still runs. End it first?")) is True
-            )
-            order = AdoptOrder(id=one.id, target=target, start=start, stop=stop)
-            done = await self.hub.daemon.post(Adopted, "/api/detect/adopt", order, patience=_PATIENCE)
-        except HubError as error:
-            self.say(f"{error.detail} {error.hint}", bad=True)
+        found = await self.hub.daemon.get(list[ProviderStatus], "/api/providers")
+        usable = [(each.name, each.display_name) for each in found if each.status in ("standby", "active")]
+        target = await self.app.push_screen_wait(Choose("Who goes on with it?", usable))
+        if target is None:
             return
+        ways = [("start", "Begin a session with its files"), ("brief", "Only write the brief")]
+        way = await self.app.push_screen_wait(Choose("How?", ways))
+        if way is None:
+            return
+        start = way == "start"
+        stop = (
+            one.running
+            and start
+            and await self.app.push_screen_wait(Confirm("It still runs. End it first?")) is True
+        )
+        order = AdoptOrder(id=one.id, target=target, start=start, stop=stop)
+        done = await self.hub.daemon.post(Adopted, "/api/detect/adopt", order, patience=_PATIENCE)
         self.say(f"session {done.session_id}" if done.mode == "start" else f"brief: {done.brief}")
 
 

@@ -20,9 +20,9 @@ from textual.widgets import Footer, Input, Static
 
 from hub.domain.approval import CUT
 from hub.domain.text.figures import agent_name
+from hub.domain.wallclock import moment
 from hub.tui.dialogs import Dialog
 from hub.tui.diffs import colour_of
-from hub.tui.look import clock
 from hub.tui.rows import Row, Rows, fitted, plain, row
 
 if TYPE_CHECKING:
@@ -132,7 +132,9 @@ class ApprovalBox(Dialog[Answer | None]):
 def request_rows(one: Approval, note: str = "") -> Iterator[Row]:
     """Everything that is known of a request, nothing cut."""
     who = agent_name(one.provider, one.account)
-    until = f"  denied at {clock(one.expires_at)} unless it is answered" if one.expires_at else ""
+    until = (
+        f"  denied at {moment(one.expires_at, time.time())} unless it is answered" if one.expires_at else ""
+    )
     if "\n" in one.action or len(one.action) > _TITLE:
         for line in one.action.split("\n"):
             yield row((line, "bold"))

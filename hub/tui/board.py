@@ -15,8 +15,8 @@ from textual.binding import Binding, BindingType
 
 from hub.domain.standing import ENDED, GROUPS, NEEDED, QUEUED, WAITS, WORKS, words
 from hub.domain.text.figures import agent_name
+from hub.domain.wallclock import moment
 from hub.tui.daemon import off_loop
-from hub.tui.look import moment
 from hub.tui.orders import OrdersPage
 from hub.tui.page import cut
 from hub.tui.projects import Project, sessions

@@ -1,28 +1,28 @@
 """What sessions have cost.
 
-Owns: the words for a cost that is known in part, and the sums by agent.
-Must not: compute a price; the daemon says it.
+Owns: their lines.
+Must not: compute a price or a sum (`hub.api.costs` does).
 Tests: tests/hub/tui/test_pages.py
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hub.domain.text.figures import cost as cost_in_words
-from hub.domain.text.figures import money
-from hub.tui.look import moment
+from hub.domain.wallclock import moment
 from hub.tui.page import Page, cut
 from hub.tui.rows import Row, Rows, row
 
 if TYPE_CHECKING:
+    from hub.api.costs import Spent
     from hub.api.session import Cost
     from hub.api.sessions import Session
 
 _SOURCES = {"agent": "the agent itself", "prices": "the list of prices"}
-_SHOWN = 40
-"""Sessions whose cost is asked for: the newest."""
+_SHOWN = 100
+"""Sessions: the newest."""
 _WHEN = 13
 _BESIDE = 20 + 20 + _WHEN
 """Columns before a title."""
@@ -44,60 +44,50 @@ def cost_rows(cost: Cost) -> Iterator[Row]:
 
 
 class CostPage(Page):
-    """The newest sessions, what each cost, and the sum by agent."""
+    """What each agent and each of the newest sessions has cost."""
 
     NAME = "cost"
     ON = frozenset({"system", "handoff"})
 
     async def load(self) -> None:
-        """Each session's cost, one after the other."""
-        from hub.api.session import Cost
+        """All that was spent, and whose it is."""
+        from hub.api.costs import Costs
         from hub.api.sessions import Sessions
 
-        found = await self.hub.daemon.get(Sessions, "/api/sessions")
-        newest = [one for one in reversed(found.sessions) if one.started_at][:_SHOWN]
-        costs = [
-            (one, await self.hub.daemon.get(Cost, "/api/session/cost", {"sessionId": one.session_id}))
-            for one in newest
-        ]
-        self.heading(f"Cost of the newest {len(costs)} sessions")
-        self.query_one(Rows).show(_table(costs, self.now, self.size.width - 2))
+        costs = await self.hub.daemon.get(Costs, "/api/costs")
+        listed = await self.hub.daemon.get(Sessions, "/api/sessions")
+        sessions = {one.session_id: one for one in listed.sessions}
+        self.heading("Cost")
+        self.query_one(Rows).show(rows_of(costs.spent, sessions, self.now, self.size.width - 2))
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
         """Look at that session."""
         self.hub.open_session(event.key)
 
 
-def _table(costs: list[tuple[Session, Cost]], now: float, width: int) -> Iterator[Row]:
-    sums: dict[str, tuple[float, int, int, bool]] = {}
-    for session, cost in costs:
-        usd, tokens_in, tokens_out, whole = sums.get(session.active_provider, (0.0, 0, 0, True))
-        sums[session.active_provider] = (
-            usd + (cost.session_usd or 0),
-            tokens_in + cost.tokens_in,
-            tokens_out + cost.tokens_out,
-            whole and cost.priced,
-        )
-    if sums:
-        yield row(("By the agent that worked last", "head"))
-    for name, (usd, tokens_in, tokens_out, whole) in sorted(sums.items()):
-        more = "" if whole else "  and what has no price"
-        yield row(f" {name:<18} {money(usd):>10}", (f"  {tokens_in:,} in, {tokens_out:,} out{more}", "dim"))
+def rows_of(spent: Sequence[Spent], sessions: Mapping[str, Session], now: float, width: int) -> Iterator[Row]:
+    """Each agent's sum, and each session's, the newest first."""
+    from hub.api.costs import summed
+
+    if not spent:
+        yield row(("nothing was used yet; n on the board starts a session", "dim"))
+        return
+    yield row(("By agent", "head"))
+    for one in summed(spent, lambda each: each.provider):
+        figures = f"  {one.tokens_in:,} in, {one.tokens_out:,} out"
+        yield row(f" {one.name:<18} {cost_in_words(one.usd, whole=one.whole):>19}", (figures, "dim"))
     yield row(("By session", "head"))
-    for session, cost in costs:
-        when = moment(session.started_at, now) if session.started_at else ""
+    for one in summed(spent, lambda each: each.session_id)[::-1][:_SHOWN]:
+        session = sessions.get(one.name)
+        when = moment(session.started_at, now) if session and session.started_at else ""
+        title = session.title if session else one.name
         if width < _NARROW:
-            yield row(
-                f" {cost_in_words(cost.session_usd, whole=cost.priced):<10}",
-                cut(session.title, width - 11),
-                key=session.session_id,
-            )
+            cost = cost_in_words(one.usd, whole=one.whole)
+            yield row(f" {cost:<10}", cut(title, width - 11), key=one.name)
             continue
         yield row(
-            f" {cost_in_words(cost.session_usd, whole=cost.priced):<19}",
-            (f"{cost.tokens_in + cost.tokens_out:>11,} tokens  {when:<{_WHEN}}", "dim"),
-            cut(session.title, width - _BESIDE),
-            key=session.session_id,
+            f" {cost_in_words(one.usd, whole=one.whole):<19}",
+            (f"{one.tokens:>11,} tokens  {when:<{_WHEN}}", "dim"),
+            cut(title, width - _BESIDE),
+            key=one.name,
         )
-    if not costs:
-        yield row(("no session yet; n on the board starts one", "dim"))

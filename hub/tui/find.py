@@ -15,8 +15,8 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from hub.domain.text.figures import counted
+from hub.domain.wallclock import moment
 from hub.tui.dialogs import Read
-from hub.tui.look import moment
 from hub.tui.page import Page
 from hub.tui.rows import Choices, Row, Rows, row
 
@@ -71,19 +71,13 @@ class FindPage(Page):
 
     def action_index(self) -> None:
         """Scan the code."""
-        self.run_worker(self._index(), group="index")
+        self.order(self._index())
 
     async def _index(self) -> None:
         from hub.api.graph import Scanning
-        from hub.errors import HubError
 
-        try:
-            await self.hub.daemon.post(Scanning, "/api/graph/scan")
-        except HubError as error:
-            self.say(f"{error.detail} {error.hint}", bad=True)
-            return
+        await self.hub.daemon.post(Scanning, "/api/graph/scan")
         self.say("The index is brought up to date; r shows how far it is.")
-        self.reload()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Ask it."""

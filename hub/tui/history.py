@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from hub.domain.standing import occasion
+from hub.domain.wallclock import moment
 from hub.tui.dialogs import Confirm, Read
 from hub.tui.diffs import rows_of as diff_rows
-from hub.tui.look import moment
 from hub.tui.page import Page, cut
 from hub.tui.rows import Row, Rows, row
 from hub.tui.words import for_people
@@ -75,46 +75,31 @@ class HistoryPage(Page):
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
         """What the snapshot changed."""
         if not self.timeline:
-            self.run_worker(self._preview(event.key), group="preview")
+            self.attempt(self._preview(event.key))
 
     def action_rewind(self) -> None:
         """Ask, with what is there, then make the branch."""
         if self.query_one(Rows).key and not self.timeline:
-            self.run_worker(self._rewind(self.query_one(Rows).key), group="preview")
+            self.order(self._rewind(self.query_one(Rows).key))
 
-    async def _diff(self, sha: str) -> CommitDiff | None:
+    async def _diff(self, sha: str) -> CommitDiff:
         from hub.api.history import CommitDiff
-        from hub.errors import HubError
 
-        try:
-            return await self.hub.daemon.get(CommitDiff, "/api/history/diff", {"sha": sha})
-        except HubError as error:
-            self.failed(error.detail, error.hint)
-            return None
+        return await self.hub.daemon.get(CommitDiff, "/api/history/diff", {"sha": sha})
 
     async def _preview(self, sha: str) -> None:
         found = await self._diff(sha)
-        if found is not None:
-            lines = list(diff_rows(found.summary, found.diff, truncated=found.truncated))
-            self.app.push_screen(Read(f"Snapshot {sha[:_SHORT]}", lines))
+        lines = list(diff_rows(found.summary, found.diff, truncated=found.truncated))
+        self.app.push_screen(Read(f"Snapshot {sha[:_SHORT]}", lines))
 
     async def _rewind(self, sha: str) -> None:
         from hub.api.history import Rewind, Rewound
-        from hub.errors import HubError
 
         found = await self._diff(sha)
-        if found is None:
-            return
         about = f"A new branch at {sha[:_SHORT]}; nothing else moves. The snapshot changed:\n{found.summary}"
-        if not await self.app.push_screen_wait(Confirm("Make a branch here?", about)):
-            return
-        try:
+        if await self.app.push_screen_wait(Confirm("Make a branch here?", about)):
             made = await self.hub.daemon.post(Rewound, "/api/history/rewind", Rewind(sha=sha))
-        except HubError as error:
-            self.say(f"{error.detail} {error.hint}", bad=True)
-            return
-        self.say(f"{made.branch}: look at it with git switch {made.branch}")
-        self.reload()
+            self.say(f"{made.branch}: look at it with git switch {made.branch}")
 
 
 def commit_rows(found: list[Commit], titles: Mapping[str, str], now: float) -> Iterator[Row]:

@@ -1,6 +1,6 @@
-"""What the screens are drawn with: letters for marks and bars, in Unicode or in plain ASCII; and times for people.
+"""What the screens are drawn with: letters for marks and bars, in Unicode or in plain ASCII.
 
-Owns: the two sets of marks, bars and sparklines made of them, and instants in local time.
+Owns: the two sets of marks, bars and sparklines made of them, and how far an instant is.
 Must not: know what is drawn.
 """
 
@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import attrs
-
-from hub.domain.wallclock import local
 
 
 @attrs.frozen
@@ -81,17 +79,6 @@ ASCII = Look(
     last="`-",
     trunk="| ",
 )
-
-
-def clock(stamp: str, *, seconds: bool = False) -> str:
-    """An ISO instant as a local time of day."""
-    return f"{local(stamp):{'%H:%M:%S' if seconds else '%H:%M'}}"
-
-
-def moment(stamp: str, now: float) -> str:
-    """An ISO instant in local time; with its date where that is not today's."""
-    then, today = local(stamp), local(now)
-    return f"{then:%H:%M}" if then.date() == today.date() else f"{then:%d %b %H:%M}"
 
 
 def seconds_until(stamp: str, now: float) -> float:

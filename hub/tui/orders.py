@@ -7,7 +7,6 @@ Tests: tests/hub/tui/test_app.py
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -76,19 +75,6 @@ class OrdersPage(Page):
     def foreign(self) -> str:
         """The name of another project, where the session that is meant is of one; its daemon gets no order from here."""
         return ""
-
-    def order(self, work: Coroutine[object, object, None]) -> None:
-        """Carry an order out; what the daemon answers is said."""
-        self.run_worker(self._tried(work), group="orders")
-
-    async def _tried(self, work: Coroutine[object, object, None]) -> None:
-        from hub.errors import HubError
-
-        try:
-            await work
-        except HubError as error:
-            self.say(f"{error.detail.partition(chr(10))[0]} {error.hint}", bad=True)
-        self.reload()
 
     def action_order(self, name: str) -> None:
         """Give one of `ORDERS`: to the session that is meant, but for those that need none."""

@@ -1,6 +1,7 @@
 """What every page has: the line of pages on top, how it stands with the daemon, the keys below, and its loading.
 
-Owns: that frame, and that a page asks the daemon once at a time, and again when something happened meanwhile.
+Owns: that frame, that a page asks the daemon once at a time, and again when something happened meanwhile, and that what the
+daemon refuses is said.
 Must not: know what a page shows.
 Tests: tests/hub/tui/test_app.py
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, ClassVar, Protocol, cast
 
 from rich.cells import cell_len
@@ -270,6 +271,26 @@ class Page(Screen[None]):
         if self._again:
             self._again = False
             self.set_timer(max(0.01, began + _SELDOM - time.monotonic()), self.reload)
+
+    def order(self, work: Coroutine[object, object, None]) -> None:
+        """Carry an order out, and show what is different then; what the daemon refuses is said."""
+        self.run_worker(self._ordered(work), group="orders")
+
+    def attempt(self, work: Coroutine[object, object, None]) -> None:
+        """Do something with the daemon that changes nothing on this page; what it refuses is said."""
+        self.run_worker(self._tried(work), group="details")
+
+    async def _ordered(self, work: Coroutine[object, object, None]) -> None:
+        await self._tried(work)
+        self.reload()
+
+    async def _tried(self, work: Coroutine[object, object, None]) -> None:
+        from hub.errors import HubError
+
+        try:
+            await work
+        except HubError as error:
+            self.say(f"{error.detail.partition(chr(10))[0]} {error.hint}", bad=True)
 
     async def load(self) -> None:
         """Ask the daemon, and show what it says."""

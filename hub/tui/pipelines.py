@@ -85,19 +85,13 @@ class PipelinesPage(Page):
         """Run the pipeline that the cursor is in."""
         name = self.query_one(Rows).key.partition("\n")[0]
         if name:
-            self.run_worker(self._go(name), group="orders")
+            self.order(self._go(name))
 
     async def _go(self, name: str) -> None:
         from hub.api.pipelines import RunOrder, RunStarted
-        from hub.errors import HubError
 
-        if not await self.app.push_screen_wait(Confirm(f"Run the pipeline {name}?")):
-            return
-        try:
+        if await self.app.push_screen_wait(Confirm(f"Run the pipeline {name}?")):
             await self.hub.daemon.post(RunStarted, "/api/pipelines/run", RunOrder(name=name), patience=_START)
-        except HubError as error:
-            self.say(f"{error.detail} {error.hint}", bad=True)
-        self.reload()
 
 
 def rows_of(

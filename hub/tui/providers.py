@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hub.domain.text.figures import counted
+from hub.domain.wallclock import moment
 from hub.tui.dialogs import Read
-from hub.tui.look import clock, moment
 from hub.tui.page import Page, cut
 from hub.tui.rows import Row, Rows, row
 
@@ -42,17 +42,12 @@ class ProvidersPage(Page):
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
         """What is configured."""
-        self.run_worker(self._details(event.key), group="details")
+        self.attempt(self._details(event.key))
 
     async def _details(self, name: str) -> None:
         from hub.api.providers import ProviderConfig
-        from hub.errors import HubError
 
-        try:
-            found = await self.hub.daemon.get(list[ProviderConfig], "/api/config/providers")
-        except HubError as error:
-            self.failed(error.detail, error.hint)
-            return
+        found = await self.hub.daemon.get(list[ProviderConfig], "/api/config/providers")
         one = next((each for each in found if each.name == name), None)
         if one is not None:
             self.app.push_screen(Read(one.display_name, list(details(one, self.now))))
@@ -80,15 +75,15 @@ def rows_of(found: list[ProviderStatus], circuits: list[Breaker], now: float) ->
             yield row(
                 (f"  {cut(account.label, 18):<19}", "dim"),
                 (f"{account.status}{until}" if several else "", _LOOKS.get(str(account.status), "")),
-                *_circuit(circuit),
+                *_circuit(circuit, now),
                 (f"  {account.reason}" if several else "", "dim"),
             )
 
 
-def _circuit(circuit: Breaker | None) -> Iterator[tuple[str, str]]:
+def _circuit(circuit: Breaker | None, now: float) -> Iterator[tuple[str, str]]:
     if circuit is None:
         return
-    opened = f" since {clock(circuit.opened_at)}" if isinstance(circuit.opened_at, str) else ""
+    opened = f" since {moment(circuit.opened_at, now)}" if isinstance(circuit.opened_at, str) else ""
     failures = f", {counted(circuit.failures, 'failure')}" if circuit.failures else ""
     yield f"  circuit {circuit.state}{opened}{failures}", _CIRCUITS.get(str(circuit.state), "")
 

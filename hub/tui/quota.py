@@ -15,7 +15,8 @@ from textual.app import ComposeResult
 
 from hub.domain.quota.spoken import OUTLOOKS, SOURCES, WINDOWS
 from hub.domain.text.figures import span
-from hub.tui.look import Look, moment, seconds_until
+from hub.domain.wallclock import moment
+from hub.tui.look import Look, seconds_until
 from hub.tui.page import Page
 from hub.tui.rows import Row, Rows, row
 

@@ -7,33 +7,31 @@ Tests: tests/hub/tui/test_words.py
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from hub.domain.event import RecordJson
 from hub.domain.text.figures import agent_name
-from hub.tui.look import Look, clock
-from hub.tui.rows import Row, row, wrapped
-from hub.tui.words import for_people, time_of
+from hub.domain.wallclock import seconds
+from hub.tui.look import Look
+from hub.tui.rows import Row, fitted, row, wrapped
+from hub.tui.words import for_people
 
 if TYPE_CHECKING:
     from hub.api.history import Walk
+    from hub.domain.session import LeftOut
 
 _CELLS = 30
 
 
-def rows_of(walks: list[Walk], first: Iterable[RecordJson], width: int, look: Look) -> Iterator[Row]:
-    """The newest handoff first, then who was passed by at the start, as the session's `first` events tell."""
+def rows_of(walks: list[Walk], left_out: Sequence[LeftOut], width: int, look: Look) -> Iterator[Row]:
+    """The newest handoff first, then who was passed by at the start."""
     for walk in reversed(walks):
         yield from _drawn(walk, width, look)
         yield row("")
-    passed = [one for one in first if one.get("meta", {}).get("leftOut")]
-    if passed:
+    if left_out:
         yield row(("Passed by at the start", "head"))
-    for one in passed:
-        begin, *rest = wrapped(for_people(str(one["msg"])), width - 10)
-        yield row((f"{time_of(one)} ", "dim"), begin)
-        yield from (row(" " * 9 + line) for line in rest)
+    for out in left_out:
+        yield from _passed("  ", out, width)
     if not walks:
         yield row(("no handoff yet; at the quota wall one comes by itself, h hands over now", "dim"))
 
@@ -47,18 +45,20 @@ def _drawn(walk: Walk, width: int, look: Look) -> Iterator[Row]:
         (f"   fidelity {hfs}" if hfs else "", "good"),
         key=walk.began,
     )
-    yield row((f"{clock(walk.began, seconds=True)}  ", "dim"), for_people(walk.reason))
+    yield row((f"{seconds(walk.began)}  ", "dim"), for_people(walk.reason))
     if len(walk.stays) > (not walk.ended):
         yield from _states(walk, min(_CELLS, max(8, width - 32)), look)
     for passed in walk.passed:
-        words = f"{agent_name(passed.provider, passed.account)}: {passed.reason}"
-        first, *rest = wrapped(for_people(words), width - 14)
-        yield row(("  passed by: ", "dim"), first)
-        yield from (row(" " * 13 + line) for line in rest)
+        yield from _passed("  passed by: ", passed, width)
     for words in walk.lacks:
         first, *rest = wrapped(for_people(words), width - 4)
         yield row("  ", (first, "warn"))
         yield from (row("    " + line) for line in rest)
+
+
+def _passed(before: str, one: LeftOut, width: int) -> Iterator[Row]:
+    words = f"{agent_name(one.provider, one.account)}: {one.reason}{f'. {one.hint}' if one.hint else ''}"
+    return fitted(row((before, "dim"), for_people(words)), width - 1)
 
 
 def _states(walk: Walk, cells: int, look: Look) -> Iterator[Row]:

@@ -18,8 +18,8 @@ from textual.widgets import ContentSwitcher, Static
 from hub.domain.event import RecordJson
 from hub.domain.standing import ENDED, HANDING_OVER, words
 from hub.domain.text.figures import agent_name, counted
+from hub.domain.wallclock import moment
 from hub.tui.diffs import rows_of as diff_rows
-from hub.tui.look import moment
 from hub.tui.orders import OrdersPage
 from hub.tui.page import Bar, cut
 from hub.tui.ribbon import rows_of as handoff_rows
@@ -76,8 +76,6 @@ class SessionPage(OrdersPage):
         self._last = 0
         """The newest event of the log that the story has; 0 = its past was not asked for yet."""
         self.walks: list[Walk] | None = None
-        self.first: list[RecordJson] = []
-        """The session's first events, where the story lacks them: they say who was passed by."""
         self.diff: Diff | None = None
         self.asked = ""
         """The agent's newest question."""
@@ -165,8 +163,6 @@ class SessionPage(OrdersPage):
         from hub.api.history import HistoryEntry, walks
 
         get, which = self.hub.daemon.get, {"sessionId": self.session_id}
-        if self.story.cut and not (self.story.passed or self.first):
-            self.first = await get(list[RecordJson], "/api/events", {**which, "limit": _PAST})
         self.walks = walks(await get(list[HistoryEntry], "/api/history", {**which, "event": "handoff"}))
         self.draw()
 
@@ -237,8 +233,8 @@ class SessionPage(OrdersPage):
         if self.view == "stream":
             self.stream.show(self.story.rows(self.size.width - 2, self.look))
         elif self.view == "handoffs" and self.walks is not None:
-            first = [*self.first, *self.story.passed]
-            rows = handoff_rows(self.walks, first, self.size.width - 2, self.look)
+            left_out = self.status.left_out if self.status else []
+            rows = handoff_rows(self.walks, left_out, self.size.width - 2, self.look)
             self.query_one("#handoffs", Rows).show(rows)
         elif self.view == "diff" and self.diff is not None:
             told, width = self.diff, self.size.width - 5

@@ -1,21 +1,22 @@
-"""Events as blocks of lines: what of the log is shown in a session, tool calls folded with their results.
+"""A session's conversation as blocks of lines, and an event as one line of the log.
 
-Owns: which event is shown, what belongs to which tool call, and the words.
-Must not: draw, or take any text for markup.
+Owns: which things of the conversation are shown here, what of each is folded away, and the looks.
+Must not: draw, read a record's `meta` for what the conversation says, or take any text for markup.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 
 import attrs
 
+from hub.domain.conversation import ConversationFold, ConversationItem, ItemKind
 from hub.domain.event import RecordJson
 from hub.domain.meta import EventMeta
-from hub.domain.quota.spoken import spoken
-from hub.domain.text.figures import agent_of
+from hub.domain.quota.spoken import told
 from hub.domain.text.result import bare, from_worktree
-from hub.domain.wallclock import local, respoken
+from hub.domain.wallclock import seconds
 from hub.tui.look import Look
 from hub.tui.rows import Piece, Row, row, wrapped
 
@@ -29,8 +30,25 @@ _LOOKS = {
     "tool_result": "dim",
     "text": "",
 }
-_HOME = "RUNNING"
-"""The state in which no handoff is under way."""
+"""Of an event in the log, by its tag."""
+_ITEM_LOOKS = {
+    ItemKind.SAID: "",
+    ItemKind.THOUGHT: "dim",
+    ItemKind.USER: "mine",
+    ItemKind.TOOL: "info",
+    ItemKind.GIVEN: "warn",
+    ItemKind.TAKEN: "warn",
+    ItemKind.SCORE: "warn",
+    ItemKind.QUESTION: "mine",
+    ItemKind.REQUEST: "mine",
+    ItemKind.SETTLED: "mine",
+    ItemKind.WAIT: "mine",
+    ItemKind.RETRY: "mine",
+    ItemKind.ERROR: "bad",
+}
+"""Of a thing of the conversation; of others as of hub's own words."""
+_ELSEWHERE = frozenset({ItemKind.READING, ItemKind.LEFT_OUT, ItemKind.MOVED})
+"""Readings stand on the page of quotas, a handoff's states and who was passed by with the handoffs."""
 _TIME = 9
 """Columns of the time of day and the blank after it."""
 _FOLDED = 12
@@ -45,8 +63,8 @@ class Block:
 
     key: str
     at: str
-    look: str
-    text: str
+    look: str = ""
+    text: str = ""
     """Whole; shown in as many lines as it takes, or in one where it folds."""
     body: list[Piece] = attrs.field(factory=list)
     """Lines that are folded away."""
@@ -57,9 +75,39 @@ class Block:
     note: str = ""
     _drawn: tuple[tuple[int, bool], list[Row]] | None = None
 
-    def changed(self) -> None:
-        """It is drawn anew."""
-        self._drawn = None
+    def tell(self, item: ConversationItem) -> None:
+        """It is this, as far as it has come."""
+        self.look, self._drawn = _ITEM_LOOKS.get(item.kind, "good"), None
+        text = item.text.rstrip()
+        match item.kind:
+            case ItemKind.TOOL:
+                self.text, self.folds, self.body = text, True, [(line, "dim") for line in _details(item.meta)]
+                self._end(item)
+            case ItemKind.SAID:
+                self.text = text
+            case ItemKind.THOUGHT:
+                self.text, self.folds = text, len(text) > _FOLDED
+            case ItemKind.USER:
+                self.text = f"you: {text}"
+            case ItemKind.ERROR:
+                first, _, rest = text.partition("\n")
+                self.body = [(line, "bad") for line in rest.split("\n") if line.strip()]
+                hint = f"   next: {item.meta['hint']}" if item.meta.get("hint") else ""
+                self.text, self.folds = for_people(first) + hint, bool(self.body)
+            case ItemKind.CHECK if item.failed:
+                self.text, self.look = text, "bad"
+            case _:
+                self.text = for_people(text)
+
+    def _end(self, item: ConversationItem) -> None:
+        if item.result is None:
+            return
+        look = "bad" if item.failed else "dim"
+        self.result = "bad" if item.failed else "good"
+        code = item.meta.get("exitCode")
+        self.note = f"exit {code}" if code else ""
+        lines = item.result.rstrip().split("\n") if item.result.strip() else []
+        self.body += [(line, look) for line in lines[-_MOST:]]
 
     def rows(self, width: int, look: Look) -> list[Row]:
         """Its lines, each at most `width` columns."""
@@ -107,24 +155,29 @@ class Story:
         self._limit = limit
         self.cut = False
         """Whether there was more before the first block."""
-        self.passed: list[RecordJson] = []
-        """What says who was passed by at the start; of a session that was adopted, all that was adopted comes before."""
-        self._calls: dict[str, str] = {}
-        """Tool call -> the block that it is."""
-        self._said = "", ""
-        """The last words of an agent or of a failure, and the block that has them."""
+        self._fold = ConversationFold()
         self._who = ""
 
     def take(self, records: Iterable[RecordJson]) -> None:
         """What happened next."""
         for record in records:
-            meta = record.get("meta", {})
-            self._take(record, meta)
-            if meta.get("leftOut"):
-                self.passed.append(record)
+            item = self._fold.take(record)
+            if item is not None and _shown(item):
+                self._take(item)
         while len(self.blocks) > self._limit:
             del self.blocks[next(iter(self.blocks))]
             self.cut = True
+
+    def _take(self, item: ConversationItem) -> None:
+        if item.again is not None and item.kind is ItemKind.ERROR:
+            self.blocks.pop(item.again.key, None)  # told again with what to do
+        if item.key not in self.blocks:
+            at = seconds(item.at)
+            if item.who and item.who != self._who:
+                self._who = item.who
+                self.blocks[f"who-{item.key}"] = Block(f"who-{item.key}", at, "head", item.who)
+            self.blocks[item.key] = Block(item.key, at)
+        self.blocks[item.key].tell(item)
 
     def rows(self, width: int, look: Look) -> list[Row]:
         """All of it."""
@@ -146,80 +199,12 @@ class Story:
         for block in folding:
             block.open = opened
 
-    def _take(self, record: RecordJson, meta: EventMeta) -> None:
-        call = meta.get("toolId", "")
-        if record["tag"] == "tool_result" and call in self._calls and self._calls[call] in self.blocks:
-            self._end(self.blocks[self._calls[call]], record, meta)
-            return
-        if not self._shows(record, meta):
-            return
-        block = _block(record, meta)
-        who = _who(meta)
-        if who and who != self._who:
-            self._who = who
-            key = f"who-{record['id']}"
-            self.blocks[key] = Block(key, block.at, "head", who)
-        if record["tag"] == "tool_use" and call:
-            self._calls[call] = block.key
-        self.blocks[block.key] = block
 
-    def _end(self, block: Block, record: RecordJson, meta: EventMeta) -> None:
-        failed = bool(meta.get("isError"))
-        block.result = "bad" if failed else "good"
-        code = meta.get("exitCode")
-        block.note = f"exit {code}" if code not in (None, 0) else ""
-        text = _message(record).rstrip()
-        lines = text.split("\n") if text else []
-        block.body += [(from_worktree(line), "bad" if failed else "dim") for line in lines[-_MOST:]]
-        block.changed()
-
-    def _shows(self, record: RecordJson, meta: EventMeta) -> bool:
-        """Pieces of what comes whole are not shown, nor what hub tells better, nor last words twice."""
-        kind = meta.get("type")
-        request = kind == "waiting" and meta.get("approvalId") and not meta.get("needsInput")
-        if (
-            meta.get("delta")
-            or request
-            or meta.get("amends")
-            or record["tag"] == "quota"
-            or meta.get("leftOut")
-        ):
-            return False  # readings are on the page of quotas; who was passed by, with the handoffs
-        if record["tag"] == "handoff" and "hfs" not in meta and "to" in meta:
-            return _HOME in (meta["from"], meta["to"])  # the states between are the ribbon's
-        words, (said, block) = " ".join(record["msg"].split()), self._said
-        if record["tag"] == "error" and said and (words == said or words.endswith(f": {said}")):
-            self.blocks.pop(block, None)  # told again with what to do
-        if record["tag"] in ("text", "error") and kind != "thinking":
-            self._said = words, str(record["id"])
-        if kind == "system" and meta.get("role") == "user":
-            return False  # the reply as the agent's echo
-        return not (kind == "result" and said == words)
-
-
-def _block(record: RecordJson, meta: EventMeta) -> Block:
-    tag, text = record["tag"], _message(record).rstrip()
-    block = Block(str(record["id"]), time_of(record), _LOOKS.get(tag, ""), for_people(text))
-    match tag:
-        case "tool_use" | "tool_result":
-            block.text, block.folds = from_worktree(text), True
-            block.body = [(line, "dim") for line in _details(meta)]
-        case "text" if meta.get("type") == "thinking":
-            block.look, block.text, block.folds = "dim", text, len(text) > _FOLDED
-        case "text" if meta.get("role") == "user":
-            block.look, block.text = "mine", f"you: {text}"
-        case "text":
-            block.text = text
-        case "handoff" if meta.get("from") == _HOME:
-            block.text = f"handing the work over: {for_people(meta.get('reason', ''))}"
-        case "handoff" if meta.get("to") == _HOME:
-            block.text = f"{agent_of(meta)} goes on with the work"
-        case "error":
-            first, _, rest = text.partition("\n")
-            block.body = [(line, "bad") for line in rest.split("\n") if line.strip()]
-            block.text = f"{first}   next: {meta['hint']}" if meta.get("hint") else first
-            block.folds = bool(block.body)
-    return block
+def _shown(item: ConversationItem) -> bool:
+    """Whether it is for this place: no piece of a text that is being written, and no last words twice."""
+    text = item.kind in (ItemKind.SAID, ItemKind.THOUGHT)
+    twice = item.kind is ItemKind.RESULT and (item.again is not None or not item.text.strip())
+    return not (item.kind in _ELSEWHERE or (text and not item.whole) or twice or item.meta.get("amends"))
 
 
 def _details(meta: EventMeta) -> Iterator[str]:
@@ -233,35 +218,19 @@ def _details(meta: EventMeta) -> Iterator[str]:
             yield from (f"  {line}" for line in str(value).rstrip().split("\n")[:_MOST])
 
 
-def _who(meta: EventMeta) -> str:
-    """The agent, with its account where that has a name; "" for what hub itself says."""
-    return agent_of(meta) if "dispatchId" in meta and meta.get("provider") else ""
-
-
-def time_of(record: RecordJson) -> str:
-    """When it happened, in local time."""
-    at = record.get("meta", {}).get("at")
-    return f"{local(at):%H:%M:%S}" if at else record["ts"][:8]
-
-
 def for_people(text: str) -> str:
-    """A text of hub's own, its instants in local time."""
-    return respoken(spoken(text), lambda at: f"{at.astimezone():%H:%M}")
-
-
-def _message(record: RecordJson) -> str:
-    """What it says to a person."""
-    text = record["msg"]
-    return bare(text) if record["tag"] == "tool_result" else text
+    """A text of hub's own as people read it now."""
+    return told(text, time.time())
 
 
 def line_of(record: RecordJson) -> Row:
     """One event as one line of the log, whatever it is."""
-    who = record.get("meta", {}).get("provider", "")[:12]
-    words = " ".join(from_worktree(_message(record)).split())[:500]
+    meta, text = record.get("meta", {}), record["msg"]
+    who = meta.get("provider", "")[:12]
+    words = " ".join(from_worktree(bare(text) if record["tag"] == "tool_result" else text).split())[:500]
     look = _LOOKS.get(record["tag"], "")
     return row(
-        (f"{time_of(record)} ", "dim"),
+        (f"{seconds(meta.get('at', record['ts']))} ", "dim"),
         (f"{record['tag']:<11} ", look),
         (f"{who:<12} ", "dim"),
         words,

@@ -1,6 +1,6 @@
 """What people call a quota's windows, what is known of their pace, and where their figures come from.
 
-Owns: those words.
+Owns: those words, and how a text of hub's own is said to people.
 Must not: know where a window comes from.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Final
+
+from hub.domain.wallclock import moment, respoken
 
 WINDOWS: Final[Mapping[str, str]] = {"five_hour": "5-hour", "seven_day": "7-day", "thirty_day": "30-day"}
 OUTLOOKS: Final[Mapping[str, str]] = {
@@ -31,3 +33,13 @@ _NAMED = re.compile(rf"\b({'|'.join(WINDOWS)})\b")
 def spoken(text: str) -> str:
     """A text of hub's own with the windows called as people call them: `five_hour at 100 %` -> `5-hour quota at 100 %`."""
     return _NAMED.sub(lambda found: f"{WINDOWS[found[0]]} quota", text)
+
+
+def told(text: str, now: float) -> str:
+    """A text of hub's own as people read it: the windows by their names, instants in the time of this machine.
+
+    Args:
+        text: As the log, the API and the records have it.
+        now: Epoch seconds: an instant of another day is told with its day.
+    """
+    return respoken(spoken(text), lambda at: moment(at.timestamp(), now))

@@ -93,7 +93,7 @@ async def _programs(root: Path) -> dict[str, str]:
 
 def _stamp(common: Path) -> list[list[str | int]]:
     """By which the configuration's files are known again; what they include may lie anywhere and come later."""
-    found = []
+    found: list[list[str | int]] = []
     for file in (
         common / "config",
         common / "config.worktree",

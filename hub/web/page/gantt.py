@@ -1,18 +1,18 @@
 """Tool calls in time: a row for each, with a bar as SVG.
 
-Owns: which result belongs to which call, and the picture.
+Owns: the picture.
 Must not: know a tool.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import attrs
 from markupsafe import Markup
 
-from hub.api.events import EventRecord
-from hub.domain.event import Tag
+from hub.domain.conversation import ConversationItem, ItemKind
 from hub.domain.text.figures import counted
 from hub.domain.text.safe import clip
 from hub.domain.wallclock import local
@@ -35,21 +35,15 @@ class ToolUse:
     failed: bool
 
 
-def calls_of(events: Sequence[EventRecord]) -> list[ToolUse]:
-    """The calls of a stream, oldest first; events without a time are in no picture."""
-    calls: dict[str | int, ToolUse] = {}
-    for event in events:
-        key = event.meta.get("toolId", event.id)
-        try:
-            moment = local(event.meta["at"]).timestamp()
-        except (KeyError, ValueError):
-            continue
-        if event.tag == Tag.TOOL_USE:
-            calls[key] = ToolUse(event.msg, moment, None, failed=False)
-        elif event.tag == Tag.TOOL_RESULT and key in calls:
-            failed = bool(event.meta.get("isError") or event.meta.get("exitCode"))
-            calls[key] = attrs.evolve(calls[key], end=moment, failed=failed)
-    return list(calls.values())[-MOST:]
+def calls_of(shown: Iterable[ConversationItem]) -> list[ToolUse]:
+    """The calls of a conversation, oldest first; those of which no time or no beginning is known are in no picture."""
+    found: list[ToolUse] = []
+    for item in shown:
+        if item.kind is ItemKind.TOOL and item.at != item.ended:
+            with suppress(ValueError):
+                end = local(item.ended).timestamp() if item.ended else None
+                found.append(ToolUse(item.text, local(item.at).timestamp(), end, item.failed))
+    return found[-MOST:]
 
 
 def gantt(calls: Sequence[ToolUse]) -> Markup:

@@ -24,7 +24,7 @@ from hub.errors import Code, HubError
 from hub.web.page import prose
 from hub.web.page.ask import Ask, together
 from hub.web.page.gantt import calls_of
-from hub.web.page.stream import plan_of, turns
+from hub.web.page.stream import items, look_of, newest_plan, turns
 from hub.web.page.view import ALL, View
 
 SHOWN = 300
@@ -61,6 +61,7 @@ async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
         **({event: partial(_newest, ask, event, row.session_id) for event in _ENDS} if ended else {}),
     )
     events: list[EventRecord] = list(found["events"] or ())
+    shown = items(events)
     return {
         "diff": None,
         **found,
@@ -69,12 +70,13 @@ async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
         "ended": ended,
         "waiting_here": [one for one in found["approvals"] or () if one.session_id == row.session_id],
         "walks": walks(found["history"] or ()),
-        "calls": calls_of(events),
+        "calls": calls_of(shown),
         "contract_text": json.dumps(found["contract"], indent=1, ensure_ascii=False)
         if found["contract"]
         else "",
-        "turns": turns(events)[::-1],
-        "plan": plan_of(events),
+        "turns": turns(shown)[::-1],
+        "look_of": look_of,
+        "plan": newest_plan(events),
         "question": next((one.msg for one in reversed(events) if one.meta.get("needsInput")), ""),
         "earlier": events[0].id - 1 if len(events) == SHOWN else None,
         "until": given.until,

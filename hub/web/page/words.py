@@ -7,7 +7,7 @@ Must not: know a page. Times are local to the machine, which is the reader's; th
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC
 
 from markupsafe import Markup
 
@@ -16,7 +16,7 @@ from hub.domain.standing import HANDING_OVER
 from hub.domain.text.figures import MINUTE, money, span
 from hub.domain.text.result import bare
 from hub.domain.text.safe import clean
-from hub.domain.wallclock import local, respoken
+from hub.domain.wallclock import local, moment, seconds
 
 _THOUSAND = 1000
 _NO_INSTANT = (ValueError, TypeError, OverflowError, OSError)
@@ -28,17 +28,7 @@ def clock(stamp: str | float | None) -> str:
     if not stamp:
         return ""
     try:
-        at = local(stamp)
-    except _NO_INSTANT:
-        return str(stamp)
-    today = datetime.now(UTC).astimezone().date() == at.date()
-    return f"{at:%H:%M}" if today else f"{at:%a %d %b %H:%M}"
-
-
-def seconds(stamp: str | float | None) -> str:
-    """`14:03:07`; "" of none."""
-    try:
-        return f"{local(stamp):%H:%M:%S}" if stamp else ""
+        return moment(stamp, time.time())
     except _NO_INSTANT:
         return str(stamp)
 
@@ -104,8 +94,8 @@ def spoken(word: str) -> str:
 
 
 def told(text: str) -> str:
-    """A text of hub's own: instants in local time, windows as people call them."""
-    return respoken(windows.spoken(clean(str(text))), lambda at: clock(at.timestamp()))
+    """A text of hub's own, as people read it."""
+    return windows.told(clean(str(text)), time.time())
 
 
 FILTERS = {

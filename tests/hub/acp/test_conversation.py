@@ -121,8 +121,8 @@ def test_the_wall_and_the_handoff_are_notes_and_the_work_goes_on(work):
         session = ed.new()
         assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
     said = ed.words()
-    wall = said.index("demo-first/default stops here: the usage limit is reached. The work is handed on.")
-    handed = said.index("demo-second/default goes on with the work.")
+    wall = said.index("handing the work over: the usage limit is reached")
+    handed = said.index("demo-second goes on with the work.")
     assert wall < handed < said.rindex("going on") < said.index("made it")
     assert said.count("goes on with the work") == 1
     assert git(work.root, "show", f"hub/{session}:more.txt") == "made"
@@ -162,7 +162,7 @@ def test_what_is_resumed_is_not_told_again_but_known(work):
         assert "result" in again.ask("session/resume", sessionId=session, cwd=str(work.root), mcpServers=[])
         assert again.updates == []
         assert again.prompt("that one")["result"]["stopReason"] == "end_turn"
-    assert "demo-second/default goes on with the work." in again.words()
+    assert "demo-second goes on with the work." in again.words()
 
 
 def test_a_daemon_killed_in_the_middle_of_a_turn_is_started_again_and_nothing_is_doubled(work, tmp_path):

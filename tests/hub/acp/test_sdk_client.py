@@ -83,8 +83,8 @@ def test_a_whole_conversation_with_the_sdk(work, tmp_path):
             answer = await conn.prompt(session_id=made.session_id, prompt=[acp.text_block("make it")])
             assert answer.stop_reason == "end_turn"
             said = client.words()
-            wall = said.index("demo-first/default stops here: the usage limit is reached.")
-            assert wall < said.index("demo-second/default goes on with the work.") < said.index("made it")
+            wall = said.index("handing the work over: the usage limit is reached")
+            assert wall < said.index("demo-second goes on with the work.") < said.index("made it")
             assert "Done, and the acceptance commands say so." in said
 
             work.script("demo-second", {"run": gate.command}, {"done": "never"})

@@ -177,16 +177,14 @@ def test_a_call_that_its_agent_left_open_goes_on_no_longer(teller, over):
 def test_who_takes_over_is_said_before_the_first_word(teller):
     said(teller, "One.")
     updates = said(teller, "Two.", provider="codex", account="default", dispatchId="d-2")
-    assert "> **hub:** codex/default goes on with the work." in words(updates[:1])
+    assert "> **hub:** codex goes on with the work." in words(updates[:1])
     assert words(updates[1:]) == "Two."
 
 
 def test_the_wall_is_said_in_peoples_words(teller):
     moved = {"from": "RUNNING", "to": "PAUSING", "reason": "five_hour at 100 %"}
     [update] = teller.tell(record("handoff", "RUNNING -> PAUSING", **AGENT, **moved))
-    assert (
-        "claude/work stops here: 5-hour quota at 100 %. The work is handed on." in update["content"]["text"]
-    )
+    assert "**hub:** handing the work over: 5-hour quota at 100 %" in update["content"]["text"]
     assert teller.tell(record("handoff", "x", **AGENT, **{"from": "PAUSING", "to": "SNAPSHOTTED"})) == []
     assert teller.tell(record("handoff", "fidelity 100 of 100", sessionId="s-1", hfs=100)) == []
 
@@ -205,6 +203,28 @@ def test_a_plan_is_told_with_what_is_done(teller):
         ("b", "in_progress"),
         ("c", "pending"),
     ]
+
+
+def test_a_plan_that_is_kept_by_a_tool_is_told_as_well(teller):
+    """Claude Code's comes with a tool's result; no editor was shown it."""
+    done = record(
+        "tool_result", "Updated", type="tool_result", toolId="1", plan=["a"], tasksRemaining=[], **AGENT
+    )
+    plan, call = teller.tell(done)
+    assert (plan["sessionUpdate"], plan["entries"][0]["status"]) == ("plan", "completed")
+    assert call["status"] == "completed"
+
+
+def test_an_acceptance_command_is_one_call_to_its_verdict(teller):
+    [began] = teller.tell(record("system", "verify: make", command="make", at="2026-01-01T00:00:00.000Z"))
+    [over] = teller.tell(
+        record("error", "verify failed (exit 1): make", command="make", exitCode=1, output="no")
+    )
+    assert (began["title"], began["kind"], began["status"]) == ("verify: make", "execute", "in_progress")
+    assert (over["toolCallId"], over["status"]) == (began["toolCallId"], "failed")
+    assert over["content"][0]["content"]["text"] == "verify failed (exit 1): make\n\n```\nno\n```"
+    [lost] = teller.tell(record("system", "verify passed: true", command="true", exitCode=0))
+    assert (lost["sessionUpdate"], lost["title"]) == ("tool_call", "verify passed: true")
 
 
 def test_an_error_has_its_next_step(teller):

@@ -28,7 +28,7 @@ ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _COLUMNS = re.compile(r"(?<=\S) {2,}")
 _NUMBERS = re.compile(r"(\b(?:port|process|kill)\s+|127\.0\.0\.1:)\d+")
 """Of a process and a port."""
-_DAYS = re.compile(r"\b20\d\d-\d\d-\d\d\b|\b[A-Z][a-z]{2} \d{1,2}(?= <clock>)")
+_DAYS = re.compile(r"\b20\d\d-\d\d-\d\d\b|\b\d\d [A-Z][a-z]{2}(?= <clock>)")
 
 
 @attrs.frozen

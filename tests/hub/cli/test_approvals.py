@@ -6,7 +6,7 @@ import pytest
 
 from hub.api.approvals import Approval
 from hub.cli.approvals import _consider, listed, only
-from hub.cli.screen import shown
+from hub.cli.screen import Screen
 from hub.cli.watch import how_to_answer
 from hub.domain.approval import CUT
 from hub.errors import HubError
@@ -114,9 +114,10 @@ def test_the_live_view_says_how_to_answer(meta, command):
 
 def test_a_request_is_shown_once():
     """The agent's own event and hub's are one thing to a person; a question stays."""
-    assert not shown({"meta": {"type": "waiting", "approvalId": "r1"}})
-    assert shown({"meta": {"type": "waiting", "approvalId": "q", "needsInput": True}})
-    assert shown({"meta": {"needsApproval": True, "approvalId": "a-1"}})
+    waiting = {"id": 1, "ts": "12:34:56.789", "tag": "waiting", "msg": "run it?"}
+    assert not Screen().shows({**waiting, "meta": {"type": "waiting", "approvalId": "r1"}})
+    assert Screen().shows({**waiting, "meta": {"type": "waiting", "approvalId": "q", "needsInput": True}})
+    assert Screen().shows({**waiting, "meta": {"needsApproval": True, "approvalId": "a-1"}})
 
 
 def test_of_several_requests_each_says_whose_it_is():

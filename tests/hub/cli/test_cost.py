@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hub.api.costs import Spent
-from hub.cli.cost import summed
+from hub.cli.cost import listed
 from tests.hub.cli.command import hub
 from tests.sample import sample
 
@@ -31,13 +31,13 @@ ROWS = [
     ],
 )
 def test_it_is_summed_up_by_what_is_asked_for(by, lines):
-    found = summed(ROWS, by).splitlines()[1:]
+    found = listed(ROWS, by).splitlines()[1:]
     assert [line[: len(want)] for line, want in zip(found, lines, strict=True)] == lines
 
 
 def test_nothing_is_said_to_be_nothing():
-    assert summed([], "day") == "nothing was used yet"
-    assert "all" not in summed(ROWS[:1], "day")
+    assert listed([], "day") == "nothing was used yet"
+    assert "all" not in listed(ROWS[:1], "day")
 
 
 def test_it_is_told_by_the_daemon_and_afterwards_by_the_records(work):

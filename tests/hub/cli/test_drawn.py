@@ -76,6 +76,8 @@ def known(**more):
     found = Conversation(clock=Clock(NOON), since="2026-11-23T11:58:48.000Z", doing="Bash npm test", **more)
     found.take(
         usage := {
+            "id": 1,
+            "ts": "12:00:00.000",
             "tag": "quota",
             "msg": "x",
             "meta": {"type": "usage", "provider": "c", "tokensIn": 42_000, "tokensOut": 310},

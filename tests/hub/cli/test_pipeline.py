@@ -112,7 +112,9 @@ def test_run_with_a_daemon_of_its_own(ready):
     assert rows[2].startswith("●  api   completed  demo-first, not verified  hub/s-")
     assert rows[3].startswith("●  docs  completed  demo-second, verified     hub/s-")
     branch = rows[3].split()[-1]
-    assert rows[-2].endswith(f"{branch} | git apply"), "the last node's work, beside what is not committed"
+    assert rows[-1] == f"take it:  hub take {branch.removeprefix('hub/')}", (
+        "the last node's work has all of it"
+    )
     assert git(ready.root, "show", f"{branch}:one.txt") == "one"
     assert not (ready.hub / "daemon.json").exists(), "its daemon has ended"
 
@@ -145,6 +147,17 @@ def test_run_tells_what_failed_and_how_to_go_on(ready):
     ready.script("demo-second", {"write": {"path": "two.txt", "text": "two\n"}}, {"done": "x"})
     told = json.loads(call(ready, "run", "feature", "--resume", "--json").stdout)
     assert [(n["id"], n["how"]) for n in told["nodes"]] == [("api", "replayed"), ("docs", "executed")]
+
+
+def test_the_last_lines_of_a_run_show_and_take_all_of_its_work(ready):
+    """They were lines of git for each end, and another way than a session's."""
+    said = call(ready, "run", "feature", "--quiet").stdout.splitlines()
+    (see,) = [line.removeprefix("see it:   ") for line in said if line.startswith("see it:")]
+    (take,) = [line.removeprefix("take it:  ") for line in said if line.startswith("take it:")]
+    assert see == f"{take} --patch -"
+    patch = hub(*see.split()[1:], cwd=ready.root, env=ready.environ()).stdout
+    assert hub(*take.split()[1:], cwd=ready.root, env=ready.environ()).returncode == 0
+    assert patch.count("diff --git ") == len(git(ready.root, "show", "--format=", "--name-only").split())
 
 
 def test_show_needs_no_daemon(ready):

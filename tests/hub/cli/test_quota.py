@@ -29,7 +29,7 @@ def test_a_line_tells_it_all():
         "0.5%/min, wall in 116 min (80 min to 4 h 10 min)  in 2 h 30 min (05:00 UTC)  stream, 5 s old"
     )
     later = datetime(2026, 1, 2, tzinfo=UTC)
-    assert "  was Jan 01 05:00 UTC  " in table([entry()], now=later), "no reset is announced that has been"
+    assert "  was 01 Jan 05:00 UTC  " in table([entry()], now=later), "no reset is announced that has been"
 
 
 def test_what_is_not_known_is_said_so():

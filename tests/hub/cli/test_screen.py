@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.api.history import HistoryEntry
-from hub.cli.screen import Screen, block, gauge, line, shown, whole
+from hub.cli.screen import Screen, block, gauge, line, whole
 from hub.cli.timeline import pictures
 from hub.domain.event import Tag
 from tests.sample import sample
@@ -90,7 +90,7 @@ def test_a_path_begins_where_the_agent_works():
 def test_hub_speaks_of_windows_and_times_as_people_do():
     """Names of the protocol and milliseconds are for programs: `hub logs --json` has them."""
     told = plain(record("quota", "claude/work five_hour 100 % used, resets 2026-11-21T20:46:39.000Z"))
-    assert told.endswith("% claude/work 5-hour quota 100 % used, resets 2026-11-21 20:46")
+    assert told.endswith("% claude/work 5-hour quota 100 % used, resets 21 Nov 20:46")
 
 
 def test_why_is_said_once_a_handoff():
@@ -126,9 +126,11 @@ def test_the_last_words_are_shown_once():
 
 def test_pieces_of_text_wait_for_their_whole():
     """A live view is not flooded with tokens."""
-    assert shown(record())
-    assert not shown(record(delta=True))
-    assert not shown(record(amends=7)), "what is told late is summed up in an event of hub's"
+    assert Screen().shows(record())
+    assert not Screen().shows(record(delta=True))
+    assert not Screen().shows(record(amends=7)), "what is told late is summed up in an event of hub's"
+    assert not Screen().shows(record("system", "Plan", type="system", plan=["a"], amends=7))
+    assert Screen().shows(record("system", "Codex runs in /elsewhere", detected="codex:1"))
 
 
 @given(st.text(max_size=2000))

@@ -31,6 +31,28 @@ def test_an_instant_on_this_machines_clock(stamp):
         assert wallclock.local(stamp).isoformat() == "2026-11-23T13:00:00.500000+01:00"
 
 
+@pytest.mark.parametrize(
+    ("stamp", "said"),
+    [
+        ("2026-11-23T12:00:07.500Z", "13:00:07"),
+        ("12:00:07.500", "12:00:07"),
+        ("soon", "soon"),
+        (1e99, "1e+99"),
+    ],
+)
+def test_the_time_of_day_to_the_second(stamp, said):
+    """A record's own, where it lacks its day; and whatever an agent has put there."""
+    with in_zone("Europe/Berlin"):
+        assert wallclock.seconds(stamp) == said
+
+
+def test_an_instant_of_another_day_is_told_with_its_day():
+    noon = 1_795_435_200.0
+    with in_zone("Europe/Berlin"):
+        assert wallclock.moment("2026-11-23T22:30:00.000Z", noon) == "23:30"
+        assert wallclock.moment("2026-11-23T23:30:00.000Z", noon) == "24 Nov 00:30"
+
+
 def test_reads_iana_keys():
     assert wallclock.zone("Europe/Oslo") == ZoneInfo("Europe/Oslo")
 

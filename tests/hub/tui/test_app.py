@@ -331,7 +331,7 @@ def test_a_session_that_is_longer_than_its_stream_keeps_its_handoffs(work, monke
         assert "I begin." not in shown
         await pilot.press("w")
         await sees(app, pilot, "demo-first ──→ demo-second", "the usage limit is reached", "PAUSING")
-        await sees(app, pilot, "Passed by at the start", "codex is left out of the chain")
+        await sees(app, pilot, "Passed by at the start", "codex: ")
 
     shows(work.root, story, size=(100, 30))
 

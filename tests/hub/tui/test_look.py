@@ -1,20 +1,11 @@
-"""Marks, bars and times."""
+"""Marks and bars."""
 
 from __future__ import annotations
 
 import attrs
 import pytest
 
-from hub.tui.look import ASCII, UNICODE, clock, moment, seconds_until
-from tests.clock import in_zone
-
-STAMP = "2026-11-23T17:39:41.624Z"
-
-
-@pytest.fixture
-def oslo():
-    with in_zone("Europe/Oslo"):
-        yield
+from hub.tui.look import ASCII, UNICODE
 
 
 def test_plain_letters_are_ascii_and_each_has_its_partner():
@@ -35,11 +26,3 @@ def test_a_sparkline_is_as_high_as_its_greatest():
     assert ASCII.sparkline([5, 0, 1, 2], 3) == " =%"
     assert ASCII.sparkline([0, 0], 8) == "  "
     assert ASCII.sparkline([], 8) == ""
-
-
-def test_times_are_local(oslo):
-    now = seconds_until(STAMP, 0)
-    assert clock(STAMP) == "18:39"
-    assert clock(STAMP, seconds=True) == "18:39:41"
-    assert moment(STAMP, now) == "18:39"
-    assert moment(STAMP, now + 86_400) == "23 Nov 18:39"

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import attrs
 
 from hub.api.convert import structure, unstructure
+from hub.api.costs import Spent
 from hub.api.detect import Detected, Intel
 from hub.api.history import HistoryEntry
 from hub.api.pipelines import NodeStatus, Pipeline, RunStatus
@@ -121,6 +122,23 @@ def test_a_cost_that_is_known_in_part_says_so():
     assert shown[0].endswith("more than $1.50")
     assert shown[-1].endswith("a model nobody named, new-model")
     assert text(cost.cost_rows(attrs.evolve(priced, session_usd=None)))[0].endswith("not known")
+
+
+def test_what_was_spent_stands_by_agent_and_by_session():
+    """The page asked for the cost of each of forty sessions, one after the other."""
+    given = {"day": "2026-01-01", "provider": "qwen", "tokensIn": 1000, "tokensOut": 10}
+    spent = [
+        sample(Spent, sessionId="s-1", usd=1.5, priced=True, **given),
+        sample(Spent, sessionId="s-2", usd=None, priced=False, **given),
+    ]
+    one = sample(Session, sessionId="s-2", title="Write it", startedAt="2026-01-01T11:00:00Z")
+    shown = text(cost.rows_of(spent, {"s-2": one}, NOW, 80))
+    assert shown[0] == "By agent"
+    assert shown[1].split() == ["qwen", "more", "than", "$1.50", "2,000", "in,", "20", "out"]
+    assert [line.split()[0] for line in shown[3:]] == ["not", "$1.50"]
+    assert shown[3].endswith("Write it")
+    assert shown[4].endswith("s-1"), "it is told no more"
+    assert text(cost.rows_of([], {}, NOW, 80))[0].startswith("nothing was used yet")
 
 
 def test_a_diff_has_its_colours_and_each_file_can_be_jumped_to():

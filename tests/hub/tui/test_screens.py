@@ -68,7 +68,7 @@ PAGES = (
     ("6", "providers", "Demo agent 2"),
     ("7", "log", "newest"),
     ("8", "find", "ready"),
-    ("9", "cost", "By session"),
+    ("9", "cost", "nothing was used yet"),
 )
 PARTS = (
     ("w", "handoffs", "RESUMING"),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from hub.domain.quota.spoken import spoken
+from hub.domain.quota.spoken import spoken, told
+from tests.clock import in_zone
 
 
 @pytest.mark.parametrize(
@@ -17,3 +18,10 @@ from hub.domain.quota.spoken import spoken
 )
 def test_windows_have_peoples_names(text, says):
     assert spoken(text) == says
+
+
+def test_a_text_of_hubs_own_has_its_instants_in_the_places_time():
+    """On the terminal screen a reset of the next week had no day."""
+    text = "five_hour at 100 % until 2026-11-23T14:00:00.000Z, then 2026-11-24 15:00:00 UTC"
+    with in_zone("Europe/Berlin"):
+        assert told(text, 1_795_435_200.0) == "5-hour quota at 100 % until 15:00, then 24 Nov 16:00"

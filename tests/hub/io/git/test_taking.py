@@ -290,6 +290,21 @@ async def test_a_session_that_goes_on_with_another_brings_what_was_not_taken(rep
     assert sh(repo, "show", "--format=", "--name-only", "main").split() == ["two.txt"]
 
 
+@pytest.mark.parametrize("carry", [False, True])
+async def test_several_ends_of_a_pipeline_are_taken_one_after_the_other(repo, carry):
+    """Both hold the first node's work, which is not to be there twice; what came along stays the user's."""
+    (repo / "mine.txt").write_text("mine\n")
+    await worked(repo, carry=carry, api_txt="api\n")
+    first = sh(repo, "rev-parse", "hub/s1").strip()
+    for name, files in (("s2", {"docs_txt": "docs\n"}), ("s3", {"tests_txt": "tests\n"})):
+        sh(repo, "update-ref", f"refs/hub/{name}/base", first)
+        sh(repo, "update-ref", f"refs/heads/hub/{name}", first)
+        await worked(repo, name, **files)
+    taken = [(await take(repo, told(name), How.COMMIT)).commit for name in ("s2", "s3")]
+    assert [names_of(repo, commit) for commit in taken] == [["api.txt", "docs.txt"], ["tests.txt"]]
+    assert sh(repo, "status", "--porcelain").split() == ["??", "mine.txt"]
+
+
 async def test_what_is_there_already_is_nothing_to_take(repo):
     await worked(repo, new_txt="new\n")
     (repo / "new.txt").write_text("new\n")

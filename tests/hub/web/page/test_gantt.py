@@ -3,6 +3,7 @@
 from hub.api.convert import structure
 from hub.api.events import EventRecord
 from hub.web.page.gantt import calls_of, gantt
+from hub.web.page.stream import items
 
 
 def event(number, tag, msg="m", **meta):
@@ -12,7 +13,7 @@ def event(number, tag, msg="m", **meta):
 
 
 def test_a_call_ends_with_its_own_result():
-    calls = calls_of(
+    shown = items(
         [
             event(1, "tool_use", "run a", toolId="a", tool="run"),
             event(2, "tool_use", "run b", toolId="b", tool="run"),
@@ -20,6 +21,7 @@ def test_a_call_ends_with_its_own_result():
             event(4, "text"),
         ]
     )
+    calls = calls_of(shown)
     assert [(call.words, call.end is None, call.failed) for call in calls] == [
         ("run a", True, False),
         ("run b", False, True),
@@ -35,5 +37,5 @@ def test_what_an_agent_puts_in_the_place_of_an_id_or_a_time_is_no_error():
         event(3, "tool_use", at=7),
         event(4, "tool_result", toolId="none"),
     ]
-    assert [call.words for call in calls_of(odd)] == ["run"]
+    assert [call.words for call in calls_of(items(odd))] == ["run"]
     assert gantt([]) == ""

@@ -1,13 +1,13 @@
 """A session's stream: each thing once, and what belongs together in one place."""
 
-from hub.web.page.stream import items, plan_of, turns
+from hub.web.page.stream import items, look_of, newest_plan, turns
 from tests.hub.web.page.test_gantt import event
 
 AGENT = {"dispatchId": "d-1", "provider": "claude", "account": "work"}
 
 
 def told(*events):
-    return [(item.kind, item.text) for item in items(events)]
+    return [(look_of(item), item.text) for item in items(events)]
 
 
 def test_a_tool_call_and_its_result_are_one():
@@ -95,7 +95,7 @@ def test_what_the_page_shows_elsewhere_is_not_in_the_stream():
 
 
 def test_who_speaks_heads_what_is_said():
-    found = turns(
+    shown = items(
         [
             event(1, "system", "session started"),
             event(2, "text", "a", type="text", **AGENT),
@@ -104,6 +104,7 @@ def test_who_speaks_heads_what_is_said():
             event(5, "text", "c", type="text", **{**AGENT, "account": "default"}),
         ]
     )
+    found = turns(shown)
     assert [(turn.who, len(turn.items)) for turn in found] == [
         ("", 1),
         ("claude/work", 2),
@@ -117,8 +118,8 @@ def test_the_newest_plan_is_the_plan():
         event(1, "system", plan=["a", "b"], tasksRemaining=["a", "b"]),
         event(2, "system", plan=["a", "b"], tasksRemaining=["b"]),
     ]
-    assert [(task.text, task.done) for task in plan_of(events)] == [("a", True), ("b", False)]
-    assert plan_of([event(1, "system", plan="no list")]) == []
+    assert newest_plan(events) == (("a", True), ("b", False))
+    assert newest_plan([event(1, "system", plan="no list")]) == ()
 
 
 def test_what_an_agent_puts_in_the_place_of_anything_is_no_error():
@@ -132,4 +133,4 @@ def test_what_an_agent_puts_in_the_place_of_anything_is_no_error():
         "dispatchId": 1,
     }
     tags = ("tool_use", "tool_result", "text", "system", "quota", "handoff", "waiting", "error")
-    assert turns([event(number, tag, "x", **odd) for number, tag in enumerate(tags, 1)])
+    assert turns(items(event(number, tag, "x", **odd) for number, tag in enumerate(tags, 1)))

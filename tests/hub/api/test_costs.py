@@ -1,7 +1,6 @@
 """What each day, agent and session has cost."""
 
-from hub.api.costs import Spent
-from hub.web.page.cost import sums, total
+from hub.api.costs import Spent, summed
 
 
 def spent(session, provider, usd, tokens):
@@ -16,11 +15,10 @@ ROWS = [spent("s-1", "a", 0.5, 10), spent("s-2", "a", None, 20), spent("s-2", "b
 
 def test_what_has_no_price_adds_to_the_tokens_alone():
     """Nothing known is not nothing spent."""
-    by_agent = sums(ROWS, lambda one: one.provider)
-    assert [(one.name, one.usd, one.tokens, one.share) for one in by_agent] == [
-        ("a", 0.5, 30, 1.0),
-        ("b", None, 5, 5 / 30),
+    by_agent = summed(ROWS, lambda one: one.provider)
+    assert [(one.name, one.usd, one.whole, one.tokens, one.sessions) for one in by_agent] == [
+        ("a", 0.5, False, 30, 2),
+        ("b", None, False, 5, 1),
     ]
-    assert [one.tokens for one in sums(ROWS, lambda one: one.session_id)] == [10, 25]
-    assert (total(ROWS), total(ROWS[1:]), total([])) == (0.5, None, None)
-    assert sums([], lambda one: one.day) == []
+    assert [one.tokens for one in summed(ROWS, lambda one: one.session_id)] == [10, 25]
+    assert summed([], lambda one: one.day) == []
