@@ -40,9 +40,7 @@ class Status:
     stopping: bool
     verified: Annotated[
         bool | None,
-        Meta(
-            description="What the acceptance commands said in the end; false where there are none, null while nothing is said."
-        ),
+        Meta(description="What the acceptance commands said; null: nothing yet."),
     ]
     run_id: Annotated[str, Meta(description='The pipeline run it is a node of; "" = none.')]
     left_out: list[LeftOut]
