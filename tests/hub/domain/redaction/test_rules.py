@@ -105,6 +105,7 @@ def test_real_keys_are_hidden_and_what_names_them_is_kept(rule, text, kept):
         "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
         "the SHA is 3f786850e387550fdab836ed7e6dc881de23001b",
         "AKIA is how AWS ids begin",
+        "glpat-your_own_access_token_here, and put an AKIAEXAMPLEKEYID2345 beside it",
     ],
 )
 def test_ordinary_text_stays(text):
