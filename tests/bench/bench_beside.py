@@ -19,6 +19,17 @@ an event's cost was redaction: 33 us for a line of 150 letters, 61 before, when 
 itself were searched a second time. The graph forgot a session at each event of another: 16 us, 41 before. The runner's
 part of a line is 16 us and the sync, 34 before (its pump, spool and socket in one process): a megabyte was mapped, cut
 and given back for each read. The frames are made once for all clients, and are 3 % of the daemon's time.
+
+An event's processor time at a thousand lines a second each, ten events a batch, load 3, was 281 us in the event loop:
+redaction 72, the log's row and its share of a transaction 26, the graph's fold 23, ten writes 13, the audit log's hash 12,
+the chronicle's reading of the log 10, the frames 8, the agent's protocol 7, plain text 4, lines and messages 5; the rest,
+some hundred, were turns of eighteen tasks that woke for each batch. In threads 42 more, 30 of them the chronicle. Since
+then no three followers and four tasks of a session wake for a batch that tells them nothing, the end of the log is read
+from memory without a lock, a row goes in by one statement, and of a message only what it may have begun is remembered:
+26 us for a line of 150 letters, 35 before. In turns with the form before, at 300 lines a second and load 14-20, all lines
+before the limit took 8-518 ms (p50) beside 119-919, 95-1,421 (p99) beside 383-1,783; an event no less of the processor,
+since who lags less has smaller batches. Tried and left: the chronicle in the event loop, a turn at a time, instead of in
+a thread: at load 16 the handoff took a third longer, and the others' lines no less.
 """
 
 from __future__ import annotations
