@@ -112,7 +112,9 @@ def test_run_with_a_daemon_of_its_own(ready):
     assert rows[2].startswith("●  api   completed  demo-first, not verified  hub/s-")
     assert rows[3].startswith("●  docs  completed  demo-second, verified     hub/s-")
     branch = rows[3].split()[-1]
-    assert rows[-1] == f"take it:  hub take {branch.removeprefix('hub/')}", "the last node's work has all of it"
+    assert rows[-1] == f"take it:  hub take {branch.removeprefix('hub/')}", (
+        "the last node's work has all of it"
+    )
     assert git(ready.root, "show", f"{branch}:one.txt") == "one"
     assert not (ready.hub / "daemon.json").exists(), "its daemon has ended"
 
