@@ -65,8 +65,8 @@ def test_what_is_proposed_brings_nothing_of_it(made, way):
     assert json.loads(made.command("history", "--json").stdout)
 
 
-def test_a_branch_whose_tip_brings_one_is_not_proposed(made):
-    """The agent commits behind hub's last snapshot: there is no line that would merge it."""
+def test_a_branch_whose_tip_brings_one_is_taken_without_it(made):
+    """The agent commits behind hub's last snapshot, of a session or of a pipeline's node."""
     made.script("demo-first", {"write": {"path": "a.txt", "text": "a"}}, {"done": "ok"})
     made.configure("[server]\nport = 0\n")
     assert made.command("run", "write").returncode == 0
@@ -76,11 +76,15 @@ def test_a_branch_whose_tip_brings_one_is_not_proposed(made):
     (worktree / ".hub" / "fsm.json").write_text("{}")
     git(worktree, "add", "-f", ".hub")
     git(worktree, "commit", "-q", "-m", "behind its back")
-    from hub.cli.taking import see_and_take
-
-    lines = "\n".join(see_and_take(made.root, record["sessionId"], [record["branch"]]))
-    assert "git merge" not in lines
-    assert "brings .hub" in lines
+    before = (made.root / ".hub" / "stamp.json").read_bytes()
+    made.command("take", record["sessionId"])
+    assert [path for path in git(made.root, "ls-files").splitlines() if path.startswith(".hub")] == []
+    assert (
+        not (made.root / ".hub" / "fsm.json").exists()
+        or (made.root / ".hub" / "fsm.json").read_text() != "{}"
+    )
+    assert (made.root / ".hub" / "stamp.json").read_bytes() == before
+    assert "fsm.json" not in made.command("take", record["sessionId"], "--patch", "-").stdout
 
 
 def test_a_module_file_that_names_a_command_hands_over(made, tmp_path):
