@@ -77,7 +77,8 @@ def test_a_branch_whose_tip_brings_one_is_taken_without_it(made):
     git(worktree, "add", "-f", ".hub")
     git(worktree, "commit", "-q", "-m", "behind its back")
     before = (made.root / ".hub" / "stamp.json").read_bytes()
-    made.command("take", record["sessionId"])
+    assert made.command("take", record["sessionId"]).returncode == 0
+    assert (made.root / "a.txt").read_text() == "a"
     assert [path for path in git(made.root, "ls-files").splitlines() if path.startswith(".hub")] == []
     assert (
         not (made.root / ".hub" / "fsm.json").exists()
