@@ -104,7 +104,7 @@ def _timeline(rows: list[HistoryEntry]) -> str:
     what = max((len(row.event) for row in rows), default=0)
     who = max((len(row.provider) for row in rows), default=0)
     lines = (
-        f"{row.seq:>6}  {instant(row.ts)}  {row.event:<{what}} {row.provider:<{who}}  {_clipped(row.summary)}"
+        f"{row.seq:>6}  {instant(row.ts)}  {row.event:<{what}}  {row.provider:<{who}}  {_clipped(row.summary)}"
         for row in rows
     )
     width = columns(sys.stdout)
