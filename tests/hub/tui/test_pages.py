@@ -273,7 +273,6 @@ def test_a_record_says_its_figure_once():
 def test_in_few_columns_the_cost_page_names_the_sessions():
     """At 40 columns a line was a sum, some tokens and two dots."""
     session = sample(Session, sessionId="s-1", title="paint the fence", startedAt=AT)
-    told = sample(Cost, sessionUsd=1.5, priced=True)
-    *_, line = text(cost._table([(session, told)], NOW, 40))
+    *_, line = text(cost.rows_of([sample(Spent, sessionId="s-1", usd=1.5)], {"s-1": session}, NOW, 40))
     assert "paint the fence" in line
     assert len(line) <= 40
