@@ -57,6 +57,15 @@ class Session:
             needs=self.needs, state=self.session_state, position=self.position, wait_until=self.wait_until
         )
 
+    @property
+    def last(self) -> str:
+        """What a list has to say of it: why it failed or waits, else what its agent said, did or asked last."""
+        if self.error is not None and self.session_state == "failed":
+            return self.error.detail.partition("\n")[0]
+        return (
+            self.wait_reason if self.session_state == "waiting" and self.needs == "none" else self.last_action
+        )
+
 
 @attrs.frozen(kw_only=True)
 class Sessions:

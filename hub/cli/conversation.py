@@ -91,7 +91,7 @@ class Conversation:
             return "waiting for your approval"
         if self.asks:
             return "waiting for your reply"
-        return "paused" if self.paused else self.doing or "working"
+        return "paused" if self.paused else self.doing or ("working" if self.working else "starting")
 
     @property
     def quota(self) -> str:

@@ -26,6 +26,7 @@ from hub.cli.ending import rest
 from hub.cli.table import table
 from hub.cli.width import columns
 from hub.client.quick import Api, find
+from hub.domain.quota.spoken import told
 from hub.domain.standing import ENDED, GROUPS, WAITS, words
 from hub.domain.text.figures import agent_name, span
 from hub.domain.text.safe import clip
@@ -222,7 +223,7 @@ def _cells(row: SessionRow, names: list[str], now: datetime, clock: Clock, lette
         agent_name(row.active_provider, row.account),
         _time(row, now),
         f"{used:.0%}" if used is not None else "",
-        clip(row.last_action, letters),
+        clip(told(row.last, now.timestamp()), letters),
         row.branch if row.branch != usual else "",
         clip(row.title, letters),
     )

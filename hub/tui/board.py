@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from hub.domain.quota import spoken
 from hub.domain.standing import ENDED, GROUPS, NEEDED, QUEUED, WAITS, WORKS, words
 from hub.domain.text.figures import agent_name
 from hub.domain.wallclock import moment
@@ -49,8 +50,8 @@ def rows_of(
         yield row((f"{name} ({len(members)})", "head"))
         for session in members[:_SHOWN]:
             yield _line(session, now, width, projects.get(session.session_id, ""))
-            if session.last_action and session.session_state not in ENDED:
-                yield _below(session, width)
+            if session.last:
+                yield _below(session, now, width)
         if len(members) > _SHOWN:
             yield row((f"  and {len(members) - _SHOWN} older ones: hub ls --all", "dim"))
 
@@ -95,10 +96,10 @@ def _line(session: Session, now: float, width: int, project: str) -> Row:
     )
 
 
-def _below(session: Session, width: int) -> Row:
-    """What its agent did last, and who that is where it is not beside the task."""
+def _below(session: Session, now: float, width: int) -> Row:
+    """What its agent did last, or why there is none at work, and who that is where it is not beside the task."""
     who = "" if width >= _WIDE else f"{agent_name(session.active_provider, session.account)}  "
-    return row((f"    {cut(who + session.last_action, width - 8)}", "dim"))
+    return row((f"    {cut(who + spoken.told(session.last, now), width - 8)}", "dim"))
 
 
 class BoardPage(OrdersPage):

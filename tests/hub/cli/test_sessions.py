@@ -57,6 +57,20 @@ def test_what_is_known_of_one_that_works():
     assert "BRANCH" not in listed([row("s-1", "running")], now=NOW, width=0)
 
 
+def test_why_one_failed_or_waits_is_seen_in_the_list():
+    """A list said "failed", and one had to ask for the status of each to know why."""
+    error = {"code": "verify_failed", "detail": "make test: exit 2\nand its output", "hint": ""}
+    rows = [
+        row("s-1", "failed", error=error, endedAt="2026-11-24T11:00:00Z"),
+        row("s-2", "waiting", waitReason="claude: five_hour at 100 %", lastAction="Bash npm test"),
+        row("s-3", "waiting", waitReason="a wait", needs="approval", lastAction="Deploy?"),
+    ]
+    text = click.unstyle(listed(rows, now=NOW, width=0))
+    assert [one.last for one in rows] == ["make test: exit 2", "claude: five_hour at 100 %", "Deploy?"]
+    assert "make test: exit 2" in text
+    assert "5-hour quota at 100 %" in text
+
+
 def test_an_id_is_as_short_as_it_can_be():
     """Every command takes the beginning of one."""
     names = ["s-6b01-aa", "s-6b02-bb", "s-6b02-cc"]
