@@ -31,10 +31,8 @@ def test_a_permission_and_the_wall_in_one_conversation(team):
         [touch] = [call for call in ed.calls().values() if "touch asked.txt" in str(call.get("rawInput"))]
         assert touch["toolCallId"] == asked["toolCallId"], "what is asked and what is done are one"
         said = ed.words()
-        wall = said.index("claude/default stops here")
-        assert (
-            wall < said.index("codex/default goes on with the work.") < said.rindex("Both files are there.")
-        )
+        wall = said.index("handing the work over: ")
+        assert wall < said.index("codex goes on with the work.") < said.rindex("Both files are there.")
         tree = team.made.hub / "worktrees" / session
         places = [place["path"] for call in ed.calls().values() for place in call.get("locations", ())]
         assert {str(tree / "one.txt"), str(tree / "two.txt")} <= set(places)

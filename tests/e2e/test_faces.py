@@ -124,7 +124,7 @@ def test_the_same_with_claude_at_its_wall_and_codex(team, tmp_path):
             terminal.shows("Working (1)", "read _ < ")
             with editor(made, **base_env(tmp_path / "home")) as ed:
                 assert "result" in ed.load(session)
-                assert "codex/default goes on with the work." in ed.words()
+                assert "codex goes on with the work." in ed.words()
                 turn = ed.say(reply)
                 expect(page.locator("#stream .you")).to_contain_text(reply, timeout=SOON)
                 gate.open()

@@ -55,7 +55,7 @@ def test_a_permission_the_wall_a_cancel_and_all_of_it_again_after_a_restart(team
         says(terminal, "Write the files, please")
         terminal.shows("claude asks: looked at", "Allow this for the whole session")
         terminal.press("a")
-        wall, on = "hub: claude/default stops here", "hub: codex/default goes on with the work."
+        wall, on = "hub: handing the work over", "hub: codex goes on with the work."
         # Toad draws a screen in pieces.
         shown = terminal.shows(wall, on, LAST, "hub: Done, not verified.")
         assert sum("\N{WRENCH}" in row and "touch asked.txt" in row for row in shown.splitlines()) == 1
