@@ -92,7 +92,7 @@ def test_begun_on_the_page_approved_in_the_terminal_answered_in_the_editor_taken
                 assert "sqlite or postgres?" in ed.words()
                 assert ed.prompt("sqlite")["result"]["stopReason"] == "end_turn"
                 said = ed.words()
-                assert said.index("demo-second/default goes on") < said.index("I go on with it.")
+                assert said.index("demo-second goes on") < said.index("I go on with it.")
                 assert "All of it is there." in said
             terminal.shows("Done (1)", "verified")
         seen_to_its_end(page, "sqlite", "demo-first to demo-second")

@@ -139,7 +139,6 @@ class Quota(Actor[QuotaInbox]):
             fresh = self._note(await self._poller.look(self._config, self._providers))
             if fresh:
                 self._session.try_cast(QuotaSeen(fresh))
-                await self._warn(fresh)
             await trio.sleep(LOOK)
 
     # --- the log --------------------------------------------------------------------------------------
@@ -191,8 +190,9 @@ class Quota(Actor[QuotaInbox]):
     def _note(self, readings: Iterable[QuotaReading]) -> list[QuotaReading]:
         self._store.set_back(self._clock())
         fresh = [reading for reading in readings if self._store.note(reading)]
-        if fresh:
+        if fresh:  # who asks may know it before the log has told of it here
             self._dirty.set()
+            self.ctx.nursery.start_soon(self._warn, fresh)
         return fresh
 
     async def _keep(self) -> None:

@@ -45,7 +45,7 @@ def test_it_starts_a_daemon_and_returns(left):
     assert "in the background" not in again.stderr, "the same daemon"
     api = Api(told_by(left.root).port)
     until(lambda: api.get("/api/status", {"sessionId": session})["needsInput"], "the agent asks")
-    assert hub("reply", "--session", session[:10], "blue", cwd=left.root, env=env).returncode in (0, 3)
+    assert hub("reply", "--session", session[:-3], "blue", cwd=left.root, env=env).returncode in (0, 3)
     api.post("/api/session/stop", {"sessionId": json.loads(again.stdout)["sessionId"]})
     seen = hub("attach", session, cwd=left.root, env=env)
     assert seen.returncode == 0, seen.stderr

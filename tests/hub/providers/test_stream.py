@@ -94,7 +94,7 @@ def test_a_run_that_is_being_ended_for_a_reason_ends_so_whoever_ends_the_process
 
 
 def test_a_failure_tells_its_reset_in_whole_seconds():
-    assert failure_event(LIMIT).meta == {"failure": "usage_limit", "resetsAt": 1000, "window": "day"}
+    assert failure_event(LIMIT).meta == {"failure": "usage_limit", "resetsAt": 1001, "window": "day"}
 
 
 RUNS = sorted(path.parent.relative_to(CAPTURES).parts for path in CAPTURES.glob("*/*/stdout.*"))
