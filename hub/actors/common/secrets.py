@@ -28,7 +28,6 @@ from hub.io.secrets.agent_keys import keys_of
 from hub.io.secrets.kingfisher import Detection
 
 if TYPE_CHECKING:
-    from hub.domain.redaction.engine import Engine
     from hub.domain.redaction.events import EventRedactor
     from hub.domain.redaction.redactor import KnownSecrets, Redactor
     from hub.providers.provider import Provider
@@ -70,7 +69,6 @@ class Secrets:
     """The configuration in force, for whoever asks."""
     _armed: bool = False
     _known: tuple[Config, object, KnownSecrets] | None = None
-    _redactor: tuple[KnownSecrets, Engine | None, Redactor] | None = None
 
     async def arm(self) -> None:
         """Make ready to hide secrets, off the event loop; before anything of an agent or a task is read."""
@@ -106,10 +104,12 @@ class Secrets:
     def rules(self) -> HidingRules:
         """The rules of this moment, for files."""
         from hub.domain.redaction.lines import hidden_in_place  # noqa: PLC0415  # as above
+        from hub.domain.redaction.redactor import Redactor  # noqa: PLC0415
 
         known, engine = self.known(), self.detection.engine
+        redactor = Redactor(known, self.keys.redaction, engine=engine)
         name = f"{__version__}, {'own' if engine is None else 'engine'}, {known.called(self.keys.redaction)}"
-        return HidingRules(name, partial(hidden_in_place, self._fresh()))
+        return HidingRules(name, partial(hidden_in_place, redactor))
 
     def holds(self, text: str) -> bool:
         """Whether a value that hub keeps secret stands in the text, in any form; no word that is a part of one."""
@@ -117,7 +117,7 @@ class Secrets:
 
     def count(self, text: str) -> dict[str, int]:
         """How many secrets of each kind are in the text."""
-        redactor = self._fresh()  # its counts are of this text alone
+        redactor = self.redactor()
         redactor.text(text)
         return redactor.take_counts()
 
@@ -140,13 +140,7 @@ class Secrets:
         return self._known[2]
 
     def redactor(self) -> Redactor:
-        """Hides all that is secret at this moment; the same one as long as that is the same."""
-        known, engine = self.known(), self.detection.engine
-        if self._redactor is None or self._redactor[0] is not known or self._redactor[1] is not engine:
-            self._redactor = (known, engine, self._fresh())
-        return self._redactor[2]
-
-    def _fresh(self) -> Redactor:
+        """Hides all that is secret at this moment."""
         from hub.domain.redaction.redactor import Redactor  # noqa: PLC0415  # as above
 
         return Redactor(self.known(), self.keys.redaction, engine=self.detection.engine)

@@ -67,17 +67,3 @@ async def test_rules_have_another_name_once_another_value_is_known(two, monkeypa
             assert named.setdefault(token, name) == name
             assert token not in name
         assert len(set(named.values())) == 2
-
-
-async def test_what_hides_secrets_is_built_once_for_what_is_known(two, monkeypatch):
-    """It was built anew for every line of a log; what a text holds is counted apart from all others."""
-    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    async with parts_of(two, monkeypatch) as parts:
-        secrets = parts.context.secrets
-        before = secrets.redactor()
-        assert token not in secrets.text(f"it is {token} now")
-        assert secrets.redactor() is before
-        assert [sum(secrets.count(text).values()) for text in (f"it is {token} now", "nothing")] == [1, 0]
-        server = attrs.evolve(parts.context.config.server, token="another-token-of-the-server")
-        parts.context.config = attrs.evolve(parts.context.config, server=server)
-        assert secrets.redactor() is not before
