@@ -44,7 +44,7 @@ from hub.messages import (
 from supervisors import Ref
 
 if TYPE_CHECKING:
-    from hub.domain.redaction.redactor import Redactor
+    from hub.domain.redaction.redactor import KnownSecrets
     from hub.providers.base import Outcome, ProcessExit
     from hub.providers.provider import Provider
 
@@ -178,7 +178,7 @@ class SessionContext:
     detection: Detection
     secrets: Secrets = attrs.field(init=False)
 
-    _task: tuple[Redactor, str, str] | None = None
+    _task: tuple[KnownSecrets, object, str] | None = None
     """By what, of what, and what the hiding made of it."""
 
     def __attrs_post_init__(self) -> None:
@@ -198,9 +198,10 @@ class SessionContext:
         """The user's task as everyone but the first agent may see it: a secret in it was for that agent."""
         if not record.task:
             return ""  # nothing to hide; and to know every secret, each provider has to be asked
-        redactor = self.secrets.redactor()
-        if self._task is None or self._task[0] is not redactor or self._task[1] != record.task:
-            self._task = (redactor, record.task, self.secrets.text(record.task))
+        known = self.secrets.known()
+        stamp = (record.task, self.secrets.detection.engine is None)
+        if self._task is None or self._task[0] is not known or self._task[1] != stamp:
+            self._task = (known, stamp, self.secrets.text(record.task))
         return self._task[2]
 
     def assertions(self, record: SessionRecord) -> tuple[str, ...]:
