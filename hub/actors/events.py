@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import itertools
 import math
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import assert_never
 
 import attrs
@@ -51,6 +53,7 @@ themselves need. Nobody waits for these records; what is not there yet is taken 
 _AUDIT_PATIENCE = 2.0
 """Seconds that whoever wants them there waits where the audit log takes nothing."""
 _SUMMARY = 200
+_id = attrgetter("id")
 _UNAUDITED = frozenset({str(EventType.THINKING), str(EventType.USAGE), str(EventType.RETRY)})
 
 
@@ -195,7 +198,10 @@ class EventLog(Actor[EventsInbox]):
         recent = self._recent
         if not recent or after + 1 < recent[0].id:
             return self._store.since(after, limit, session_id, self._published)
-        found = (r for r in recent if r.id > after and session_id in ("", r.meta.get("sessionId")))
+        begins = bisect_right(recent, after, key=_id)  # who keeps up asks for the last few of them
+        found = (
+            r for r in itertools.islice(recent, begins, None) if session_id in ("", r.meta.get("sessionId"))
+        )
         return list(itertools.islice(found, limit))
 
     async def _on_record(self, head: int) -> None:
