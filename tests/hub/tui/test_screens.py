@@ -126,11 +126,12 @@ def lived(tmp_path_factory):
 @pytest.fixture
 def seen_agents(monkeypatch):
     """What the daemon finds on a machine with these agents: the tests' own has others each time."""
+    before = int(time.time()) - 330  # one instant: they are shown in its order
     found = [
-        detected(lastActive=int(time.time()) - 330),
+        detected(lastActive=before),
         detected(id="codex:pid:7", displayName="Codex", running=True, pid=7, session=None, lastActive=0),
-        detected(id="claude:pid:8", running=True, pid=8, lastActive=int(time.time()) - 330),
-        detected(id="z", displayName="Goose", alarm="too large", lastActive=int(time.time()) - 330),
+        detected(id="claude:pid:8", running=True, pid=8, lastActive=before),
+        detected(id="z", displayName="Goose", alarm="too large", lastActive=before),
     ]
     get = LocalDaemon.get
 
@@ -180,9 +181,9 @@ class Taken:
         self.size, self.looks = f"{size[0]}x{size[1]}", looks
         self.texts, self.drawings = {}, {}
 
-    async def take(self, name, app, pilot, *words):
-        """The screen that shows these words, in each look."""
-        self.texts[name] = await sees(app, pilot, *words)
+    async def take(self, name, app, pilot, *words, lacks=""):
+        """The screen that shows these words and lacks one, in each look."""
+        self.texts[name] = await sees(app, pilot, *words, lacks=lacks)
         for look in self.looks:
             if look in THEMES:
                 app.theme = THEMES[look]
@@ -202,14 +203,15 @@ class Taken:
 
 async def walk(taken, app, pilot):
     """Through every page, and a session's parts."""
-    await taken.take("board", app, pilot, "Done (4)", "Add retries", "? Help")
+    over = "x Stop"  # the keys below are drawn after the list: they are those of a session that is over
+    await taken.take("board", app, pilot, "Done (4)", "Add retries", "? Help", lacks=over)
     for key, name, word in PAGES:
         await pilot.press(key)
         await taken.take(name, app, pilot, word, "? Help")
     await pilot.press("1")
     await sees(app, pilot, "Done (4)")
     await pilot.press("end", "enter")
-    await taken.take("stream", app, pilot, "session completed", "done, not verified", "? Help")
+    await taken.take("stream", app, pilot, "session completed", "done, not verified", "? Help", lacks=over)
     for key, name, word in PARTS:
         await pilot.press(key)
         await taken.take(name, app, pilot, word, "? Help")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import trio
 
 from hub.actors.settings.probes import FRESH, Probes, VersionQuestion
@@ -39,7 +41,7 @@ async def test_a_program_that_takes_too_long_is_in_a_later_answer(tmp_path):
     program.chmod(0o700)
     await trio.run_process(["mkfifo", str(gate)])
     question = {"agent": VersionQuestion(str(program), ())}
-    probes = Probes(lambda: 0.0)
+    probes = Probes(time.time)
     async with trio.open_nursery() as nursery:
         assert await probes.answers(nursery, question, 0.0) == {}
         assert await probes.answers(nursery, question, 0.0) == {}
