@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import assert_never
 
@@ -57,6 +58,9 @@ from hub.messages import (
 )
 from hub.providers.registry import spent
 from supervisors import Actor, Answer, Ref
+
+_this_boot = cache(boot_id)
+"""Asked for every agent of every look."""
 
 
 @attrs.define
@@ -113,7 +117,9 @@ class DetectorNews:
 
     def _fresh(self, found: DetectedAgent) -> bool:
         name = _bare(found)[0]
-        return not {name, _asked(found, name)} <= (self._known or set()) | self._heard
+        return not all(
+            one in self._heard or one in (self._known or ()) for one in (name, _asked(found, name))
+        )
 
     def _event(self, found: DetectedAgent) -> NewEvent:
         told, name = self.served(found), _bare(found)[0]
@@ -163,7 +169,7 @@ def _bare(found: DetectedAgent) -> tuple[str, ...]:
 
 
 def _process(agent: Agent) -> str:
-    return f"detect:{boot_id()}:{agent.key[0]}:{agent.key[1]}"
+    return f"detect:{_this_boot()}:{agent.key[0]}:{agent.key[1]}"
 
 
 def _asked(found: DetectedAgent, name: str) -> str:
