@@ -45,8 +45,9 @@ from hub.messages import AuditIntact, EventsHead, EventsOfDispatch, EventsSince
 
 _PAGE = 200
 """Records that are read at once: a millisecond's work of the event loop's, and some of a thread's."""
-_LINGER = 0.5
-"""Seconds from one look to the next: what comes meanwhile is what a handoff still has to read."""
+_LINGER = 0.05
+"""Seconds from one look to the next: what comes meanwhile is what a handoff still has to read. The thread that reads half a
+second of three fast agents at once takes the interpreter from the event loop for as long as fifty events take."""
 _AGAIN = 2.0
 _LOG = logging.getLogger(__name__)
 

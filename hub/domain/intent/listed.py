@@ -68,7 +68,7 @@ class _Item:
     done: bool
 
 
-@lru_cache(maxsize=4)  # as for `statements`
+@lru_cache(maxsize=512)  # as for `statements`
 def listed(text: str) -> Listed | None:
     """The plan that stands in the text; None where there is none."""
     found = None
@@ -85,7 +85,7 @@ def listed(text: str) -> Listed | None:
     return found
 
 
-@lru_cache(maxsize=4)  # as for `statements`
+@lru_cache(maxsize=512)  # as for `statements`
 def finished(text: str) -> frozenset[int]:
     """The numbers of the steps that the text says are done: "Step 2 is done", "Steps 1 and 2 are complete"."""
     if "step" not in text.lower():
