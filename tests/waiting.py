@@ -122,10 +122,12 @@ async def changed(folder: Path, condition: Callable[[], Any], patience: float = 
 
 
 class Gate:
-    """A gate in an agent's script: whoever comes to `command` waits there, without a clock, until it is opened."""
+    """A gate in an agent's script, or in hub: whoever comes there waits, without a clock, until it is opened."""
 
     def __init__(self, path: Path) -> None:
         os.mkfifo(path)
+        self.failpoint = f"wait:{path}"
+        """For `HUB_FAILPOINTS`."""
         self.command = f"read _ < {path}"
         """For a shell."""
         # Open for both, so that neither side waits for the other and a word written early is kept.

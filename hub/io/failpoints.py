@@ -6,7 +6,7 @@ Must not: cost anything when nothing is armed, import anything of hub, or decide
 `HUB_FAILPOINTS="fsm.SNAPSHOTTED.pre_rename=kill9;audit.append=enospc@3"`: at every hit of the name, or with
 `@N` at its N-th hit only, the action is taken. The name `*` stands for every failpoint, counted together, so
 that `*=kill9@7` is "die at the seventh durable step". Actions: `kill9`, `enospc`, `eio`, `erofs`, `emfile`,
-`exit:<status>`, `sleep:<seconds>` (blocks the thread that hits it).
+`exit:<status>`; `sleep:<seconds>` and `wait:<FIFO>`, until a byte is there to read, which block the thread that hits it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VARIABLE = "HUB_FAILPOINTS"
 _ERRNO = {"enospc": errno.ENOSPC, "eio": errno.EIO, "erofs": errno.EROFS, "emfile": errno.EMFILE}
 _SYNTAX = (
     r"(?P<name>\*|[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*)"
-    r"=(?P<action>kill9|enospc|eio|erofs|emfile|exit:\d{1,3}|sleep:\d+(?:\.\d+)?)"
+    r"=(?P<action>kill9|enospc|eio|erofs|emfile|exit:\d{1,3}|sleep:\d+(?:\.\d+)?|wait:/[^;@]+)"
     r"(?:@(?P<nth>[1-9]\d*))?"
 )
 
@@ -81,6 +81,9 @@ def _act(action: str, name: str) -> None:
             os._exit(int(argument))
         case "sleep":
             time.sleep(float(argument))
+        case "wait":
+            with open(argument, "rb", buffering=0) as gate:
+                gate.read(1)
         case _:
             number = _ERRNO[kind]
             raise OSError(number, f"{os.strerror(number)} (failpoint {name})")

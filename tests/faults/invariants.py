@@ -194,12 +194,20 @@ def _no_orphan(project: Project) -> None:
 
 
 def _free_again(project: Project) -> None:
-    """I7: the port can be bound and the lock be taken."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind(("127.0.0.1", project.port))
+    """I7: the port can be bound and the lock be taken; another test's daemon may have been given that port meanwhile."""
+    until(lambda: _is_free(project.port), "I7: the port is free")
     with project_lock(project.hub / "lock"):
         pass
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def _nothing_half_written(project: Project) -> None:

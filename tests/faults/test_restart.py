@@ -61,19 +61,25 @@ def failed_with(made: Project, code: str) -> dict:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_sigterm_is_an_orderly_stop_in_every_state(work, state):
+def test_sigterm_is_an_orderly_stop_in_every_state(work, gate, state):
     """X1: exit 0 in time, the session stopped with a snapshot of every byte, no agent left."""
     made, oracle = work
     made.script("demo-first", write(oracle, "a.txt", "one"), {"say": "ready"}, {"hang": {}})
     made.script("demo-second", write(oracle, "b.txt", "two"), {"hang": {}})
-    api = made.start(HUB_FAILPOINTS=f"fsm.{state}.post_rename=sleep:0.5{'@2' if state == 'RUNNING' else ''}")
+    nth = 2 if state == "RUNNING" else 1
+    api = made.start(HUB_FAILPOINTS=f"fsm.{state}.post_rename={gate.failpoint}@{nth}")
     api.post("/api/run", TASK)
     made.says("ready")
-    api.post("/api/handoff")
     wanted = (state, 1) if state == "RUNNING" else (state, 0)
-    until(lambda: (made.fsm()["state"], made.fsm()["handoffsDone"]) == wanted, f"the session is in {state}")
-    begun = time.monotonic()
-    assert made.stop() == 0
+    with ThreadPoolExecutor() as pool:
+        pool.submit(try_post, api, "/api/handoff", {})  # a daemon at the gate answers nobody
+        until(
+            lambda: (made.fsm()["state"], made.fsm()["handoffsDone"]) == wanted, f"the session is in {state}"
+        )
+        begun = time.monotonic()
+        made.daemon.send_signal(signal.SIGTERM)
+        gate.open()
+        assert made.wait_dead() == 0
     assert time.monotonic() - begun < STOP_LIMIT
     record = made.fsm()
     assert record["sessionState"] == "stopped"

@@ -38,7 +38,9 @@ def test_a_program_of_the_users_is_told_each_thing_once(made, tmp_path):
     api.post("/api/session/reply", {"reply": "yes"})
     until(made.ended, "the session ends")
     told = tmp_path / "told"
-    lines = until(lambda: len(found := told.read_text().splitlines()) >= 3 and found, "all is told")
+    lines = until(
+        lambda: told.exists() and len(found := told.read_text().splitlines()) >= 3 and found, "all is told"
+    )
     assert [line.split()[0] for line in lines] == ["needs", "wall", "done"]
     assert all(line.split()[1] == session for line in lines)
     assert lines[0].endswith("go on?")

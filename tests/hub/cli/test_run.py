@@ -161,7 +161,7 @@ class Watched:
 
     def has_said(self, text):
         """Wait until it has."""
-        until(lambda: text in self.said or self.child.poll() is not None, f"hub run says {text!r}")
+        until(lambda: text in self.said or not self._reader.is_alive(), f"hub run says {text!r}")
         assert text in self.said, self.said
 
     def end(self):

@@ -19,6 +19,7 @@ from hub.web.doors import Bound
 from hub.web.server import serve
 from supervisors import ActorDied
 from tests.hub.web.fake import Fake, record, running
+from tests.ports import unanswered
 from tests.refusals import refuses
 from tests.waiting import eventually
 
@@ -100,12 +101,10 @@ async def test_a_follower_that_was_too_slow_comes_back_and_misses_nothing(monkey
 
 
 async def test_nobody_there_is_told_where_it_is_received():
-    probe = doors.bind("127.0.0.1", 0)
-    port = probe.getsockname()[1]
-    probe.close()
-    async with follow(Api(port), patience=0) as batches:
-        with refuses(Code.DAEMON_NOT_RUNNING):
-            await anext(batches)
+    with unanswered() as port:
+        async with follow(Api(port), patience=0) as batches:
+            with refuses(Code.DAEMON_NOT_RUNNING):
+                await anext(batches)
 
 
 async def test_a_daemon_that_dies_before_it_has_taken_the_connection_up_is_lost(

@@ -24,6 +24,7 @@ from hub.errors import Code, HubError
 from hub.messages import EventsSince, ResolveApproval
 from hub.web.problem import problem
 from tests.hub.web.fake import Fake, running
+from tests.ports import unanswered
 from tests.refusals import refuses
 from tests.sample import sample
 
@@ -100,19 +101,18 @@ def test_what_is_no_problem_document_of_ours_is_none(document: object):
     assert error_of(document) is None
 
 
-def free_port() -> int:
-    with closing(socket.socket()) as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
+@pytest.fixture
+def named() -> Iterator[int]:
+    with unanswered() as port:
+        yield port
 
 
-def test_nobody_there(tmp_path: Path):
+def test_nobody_there(tmp_path: Path, named: int):
     """Who is in no project is not told to start a daemon where it would be refused; a port that was named is meant.
 
     Whoever is to start one is told the address where none answers, whether it was named or not: the specification's word.
     """
     inner = project(tmp_path, None)
-    named = free_port()
     reached = "The daemon cannot be reached at http://127.0.0.1:{}"
     for where, environ, code, detail, hint in (
         (inner, {}, Code.DAEMON_NOT_RUNNING, reached.format(4748), "Start it: hub daemon"),

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from hub.io import failpoints
+from tests.waiting import Gate, ended
 
 
 @pytest.mark.parametrize("name", ["enospc", "eio", "erofs", "emfile"])
@@ -57,6 +58,16 @@ def test_sleep_blocks_for_its_time():
     start = time.monotonic()
     failpoints.hit("a")
     assert time.monotonic() - start >= 0.05
+
+
+def test_wait_blocks_until_the_gate_is_opened(tmp_path):
+    code = "from hub.io import failpoints\nfailpoints.hit('a')"
+    with Gate(tmp_path / "gate") as gate:
+        env = {**os.environ, "HUB_FAILPOINTS": f"a={gate.failpoint}@1"}
+        with subprocess.Popen([sys.executable, "-c", code], env=env) as process:
+            assert not ended(process.pid, 0.05)
+            gate.open()
+        assert process.returncode == 0
 
 
 @pytest.mark.parametrize("text", ["a", "a=", "a=boom", "a=eio@0", "a=eio@x", "=eio", "a=exit", "a b=eio"])

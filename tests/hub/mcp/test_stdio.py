@@ -17,6 +17,7 @@ from hub.mcp.tools import TOOLS
 from hub.wire.frames import MAX_FRAME
 from tests.hub.cli.command import environ
 from tests.hub.mcp.kit import HELLO, LIMIT, MODERN, once, served
+from tests.ports import unanswered
 
 START = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}).encode()
 PING = b'{"jsonrpc":"2.0","id":"p","method":"ping"}'
@@ -33,9 +34,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def env(folder):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    return environ(folder.parent, HUB_PORT=str(port))
+    with unanswered() as port:
+        yield environ(folder.parent, HUB_PORT=str(port))
 
 
 @pytest.fixture(scope="module")

@@ -56,10 +56,8 @@ def test_a_session_from_the_board_to_its_end(work):
         await pilot.press("e")
         await sees(app, pilot, "Your answer to the agent", "sqlite or postgres?")
         await pilot.press(*"sqlite", "enter")
-        shown = await sees(
-            app, pilot, " verified  ", "not taken yet", "you: sqlite", "session completed", "t Take"
-        )
-        assert "x Stop" not in shown  # nothing can be told to an agent that is gone
+        over = (" verified  ", "not taken yet", "you: sqlite", "session completed", "t Take")
+        await sees(app, pilot, *over, lacks="x Stop")  # nothing can be told to an agent that is gone
         await pilot.press("home", *["down"] * 5, "f")
         await sees(app, pilot, "seen-below\n")
         await pilot.press("escape")
@@ -86,8 +84,7 @@ def test_a_daemon_that_is_away_is_named_and_waited_for(work):
         assert "one task" in shown, "what is known stays on the screen"
         api = await asyncio.to_thread(work.start)
         await asyncio.to_thread(api.post, "/api/run", {"task": "another task"})
-        shown = await sees(app, pilot, "Done (2)", "another task")
-        assert "is away" not in shown
+        await sees(app, pilot, "Done (2)", "another task", lacks="is away")
 
     shows(work.root, story)
 
@@ -112,8 +109,7 @@ def test_a_daemon_is_started_by_a_key_and_that_is_said_until_it_is_there(work):
         await pilot.press("S")
         await sees(app, pilot, "Starting a daemon for this project ...")
         gate.set()
-        shown = await sees(app, pilot, "no session yet")
-        assert "Start" not in shown
+        await sees(app, pilot, "no session yet", lacks="Start")
 
     shows(work.root, story, start=start)
 
@@ -269,9 +265,10 @@ def test_the_palette_has_every_order_of_the_page_in_sight(work):
         for page in (None, *(name for _, name, _, _ in PAGES)):
             if page:
                 app.action_page(page)
+                await pilot.pause()
             else:
                 await pilot.press("enter")
-            await pilot.pause()
+                await sees(app, pilot, "not taken yet")  # the daemon has said that the session is over
             offered = list(app.get_system_commands(app.screen))
             assert len({one.title for one in offered}) == len(offered)
             for one in offered:

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from textual.app import App
 
 from hub.tui.rows import Rows, fitted, plain, row, wrapped
+from tests.waiting import PATIENCE
 
 
 def run(lines, story, *, sticky=False, size=(20, 5)):
@@ -177,8 +178,9 @@ def test_only_what_is_in_sight_is_drawn():
         whole = rows.render_line
         rows.render_line = lambda y: drawn.append(y) or whole(y)
         rows.show(keyed(*map(str, range(100_000))))
-        await pilot.pause()
-        assert drawn
+        async with asyncio.timeout(PATIENCE):
+            while not drawn:
+                await pilot.pause()
         assert max(drawn) < 5
 
     run(keyed("a"), story)

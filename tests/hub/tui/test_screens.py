@@ -317,15 +317,13 @@ def test_a_branch_at_a_snapshot_and_code_that_is_found(lived):
         await sees(app, pilot, "     1 def retry_delay(n):")
         await pilot.press("escape")
         await pilot.press("7", "slash", *"all done", "enter")
-        shown = await sees(app, pilot, "with 'all done'")
-        assert "echo one" not in shown
+        await sees(app, pilot, "with 'all done'", lacks="echo one")
         await pilot.press("enter")
         await sees(app, pilot, "Event ", "sessionId: s-", "all done")
         await pilot.press("escape", "t")
         await sees(app, pilot, "0 of the newest", "only text", "no event passes")
         await pilot.press("slash", *["backspace"] * 8, "enter")
-        shown = await sees(app, pilot, "I look at the code first.", "only text")
-        assert "tool_use" not in shown
+        await sees(app, pilot, "I look at the code first.", "only text", lacks="tool_use")
 
     shows(lived.root, story)
 

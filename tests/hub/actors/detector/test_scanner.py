@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -36,15 +35,6 @@ def scanner(tmp_path):
 
 def seen(scanner):
     return next(one for one in scanner.scan(0.0) if one.id == f"claude:{SESSION}")
-
-
-def own(scanner):
-    """What lies in this test's own folder: the stores of all agents that run are searched, those of other tests' too."""
-    base = str(Path(scanner.home).parent)
-    found = (
-        (one, one.gap.root if one.gap else one.kept.hit.root if one.kept else "") for one in scanner.scan(0.0)
-    )
-    return [one for one, root in found if root.startswith(base) and one.agent is None]
 
 
 def test_a_session_that_could_not_be_read_is_read_at_the_next_scan(scanner, monkeypatch):
@@ -127,13 +117,13 @@ def test_a_store_that_is_not_searched_to_its_end_is_told_of(scanner, tmp_path, m
     whole = StoreFiles.walk
     with monkeypatch.context() as patch:
         patch.setattr(StoreFiles, "walk", walk)
-        [session, gap] = own(scanner)
+        [session, gap] = scanner.scan(0.0)
     assert session.id == f"claude:{SESSION}"
     told = unstructure(scanner.shown(gap))
     assert (told["provider"], told["alarm"]) == ("codex", f"{place} took too long to search.")
     assert (told["running"], told["session"], told["adoptable"]) == (False, None, False)
     assert str(place) not in told["id"]
-    assert [one.id for one in own(scanner)] == [session.id]
+    assert [one.id for one in scanner.scan(0.0)] == [session.id]
 
 
 def test_a_folder_that_becomes_a_repository_is_in_no_project_only_before(scanner, tmp_path):
@@ -148,7 +138,7 @@ def test_agents_that_hub_only_detects_are_found_by_their_stores(tmp_path):
     for name in stores.DETECTED:
         shutil.copytree(home_of(name, "rich", tmp_path / name), home, dirs_exist_ok=True)
     scanner = Scanner(home / REPO, load_all(), Config(), env={"HOME": str(home)}, home=str(home))
-    told = [unstructure(scanner.shown(one)) for one in own(scanner)]
+    told = [unstructure(scanner.shown(one)) for one in scanner.scan(0.0)]
     assert {one["displayName"] for one in told} == set(stores.DETECTED.values())
     assert all("hello.txt" in one["session"]["initialPrompt"] for one in told)
     assert {one["account"] for one in told if one["provider"] == "pi"} == {str(home / ".pi" / "agent")}
@@ -169,5 +159,5 @@ def test_a_variable_moves_the_store_of_an_agent_that_hub_only_detects(tmp_path, 
     home = home_of(provider, "rich", tmp_path)
     place = (home / moved).rename(tmp_path / "elsewhere")
     env = {"HOME": str(home), variable: str(place)}
-    (found,) = own(Scanner(tmp_path, load_all(), Config(), env=env, home=str(home)))
+    (found,) = Scanner(tmp_path, load_all(), Config(), env=env, home=str(home)).scan(0.0)
     assert found.provider == provider

@@ -9,11 +9,14 @@ from contextlib import contextmanager
 
 import attrs
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from hub.io.models.screenshot import BROWSERS
 from hub.web.page.paths import PATHS
 from tests.faults.harness import Project, git, project, until
+from tests.waiting import PATIENCE
+
+expect.set_options(timeout=PATIENCE * 1000)  # its own five seconds are about nothing
 
 PROGRAM = next(filter(None, map(shutil.which, BROWSERS)), "")
 
@@ -107,5 +110,5 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Busy]:
             ],
         )
         session = api.post("/api/run", {"task": f"Do {NASTY}"})["sessionId"]
-        work.says("I go on.")
+        until(lambda: api.get("/api/approvals"), "it waits for a word")
         yield Busy(work, session)
