@@ -7,6 +7,7 @@ Tests: tests/hub/acp/test_conversation.py
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import PurePath
 from typing import Protocol
@@ -18,10 +19,11 @@ from hub.acp.daemon import ProjectDaemon
 from hub.acp.prompts import fenced
 from hub.acp.telling import content, kind_of, line
 from hub.api.approvals import Approval, Resolution, Resolved
-from hub.domain.approval import CUT, Action
+from hub.domain.approval import Action
 from hub.domain.meta import EventMeta, only
 from hub.domain.text.change import change
 from hub.domain.text.safe import clean
+from hub.domain.wallclock import moment
 from hub.errors import HubError
 from hub.wire.frames import JsonObject, RefusedError
 
@@ -69,16 +71,13 @@ def chosen(answer: JsonObject) -> str:
 
 def _words(approval: Approval, context: EventMeta) -> str:
     """Who wants to do what, and why it is asked; the command and what else the tool is given in full."""
-    lines = [f"{approval.provider} asks: {clean(approval.reason)}"]
+    lines = [f"{approval.who} asks: {clean(approval.why)}" if approval.why else f"{approval.who} asks"]
     if command := context.get("command"):
         lines.append(fenced(clean(command)))
     if given := "\n".join(change(context.get("input"))):
         lines.append(fenced(given))
-    if context.get("cut"):
-        lines.append(CUT)
-    if approval.expires_at:
-        lines.append(f"Without an answer until {approval.expires_at} it is a no.")
-    return "\n\n".join(lines)
+    lines += [approval.cut, approval.lapse(lambda at: moment(at, time.time()))]
+    return "\n\n".join(filter(None, lines))
 
 
 class EditorSide(Protocol):

@@ -6,14 +6,16 @@ Must not: know a route.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import attrs
 
 from hub.api.base import Done
 from hub.api.meta import Meta, Timestamp
-from hub.domain.approval import Action, Severity
+from hub.domain.approval import CUT, LAPSE, Action, Severity
 from hub.domain.meta import EventMeta
+from hub.domain.text.figures import agent_name
 
 MAX_NOTE = 10_000
 ApprovalId = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$(?!\n)", description="An approval's id.")]
@@ -42,6 +44,20 @@ class Approval:
             description="What the agent told: `command`, `path`, `paths`, `input`; `cut`: not all is there. Redacted."
         ),
     ]
+
+    @property
+    def who(self) -> str:
+        """Whose tool it is, else who is to start or to take over: `claude/work`."""
+        return agent_name(self.provider, self.account)
+
+    @property
+    def cut(self) -> str:
+        """That not all of it is shown; else ""."""
+        return CUT if self.context.get("cut") else ""
+
+    def lapse(self, at: Callable[[str], str]) -> str:
+        """When nobody's answer is a no, with the instant as the face writes it; "" where it waits for ever."""
+        return LAPSE.format(at(self.expires_at)) if self.expires_at else ""
 
     @property
     def why(self) -> str:

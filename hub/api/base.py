@@ -27,15 +27,6 @@ class Done:
 
 
 @attrs.frozen(kw_only=True)
-class ReportedFailure:
-    """Why something went wrong, and the next step."""
-
-    code: Code
-    detail: str
-    hint: str
-
-
-@attrs.frozen(kw_only=True)
 class FieldProblem:
     """One field that does not validate."""
 

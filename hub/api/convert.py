@@ -23,7 +23,7 @@ from cattrs.errors import ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from hub.api.meta import UNSET, AsNamed, Meta, Open, Unset
-from hub.domain.config.schema import Path, SettingProblem, SettingRule, camel, unknown
+from hub.domain.config.schema import Path, SettingProblem, SettingRule, outside, unknown
 
 T = TypeVar("T")
 Hook = Callable[[Any, Any], Any]
@@ -63,13 +63,6 @@ def unstructure(value: object) -> Any:
     return _converters[True].unstructure(value)
 
 
-def _wire_name(kind: type, field: attrs.Attribute[object]) -> str:
-    if issubclass(kind, AsNamed):
-        return field.name
-    named = [item.name for item in metas(field.type)] + [rule.key for rule in _rules(field.type)]
-    return next(filter(None, named), "") or camel(field.name)
-
-
 def metas(kind: object) -> tuple[Meta, ...]:
     """What stands beside the type; a text alone is its description."""
     beside = getattr(kind, "__metadata__", ())
@@ -92,7 +85,9 @@ def fields_of(kind: object) -> Mapping[str, attrs.Attribute[Any]]:
 @cache
 def _fields_of(kind: type) -> Mapping[str, attrs.Attribute[Any]]:
     attrs.resolve_types(kind)
-    return {_wire_name(kind, field): field for field in attrs.fields(kind)}
+    return {
+        field.name if issubclass(kind, AsNamed) else outside(field): field for field in attrs.fields(kind)
+    }
 
 
 def is_required(field: attrs.Attribute[Any]) -> bool:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 import attrs
 
 from hub.api.meta import AsNamed, EventId, Meta, Timestamp
+from hub.domain.config.schema import called
 from hub.domain.text.safe import NOT_IN_PATHS
 
 _WORD = r"^[a-z_]{0,32}$(?!\n)"
@@ -162,14 +163,18 @@ class RetrievalQuery:
 class Chunk:
     """Some lines of a file of code."""
 
-    id: Annotated[str, Meta(name="ID")]
-    path: Annotated[str, Meta(name="Path")]
-    lang: Annotated[str, Meta(name="Lang")]
-    start_line: Annotated[int, Meta(name="StartLine")]
-    end_line: Annotated[int, Meta(name="EndLine")]
-    body: Annotated[str, Meta(name="Body")]
-    sha: Annotated[str, Meta(name="SHA")]
-    dim: Annotated[int, Meta(name="Dim", description="0: there is no embedding.")]
-    mark: Annotated[str, Meta(name="Mark", description='`generated`, `vendored` or "".')]
-    touches: Annotated[float, Meta(name="Touches", description="How often agents have touched the file.")]
-    stale: Annotated[bool, Meta(name="Stale", description="The file was changed since it was indexed.")]
+    id: str = attrs.field(metadata=called("ID"))
+    path: str = attrs.field(metadata=called("Path"))
+    lang: str = attrs.field(metadata=called("Lang"))
+    start_line: int = attrs.field(metadata=called("StartLine"))
+    end_line: int = attrs.field(metadata=called("EndLine"))
+    body: str = attrs.field(metadata=called("Body"))
+    sha: str = attrs.field(metadata=called("SHA"))
+    dim: Annotated[int, "0: there is no embedding."] = attrs.field(metadata=called("Dim"))
+    mark: Annotated[str, '`generated`, `vendored` or "".'] = attrs.field(metadata=called("Mark"))
+    touches: Annotated[float, "How often agents have touched the file."] = attrs.field(
+        metadata=called("Touches")
+    )
+    stale: Annotated[bool, "The file was changed since it was indexed."] = attrs.field(
+        metadata=called("Stale")
+    )

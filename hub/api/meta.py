@@ -20,7 +20,7 @@ MAX_BODY = 1024 * 1024
 
 @attrs.frozen(kw_only=True)
 class Meta:
-    """Beside a type, in `Annotated`: its bounds, what it means, and its name where that is not the field's in camel case."""
+    """Beside a type, in `Annotated`: its bounds, and what it means."""
 
     description: str = ""
     ge: int | None = None
@@ -30,7 +30,6 @@ class Meta:
     max_length: int | None = None
     pattern: str = ""
     """Searched for. In Python `$` also matches before a final newline, in ECMA (and so in OpenAPI) not: hence `(?!\\n)`."""
-    name: str = ""
     schema: dict[str, str] = attrs.field(factory=dict, hash=False)
     """More of the JSON schema, said and not checked."""
 

@@ -10,9 +10,10 @@ from typing import Annotated, Literal
 
 import attrs
 
-from hub.api.base import Done, ReportedFailure
+from hub.api.base import Done
 from hub.api.meta import Label, Meta, Timestamp, Trust
 from hub.api.session import MAX_COMMANDS, Command, Task
+from hub.domain.failure import ErrorNote
 from hub.domain.pipeline.state import NodeOutcome, NodeState, RunState
 
 MAX_PIPELINES = 200
@@ -69,7 +70,7 @@ class NodeStatus:
     snapshot: str
     handoffs: int
     verified: bool | None
-    error: ReportedFailure | None
+    error: ErrorNote | None
     started_at: Timestamp | None
     ended_at: Timestamp | None
 

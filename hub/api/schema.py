@@ -88,7 +88,7 @@ class Schemas:
             return choices[0] if len(choices) == 1 else {"anyOf": choices}
         if origin is Literal:
             return {"enum": sorted(args)}
-        if origin is list:
+        if origin in (list, tuple):
             return {"type": "array", "items": self.of(args[0])}
         if (origin or kind) in (dict, Mapping):
             values = self.of(args[1]) if args and args[1] is not Any else {}

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 import attrs
 
-from hub.api.base import ReportedFailure
 from hub.api.meta import Meta, Timestamp
+from hub.domain.failure import ErrorNote
 from hub.domain.standing import group
 
 
@@ -45,7 +45,7 @@ class Session:
     ]
     started_at: Timestamp | None
     ended_at: Timestamp | None
-    error: ReportedFailure | None
+    error: ErrorNote | None
     position: Annotated[
         int, Meta(description="Its place among those that wait for their turn; 0: it does not.")
     ]

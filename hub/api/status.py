@@ -10,8 +10,8 @@ from typing import Annotated
 
 import attrs
 
-from hub.api.base import ReportedFailure
 from hub.api.meta import Meta, Timestamp
+from hub.domain.failure import ErrorNote
 from hub.domain.handoff import State
 from hub.domain.session import LeftOut, SessionState
 
@@ -68,4 +68,4 @@ class Status:
     ]
     started_at: Timestamp | None
     ended_at: Timestamp | None
-    error: ReportedFailure | None
+    error: ErrorNote | None

@@ -18,12 +18,13 @@ import trio
 from hub.api.approvals import Approval, Resolution, Resolved
 from hub.api.session import HandingOver, Pause, Paused, Replied, TextReply, Which
 from hub.api.status import Status
+from hub.cli.clock import Clock
 from hub.cli.context import which
 from hub.cli.conversation import Conversation
 from hub.cli.items import ToldItem
 from hub.cli.keys import Key
 from hub.client.quick import Api
-from hub.domain.approval import CUT, Action
+from hub.domain.approval import Action
 from hub.domain.text.change import change
 from hub.domain.text.safe import clean
 from hub.errors import HubError
@@ -200,7 +201,7 @@ def picture(request: Approval) -> Iterator[ToldItem]:
     action, command = clean(request.action), clean(context.get("command") or "")
     members = given.items() if isinstance(given, dict) else ()
     values = {name: clean(text) for name, text in members if isinstance(text, str)}
-    who = f"{request.provider} wants to: " if request.kind is Action.TOOL else ""
+    who = f"{request.who} wants to: " if request.kind is Action.TOOL else ""
     grave = "danger! " if request.severity == "danger" else ""
     reason = clean(request.why)
     # Each thing once: agents give a command as the action, as the command and among what the tool is given.
@@ -211,5 +212,7 @@ def picture(request: Approval) -> Iterator[ToldItem]:
     below += [line for line in change(given) if line not in told]
     below += [clean(str(path)) for path in context.get("paths") or ()]
     yield ToldItem(f"{grave}{who}{action}", "bad" if grave else "warn", tuple(below))
-    if context.get("cut"):
-        yield ToldItem(CUT, "bad")
+    if request.cut:
+        yield ToldItem(request.cut, "bad")
+    if request.expires_at:
+        yield ToldItem(request.lapse(Clock().at))

@@ -14,7 +14,6 @@ from hub.cli.clock import Clock
 from hub.cli.context import json_option, running, show
 from hub.cli.records import Records
 from hub.client.quick import Api
-from hub.domain.approval import CUT
 from hub.errors import Code, HubError
 
 _ID = click.argument("number", metavar="[ID]", default="")
@@ -124,13 +123,8 @@ def listed(waiting: list[Approval]) -> str:
 def picture(approval: Approval, *, named: bool = False) -> str:
     """One request in one to five lines: a reason that the action tells already is not said again."""
     mark = click.style(approval.severity, fg=_COLOURS.get(approval.severity))
-    lines = [f"{approval.id}  {mark}  {approval.provider}  {approval.action}"]
+    lines = [f"{approval.id}  {mark}  {approval.who}  {approval.action}"]
     if named:
         lines.append(f"  in session {approval.session_id}")
-    if approval.why:
-        lines.append(f"  {approval.why}")
-    if approval.context.get("cut"):
-        lines.append(f"  {CUT}")
-    if approval.expires_at:
-        lines.append(f"  denied at {Clock().at(approval.expires_at)}, unless it is answered before")
+    lines += [f"  {line}" for line in (approval.why, approval.cut, approval.lapse(Clock().at)) if line]
     return "\n".join(lines)

@@ -151,6 +151,8 @@ _GIVEN = ("command", "path", "paths", "input", "cwd", "texts", "within", "unseen
 _SHOWN = ("command", "path", "paths", "input", "cut")
 CUT = "Not all of it is shown: what the tool is given is longer than hub keeps."
 """What every face says of a request with `cut`."""
+LAPSE = "denied at {} unless it is answered before"
+"""What every face says of one that does not wait for ever."""
 
 
 def shown(request: PermissionRequest) -> EventMeta:

@@ -19,12 +19,13 @@ import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from typing import Annotated
 
 import attrs
 import msgspec
 
 from hub.domain.canonical import NotCanonicalError, StrictJsonError, canonical, parse_strict
-from hub.domain.config.schema import camel
+from hub.domain.config.schema import called, outside
 from hub.errors import Code, HubError
 
 VERSION = 2
@@ -40,8 +41,9 @@ class Sourced:
     """A statement and the event it was read from."""
 
     text: str
-    source: int
-    """Event id; 0 when it does not stem from the event log (a user's order, an adopted transcript)."""
+    source: Annotated[
+        int, "Event id; 0 when it does not stem from the event log (a user's order, an adopted transcript)."
+    ]
 
 
 @attrs.frozen
@@ -57,8 +59,7 @@ class ManifestEntry:
     """One file of the work."""
 
     path: str
-    sha256: str
-    """Of the file's bytes in the snapshot; "" when the work deleted it."""
+    sha256: Annotated[str, 'Of the file\'s bytes in the snapshot; "" when the work deleted it.']
     modified: bool
 
 
@@ -98,9 +99,8 @@ class Evidence:
     kind: EvidenceKind
     text: str
     source: int
-    exit_code: int | None = None
-    output: str = ""
-    """The end of what a failing acceptance command wrote, redacted."""
+    exit_code: int | None = attrs.field(default=None, metadata=called("exit_code"))
+    output: Annotated[str, "The end of what a failing acceptance command wrote, redacted."] = ""
 
 
 def change_evidence(changes: Sequence[tuple[str, str]]) -> tuple[Evidence, ...]:
@@ -123,9 +123,10 @@ class Contract:
     contract_id: str
     session_id: str
     task_id: str
-    task_goal: str
-    """The user's own words; never an agent's."""
-    snapshot_commit_sha: str
+    task_goal: Annotated[str, "The user's own words; never an agent's."]
+    snapshot_commit_sha: Annotated[str, "The commit that holds every byte of the work."] = attrs.field(
+        metadata=called("snapshotCommitSHA")
+    )
     version: int = VERSION
     next_action: str = ""
     do_not_redo: tuple[str, ...] = ()
@@ -133,7 +134,7 @@ class Contract:
     file_manifest: tuple[ManifestEntry, ...] = ()
     decisions: tuple[Sourced, ...] = ()
     constraints: tuple[Sourced, ...] = ()
-    signature: str = ""
+    signature: Annotated[str, "HMAC-SHA256, in hex, of the canonical form of all other members."] = ""
 
     initial_prompt: str = ""
     plan: tuple[str, ...] = ()
@@ -143,8 +144,7 @@ class Contract:
     skills_to_use: tuple[str, ...] = ()
     in_flight_code: tuple[Snippet, ...] = ()
 
-    audit: Anchor | None = None
-    """The audit chain's head when the contract was made."""
+    audit: Annotated[Anchor | None, "The audit chain's head when the contract was made."] = None
     handoff_id: str = ""
     created_at: str = ""
     from_provider: str = ""
@@ -155,7 +155,7 @@ class Contract:
 _FIELDS = [field.name for field in attrs.fields(Contract)]
 _INTENT, _EXTRAS = _FIELDS.index("initial_prompt"), _FIELDS.index("audit")
 """From where on version 1 has none of them, and version 2 need not."""
-_WIRE = {**{name: camel(name) for name in _FIELDS}, "snapshot_commit_sha": "snapshotCommitSHA"}
+_WIRE = {field.name: outside(field) for field in attrs.fields(Contract)}
 _WRITTEN: Mapping[int, Mapping[str, str]] = {1: {name: _WIRE[name] for name in _FIELDS[:_INTENT]}, 2: _WIRE}
 _OPTIONAL: Mapping[int, frozenset[str]] = {
     1: frozenset(),

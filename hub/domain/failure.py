@@ -1,6 +1,6 @@
-"""Why an agent stopped without being done.
+"""Why an agent stopped without being done, and what is kept of hub's own errors.
 
-Owns: the closed list of failure classes and the `Failure` value.
+Owns: the closed list of failure classes, the `Failure` value and the `ErrorNote`.
 Must not: read texts (each provider's `failures.py` does) or decide what follows (`hub.domain.retry` does).
 Tests: tests/hub/domain/test_retry.py
 """
@@ -11,6 +11,8 @@ import math
 from enum import StrEnum
 
 import attrs
+
+from hub.errors import Code, HubError
 
 
 class FailureClass(StrEnum):
@@ -50,3 +52,17 @@ class Failure:
     text: str
     resets_at: float | None = attrs.field(default=None, converter=_whole)
     window: str = ""
+
+
+@attrs.frozen
+class ErrorNote:
+    """Why something went wrong, and the next step: of a session, a node of a pipeline, or hub itself."""
+
+    code: Code
+    detail: str
+    hint: str
+
+    @classmethod
+    def of(cls, error: HubError) -> ErrorNote:
+        """What is kept of an error."""
+        return cls(error.code, error.detail, error.hint)

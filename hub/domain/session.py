@@ -15,7 +15,7 @@ from enum import StrEnum
 
 import attrs
 
-from hub.domain.failure import FailureClass
+from hub.domain.failure import ErrorNote, FailureClass
 from hub.domain.handoff import State
 from hub.domain.retry import Wait
 from hub.domain.routing import Target
@@ -122,20 +122,6 @@ class LeftOut:
     reason: str
     hint: str
     account: str = ""
-
-
-@attrs.frozen
-class ErrorNote:
-    """The coded error a session ended or waits with."""
-
-    code: Code
-    detail: str
-    hint: str = ""
-
-    @classmethod
-    def of(cls, error: HubError) -> ErrorNote:
-        """What is kept of an error."""
-        return cls(error.code, error.detail, error.hint)
 
 
 @attrs.frozen(kw_only=True)

@@ -14,6 +14,8 @@ from enum import StrEnum
 
 import attrs
 
+from hub.domain.text.typography import typed
+
 
 class Class(StrEnum):
     """What a fact is about."""
@@ -103,4 +105,4 @@ def fact(value: object, moments: int) -> LabelledFact:
 
 def norm(text: str) -> str:
     """Two texts that differ in case, white space and Markdown's marks only are the same."""
-    return " ".join(text.replace("`", "").replace("**", "").replace("\u2019", "'").casefold().split())
+    return " ".join(typed(text).replace("`", "").replace("**", "").casefold().split())

@@ -163,7 +163,10 @@ class GetRedactions(Call[Redactions]):
 
 @attrs.frozen
 class GetContract(Call[JsonObject]):
-    """Answers the current contract as JSON, verified; `not_found` where there is none, `contract_invalid` of a false one."""
+    """Answers the current contract, verified, as it was signed: the JSON of a `Contract`, with the members that it has.
+
+    `not_found` where there is none, `contract_invalid` of a false one.
+    """
 
     session_id: str = ""
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from hub.domain.detection.intel_fold import IntelDraft, mcp_of
+from hub.domain.interpreters import line_of
 from hub.domain.text.patterns import late
 from hub.providers.jsonline import items, mapping, text
 
@@ -125,7 +126,7 @@ def began(draft: IntelDraft, key: str, tool: object, given: object) -> None:
 def _command(given: object) -> str:
     """A command line; of the words of one, what a shell is told to run."""
     words = [text(word) for word in items(given)]
-    return words[-1] if words[1:2] in (["-c"], ["-lc"]) else " ".join(words) or text(given)
+    return line_of(words) or " ".join(words) or text(given)
 
 
 def exit_code(head: str) -> int | None:

@@ -31,6 +31,7 @@ from typing import TypeGuard
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.quota.resets import parse_reset
 from hub.domain.text.safe import clean
+from hub.domain.text.typography import typed
 from hub.providers import jsonline
 from hub.providers.base import crash
 from hub.providers.vendors import CAPACITY, END, GENERAL, PHRASES, REASONS, TYPES, USED_UP, Phrases, of_status
@@ -91,8 +92,6 @@ _ELSEWHERE = re.compile(
 _Said = tuple[int, FailureClass]
 """How much it counts, the least the most, and what it says."""
 _Table = tuple[tuple[FailureClass, re.Pattern[str]], ...]
-_TYPED = {0x2019: "'", 0xA0: " ", 0x202F: " "}
-"""What a typesetter writes -> what the phrases have."""
 _CAPACITY = re.compile(CAPACITY, re.IGNORECASE)
 _USED_UP = re.compile(USED_UP, re.IGNORECASE)
 _SURE, _NAMED, _VAGUE, _COUNTED = range(4)
@@ -267,4 +266,4 @@ def _table(phrases: Phrases) -> _Table:
 def _plain(text: str) -> str:
     end = text[-_MOST:]
     whole = end if len(end) == len(text) else end.partition("\n")[2]  # half a line begins anywhere
-    return clean(whole or end).translate(_TYPED)
+    return typed(clean(whole or end))

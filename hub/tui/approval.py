@@ -18,8 +18,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Footer, Input, Static
 
-from hub.domain.approval import CUT
-from hub.domain.text.figures import agent_name
 from hub.domain.wallclock import moment
 from hub.tui.dialogs import Dialog
 from hub.tui.diffs import colour_of
@@ -131,21 +129,20 @@ class ApprovalBox(Dialog[Answer | None]):
 
 def request_rows(one: Approval, note: str = "") -> Iterator[Row]:
     """Everything that is known of a request, nothing cut."""
-    who = agent_name(one.provider, one.account)
-    until = (
-        f"  denied at {moment(one.expires_at, time.time())} unless it is answered" if one.expires_at else ""
-    )
+    lapse = one.lapse(lambda at: moment(at, time.time()))
     if "\n" in one.action or len(one.action) > _TITLE:
         for line in one.action.split("\n"):
             yield row((line, "bold"))
-    yield row((one.severity, _SEVERITY.get(one.severity, "")), (f"  {who}  {one.tool}{until}", "dim"))
+    yield row(
+        (one.severity, _SEVERITY.get(one.severity, "")), (f"  {one.who}  {one.tool}  {lapse}".rstrip(), "dim")
+    )
     if one.why:
         yield row(one.why)
     for name, value in one.context.items():
         if name != "cut" and str(value) != one.action.removeprefix(f"{one.tool}: "):
             yield from _context(name, value)
-    if one.context.get("cut"):
-        yield row((CUT, "bad"))
+    if one.cut:
+        yield row((one.cut, "bad"))
     if note:
         yield row(("you say: ", "dim"), (note, "mine"))
 

@@ -14,10 +14,10 @@ from functools import partial
 from pathlib import Path
 
 import attrs
-import trio
 
 from hub.actors.common.condition import beside
 from hub.actors.common.job import Say
+from hub.actors.common.live_output import LiveOutput
 from hub.domain.terminal import TerminalCommand
 from hub.errors import Code, HubError
 from hub.io.processes.commands import base_env, run_command
@@ -30,7 +30,6 @@ _PATIENCE = 3600.0
 _INSTALL_SECONDS = 900.0
 _PROGRESS = 2.0
 """Seconds between two lines of progress."""
-_MAX_HELD = 64 * 1024
 
 
 @attrs.define
@@ -46,6 +45,7 @@ class InTerminal:
     """Answers, from the exit status, what to say; or raises."""
     keep: bool = False
     opened: Opened | None = None
+    _read: int = 0
 
     async def begin(self) -> str:
         """Open the terminal."""
@@ -55,11 +55,13 @@ class InTerminal:
     async def carry(self, say: Say) -> str:
         """Wait for the command's end, telling what it prints where that is kept."""
         assert self.opened is not None  # noqa: S101  # begin came first
+        output = LiveOutput(say, _PROGRESS, self._more)
         try:
             # The terminal itself may go at once, having handed on its work; it is only taken off the books.
             code = await beside(
-                partial(self.opened.status, _PATIENCE), self.opened.process.wait, partial(self._follow, say)
+                partial(self.opened.status, _PATIENCE), self.opened.process.wait, output.follow
             )
+            await output.finish()
         finally:
             self.opened.clear()
         if code is None:
@@ -70,16 +72,10 @@ class InTerminal:
             )
         return await self.ended(code)
 
-    async def _follow(self, say: Say) -> None:
-        assert self.opened is not None  # noqa: S101  # as above
-        told = 0
-        while self.keep:
-            await trio.sleep(_PROGRESS)
-            text = self.opened.output()
-            lines = text[told : told + _MAX_HELD].rpartition(b"\n")[0]
-            if lines.strip():
-                await say(lines.decode("utf-8", "replace"))
-            told += len(lines)
+    def _more(self) -> bytes:
+        found = self.opened.output()[self._read :] if self.opened is not None and self.keep else b""
+        self._read += len(found)
+        return found
 
 
 @attrs.define
@@ -91,7 +87,6 @@ class InBackground:
     command: TerminalCommand
     cwd: Path
     ended: Callable[[int], Awaitable[str]]
-    _held: bytearray = attrs.field(factory=bytearray)
 
     async def begin(self) -> str:
         """Nothing can go wrong before the start."""
@@ -99,6 +94,7 @@ class InBackground:
 
     async def carry(self, say: Say) -> str:
         """Run it; nothing of it is left when this ends, whatever ends it."""
+        output = LiveOutput(say, _PROGRESS)
         env = {**base_env(), **_installer_env(os.environ)}
         run = partial(
             run_command,
@@ -106,28 +102,13 @@ class InBackground:
             cwd=self.cwd,
             env=env,
             timeout=_INSTALL_SECONDS,
-            on_output=self._hold,
+            on_output=output.hold,
         )
-        done = await beside(run, partial(self._follow, say))
-        await self._tell(say)
+        done = await beside(run, output.follow)
+        await output.finish()
         if done.timed_out:
             raise HubError(Code.TIMEOUT, f"It took longer than {_INSTALL_SECONDS:g} s.")
         return await self.ended(-1 if done.exit_code is None else done.exit_code)
-
-    def _hold(self, data: bytes) -> None:
-        self._held += data
-        del self._held[:-_MAX_HELD]
-
-    async def _follow(self, say: Say) -> None:
-        while True:
-            await trio.sleep(_PROGRESS)
-            await self._tell(say)
-
-    async def _tell(self, say: Say) -> None:
-        text = bytes(self._held).decode("utf-8", "replace").strip()
-        self._held.clear()
-        if text:
-            await say(text)
 
 
 def _installer_env(environ: Mapping[str, str]) -> dict[str, str]:

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import attrs
-
 from hub.api import pipelines as api
-from hub.api.base import ReportedFailure
 from hub.api.convert import structure, unstructure
 from hub.api.pipelines import NodeStatus, RunStatus
 from hub.domain.config.model import PipelineSettings
@@ -53,7 +50,7 @@ def _node(run: PipelineRun, node: NodeRun) -> NodeStatus:
         snapshot=node.snapshot,
         handoffs=node.handoffs,
         verified=node.verified,
-        error=ReportedFailure(**attrs.asdict(node.error)) if node.error else None,
+        error=node.error,
         started_at=node.started_at or None,
         ended_at=node.ended_at or None,
     )

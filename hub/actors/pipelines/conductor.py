@@ -27,6 +27,7 @@ from hub.actors.common.crash_loop import CrashLoopGuard
 from hub.actors.common.transient import TRANSIENT
 from hub.actors.pipelines.store import PipelineRunStore
 from hub.domain.config.model import PipelineNode
+from hub.domain.failure import ErrorNote
 from hub.domain.pipeline.run import (
     NodeRun,
     PipelineRun,
@@ -37,7 +38,7 @@ from hub.domain.pipeline.run import (
     under_way,
 )
 from hub.domain.pipeline.state import NodeOutcome, NodeState
-from hub.domain.session import ErrorNote, SessionRecord, SessionState
+from hub.domain.session import SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
 from hub.io.git.merge import merge_bases

@@ -27,10 +27,10 @@ from hub.actors.session.driver import Driver
 from hub.actors.session.ending import ended, stopped, withdraw_all
 from hub.api.session import HandingOver, Paused, Replied
 from hub.domain.event import Event, EventType, Tag, answers
-from hub.domain.failure import FailureClass
+from hub.domain.failure import ErrorNote, FailureClass
 from hub.domain.handoff import State
 from hub.domain.quota.window import QuotaReading, breach, newest, reading_of
-from hub.domain.session import ErrorNote, SessionRecord, SessionState
+from hub.domain.session import SessionRecord, SessionState
 from hub.domain.text.safe import headline
 from hub.domain.turn import nobody
 from hub.errors import Code, HubError

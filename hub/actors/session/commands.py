@@ -7,7 +7,6 @@ Tests: tests/hub/actors/session/test_commands_setup.py, tests/hub/actors/session
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Sequence
 from functools import partial
@@ -17,6 +16,7 @@ import attrs
 import trio
 
 from hub.actors.common.condition import beside
+from hub.actors.common.live_output import LiveOutput
 from hub.actors.session.context import SessionContext
 from hub.domain.event import Tag
 from hub.domain.meta import EventMeta
@@ -24,7 +24,7 @@ from hub.domain.result.acceptance import orders_of, program_of
 from hub.domain.result.gate import Check, GateResult
 from hub.domain.session import SessionRecord
 from hub.domain.text.figures import first_of
-from hub.domain.text.safe import clean, decode
+from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
 from hub.io.git.aside import LEFT, note_left, note_made, note_yours, read
@@ -38,7 +38,7 @@ _TOLD = 4000
 """Characters of its end that the failure of one is told with."""
 _SCRUBBED = 80_000
 _LIVE = 256 * 1024
-"""Bytes of one command's output that are told while it runs."""
+"""Characters of one command's output that are told while it runs."""
 _PACE = 0.5
 """Seconds between two looks at its output."""
 _SHOWN = 8000
@@ -154,37 +154,27 @@ async def _run(context: SessionContext, record: SessionRecord, number: int, comm
 async def _followed(
     context: SessionContext, record: SessionRecord, command: str, shown: str
 ) -> CommandResult:
-    """Run it, and tell of whole lines while it runs."""
-    held, told = bytearray(), 0
+    """Run it, and tell what it prints, up to a limit, while it runs."""
+    left = _LIVE
 
-    async def publish(upto: int) -> None:
-        nonlocal told
-        lines = decode(bytes(held[:upto]))[: max(0, _LIVE - told)]
-        told += upto
-        del held[:upto]
-        if lines.strip():
-            with trio.CancelScope(shield=True):  # what is taken out of the buffer is told
-                text = context.secrets.text(clean(lines)).rstrip()
-                await context.store.say(Tag.SYSTEM, text, setup=shown, output=True)
+    async def say(lines: str) -> None:
+        nonlocal left
+        told, left = lines[:left], max(0, left - len(lines))
+        if told:
+            text = context.secrets.text(clean(told)).rstrip()
+            await context.store.say(Tag.SYSTEM, text, setup=shown, output=True)
 
-    async def follow() -> None:
-        """A log that takes nothing now is no reason to stop a command."""
-        while True:
-            await trio.sleep(_PACE)
-            if (upto := held.rfind(b"\n") + 1) > 0:
-                with contextlib.suppress(HubError):
-                    await publish(upto)
-
+    output = LiveOutput(say, _PACE)
     run = partial(
         run_command,
         command,
         cwd=Path(record.worktree),
         env=base_env(),
         timeout=context.config.worktree.setup_timeout,
-        on_output=held.extend,
+        on_output=output.hold,
     )
-    result = await beside(run, follow)
-    await publish(len(held))
+    result = await beside(run, output.follow)
+    await output.finish()
     return result
 
 

@@ -23,10 +23,11 @@ from hub.actors.session.store import SessionStore
 from hub.domain.accounts.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.event import Event, Record
+from hub.domain.failure import ErrorNote
 from hub.domain.handoff import State
 from hub.domain.meta import EventMeta
 from hub.domain.quota.window import QuotaReading
-from hub.domain.session import ErrorNote, SessionRecord
+from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
 from hub.io.secrets.kingfisher import Detection

@@ -24,9 +24,10 @@ from hub.actors.session.permission_broker import PermissionBroker
 from hub.actors.session.routing import Routing
 from hub.actors.session.work import SessionWork
 from hub.domain.event import Tag
+from hub.domain.failure import ErrorNote
 from hub.domain.handoff import State, Trigger
 from hub.domain.meta import EventMeta
-from hub.domain.session import ErrorNote, SessionRecord, SessionState
+from hub.domain.session import SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io.git.check import WorktreeCheck
 from hub.messages import AdapterInbox, Dispatch

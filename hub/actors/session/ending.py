@@ -21,9 +21,10 @@ from hub.actors.session.handoff_steps import HandoffSteps
 from hub.actors.session.routing import Routing
 from hub.api.session import Stopped
 from hub.domain.event import Tag
+from hub.domain.failure import ErrorNote
 from hub.domain.handoff import State, Trigger
 from hub.domain.result.gate import GateResult, correction
-from hub.domain.session import ErrorNote, SessionRecord, SessionState
+from hub.domain.session import SessionRecord, SessionState
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints

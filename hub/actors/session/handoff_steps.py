@@ -34,19 +34,12 @@ from hub.domain.approval import Action
 from hub.domain.brief import render_envelope
 from hub.domain.contract import Contract, encode, sign
 from hub.domain.event import Tag
-from hub.domain.failure import Failure, FailureClass
+from hub.domain.failure import ErrorNote, Failure, FailureClass
 from hub.domain.handoff import State, Trigger
 from hub.domain.prompt import Orders, receiver_prompt
 from hub.domain.result.gate import GateResult
 from hub.domain.routing import Target
-from hub.domain.session import (
-    Attempt,
-    ErrorNote,
-    LeftOut,
-    SessionRecord,
-    SessionState,
-    Unscored,
-)
+from hub.domain.session import Attempt, LeftOut, SessionRecord, SessionState, Unscored
 from hub.domain.turn import left_out, may_return, turn_after
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError

@@ -12,7 +12,6 @@ import attrs
 
 from hub.actors.session.context import SessionContext, owner
 from hub.actors.session.contract import current_contract
-from hub.api.base import ReportedFailure
 from hub.api.observability import Redactions
 from hub.api.session import Cost
 from hub.api.status import Status
@@ -91,7 +90,7 @@ def status(context: SessionContext) -> Status:
         last_action=context.secrets.value(context.shared.last_action) if active else "",
         started_at=record.started_at or None,
         ended_at=record.ended_at or None,
-        error=ReportedFailure(**attrs.asdict(error)) if error else None,
+        error=error,
     )
 
 

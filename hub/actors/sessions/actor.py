@@ -28,8 +28,9 @@ from hub.actors.sessions.roster import Roster
 from hub.api.providers import ProviderStatus
 from hub.api.session import Stopped
 from hub.api.sessions import Session, Sessions
+from hub.domain.failure import ErrorNote
 from hub.domain.routing import Target
-from hub.domain.session import ErrorNote, meant_by, several_meant
+from hub.domain.session import meant_by, several_meant
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.messages import (

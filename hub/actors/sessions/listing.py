@@ -12,7 +12,6 @@ from typing import Literal
 
 import attrs
 
-from hub.api.base import ReportedFailure
 from hub.api.sessions import Session
 from hub.api.status import Status
 from hub.domain.session import SessionRecord
@@ -67,7 +66,7 @@ def of_record(record: SessionRecord, hide: Callable[[str], str]) -> Session:
         tokens_used=record.tokens_used,
         started_at=record.started_at or None,
         ended_at=record.ended_at or None,
-        error=ReportedFailure(code=error.code, detail=hide(error.detail), hint=error.hint) if error else None,
+        error=attrs.evolve(error, detail=hide(error.detail)) if error else None,
         position=0,
     )
 

@@ -13,7 +13,7 @@ import attrs
 
 from hub.domain.accounts.account import Account
 from hub.domain.approval import Severity
-from hub.domain.config.schema import SettingRule, whole
+from hub.domain.config.schema import SettingRule, called, whole
 from hub.domain.config.values import (
     ONE_OF,
     TABLE,
@@ -58,9 +58,9 @@ class ServerSettings:
     """When set, every request must carry it."""
     socket: Text = ""
     """The path of a unix socket that is served beside the port; "" = none. In the project, where it is relative."""
-    allowed_origins: Annotated[
-        tuple[Origin, ...], SettingRule("an array of origins", key="allowed_origins")
-    ] = ()
+    allowed_origins: Annotated[tuple[Origin, ...], SettingRule("an array of origins")] = attrs.field(
+        default=(), metadata=called("allowed_origins")
+    )
 
 
 @attrs.frozen

@@ -74,13 +74,11 @@ class SettingRule:
         allowed: Completes the sentence "must be ..."; "" for one of the words of a `Literal`.
         test: Whether a value of the type is allowed.
         prepare: Makes the raw value of another way to write it; its `ValueError` is told as it is.
-        key: The name in TOML, where it is not the field's in camel case.
     """
 
     allowed: str = ""
     test: Callable[[Any], object] = _always
     prepare: Callable[[Any], Any] = _same
-    key: str = ""
 
     def refusal(self, value: object, words: Iterable[object] = ()) -> ValueError:
         """What is said of a raw value that is not allowed."""
@@ -113,6 +111,16 @@ def invalid(found: Sequence[SettingProblem]) -> HubError:
     if len(found) > MAX_PROBLEMS:
         more = f" (and at least {others} more)"
     return HubError(Code.INVALID, f"{errors[0]['path']}: {errors[0]['message']}{more}", errors=errors)
+
+
+def called(name: str) -> dict[str, str]:
+    """The metadata of a field whose name outside of Python is not its own in camel case."""
+    return {"called": name}
+
+
+def outside(field: attrs.Attribute[object]) -> str:
+    """The name of a field outside of Python."""
+    return str(field.metadata.get("called", "")) or camel(field.name)
 
 
 def camel(name: str) -> str:

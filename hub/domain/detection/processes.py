@@ -1,7 +1,6 @@
 """Which of the machine's processes belong to AI coding agents.
 
-Owns: the process signature of an agent (`Signature`), the rules by which a process is recognised, and which script an
-interpreter runs.
+Owns: the process signature of an agent (`Signature`), and the rules by which a process is recognised.
 Must not: read `/proc` or a store, or know any one agent (each agent's signature stands in its folder).
 
 Rules:
@@ -20,19 +19,13 @@ from enum import StrEnum
 
 import attrs
 
+from hub.domain.interpreters import NODE, PYTHON, Interpreter
 from hub.domain.text.patterns import late
 
 _SESSION_ID = late(r"^[A-Za-z0-9][A-Za-z0-9_-]{7,127}$")
 COMMAND_LINE = "command-line"
-_INTERPRETERS = frozenset({"node", "nodejs", "bun", "deno"})
-_NUMBERED = ("python", "pypy")
-"""Interpreters whose version may be part of their name."""
-_TAKES_VALUE = frozenset(
-    {"-r", "--require", "--import", "--loader", "-C", "-X", "-W", "-c", "--config", "--cwd"}
-)
-"""Options, of interpreters and of agents, whose value is the next argument."""
-_CODE = frozenset({"-c", "-e", "--eval", "-p", "--print", "-pe"})
-"""Options that give an interpreter its program: what follows is no script."""
+_TAKES_VALUE = frozenset({"-r", "-C", "-c", "--config", "--cwd"})
+"""Options of agents whose value is the next argument."""
 
 
 class ProcessEvidence(StrEnum):
@@ -220,12 +213,11 @@ def _held(open_files: Iterable[str], signature: Signature) -> tuple[str, str]:
 
 
 def _helps(process: Process, signature: Signature) -> bool:
-    own = process.argv[1:]
-    if script_of(process.executable, process.argv):
-        own = tuple(arguments_of(own, skip_all=True)[1:])
-    after = arguments_of(own)
+    own: Sequence[str] = process.argv[1:]
+    if interpreter := _interpreter(process.executable):
+        own = interpreter.script(own)[1:]
     helpers = signature.helpers.split()
-    return any(words and words[0] in helpers for words in (own, after))
+    return any(words and words[0] in helpers for words in (own, arguments_of(own)))
 
 
 def _asked(argv: Sequence[str], signature: Signature) -> str:
@@ -242,24 +234,19 @@ def script_of(executable: str, argv: Sequence[str]) -> str:
 
     A script may have written a name over its arguments: it is what is left of them.
     """
-    if not _interprets(last_of(executable)):
+    interpreter = _interpreter(executable)
+    if interpreter is None:
         return ""
     if argv and not any(argv[1:]):
-        return "" if "/" in argv[0] or _interprets(argv[0]) else argv[0]
-    arguments = arguments_of(argv[1:], skip_all=True)
-    return arguments[0] if arguments else ""
+        return "" if "/" in argv[0] or _interpreter(argv[0]) else argv[0]
+    return next(iter(interpreter.script(argv[1:])), "")
 
 
-def arguments_of(argv: Sequence[str], *, skip_all: bool = False) -> list[str]:
-    """What follows the leading options; with `skip_all`, those of an interpreter, a module's name counts as what follows."""
-    rest = list(argv)
-    while rest and rest[0].startswith("-"):
-        if skip_all and rest[0] in _CODE:
-            return []
-        if skip_all and rest[0] == "-m":
-            return rest[1:]
-        rest = rest[2:] if rest[0] in _TAKES_VALUE else rest[1:]
-    return rest
+def arguments_of(argv: Sequence[str]) -> Sequence[str]:
+    """What follows the leading options of an agent."""
+    while argv and argv[0].startswith("-"):
+        argv = argv[2:] if argv[0] in _TAKES_VALUE else argv[1:]
+    return argv
 
 
 def last_of(path: str) -> str:
@@ -267,7 +254,7 @@ def last_of(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _interprets(name: str) -> bool:
-    if name in _INTERPRETERS:
-        return True
-    return any(name.startswith(one) and not name[len(one) :].strip("0123456789.") for one in _NUMBERED)
+def _interpreter(executable: str) -> Interpreter | None:
+    """What agents' scripts run in; None of any other program."""
+    name = last_of(executable)
+    return next((one for one in (NODE, PYTHON) if one.name.fullmatch(name)), None)

@@ -16,6 +16,7 @@ from hub.domain.contract import Evidence, EvidenceKind, Sourced
 from hub.domain.intent.listed import finished
 from hub.domain.intent.statements import EMPHASIS, SENTENCE, prose
 from hub.domain.text.patterns import late
+from hub.domain.text.typography import typed
 
 MAX_CLAIMS = 8
 MAX_CLAIM = 300
@@ -49,7 +50,7 @@ _BULLET = late(r"^(?:(?:[-*+•]|\d{1,3}[.)])\s+)?(?:\[[xX]\]\s+|[✅✔☑✓]\
 def claimed(text: str) -> Iterator[str]:
     """The claims in a text, each a sentence; what stands in a code block or a quotation is none."""
     for line in prose(text):
-        plain = EMPHASIS().sub("", _BULLET().sub("", line)).replace("\u2019", "'").strip()
+        plain = EMPHASIS().sub("", _BULLET().sub("", typed(line))).strip()
         yield from (one[:MAX_CLAIM] for one in SENTENCE().split(plain) if _claims(one))
 
 

@@ -17,6 +17,7 @@ import attrs
 
 from hub.domain.intent.statements import EMPHASIS
 from hub.domain.text.patterns import late
+from hub.domain.text.typography import typed
 
 MAX_STEPS = 50
 MAX_STEP = 400
@@ -118,7 +119,7 @@ def _lists(text: str) -> Iterator[tuple[str, Sequence[_Item]]]:
 
 
 def _item(line: str) -> _Item | None:
-    parts = _ITEM().fullmatch(line[: 2 * MAX_STEP].replace("\u2019", "'"))
+    parts = _ITEM().fullmatch(typed(line[: 2 * MAX_STEP]))
     if parts is None:
         return None
     box, words = parts["box"], EMPHASIS().sub("", parts["text"]).strip()
@@ -133,6 +134,6 @@ def _introduces(line: str) -> str:
     heading = line.lstrip().startswith(("#", "**", "__"))
     if not heading and ":" not in line:
         return ""
-    words = EMPHASIS().sub("", line.replace("\u2019", "'")).strip().lstrip("#").strip()
+    words = EMPHASIS().sub("", typed(line)).strip().lstrip("#").strip()
     titled = heading and len(words.split()) <= _SHORT
     return words if words.endswith(":") or titled else ""

@@ -20,6 +20,7 @@ from functools import lru_cache
 import attrs
 
 from hub.domain.text.patterns import late
+from hub.domain.text.typography import typed
 
 MAX_LINE = 2000
 MAX_STATEMENT = 400
@@ -170,7 +171,7 @@ def alike(text: str) -> str:
 
 
 def _of_line(line: str, *, by_user: bool) -> Iterator[Statement]:
-    plain = EMPHASIS().sub("", _BULLET().sub("", line)).replace("\u2019", "'").strip()
+    plain = EMPHASIS().sub("", _BULLET().sub("", typed(line))).strip()
     sentences = SENTENCE().split(plain)
     if _labelled(plain):
         # What follows the label belongs to it, up to the next label: "Done: the parser. Next: its tests."

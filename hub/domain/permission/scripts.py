@@ -19,15 +19,13 @@ from itertools import pairwise
 
 import attrs
 
+from hub.domain.interpreters import SHELL
 from hub.domain.permission.commandline import Command, run
 from hub.domain.permission.cutting import ASSIGNED
 from hub.domain.permission.recipes import of_just, of_make
 
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "source", "."})
-_INLINE = re.compile(r"-[A-Za-z]*c[A-Za-z]*")
 _FIRST = frozenset({"--rcfile", "--init-file"})
-_OF_SHELLS = _FIRST | {"-o", "+o", "-O", "+O"}
-"""Options of a shell that a word follows."""
 _PACKAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 _RUN = frozenset({"run", "run-script"})
 _KNOWN = frozenset({"test", "start", "stop", "restart"})
@@ -88,9 +86,9 @@ def _of(command: Command) -> Iterator[Script]:
         if program in _SHELLS:
             first = [after for word, after in pairwise(rest) if word in _FIRST]
             yield from (Script(_at(folder, name), named=True) for name in first)
-            told = [word for last, word in pairwise(("", *rest)) if last not in _OF_SHELLS]
+            told = [word for last, word in pairwise(("", *rest)) if not SHELL.valued.fullmatch(last)]
             given = [word for word in told if not word.startswith(("-", "+"))]
-            if given and not any(_INLINE.fullmatch(word) for word in rest):
+            if given and not any(SHELL.code.fullmatch(word) for word in rest):
                 yield Script(_at(folder, given[0]), named=True)
         elif program in _PACKAGERS:
             yield from (Script(_at(folder, "package.json"), entry) for entry in _entries(program, rest))

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from urllib.parse import unquote
 
+from hub.domain.interpreters import NODE, PYTHON, SHELL, Interpreter
 from hub.domain.permission.commandforms import forms
 from hub.domain.permission.commandline import RUNNERS, SAYERS, SHELLS, Command, commands, run, verb_of_git
 from hub.domain.permission.scripts import scripts
@@ -21,23 +22,17 @@ from hub.domain.permission.sed import REPLACES, SEDS, edits, edits_of
 from hub.domain.permission.shellword import HOLE
 
 _PERL = r"perl[\d.]*|ruby[\d.]*|raku|lua(?:jit)?[\d.]*|julia|osascript|elixir|R|Rscript|ghc|scala|groovy"
-_CODERS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
-    (re.compile(name), re.compile(option))
-    for name, option in (
-        (r"(?:i|bi|micro)?python[\d.]*|pypy[\d.]*", r"-[A-Za-z]*c.*"),
-        (_PERL, r"-[A-Za-z\d.]*[eE].*"),
-        (r"node(?:js)?|bun|deno|tsx|ts-node|qjs", r"-[a-z]*[ep]|--(?:eval|print)(?:=.*)?|eval"),
-        (r"php[\d.]*", r"-[rRBE].*"),
-        (r"erl|racket|guile|sbcl|clisp|clojure|bb|tclsh[\d.]*|wish[\d.]*|pwsh|powershell", r"-.+"),
-        (r"sh|bash|zsh|dash|ksh|ash|fish|csh|tcsh|mksh|yash|rbash|source|\.", r"(?!)"),
-    )
+_CODERS = (
+    PYTHON,
+    Interpreter(_PERL, r"-[A-Za-z\d.]*[eE].*", valued=r"-[rISCLo]"),
+    NODE,
+    Interpreter(r"php[\d.]*", r"-[rRBE].*", valued=r"-[cdtzS]"),
+    Interpreter(r"erl|racket|guile|sbcl|clisp|clojure|bb|tclsh[\d.]*|wish[\d.]*|pwsh|powershell", r"-.+"),
+    SHELL,
+    Interpreter(r"source|\.", r"(?!)"),
 )
-"""A program -> the option that is followed by code; without a file to read it takes code from its input."""
+"""Without a file to read, each takes code from its input."""
 _ASKED = re.compile(r"-V+|-v|-h|--version|--help|--test(?:-.*)?|--check|--run|-\?")
-_VALUED = frozenset([
-     "-r", "--require", "--import", "--loader", "-W", "-X", "-I", "-S", "-C", "-L", "-o", "-O", "-Q", "--rcfile",
-     "--init-file"
-    ])  # fmt: skip
 _FROM_INPUT = re.compile(r"-[A-Za-z]*s[A-Za-z]*")
 _SERVES = frozenset({
     "http.server", "timeit", "code", "pdb", "zipfile", "tarfile", "pydoc", "trace", "profile", "cProfile", "runpy",
@@ -60,8 +55,6 @@ _GIT = frozenset({
     "write-tree",
 })  # fmt: skip
 """What git itself calls a command. Any other may be an alias, or a program beside it."""
-_ENDS = frozenset({"-c", "-m"})
-"""Behind these come code that is read as a line (of a shell), or a module by its name."""
 _SCRIPTED = frozenset(
     [
      "ed", "ex", "red", "vi", "vim", "nvim", "view", "emacs", "gdb", "lldb", "expect", "dc", "at", "batch",
@@ -184,9 +177,9 @@ def _codes(command: Command, *, told: bool) -> bool:
     program, rest = command.program, command.words[1:]
     if program in SHELLS and any(_FROM_INPUT.fullmatch(word) for word in rest):
         return True
-    for name, option in _CODERS:
-        if name.fullmatch(program):
-            return _inline(rest, option, told=told and program in SHELLS and not command.files)
+    for coder in _CODERS:
+        if coder.name.fullmatch(program):
+            return _inline(rest, coder, told=told and program in SHELLS and not command.files)
     return (
         (program == "git" and _alias(rest))
         or (program in _SCRIPTED and not any(_ASKED.fullmatch(word) for word in rest))
@@ -205,20 +198,22 @@ def _alias(rest: Sequence[str]) -> bool:
     return bool(verb) and verb not in _GIT
 
 
-def _inline(rest: Sequence[str], option: re.Pattern[str], *, told: bool) -> bool:
+def _inline(rest: Sequence[str], coder: Interpreter, *, told: bool) -> bool:
     """Whether a program gets its code here: behind an option, or from its input because it is given no file."""
     words, read, last = iter(rest), False, ""
     for word in words:
-        if option.fullmatch(word):
+        if coder.code.fullmatch(word):
+            if coder is SHELL:
+                return False  # a line, which is read as one
             if word[-1] not in "eE" or not _replaces_only(next(words, "")):
                 return True
             read = True
             continue
-        if word == "-m" and next(words, "") in _SERVES:
-            return True
-        if word in _ENDS or _ASKED.fullmatch(word):
+        if module := coder.module.fullmatch(word):
+            return (module[1] or next(words, "")) in _SERVES
+        if _ASKED.fullmatch(word):
             return False
-        if word in _VALUED:
+        if coder.valued.fullmatch(word):
             next(words, None)
         elif word == "-" or _INPUT.match(word):
             break

@@ -20,9 +20,9 @@ from typing import Any
 import attrs
 
 from hub.domain.config.model import PipelineNode, PipelineSettings
+from hub.domain.failure import ErrorNote
 from hub.domain.pipeline.graph import order
 from hub.domain.pipeline.state import NodeOutcome, NodeState, RunState
-from hub.domain.session import ErrorNote
 
 
 @attrs.frozen(kw_only=True)

@@ -18,6 +18,7 @@ import attrs
 
 from hub.domain import wallclock
 from hub.domain.text.safe import clean
+from hub.domain.text.typography import typed
 
 DAY = 86_400.0
 HORIZON = 366 * DAY
@@ -37,14 +38,8 @@ class _Context:
 
 _Reader = Callable[[re.Match[str], _Context], float | None]
 
-_PLAIN = str.maketrans(
-    {
-        **dict.fromkeys("\u2018\u2019", "'"),
-        **dict.fromkeys("\u201c\u201d", '"'),
-        **dict.fromkeys("\u2010\u2011\u2212", "-"),
-        **dict.fromkeys("\u00b7\u2022\u2219", " "),
-    }
-)
+_POINTS = str.maketrans("\u00b7\u2022\u2219", "   ")
+"""They part what is told of a limit."""
 _ESCAPED = re.compile(r"\\+(?:(?P<mark>[\"'])|[nrt])")
 """As a text has it that JSON quotes, also one that is quoted again."""
 
@@ -94,7 +89,7 @@ def parse_reset(text: str, now: float, tz: tzinfo | None) -> float | None:
         An instant that is never before `now`, and never more than 35 days after it unless the text says so.
     """
     quoted = _ESCAPED.sub(lambda found: found["mark"] or " ", clean(text[-_MAX_TEXT:]))
-    plain = " ".join(quoted.translate(_PLAIN).split())
+    plain = " ".join(typed(quoted).translate(_POINTS).split())
     context = _Context(now, tz)
     for pattern, read in _ROWS:
         for match in pattern.finditer(plain):

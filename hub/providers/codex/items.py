@@ -15,11 +15,11 @@ import shlex
 from collections.abc import Mapping
 
 from hub.domain.event import Event, EventType
+from hub.domain.interpreters import line_of
 from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 
 TEXT_CAP = 65_536
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
 _UNWRAP_CAP = 16_384
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FAILED = frozenset({"failed", "declined"})
@@ -162,5 +162,4 @@ def unwrap(command: str) -> str:
         words = shlex.split(command)
     except ValueError:
         return command
-    wrapped = len(words) == 3 and words[1] in ("-c", "-lc")  # noqa: PLR2004 - shell, flag, command
-    return words[2] if wrapped and words[0].rpartition("/")[2] in _SHELLS else command
+    return line_of(words) or command

@@ -111,6 +111,7 @@ FILTERS = {
     "money": lambda usd: "?" if usd is None else money(usd),
     "spoken": spoken,
     "step": lambda state: HANDING_OVER.get(state, ""),
+    "lapse": lambda approval: approval.lapse(clock),
     "told": told,
     "bare": bare,
     "outlook": lambda word: windows.OUTLOOKS.get(str(word), str(word)),

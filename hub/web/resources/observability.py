@@ -6,8 +6,6 @@ Must not: change anything.
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
 from hub import messages
@@ -15,6 +13,7 @@ from hub.api.base import Nothing
 from hub.api.costs import Costs
 from hub.api.observability import AuditHead, Breaker, Redactions, TreeNode
 from hub.api.session import Which
+from hub.domain.contract import Contract
 from hub.errors import Code
 from hub.messages import BreakerSnapshots, GetContract, GetCosts, GetRedactions
 from hub.web.context import WRITE, Context, call
@@ -48,7 +47,7 @@ ROUTES = (
         "The current continuation contract, verified.",
         call(lambda which: GetContract(which.session_id)),
         given=Which,
-        answer=dict[str, Any],
+        answer=Contract,
         codes=_WHICH | {Code.CONTRACT_INVALID},
         foreign=True,
     ),

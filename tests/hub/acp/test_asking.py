@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import PurePath
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from hub.acp.asking import chosen, question
 from hub.api.approvals import Approval
 from hub.domain.approval import CUT
+from hub.domain.wallclock import moment
 from tests.sample import sample
 
 APPROVAL = {
@@ -37,8 +39,8 @@ def test_the_command_is_shown_as_it_is():
     assert call["rawInput"]["command"] == "make\n  install"
     words = call["content"][0]["content"]["text"]
     assert "make\n  install" in words
-    assert "claude asks: rules say ask" in words
-    assert "2026-01-01T00:10:00.000Z it is a no" in words
+    assert "claude/work asks: rules say ask" in words
+    assert f"denied at {moment(APPROVAL['expiresAt'], time.time())} unless it is answered before" in words
     assert call["locations"] == [{"path": "/tree/a.txt"}, {"path": "/etc/x"}]
     assert call["kind"] == "execute"
 

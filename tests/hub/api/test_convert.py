@@ -10,6 +10,7 @@ import pytest
 
 from hub.api.convert import ProblemsError, structure, unstructure
 from hub.api.meta import UNSET, AsNamed, Meta, Open, Unset
+from hub.domain.config.schema import called
 
 
 class Size(StrEnum):
@@ -29,7 +30,9 @@ class Part:
 class Thing:
     """A thing."""
 
-    sha: Annotated[str, Meta(name="SHA", pattern="^[a-f]+$", description="Letters.")]
+    sha: Annotated[str, Meta(pattern="^[a-f]+$", description="Letters.")] = attrs.field(
+        metadata=called("SHA")
+    )
     ratio: Annotated[float, Meta(gt=0, le=1)] | None = None
     kind: Literal["a", "b"] = "a"
     number: str | int | Unset = UNSET

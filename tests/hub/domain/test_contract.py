@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hub.api.schema import Schemas
 from hub.domain import contract as contracts
 from hub.domain.canonical import canonical
 from hub.domain.contract import (
@@ -29,6 +30,7 @@ from hub.domain.contract import (
     verify,
 )
 from hub.errors import Code
+from tests.described import described
 
 KEY = bytes(range(32))
 V1_BYTES = (Path(__file__).parent / "fixtures" / "contract-v1.json").read_bytes()
@@ -127,6 +129,50 @@ def test_version_2_has_every_member_the_specification_names():
     }  # fmt: skip
     extras = {"audit", "handoffId", "createdAt", "fromProvider", "toProvider", "evidence"}
     assert set(to_json(V2)) == specified | extras
+
+
+SERVED = json.loads(SIGNED)
+
+
+@pytest.mark.parametrize(
+    "wire",
+    [
+        SERVED,
+        json.loads(V1_BYTES),
+        {name: value for name, value in SERVED.items() if name not in contracts._OPTIONAL[2]},
+    ],
+    ids=["version 2", "version 1", "without extras"],
+)
+def test_what_is_signed_is_as_the_api_describes_it(wire):
+    """`GET /api/contract` was described as an object and no more, so that nobody noticed a member that nobody knows."""
+    assert described("GET", "/api/contract", wire) is wire
+
+
+@pytest.mark.parametrize(
+    "wire",
+    [
+        {**SERVED, "strange": 1},
+        {**SERVED, "audit": {**SERVED["audit"], "strange": 1}},
+        {**SERVED, "evidence": [{"exitCode": 1, "kind": "command", "text": "make test", "source": 5}]},
+        {**SERVED, "plan": "write"},
+        {name: value for name, value in SERVED.items() if name != "snapshotCommitSHA"},
+    ],
+)
+def test_what_is_not_described_is_noticed(wire):
+    with pytest.raises(AssertionError, match="not answered as described"):
+        described("GET", "/api/contract", wire)
+
+
+def test_the_api_describes_every_member_by_its_name():
+    known = Schemas()
+    known.of(Contract)
+    assert set(known.components["Contract"]["properties"]) == set(SERVED)
+    assert set(known.components["Evidence"]["properties"]) == set(SERVED["evidence"][0])
+    assert known.components["Contract"]["properties"]["plan"] == {
+        "type": "array",
+        "items": {"type": "string"},
+        "default": [],
+    }
 
 
 def test_the_shapes_of_the_nested_members():

@@ -3,9 +3,10 @@
 import attrs
 import pytest
 
+from hub.domain.failure import ErrorNote
 from hub.domain.retry import Wait
 from hub.domain.routing import Target
-from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState, meant_by, not_on_record
+from hub.domain.session import Attempt, SessionRecord, SessionState, meant_by, not_on_record
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 

@@ -85,6 +85,8 @@ def test_a_plan_whose_call_fails_is_none(agent):
         ("Bash", {"command": "make test"}, "make test"),
         ("exec_command", '{"cmd": "make test"}', "make test"),
         ("shell", {"command": ["bash", "-lc", "make test"]}, "make test"),
+        ("shell", {"command": ["sh", "-ec", "make test"]}, "make test"),
+        ("shell", {"command": ["git", "-c", "a=b"]}, "git -c a=b"),
         ("shell", {"command": ["make", "test"]}, "make test"),
         ("edit", {"filePath": "a.py"}, "edit a.py"),
         ("apply_patch", "*** Begin Patch\n*** Add File: a.py\n+x\n*** End Patch\n", "apply_patch a.py"),

@@ -52,6 +52,8 @@ VENDORS = [
     (LIMIT, "Claude AI usage limit reached|1795236877"),
     (LIMIT, "\x1b[1m\x1b[31mError:\x1b[0m \x1b[31m429 Too Many Requests\x1b[0m"),
     (LIMIT, "You\u00a0exceeded your current\u202fquota"),
+    (LIMIT, "You\u2019ve reached your 5\u2011hour limit. Try again at 4:53\u202fAM."),
+    (LIMIT, "You\u2018ve been rate\u2010limited"),
     (REFUSAL, "The model response was blocked due to safety settings."),
     (LIMIT, "You've hit your limit \u00b7 resets 3pm (Europe/Berlin)"),
     (LIMIT, "You've hit your weekly limit \u00b7 resets Dec 1"),

@@ -8,6 +8,7 @@ import trio
 from hub.errors import Code
 from tests.faults.harness import git
 from tests.hub.actors.daemon import daemon_of
+from tests.hub.web.wire import ask
 from tests.refusals import refusal
 
 
@@ -39,6 +40,8 @@ async def test_a_whole_session_over_the_api(made, monkeypatch):
         assert "+two" in diff["diff"]
         contract = await live.get("/api/contract")
         assert (contract["sessionId"], contract["version"]) == (begun["sessionId"], 2)
+        served = await ask(made.port, "GET", "/api/contract")
+        assert served.body == (made.hub / "envelope.json").read_bytes(), "whoever has the key can check it"
         assert [b["name"] for b in await live.get("/api/circuit") if b["state"] == "open"] == [
             "demo-first/default"
         ]

@@ -11,9 +11,9 @@ from hub.actors.pipelines.conductor import Conductor
 from hub.actors.pipelines.store import PipelineRunStore
 from hub.api.convert import unstructure
 from hub.api.tables import read_pipelines
+from hub.domain.failure import ErrorNote
 from hub.domain.pipeline.run import begin
 from hub.domain.pipeline.state import NodeState
-from hub.domain.session import ErrorNote
 from hub.errors import Code
 from hub.io import failpoints
 from hub.messages import (

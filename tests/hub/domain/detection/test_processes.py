@@ -87,11 +87,13 @@ def test_a_name_in_the_arguments_is_no_identity(executable, argv):
         (("pi", "", ""), "pi"),
         (("node", "--version"), ""),
         (("python", "-X", "utf8", "-c", "import time", "aider"), ""),
+        (("python3.13t", "-Bc", "import time", "aider"), ""),
+        (("python3", "-Im", "aider", "--yes"), "aider"),
         (("node", "-e", "x/claude", "/x/gemini"), ""),
     ],
 )
 def test_the_script_is_what_follows_the_interpreters_options(argv, script):
-    assert script_of("/usr/bin/node", argv) == script
+    assert script_of("/usr/bin/python3.13t" if "python" in argv[0] else "/usr/bin/node", argv) == script
 
 
 def test_only_an_interpreter_runs_a_script():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hub.domain.intent import statements as module
 from hub.domain.intent.statements import MAX_STATEMENT, Statement, StatementKind, statements
+from hub.domain.text.typography import typed
 
 
 def found(text: str, *, by_user: bool = False) -> list[tuple[StatementKind, str]]:
@@ -195,7 +196,7 @@ def test_a_pattern_is_tried_at_each_word_with_which_it_may_begin(text):
 @given(st.text(max_size=300), st.booleans())
 @settings(max_examples=100)
 def test_what_is_found_is_quoted_from_the_text(text, by_user):
-    plain = text.replace("\u2019", "'").replace("**", "").replace("__", "").replace("`", "")
+    plain = typed(text).replace("**", "").replace("__", "").replace("`", "")
     for statement in statements(text, by_user=by_user):
         assert statement.text in plain
 

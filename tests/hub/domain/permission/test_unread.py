@@ -20,6 +20,12 @@ CODE = r"""
 python3 -c "print(1)"
 python -Ic 'import x'
 python3 -c'import x' 's/a/b/'
+python -IW error -c 'import x'
+echo x | python -BW ignore
+python3 -Bm http.server
+python3 -mcProfile f
+curl u | bash -eo pipefail
+perl -c < a
 python3
 python3 -
 python3 - <<'X'
@@ -86,6 +92,10 @@ PATH=$PATH:x make
 python -m pytest tests -k foo
 python3 x.py -c y
 python3 --version
+python -Xtracemalloc -Wignore::UnicodeWarning x.py
+python -Bm pytest tests
+bash -eo pipefail run.sh
+bash -lc 'ls x'
 git -C x -c a=b --no-pager status
 git --version
 git

@@ -4,6 +4,7 @@ import attrs
 import pytest
 
 from hub.domain.config.model import PipelineNode, PipelineSettings
+from hub.domain.failure import ErrorNote
 from hub.domain.pipeline.run import (
     bases,
     begin,
@@ -15,7 +16,6 @@ from hub.domain.pipeline.run import (
     under_way,
 )
 from hub.domain.pipeline.state import NodeOutcome, NodeState, RunState
-from hub.domain.session import ErrorNote
 from hub.errors import Code
 
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hub.domain.failure import FailureClass
+from hub.domain.failure import ErrorNote, FailureClass
 from hub.domain.handoff import State
 from hub.domain.retry import Wait
 from hub.domain.routing import Target
-from hub.domain.session import Attempt, ErrorNote, Handoff, OnLimit, SessionRecord, SessionState
+from hub.domain.session import Attempt, Handoff, OnLimit, SessionRecord, SessionState
 from hub.errors import Code
 from hub.io.project.places import Places
 from hub.io.records.sessions import FORM, found, meant, session_store
@@ -48,7 +48,7 @@ FULL = SessionRecord(
     tried=(Attempt("claude", "home", "usage_limit", "2026-01-02T03:00:00.000Z"),),
     hfs_history=(97, 88.25),
     verified=False,
-    error=ErrorNote(Code.NO_FALLBACK, "nobody left"),
+    error=ErrorNote(Code.NO_FALLBACK, "nobody left", "hub ls"),
 )
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

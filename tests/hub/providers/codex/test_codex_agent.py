@@ -76,6 +76,7 @@ def test_a_server_that_wants_no_key_gets_none():
     [
         ("/bin/bash -lc 'ls -l && cat x'", "ls -l && cat x"),
         ("/usr/bin/zsh -lc ls", "ls"),
+        ("/bin/sh -ec ls", "ls"),
         ("bash -c 'it'\"'\"'s'", "it's"),
         ("git -c a=b status", "git -c a=b status"),
         ("/bin/bash -lc 'unclosed", "/bin/bash -lc 'unclosed"),

@@ -14,6 +14,7 @@ from hub.domain.event import Record
 from hub.errors import Code, HubError
 from hub.web.page.paths import PATHS
 from hub.web.page.site import environment
+from hub.web.page.words import clock
 from supervisors import ActorDied
 from tests.hub.web.fake import ANSWERS, Fake, running
 from tests.hub.web.page.test_mount import HTML, path_of
@@ -173,3 +174,5 @@ def test_a_request_is_shown_whole_where_it_is_allowed():
     assert '<p class="quiet">input.n</p><pre tabindex="0">1</pre>' in text
     assert "Not all of it" not in text
     assert CUT in made.render(one=attrs.evolve(one, context={"command": "x", "cut": True}))
+    lapses = attrs.evolve(one, expires_at="2026-01-01T12:10:00.000Z")
+    assert f"denied at {clock(lapses.expires_at)} unless it is answered before" in made.render(one=lapses)
