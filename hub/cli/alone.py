@@ -91,7 +91,7 @@ def ordered(ctx: click.Context, kind: type[A], route: Route, body: object, patie
         raise HubError(Code.NO_ACTIVE_SESSION, "Nothing has run in this project yet.")
     insist_stamped(places)
     with held(places):
-        done: A = answered(mine, route, unstructure(body), mine.redactor().value)
+        done: A = answered(mine, route, unstructure(body), mine.secrets().value)
         return done
 
 

@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import attrs
 import click
 
-from hub.actors.common.secrets import redactor_of
+from hub.actors.common.secrets import Secrets, secrets_of
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.keys import KeyFile
@@ -40,9 +40,6 @@ from hub.io.project.trust import Gate
 from hub.io.records.breakers import KeptBreakers, breaker_store
 from hub.providers.provider import Provider
 from hub.providers.registry import load_all
-
-if TYPE_CHECKING:
-    from hub.domain.redaction.redactor import Redactor
 
 T = TypeVar("T")
 
@@ -98,10 +95,10 @@ class OfflineProject:
         found = Versions.asked(config, providers if versions else (), _LIMIT)
         return [self.entries.entry(config, p, found.of(p.name), time.time()) for p in providers]
 
-    def redactor(self) -> Redactor:
+    def secrets(self) -> Secrets:
         """Hides what looks like a secret, and every value that hub holds for this project."""
         config = self.config()
-        return redactor_of(config, load_all(lambda: config), self.places.dotenv)
+        return secrets_of(config, load_all(lambda: config), self.places.dotenv)
 
 
 def project(ctx: click.Context) -> OfflineProject:

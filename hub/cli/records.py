@@ -142,7 +142,7 @@ def _of_git(path: str) -> Callable[[Places, Query], object]:
 
         mine = OfflineProject(places)
         route = next(one for one in (*history.ROUTES, *session.ROUTES) if one.path == path)
-        hide = mine.redactor().value
+        hide = mine.secrets().value
         return hide(unstructure(answered(mine, route, dict(query), hide)))
 
     return answer
@@ -153,7 +153,7 @@ def _sessions(places: Places, _: Query) -> Sessions:
     from hub.cli.offline import OfflineProject
     from hub.io.records.sessions import found
 
-    hide = OfflineProject(places).redactor().text
+    hide = OfflineProject(places).secrets().text
     return attrs.evolve(_no_sessions(places), sessions=[of_record(record, hide) for record in found(places)])
 
 

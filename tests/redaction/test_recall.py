@@ -9,6 +9,7 @@ import re
 import pytest
 
 from hub.domain.redaction.redactor import Redactor
+from hub.domain.text.safe import clean
 from tests.redaction.made import (
     ALNUM,
     BROKERED,
@@ -74,6 +75,23 @@ def test_a_private_key_is_hidden_whole_and_cut_off_too(label, redactor):
     for shown in (text, text.replace("\n", "\\n"), text[: len(text) // 2]):
         out = redactor.text(shown)
         assert not any(residue(out, line) for line in body.split("\n"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "+{}", "-{}", "> {}", "> > {}", "| {}", "# {}", "// {}", " * {}", "    {}", "\u2502 {}", "  12 + {}", "    12\u2192{}",
+        "    12\t{}", "k.pem:12:{}", "\x1b[32m+{}\x1b[m", '"{}"', "'{}',", '    "{}\\n"', '"{}\\n" +',
+    ],
+)  # fmt: skip
+def test_a_private_key_is_hidden_whatever_stands_around_its_lines(line, redactor):
+    """As in a diff, in a quotation, in what shows files with numbers, in the text of a program; cut off too."""
+    body = pem(random.Random(line))
+    text = f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----"
+    lines = [line.format(one) for one in text.split("\n")]
+    for shown in ("\n".join(lines), "\n".join(lines[: len(lines) // 2])):
+        out = redactor.text(clean(shown))
+        assert not any(residue(out, one) for one in body.split("\n"))
 
 
 @pytest.mark.parametrize(

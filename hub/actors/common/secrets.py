@@ -173,6 +173,6 @@ def own_keys() -> Keys:
     return Keys(*map(load_or_create_key, ("contract", "redaction", "audit")))
 
 
-def redactor_of(config: Config, providers: Mapping[str, Provider], dotenv: Path) -> Redactor:
-    """A redactor that knows all these, for whoever reads a project's files without a daemon."""
-    return Secrets(own_keys(), providers, dotenv, Detection(), lambda: config).redactor()
+def secrets_of(config: Config, providers: Mapping[str, Provider], dotenv: Path) -> Secrets:
+    """What hides all these, for whoever reads a project's files without a daemon."""
+    return Secrets(own_keys(), providers, dotenv, Detection(), lambda: config)

@@ -33,11 +33,13 @@ from hub.domain.permission.commandline import (
 from hub.domain.permission.cutting import ASSIGNED
 from hub.domain.permission.sed import SEDS, edits, edits_of
 from hub.domain.permission.shellword import HOLE
+from hub.domain.permission.wildcards import globbed, overlap
 
 _SETTING = re.compile(r"-|[A-Za-z_]\w*=|\d")
 _FILLED = re.compile(r"(?:-[Ii]|--replace=|--repl=)(.*)")
 """The option of `xargs` that names the sign in whose place it puts what it reads."""
 _BACK = re.compile(r"^.*/\.\./")
+_STEP = re.compile(r"[/=:]")
 _STEPS = re.compile(r"^(?:\.\.?/+)+")
 _FEEDS = re.compile(r"-[adEI]|--(?:arg|del)[a-z-]*")
 """Its options that a word follows."""
@@ -213,6 +215,16 @@ def named(line: str) -> list[tuple[str, str]]:
             for part in _parts(word):
                 found.update(dict.fromkeys((folder, part) for folder in command.folders))
     return list(found)
+
+
+def steps_back(line: str) -> bool:
+    """Whether a word of the line may be a place with `..` in it, as the shell that runs it reads the word."""
+    words = {word for command in doubtful(line) for word in (*command.words, *command.files)}
+    return any(
+        HOLE in word.partition("/")[2]
+        or any(part.startswith(".") and overlap(globbed(part), "..") for part in _STEP.split(word))
+        for word in words
+    )
 
 
 _SILENT = SAYERS | frozenset(

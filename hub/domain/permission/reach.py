@@ -265,7 +265,15 @@ def _told(verb: str, rest: Sequence[str]) -> Shown:
         elif not word.startswith("-"):
             names.append(word)
         elif word.startswith(
-            ("--glob", "--stdin", "--pathspec-from-file", "--relative", "--exclude", "--bisect")
+            (
+                "--glob",
+                "--stdin",
+                "--pathspec-from-file",
+                "--relative",
+                "--exclude",
+                "--bisect",
+                "--submodule",
+            )
         ):
             return Shown()
     behind = tuple(rest[rest.index("--") + 1 :]) if "--" in rest else ()

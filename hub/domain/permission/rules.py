@@ -37,7 +37,6 @@ from hub.domain.permission.shellword import HOLE
 from hub.domain.permission.wildcards import endless, found_as, globbed, guessed, like, overlap
 
 _PLACED = re.compile(r"/\S*[*?]")
-_BACK = re.compile(r"(?:^|[\s/='\"])\.\.(?:[\s/'\"]|$)")
 """`d/*` allows what lies in a folder, and `d/../x` does not."""
 _QUOTES = re.compile(r"[;&|\n`(){}'\"]+")
 _BLANK = re.compile(r"\s")
@@ -302,16 +301,18 @@ class _Subject:
 
     def _surely(self, pattern: str) -> bool:
         """Every command, every file where it really lies; what the shell itself writes only where the pattern says so."""
-        request = self._request
         if self.command:
             if ">" not in pattern and cutting.written(self.command):
                 return pattern == "*"
-            parts = cutting.parts(request.subject)
-            steps_back = _PLACED.search(pattern) and any(map(_BACK.search, parts))
-            return not steps_back and all(like(pattern, part) for part in parts)
+            if _PLACED.search(pattern) and commandforms.steps_back(self.command):
+                return False
+            # `make*` means `make x`, and not `make=1 x`, which runs x.
+            sets = pattern.startswith("*") or cutting.ASSIGNED.match(pattern)
+            parts = cutting.parts(self._request.subject)
+            return all(like(pattern, part) and (sets or not cutting.ASSIGNED.match(part)) for part in parts)
         if self._paths:
             return all(self._fits(pattern, self._really(absolute)) for _, absolute in self._given)
-        return all(like(pattern, text) for text in self._texts or [request.subject])
+        return all(like(pattern, text) for text in self._texts or [self._request.subject])
 
     def _maybe(self, pattern: str) -> bool:
         request = self._request

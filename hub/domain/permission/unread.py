@@ -58,7 +58,7 @@ _GIT = frozenset({
 _SCRIPTED = frozenset(
     [
      "ed", "ex", "red", "vi", "vim", "nvim", "view", "emacs", "gdb", "lldb", "expect", "dc", "at", "batch",
-     "crontab", "sftp", "ftp", "lftp", "telnet"
+     "crontab", "run-parts", "sftp", "ftp", "lftp", "telnet"
     ]
 )  # fmt: skip
 """Programs that are told what to do by a text of their own, from wherever it comes."""

@@ -14,6 +14,9 @@ from hub.domain.redaction.services import SERVICES
 
 _SEPARATOR = LetterRun("\\s\"':=", 1, 8)
 
+_LINES = "\\s\\\\:,.-"
+"""What stands between the lines of a private key, and in the headers before them."""
+
 _LOGINS = "A-Za-z0-9._~%^#+=!$&*,;()-"
 
 _BROKERED: tuple[Rule, ...] = (
@@ -54,6 +57,8 @@ _BROKERED: tuple[Rule, ...] = (
     ),
 )
 """Keys of what hub brokers."""
+
+_KEYS = ("PRIVATE KEY-----", "PRIVATE KEY BLOCK-----")
 
 _STRUCTURES: tuple[Rule, ...] = (
     Rule(
@@ -179,10 +184,28 @@ _STRUCTURES: tuple[Rule, ...] = (
                 "-----BEGIN ",
                 LetterRun("A-Z0-9 ", 0, 32, stop=end),
                 end,
-                LetterRun(BASE64 + "\\s\\\\:,.-", 16, 32_768, secret=True, stop="-----"),
+                LetterRun(BASE64 + _LINES, 16, 32_768, secret=True, stop="-----"),
             ),
         )
-        for end in ("PRIVATE KEY-----", "PRIVATE KEY BLOCK-----")
+        for end in _KEYS
+    ),
+    *(
+        Rule(  # each line behind a sign, a number or in quotes: `> MII`, `12\u2192MII`, `"MII\\n" +`
+            "private-key",
+            (
+                "-----BEGIN ",
+                LetterRun("A-Z0-9 ", 0, 32, stop=end),
+                f"{end}{line_end}",
+                LetterRun(_LINES, 0, 8),
+                LetterRun("0-9", 0, 6),
+                LetterRun(f"^{ALNUM}+/=%{_LINES}", 1, 8),
+                LetterRun(f"^{ALNUM}%", 0, 32),
+                LetterRun(BASE64, 40, 4096),
+                LetterRun("\\s\\S", 0, 32_768, stop="-----"),
+            ),
+        )
+        for end in _KEYS
+        for line_end in ("", "\\n")
     ),
     *(
         key("private-key", base64.b64encode(f"-----BEGIN {kind}".encode()).decode()[:20], 40, 32_768, BASE64)

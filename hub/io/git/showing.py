@@ -14,7 +14,7 @@ import trio
 
 from hub.domain.permission.reach import Shown
 from hub.errors import HubError
-from hub.io.git.env import git
+from hub.io.git.env import effective_config, filter_overrides, git
 from hub.io.git.refs import commit_of
 
 _PATIENCE = 5.0
@@ -22,6 +22,8 @@ _PATIENCE = 5.0
 _RANGE = re.compile(r"\.{2,3}")
 _NAMES = ("--name-only", "--no-renames", "--no-relative", "-z")
 _EVERY = (("log.diffMerges", "separate"), ("log.follow", "false"))
+_WHOLE = "--ignore-submodules=dirty"
+"""Of a submodule its commit alone: git would look into it with the filters that its own settings name."""
 
 
 async def files_shown(folder: str, shown: Shown) -> list[str] | None:
@@ -49,14 +51,18 @@ async def _asked(folder: Path, shown: Shown) -> list[str] | None:
         else:
             return None
     root = (await git("rev-parse", "--show-toplevel", cwd=folder)).text
-    rest = (*_NAMES, *shown.options, *commits, "--", *paths)
+    rest = (*_NAMES, *shown.options, _WHOLE, *commits, "--", *paths)
+    settings = await effective_config(folder)
+    if settings.get("diff.submodule") == "diff":
+        return None  # it shows the files of another repository
+    config = (*_EVERY, *filter_overrides(settings))
     match shown.verb:
         case "log":
-            told = await git("log", "--format=", "-m", *rest, cwd=folder, config=_EVERY)
+            told = await git("log", "--format=", "-m", *rest, cwd=folder, config=config)
         case "show":
-            told = await git("show", "--format=", "-m", *rest, cwd=folder, config=_EVERY)
+            told = await git("show", "--format=", "-m", *rest, cwd=folder, config=config)
         case _:
-            told = await git("diff", *rest, cwd=folder, config=_EVERY)
+            told = await git("diff", *rest, cwd=folder, config=config)
     names = told.out.decode("utf-8", "surrogateescape").split("\0")
     return [f"{root}/{name}" for part in names if (name := part.strip("\n"))]
 

@@ -168,6 +168,9 @@ def test_a_start_or_a_handoff_is_held_up_by_a_rule_alone():
         ("git log\nrm x", "ask"),
         ("git log & rm x", "ask"),
         ("(rm x)", "ask"),
+        ("git=1 rm x", "ask"),
+        ("git[0]=1 rm x", "ask"),
+        ("git+=1 rm x", "ask"),
     ],
 )
 def test_an_allowed_command_hides_no_other(command, verdict):
@@ -194,6 +197,30 @@ def test_an_allowed_command_writes_no_file_that_the_rule_does_not_tell(command, 
     rules = [Rule(command=pattern, decision="allow") for pattern in patterns]
     assert decision([*rules, Rule()], shell(command)) == verdict
     assert decision([Rule(command="*", decision="allow"), Rule()], shell(command)) == "allow"
+
+
+def test_what_is_set_before_a_command_is_allowed_by_a_rule_that_says_so():
+    rules = [Rule(command=pattern, decision="allow") for pattern in ("CI=1 npm*", "*ls*")]
+    assert decision([*rules, Rule()], shell("CI=1 npm test")) == "allow"
+    assert decision([*rules, Rule()], shell("A=1 ls")) == "allow"
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["../x", ".\\./x", "'.'./x", "$'..'/x", '".."/x', ".?/x", ".[.]/x", ".*/x", ".$y./x", "${y-..}/x", "$y/x", "y ../x"],
+)  # fmt: skip
+def test_a_step_back_is_not_allowed_however_it_is_written(place):
+    """What is allowed below a folder may not lead out of it: the shell reads `.\\.` as `..`."""
+    rules = [Rule(command="./scripts/*", decision="allow"), Rule()]
+    assert decision(rules, shell(f"./scripts/{place}")) == "ask"
+
+
+@pytest.mark.parametrize(
+    "command", ["./scripts/run a..b .gitignore", "./scripts/*.sh .env", "./scripts/x $y"]
+)
+def test_what_is_no_step_back_is_allowed(command):
+    rules = [Rule(command="./scripts/*", decision="allow"), Rule()]
+    assert decision(rules, shell(command)) == "allow"
 
 
 @pytest.mark.parametrize("command", ["rm -rf x", "cd y && rm x", "true|rm x", "x=$(rm y)", "a\nrm b"])

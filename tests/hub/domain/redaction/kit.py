@@ -64,7 +64,7 @@ def drawable(letters: str) -> list[str]:
 
 
 def drawn_run(run: LetterRun, rng: random.Random, *, mixed: bool) -> str:
-    if run.stop == "PRIVATE KEY-----":
+    if run.stop.startswith("PRIVATE KEY"):
         return "RSA "
     letters = drawable(run.letters)
     size = run.least if run.most <= SEPARATOR else min(run.most, max(run.least, 4) + 20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,25 @@ async def test_settings_of_the_repository_neither_run_nor_hide(root):
     assert await names(root, "git -C d diff HEAD~1") == {"run.sh", "late.txt"}
     assert await names(root, "git show") == {"late.txt", "side.txt"}
     assert not list(root.rglob("ran"))
+
+
+async def test_no_filter_of_the_repository_or_of_one_within_runs(root, tmp_path):
+    """A look for an agent's `git diff`, before anybody has allowed it, ran what cleans a file that was only touched."""
+    inner = make_repo(root / "inner")
+    sh(root, "add", "inner")
+    sh(root, "commit", "-qm", "inner")
+    for one in (root, inner):
+        sh(one, "config", "filter.f.clean", f"touch {tmp_path}/ran; cat")
+        (one / ".gitattributes").write_text("* filter=f\n")
+        os.utime(one / "a.txt", (1, 1))
+    assert await names(root, "git diff") == {"run.sh"}
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_the_files_of_a_submodule_are_not_told(root):
+    assert await names(root, "git diff --submodule=diff") is None
+    sh(root, "config", "diff.submodule", "diff")
+    assert await names(root, "git diff") is None
 
 
 async def test_a_folder_that_is_none_tells_nothing(tmp_path):
