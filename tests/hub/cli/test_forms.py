@@ -55,7 +55,7 @@ class Form:
 
     Attributes:
         words: What follows its name.
-        kept: Whether its words are kept: not where the machine or its load speaks in them.
+        kept: Whether its words are kept: not where the machine or its load speaks in them, or another form has them.
         fits: Whether it breaks its lines itself; sentences and what is to be copied are broken by the terminal.
         json: Whether it is called with --json too; not where it serves.
         whole: Whether it is called in every form; not where it takes seconds.
@@ -91,11 +91,11 @@ FORMS = {
 }  # fmt: skip
 """One for each command; where none can be had in a project that stands still, how it refuses."""
 DAILY = {
-    "ls --all-projects": Form(fits=True), "status {ended}": Form(), "diff {ended} --stat": Form(), "quota --windows": Form(fits=True),
+    "ls --all-projects": Form(fits=True), "status {ended}": Form(), "diff {ended} --stat": Form(), "quota --windows": Form(kept=False, fits=True),
     "history": Form(kept=False, fits=True), "history --commits": Form(fits=True), "logs --since 1": Form(kept=False, fits=True),
     "cost --by session": Form(fits=True), "cost --by agent": Form(fits=True),
     "detect --since-hours 8000": Form(kept=False), "run --help": Form(json=False, fits=True), "--help": Form(json=False, fits=True),
-    "attach {ended}": Form(kept=False, json=False), "config list": Form(fits=True),
+    "attach {ended}": Form(kept=False, json=False), "config list": Form(kept=False, fits=True),
 }  # fmt: skip
 """What people type every day, as it goes well."""
 
