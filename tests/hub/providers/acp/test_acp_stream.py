@@ -154,7 +154,7 @@ def test_a_session_that_is_gone_gives_way_to_a_fresh_one(agent, name, provider):
     folded = run(agent, name, provider, assignment=gone)
     assert list(folded.writes) == ["init", "load", "new", "turn-1"]
     assert texts_of(folded.writes["turn-1"])[0] == "CONTRACT\n\n"
-    assert any(event.meta.get("resumed") is False for event in folded.events)
+    assert folded.of(EventType.SYSTEM)[0].meta == {"resumed": False}, "it is said first"
     assert folded.outcome.ending is Ending.DONE
 
 
