@@ -100,22 +100,6 @@ def test_an_agent_killed_while_it_is_paused_for_a_handoff(made, oracle):
     ends(made, oracle, starts=2, verified=True)
 
 
-def test_a_receiver_that_exits_at_once_is_not_asked_again(made, oracle):
-    """F7 in RESUMING: one start of it, an explicit error, the first agent's work intact on the branch."""
-    made.script("demo-first", write(oracle, "a.txt", "one"), {"limit": {"resetsIn": 3600}})
-    made.script("demo-second", {"done": ""})
-    made.configure(programs={"demo-second": "/bin/false"})
-    made.start().post("/api/run", TASK)
-    record = waits(made)
-    dispatches = [e for e in made.events() if e["tag"] == "handoff" and e["meta"].get("to") == "DISPATCHED"]
-    told = [e["msg"] for e in made.events() if e["tag"] == "error"]
-    made.stop()
-    assert "it did not take over" in record["wait"]["reason"]
-    assert len(dispatches) == 1
-    assert any("did not take over" in text for text in told)
-    check_invariants(made, oracle)
-
-
 def test_a_receiver_that_says_nothing_is_given_up(made, oracle):
     """F7 in RESUMING: after `resumeTimeout` it is killed, the session says so and waits for the first one's reset."""
     silent = made.program("silent", "exec tail -f /dev/null")

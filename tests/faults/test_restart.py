@@ -17,7 +17,7 @@ import pytest
 
 from hub.errors import Code
 from hub.io.records.store import _crc
-from tests.faults.harness import Project, git, try_post, until, write
+from tests.faults.harness import Project, try_post, until, write
 from tests.faults.invariants import check_invariants, ends
 from tests.faults.test_agent_faults import process
 from tests.faults.test_daemon_killed import STATES, TASK, run_with_fault
@@ -227,26 +227,6 @@ def test_a_deleted_worktree_is_said(made, oracle):
     api.post("/api/run", {"task": "again"})
     until(lambda: made.ended().get("task") == "again", "the next session ends")
     ends(made, oracle)
-
-
-def test_a_deleted_branch_is_there_again_with_every_byte(made, oracle):
-    """X6: the worktree and the kept snapshots know all the branch had: the next snapshot makes it anew."""
-    api = at_work(made, oracle)
-    git(made.root, "update-ref", "-d", f"refs/heads/{made.fsm()['branch']}")
-    api.post("/api/handoff")
-    ends(made, oracle)
-
-
-def test_a_left_index_lock_stops_nothing(made, oracle):
-    """X6: a git that was killed leaves its lock behind; snapshots do not use that index."""
-    api = at_work(made, oracle, {"verify": ["test -f b.txt"]})
-    session = made.fsm()["sessionId"]
-    locks = [made.root / ".git/index.lock", made.root / f".git/worktrees/{session}/index.lock"]
-    for lock in locks:
-        lock.touch()
-    api.post("/api/handoff")
-    ends(made, oracle, verified=True)
-    assert all(lock.exists() for lock in locks)
 
 
 # --- X12 -------------------------------------------------------------------------------------------------

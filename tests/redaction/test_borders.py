@@ -151,10 +151,6 @@ def codex(**item: object) -> list[bytes]:
     return [line(method="item/completed", params={"threadId": "th", "turnId": "t1", "item": whole})]
 
 
-def codex_exec(**item: object) -> list[bytes]:
-    return [line(type="item.completed", item={"id": f"i{next(NUMBERS)}", **item})]
-
-
 def opencode(kind: str, **properties: object) -> bytes:
     return line(event={"type": kind, "properties": {"sessionID": "ses_1", **properties}})
 

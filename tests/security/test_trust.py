@@ -344,39 +344,6 @@ def test_an_agent_s_own_file_is_asked_for_by_name(clone: Clone) -> None:
         assert not name.endswith(".json") or f"evil-{number} --now" in asked, name
 
 
-def test_a_file_that_only_the_commit_has_is_asked_for(clone: Clone) -> None:
-    """A session's worktree is made from the commit: deleted from the checkout, the file is still there."""
-    clone.commit(**{".mcp.json": "{}"})
-    (clone.root / ".mcp.json").unlink()
-    assert clone.hub("daemon", "--port", "0").returncode == 5
-
-
-def test_a_file_that_git_ignores_is_asked_for(clone: Clone) -> None:
-    """Agents look into the folders above their worktree, too."""
-    clone.commit(**{".gitignore": ".claude\n"})
-    clone.write({".claude/settings.local.json": "{}"})
-    assert ".claude/settings.local.json" in clone.hub("trust").stderr
-
-
-def test_a_link_counts_with_what_it_leads_to(clone: Clone) -> None:
-    """A link keeps its name and its target while what is there changes."""
-    clone.write({"tools/agents/settings.json": "{}"})
-    (clone.root / ".claude").symlink_to("tools/agents")
-    clone.commit()
-    assert clone.hub("trust", "--yes").returncode == 0
-    assert json.loads(clone.hub("trust", "--json").stdout)["state"] == "trusted"
-    clone.write({"tools/agents/settings.json": '{"hooks": {}}'})
-    assert json.loads(clone.hub("trust", "--json").stdout)["state"] == "changed"
-
-
-def test_only_a_variable_that_an_agent_obeys_makes_a_dotenv_matter(clone: Clone) -> None:
-    """Aider and Gemini CLI take commands and servers from `.env`; most of them hold nothing of the kind."""
-    clone.commit(**{".env": "DATABASE_URL=x\n"})
-    assert json.loads(clone.hub("trust", "--json").stdout)["state"] == "not_needed"
-    clone.commit(**{".env": "DATABASE_URL=x\nAIDER_LINT_CMD=evil\n"})
-    assert json.loads(clone.hub("trust", "--json").stdout)["state"] == "untrusted"
-
-
 def test_a_project_with_nothing_of_this_needs_no_trust(clone: Clone) -> None:
     """Nobody is asked about a chain, a threshold, or a text for the model."""
     clone.commit(
@@ -615,20 +582,6 @@ def test_names_that_are_no_text_are_shown_all_the_same(clone: Clone) -> None:
     for name in ("\ufffd.json", "[U+001B][2J.json", "a[U+000A]b.json"):
         assert name in asked.stderr
     assert len(json.loads(clone.hub("trust", "--json").stdout)["items"]) == 3
-
-
-def test_no_command_is_hidden_in_the_question(clone: Clone) -> None:
-    """A terminal drops what stands behind an open escape sequence; the shell that runs the command does not."""
-    clone.commit(**{"hub.toml": '[session]\nverify = ["true;\\u001b]0; evil\\r.\\r."]\n'})
-    asked = clone.hub("trust").stderr
-    assert "true;[U+001B]]0; evil[U+000D].[U+000D]." in asked
-
-
-def test_a_container_trusts_by_a_variable(clone: Clone) -> None:
-    """`HUB_TRUST=1` is the user's word where nobody can be asked; any other value is not."""
-    clone.commit(**{".mcp.json": "{}"})
-    assert clone.hub("daemon", "--port", "0", HUB_TRUST="yes").returncode == 5
-    assert clone.start(HUB_TRUST="1").get("/api/status")["role"] == "idle"
 
 
 @pytest.mark.parametrize(("answer", "status"), [("n", 5), ("", 5), ("y", 0)])

@@ -71,11 +71,6 @@ def test_figures_are_no_conversation(teller, kind):
     assert teller.tell(record("quota", "50 % used", type=kind, **AGENT)) == []
 
 
-def test_what_a_terminal_acts_on_is_taken_out(teller):
-    """Toad is a terminal."""
-    assert words(said(teller, "\x1b[2Jred\u202e")) == "red"
-
-
 def test_the_result_is_told_where_it_is_not_what_was_said_last(teller):
     said(teller, "All  done.")
     assert teller.tell(record("system", "All done.", type="result", **AGENT)) == []
@@ -139,14 +134,6 @@ def test_what_a_command_printed_is_no_markup(teller):
     teller.tell(record("tool_use", "run ls", type="tool_use", **call))
     [update] = teller.tell(record("tool_result", "# a\n```\n", type="tool_result", **call))
     assert update["content"][0]["content"]["text"] == "````\n# a\n```\n````"
-
-
-def test_marks_of_an_agents_program_round_a_result_are_not_told(teller):
-    call = {"tool": "Read", "toolId": "1", **AGENT}
-    teller.tell(record("tool_use", "read a", type="tool_use", **call))
-    told = "<tool_use_error>File does not exist.</tool_use_error>"
-    [update] = teller.tell(record("tool_result", told, type="tool_result", isError=True, **call))
-    assert update["content"][0]["content"]["text"] == "File does not exist."
 
 
 def test_two_agents_may_number_their_calls_alike(teller):
@@ -264,10 +251,6 @@ def test_the_end_is_said_as_it_was(teller, ended, verified, says):
 )
 def test_the_kind_of_a_tool(tool, meta, kind):
     assert kind_of(tool, meta) == kind
-
-
-def test_other_agents_of_the_machine_are_not_the_conversation(teller):
-    assert teller.tell(record("system", "cursor runs", detected="x")) == []
 
 
 def test_a_file_is_named_from_the_root_and_remembered_to_the_end(teller):

@@ -1,6 +1,5 @@
 """What the keys do while a session is shown."""
 
-import click
 import pytest
 import trio
 
@@ -14,7 +13,6 @@ from hub.cli.items import AskItem
 from hub.cli.keys import Key
 from hub.client.quick import Api
 from hub.domain.approval import CUT
-from hub.domain.text.change import change
 from hub.errors import Code, HubError
 from tests.sample import sample
 
@@ -203,13 +201,7 @@ def test_the_whole_command_is_shown():
     assert whole(REQUEST | {"severity": "danger"}).startswith("danger! claude wants to: Bash")
 
 
-def test_a_replacement_is_shown_as_a_diff():
-    given = {"file_path": "a.py", "old_string": "one\ntwo\nthree", "new_string": "one\n2\nthree"}
-    assert list(change(given)) == ["@@ -1,3 +1,3 @@", " one", "-two", "+2", " three", "file_path: a.py"]
-
-
 def test_a_new_file_is_shown_line_by_line():
-    assert list(change({"path": "a", "content": "x\ny"})) == ["+x", "+y", "path: a"]
     many = "\n".join(map(str, range(500)))
     shown = whole(REQUEST | {"context": {"input": {"content": many}}})
     assert "+199\n+200\n" in shown
@@ -220,13 +212,6 @@ def test_a_request_that_is_not_shown_whole_says_so():
     """What is approved is what was shown."""
     assert CUT in whole(REQUEST | {"context": {"command": "x", "cut": True}})
     assert CUT not in whole(REQUEST | {"context": {"command": "x"}})
-
-
-@pytest.mark.parametrize("given", ["ls\x1b[2J", ["ls\x1b[2J"], {"query": "ls\x1b[2J"}, None, {}])
-def test_whatever_a_tool_is_given_is_shown_and_steers_nothing(given):
-    shown = "\n".join(change(given))
-    assert ("ls" in shown) is bool(given)
-    assert "\x1b" not in click.unstyle(shown)
 
 
 def test_the_tool_and_its_command_are_no_reason():

@@ -47,6 +47,8 @@ def test_a_tool_is_told_with_its_result(told):
     done = record("tool_result", "one\ntwo\n3 passed\n---\n", toolId="t1", command="npm test", exitCode=0)
     assert take(told, done) == [Heading("claude/work"), ToolItem("Bash npm test", "3 passed", folded=3)]
     assert told.doing == ""
+    silent = record("tool_result", "(Bash completed with no output)", toolId="t2", exitCode=0)
+    assert take(told, record("tool_use", "Bash true", toolId="t2"), silent) == [ToolItem("Bash true")]
 
 
 def test_a_tool_that_failed_says_how(told):
@@ -95,17 +97,6 @@ def test_a_plan_that_is_kept_by_a_tool_fills_as_well(told):
         PlanItem((("a", True), ("b", False)), ("a",)),
     ]
     assert told.rest() == []
-
-
-def test_what_is_for_the_model_alone_is_not_shown(told):
-    take(told, record("tool_use", "Read x", toolId="1"), record("tool_use", "Bash true", toolId="2"))
-    said = "<tool_use_error>File does not exist.</tool_use_error>"
-    assert take(told, record("tool_result", said, toolId="1", isError=True))[-1] == ToolItem(
-        "Read x", "File does not exist.", failed=True
-    )
-    assert take(told, record("tool_result", "(Bash completed with no output)", toolId="2", exitCode=0)) == [
-        ToolItem("Bash true")
-    ]
 
 
 def test_quota_and_tokens_are_no_news(told):
@@ -223,25 +214,11 @@ def test_a_question_and_an_approval_wait(told):
     assert told.asks == []
 
 
-def test_an_agents_own_request_is_not_told_beside_hubs(told):
-    assert take(told, record("waiting", "Asks for permission", approvalId="n-1")) == []
-
-
 def test_a_wait_says_until_when(told):
     (item,) = take(
         told, own("waiting", "the usage limit is reached; waiting 60 s", until="2026-11-23T13:00:00.000Z")
     )
     assert item.text == "waiting until 13:00 UTC: the usage limit is reached"
-
-
-def test_other_agents_of_the_machine_are_off(told):
-    """Ambient mode tells of them in the same log."""
-    assert take(told, own("system", "Codex runs in /elsewhere", detected="codex:1")) == []
-
-
-def test_what_an_agent_writes_cannot_steer_the_terminal(told):
-    (_, item) = take(told, record(msg="a\x1b]0;title\x07b\x1b[2J"))
-    assert item == Said("ab")
 
 
 @given(

@@ -91,13 +91,3 @@ def test_a_project_that_is_named_is_in_the_command(home):
     done = hub("--project", str(home), "acp", "install", "zed", "--print", "--json", cwd=home)
     command = json.loads(done.stdout)["command"]
     assert command[-3:] == ["--project", str(home), "acp"]
-
-
-def test_a_file_that_is_no_json_is_left_alone(home):
-    file = home / ".jetbrains/acp.json"
-    file.parent.mkdir()
-    file.write_text("{ broken")
-    done = hub("acp", "install", "jetbrains", cwd=home)
-    assert done.returncode == 2
-    assert str(file) in done.stderr
-    assert file.read_text() == "{ broken"

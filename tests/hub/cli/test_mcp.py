@@ -125,11 +125,6 @@ def test_cursors_file_gains_and_loses_one_entry(repo, env, home):
     assert path.read_text().split() == before.split()
 
 
-def test_cursors_file_is_made_where_there_is_none(repo, env, home):
-    found = told(repo, env, "install", "cursor")
-    assert json.loads((home / ".cursor" / "mcp.json").read_text()) == json.loads(found["snippet"])
-
-
 def test_what_cursors_file_says_starts_a_server_of_the_tools(repo, env, home):
     """Cursor is no program of a terminal; its file is read as its documentation says, and the command is run."""
     told(repo, env, "install", "cursor")

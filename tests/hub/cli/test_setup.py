@@ -247,13 +247,6 @@ def test_the_doctor_foresees_that_claude_code_refuses_root(repo, tmp_path):
     assert "claude as root" not in findings(repo, **given, IS_SANDBOX="")[0]
 
 
-def test_the_doctor_is_content_with_a_ready_project(repo, tmp_path):
-    """Exit 0, in both outputs."""
-    env = environ(repo.parent, PATH=agent(tmp_path / "one"), HOME=logged_in_home(tmp_path))
-    assert hub("doctor", cwd=repo, env=env).returncode == 0
-    assert hub("doctor", "--json", cwd=repo, env=env).returncode == 0
-
-
 def test_keys_that_git_would_take_along_are_a_fault(repo, tmp_path):
     """Security row 18: whether `.hub/` is not ignored or the file is tracked, the next commit must not hold the keys."""
     hub("init", cwd=repo)

@@ -39,7 +39,10 @@ def test_a_tool_call_and_its_result_are_one(take):
         ({"tool": "read"}, "read"),
         ({}, "a tool"),
     ):
-        assert take("tool_result", "its call is lost", toolId="c", **meta).text == words
+        lost = take("tool_result", "its call is lost", toolId="c", **meta)
+        assert (lost.text, lost.result) == (words, "its call is lost")
+    take("tool_use", "run true", toolId="b")
+    assert take("tool_result", "(Bash completed with no output)", toolId="b").result == ""
 
 
 def test_a_text_that_comes_in_pieces_is_one(take):
@@ -54,6 +57,7 @@ def test_a_text_that_comes_in_pieces_is_one(take):
     assert (item.text, item.whole) == ("Hello. You.", True)
     assert take("text", "Next.") is not item
     assert take("text", " ") is None
+    assert take("text", "a\x1b]0;title\x07b\x1b[2J\u202e").text == "ab"
 
 
 def test_whose_words_they_are(take):

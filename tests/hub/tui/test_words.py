@@ -52,20 +52,6 @@ def test_a_tool_call_is_one_line_with_its_end_and_unfolds():
     assert "  line one" not in lines(story)
 
 
-def test_marks_of_an_agents_program_round_a_result_are_not_shown():
-    story = Story()
-    records = [
-        agent(1, "tool_use", "read a.py", toolId="t1"),
-        agent(2, "tool_result", "<tool_use_error>File does not exist.</tool_use_error>", toolId="t1", isError=True),
-        agent(3, "tool_use", "run true", toolId="t2"),
-        agent(4, "tool_result", "(Bash completed with no output)", toolId="t2"),
-    ]  # fmt: skip
-    story.take(records)
-    story.fold_all()
-    assert lines(story)[1:] == ["- read a.py x", "  File does not exist.", "- run true v"]
-    assert "tool_use_error" not in str(line_of(records[1]))
-
-
 def test_what_comes_whole_is_not_shown_in_pieces_nor_twice():
     story = Story()
     story.take([
@@ -128,6 +114,8 @@ def test_a_line_of_the_log_has_every_event():
     row = line_of(agent(1, "text", "two\nlines", delta=True))
     assert "".join(text for text, _ in row.pieces).split()[1:] == ["text", "claude", "two", "lines"]
     assert row.key == "1"
+    failed = agent(2, "tool_result", "<tool_use_error>No file.</tool_use_error>", toolId="t1", isError=True)
+    assert "".join(text for text, _ in line_of(failed).pieces).endswith("claude       No file.")
 
 
 def move(number, source, target, second, **meta):

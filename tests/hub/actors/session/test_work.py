@@ -115,7 +115,11 @@ async def test_who_has_just_not_taken_over_does_not_end_the_wait_for_somebody_el
     config.write_text(config.read_text().replace(section, f'{section}program = "/bin/false"\n'))
     async with daemon_of(made, monkeypatch) as live:
         await live.ask("sessions", StartRun("write"))
-        await live.until(lambda _: len(looks) >= 10, "it looks around")
-        told = [e.meta.get("to") for e in await live.events() if e.tag == "handoff"]
-        assert told.count("DISPATCHED") == 1
+        status = await live.until(lambda _: len(looks) >= 10, "it looks around")
+        assert (status["fsmState"], status["handoffsDone"]) == ("RUNNING", 0)
+        assert "it did not take over" in status["waitReason"]
+        assert "demo-first/default is free first, at" in status["waitReason"]
+        events = await live.events()
+        assert [e.meta.get("to") for e in events if e.tag == "handoff"].count("DISPATCHED") == 1
+        assert any("did not take over" in e.msg for e in events if e.tag == "error")
         assert not any(looks)

@@ -106,11 +106,6 @@ def test_statements_and_the_files_they_mention():
     assert found.weights[file_id("src/parse.py")] == 0, "spoken of is not touched"
 
 
-def test_the_users_later_words_bind():
-    found = known(Log().began().add("text", "use tabs", role="user"))
-    assert "The user said: use tabs" in found.texts(NodeType.CONSTRAINT)
-
-
 def test_thoughts_and_tools_outputs_are_no_statements():
     found = known(
         Log().began("x").add("text", "Decision: a", type="thinking").calls("Read").answers("Decision: b")
@@ -121,22 +116,6 @@ def test_thoughts_and_tools_outputs_are_no_statements():
 def test_what_belongs_to_no_session_is_passed_over():
     assert known(Log().add("system", "hub started", "")) == Known()
     assert ActivityFold(str).feed(Record(1, "", "text", "x", {"sessionId": 7})).nodes == ()
-
-
-def test_streamed_text_is_read_when_it_is_whole():
-    log = Log().began().says("Decision: go", delta=True).says(" left.", delta=True)
-    assert known(log).texts(NodeType.DECISION) == set()
-    assert known(log.says("ok")).texts(NodeType.DECISION) == {"go left."}
-    log = Log().began().says("Decision: ", delta=True).began("next", "s-2").says("up.", delta=True).says("ok")
-    assert known(log).nodes[fact_id(NodeType.DECISION, SESSION, "up.")]["text"] == "up.", (
-        "another session's event is no end of it"
-    )
-
-
-def test_a_finished_step_is_not_to_be_redone_unless_it_comes_back():
-    log = Log().began().plans(["a", "b"], ["b"])
-    assert known(log).texts(NodeType.DO_NOT_REDO) == {"a"}
-    assert known(log.plans(None, ["a", "b"])).texts(NodeType.DO_NOT_REDO) == set()
 
 
 @settings(max_examples=60)

@@ -358,9 +358,10 @@ LOCAL = [edit_byte, edit_ts, delete_middle, delete_first, delete_tail, swap, dup
 
 
 @pytest.mark.parametrize("tamper", LOCAL)
-def test_tampering_is_found_without_help(places, tamper):
+def test_tampering_is_found_without_help_and_never_repaired(places, tamper):
     records = fill(places)
     tamper(places, records)
+    before = places.audit.read_bytes() if places.audit.exists() else b""
     verdict = verify_file(places, KEY)
     assert verdict.state is ChainState.BROKEN
     assert verdict.reason
@@ -371,13 +372,6 @@ def test_tampering_is_found_without_help(places, tamper):
         assert caught.value.extra["reason"]
     finally:
         journal.close()
-
-
-def test_tampering_is_never_repaired(places):
-    records = fill(places)
-    edit_byte(places, records)
-    before = places.audit.read_bytes()
-    assert reopen(places).broken is not None
     assert places.audit.read_bytes() == before
 
 

@@ -707,35 +707,22 @@ async def test_hubs_own_index_can_be_made_anew(root, wt, loss):
     assert statuses(root, taken.sha) == {"b": "A"}
 
 
-async def test_a_file_that_changes_meanwhile_is_stored_whole(root, wt, monkeypatch):
-    (wt.path / "log").write_text("first")
+@pytest.mark.parametrize(("changes", "settled"), [(1, [False, False]), (9, [False, False, True])])
+async def test_a_file_that_changes_meanwhile_is_stored_whole(root, wt, monkeypatch, changes, settled):
+    """One that never holds still is taken as it is at the third look."""
     calls = []
 
     async def meddled(*args, **more):
         calls.append(more["settle"])
-        if len(calls) == 1:
-            (wt.path / "log").write_text("other")
-        return await real_store(*args, **more)
-
-    monkeypatch.setattr(git_snapshot, "store_commit", meddled)
-    taken = await take(wt)
-    assert calls == [False, False]
-    assert in_commit(root, taken.sha)[b"log"] == ("100644", b"other")
-
-
-async def test_a_file_that_never_holds_still_is_taken_as_it_is(root, wt, monkeypatch):
-    calls = []
-
-    async def meddled(*args, **more):
-        calls.append(more["settle"])
-        (wt.path / "log").write_text(f"{len(calls)}")
+        if len(calls) <= changes:
+            (wt.path / "log").write_text(f"{len(calls)}")
         return await real_store(*args, **more)
 
     (wt.path / "log").write_text("0")
     monkeypatch.setattr(git_snapshot, "store_commit", meddled)
     taken = await take(wt)
-    assert calls == [False, False, True]
-    assert in_commit(root, taken.sha)[b"log"] == ("100644", b"3")
+    assert calls == settled
+    assert in_commit(root, taken.sha)[b"log"] == ("100644", b"%d" % min(changes, len(calls)))
 
 
 async def test_a_file_that_goes_away_meanwhile_is_gone(root, wt, monkeypatch):

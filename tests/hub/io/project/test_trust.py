@@ -136,7 +136,8 @@ def test_the_refusal_tells_what_and_how_much(gate: Gate) -> None:
 
 
 def test_the_variable_trusts_everything(root: Path) -> None:
-    """No record is made, and the agents' files are not even looked for."""
+    """No record is made, and the agents' files are not even looked for. Any other value says nothing."""
+    assert not Gate.of(root, {"HUB_TRUST": "yes"}).standing(TABLES).trusted
     gate = Gate.of(root, {"HUB_TRUST": "1"})
     assert gate.admit(TABLES) is TABLES
     assert gate.standing(TABLES).trusted

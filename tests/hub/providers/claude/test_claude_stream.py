@@ -305,9 +305,6 @@ class TestTraps:
         folded = fold([raw for raw in lines_of("claude-stdin/two_messages") if b"isReplay" in raw])
         assert folded.events == []
 
-    def test_an_asked_end_is_an_interruption_and_no_crash(self):
-        assert fold([], ProcessExit(None, 15, asked=True)).outcome.ending is Ending.INTERRUPTED
-
     def test_a_failure_no_text_told_of_is_told_by_the_result(self):
         [error] = fold_run("claude-stdin/bad_resume").of(EventType.ERROR)
         assert "No conversation found" in error.content

@@ -92,11 +92,6 @@ def test_a_line_that_cannot_be_read_is_counted(line):
     assert total([[line]]) == {}
 
 
-def test_a_message_without_a_name_counts_each_time():
-    row = record("", None, 4)
-    assert total([[row, row]]) == {"m": Tokens(34, 8, 10, 4)}
-
-
 @given(st.integers(0, len(ROWS)))
 def test_shared_out_among_processes_the_sum_is_the_same(cut):
     """One answer may stand in the files of two."""

@@ -399,10 +399,6 @@ def test_a_process_that_dies_in_its_turn_has_crashed():
     assert "signal 9" in folded.outcome.failure.text
 
 
-def test_a_process_that_was_asked_to_stop_was_interrupted():
-    assert told(end=ProcessExit(None, 15, asked=True)).outcome.ending is Ending.INTERRUPTED
-
-
 def test_an_error_before_the_death_is_its_cause():
     error = {"message": "Selected model is at capacity.", "codexErrorInfo": "serverOverloaded"}
     line = rpc(method="error", params={"error": error, "willRetry": False, "threadId": THREAD})

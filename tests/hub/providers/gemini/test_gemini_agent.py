@@ -80,11 +80,6 @@ def test_a_short_wait_is_a_per_minute_limit(text, hint, window):
     assert failure.window == window
 
 
-def test_numbers_in_a_stack_trace_are_no_status():
-    stderr = "boom\n    at run (file:///x/chunk.js:503:28)\n"
-    assert failures.WORDING.of_exit(stderr, NOW, "exit code 1").kind is FailureClass.CRASH
-
-
 @pytest.mark.parametrize(
     ("line", "reset"),
     [

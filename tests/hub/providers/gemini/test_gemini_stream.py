@@ -190,14 +190,6 @@ def test_a_reply_that_came_too_late_is_told():
     assert list(folded.stream.reply("x", "reply-2")) == []
 
 
-def test_replayed_history_is_not_told_as_new():
-    folded = run("resume", assignment=RESUMED)
-    assert b"One." in b"".join(LINES["resume"])
-    assert folded.said(EventType.TEXT) == ["Two."]
-    assert not folded.of(EventType.TOOL_USE)
-    assert folded.stream.native_session == SESSION
-
-
 def test_the_prompt_waits_until_no_history_comes():
     """History comes before the answer to `session/load` and after it."""
     writes = run("resume", assignment=RESUMED).writes
@@ -206,15 +198,6 @@ def test_the_prompt_waits_until_no_history_comes():
     assert list(fold(PROVIDER, RESUMED, lines).writes)[-1] == "turn-1"
     lines.insert(2, words("old"))
     assert list(fold(PROVIDER, RESUMED, lines).writes)[-1] == "settle-2"
-
-
-def test_a_session_that_cannot_be_loaded_gives_way_to_a_fresh_one():
-    """`session/load` in the minute of the session's beginning destroys it."""
-    folded = run("resume_same_minute", assignment=attrs.evolve(RESUMED, envelope="CONTRACT"))
-    assert list(folded.writes) == ["init", "load", "new", "turn-1"]
-    assert texts_of(folded.writes["turn-1"])[0] == "CONTRACT\n\n"
-    assert any(event.meta.get("resumed") is False for event in folded.events)
-    assert folded.outcome.ending is Ending.DONE
 
 
 def test_a_program_that_cannot_load_starts_afresh():
@@ -257,11 +240,6 @@ def test_a_permission_without_a_fitting_option_is_cancelled():
     assert told(ask).writes["answer-1"]["result"] == {"outcome": {"outcome": "cancelled"}}
 
 
-def test_files_and_terminals_are_the_agents_own_business():
-    ask = rpc(id=1, method="fs/read_text_file", params={"path": "/etc/passwd"})
-    assert told(ask).writes["answer-1"]["error"]["code"] == -32601
-
-
 def test_a_change_of_mode_is_not_the_models_word():
     folded = told(words("[MODE_UPDATE] autoEdit"), ended())
     assert not folded.of(EventType.TEXT)
@@ -274,16 +252,6 @@ def test_a_login_dialogue_is_recognised_amid_terminal_codes():
     folded = fold(PROVIDER, ASSIGNMENT, [line, b"Enter the authorization code: {}"])
     assert folded.outcome.failure.kind is FailureClass.AUTH
     assert len(folded.ended) == 1
-
-
-def test_the_exit_code_means_nothing():
-    """429 -> 173, 400 -> 144, and 0 after a refusal or a signal."""
-    lines = LINES["rich"][:6]
-    assert fold(PROVIDER, ASSIGNMENT, lines, end=ProcessExit(0)).outcome.failure.kind is FailureClass.CRASH
-    assert (
-        fold(PROVIDER, ASSIGNMENT, lines, end=ProcessExit(0, asked=True)).outcome.ending is Ending.INTERRUPTED
-    )
-    assert fold(PROVIDER, ASSIGNMENT, LINES["rich"], end=ProcessExit(173)).outcome.ending is Ending.DONE
 
 
 @pytest.mark.parametrize("stop", ["refusal", "max_tokens", "max_turn_requests", "brand_new", ""])

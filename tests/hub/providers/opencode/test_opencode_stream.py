@@ -325,7 +325,3 @@ def test_a_server_that_did_not_start_is_told_in_its_words():
     )
     assert folded.outcome.failure.kind is FailureClass.CRASH
     assert "No such file" in folded.outcome.text
-
-
-def test_a_run_that_hub_stopped_is_no_crash():
-    assert told(end=ProcessExit(None, 15, asked=True)).outcome.ending is Ending.INTERRUPTED

@@ -49,8 +49,6 @@ VECTORS = {
     "window": "Promise.resolve(window.open(to('/approvals')))",
 }
 """Each with a mark in its address, by which the guard's word on it is found."""
-PREFLIGHTED = frozenset({"json-post", "project-header", "put"})
-"""The browser asks first, and does not send what the answer does not allow."""
 HELP = """
 const to = (path) => `http://127.0.0.1:${PORT}${path}?v=${NAME}`;
 const settled = (node) => new Promise(r => {node.onload = node.onerror = node.onloadedmetadata = r});
