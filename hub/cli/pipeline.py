@@ -18,8 +18,10 @@ from hub.api import pipelines as api
 from hub.api.pipelines import Node, NodeStatus, RunOrder, RunStarted, RunStatus
 from hub.cli import completing
 from hub.cli.base import Group
+from hub.cli.clock import Clock
 from hub.cli.context import client, document, json_option, project_dir, show, trust_option
 from hub.cli.outcome import hub_in
+from hub.cli.table import table
 from hub.cli.trusting import insist_on_trust
 from hub.client.quick import Api, unless_absent
 from hub.domain.config.model import PipelineSettings
@@ -109,7 +111,7 @@ def run(ctx: click.Context, *, name: str, resume: bool, quiet: bool, once: bool,
     from hub.cli.beforehand import insist_on_commit, insist_on_pipeline
 
     project = project_dir(ctx)
-    gate = insist_on_trust(project, once=once, as_json=as_json)
+    gate = insist_on_trust(project, once=once, as_json=as_json, daemon=client(ctx))
     insist_on_pipeline(project, name, gate)
     insist_on_commit(project)
     body = RunOrder(name=name, resume=resume, trust=gate.said)
@@ -178,14 +180,8 @@ def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:
 
     Example: hub pipeline show feature
     """
-    found, last = _all_and_last(ctx)
-    chosen = [
-        PipelineAndRun(
-            **attrs.asdict(item, recurse=False), run=last if last and last.name == item.name else None
-        )
-        for item in found
-        if name in ("", item.name)
-    ]
+    found = _all(ctx)
+    chosen = [item for item in found if name in ("", item.name)]
     if name and not chosen:
         names = ", ".join(item.name for item in found)
         hint = f"There are: {names}." if names else "Describe it in hub.toml, under [[pipelines]]."
@@ -194,11 +190,32 @@ def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:
     show(chosen[0] if name else chosen, as_json=as_json, text=lambda _: words)
 
 
+@pipeline.command(name="list")
+@json_option
+@click.pass_context
+def list_all(ctx: click.Context, *, as_json: bool) -> None:
+    """List every pipeline with its nodes, and how the newest run went. Needs no daemon.
+
+    Example: hub pipeline list
+    """
+    show(_all(ctx), as_json=as_json, text=_listed)
+
+
 @attrs.frozen(kw_only=True)
 class PipelineAndRun(api.Pipeline):
     """A pipeline with its last run, where the last one was of it."""
 
     run: RunStatus | None
+
+
+def _all(ctx: click.Context) -> list[PipelineAndRun]:
+    found, last = _all_and_last(ctx)
+    return [
+        PipelineAndRun(
+            **attrs.asdict(item, recurse=False), run=last if last and last.name == item.name else None
+        )
+        for item in found
+    ]
 
 
 def _all_and_last(ctx: click.Context) -> tuple[list[api.Pipeline], RunStatus | None]:
@@ -221,6 +238,20 @@ def _last_run(daemon: Api) -> RunStatus | None:
         if error.code is not Code.NOT_FOUND:
             raise
         return None
+
+
+def _listed(found: Sequence[PipelineAndRun]) -> str:
+    """One row a pipeline; only the newest run is on record, so one row at most has a run."""
+    clock = Clock()
+    rows = [(item.name, ", ".join(node.id for node in item.nodes), _ran(item.run, clock)) for item in found]
+    return table(("PIPELINE", "NODES", "NEWEST RUN"), rows) if rows else _NONE
+
+
+def _ran(last: RunStatus | None, clock: Clock) -> str:
+    if last is None:
+        return ""
+    since = last.ended_at or last.started_at
+    return f"{last.state} {'at' if last.ended_at else 'since'} {clock.at(since)}" if since else last.state
 
 
 def _pictures(chosen: Sequence[PipelineAndRun]) -> str:

@@ -1,4 +1,4 @@
-"""What a project's records tell without a daemon: `ls`, `logs`, `history`, `diff`, `quota` after a `hub run` has ended.
+"""What a project's records tell without a daemon: `ls`, `status`, `logs`, `history`... after a `hub run` has ended.
 
 Owns: the answers of the API that need nothing but files and git, given here while nobody writes them.
 Must not: change, mend or make a file; start a daemon (one that starts goes on with a session that was broken off), or
@@ -27,8 +27,12 @@ if TYPE_CHECKING:
     from hub.api.costs import Costs
     from hub.api.history import HistoryEntry
     from hub.api.observability import AuditHead
+    from hub.api.pipelines import RunStatus
     from hub.api.quota import Entry
+    from hub.api.session import Cost
     from hub.api.sessions import Sessions
+    from hub.api.status import Status
+    from hub.domain.usage import SessionUsage
     from hub.io.audit.journal import AuditJournal
     from hub.io.project.places import Places
 
@@ -37,6 +41,9 @@ T = TypeVar("T")
 _STARTS = 10.0
 """Seconds for which a daemon that is just starting is waited for."""
 _BREATH = 0.05
+_PAGE = 5000
+"""Events of a session that are read at once."""
+UNATTENDED = "no daemon runs here; the next one goes on with what is not done: hub daemon"
 _BEGIN = 'Start something: hub run "task"   Or see two scripted agents at work first: hub demo'
 
 
@@ -164,6 +171,51 @@ def _no_sessions(places: Places) -> Sessions:
     return Sessions(sessions=[], concurrent=OfflineProject(places).config().session.concurrent)
 
 
+def _status(places: Places, query: Query) -> Status:
+    """What is on record alone: nobody is there who works, or who could be asked."""
+    from hub.actors.session.views import of_record
+    from hub.cli.offline import OfflineProject
+    from hub.io.records.sessions import meant
+
+    record = meant(places, str(query.get("sessionId", "")))
+    hide = OfflineProject(places).redactor().value
+    told = of_record(record, record.task, _usage(places, record.session_id))
+    error = attrs.evolve(told.error, detail=hide(told.error.detail)) if told.error else None
+    return attrs.evolve(told, task_goal=hide(record.task), error=error, needs_input=False)
+
+
+def _cost(places: Places, query: Query) -> Cost:
+    import trio
+
+    from hub.actors.session.views import cost
+    from hub.io.records.sessions import meant
+
+    record = meant(places, str(query.get("sessionId", "")))
+    return trio.run(cost, record, _usage(places, record.session_id))
+
+
+def _usage(places: Places, session_id: str) -> SessionUsage:
+    """What the session's log counts up to, read in pages."""
+    from hub.domain.usage import SessionUsage
+    from hub.io.events.store import EventStore
+
+    usage, after = SessionUsage(), 0
+    with EventStore.look(places.events_db) as store:
+        while page := store.since(after, _PAGE, session_id):
+            usage.feed_all(page)
+            after = page[-1].id
+    return usage
+
+
+def _pipeline_run(places: Places, _: Query) -> RunStatus:
+    from hub.actors.pipelines.answers import run_status
+    from hub.io.records.pipelines import run_store
+
+    if (run := run_store(places).look()) is None:
+        raise HubError(Code.NOT_FOUND, "No pipeline has run yet.")
+    return run_status(run)
+
+
 def _costs(places: Places, _: Query) -> Costs:
     from hub.actors.outcomes import FORM
     from hub.api.costs import Costs
@@ -201,6 +253,9 @@ _ANSWERS: Mapping[str, Callable[[Places, Query], object]] = {
     "/api/audit/head": _audit_head,
     **{path: _of_git(path) for path in ("/api/history/commits", "/api/history/diff", "/api/session/diff")},
     "/api/costs": _costs,
+    "/api/status": _status,
+    "/api/session/cost": _cost,
+    "/api/pipelines/run": _pipeline_run,
     "/api/sessions": _sessions,
     "/api/quota/wallet": _wallet,
     "/api/approvals": _approvals,

@@ -60,12 +60,13 @@ def order_for(
     insist_private(places.root)
     door = gate or Gate.of(places.root, os.environ)
 
-    def insist(said: str = "") -> None:
+    def insist(said: str = "") -> str:
         standing = door.standing(project_tables(places.config, environ=os.environ))
         if said and said == standing.digest:
             door.agree(standing, once=True)
         else:
             standing.insist()
+        return standing.digest
 
     def read() -> ReadSettings:
         added_accounts = read_added(places.accounts)

@@ -23,6 +23,7 @@ from hub.api.sessions import Session, Sessions
 from hub.cli.clock import Clock
 from hub.cli.context import client, document, json_option, show
 from hub.cli.ending import rest
+from hub.cli.records import UNATTENDED, Records
 from hub.cli.table import table
 from hub.cli.width import columns
 from hub.client.quick import Api, find
@@ -42,7 +43,6 @@ _PATIENCE = 5.0
 """Seconds that each of several daemons has for its answer."""
 _WIDE, _LEAST = 44, 24
 """Letters of a task and of the last thing that was done; with less room than that they stand on a line of their own."""
-_UNATTENDED = "no daemon runs here; the next one goes on with what is not done: hub daemon"
 _NARROW = 10
 """Columns that the name of a value takes, where each has a line."""
 
@@ -86,7 +86,7 @@ def ls(ctx: click.Context, *, everything: bool, anywhere: bool, watch: bool, as_
 
     def text(found: Listing) -> str:
         rows = listed(found.sessions, everything=everything)
-        return rows if found.unattended is UNSET else f"{rows}\n{_UNATTENDED}"
+        return rows if found.unattended is UNSET else f"{rows}\n{UNATTENDED}"
 
     if watch:
         _watch(answer, text, as_json=as_json)
@@ -96,8 +96,6 @@ def ls(ctx: click.Context, *, everything: bool, anywhere: bool, watch: bool, as_
 
 def here(ctx: click.Context) -> Listing:
     """This project's, with what its accounts have used where a daemon knows."""
-    from hub.cli.records import Records
-
     records = Records(ctx)
     found = records.read(Sessions, "/api/sessions")
     left = records.alone and any(not one.ended_at for one in found.sessions)

@@ -1,7 +1,7 @@
-"""`hub status`: what the session does now.
+"""`hub status`: what the session does now, or how the last one ended.
 
-Owns: the one-screen picture of a session.
-Must not: compute anything the daemon has not said.
+Owns: the one-screen picture of a session, and what to do with one that is over.
+Must not: compute anything that neither the daemon nor a record has said.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ import attrs
 import click
 
 from hub.api.approvals import Approval
+from hub.api.meta import UNSET, Unset
 from hub.api.observability import AuditHead
 from hub.api.pipelines import RunStatus
 from hub.api.session import Cost
 from hub.api.status import Status
 from hub.cli.approvals import listed
 from hub.cli.clock import Clock
-from hub.cli.context import json_option, running, session_argument, show, which
+from hub.cli.context import json_option, nothing_runs, session_argument, show, which
 from hub.cli.items import FIDELITY
+from hub.cli.records import UNATTENDED, Records
 from hub.cli.screen import for_people
-from hub.client.quick import Api
 from hub.domain.handoff import State
 from hub.domain.pipeline.state import NodeState
 from hub.domain.session import SessionState
@@ -39,6 +40,8 @@ class WholeStatus(Status):
     pipeline: RunStatus | None
     audit: Mapping[str, object] | None
     """A problem document."""
+    unattended: bool | Unset = UNSET
+    """Told where the session is not over, and no daemon runs that goes on with it."""
 
 
 @click.command()
@@ -46,18 +49,25 @@ class WholeStatus(Status):
 @json_option
 @click.pass_context
 def status(ctx: click.Context, session: str, *, as_json: bool) -> None:
-    """Show what a session is doing now, what it has cost, and the pipeline it is part of.
+    """Show what a session is doing now or how it ended, what it has cost, and the pipeline it is part of.
+
+    Without a daemon: the last session, from its record.
 
     Example: hub status --json
     """
-    api = running(ctx)
-    state = _whole(api, session)
+    api = Records(ctx)
+    try:
+        state = _whole(api, session)
+    except HubError as error:
+        if error.code is Code.NO_ACTIVE_SESSION and api.alone:
+            raise nothing_runs() from error
+        raise
     show(state, as_json=as_json, text=picture)
     if state.needs_approval and not as_json:
         click.echo(waiting(api.read(list[Approval], "/api/approvals")))
 
 
-def _whole(api: Api, session: str) -> WholeStatus:
+def _whole(api: Records, session: str) -> WholeStatus:
     state = api.read(Status, "/api/status", which(session))
     run = api.read(RunStatus, "/api/pipelines/run") if state.run_id else None
     return WholeStatus(
@@ -65,10 +75,11 @@ def _whole(api: Api, session: str) -> WholeStatus:
         cost=api.read(Cost, "/api/session/cost", which(state.session_id)) if state.session_id else None,
         pipeline=run if run is not None and run.run_id == state.run_id else None,
         audit=_audit(api),
+        unattended=True if api.alone and not state.ended_at else UNSET,
     )
 
 
-def _audit(api: Api) -> Mapping[str, object] | None:
+def _audit(api: Records) -> Mapping[str, object] | None:
     try:
         api.read(AuditHead, "/api/audit/head")
     except HubError as error:
@@ -104,7 +115,19 @@ def picture(state: WholeStatus) -> str:
     if state.error:
         lines.append(f"error     {state.error.code}: {_briefly(state.error.detail)}")
         lines.append(f"next      {state.error.hint}")
-    return "\n".join([*lines, *audit])
+    return "\n".join([*lines, *_afterwards(state), *audit])
+
+
+def _afterwards(state: WholeStatus) -> list[str]:
+    """Of one that is over: when it ended, and what to do with what it did, by commands that need no daemon."""
+    if not state.ended_at:
+        return [] if state.unattended is UNSET else [UNATTENDED]
+    return [
+        f"ended     {Clock().at(state.ended_at)}",
+        f"see it    hub diff {state.session_id}",
+        f"take it   hub take {state.session_id}",
+        'another   hub run "task"',
+    ]
 
 
 def _does(state: Status) -> str:

@@ -248,6 +248,8 @@ class SessionRecord:
     refused_by: tuple[str, ...] = ()
     """Providers whose model refused the task: never chosen again for it."""
     wait: Wait | None = attrs.field(default=None, converter=_to_the_second)
+    waited_seq: int = 0
+    """`seq` at the beginning of the newest wait: it is told under this number, however often."""
     insisted: bool = False
     """Whether the user has ended a wait while nobody was free: one is tried all the same. Gone once it has started."""
 

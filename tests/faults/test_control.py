@@ -88,6 +88,17 @@ def test_a_paused_agent_can_be_handed_over(made, oracle):
     ends(made, oracle, verified=True, paused=False)
 
 
+def test_a_handoff_that_is_asked_for_goes_through_whatever_is_left(made, oracle):
+    """`maxHandoffs` is how often the work changes hands by itself; the user's own word is no part of that, and counts."""
+    ticking(made, oracle)
+    api = made.start()
+    api.post("/api/run", {"task": "work", "maxHandoffs": 0, "verify": ["test -f b.txt"]})
+    made.says("tick")
+    api.post("/api/handoff")
+    record = ends(made, oracle, starts=2, handoffsDone=1, provider="demo-second", verified=True)
+    assert record["maxHandoffs"] == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_a_paused_agent_can_be_stopped(made, oracle, number):
     """A signal to the daemon, or its terminal closed, while the agent stands still: stopped in order all the same."""

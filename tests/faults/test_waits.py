@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from itertools import pairwise
 
 import pytest
 
+from hub.domain.wallclock import iso
 from tests.faults.agreement import agree
 from tests.faults.harness import Project, try_post, until, write
 from tests.faults.invariants import ends
@@ -102,6 +104,27 @@ def test_a_handoff_request_ends_a_wait(made, oracle):
     api.post("/api/handoff")
     record = ends(made, oracle, starts=2, handoffsDone=1)
     assert record["handoff"]["trigger"] == "manual_handoff"
+
+
+@pytest.mark.parametrize("point", ["wait.recorded", "fsm.RUNNING.post_rename@2"])
+def test_a_crash_between_a_wait_and_its_line_loses_no_line(made, oracle, point):
+    """On record it waited, and the log never said so. Of the same agent, and after a handoff that found nobody."""
+    agents(made, oracle, {"limit": {"resetsIn": LONG}} if point == "wait.recorded" else {"auth": {}})
+    made.script("demo-second", {"limit": {"resetsIn": LONG}})
+    name, _, nth = point.partition("@")
+    api = made.start(HUB_FAILPOINTS=f"{name}=kill9" + (f"@{nth}" if nth else ""))
+    try_post(api, "/api/run", task(onLimit="wait" if point == "wait.recorded" else "handoff"))
+    made.wait_dead()
+    died = iso(time.time())
+    for _ in range(2):
+        api = made.start()
+        on_record = waiting(api)["waitUntil"]
+        (told,) = until(
+            lambda: [e["meta"] for e in made.events() if e["tag"] == "waiting"], "it is told, once"
+        )
+        assert told["until"] == on_record
+        assert told["at"] > died, "the next daemon told of it"
+        made.kill()
 
 
 def test_a_crash_between_a_wait_and_its_handoff_tries_nobody_again(made, oracle):

@@ -191,9 +191,6 @@ async def _publish_start(context: SessionContext, record: SessionRecord) -> None
     """What the user has to know of a session that begins; each is said once, however often this is called."""
     await _publish_detection(context)
     await _publish_left_out(context, record)
-    if record.wait and not record.attempt:
-        known: EventMeta = {"until": record.wait_until} if record.wait_until else {}
-        await context.store.say(Tag.WAITING, record.wait.reason, source=f"waits:{record.session_id}", **known)
 
 
 async def _publish_detection(context: SessionContext) -> None:

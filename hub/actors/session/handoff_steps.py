@@ -213,9 +213,7 @@ class HandoffSteps:
             wait=wait,
             session_state=SessionState.WAITING if wait else SessionState.RUNNING,
         )
-        if wait:
-            await self.context.store.tell_wait(wait)
-        else:
+        if wait is None:
             await self.context.store.say(Tag.SYSTEM, f"Nobody else can take over; {record.provider} goes on.")
         return None
 

@@ -185,7 +185,9 @@ class Routing:
     async def free(self, record: SessionRecord, wait: Wait) -> bool:
         """Whether the work can go on before the wait's time; who only backs off waits on.
 
-        Where it cannot, the session is in line for each account with which others work, unless its user has paused it.
+        Where it cannot, the session is in line for each account with which others work, unless its user has paused it. Where
+        it can, it stays in line for the one that it takes: minutes may go by until it is claimed (a worktree's setup, a
+        handoff's acceptance commands), and others wait for the rest of them.
         """
         if not wait.ender:
             return False
@@ -194,7 +196,11 @@ class Routing:
             busy = [p.target for p in choice.passed if p.bar is Exclusion.BUSY]
             await self.line_up([] if self.context.store.now.paused else busy)
             return False
-        return free(record, wait, (await self.turn(record))[1])
+        choice = (await self.turn(record))[1]
+        if not free(record, wait, choice):
+            return False
+        await self.line_up([target for target in (choice.first,) if target])
+        return True
 
     async def claim(self, record: SessionRecord, *, runs: bool = False) -> bool:
         """Whether the record's dispatch may be started; one that `runs` has been let through.

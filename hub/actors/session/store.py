@@ -3,13 +3,13 @@
 Owns: the order "record, then audit, then event, then effect", and the retelling of it after a crash.
 Must not: decide what comes next, or touch an agent.
 
-Every write of the record raises its `seq`. What is told about a write carries the key `fsm:<session>:<seq>`, and
-both the audit log and the event log skip a key they have: so a restart simply tells the newest write again.
+Every write of the record raises its `seq`. What is told of a move carries the key `fsm:<session>:<seq>`, of a wait
+`wait:<session>:<seq>`, and both the audit log and the event log skip a key they have: so a restart simply tells the newest
+of each again.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
@@ -84,7 +84,7 @@ class SessionStore:
 
     @property
     def pending(self) -> bool:
-        """Whether the newest move, or the end, is not told yet: after a start, or when a disk was full."""
+        """Whether the newest move, a wait or the end is not told yet: after a start, or when a disk was full."""
         return self.record is not None and _news(self.record) != self._told
 
     @property
@@ -165,18 +165,10 @@ class SessionStore:
         await self.say(Tag.SYSTEM, f"{target} begins in place of {record.holder}: {why}")
 
     async def wait(self, wait: Wait, **also: object) -> None:
-        """Put a wait on record, with other changes in the same write, and tell of it."""
+        """Put a wait on record, with other changes in the same write; durable when this returns. Told as a move is."""
         await self.update(wait=wait, session_state=SessionState.WAITING, **also)
-        await self.tell_wait(wait)
-
-    async def tell_wait(self, wait: Wait) -> None:
-        """Tell of a wait that is on record: why, how long, and until when, where that is known."""
-        if wait.unsure:
-            await self.say(Tag.WAITING, wait.reason)
-            return
-        seconds = max(0, wait.until - self.outbox.clock())
-        msg = f"{wait.reason.rstrip('.')}; waiting {seconds:.0f} s"
-        await self.say(Tag.WAITING, msg, until=iso(math.ceil(wait.until)))
+        failpoints.hit("wait.recorded")
+        await self._try_to_publish()
 
     async def _try_to_publish(self) -> None:
         try:
@@ -186,9 +178,11 @@ class SessionStore:
                 raise
 
     async def publish(self) -> None:
-        """Tell the audit log and the event log of the newest move, and of the end if that has come. Idempotent."""
+        """Tell both logs of the newest move, of a wait, and of the end if that has come. Idempotent."""
         record = self.now
         await self._publish_move(record)
+        if record.wait:
+            await self._publish_wait(record, record.wait)
         if record.session_state.ended:
             await self._publish_end(record)
         self._told = _news(record)
@@ -234,6 +228,16 @@ class SessionStore:
             )
             told: EventMeta = {**data, "receiver": str(record.handoff.receiver or "")}
             await self.say(Tag.HANDOFF, msg, source=key, **told)
+
+    async def _publish_wait(self, record: SessionRecord, wait: Wait) -> None:
+        """Why, how long, and until when, where that is known."""
+        key = f"wait:{record.session_id}:{record.waited_seq}"
+        if wait.unsure:
+            await self.say(Tag.WAITING, wait.reason, source=key)
+            return
+        seconds = max(0, wait.until - self.outbox.clock())
+        msg = f"{wait.reason.rstrip('.')}; waiting {seconds:.0f} s"
+        await self.say(Tag.WAITING, msg, source=key, until=iso(wait.until))
 
     async def _publish_end(self, record: SessionRecord) -> None:
         key = f"ended:{record.session_id}"
@@ -292,13 +296,15 @@ class SessionStore:
         before = self.record
         if before is None or (before.session_id, before.state) != (record.session_id, record.state):
             record = attrs.evolve(record, moved_seq=record.seq)
+        if record.wait and (before is None or before.wait != record.wait):
+            record = attrs.evolve(record, waited_seq=record.seq)
         self.file.save(record, failpoint)
         self.record = record
 
 
 def _news(record: SessionRecord) -> tuple[object, ...]:
-    """What there is to tell of a record: equal for two writes with no move and no end between them."""
-    return record.session_id, record.moved_seq, record.session_state.ended
+    """What there is to tell of a record: equal for two writes with no move, no new wait and no end between them."""
+    return record.session_id, record.moved_seq, record.waited_seq, record.session_state.ended
 
 
 def effect(state: State, point: str) -> None:

@@ -18,6 +18,7 @@ from hub.api.status import Status
 from hub.domain.handoff import State
 from hub.domain.routing import Target
 from hub.domain.session import SessionRecord, SessionState
+from hub.domain.usage import SessionUsage
 from hub.io.models.prices import billed
 from hub.messages import (
     GetContract,
@@ -42,7 +43,8 @@ def answer(actor: Actor[M], context: SessionContext, question: SessionQuestion) 
         case GetStatus():
             return question.answer(status(context))
         case GetCost():  # a list of prices takes its time to load
-            return actor.answer_later(question, cost(context))
+            record = context.store.record or SessionRecord()
+            return actor.answer_later(question, cost(record, context.store.usage))
         case GetRedactions():
             return question.answer(redactions(context))
         case GetContract():
@@ -53,15 +55,30 @@ def answer(actor: Actor[M], context: SessionContext, question: SessionQuestion) 
 
 def status(context: SessionContext) -> Status:
     """The session, or the idle daemon."""
-    record = context.store.record
-    if record is None:
-        record = SessionRecord()
-    total, active = context.store.usage.tokens(), record.session_state.active
-    error = record.error or context.shared.trouble
+    record = context.store.record or SessionRecord()
+    agent, trouble = context.shared.agent, context.shared.trouble
+    told = of_record(record, context.task(record), context.store.usage)
+    return attrs.evolve(
+        told,
+        needs_approval=context.shared.held or bool(agent and agent.asks),
+        last_action=context.secrets.value(context.shared.last_action) if record.session_state.active else "",
+        error=told.error or trouble,
+    )
+
+
+def of_record(record: SessionRecord, task: str, usage: SessionUsage) -> Status:
+    """What is on record of a session, or of none.
+
+    Args:
+        record: Its record.
+        task: Its task, as everyone may see it.
+        usage: What its log counts up to.
+    """
+    total, active = usage.tokens(), record.session_state.active
     return Status(
         session_id=record.session_id,
         task_id=record.task_id,
-        task_goal=context.task(record),
+        task_goal=task,
         role=record.role,
         active_provider=record.provider,
         tokens_used=total.tokens_in + total.tokens_out,
@@ -74,9 +91,9 @@ def status(context: SessionContext) -> Status:
         session_state=_seen_state(record),
         account=record.account,
         needs_input=record.needs_input,
-        needs_approval=context.shared.held or bool(context.shared.agent and context.shared.agent.asks),
+        needs_approval=False,
         paused=record.paused,
-        stopping=record.session_state.active and bool(record.stopping),
+        stopping=active and bool(record.stopping),
         verified=record.verified,
         run_id=record.run_id,
         left_out=list(record.left_out),
@@ -87,10 +104,10 @@ def status(context: SessionContext) -> Status:
         wait_reason=record.wait.reason if active and record.wait else "",
         # Of the handoff under way. What it was is in the history; said of a later moment it would be untrue.
         reason=record.handoff.reason if active and record.state is not State.RUNNING else "",
-        last_action=context.secrets.value(context.shared.last_action) if active else "",
+        last_action="",
         started_at=record.started_at or None,
         ended_at=record.ended_at or None,
-        error=error,
+        error=record.error,
     )
 
 
@@ -100,10 +117,9 @@ def _seen_state(record: SessionRecord) -> SessionState:
     return SessionState.PAUSED if paused else record.session_state
 
 
-async def cost(context: SessionContext) -> Cost:
+async def cost(record: SessionRecord, usage: SessionUsage) -> Cost:
     """The agents' own figures, else a list of prices; what has no price is named."""
-    record = context.store.record or SessionRecord()
-    found = await billed(context.store.usage.by_dispatch.values())
+    found = await billed(usage.by_dispatch.values())
     return Cost(
         session_usd=found.usd,
         tokens_in=found.tokens.tokens_in,

@@ -21,15 +21,18 @@ from hub.web.route import get
 
 
 async def trusted(context: Context, _: Nothing) -> Trusted:
-    """A daemon may have been told yes for as long as it lives, which no record says."""
-    standing = await trio.to_thread.run_sync(_standing, context)
-    agreed = True
+    """A daemon may have been told yes for as long as it lives, which no record says.
+
+    Said of the very set that is told: what it would do may be another thing a moment later.
+    """
     try:
-        await context.insist()
+        said = await context.insist()
     except HubError as error:
         if error.code is not Code.TRUST_NEEDED:
             raise
-        agreed = False
+        said = ""
+    standing = await trio.to_thread.run_sync(_standing, context)
+    agreed = standing.trusted or said == standing.digest
     state = "trusted" if agreed and standing.items else standing.state
     return attrs.evolve(standing.told(), state=state, trusted=agreed)
 

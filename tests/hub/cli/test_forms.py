@@ -82,7 +82,7 @@ FORMS = {
     "account login": Form("demo-first nobody"), "account remove": Form("demo-first nobody"),
     "account switch": Form("demo-first nobody"), "key list": Form(), "key remove": Form("nobody"), "key set": Form("nobody"),
     "quota": Form(fits=True), "usage": Form(), "cost": Form(fits=True), "detect": Form(kept=False), "adopt": Form("nobody:1 --for claude"),
-    "pipeline run": Form("nobody"), "pipeline show": Form("two", fits=True), "pipeline validate": Form(), "graph scan": Form(kept=False),
+    "pipeline list": Form(fits=True), "pipeline run": Form("nobody"), "pipeline show": Form("two", fits=True), "pipeline validate": Form(), "graph scan": Form(kept=False),
     "graph search": Form("nothing"), "graph show": Form(kept=False), "mcp": Form(json=False), "mcp install": Form("cursor --print"),
     "mcp uninstall": Form("cursor"), "acp": Form(json=False), "acp install": Form("zed --print"),
     "acp uninstall": Form("zed"), "audit verify": Form(kept=False), "eval": Form("--provider aider", whole=False), "daemon": Form(),

@@ -221,6 +221,33 @@ def test_show_draws_the_graph_and_the_last_run(ready):
     assert call(ready, "show", "nope", status=3).stderr.startswith("hub: There is no pipeline 'nope'.")
 
 
+def test_list_tells_every_pipeline_and_which_ran_last(ready):
+    """There was only `show`: the names had to be known, or all graphs be read. With a daemon and without."""
+    ready.configure(CHAIN + CHAIN.replace("feature", "other"))
+    assert call(ready, "list").stdout.splitlines() == [
+        "PIPELINE  NODES",
+        "feature   api, docs",
+        "other     api, docs",
+    ]
+    assert not ready.hub.exists(), "it only looks"
+    call(ready, "run", "feature", "--quiet")
+    alone = call(ready, "list").stdout
+    assert "  NEWEST RUN\nfeature   api, docs  completed at " in alone
+    assert alone.endswith("\nother     api, docs\n")
+    told = json.loads(call(ready, "list", "--json").stdout)
+    assert [(one["name"], one["run"] and one["run"]["state"]) for one in told] == [
+        ("feature", "completed"),
+        ("other", None),
+    ]
+    ready.start()
+    assert (call(ready, "list").stdout, json.loads(call(ready, "list", "--json").stdout)) == (alone, told)
+
+
+def test_list_says_how_one_begins(work):
+    work.configure()
+    assert call(work, "list").stdout.startswith("there is no pipeline yet: [[pipelines]] in hub.toml")
+
+
 def test_show_in_a_terminal_without_line_drawing(ready):
     ready.start()
     done = hub("pipeline", "show", cwd=ready.root, env=ready.environ(PYTHONIOENCODING="ascii"))

@@ -7,8 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from hub.cli.group import cli
+from hub.cli.records import UNATTENDED
 from hub.io.project.lock import project_lock
-from tests.faults.harness import git
+from tests.faults.harness import git, until
 from tests.hub.cli.command import hub
 
 
@@ -48,9 +49,55 @@ def test_a_run_that_has_ended_is_looked_back_at(work):
         hub("--port", "0", "diff", cwd=work.root, env=work.environ()),
     ):
         assert "made.txt" in named.stdout, "0 is for who starts a daemon"
-    assert hub("status", cwd=work.root, env=work.environ()).returncode == 69, (
-        "only a daemon knows what goes on"
+
+
+def test_how_the_last_session_ended_is_told_without_a_daemon(work):
+    """`hub run` was over, and `hub status` said that nothing runs here. As a daemon tells it, and with the next step."""
+    usage = {"usage": {"tokensIn": 1000, "tokensOut": 200}}
+    work.script("demo-first", {"write": {"path": "made.txt", "text": "made"}}, usage, {"done": "made it"})
+    work.configure()
+
+    def said(*args, status=0):
+        done = hub("status", *args, cwd=work.root, env=work.environ())
+        assert done.returncode == status, done.stderr
+        return done.stdout
+
+    first, last = (
+        json.loads(hub("run", "--json", task, cwd=work.root, env=work.environ()).stdout)["sessionId"]
+        for task in ("one", "two")
     )
+    alone, told = said(), json.loads(said("--json"))
+    for line in (
+        "completed  demo-first\n",
+        "task      two\n",
+        "tokens    1,200\n",
+        "verified  no - no acceptance command said so\n",
+        f"see it    hub diff {last}\n",
+        f"take it   hub take {last}\n",
+        'another   hub run "task"\n',
+    ):
+        assert line in alone
+    assert "task      one\n" in said(first[:-2])
+    said("s-none", status=3)
+    assert hub("status", cwd=work.root, env=work.environ(HUB_PORT="1")).returncode == 69, "one that was named"
+    work.start()
+    assert (said(), json.loads(said("--json")) | {"graphNodes": 0}) == (alone, told)
+
+
+def test_what_a_dead_daemon_left_is_told_as_it_is_on_record(work):
+    """Nobody goes on with it before the next daemon, and that is said; nobody is there to be answered."""
+    work.script("demo-first", {"ask": "Which colour?"})
+    work.configure()
+    api = work.start()
+    api.post("/api/run", {"task": "paint it"})
+    until(lambda: api.get("/api/status")["needsInput"], "the agent asks")
+    work.kill()
+    done = hub("status", cwd=work.root, env=work.environ())
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "running  demo-first"
+    assert done.stdout.splitlines()[-1] == UNATTENDED
+    assert "hub reply" not in done.stdout
+    assert json.loads(hub("status", "--json", cwd=work.root, env=work.environ()).stdout)["unattended"] is True
 
 
 def test_a_daemon_that_has_just_begun_is_waited_for(work, monkeypatch):

@@ -10,10 +10,11 @@ from hub.actors.sessions.beginning import Beginnings
 from hub.actors.sessions.provider_status import statuses
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State
+from hub.domain.retry import Wait
 from hub.domain.routing import Exclusion, Target
-from hub.domain.session import Attempt
+from hub.domain.session import Attempt, SessionState
 from hub.errors import Code, HubError
-from hub.messages import BreakerFailure, StartRun
+from hub.messages import BreakerFailure, ClaimAccount, GetClaims, ReleaseAccount, StartRun
 from tests.hub.actors.session.parts import parts_of
 from tests.refusals import refuses
 from tests.settings import lay_out
@@ -308,3 +309,27 @@ async def test_a_kind_of_task_chooses_the_first_profile_for_it(two, monkeypatch)
         record = json.loads((two.hub / "fsm.json").read_text())
         assert (record["profile"], record["chain"]) == ("docs", ["demo-second"])
         assert (record["contextHint"], record["skills"]) == ("For beginners.", ["pdf"])
+
+
+async def test_of_all_that_it_waited_for_a_session_holds_up_the_one_that_it_takes(two, monkeypatch):
+    """Its setup took minutes, and whoever waited for the other account waited for the end of that too."""
+    async with parts_of(two, monkeypatch) as parts:
+        claims, now = parts.context.claims, parts.context.clock()
+        wait = Wait(now + 600, "others work with both", ender="anybody", unsure=True)
+        await parts.store.begin(
+            parts.record(session_state=SessionState.WAITING, wait=wait, dispatch_id="", attempt=0)
+        )
+        for number, target in enumerate((FIRST, SECOND)):
+            assert await claims.call(ClaimAccount(f"s-other-{number}", f"d-{number}", target, 1), timeout=10)
+        assert not await parts.routing.free(parts.store.now, wait)
+        assert await claims.call(GetClaims("s-later"), timeout=10) == {FIRST: 2, SECOND: 2}
+        await claims.call(ReleaseAccount("s-other-1"), timeout=10)
+        assert await parts.routing.free(parts.store.now, wait)
+        assert await claims.call(GetClaims("s-later"), timeout=10) == {FIRST: 1, SECOND: 1}, (
+            "its user's, and ours"
+        )
+        assert not await claims.call(ClaimAccount("s-later", "d-9", SECOND, 1), timeout=10), (
+            "first in, first out"
+        )
+        await claims.call(ReleaseAccount("s-other-0"), timeout=10)
+        assert await claims.call(ClaimAccount("s-later", "d-9", FIRST, 1), timeout=10)

@@ -7,6 +7,7 @@ import pytest
 from hub.actors.session.store import SessionStore
 from hub.domain.event import Tag
 from hub.domain.handoff import IllegalTransition, State, Trigger
+from hub.domain.retry import Wait
 from hub.domain.session import Handoff, SessionState
 from hub.errors import Code
 from hub.io.records.sessions import session_store
@@ -124,6 +125,48 @@ async def test_a_move_whose_telling_fails_is_owed(two, monkeypatch, arm, log):
         assert not parts.store.pending
         assert moves(parts) == [("RUNNING", "PAUSING")]
         assert (await parts.told()).count("RUNNING -> PAUSING") == 1
+
+
+WAIT = Wait(1e10 + 0.5, "the usage limit is reached.")
+
+
+async def waits_told(parts):
+    return [msg.partition("; waiting ")[0] for msg in await parts.told() if msg.startswith("the usage limit")]
+
+
+@pytest.mark.parametrize("session_state", [SessionState.WAITING, SessionState.STARTING])
+async def test_a_wait_is_told_once_however_often_it_is_retold(two, monkeypatch, session_state):
+    """Also the one that a session begins with. The same instant waited for again is another wait, and told again."""
+    async with parts_of(two, monkeypatch) as parts:
+        begins = session_state is SessionState.WAITING
+        await parts.store.begin(parts.record(session_state=session_state, wait=WAIT if begins else None))
+        await parts.store.publish()
+        if not begins:
+            await parts.store.wait(WAIT)
+        await parts.store.update(paused=True)
+        assert not parts.store.pending
+        await next_life(parts).publish()
+        assert await waits_told(parts) == ["the usage limit is reached"]
+        [until] = [event.meta["until"] for event in await parts.live.events() if "until" in event.meta]
+        assert until == parts.store.now.wait_until, "one instant, on record and in the log"
+        await parts.store.update(wait=None)
+        await parts.store.wait(WAIT)
+        assert len(await waits_told(parts)) == 2
+
+
+async def test_a_wait_whose_line_was_lost_is_told_in_the_next_life(two, monkeypatch, arm):
+    """The record said until when it waits, and the log never did: a crash, or a full disk, had come in between."""
+    async with parts_of(two, monkeypatch) as parts:
+        await parts.store.begin(parts.record())
+        await parts.store.publish()
+        arm("events.append=enospc")
+        await parts.store.wait(WAIT)
+        assert parts.store.pending
+        arm("")
+        assert await waits_told(parts) == []
+        for store in (next_life(parts), parts.store):
+            await store.publish()
+        assert len(await waits_told(parts)) == 1
 
 
 async def test_an_illegal_move_is_refused_before_anything_is_written(two, monkeypatch):

@@ -132,7 +132,7 @@ def test_every_field_of_the_first_version_is_read_and_written_in_its_new_place()
         if getattr(record, field.name) == getattr(plain, field.name)
     ]
     unknown = {"continues", "extended", "repairs", "correction"}
-    assert set(lost) == {*unknown, "tokens_used"}, "what that version did not know"
+    assert set(lost) == {*unknown, "tokens_used", "waited_seq"}, "what that version did not know"
     assert (record.threshold, record.hfs_history, record.tried[0].account) == (0.857, (97, 88.25), "home")
     assert record.wait == Wait(1767322800, "usage_limit", "retry")
     assert record.handoff == Handoff(
@@ -147,7 +147,7 @@ def test_every_field_of_the_first_version_is_read_and_written_in_its_new_place()
     )
     before, after = json.loads(old), json.loads(FORM.encode(record))
     changed = {name for name, value in after.items() if before.get(name) != value}
-    assert changed == {"v", "crc", "handoff", "wait", "threshold", "hfsHistory", *unknown}
+    assert changed == {"v", "crc", "handoff", "wait", "threshold", "hfsHistory", "waitedSeq", *unknown}
 
 
 def test_a_flipped_letter_in_a_text_is_found_by_the_checksum():
