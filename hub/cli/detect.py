@@ -22,10 +22,14 @@ from hub.cli.ending import rest
 from hub.cli.width import columns, hung
 from hub.client.place import root_of
 from hub.client.quick import unless_absent
-from hub.domain.text.figures import counted, span
+from hub.domain.text.figures import counted, first_of, span
 from hub.errors import Code, HubError
 
 _LOOK = 1.5
+_SHOWN = 20
+"""Sessions left behind that are listed where not all are asked for; a busy day leaves hundreds."""
+_FEW = 3
+"""Sessions of which one may be an agent's: as many are named."""
 _WIDE = 60
 _NAME = 8
 """Columns of the names of what is known."""
@@ -35,10 +39,13 @@ _NAME = 8
 @click.option(
     "--since-hours", default=24, type=click.IntRange(0, 24 * 365), help="Look back this many hours."
 )
+@click.option(
+    "--all", "-a", "everything", is_flag=True, help=f"Also show the sessions left before the last {_SHOWN}."
+)
 @click.option("--watch", is_flag=True, help="Keep looking, and show what is new.")
 @json_option
 @click.pass_context
-def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) -> None:
+def detect(ctx: click.Context, *, since_hours: int, everything: bool, watch: bool, as_json: bool) -> None:
     """Find AI coding agents on this machine: those running, and recent sessions. Needs no daemon and no project.
 
     Besides the agents that hub can run it finds Cursor, Antigravity, Amp, Pi, Kimi Code, Droid, Cline, Roo Code, Kilo Code,
@@ -48,7 +55,7 @@ def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) 
     """
     found = _found(ctx, since_hours)
     if not watch:
-        show(found, as_json=as_json, text=table)
+        show(found, as_json=as_json, text=partial(table, everything=everything))
         return
     # It only reads, so Ctrl-C may end it at once; Python's own way is lost where it meets a callback of SQLite's.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -157,14 +164,20 @@ def _tell(found: list[Detected], *, as_json: bool) -> None:
         click.echo(document(one) if as_json else "\n".join([*_block(one), ""]))
 
 
-def table(found: list[Detected]) -> str:
-    """Every agent under a heading of its own, and how many there are."""
+def table(found: list[Detected], *, everything: bool = True) -> str:
+    """Every agent under a heading of its own, and how many there are; sessions left come last, this project's first."""
     if not found:
         return "no agent runs, and none has left a session in that time"
     run = sum(one.running for one in found)
-    left = sum(not one.running and not one.alarm for one in found)
-    total = f"{counted(run, 'agent')} running, {counted(left, 'session')} left behind"
-    return "\n\n".join([*("\n".join(_block(one)) for one in found), total])
+    left = sorted(
+        (one for one in found if not one.running and not one.alarm), key=lambda one: not one.adoptable
+    )
+    total = f"{counted(run, 'agent')} running, {counted(len(left), 'session')} left behind"
+    shown = left if everything else left[:_SHOWN]
+    if len(shown) < len(left):
+        total += f"\n{len(left) - len(shown):,} more: hub detect --all"
+    told = [*(one for one in found if one.running or one.alarm), *shown]
+    return "\n\n".join([*("\n".join(_block(one)) for one in told), total])
 
 
 def _block(one: Detected) -> list[str]:
@@ -208,4 +221,4 @@ def _known(one: Detected) -> Iterator[tuple[str, str]]:
         if session.alarm:
             yield "alarm", f"not to be trusted: {session.alarm}"
     if one.candidates:
-        yield "session", f"which one it works on cannot be told: {', '.join(one.candidates)}"
+        yield "session", f"which one it works on cannot be told: {first_of(one.candidates, _FEW)}"

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
+from functools import partial
 
 import click
 
 from hub.api.history import Commit, CommitDiff, HistoryEntry, Rewind, Rewound
 from hub.api.observability import AuditHead
+from hub.api.sessions import Sessions
 from hub.cli.context import client, json_option, show
 from hub.cli.diff import coloured
 from hub.cli.records import Records
 from hub.cli.screen import for_people
+from hub.cli.sessions import short
 from hub.cli.table import instant, name_zone
 from hub.cli.timeline import pictures
 from hub.cli.width import columns, hung
+from hub.domain.standing import occasion
 from hub.domain.text.safe import clip
 from hub.errors import HubError
 
@@ -70,7 +75,10 @@ def history(ctx: click.Context, *, commits: bool, pictures: bool, sha: str, limi
         answer = daemon.read(CommitDiff, "/api/history/diff", {"sha": sha})
         show(answer, as_json=as_json, text=lambda body: coloured(body.diff))
     elif commits:
-        show(daemon.read(list[Commit], "/api/history/commits")[:limit], as_json=as_json, text=_commits)
+        snapshots = daemon.read(list[Commit], "/api/history/commits")[:limit]
+        sessions = [] if as_json else daemon.read(Sessions, "/api/sessions").sessions
+        titles = {one.session_id: one.title for one in sessions}
+        show(snapshots, as_json=as_json, text=partial(listed, titles=titles))
         _zone(as_json=as_json)
     elif pictures:
         rows = daemon.read(list[HistoryEntry], "/api/history", {"limit": _ALL, "event": "handoff"})
@@ -119,10 +127,16 @@ def _handoffs(rows: list[HistoryEntry]) -> str:
     return "\n".join(pictures(rows, columns(sys.stdout))).strip() or "no handoff yet"
 
 
-def _commits(rows: list[Commit]) -> str:
-    lines = (f"{r.short}  {instant(r.when)}  {r.subject}" for r in rows)
+def listed(rows: list[Commit], titles: Mapping[str, str]) -> str:
+    """A line for each snapshot: when and on which occasion it was made, and of which session, whose task `titles` has."""
+    told = [occasion(one.handoff_id) if one.handoff_id else one.subject for one in rows]
+    wide = max(map(len, told), default=0)
+    lines = []
+    for one, what in zip(rows, told, strict=True):
+        of = f"{short(one.session_id, [*titles])}  {_clipped(titles.get(one.session_id, ''))}"
+        lines.append(f"{one.short}  {instant(one.when)}  {what:<{wide}}  {of}")
     width = columns(sys.stdout)
-    return "\n".join(hung(line, width, _HANG) for line in lines) or "no snapshot yet"
+    return "\n".join(hung(line.rstrip(), width, _HANG) for line in lines) or "no snapshot yet"
 
 
 @click.command()

@@ -178,7 +178,7 @@ def _status(places: Places, query: Query) -> Status:
     from hub.io.records.sessions import meant
 
     record = meant(places, str(query.get("sessionId", "")))
-    hide = OfflineProject(places).redactor().value
+    hide = OfflineProject(places).secrets().value
     told = of_record(record, record.task, _usage(places, record.session_id))
     error = attrs.evolve(told.error, detail=hide(told.error.detail)) if told.error else None
     return attrs.evolve(told, task_goal=hide(record.task), error=error, needs_input=False)

@@ -6,6 +6,7 @@ Must not: compute anything that neither the daemon nor a record has said.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 import attrs
@@ -16,6 +17,7 @@ from hub.api.meta import UNSET, Unset
 from hub.api.observability import AuditHead
 from hub.api.pipelines import RunStatus
 from hub.api.session import Cost
+from hub.api.sessions import Session, Sessions
 from hub.api.status import Status
 from hub.cli.approvals import listed
 from hub.cli.clock import Clock
@@ -26,7 +28,7 @@ from hub.cli.screen import for_people
 from hub.domain.handoff import State
 from hub.domain.pipeline.state import NodeState
 from hub.domain.session import SessionState
-from hub.domain.standing import HANDING_OVER, NEEDS
+from hub.domain.standing import GROUPS, HANDING_OVER, NEEDS
 from hub.domain.text.figures import agent_name
 from hub.domain.text.figures import cost as cost_in_words
 from hub.errors import Code, HubError
@@ -65,6 +67,8 @@ def status(ctx: click.Context, session: str, *, as_json: bool) -> None:
     show(state, as_json=as_json, text=picture)
     if state.needs_approval and not as_json:
         click.echo(waiting(api.read(list[Approval], "/api/approvals")))
+    if not session and not as_json and state.session_id:
+        click.echo(beside(api.read(Sessions, "/api/sessions").sessions, state.session_id), nl=False)
 
 
 def _whole(api: Records, session: str) -> WholeStatus:
@@ -164,6 +168,15 @@ def _pipeline(run: RunStatus) -> str:
     done = sum(node.state is NodeState.COMPLETED for node in run.nodes)
     now = ", ".join(node.id for node in run.nodes if node.state in (NodeState.STARTING, NodeState.RUNNING))
     return f"{run.name}: {done} of {len(run.nodes)} nodes done" + (f", at {now}" if now else "")
+
+
+def beside(sessions: list[Session], shown: str) -> str:
+    """A line of how many others are not over, those that need somebody first; nothing where there are none."""
+    groups = Counter(one.group for one in sessions if not one.ended_at and one.session_id != shown)
+    if not groups:
+        return ""
+    said = ", ".join(f"{GROUPS[group].lower()}: {count}" for group, count in sorted(groups.items()))
+    return f"others    {said}  (hub ls)\n"
 
 
 def waiting(approvals: list[Approval]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from hub.domain.text.figures import counted, span
+from hub.domain.text.figures import counted, first_of, span
 from hub.tui.dialogs import Choose, Confirm, Read
 from hub.tui.page import Page, cut, label
 from hub.tui.rows import Row, Rows, row
@@ -133,7 +133,7 @@ def details(one: Detected) -> Iterator[Row]:
             *((turn.role, turn.text) for turn in session.recent_turns),
         ]
     if one.candidates:
-        known.append(("may be", ", ".join(one.candidates)))
+        known.append(("may be", first_of(one.candidates)))
     for name, text in known:
         if text:
             yield row(*label(name, text))

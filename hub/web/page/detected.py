@@ -18,6 +18,9 @@ from hub.api.providers import ProviderStatus
 from hub.web.page.ask import Ask, together
 from hub.web.page.view import View
 
+_SHOWN = 100
+"""A day of subagents leaves thousands; each is a card with a form of its own."""
+
 
 @attrs.frozen(kw_only=True)
 class DetectedPageQuery:
@@ -35,7 +38,12 @@ async def show(ask: Ask, given: DetectedPageQuery) -> dict[str, object]:
     ordered = sorted(
         found["detected"], key=lambda one: (not one.adoptable, not one.running, -one.last_active)
     )
-    return {"detected": ordered, "providers": found["providers"] or (), "hours": given.hours}
+    return {
+        "detected": ordered[:_SHOWN],
+        "more": max(0, len(ordered) - _SHOWN),
+        "providers": found["providers"] or (),
+        "hours": given.hours,
+    }
 
 
 VIEW = View(title="Detected", show=show, given=DetectedPageQuery, tags=frozenset())

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import attrs
 import click
 import pytest
 
@@ -181,3 +182,19 @@ def test_what_nobody_can_tell_is_said_to_people():
     ]
     assert "hub adopt" not in gap
     assert table([]).startswith("no agent runs")
+
+
+def test_a_busy_day_is_told_in_brief():
+    """Thousands of sessions filled the screen, and one agent's line had the ids of hundreds that may be its own."""
+    one = sample(
+        Detected, id="claude:pid:7", displayName="Claude Code", running=True, pid=7, workDir="/w", account="",
+        owner="user", candidates=list("abcdef"), session=None, lastActive=9, alarm="", adoptable=False,
+    )  # fmt: skip
+    left = [attrs.evolve(one, id=f"claude:{n}", running=False, candidates=[]) for n in range(2000)]
+    left[-1] = attrs.evolve(left[-1], adoptable=True, session=sample(Intel, alarm=""))
+    brief = click.unstyle(table([one, *left], everything=False))
+    assert "cannot be told: a, b, c and 3 more\n" in brief
+    assert brief.endswith("\n\n1 agent running, 2,000 sessions left behind\n1,980 more: hub detect --all")
+    assert "hub adopt claude:1999 --for PROVIDER" in brief, "this project's own come before others"
+    assert len(brief.splitlines()) < 120
+    assert "more: hub detect" not in table([one, *left], everything=True)

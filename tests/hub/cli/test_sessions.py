@@ -9,6 +9,7 @@ import attrs
 import click
 
 from hub.cli.sessions import SessionRow, listed, short
+from hub.cli.status import beside
 from tests.faults.harness import project, until
 from tests.hub.cli.command import hub
 from tests.sample import sample
@@ -145,3 +146,31 @@ def test_how_many_may_run_is_told_without_a_daemon_too(work):
     assert places() == 2
     assert hub("run", "-q", "make it", cwd=work.root, env=work.environ()).returncode == 0
     assert places() == 2
+
+
+def test_the_status_of_one_says_that_others_need_somebody():
+    """Of several at work the newest was shown, and nothing said that another waited for approval."""
+    rows = [
+        row("s-1", "completed", endedAt="2026-01-01T11:30:00Z"),
+        row("s-2", "running"),
+        row("s-3", "running", needs="approval"),
+        row("s-4", "running"),
+    ]
+    assert beside(rows, "s-4") == "others    needs you: 1, working: 1  (hub ls)\n"
+    assert beside(rows[:2], "s-2") == ""
+    assert beside(rows[:1], "s-1") == ""
+
+
+def test_status_names_the_others_where_none_is_meant(work):
+    work.script("demo-first", {"ask": "Which colour?"})
+    work.script("demo-second", {"ask": "Which glue?"})
+    work.configure(session="concurrent = 2\n")
+    api = work.start()
+    begun = [api.post("/api/run", {"task": task})["sessionId"] for task in ("paint it", "glue it")]
+    until(lambda: [one["needs"] for one in api.get("/api/sessions")["sessions"]] == ["input"] * 2, "both ask")
+
+    def told(*words):
+        return hub("status", *words, cwd=work.root, env=work.environ()).stdout
+
+    assert "others    needs you: 1  (hub ls)\n" in told()
+    assert "others" not in told(begun[0]), "who names one is told of that"

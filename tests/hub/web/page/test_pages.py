@@ -8,7 +8,9 @@ from typing import Any
 import attrs
 import pytest
 
+from hub import messages as m
 from hub.api.approvals import Approval
+from hub.api.detect import Detected
 from hub.domain.approval import CUT, Action
 from hub.domain.event import Record
 from hub.errors import Code, HubError
@@ -176,3 +178,17 @@ def test_a_request_is_shown_whole_where_it_is_allowed():
     assert CUT in made.render(one=attrs.evolve(one, context={"command": "x", "cut": True}))
     lapses = attrs.evolve(one, expires_at="2026-01-01T12:10:00.000Z")
     assert f"denied at {clock(lapses.expires_at)} unless it is answered before" in made.render(one=lapses)
+
+
+async def test_a_busy_day_of_agents_is_a_page_that_ends():
+    """Of thousands of sessions each was a card with a form: a browser took half a minute for them."""
+    one = (await Fake().call(m.Detect(since_hours=24)))[0]
+
+    async def many(_: m.Detect) -> list[Detected]:
+        return [attrs.evolve(one, id=f"claude:{number}") for number in range(1_234)]
+
+    async with running(Fake(instead={m.Detect: many})) as server:
+        reply = await ask(server.port, "GET", "/detected", headers=HTML)
+    text = reply.body.decode()
+    assert text.count("data-key") == 100
+    assert "1,134 more: <code>hub detect --all</code>" in text
