@@ -130,9 +130,7 @@ SENTENCE = late(r"(?<=[.!?;])\s+")
 EMPHASIS = late(r"\*\*|__|`")
 
 
-@lru_cache(
-    maxsize=512
-)  # the folds that run over the same events ask for the same text, one a moment after the other
+@lru_cache(maxsize=512)  # the folds that run over the same events ask for the same texts, one a moment behind
 def statements(text: str, *, by_user: bool = False) -> tuple[Statement, ...]:
     """The statements in `text`, in order, one a sentence at most.
 
