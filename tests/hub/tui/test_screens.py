@@ -293,12 +293,19 @@ def test_the_mouse_opens_a_page_and_a_session(lived):
     shows(lived.root, story)
 
 
-def test_a_branch_at_a_snapshot_and_code_that_is_found(lived):
+def test_a_branch_at_a_snapshot_and_code_that_is_found(work):
+    """In a project of its own: a branch is told on the pages that others compare."""
+    (work.root / "app.py").write_text("def retry_delay(n):\n    return 2**n\n")
+    work.script("demo-first", FIRST[0], FIRST[1], FIRST[4], {"done": "all done"})
+    work.configure()
+    work.start().post("/api/run", {"task": "Add retries to the client"})
+    until(work.ended, "the session is over")
+
     def branches():
-        return git(lived.root, "branch", "--list", "hub/rewind/*").split()
+        return git(work.root, "branch", "--list", "hub/rewind/*").split()
 
     async def story(app, pilot):
-        await sees(app, pilot, "Done (4)")
+        await sees(app, pilot, "Done (1)")
         await pilot.press("4")
         await sees(app, pilot, "at the end")
         await pilot.press("end", "enter")
@@ -325,7 +332,7 @@ def test_a_branch_at_a_snapshot_and_code_that_is_found(lived):
         await pilot.press("slash", *["backspace"] * 8, "enter")
         await sees(app, pilot, "I look at the code first.", "only text", lacks="tool_use")
 
-    shows(lived.root, story)
+    shows(work.root, story)
 
 
 def _contrast(one, other):

@@ -7,12 +7,12 @@ import shlex
 
 import click
 import pytest
-from playwright.sync_api import Browser, Response, expect
+from playwright.sync_api import Browser, Page, Response, expect
 
 from hub.cli.group import cli
 from hub.web.page.paths import PATHS
-from tests.faults.harness import git
-from tests.hub.web.page.conftest import Busy
+from tests.faults.harness import Project, git
+from tests.hub.web.page.conftest import NASTY, Busy
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.browser
@@ -191,19 +191,19 @@ def test_less_motion_is_none(busy: Busy, chromium: Browser, name: str):
     context.close()
 
 
-def test_an_approval_is_given_on_its_page(busy: Busy, chromium: Browser):
-    """With its whole command in view; afterwards nothing waits. The last of these tests: the session goes on."""
-    context = chromium.new_context()
-    page = context.new_page()
-    page.goto(busy.url("approvals"))
-    ask = page.locator("#asked .ask")
+def test_an_approval_is_given_on_its_page(made: Project, tab: Page):
+    """With its whole command in view; afterwards nothing waits. The session goes on, so it is none that others look at."""
+    made.script("demo-first", {"approve": f"rm -rf {NASTY}"}, {"done": "x"})
+    made.configure()
+    made.start().post("/api/run", {"task": "write"})
+    tab.goto(f"http://127.0.0.1:{made.port}{PATHS['approvals']}")
+    ask = tab.locator("#asked .ask")
     expect(ask).to_contain_text("rm -rf <script>")
-    expect(page.locator("nav .badge")).to_contain_text("1")
+    expect(tab.locator("nav .badge")).to_contain_text("1")
     ask.get_by_label("Note to the agent").fill("only this once")
     ask.get_by_role("button", name="Deny").click()
     expect(ask).to_have_count(0, timeout=SOON)
-    expect(page.locator("nav .badge")).to_have_count(0)
-    context.close()
+    expect(tab.locator("nav .badge")).to_have_count(0)
 
 
 def test_the_slider_moves_through_the_snapshots(busy: Busy, chromium: Browser):
