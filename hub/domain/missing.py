@@ -24,7 +24,7 @@ def no_such(
         code: What it is an error of; of INVALID, `what` is the field of the request.
         hint: What to do where there is none at all.
     """
-    import difflib  # noqa: PLC0415  # only for a mistake
+    import difflib  # only for a mistake
 
     names = list(known)
     near = difflib.get_close_matches(given, names, 1)

@@ -32,7 +32,7 @@ _ALIKE = 0.7
 
 def not_on_record(given: str, known: Sequence[str]) -> HubError:
     """There is no session whose id begins so; the one that was probably meant is in the hint."""
-    import difflib  # noqa: PLC0415  # only for a mistake
+    import difflib  # only for a mistake
 
     close = difflib.get_close_matches(given, known, 1, _ALIKE)
     hint = f"Did you mean {close[0]}? See all: hub ls" if close else "See which there are: hub ls"

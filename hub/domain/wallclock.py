@@ -84,7 +84,7 @@ def zone(name: str) -> tzinfo | None:
         return timezone(delta if sign == "+" else -delta)
     if not _KEY.fullmatch(name):
         return None
-    from zoneinfo import ZoneInfo  # noqa: PLC0415  # every start writes a time, few read one of a named zone
+    from zoneinfo import ZoneInfo  # every start writes a time, few read one of a named zone
 
     try:
         return ZoneInfo(name)

@@ -14,7 +14,7 @@ import sys
 
 def main() -> int:
     """0 where every service took it; else standard output has who did not, and no key of theirs."""
-    import apprise  # noqa: PLC0415  # the extra `notify`
+    import apprise  # the extra `notify`
 
     troubles = []
     for url in json.loads(os.environ["HUB_NOTIFY_URLS"]):

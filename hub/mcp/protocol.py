@@ -11,7 +11,6 @@ Tests: tests/hub/mcp/test_stdio.py, tests/hub/mcp/test_http.py, tests/hub/mcp/te
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
 
 import attrs
 
@@ -31,7 +30,7 @@ _SERVER = {"name": "hub", "title": "hub", "version": __version__}
 _CAPABILITIES = {"tools": {"listChanged": False}}
 _UNCACHED = {"ttlMs": 0, "cacheScope": "private"}
 
-Call = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
+Call = Callable[[str, Mapping[str, object]], Awaitable[Result]]
 
 
 def is_modern(params: JsonObject) -> bool:

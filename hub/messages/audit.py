@@ -7,7 +7,6 @@ Must not: hold behaviour.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -21,7 +20,7 @@ class AuditEntry:
     """One record to append. A `key` seen before is skipped: the sender may repeat itself after a crash."""
 
     event: str
-    data: Mapping[str, Any]
+    data: Mapping[str, object]
     key: str = ""
 
 

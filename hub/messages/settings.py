@@ -7,7 +7,6 @@ Must not: hold behaviour.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -46,7 +45,7 @@ class GetProfiles(Call[list[Profile]]):
 class PutProfile(Call[ProfileDone]):
     """Store a profile under its name."""
 
-    profile: Mapping[str, Any]
+    profile: Mapping[str, object]
     """Its plain values, under the keys of `hub.toml`."""
 
 
@@ -66,7 +65,7 @@ class GetVision(Call[VisionConfig]):
 class PatchVision(Call[VisionDone]):
     """Change `[vision]` in `hub.toml`. Answers all of it as it then is."""
 
-    changes: Mapping[str, Any]
+    changes: Mapping[str, object]
     """Key of the table -> value; None removes it. What is not here stays."""
 
 
@@ -75,7 +74,7 @@ class PatchProvider(Call[Chosen]):
     """Change a provider's table in `hub.toml`. Answers what is then configured."""
 
     name: str
-    changes: Mapping[str, Any]
+    changes: Mapping[str, object]
     """Key of the table -> value; None removes it. What is not here stays."""
 
 

@@ -13,7 +13,6 @@ Tests: tests/hub/providers/test_stores.py
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
 
 import attrs
 
@@ -21,7 +20,7 @@ from hub.domain.detection.intel_fold import IntelDraft
 from hub.providers.jsonline import text
 from hub.providers.lines import RecordFold
 
-Take = Callable[[IntelDraft, Mapping[str, Any]], str | None]
+Take = Callable[[IntelDraft, Mapping[str, object]], str | None]
 """Takes a record; returns the name of what in it nobody knows, else nothing."""
 
 
@@ -45,7 +44,7 @@ class Grammar:
     takes: Mapping[str, Take]
     silent: Collection[str] = ()
     families: Collection[str] = ()
-    kind: Callable[[Mapping[str, Any]], str] = by_type
+    kind: Callable[[Mapping[str, object]], str] = by_type
     key: str = "id"
 
     def fold(self, draft: IntelDraft) -> GrammarFold:

@@ -46,7 +46,7 @@ def read(line: bytes) -> dict[str, object] | None:
 
 def value(data: bytes) -> object:
     """What the bytes say as JSON, whatever it is; None when it cannot be read. See `read`."""
-    import msgspec  # noqa: PLC0415  # whoever only takes values apart does without
+    import msgspec  # whoever only takes values apart does without
 
     try:
         return msgspec.json.decode(data)
@@ -61,7 +61,7 @@ def value(data: bytes) -> object:
 
 def unknown(line: bytes) -> Event:
     """The event for a line that could not be read: kept, cut and marked."""
-    from hub.domain.event import Event, EventType  # noqa: PLC0415  # as above
+    from hub.domain.event import Event, EventType  # as above
 
     text = clean(line[: 4 * _UNKNOWN_TEXT].decode("utf-8", "replace"))[:_UNKNOWN_TEXT]
     return Event(EventType.SYSTEM, text, {"unknown": True, "bytes": len(line)})

@@ -10,7 +10,6 @@ Tests: tests/hub/providers/test_quota_clients.py, tests/hub/actors/detector/test
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -66,10 +65,10 @@ class QuotaClient:
     credentials: str
     url: str
     request: Callable[[bytes, str, float], QuotaRequest | None]
-    answer: Callable[[Mapping[str, Any]], Sequence[Share]]
+    answer: Callable[[Mapping[str, object]], Sequence[Share]]
     store: str = ""
     mark: bytes = b""
-    record: Callable[[Mapping[str, Any]], Sequence[Share]] = lambda _: ()
+    record: Callable[[Mapping[str, object]], Sequence[Share]] = lambda _: ()
     account: str = ""
 
 
@@ -103,7 +102,7 @@ class SpentStore:
 
     suffix: str = ".jsonl"
     mark: bytes = b""
-    answer: Callable[[Mapping[str, Any], str], Used | None] = lambda *_: None
+    answer: Callable[[Mapping[str, object], str], Used | None] = lambda *_: None
     beside: str = ""
     rows: Callable[[Database, int], Sequence[SpentStep]] | None = None
 

@@ -151,7 +151,7 @@ def decoded(value: object) -> object:
         value = value.decode("utf-8", "replace")
     if not isinstance(value, str):
         return value
-    import msgspec  # noqa: PLC0415  # few agents write so
+    import msgspec  # few agents write so
 
     try:
         return msgspec.json.decode(value.encode("utf-8", "replace"))

@@ -46,7 +46,7 @@ def signatures() -> Mapping[str, Signature]:
 
     It stands beside the agent's store; an editor's extension has no process of its own.
     """
-    from hub.providers import stores  # noqa: PLC0415  # no start needs it
+    from hub.providers import stores  # no start needs it
 
     modules = {name: import_module(f"hub.providers.{name}.store") for name in stores.names()}
     found = {name: getattr(module, "SIGNATURE", None) for name, module in modules.items()}
@@ -91,7 +91,7 @@ class _Known(Mapping[str, "Provider"]):
         settings = self._added().get(name)
         made = self._made.get(name)
         if settings is not None and (made is None or made[0] is not settings):
-            from hub.providers.acp.agent import configured  # noqa: PLC0415  # most have no such agent
+            from hub.providers.acp.agent import configured  # most have no such agent
 
             self._made[name] = (settings, configured(name, settings))
         return self._made[name][1]

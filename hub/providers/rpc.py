@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -31,7 +30,7 @@ class RpcRequest:
 
     id: RequestId
     method: str
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
 
     @property
     def key(self) -> str:
@@ -44,7 +43,7 @@ class RpcNotification:
     """The agent's notification."""
 
     method: str
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
 
 
 @attrs.frozen
@@ -53,7 +52,7 @@ class RpcError:
 
     code: int
     message: str
-    data: Any = None
+    data: object = None
 
 
 @attrs.frozen
@@ -61,7 +60,7 @@ class RpcResponse:
     """The answer to a request of ours."""
 
     id: str
-    result: Mapping[str, Any]
+    result: Mapping[str, object]
     error: RpcError | None = None
 
 

@@ -178,7 +178,7 @@ class LineStore(_FileStore):
 class DocumentStore(_FileStore):
     """A store with one JSON document for each session."""
 
-    fold: Callable[[Mapping[str, Any], IntelDraft], None]
+    fold: Callable[[Mapping[str, object], IntelDraft], None]
 
     def _tell(self, draft: IntelDraft, hit: StoreHit, files: Files, limits: Limits) -> None:
         """The whole document."""

@@ -292,7 +292,7 @@ class _Inbox:
     """What a request has not yet received: pieces of its body wait for room, everything else has it."""
 
     def __init__(self, limit: int) -> None:
-        self._put, self._get = trio.open_memory_channel[Mapping[str, Any]](math.inf)
+        self._put, self._get = trio.open_memory_channel[Mapping[str, object]](math.inf)
         self._room = trio.Semaphore(limit)
 
     async def put(self, event: Mapping[str, object]) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
 
 import hub
 from hub.api.base import Nothing, Problem
@@ -64,7 +63,7 @@ def route(routes: Sequence[Route]) -> Route:
     async def openapi(_: Context, __: Nothing) -> JsonObject:
         return document()
 
-    own = get("/openapi.json", "This description of the API.", openapi, answer=dict[str, Any])
+    own = get("/openapi.json", "This description of the API.", openapi, answer=dict[str, object])
     return own
 
 

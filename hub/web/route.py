@@ -40,7 +40,7 @@ class Operation:
     method: str
     path: str
     summary: str
-    given: Any = attrs.field(default=Nothing, kw_only=True)
+    given: type[object] = attrs.field(default=Nothing, kw_only=True)
     answer: Any = attrs.field(kw_only=True)
     status: int = attrs.field(default=200, kw_only=True)
     codes: frozenset[Code] = attrs.field(default=frozenset(), kw_only=True)

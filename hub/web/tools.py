@@ -6,7 +6,7 @@ Must not: know the protocol; the application that is mounted does.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import attrs
 
@@ -24,7 +24,7 @@ class RpcMessage(Open):
     jsonrpc: Literal["2.0"]
     method: str
     id: str | int | Unset = UNSET
-    params: dict[str, Any] = attrs.field(factory=dict)
+    params: dict[str, object] = attrs.field(factory=dict)
 
 
 TOOLS = Operation(
@@ -32,7 +32,7 @@ TOOLS = Operation(
     path="/mcp",
     summary="hub's tools over the Model Context Protocol: Streamable HTTP without sessions, one message a request.",
     given=RpcMessage,
-    answer=dict[str, Any],
+    answer=dict[str, object],
     protocol={202: "A notification was taken", 400: "A JSON-RPC error"},
 )
 

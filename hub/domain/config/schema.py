@@ -131,7 +131,7 @@ def camel(name: str) -> str:
 
 def unknown(key: str, known: Iterable[str]) -> str:
     """What to tell of a key that is none: the one it is near to, and all there are."""
-    import difflib  # noqa: PLC0415  # only for a mistake
+    import difflib  # only for a mistake
 
     names = list(known)
     near = difflib.get_close_matches(key, names, n=1, cutoff=0.6)
@@ -141,7 +141,7 @@ def unknown(key: str, known: Iterable[str]) -> str:
 
 def syntax_problem(error: Exception, text: str) -> tuple[int, int, str]:
     """Line, column and words of what `tomllib` raised for `text`; 1, 1 where it does not say."""
-    import tomllib  # noqa: PLC0415  # as in `hub.domain.config.reader`
+    import tomllib  # as in `hub.domain.config.reader`
 
     if not isinstance(error, tomllib.TOMLDecodeError):
         return (
@@ -237,7 +237,7 @@ def _continued(lines: list[str], first: int) -> int:
 
 
 def _is_toml(text: str) -> bool:
-    import tomllib  # noqa: PLC0415  # as above
+    import tomllib  # as above
 
     try:
         tomllib.loads(text)

@@ -188,7 +188,7 @@ class IntelDraft:
     def began(self, key: str, tool: str, *, command: str = "", path: str = "") -> None:
         """A call of a tool, by its key: of a shell with its command, of a tool that writes with the file."""
         if ">" in command:
-            from hub.domain.intent.shell import written  # noqa: PLC0415  # few commands write a file so
+            from hub.domain.intent.shell import written  # few commands write a file so
 
             if paths := written(command):
                 self.touches(key, paths)
@@ -229,14 +229,14 @@ class IntelDraft:
             self._put(kind, text, meta)
 
     def _put(self, kind: str, text: str, meta: EventMeta) -> None:
-        from hub.domain.event import Event, EventType  # noqa: PLC0415  # a list of sessions has none
+        from hub.domain.event import Event, EventType  # a list of sessions has none
 
         self._events += 1
         self._fold().feed(self._events, Event(EventType(kind), text, meta))
 
     def _fold(self) -> IntentFold:
         if self._intent is None:
-            from hub.domain.intent.fold import IntentFold  # noqa: PLC0415  # a list of sessions does without
+            from hub.domain.intent.fold import IntentFold  # a list of sessions does without
 
             self._intent = IntentFold()
         return self._intent
@@ -245,7 +245,7 @@ class IntelDraft:
         """The plan, once its steps have been told: an agent may tell thousands, each in a record of its own."""
         if not self._replanned or not self.lifts:
             return
-        from hub.domain.intent.plan import MAX_ITEMS as PLAN_ITEMS  # noqa: PLC0415  # as above
+        from hub.domain.intent.plan import MAX_ITEMS as PLAN_ITEMS  # as above
 
         self._replanned = False
         told = list(islice(self._plan.values(), PLAN_ITEMS))

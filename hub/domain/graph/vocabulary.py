@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Any
 
 import attrs
 
@@ -64,7 +63,7 @@ class NewNode:
 
     id: str
     type: NodeType
-    payload: Mapping[str, Any]
+    payload: Mapping[str, object]
     """JSON values."""
     session_id: str = ""
     """"" = of the code, which no session owns."""

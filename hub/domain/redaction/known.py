@@ -36,7 +36,7 @@ _BREAK = late(r"(?:\\[rn]|[\r\n])[ \t]*")
 
 def forms(value: bytes) -> set[str]:
     """Every form in which `value` is looked for: raw, reversed, quoted, escaped, base64 and hex."""
-    from urllib.parse import quote, quote_plus  # noqa: PLC0415  # only where something is known
+    from urllib.parse import quote, quote_plus  # only where something is known
 
     found = {value.hex(), value.hex().upper()}
     for shift in range(3):
@@ -58,7 +58,7 @@ def forms(value: bytes) -> set[str]:
 
 def _base64_core(value: bytes, shift: int) -> str:
     """The base64 letters that depend on `value` alone when `shift` other bytes stand before it."""
-    import base64  # noqa: PLC0415  # as above
+    import base64  # as above
 
     encoded = base64.b64encode(bytes(shift) + value).decode()
     first, last = -(-shift * 8 // 6), (shift + len(value)) * 8 // 6
@@ -115,7 +115,7 @@ class KnownSecrets:
 
     def called(self, key: bytes) -> str:
         """A name for these values that tells nothing about them; others have another."""
-        import hmac  # noqa: PLC0415  # it loads OpenSSL
+        import hmac  # it loads OpenSSL
 
         values = sorted({known.secret for known in self._forms.values()})
         digests = b"".join(hmac.digest(key, value, "sha256") for value in values)

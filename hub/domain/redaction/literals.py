@@ -167,7 +167,7 @@ def _compiled(re2: Any, text: str) -> Any:
 @cache
 def _re2() -> Any:
     try:
-        import re2  # noqa: PLC0415 - 10 ms, and not on every platform
+        import re2  # 10 ms, and not on every platform
     except ImportError:
         return None
     return re2

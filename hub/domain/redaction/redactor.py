@@ -149,7 +149,7 @@ class Redactor:
         found = self._marks.get((span.rule, span.secret))
         if found is None:
             secret = span.secret if isinstance(span.secret, bytes) else span.secret.encode("utf-8", "replace")
-            import hmac  # noqa: PLC0415  # it loads OpenSSL, and most texts have no secret
+            import hmac  # it loads OpenSSL, and most texts have no secret
 
             digest = hmac.digest(self._key, secret, "sha256").hex()[:8]
             found = f"[REDACTED:{span.rule}:{digest}]"

@@ -28,7 +28,7 @@ def change(given: object) -> Iterator[str]:
         return
     old, new = _first(given, _OLD), _first(given, _NEW)
     if old is not None and new is not None:
-        import difflib  # noqa: PLC0415  # faces import this, and few show a change
+        import difflib  # faces import this, and few show a change
 
         diff = difflib.unified_diff(clean(old).splitlines(), clean(new).splitlines(), lineterm="", n=2)
         yield from list(diff)[2:]

@@ -191,7 +191,7 @@ def inside(path: str, data: bytes) -> str:
 
 
 def _toml(text: str) -> object:
-    import tomllib  # noqa: PLC0415  # few have such a file
+    import tomllib  # few have such a file
 
     return tomllib.loads(text)
 

@@ -205,7 +205,7 @@ def misplaced(tables: Raw, home: str, own: str) -> Iterator[SettingProblem]:
 
 def digest(value: object) -> str:
     """The SHA-256 of a TOML value; equal values have equal ones, however they are written."""
-    import hashlib  # noqa: PLC0415  # it loads OpenSSL, and most projects set nothing of the kind
+    import hashlib  # it loads OpenSSL, and most projects set nothing of the kind
 
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
 

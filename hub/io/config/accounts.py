@@ -47,7 +47,7 @@ def write_added(path: Path, added_accounts: AddedAccounts) -> None:
     Raises:
         HubError: NO_SPACE, READ_ONLY or NO_PERMISSION.
     """
-    import tomlkit  # noqa: PLC0415  # only a change needs it
+    import tomlkit  # only a change needs it
 
     with contextlib.suppress(FileNotFoundError):
         try:
@@ -62,7 +62,7 @@ def own_dir(places: Places, provider: str, label: str) -> Path:
 
     A label may be anything that prints; its directory is made of a few of its letters, and a hash of all.
     """
-    import hashlib  # noqa: PLC0415  # it loads OpenSSL, and this is asked where an account is added
+    import hashlib  # it loads OpenSSL, and this is asked where an account is added
 
     slug = re.sub(r"[^a-z0-9]+", "-", label.lower())[:_SLUG].strip("-")
     digest = hashlib.sha256(f"{provider}\0{label}".encode()).hexdigest()[:8]

@@ -77,7 +77,7 @@ def edit(path: Path, change: Edit, by_hand: str, watch: Watch = unwatched) -> Co
 
 
 def _changed(text: str, name: str, change: Edit, by_hand: str) -> str:
-    import tomlkit  # noqa: PLC0415  # only a change needs it
+    import tomlkit  # only a change needs it
 
     parse_config(text, name)
     wanted = parse_toml(text)
@@ -145,6 +145,6 @@ def _set(tables: Any, keys: Sequence[str], value: object) -> None:
 
 def _table_for(tables: object) -> object:
     """An empty table of the same kind."""
-    import tomlkit  # noqa: PLC0415  # as above
+    import tomlkit  # as above
 
     return {} if type(tables) is dict else tomlkit.table()

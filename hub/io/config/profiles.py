@@ -47,7 +47,7 @@ def replace_stored(places: Places, profiles: Sequence[ProfileSettings]) -> None:
     Raises:
         HubError: NO_SPACE, READ_ONLY or NO_PERMISSION; the old list is as it was.
     """
-    import tomli_w  # noqa: PLC0415  # only a change needs it
+    import tomli_w  # only a change needs it
 
     text = tomli_w.dumps({"profiles": [unstructure(profile) for profile in profiles]})
     write_sealed(places.profiles, text.encode())

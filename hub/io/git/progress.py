@@ -105,7 +105,7 @@ class _Seen:
 
 def _done(pid: int) -> object:
     """What a process and those below it have done so far, to be compared; None where it cannot be said to stand still."""
-    import psutil  # noqa: PLC0415  # hardly a git takes that long
+    import psutil  # hardly a git takes that long
 
     found = []
     try:

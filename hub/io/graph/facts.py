@@ -151,7 +151,7 @@ def detail(db: sqlite3.Connection, limit: int, node_type: str = "", session_id: 
 
 def of_session(
     db: sqlite3.Connection, session_id: str, types: Iterable[str]
-) -> list[tuple[str, dict[str, Any]]]:
+) -> list[tuple[str, dict[str, object]]]:
     """Type and payload of a session's nodes of these types, in no order."""
     rows = db.execute(_OF_SESSION, (session_id, _encode([*types]).decode())).fetchall()
     return [(kind, _decode(payload)) for kind, payload in rows]

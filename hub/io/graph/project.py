@@ -48,7 +48,7 @@ def project_graph(
         HubError: MALFORMED for a path with control characters; NOT_FOUND for any that is no folder of the project,
             whether or not it is there.
     """
-    from hub.io.graph.code_scan import go_modules, walk  # noqa: PLC0415  # with every language; few ask
+    from hub.io.graph.code_scan import go_modules, walk  # with every language; few ask
 
     folder = _inside(root, path)
     listed: list[bytes] = []
@@ -76,7 +76,7 @@ def project_graph(
 
 def _found(folder: Path, paths: Iterable[bytes], most: int) -> Iterator[Scanned]:
     """The source files, in order, until they have more nodes than are answered."""
-    from hub.io.graph.code_scan import Scanned, scan  # noqa: PLC0415  # as above
+    from hub.io.graph.code_scan import Scanned, scan  # as above
 
     many = 0
     for entry in scan(folder, {}, paths, chunked=False):

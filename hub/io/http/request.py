@@ -65,8 +65,8 @@ async def fetch(method: str, url: str, headers: Mapping[str, str], body: bytes =
 def _ask(
     method: str, url: str, headers: dict[str, str], body: bytes, *, proxies: dict[str, str] | None
 ) -> Answer:
-    from http.client import HTTPException  # noqa: PLC0415  # most daemons ask nobody
-    from urllib import request  # noqa: PLC0415  # as above
+    from http.client import HTTPException  # most daemons ask nobody
+    from urllib import request  # as above
 
     class AsItIs(request.HTTPErrorProcessor):
         """Follows no redirect, and takes no status for an error."""

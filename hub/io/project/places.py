@@ -300,7 +300,7 @@ def load_or_create_key(purpose: str, state: Path | None = None) -> bytes:
         keys.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         make_private_dir(keys)
         if not path.exists():
-            import secrets  # noqa: PLC0415  # once for ever
+            import secrets  # once for ever
 
             create_atomic(path, secrets.token_hex(KEY_BYTES).encode() + b"\n")
     return _read_key(path)

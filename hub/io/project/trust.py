@@ -174,8 +174,8 @@ class Gate:
         Raises:
             HubError: As `hub.io.project.agent_files.orders` and `hub.io.project.hub_dir.insist_private`.
         """
-        from hub.io.project.hub_dir import insist_private  # noqa: PLC0415  # as above
-        from hub.io.secrets.dotenv import every_value  # noqa: PLC0415  # most commands start no agent
+        from hub.io.project.hub_dir import insist_private  # as above
+        from hub.io.secrets.dotenv import every_value  # most commands start no agent
 
         insist_private(self.root)
         dotenv = Places(self.root).dotenv
@@ -184,7 +184,7 @@ class Gate:
         )  # a link is never read, and put aside at a start
         found = [*items(tables), *keys(values)]
         if not self.always:
-            from hub.io.project.agent_files import orders  # noqa: PLC0415  # as above
+            from hub.io.project.agent_files import orders  # as above
 
             found += orders(self.root)
         once = self._once is not None and agreed(found, self._once)
@@ -198,7 +198,7 @@ class Gate:
         """
         if self.always:
             return
-        from hub.io.project.agent_files import orders  # noqa: PLC0415  # as above
+        from hub.io.project.agent_files import orders  # as above
 
         there = Gate(Path(os.path.realpath(tree)), self.state)
         words = (self._once or {}, self.known(), there.known())
@@ -272,7 +272,7 @@ class Gate:
         write_atomic(self.record, json.dumps({"body": body, "seal": self._seal(body)}).encode())
 
     def _seal(self, body: object) -> str:
-        import hmac  # noqa: PLC0415  # it loads OpenSSL, and a project without such settings needs none
+        import hmac  # it loads OpenSSL, and a project without such settings needs none
 
         key = load_or_create_key("trust", self.state)
         return hmac.new(key, json.dumps(body, sort_keys=True).encode(), "sha256").hexdigest()

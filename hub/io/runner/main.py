@@ -77,7 +77,7 @@ def _alone(work) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001  # typi
     try:
         status = work()
     except BaseException:  # noqa: BLE001  # the last frame: it goes to the log
-        import traceback  # noqa: PLC0415  # 4 ms, and never needed in a good start
+        import traceback  # 4 ms, and never needed in a good start
 
         traceback.print_exc()
     finally:

@@ -25,7 +25,7 @@ def prctl(option: int, argument: int | bytes) -> None:
     Raises:
         OSError: The kernel refused.
     """
-    import ctypes  # noqa: PLC0415  # whoever only reads `/proc` does without
+    import ctypes  # whoever only reads `/proc` does without
 
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(option, argument, 0, 0, 0) != 0:
@@ -151,7 +151,7 @@ def send(pid: int, started: int, number: int) -> bool:
     Raises:
         PermissionError: The process belongs to somebody else.
     """
-    import signal  # noqa: PLC0415  # as above
+    import signal  # as above
 
     try:
         handle = os.pidfd_open(pid)
@@ -225,7 +225,7 @@ def exterminate(limit: float, reaped: Callable[[int, int], object] | None = None
     Killing a parent hands its children to this process (a subreaper), so each round sees what the last one
     hid.
     """
-    import signal  # noqa: PLC0415  # as above
+    import signal  # as above
 
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     deadline = time.monotonic() + limit

@@ -30,7 +30,7 @@ class _Whose(msgspec.Struct):
 
 def sweep_runs(places: Places) -> list[str]:
     """Removes the folders of earlier sessions' runs; their names. Nothing goes while a record cannot be read, or none is."""
-    from hub.io.runner.view import Dead, RunEnded, inspect  # noqa: PLC0415  # a project without a run starts without it
+    from hub.io.runner.view import Dead, RunEnded, inspect  # a project without a run starts without it
 
     known = []
     for home in homes(places):

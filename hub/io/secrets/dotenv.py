@@ -78,7 +78,7 @@ def _quoted(value: str) -> str:
 
 def _bindings(text: str) -> Iterator[tuple[str, str | None, str]]:
     """Name ("" for a comment or what cannot be read), value, and the lines as they stand."""
-    from dotenv.parser import parse_stream  # noqa: PLC0415  # only who has keys needs it
+    from dotenv.parser import parse_stream  # only who has keys needs it
 
     for binding in parse_stream(io.StringIO(text)):
         readable = binding.key is not None and not binding.error

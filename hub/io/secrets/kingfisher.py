@@ -75,7 +75,7 @@ class Detection:
 
 
 def _kingfisher() -> Kingfisher:
-    import kingfisher_sdk  # noqa: PLC0415 - 45 MB, and not on every platform
+    import kingfisher_sdk  # 45 MB, and not on every platform
 
     scanner = kingfisher_sdk.Scanner(kingfisher_sdk.Rules(confidence="low"), base64=False)
     return Kingfisher(scanner._native.scan_bytes)  # noqa: SLF001 - the public method wraps each find, at half the cost

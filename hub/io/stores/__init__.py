@@ -98,7 +98,7 @@ class StoreFiles:
         Raises:
             Unreadable: As `open`.
         """
-        from hub.io.stores import sqlite  # noqa: PLC0415  # most agents keep files of lines
+        from hub.io.stores import sqlite  # most agents keep files of lines
 
         fd = _opened(root, path)
         try:

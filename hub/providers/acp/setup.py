@@ -10,7 +10,6 @@ is only asked for what it offers: a wish that it cannot meet is no reason to fai
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -29,7 +28,7 @@ class Setting:
     """`mode` or `model`."""
     value: str
     method: str
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
 
 
 def approval_mode(assignment: Assignment, free: str = YOLO, asks: str = "default") -> str:

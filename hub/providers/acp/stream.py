@@ -23,7 +23,6 @@ Traps this fold knows, each with a test:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
@@ -65,7 +64,7 @@ _QUIET = frozenset({
     "usage_update",
     "user_message_chunk",
 })  # fmt: skip
-_Handler = Callable[[Mapping[str, Any]], Step]
+_Handler = Callable[[Mapping[str, object]], Step]
 
 
 class AcpStream(Stream):

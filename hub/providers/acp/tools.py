@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -39,7 +38,7 @@ _PATHS = ("file_path", "filePath", "path", "fileName")
 class _Call:
     """A call in flight: all its fields so far, and what was told of it."""
 
-    fields: dict[str, Any]
+    fields: dict[str, object]
     meta: EventMeta | None = None
     """None = its use is not told yet."""
 

@@ -40,7 +40,7 @@ def _thread(value: Mapping[str, object], draft: IntelDraft) -> None:
 def _folder(initial: Mapping[str, object]) -> str:
     trees = (text(mapping(tree).get("uri")) for tree in items(initial.get("trees")))
     uri = next((tree for tree in trees if tree.startswith("file://")), "")
-    from urllib.parse import unquote  # noqa: PLC0415  # most have no such agent
+    from urllib.parse import unquote  # most have no such agent
 
     return unquote(uri.removeprefix("file://")) or text(initial.get("cwd"))
 

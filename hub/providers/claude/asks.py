@@ -7,7 +7,6 @@ Must not: decide anything.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -30,7 +29,7 @@ class _Ask:
     request_id: str
     call: str
     tool: str
-    given: Mapping[str, Any]
+    given: Mapping[str, object]
 
     @property
     def questions(self) -> list[str]:

@@ -24,7 +24,6 @@ Traps this fold knows, each with a test:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
@@ -56,7 +55,7 @@ _NOTED = frozenset({
     "model_refusal_fallback",
 })  # fmt: skip
 
-_Handler = Callable[[Mapping[str, Any]], Step]
+_Handler = Callable[[Mapping[str, object]], Step]
 
 
 class ClaudeStream(Stream):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -36,7 +35,7 @@ class ClaudeToolCalls:
 
     def __init__(self) -> None:
         self._open: dict[str, EventMeta] = {}
-        self._planning: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        self._planning: dict[str, tuple[str, Mapping[str, object]]] = {}
         """Calls in flight of the tools that keep the list: name and input. What fails changes nothing."""
         self._tasks: dict[str, _Task] = {}
 

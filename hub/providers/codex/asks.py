@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import attrs
 
@@ -25,7 +24,7 @@ from hub.providers.rpc import Peer, RpcRequest
 
 _COMMAND_CAP = 65_536
 QUESTION = "item/tool/requestUserInput"
-_Answer = Callable[[bool], Mapping[str, Any]]
+_Answer = Callable[[bool], Mapping[str, object]]
 
 _ANSWERS: Mapping[str, _Answer] = {
     "item/commandExecution/requestApproval": lambda yes: {"decision": "accept" if yes else "decline"},
@@ -35,7 +34,7 @@ _ANSWERS: Mapping[str, _Answer] = {
 }
 """The requests a person can allow."""
 
-_DECLINED: Mapping[str, Mapping[str, Any]] = {
+_DECLINED: Mapping[str, Mapping[str, object]] = {
     "mcpServer/elicitation/request": {"action": "decline"},
     "item/permissions/requestApproval": {"permissions": {}},
     "item/tool/call": {"contentItems": [], "success": False},

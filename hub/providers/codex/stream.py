@@ -21,7 +21,6 @@ Traps this fold knows, each with a test:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
@@ -55,7 +54,7 @@ _KNOWN = (
 )
 """Families of notifications that exist and say nothing a run needs, unless a handler is named for them."""
 
-_Handler = Callable[[Mapping[str, Any], float], Step]
+_Handler = Callable[[Mapping[str, object], float], Step]
 
 
 class CodexStream(Stream):

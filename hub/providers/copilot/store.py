@@ -95,7 +95,7 @@ class CopilotFold(GrammarFold):
             draft, Grammar(takes={kind: _of_data(take) for kind, take in takes.items()}, families=_FAMILIES)
         )
         self._metered = False
-        from hub.providers.copilot.todos import Todos  # noqa: PLC0415  # SQLite, for sessions of Copilot's alone
+        from hub.providers.copilot.todos import Todos  # SQLite, for sessions of Copilot's alone
 
         self._todos = Todos()
 

@@ -13,7 +13,6 @@ import itertools
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 TASK = "Write a temperature converter in Python: the module, its tests and a short README."
 VERIFY = "python3 -B -m unittest -q test_convert"
@@ -66,7 +65,7 @@ _HEADING = re.compile(r"^#+\s.*\b(?:left to do|remain|next action)", re.IGNORECA
 _ITEM = re.compile(r"^(?:\|\s)?\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]\s+)?(.*\S)")
 """A list item; hub's brief puts a bar before every line that quotes an agent."""
 
-Step = dict[str, Any]
+Step = dict[str, object]
 
 
 def steps(provider: str, envelope: str, worktree: Path, pace: float) -> list[Step]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
@@ -27,7 +26,7 @@ from hub.providers.base import (
 )
 from hub.providers.demo import failures
 
-_Handler = Callable[[Mapping[str, Any]], Step]
+_Handler = Callable[[Mapping[str, object]], Step]
 
 
 class DemoStream(Stream):

@@ -160,7 +160,7 @@ def _project(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> 
 
 
 def _hashed(path: str) -> str:
-    from hashlib import sha256  # noqa: PLC0415  # it loads OpenSSL, for sessions of Gemini's alone
+    from hashlib import sha256  # it loads OpenSSL, for sessions of Gemini's alone
 
     return sha256(path.encode("utf-8", "replace")).hexdigest()
 

@@ -58,7 +58,7 @@ def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[Stor
 
 
 def _time_ns(value: object) -> int:
-    from datetime import UTC, datetime  # noqa: PLC0415  # most have no such agent
+    from datetime import UTC, datetime  # most have no such agent
 
     try:
         time = datetime.fromisoformat(text(value))

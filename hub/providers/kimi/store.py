@@ -173,7 +173,7 @@ def _folder(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> N
 
 
 def _md5(path: str) -> str:
-    from hashlib import md5  # noqa: PLC0415  # it loads OpenSSL, for sessions of Kimi's alone
+    from hashlib import md5  # it loads OpenSSL, for sessions of Kimi's alone
 
     return md5(path.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 

@@ -25,7 +25,6 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -41,7 +40,7 @@ from hub.providers.provider import CONVERSES, Provider
 _BRIDGE = (sys.executable, "-I", "-S", str(Path(__file__).resolve().parent))
 """Isolated and without site-packages: it starts in 0.1 s and no user's Python setting reaches it."""
 _XDG = ("DATA", "CONFIG", "STATE", "CACHE")
-_BASE: Mapping[str, Any] = {"autoupdate": False, "share": "disabled"}
+_BASE: Mapping[str, object] = {"autoupdate": False, "share": "disabled"}
 
 
 _AUTH = ("XDG_DATA_HOME", "~/.local/share", "opencode/auth.json")

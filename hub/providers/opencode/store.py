@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from glob import escape
-from typing import Any
 
 import attrs
 
@@ -112,7 +111,7 @@ def _below(hit: StoreHit, draft: IntelDraft, files: Files, limits: Limits) -> No
 
 def _documents(
     files: Files, hit: StoreHit, limits: Limits, *folders: str
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
+) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Each document of a folder, in the order of their names; a damaged one is an empty message or part."""
     place = Place(hit.root, ("storage", *map(escape, folders), "*.json"))
     for path in sorted(found.path for found in files.walk(place, 0)):

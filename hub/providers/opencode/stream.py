@@ -20,7 +20,6 @@ Traps this fold knows, each with a test:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
@@ -54,7 +53,7 @@ _QUIET = frozenset({
     "session.diff",
     "session.updated",
 })  # fmt: skip
-_Properties = Mapping[str, Any]
+_Properties = Mapping[str, object]
 _Handler = Callable[[_Properties, bool, float], Step]
 
 

@@ -38,7 +38,7 @@ class DoctorFinding:
     """Which page has more."""
 
 
-async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
+async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     """What the template is filled with."""
     found = await together(
         health=partial(ask, Health, "/api/health"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 
@@ -54,7 +54,7 @@ async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
         status=partial(ask.part, Status, "/api/status", **which),
         events=partial(ask.part, list[EventRecord], "/api/events", **which, **before, newest=1, limit=SHOWN),
         **({} if ask.briefly else {"diff": partial(ask.part, Diff, "/api/session/diff", **which)}),
-        contract=partial(ask.maybe, dict[str, Any], "/api/contract", **which),
+        contract=partial(ask.maybe, dict[str, object], "/api/contract", **which),
         cost=partial(ask.part, Cost, "/api/session/cost", **which),
         approvals=partial(ask.part, list[Approval], "/api/approvals"),
         history=partial(ask.part, list[HistoryEntry], "/api/history", **which, event="handoff"),
