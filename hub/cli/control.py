@@ -28,7 +28,7 @@ def handoff(ctx: click.Context, session: str, *, as_json: bool) -> None:
     Example: hub handoff
     """
     answer = running(ctx).order(HandingOver, "/api/handoff", Which(session_id=session))
-    show(answer, as_json=as_json, text=lambda _: "handing over - watch it: hub logs -f")
+    show(answer, as_json=as_json, text=lambda got: f"handing over - watch it: hub attach {got.session_id}")
 
 
 @click.command()

@@ -128,7 +128,7 @@ def adopted(answer: Adopted) -> str:
     how = "goes on with the agent's own session" if answer.resumed else "goes on with the brief"
     if answer.mode == "start":
         lines.append(f"{answer.target} {how}: session {answer.session_id} on {answer.branch}")
-        lines.append("watch it: hub logs -f")
+        lines.append(f"watch it: hub attach {answer.session_id}")
     elif answer.mode == "brief":
         lines.append(
             f"nothing was started; go on with it: hub adopt {answer.id} --for {answer.target} --start"

@@ -163,23 +163,24 @@ class _Agents:
         installed = [p for p in self.providers if which(self.config.provider(p.name).program or p.program)]
         logins = Entries(self.places.dotenv, Path.home(), known).logins(self.config, installed, time.time())
         logged_out = {key for key, login in logins.items() if login is False}
+        unseen = {key for key, login in logins.items() if login is None}
         for provider in self.providers:
             if provider not in installed:
                 hint = install_hint(provider)
                 yield Finding(provider.name, False, "not installed", hint, warning=True, absent=True)
             else:
-                yield _agent(provider, self.versions.of(provider.name), self.config, logged_out)
+                yield _agent(provider, self.versions.of(provider.name), self.config, logged_out, unseen)
                 yield from _refusal(self.places, provider, self.config)
         if not installed:
             names = ", ".join(provider.name for provider in self.providers)
             yield Finding("agents", ok=False, detail=f"none is installed: {names}", hint=INSTALL_ANY)
-        elif not self.config.session.chain and all(_is_out(p, self.config, logged_out) for p in installed):
+        elif not self.config.session.chain and all(_is_all(p, self.config, logged_out) for p in installed):
             yield Finding("agents", ok=False, detail="none is logged in", hint=login_hint(installed[0]))
 
 
-def _is_out(provider: Provider, config: Config, logged_out: Collection[tuple[str, str]]) -> bool:
-    """Whether no account of it has a login."""
-    return all((provider.name, account.label) in logged_out for account in config.accounts(provider.name))
+def _is_all(provider: Provider, config: Config, found: Collection[tuple[str, str]]) -> bool:
+    """Whether all of its accounts are among these."""
+    return all((provider.name, account.label) in found for account in config.accounts(provider.name))
 
 
 def _refusal(places: Places, provider: Provider, config: Config) -> Iterator[Finding]:
@@ -195,14 +196,20 @@ def _refusal(places: Places, provider: Provider, config: Config) -> Iterator[Fin
 
 
 def _agent(
-    provider: Provider, found: ProgramProbe | None, config: Config, logged_out: Collection[tuple[str, str]]
+    provider: Provider,
+    found: ProgramProbe | None,
+    config: Config,
+    logged_out: Collection[tuple[str, str]],
+    unseen: Collection[tuple[str, str]],
 ) -> Finding:
     """An agent that is installed."""
-    detail = found.detail if found is not None else f"did not answer within {_LIMIT:g} s"
+    detail = found.detail if found is not None else f"{provider.program} did not answer within {_LIMIT:g} s"
     silent = found is None or not found.ok
     program = config.provider(provider.name).program or provider.program
     hints = [f"See what it says: {shlex.join([program, *provider.version_args])}"] if silent else []
-    if _is_out(provider, config, logged_out):
+    if _is_all(provider, config, unseen):
+        detail = f"{detail}, no login seen"  # its server may need none
+    if _is_all(provider, config, logged_out):
         said = "not logged in" if config.session.chain else "not logged in: left out of the default chain"
         detail = f"{detail}, {said}"
         hints.append(login_hint(provider))

@@ -27,6 +27,7 @@ from hub.io.git.refs import (
     ASIDE_TIP,
     BASE,
     DISCARDED,
+    KEPT,
     TAKE,
     TAKEN,
     branch_of,
@@ -69,9 +70,9 @@ class Left:
 
 async def left_of(root: Path, session_id: str) -> Left:
     """What is left of a session, and whether its work is in the user's hands."""
-    marks = (BASE, TAKE, TAKEN, ASIDE, ASIDE_TIP)
+    marks = (BASE, ASIDE, ASIDE_TIP)
     names = [f"refs/heads/{branch_of(session_id)}", *(kept_ref(session_id, name) for name in marks)]
-    tip, start, take, taken, aside, aside_tip, head = await read_commits([*names, "HEAD"], cwd=root, where={})
+    tip, start, aside, aside_tip, head = await read_commits([*names, "HEAD"], cwd=root, where={})
     worktree = Places(root).worktree(session_id)
     if tip is None:
         there = _there(worktree)
@@ -84,14 +85,23 @@ async def left_of(root: Path, session_id: str) -> Left:
         return Left(Hands.UNTAKEN, tip.sha, here=False)
     if start is not None and start.tree == tip.tree:
         return Left(Hands.NOTHING, tip.sha, here=True)
-    if taken is not None and take is not None and taken.sha == tip.sha:
-        return Left(Hands.TAKEN, tip.sha, here=await in_hand(take.sha))
+    if takes := await _takes_of(root, tip.sha):
+        return Left(Hands.TAKEN, tip.sha, here=any([await in_hand(sha) for sha in takes]))
     if await in_hand(tip.sha):
         return Left(Hands.MERGED, tip.sha, here=True)
     kept = await _on_a_branch(root, tip.sha)
     if aside is not None and aside_tip is not None and aside_tip.sha == tip.sha:
         kept = kept or await _on_a_branch(root, aside.sha)
     return Left(Hands.MERGED if kept else Hands.UNTAKEN, tip.sha, here=False)
+
+
+async def _takes_of(root: Path, sha: str) -> list[str]:
+    """The commits in which the work up to here was taken: by its session, or by one that went on with it."""
+    listed = await git(
+        "for-each-ref", "--format=%(refname)", f"--contains={sha}", f"{KEPT}/*/{TAKEN}", cwd=root
+    )
+    takes = [name.removesuffix(TAKEN) + TAKE for name in listed.text.splitlines()]
+    return [take.sha for take in await read_commits(takes, cwd=root, where={}) if take is not None]
 
 
 async def _on_a_branch(root: Path, sha: str) -> bool:

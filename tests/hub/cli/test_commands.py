@@ -76,7 +76,9 @@ def test_a_session_from_question_to_rewind(work, say):
 def test_a_handoff_by_hand_and_its_picture(work, say):
     """hub handoff moves the work; hub history --handoffs draws how long each state took."""
     asking(work)
-    assert say("handoff")["ok"] is True
+    given = hub("handoff", cwd=work.root, env=work.environ())
+    session = say("status")["sessionId"]
+    assert given.stdout == f"handing over - watch it: hub attach {session}\n"
     until(work.ended, "the second agent ends it")
     assert say("status")["handoffsDone"] == 1
     drawn = hub("history", "--handoffs", cwd=work.root, env=work.environ()).stdout.splitlines()

@@ -135,7 +135,7 @@ def test_an_adoption_tells_who_goes_on_and_with_what():
     answer |= {"ok": True, "worktree": "", "id": "claude:x"}
     started = adopted(sample(Adopted, **answer))
     assert started.splitlines()[:2] == ["ended: 7, 8", "brief: /b.md"]
-    assert "codex goes on with the brief: session s-1 on hub/s-1" in started
+    assert "codex goes on with the brief: session s-1 on hub/s-1\nwatch it: hub attach s-1" in started
     written = adopted(sample(Adopted, **{**answer, "mode": "brief", "stopped": []}))
     assert written.splitlines()[1].endswith("go on with it: hub adopt claude:x --for codex --start")
     opened = adopted(

@@ -17,6 +17,7 @@ from hub.io.audit.journal import AuditJournal
 from hub.io.project.places import Places, load_or_create_key
 from tests.faults.harness import git
 from tests.hub.cli.command import environ, hub, typed
+from tests.settings import lay_out
 from tests.waiting import ended
 
 
@@ -234,6 +235,18 @@ def test_an_agent_without_a_login_is_told_with_the_way_to_one(repo, tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="it refuses root alone")
+def test_an_agent_whose_server_may_need_no_login_is_no_agent_with_one(repo, tmp_path):
+    """With an address of the user's own nobody can tell: `hub providers` says that none was seen, the doctor said just ok."""
+    (tmp_path / "home").mkdir()
+    own = tmp_path / "own"
+    lay_out('[providers.claude]\nbaseUrl = "http://127.0.0.1:9"\n', repo, own)
+    checks, _ = findings(
+        repo, PATH=agent(tmp_path / "one"), HOME=str(tmp_path / "home"), HUB_CONFIG_DIR=str(own)
+    )
+    assert checks["claude"]["ok"] is True
+    assert checks["claude"]["detail"].endswith("no login seen")
+
+
 def test_the_doctor_foresees_that_claude_code_refuses_root(repo, tmp_path):
     """It ended at once, in the middle of a session, and `hub doctor` had found all in order."""
     given = {"PATH": agent(tmp_path / "one"), "HOME": logged_in_home(tmp_path)}

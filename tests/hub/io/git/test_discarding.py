@@ -8,7 +8,7 @@ from hub.io.git import session_diff, snapshot
 from hub.io.git.discarding import Hands, discard, left_of
 from hub.io.git.taking import take
 from tests.hub.io.git.kit import make_repo, session, sh
-from tests.hub.io.git.test_taking import repo, told, worked
+from tests.hub.io.git.test_taking import goes_on, repo, told, worked
 from tests.refusals import refuses
 
 __all__ = ["repo"]
@@ -77,6 +77,27 @@ async def test_in_whose_hands_a_work_is(repo, how, hands):
         await take(repo, told(), How.COMMIT)
         (wt.path / "later.txt").write_text("somebody went on in the worktree")
     assert (await left_of(repo, "s1")).hands is hands
+
+
+async def test_what_a_later_session_took_along_is_in_hand_too(repo):
+    """The nodes of a pipeline before its end stayed for ever: `hub clean` told that their results were not taken yet."""
+    await worked(repo, new_txt="new\n")
+    await goes_on(repo, more_txt="more\n")
+    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
+    await take(repo, told("s2"), How.COMMIT)
+    left = await left_of(repo, "s1")
+    assert (left.hands, left.here) == (Hands.TAKEN, True)
+    await discard(repo, "s1")
+    assert sh(repo, "branch", "--list", "hub/s1") == ""
+
+
+async def test_what_was_taken_before_another_went_on_elsewhere_is_no_take(repo):
+    """Only a take that has the work in it counts: s1 went on after s2 had begun at it."""
+    await worked(repo, new_txt="new\n")
+    await goes_on(repo, more_txt="more\n")
+    await take(repo, told("s2"), How.COMMIT)
+    await worked(repo, "s1", later_txt="later\n")
+    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
 
 
 async def test_a_session_that_changed_nothing_has_nothing_to_lose(repo):
