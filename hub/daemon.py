@@ -27,7 +27,8 @@ from hub.actors.common.outbox import Outbox
 from hub.app import App
 from hub.domain.config.reader import Config
 from hub.domain.wallclock import iso
-from hub.errors import Code, HubError, install_broken
+from hub.errors import Code, HubError
+from hub.installed import install_broken
 from hub.io import failpoints, gc_policy
 from hub.io.files.atomic import sweep_temps, write_atomic
 from hub.io.files.sealed import NotSealed

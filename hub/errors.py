@@ -45,6 +45,7 @@ class Code(StrEnum):
     DISK_FAILED = "disk_failed"
     INTERNAL = "internal"
     INSTALL_BROKEN = "install_broken"
+    OUTDATED = "outdated"
     CONFIG_INVALID = "config_invalid"
     CONFIG_CHANGED = "config_changed"
     ACCOUNT_IN_USE = "account_in_use"
@@ -191,6 +192,7 @@ RULES: dict[Code, Fault] = {
         "hub is not installed as it should be",
         "Install it again, in a virtual environment of its own: pip then takes versions that fit. In a clone: sh .ci/setup",
     ),
+    Code.OUTDATED: Fault(503, 1, "Another hub was installed meanwhile", "End the daemon, then: hub daemon"),
     Code.CONFIG_INVALID: Fault(
         422, 2, "hub.toml does not parse or validate", "Correct the place named in the detail."
     ),
@@ -392,8 +394,3 @@ spot may name the next step better than this table does. Exit statuses by number
 |---|---|---|---|---|
 {rows}
 """
-
-
-def install_broken(error: ImportError) -> HubError:
-    """What an import that failed means: a package is missing, or its version is none that hub works with."""
-    return HubError(Code.INSTALL_BROKEN, f"A part of hub cannot be imported: {error}")

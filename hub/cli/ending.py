@@ -17,7 +17,8 @@ from pathlib import Path
 import click
 
 from hub.cli.width import advice, columns, hung
-from hub.errors import Code, HubError, install_broken
+from hub.errors import Code, HubError
+from hub.installed import install_broken
 
 _INDENT = 5
 """Columns before what is below `hub: `."""

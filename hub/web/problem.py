@@ -16,7 +16,8 @@ import msgspec
 import trio
 
 from hub.domain.text.safe import clean
-from hub.errors import Code, HubError, install_broken
+from hub.errors import Code, HubError
+from hub.installed import install_broken, outdated, replaced
 from supervisors import ActorDied, Exit
 
 MEDIA_TYPE = "application/problem+json"
@@ -46,7 +47,7 @@ def as_hub_error(error: Exception) -> HubError:
             return HubError(Code.UNAVAILABLE, "Too many files are open.")
         case _:
             _log.error("unforeseen error in a request", exc_info=error)
-            return HubError(Code.INTERNAL)
+            return outdated() if replaced() else HubError(Code.INTERNAL)
 
 
 @attrs.frozen

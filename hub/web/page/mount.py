@@ -13,17 +13,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Awaitable, Callable
 from functools import cache
+from html import escape
 from pathlib import Path
 
 import attrs
 import trio
 
 from hub.errors import Code, HubError
+from hub.installed import outdated, replaced
 from hub.web.guard import Receive, Scope, Send, respond
 from hub.web.inprocess import InProcess
 from hub.web.page.ask import Ask
 from hub.web.page.paths import STATIC, FoundPage, page_of
-from hub.web.problem import WholeResponse, problem
+from hub.web.problem import WholeResponse, as_hub_error, problem
 
 FOLDER = Path(__file__).with_name("static")
 TYPES = {
@@ -105,14 +107,32 @@ class Pages:
         found = page_of(scope)
         if found is None:
             return await trio.to_thread.run_sync(file_reply, scope)
-        make = await trio.to_thread.run_sync(_maker)
+        try:
+            make = await trio.to_thread.run_sync(_maker)
+        except Exception as error:  # noqa: BLE001  # as in `site.page`, which is what could not be loaded
+            return _bare(as_hub_error(error))
         ask = Ask(self.api, briefly=(BRIEFLY, b"1") in scope["headers"])
         status, html = await make(ask, self.project, found, scope["query_string"])
         return WholeResponse(status, _HTML, html)
 
 
-def _maker() -> Callable[[Ask, str, FoundPage, bytes], Awaitable[tuple[int, bytes]]]:
-    """Imported with the first page: templates, colours and prose are no part of a daemon's start."""
-    from hub.web.page.site import page  # noqa: PLC0415
+def _bare(error: HubError) -> WholeResponse:
+    """A page where there is nothing to make one with."""
+    words = "".join(f"<p>{escape(text)}</p>" for text in (error.detail, error.hint))
+    return WholeResponse(error.status, _HTML, f"<!doctype html><title>hub</title>{words}".encode())
 
+
+@cache
+def _maker() -> Callable[[Ask, str, FoundPage, bytes], Awaitable[tuple[int, bytes]]]:
+    """Loaded with the first page, and whole: templates, colours and prose are no part of a daemon's start.
+
+    Raises:
+        HubError: `outdated`; a page would be made half of this hub and half of another.
+    """
+    if replaced():
+        raise outdated()
+    from hub.web.page.site import environment, page  # noqa: PLC0415
+
+    environment()
+    files()
     return page

@@ -11,9 +11,10 @@ import time
 from collections.abc import Mapping
 from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
 
 import trio
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined
 
 import hub
 from hub.api.approvals import Approval
@@ -32,14 +33,18 @@ from hub.web.problem import as_hub_error
 
 VIEWS: Mapping[str, View] = {name: import_module(f"hub.web.page.{name}").VIEW for name in PATHS}
 """Each page's, of the module of its name."""
+TEMPLATES = Path(__file__).with_name("templates")
 NAVIGATION = tuple((name, view.title) for name, view in VIEWS.items() if "<" not in PATHS[name])
 
 
 @cache
 def environment() -> Environment:
-    """Everything that a template shows is escaped; a name that it was not given is a bug and is told as one."""
+    """Everything that a template shows is escaped; a name that it was not given is a bug and is told as one.
+
+    All of them are read at once: whatever is installed meanwhile, the pages are those of the hub that runs.
+    """
     made = Environment(
-        loader=PackageLoader("hub.web.page"),
+        loader=DictLoader({path.name: path.read_text("utf-8") for path in TEMPLATES.iterdir()}),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
