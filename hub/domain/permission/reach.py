@@ -13,7 +13,16 @@ from itertools import pairwise
 
 import attrs
 
-from hub.domain.permission.commandline import FEEDERS, FOR_EACH, Command, run, verb_of_git
+from hub.domain.permission.commandline import (
+    FEEDERS,
+    FOR_EACH,
+    Command,
+    doubtful,
+    name_of,
+    run,
+    starts,
+    verb_of_git,
+)
 
 _SEARCHERS = frozenset(["rg", "ag", "ack", "ugrep", "rgrep"])
 _GREPS = frozenset(["grep", "egrep", "fgrep", "zgrep"])
@@ -60,6 +69,18 @@ _ALL = frozenset(
         "filter-branch",
     }
 )
+_READERS = frozenset(
+    [
+     "annotate", "blame", "cat-file", "check-attr", "check-ignore", "check-ref-format", "cherry", "count-objects",
+     "describe", "diff", "diff-files", "diff-index", "diff-tree", "difftool", "for-each-ref", "fsck", "grep", "help",
+     "log", "ls-files", "ls-remote", "ls-tree", "merge-base", "name-rev", "push", "range-diff", "rev-list", "rev-parse",
+     "shortlog", "show", "show-branch", "show-ref", "status", "var", "verify-commit", "verify-tag", "version",
+     "whatchanged",
+    ]
+)  # fmt: skip
+"""They change nothing of what another command would show."""
+_LISTERS = frozenset({"branch", "remote", "tag"})
+"""Nor do these where they are given no name."""
 _JOINERS = frozenset({"merge", "rebase"})
 _REPEATERS = frozenset({"cherry-pick", "revert"})
 _MOVERS = frozenset({"checkout", "switch", "reset"})
@@ -105,7 +126,7 @@ def searched(line: str) -> list[tuple[str, str]]:
 
 def shown(line: str) -> list[tuple[str, Shown]]:
     """(folder, command) of every command of git that shows what files held, or puts it in their place."""
-    elsewhere = Shown() if _ELSEWHERE.search(line) else None
+    elsewhere = Shown() if _ELSEWHERE.search(line) or _changed_before(line) else None
     found = (
         (folder, one)
         for command in run(line)
@@ -115,6 +136,22 @@ def shown(line: str) -> list[tuple[str, Shown]]:
         for folder in command.folders
     )
     return list(dict.fromkeys(found))
+
+
+def _changed_before(line: str) -> bool:
+    """Whether it shows what an earlier command of it changes: `git add -A; git diff --cached` shows another index."""
+    changed = False
+    for command in doubtful(line):
+        for start in starts(command, fed=False):
+            if name_of(command.words[start]) != "git":
+                continue
+            words = command.words[start + 1 :]
+            if changed and (_shown(words) or _brought(words)):
+                return True
+            verb, rest = verb_of_git(words)
+            lists = verb in _LISTERS and all(word.startswith("-") for word in rest)
+            changed = changed or not (lists or verb in _READERS or not verb)
+    return False
 
 
 def _below(command: Command) -> tuple[str, ...]:

@@ -58,6 +58,9 @@ FOLDERS: Mapping[str, str] = {
 FILES: Mapping[str, str] = {
     ".mcp.json": "Claude Code and others",
     ".github/mcp.json": "Copilot",
+    ".github/lsp.json": "Copilot",
+    "lsp.json": "Copilot",
+    ".lsp.json": "Qwen Code",
     ".vscode/mcp.json": "Copilot",
     "opencode.json": "OpenCode",
     "opencode.jsonc": "OpenCode",

@@ -55,6 +55,23 @@ def test_nobody_can_say_what_it_shows(line):
 
 @pytest.mark.parametrize(
     "line",
+    ["git add -A; git diff --cached", "git commit -qam x && git show", "git fetch && git merge origin/main", "git tag a b; git show a",
+     "sudo git -C d stash; git diff HEAD", "git branch -f a b\ngit diff a", "env X=1 git add . ; sh -c 'git diff --staged'"],
+)  # fmt: skip
+def test_what_a_line_shows_of_its_own_changes_nobody_can_say_before(line):
+    """A look before the line runs finds another index, or another commit, than the line itself will."""
+    assert Shown() in [one for _, one in shown(line)]
+
+
+@pytest.mark.parametrize(
+    "line", ["git status && git diff", "git branch --show-current; git diff", "git diff; git add -A", "git remote -v; git diff"]
+)  # fmt: skip
+def test_what_only_looks_changes_nothing_of_what_is_shown(line):
+    assert [one for _, one in shown(line)] == [Shown("diff")]
+
+
+@pytest.mark.parametrize(
+    "line",
     ["git", "git status", "git log", "git log -- -p", "git show HEAD:a", "git diff --stat", "git diff --no-index a b",
      "git cat-file -p HEAD:a", "git cat-file --batch-check HEAD:a", "git worktree list", "git add a", "git commit -m x"],
 )  # fmt: skip
