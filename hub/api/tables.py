@@ -16,8 +16,12 @@ from hub.domain.config.model import PipelineSettings, ProfileSettings
 from hub.domain.config.reader import Config, contradictions
 from hub.domain.config.schema import SettingProblem, SettingRule, locate, syntax_problem
 from hub.domain.config.values import TABLE
+from hub.domain.text.patterns import late
 from hub.errors import Code, HubError
 
+_DEEPEST = 100
+_QUOTED = late(r"""\"[^"]*"|'[^']*'""")
+_STEPS = late(r"(?<=[\w-])[ \t]*\.[ \t]*(?=[\w-])")
 _BOOK: Any = Annotated[AddedAccounts, TABLE]
 _PIPELINES: Any = Annotated[
     tuple[Annotated[PipelineSettings, TABLE], ...], SettingRule("an array of pipelines")
@@ -49,6 +53,7 @@ def parse_toml(text: str, name: str = "hub.toml") -> dict[str, object]:
     import tomllib  # noqa: PLC0415  # its patterns cost a short command more than most settings
 
     try:
+        _insist_shallow(text)
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         line, column, words = syntax_problem(error, text)
@@ -56,6 +61,17 @@ def parse_toml(text: str, name: str = "hub.toml") -> dict[str, object]:
         raise HubError(
             Code.CONFIG_INVALID, f"{name}:{line}:{column}: {words}", line=line, column=column, errors=errors
         ) from error
+
+
+def _insist_shallow(text: str) -> None:
+    """Refuse a key of more parts than any setting has: to `tomllib` each costs as much as all before it together.
+
+    Raises:
+        RecursionError: As `tomllib` does of tables within tables.
+    """
+    for line in text.splitlines():
+        if line.count(".") > _DEEPEST and len(_STEPS().findall(_QUOTED().sub("q", line))) > _DEEPEST:
+            raise RecursionError
 
 
 def read_config(raw: Mapping[str, object], name: str, text: str | None = None) -> Config:

@@ -151,6 +151,8 @@ def edit(ctx: click.Context, *, own: bool, as_json: bool) -> None:
 
     Example: hub config edit
     """
+    from hub.io.config.file import read_file
+
     path = _file(ctx, own=own)
     if not path.exists():
         hint = "Write one: hub config set --user KEY VALUE" if own else "Write one: hub init"
@@ -159,7 +161,7 @@ def edit(ctx: click.Context, *, own: bool, as_json: bool) -> None:
         click.edit(filename=str(path))
     except click.ClickException as error:
         raise HubError(Code.PROGRAM_MISSING, error.message, hint="Name another in EDITOR.") from error
-    _in_force(ctx) if not own else _own_tables(path)
+    _in_force(ctx) if not own else read_file(path)
     click.echo(json.dumps({"path": str(path)}) if as_json else f"{path} is valid")
 
 
@@ -171,15 +173,6 @@ def _file(ctx: click.Context, *, own: bool) -> Path:
     from hub.io.project.places import Places, find_project
 
     return user_config(os.environ) if own else Places(find_project(project_dir(ctx))).config
-
-
-def _own_tables(path: Path) -> dict[str, object]:
-    from hub.api.tables import parse_config, parse_toml
-    from hub.io.config.file import text_of
-
-    text = text_of(path.resolve())
-    parse_config(text, str(path))
-    return parse_toml(text, str(path))
 
 
 def _in_force(ctx: click.Context) -> tuple[Mapping[str, object], Mapping[str, str]]:

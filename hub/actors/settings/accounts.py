@@ -104,7 +104,7 @@ class Accounts:
 
     def _written(self, name: str) -> set[str]:
         """The labels in the project's `hub.toml`."""
-        config = parse_config(text_of(self.places.config.resolve()), str(self.places.config))
+        config = parse_config(text_of(self.places.config), str(self.places.config))
         return {account.label for account in config.provider(name).accounts}
 
     def _not_ours(self, name: str, account: Account) -> HubError:

@@ -10,6 +10,7 @@ by key; an array is taken whole.
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -131,7 +132,7 @@ def settings(
     origin: dict[str, str] = {}
     home = Path(environ.get("HOME") or Path.home())
     own = user_config(environ) if user is None else user
-    _merge(merged, _absolute(_read_file(own), own.parent, home), str(own), origin)
+    _merge(merged, _absolute(read_file(own), own.parent, home), str(own), origin)
     tables = (gate or Gate.of(path.parent, environ)).admit(project_tables(path, own, environ=environ))
     _merge(merged, _absolute(copy.deepcopy(dict(tables)), path.parent, home), str(path), origin)
     laid_over(merged.setdefault("providers", {}), added_accounts or {})
@@ -151,24 +152,29 @@ def project_tables(path: Path, user: Path | None = None, *, environ: Mapping[str
     Raises:
         HubError: CONFIG_INVALID, also for a setting that is read from the user's own configuration alone.
     """
-    raw = _read_file(path)
+    raw = read_file(path)
     home = environ.get("HOME") or str(Path.home())
     accounts = f"{userdirs.state_dir(environ)}/accounts"
     if problems := list(misplaced(raw, home, accounts)):
         own = user_config(environ) if user is None else user
-        error = invalid(problems, str(path), text_of(path.resolve()))
+        error = invalid(problems, str(path), text_of(path))
         raise HubError(error.code, error.detail, hint=f"Move it to: {own}", **error.extra)
     return raw
 
 
+def real_of(file: Path) -> Path:
+    """Where the file lies, links followed; a link that leads to itself stands for itself."""
+    return Path(os.path.realpath(file))
+
+
 def text_of(file: Path) -> str:
-    """The file's text; "" when there is no file.
+    """The file's text, links to it followed; "" when there is no file.
 
     Raises:
         HubError: CONFIG_INVALID; it is not UTF-8.
     """
     try:
-        return decoded(read_bounded(file, MAX_BYTES), file)
+        return decoded(read_bounded(real_of(file), MAX_BYTES), file)
     except FileNotFoundError:
         return ""
 
@@ -185,9 +191,13 @@ def decoded(data: bytes, file: Path) -> str:
         ) from error
 
 
-def _read_file(file: Path) -> Raw:
-    """A file's raw tables, validated on their own so that a problem tells its line."""
-    text = text_of(file.resolve())
+def read_file(file: Path) -> Raw:
+    """A file's raw tables, validated on their own so that a problem tells its line.
+
+    Raises:
+        HubError: CONFIG_INVALID.
+    """
+    text = text_of(file)
     parse_config(text, str(file))
     return parse_toml(text, str(file))
 

@@ -18,7 +18,7 @@ from typing import Any
 from hub.api.tables import parse_config, parse_toml
 from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
-from hub.io.config.file import MAX_BYTES, Keys, decoded
+from hub.io.config.file import MAX_BYTES, Keys, decoded, real_of
 from hub.io.files.atomic import create_atomic, read_bounded, swap_atomic
 
 Edit = Callable[[Any], None]
@@ -64,7 +64,7 @@ def edit(path: Path, change: Edit, by_hand: str, watch: Watch = unwatched) -> Co
         HubError: CONFIG_INVALID; the file or the result does not validate, with every problem and its place.
             CONFIG_CHANGED; the file does not come to rest. NO_SPACE, READ_ONLY or NO_PERMISSION.
     """
-    target = path.resolve()
+    target = real_of(path)
     for _ in range(_TRIES):
         old = _bytes(target)
         text = decoded(old or b"", path)

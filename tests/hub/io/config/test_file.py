@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.api.tables import parse_config
+from hub.api.tables import parse_config, parse_toml
 from hub.errors import Code, HubError
 from hub.io.config import file
 from hub.io.config.file import user_config
@@ -118,6 +118,28 @@ def test_a_file_that_is_too_large_is_not_read(place):
     place.write_bytes(b"#" * (file.MAX_BYTES + 1))
     with refuses(Code.TOO_LARGE):
         read(place)
+
+
+def test_a_link_that_leads_to_itself_is_no_file(place):
+    """It was told as a mistake of hub's own."""
+    place.unlink()
+    place.symlink_to(place.name)
+    with refuses(Code.NO_PERMISSION):
+        read(place)
+
+
+@pytest.mark.parametrize("part", ["a", '"a"', "'a b'"])
+@pytest.mark.parametrize("form", ["{} = 1", "[{}]", "a = {{{} = 1}}"])
+def test_a_key_of_thousands_of_parts_is_refused_at_once(place, part, form):
+    """Reading 40 kB of it took minutes, in each command, before anybody had trusted the project."""
+    place.write_text(form.format(" . ".join([part] * 20_000)) + "\n")
+    with refuses(Code.CONFIG_INVALID, "too deeply"):
+        read(place)
+
+
+def test_points_that_part_no_key_are_as_many_as_one_likes():
+    name = "./" + "a." * 200
+    assert parse_toml(f"# {'.' * 200}\nverify = ['{name}']\n") == {"verify": [name]}
 
 
 def test_paths_in_a_file_are_relative_to_it_or_to_the_home(place):
