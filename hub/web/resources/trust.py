@@ -32,7 +32,7 @@ async def trusted(context: Context, _: Nothing) -> Trusted:
             raise
         said = ""
     standing = await trio.to_thread.run_sync(_standing, context)
-    agreed = standing.trusted or said == standing.digest
+    agreed = said == standing.digest
     state = "trusted" if agreed and standing.items else standing.state
     return attrs.evolve(standing.told(), state=state, trusted=agreed)
 
