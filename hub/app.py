@@ -128,7 +128,7 @@ class App:
     providers: Mapping[str, Provider] = attrs.field(
         default=attrs.Factory(lambda self: load_all(lambda: self.config), takes_self=True)
     )
-    insist_on_trust: Callable[[str], str] = lambda _: ""  # as in the daemon's order
+    insist_on_trust: Callable[[str], None] = lambda _: None  # as in the daemon's order
     picture: Callable[[], NodeInfo] | None = None
     """The tree's snapshot function, once the tree runs."""
     slots: Slots = attrs.field(factory=Slots)

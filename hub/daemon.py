@@ -112,7 +112,7 @@ class Order:
     """Whether a stop by signal leaves the agent to the next daemon."""
     on_event: Callable[[SupEvent], None] | None = None
     clock: Callable[[], float] = lambda: 0.0
-    insist_on_trust: Callable[[str], str] = lambda _: ""
+    insist_on_trust: Callable[[str], None] = lambda _: None
     """Refuses what the user has not agreed to; given the digest of the set that he agrees to for this time, "" = none."""
 
 

@@ -111,7 +111,7 @@ def run(ctx: click.Context, *, name: str, resume: bool, quiet: bool, once: bool,
     from hub.cli.beforehand import insist_on_commit, insist_on_pipeline
 
     project = project_dir(ctx)
-    gate = insist_on_trust(project, once=once, as_json=as_json, daemon=client(ctx))
+    gate = insist_on_trust(project, once=once, as_json=as_json)
     insist_on_pipeline(project, name, gate)
     insist_on_commit(project)
     body = RunOrder(name=name, resume=resume, trust=gate.said)

@@ -15,7 +15,7 @@ import click
 
 from hub.api.session import Run, Started
 from hub.cli import completing
-from hub.cli.context import client, document, json_option, project_dir, trust_option
+from hub.cli.context import document, json_option, project_dir, trust_option
 from hub.cli.task import task_of
 from hub.cli.trusting import insist_on_trust
 from hub.cli.width import columns, hung
@@ -89,20 +89,20 @@ def run(
 
     options["task"] = task_of(options["task"], file)
     project, port = project_dir(ctx), ctx.obj["port"]
-    gate = insist_on_trust(project, once=once, as_json=as_json, daemon=client(ctx))
+    gate = insist_on_trust(project, once=once, as_json=as_json)
     body = request(project, options, gate)
     if detach:
-        return _leave(project, port, body, once=once, as_json=as_json)
-    begin = partial(_run, project, port, body, gate, once=once, quiet=quiet, verbose=verbose, as_json=as_json)
+        return _leave(project, port, body, gate, as_json=as_json)
+    begin = partial(_run, project, port, body, gate, quiet=quiet, verbose=verbose, as_json=as_json)
     return trio.run(begin)
 
 
-def _leave(project: Path, port: int | None, body: Run, *, once: bool, as_json: bool) -> int:
+def _leave(project: Path, port: int | None, body: Run, gate: Gate, *, as_json: bool) -> int:
     """Start it and go: what it needs from here on its daemon has."""
     from hub.cli import background
     from hub.cli.join import START_TIMEOUT
 
-    api, fresh = background.daemon(project, port, trusted=once)
+    api, fresh = background.daemon(project, port, trusted=bool(gate.said))
     if fresh:
         background.announce(project, api)  # it stays, whatever it says to the order
     started = api.within(START_TIMEOUT).order(Started, "/api/run", body)
@@ -165,7 +165,6 @@ async def _run(
     body: Run,
     gate: Gate,
     *,
-    once: bool,
     quiet: bool,
     verbose: bool,
     as_json: bool,
@@ -189,7 +188,7 @@ async def _run(
         joined.left = status is None
     if status is None:
         if joined.own:
-            background.daemon(project, port, trusted=once)
+            background.daemon(project, port, trusted=bool(gate.said))
         click.echo("left at work\n" + "\n".join(next_commands(session_id)))
         return 0
     return outcome(status, project, as_json=as_json, seen=not quiet)

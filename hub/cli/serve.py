@@ -60,13 +60,12 @@ def order_for(
     insist_private(places.root)
     door = gate or Gate.of(places.root, os.environ)
 
-    def insist(said: str = "") -> str:
+    def insist(said: str = "") -> None:
         standing = door.standing(project_tables(places.config, environ=os.environ))
         if said and said == standing.digest:
             door.agree(standing, once=True)
         else:
             standing.insist()
-        return standing.digest
 
     def read() -> ReadSettings:
         added_accounts = read_added(places.accounts)

@@ -9,15 +9,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
 import click
 
-from hub.api.trust import Trusted
 from hub.cli.width import columns, hung
-from hub.client.quick import Api
 from hub.domain.text.safe import clean
 from hub.domain.trust.settings import Does, Item
 from hub.errors import Code, HubError
@@ -47,16 +44,13 @@ def standing_of(project: Path) -> tuple[Gate, TrustStanding]:
     return gate, gate.standing(project_tables(places.config, environ=os.environ))
 
 
-def insist_on_trust(
-    project: Path, *, once: bool = False, as_json: bool = False, daemon: Api | None = None
-) -> Gate:
+def insist_on_trust(project: Path, *, once: bool = False, as_json: bool = False) -> Gate:
     """The gate of a project that its user trusts; asks him on a terminal.
 
     Args:
         project: A folder of the project.
         once: Whether he has said yes already, for this time.
         as_json: Whether a program reads along, which cannot be asked.
-        daemon: The project's, where it is to do the work: what it may do has been answered, as long as it does not change.
 
     Raises:
         HubError: `trust_needed`; he said no, or nobody is there to say it.
@@ -64,23 +58,13 @@ def insist_on_trust(
     gate, standing = standing_of(project)
     if standing.trusted:
         return gate
-    if not in_session() and (once or _answered(daemon, standing)):
+    if once and not in_session():
         gate.agree(standing, once=True)
     elif as_json or not on_terminal():
         standing.insist()
     else:
         ask(gate, standing)
     return gate
-
-
-def _answered(daemon: Api | None, standing: TrustStanding) -> bool:
-    """Whether the daemon was told yes to just this set."""
-    if daemon is None:
-        return False
-    with suppress(HubError):  # none runs, or it cannot say: then the user is asked
-        told = daemon.read(Trusted, "/api/trust")
-        return told.trusted and told.digest == standing.digest
-    return False
 
 
 def in_session() -> bool:

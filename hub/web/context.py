@@ -50,8 +50,8 @@ class Context:
     """Takes the supervision tree's picture."""
     hide: Callable[[str], str]
     """Hides what is secret in a text, every line on its line."""
-    insist_on_trust: Callable[[str], str] = lambda _: ""
-    """Refuses what the user has not agreed to, but for the set of the digest that it is given; answers that of the set."""
+    insist_on_trust: Callable[[str], None] = lambda _: None
+    """Refuses what the user has not agreed to, but for the set of the digest that it is given."""
     checkout: trio.Lock = attrs.field(factory=trio.Lock)
     """Held by whoever changes the user's checkout, or takes a session's worktree away."""
 
@@ -76,16 +76,13 @@ class Context:
                 raise
             return beginning
 
-    async def insist(self, said: str = "") -> str:
+    async def insist(self, said: str = "") -> None:
         """Refuse to start anything that the user has not agreed to.
-
-        Returns:
-            The digest of what he has agreed to.
 
         Raises:
             HubError: `trust_needed`.
         """
-        return await trio.to_thread.run_sync(self.insist_on_trust, said)
+        await trio.to_thread.run_sync(self.insist_on_trust, said)
 
     @asynccontextmanager
     async def subscribe(self, since: int | None) -> AsyncIterator[Subscription]:

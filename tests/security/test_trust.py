@@ -414,40 +414,6 @@ def test_trust_for_this_time_is_not_kept(clone: Clone) -> None:
     assert json.loads(clone.hub("trust", "--json").stdout)["state"] == "untrusted"
 
 
-def test_what_a_running_daemon_was_told_yes_to_is_answered(clone: Clone) -> None:
-    """`hub run` beside `hub daemon --trust` asked again. Only for that daemon, that very set, and never for an agent."""
-    calm = '[session]\nchain = ["demo-first"]\nverify = ["true"]\n[providers.demo-first]\nenabled = true\n'
-    clone.commit(**{"hub.toml": calm})
-
-    def asked(*words: str, **env: str) -> bool:
-        done = clone.hub("run", "a task", "--detach", "--json", *words, **env)
-        if done.returncode == 0:
-            assert clone.hub("stop").returncode == 0
-            return False
-        assert (done.returncode, json.loads(done.stdout)["error"]["code"]) == (5, "trust_needed"), done
-        return True
-
-    assert asked(), "nobody has said yes"
-    api = clone.start("--trust")
-    assert not asked()
-    assert asked(HUB_RUN_ID="d-1"), "an agent cannot speak for its user"
-    for change in (
-        {"hub.toml": calm.replace('"true"', json.dumps(clone.canary("verify")))},
-        {"hub.toml": calm, ".mcp.json": "{}"},
-    ):
-        clone.write(change)
-        assert asked(), "it is another set than the daemon was told yes to"
-        assert not api.get("/api/trust")["trusted"]
-    (clone.root / ".mcp.json").unlink()
-    assert not asked()
-    assert clone.daemon is not None
-    clone.daemon.kill()
-    clone.daemon.wait(PATIENCE)
-    assert asked(), "the word was for that daemon alone"
-    assert json.loads(clone.hub("trust", "--json").stdout)["state"] == "untrusted"
-    assert clone.untouched()
-
-
 def test_a_daemon_takes_no_unsafe_change_behind_its_user_s_back(clone: Clone) -> None:
     """An agent that edits hub.toml in a session: the daemon keeps what was agreed to, says so, and starts nothing."""
     calm = '[session]\nchain = ["demo-first"]\nverify = ["true"]\n[providers.demo-first]\nenabled = true\n'

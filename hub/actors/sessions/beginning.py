@@ -52,7 +52,7 @@ class Beginnings:
 
     context: SessionContext
     routing: Routing
-    insist_on_trust: Callable[[str], str] = lambda _: ""
+    insist_on_trust: Callable[[str], None] = lambda _: None
     """Looks at the project's files; raises where its user has not agreed to what it would do now."""
 
     async def insist_trusted(self) -> None:

@@ -21,18 +21,15 @@ from hub.web.route import get
 
 
 async def trusted(context: Context, _: Nothing) -> Trusted:
-    """A daemon may have been told yes for as long as it lives, which no record says.
-
-    Said of the very set that is told: what it would do may be another thing a moment later.
-    """
+    """A daemon may have been told yes for as long as it lives, which no record says."""
+    standing = await trio.to_thread.run_sync(_standing, context)
+    agreed = True
     try:
-        said = await context.insist()
+        await context.insist()
     except HubError as error:
         if error.code is not Code.TRUST_NEEDED:
             raise
-        said = ""
-    standing = await trio.to_thread.run_sync(_standing, context)
-    agreed = said == standing.digest
+        agreed = False
     state = "trusted" if agreed and standing.items else standing.state
     return attrs.evolve(standing.told(), state=state, trusted=agreed)
 
