@@ -6,6 +6,7 @@ Must not: open a file, or say what a setting may be (`hub.domain.config` does).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any
 
@@ -20,8 +21,15 @@ from hub.domain.text.patterns import late
 from hub.errors import Code, HubError
 
 _DEEPEST = 100
-_QUOTED = late(r"""\"[^"]*"|'[^']*'""")
-_STEPS = late(r"(?<=[\w-])[ \t]*\.[ \t]*(?=[\w-])")
+_APART = late(
+    r'"""(?:[^"\\]+|\\.|"(?!""))*(?:""")?'
+    r"|'''(?:[^']+|'(?!''))*(?:''')?"
+    r'|"(?:[^"\\\n]+|\\.)*"?'
+    r"|'[^'\n]*'?|#[^\n]*",
+    re.DOTALL,
+)
+"""Texts and comments of TOML, also one that does not end: a point outside of them parts a key or a number."""
+_KEY = late(r"[\w-]+(?:[ \t]*\.[ \t]*[\w-]+)*")
 _BOOK: Any = Annotated[AddedAccounts, TABLE]
 _PIPELINES: Any = Annotated[
     tuple[Annotated[PipelineSettings, TABLE], ...], SettingRule("an array of pipelines")
@@ -52,26 +60,28 @@ def parse_toml(text: str, name: str = "hub.toml") -> dict[str, object]:
         return {}
     import tomllib  # noqa: PLC0415  # its patterns cost a short command more than most settings
 
+    if line := _deep_line(text):
+        raise _unread(name, line, 1, "a key has too many parts")
     try:
-        _insist_shallow(text)
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        line, column, words = syntax_problem(error, text)
-        errors = [{"path": "", "message": words, "line": line, "column": column}]
-        raise HubError(
-            Code.CONFIG_INVALID, f"{name}:{line}:{column}: {words}", line=line, column=column, errors=errors
-        ) from error
+        raise _unread(name, *syntax_problem(error, text)) from error
 
 
-def _insist_shallow(text: str) -> None:
-    """Refuse a key of more parts than any setting has: to `tomllib` each costs as much as all before it together.
+def _deep_line(text: str) -> int:
+    """The line of a key of more parts than any setting has; 0 = none. To `tomllib` each costs as much as all before it."""
+    if text.count(".") <= _DEEPEST:
+        return 0
+    bare = _APART().sub(lambda found: "q" + "\n" * found[0].count("\n"), text)
+    deep = (found.start() for found in _KEY().finditer(bare) if found[0].count(".") > _DEEPEST)
+    return next((bare.count("\n", 0, at) + 1 for at in deep), 0)
 
-    Raises:
-        RecursionError: As `tomllib` does of tables within tables.
-    """
-    for line in text.splitlines():
-        if line.count(".") > _DEEPEST and len(_STEPS().findall(_QUOTED().sub("q", line))) > _DEEPEST:
-            raise RecursionError
+
+def _unread(name: str, line: int, column: int, words: str) -> HubError:
+    errors = [{"path": "", "message": words, "line": line, "column": column}]
+    return HubError(
+        Code.CONFIG_INVALID, f"{name}:{line}:{column}: {words}", line=line, column=column, errors=errors
+    )
 
 
 def read_config(raw: Mapping[str, object], name: str, text: str | None = None) -> Config:

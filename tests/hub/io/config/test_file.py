@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -128,18 +129,35 @@ def test_a_link_that_leads_to_itself_is_no_file(place):
         read(place)
 
 
-@pytest.mark.parametrize("part", ["a", '"a"', "'a b'"])
-@pytest.mark.parametrize("form", ["{} = 1", "[{}]", "a = {{{} = 1}}"])
+@pytest.mark.parametrize("part", ["a", '"a"', "'a b'", r'"\""', '"\u2028"', '"#"'])
+@pytest.mark.parametrize("form", ["{} = 1", "[{}]", "a = {{{} = 1}}", "a = {{b = '''\n\" ''', {} = 1}}"])
 def test_a_key_of_thousands_of_parts_is_refused_at_once(place, part, form):
     """Reading 40 kB of it took minutes, in each command, before anybody had trusted the project."""
-    place.write_text(form.format(" . ".join([part] * 20_000)) + "\n")
-    with refuses(Code.CONFIG_INVALID, "too deeply"):
+    place.write_text("\n" + form.format(" . ".join([part] * 20_000)) + "\n")
+    with refuses(Code.CONFIG_INVALID, f"hub.toml:{2 + form.count(chr(10))}:1: a key has too many parts"):
         read(place)
 
 
-def test_points_that_part_no_key_are_as_many_as_one_likes():
-    name = "./" + "a." * 200
-    assert parse_toml(f"# {'.' * 200}\nverify = ['{name}']\n") == {"verify": [name]}
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# " + "." * 200 + "\nx = 1",
+        "# " + ", ".join(f"m{number}.py" for number in range(200)) + "\nx = 1",
+        'x = "' + "a." * 200 + '"',
+        "x = '" + "a." * 200 + "'",
+        'x = """\n' + "a." * 200 + ' "" \\" \n"""',
+        "x = [" + ", ".join(["1.5"] * 200) + "]",
+        "x = {" + ", ".join(f"a.b{number} = 1" for number in range(200)) + "}",
+    ],
+)
+def test_points_that_part_no_key_are_as_many_as_one_likes(text):
+    assert parse_toml(text) == tomllib.loads(text)
+
+
+@pytest.mark.parametrize("text", ['"\\"' * 100_000, '"""' + '"\\' * 100_000, "'" * 200_001, ". " * 200_000])
+def test_what_is_no_toml_is_refused_at_once(text):
+    with refuses(Code.CONFIG_INVALID):
+        parse_toml(text)
 
 
 def test_paths_in_a_file_are_relative_to_it_or_to_the_home(place):
