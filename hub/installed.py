@@ -32,17 +32,17 @@ def replaced() -> bool:
     return _stamp() != _BEGUN
 
 
-def outdated() -> HubError:
-    """Why a process that was left behind cannot do what it has not done before."""
+def outdated(hint: str = "") -> HubError:
+    """Why a process that was left behind cannot do what it has not done before, and a daemon's next step, or `hint`."""
     return HubError(
         Code.OUTDATED,
         f"Another hub was installed since this one ({hub.__version__}) was started.",
-        hint=f"When its sessions are over: kill {os.getpid()}   Then: hub daemon",
+        hint=hint or f"When its sessions are over: kill {os.getpid()}   Then: hub daemon",
     )
 
 
-def install_broken(error: ImportError) -> HubError:
+def install_broken(error: ImportError, hint: str = "") -> HubError:
     """What an import that failed means: hub was replaced; or a package is missing, or none that hub works with."""
     if replaced():
-        return outdated()
+        return outdated(hint)
     return HubError(Code.INSTALL_BROKEN, f"A part of hub cannot be imported: {error}")

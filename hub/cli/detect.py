@@ -26,6 +26,7 @@ from hub.domain.text.figures import counted, first_of, span
 from hub.errors import Code, HubError
 
 _LOOK = 1.5
+_HOURS = 24
 _SHOWN = 20
 """Sessions left behind that are listed where not all are asked for; a busy day leaves hundreds."""
 _FEW = 3
@@ -37,7 +38,7 @@ _NAME = 8
 
 @click.command()
 @click.option(
-    "--since-hours", default=24, type=click.IntRange(0, 24 * 365), help="Look back this many hours."
+    "--since-hours", default=_HOURS, type=click.IntRange(0, 24 * 365), help="Look back this many hours."
 )
 @click.option(
     "--all", "-a", "everything", is_flag=True, help=f"Also show the sessions left before the last {_SHOWN}."
@@ -55,7 +56,7 @@ def detect(ctx: click.Context, *, since_hours: int, everything: bool, watch: boo
     """
     found = _found(ctx, since_hours)
     if not watch:
-        show(found, as_json=as_json, text=partial(table, everything=everything))
+        show(found, as_json=as_json, text=partial(table, everything=everything, hours=since_hours))
         return
     # It only reads, so Ctrl-C may end it at once; Python's own way is lost where it meets a callback of SQLite's.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -164,8 +165,14 @@ def _tell(found: list[Detected], *, as_json: bool) -> None:
         click.echo(document(one) if as_json else "\n".join([*_block(one), ""]))
 
 
-def table(found: list[Detected], *, everything: bool = True) -> str:
-    """Every agent under a heading of its own, and how many there are; sessions left come last, this project's first."""
+def table(found: list[Detected], *, everything: bool = True, hours: int = _HOURS) -> str:
+    """Every agent under a heading of its own, and how many there are; sessions left come last, this project's first.
+
+    Args:
+        found: What was found.
+        everything: Whether all sessions that were left are listed.
+        hours: How far back was looked.
+    """
     if not found:
         return "no agent runs, and none has left a session in that time"
     run = sum(one.running for one in found)
@@ -175,7 +182,8 @@ def table(found: list[Detected], *, everything: bool = True) -> str:
     total = f"{counted(run, 'agent')} running, {counted(len(left), 'session')} left behind"
     shown = left if everything else left[:_SHOWN]
     if len(shown) < len(left):
-        total += f"\n{len(left) - len(shown):,} more: hub detect --all"
+        back = f" --since-hours {hours}" if hours != _HOURS else ""
+        total += f"\n{len(left) - len(shown):,} more: hub detect --all{back}"
     told = [*(one for one in found if one.running or one.alarm), *shown]
     return "\n\n".join([*("\n".join(_block(one)) for one in told), total])
 

@@ -71,7 +71,7 @@ def coded(error: BaseException) -> HubError:
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return HubError(Code.INTERRUPTED)
     if isinstance(error, ImportError):
-        return install_broken(error)
+        return install_broken(error, hint="Run it again.")
     return _unforeseen(error)
 
 

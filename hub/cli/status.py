@@ -73,7 +73,7 @@ def status(ctx: click.Context, session: str, *, as_json: bool) -> None:
 
 def _whole(api: Records, session: str) -> WholeStatus:
     state = api.read(Status, "/api/status", which(session))
-    run = api.read(RunStatus, "/api/pipelines/run") if state.run_id else None
+    run = _run(api) if state.run_id else None
     return WholeStatus(
         **attrs.asdict(state, recurse=False),
         cost=api.read(Cost, "/api/session/cost", which(state.session_id)) if state.session_id else None,
@@ -81,6 +81,16 @@ def _whole(api: Records, session: str) -> WholeStatus:
         audit=_audit(api),
         unattended=True if api.alone and not state.ended_at else UNSET,
     )
+
+
+def _run(api: Records) -> RunStatus | None:
+    """The newest run of a pipeline; how a session stands can be told without it."""
+    try:
+        return api.read(RunStatus, "/api/pipelines/run")
+    except HubError as error:
+        if error.code not in (Code.NOT_FOUND, Code.STATE_CORRUPT, Code.NOT_SEALED):
+            raise
+        return None
 
 
 def _audit(api: Records) -> Mapping[str, object] | None:

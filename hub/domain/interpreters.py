@@ -72,8 +72,8 @@ NODE = Interpreter(
 )
 SHELL = Interpreter(
     r"sh|bash|zsh|dash|ksh|ash|fish|csh|tcsh|mksh|yash|rbash",
-    code=r"-[A-Za-z]*c[A-Za-z]*",
-    valued=r"[-+][A-Za-z]*[oO]|--(?:rcfile|init-file)",
+    code=r"-(?!(?:norc|rcfile|restricted|protected)$)[A-Za-z]*c[A-Za-z]*",  # Bash takes long options behind one dash too
+    valued=r"[-+][A-Za-z]*[oO]|--?(?:rcfile|init-file)",
 )
 
 

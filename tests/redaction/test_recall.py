@@ -200,6 +200,22 @@ def test_what_agents_say_all_day_is_left_alone(text, redactor):
     assert redactor.text(text) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (
+            "grep -rlI '{}' /home/me/projects/application/backend/services/auth && rm -rf build",
+            "&& rm -rf build",
+        ),
+        ('HEAD = "{}"\n# ' + "=" * 70 + "\ndef head(text):\n    return text", "(text):\n    return text"),
+        ('["{}", "ThisIsAnIdentifierOfMoreThanFortyLettersInCamelCase"]\nx = 1', "]\nx = 1"),
+    ],
+)
+def test_words_about_a_private_key_hide_nothing_of_what_follows(text, kept, redactor):
+    """Whoever is asked for a yes sees the whole command."""
+    assert redactor.text(text.replace("{}", "-----BEGIN " + "PRIVATE KEY-----")).endswith(kept)
+
+
 LOOK_ALIKES = (
     *(
         "author_id",

@@ -16,7 +16,8 @@ from hub.domain.text.safe import decode
 from hub.errors import HubError
 
 _MOST = 256 * 1024
-"""Bytes between two looks; of more than that the oldest are let go."""
+"""Bytes between two looks; of more than that the oldest lines are let go."""
+_GONE = b"[...]\n"
 
 
 @attrs.define
@@ -33,11 +34,19 @@ class LiveOutput:
     pace: float
     more: Callable[[], bytes] = bytes
     _held: bytearray = attrs.field(factory=bytearray, init=False)
+    _broken: bool = attrs.field(default=False, init=False)
+    """Whether the line that goes on was let go of."""
 
     def hold(self, data: bytes) -> None:
-        """To be told with its line."""
+        """To be told with its line. Of a line without its beginning nobody could tell what in it is secret."""
+        if self._broken:
+            _, end, data = data.partition(b"\n")
+            self._broken = not end
         self._held += data
-        del self._held[:-_MOST]
+        if len(self._held) > _MOST:
+            end_at = self._held.find(b"\n", len(self._held) - _MOST)
+            self._broken = end_at < 0
+            self._held[:] = _GONE + (b"" if self._broken else self._held[end_at + 1 :])
 
     async def follow(self) -> None:
         """For ever. A log that takes nothing now is no reason to stop a command."""

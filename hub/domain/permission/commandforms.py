@@ -33,7 +33,7 @@ from hub.domain.permission.commandline import (
 from hub.domain.permission.cutting import ASSIGNED
 from hub.domain.permission.sed import SEDS, edits, edits_of
 from hub.domain.permission.shellword import HOLE
-from hub.domain.permission.wildcards import globbed, overlap
+from hub.domain.permission.wildcards import endless, globbed, overlap
 
 _SETTING = re.compile(r"-|[A-Za-z_]\w*=|\d")
 _FILLED = re.compile(r"(?:-[Ii]|--replace=|--repl=)(.*)")
@@ -222,7 +222,10 @@ def steps_back(line: str) -> bool:
     words = {word for command in doubtful(line) for word in (*command.words, *command.files)}
     return any(
         HOLE in word.partition("/")[2]
-        or any(part.startswith(".") and overlap(globbed(part), "..") for part in _STEP.split(word))
+        or any(
+            part.startswith(".") and (endless(part) or overlap(globbed(part), ".."))
+            for part in _STEP.split(word)
+        )
         for word in words
     )
 

@@ -211,8 +211,8 @@ def _inline(rest: Sequence[str], coder: Interpreter, *, told: bool) -> bool:
             continue
         if module := coder.module.fullmatch(word):
             return (module[1] or next(words, "")) in _SERVES
-        if _ASKED.fullmatch(word):
-            return False
+        if _ASKED.fullmatch(word) and (word != "-v" or word is rest[-1]):
+            return False  # behind `-v` some go on with what they are given
         if coder.valued.fullmatch(word):
             next(words, None)
         elif word == "-" or _INPUT.match(word):

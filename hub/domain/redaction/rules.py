@@ -17,6 +17,9 @@ _SEPARATOR = LetterRun("\\s\"':=", 1, 8)
 _LINES = "\\s\\\\:,.-"
 """What stands between the lines of a private key, and in the headers before them."""
 
+_MARKS = "\"'`>|#*;\u2502\u2192"
+"""What stands beside each of them in a quotation, a listing, a comment or a program; few of it in ordinary text."""
+
 _LOGINS = "A-Za-z0-9._~%^#+=!$&*,;()-"
 
 _BROKERED: tuple[Rule, ...] = (
@@ -198,10 +201,11 @@ _STRUCTURES: tuple[Rule, ...] = (
                 f"{end}{line_end}",
                 LetterRun(_LINES, 0, 8),
                 LetterRun("0-9", 0, 6),
+                LetterRun(" ", 0, 4),
                 LetterRun(f"^{ALNUM}+/=%{_LINES}", 1, 8),
                 LetterRun(f"^{ALNUM}%", 0, 32),
                 LetterRun(BASE64, 40, 4096),
-                LetterRun("\\s\\S", 0, 32_768, stop="-----"),
+                LetterRun(BASE64 + _MARKS + _LINES, 0, 32_768, stop="-----"),
             ),
         )
         for end in _KEYS

@@ -85,8 +85,12 @@ async def left_of(root: Path, session_id: str) -> Left:
         return Left(Hands.UNTAKEN, tip.sha, here=False)
     if start is not None and start.tree == tip.tree:
         return Left(Hands.NOTHING, tip.sha, here=True)
-    if takes := await _takes_of(root, tip.sha):
-        return Left(Hands.TAKEN, tip.sha, here=any([await in_hand(sha) for sha in takes]))
+    own = kept_ref(session_id, TAKEN)
+    for taken, sha in await _takes_of(root, tip.sha):
+        here = await in_hand(sha)
+        # What was taken of a session that went on with it is his as long as he keeps that.
+        if here or taken == own or await _on_a_branch(root, sha):
+            return Left(Hands.TAKEN, tip.sha, here=here)
     if await in_hand(tip.sha):
         return Left(Hands.MERGED, tip.sha, here=True)
     kept = await _on_a_branch(root, tip.sha)
@@ -95,13 +99,14 @@ async def left_of(root: Path, session_id: str) -> Left:
     return Left(Hands.MERGED if kept else Hands.UNTAKEN, tip.sha, here=False)
 
 
-async def _takes_of(root: Path, sha: str) -> list[str]:
-    """The commits in which the work up to here was taken: by its session, or by one that went on with it."""
+async def _takes_of(root: Path, sha: str) -> list[tuple[str, str]]:
+    """The marks of a take that has the work up to here, and its commit: of its session, or of one that went on with it."""
     listed = await git(
         "for-each-ref", "--format=%(refname)", f"--contains={sha}", f"{KEPT}/*/{TAKEN}", cwd=root
     )
-    takes = [name.removesuffix(TAKEN) + TAKE for name in listed.text.splitlines()]
-    return [take.sha for take in await read_commits(takes, cwd=root, where={}) if take is not None]
+    marks = listed.text.splitlines()
+    takes = await read_commits([mark.removesuffix(TAKEN) + TAKE for mark in marks], cwd=root, where={})
+    return [(mark, take.sha) for mark, take in zip(marks, takes, strict=True) if take is not None]
 
 
 async def _on_a_branch(root: Path, sha: str) -> bool:

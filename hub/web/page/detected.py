@@ -19,7 +19,7 @@ from hub.web.page.ask import Ask, together
 from hub.web.page.view import View
 
 _SHOWN = 100
-"""A day of subagents leaves thousands; each is a card with a form of its own."""
+"""Sessions that were left: a day of subagents leaves thousands, and each is a card with a form of its own."""
 
 
 @attrs.frozen(kw_only=True)
@@ -38,9 +38,11 @@ async def show(ask: Ask, given: DetectedPageQuery) -> dict[str, object]:
     ordered = sorted(
         found["detected"], key=lambda one: (not one.adoptable, not one.running, -one.last_active)
     )
+    left = [one.id for one in ordered if not one.running and not one.alarm]
+    beyond = set(left[_SHOWN:])
     return {
-        "detected": ordered[:_SHOWN],
-        "more": max(0, len(ordered) - _SHOWN),
+        "detected": [one for one in ordered if one.id not in beyond],
+        "more": len(beyond),
         "providers": found["providers"] or (),
         "hours": given.hours,
     }

@@ -198,3 +198,5 @@ def test_a_busy_day_is_told_in_brief():
     assert "hub adopt claude:1999 --for PROVIDER" in brief, "this project's own come before others"
     assert len(brief.splitlines()) < 120
     assert "more: hub detect" not in table([one, *left], everything=True)
+    week = table([one, *left], everything=False, hours=168)
+    assert week.endswith("more: hub detect --all --since-hours 168"), "a day would not show them"

@@ -38,6 +38,7 @@ from hub.api.tables import read_pipelines
 from hub.api.vision import Seen, VisionConfig, VisionDone
 from hub.domain.breaker import BreakerState
 from hub.domain.config.reader import Config
+from hub.domain.contract import Contract, to_json
 from hub.domain.event import Record
 from hub.domain.pipeline.run import begin
 from hub.domain.session import SessionRecord
@@ -177,7 +178,7 @@ ANSWERS: dict[type, Callable[[Any], Any]] = {
     m.Detect: lambda _: structure([DETECTED], list[Detected]),
     m.GetApprovals: lambda _: structure([APPROVAL], list[Approval]),
     m.GetConfig: lambda _: Config(),
-    m.GetContract: lambda _: {"version": 2},
+    m.GetContract: lambda _: to_json(sample(Contract)),
     m.GetCost: lambda _: structure(COST, Cost),
     m.GetCosts: lambda _: structure({"spent": [SPENT]}, Costs),
     m.GetGraph: lambda _: structure(GRAPH, Graph),

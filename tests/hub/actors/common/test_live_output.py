@@ -49,9 +49,16 @@ async def test_a_line_without_an_end_holds_nothing_up(mock_clock):
     """One of more than 64 KiB kept a terminal's version from ever telling anything again."""
     told: list[str] = []
     output = LiveOutput(collect(told), 2.0)
-    await looked(output, b"x" * (_MOST + 1), b"\nnext\n")
-    assert [len(told), told[0][-5:]] == [1, "\nnext"]
-    assert len(told[0]) < _MOST
+    await looked(output, b"first\n" + b"x" * _MOST, b"xxx", b"x\nnext\n")
+    assert told == ["[...]", "next"], "nor is a piece of it told, in which nobody could tell what is secret"
+
+
+async def test_of_too_much_whole_lines_are_let_go(mock_clock):
+    told: list[str] = []
+    output = LiveOutput(collect(told), 2.0)
+    await looked(output, b"0123456\n" * (_MOST // 8 + 100))
+    assert told[0].startswith("[...]\n0123456\n")
+    assert set(told[0].splitlines()[1:]) == {"0123456"}
 
 
 async def test_a_log_that_takes_nothing_now_stops_no_command_and_at_the_end_it_is_said(mock_clock):

@@ -216,6 +216,15 @@ def test_a_step_back_is_not_allowed_however_it_is_written(place):
 
 
 @pytest.mark.parametrize(
+    "rest", ["'-include ../x'", '"CFLAGS=-I ../x"', "'.read ../x.sql'", ".[" * 8_000, "." + "[" * 30_000]
+)
+def test_a_step_back_that_its_program_reads_or_nobody_can_is_not_allowed(rest):
+    """What is read within a word by no shell; and a name of many brackets took a minute of the whole daemon."""
+    rules = [Rule(command="./scripts/*", decision="allow"), Rule()]
+    assert decision(rules, shell(f"./scripts/x {rest}")) == "ask"
+
+
+@pytest.mark.parametrize(
     "command", ["./scripts/run a..b .gitignore", "./scripts/*.sh .env", "./scripts/x $y"]
 )
 def test_what_is_no_step_back_is_allowed(command):

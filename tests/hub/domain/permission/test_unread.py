@@ -25,6 +25,9 @@ echo x | python -BW ignore
 python3 -Bm http.server
 python3 -mcProfile f
 curl u | bash -eo pipefail
+curl u | bash -norc
+curl u | bash -rcfile /dev/null
+python3 -v -c "x"
 perl -c < a
 python3
 python3 -

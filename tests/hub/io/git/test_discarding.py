@@ -91,6 +91,15 @@ async def test_what_a_later_session_took_along_is_in_hand_too(repo):
     assert sh(repo, "branch", "--list", "hub/s1") == ""
 
 
+async def test_what_a_later_session_took_along_and_its_user_let_go_of_again_is_in_nobodys_hands(repo):
+    await worked(repo, new_txt="new\n")
+    await goes_on(repo, more_txt="more\n")
+    await take(repo, told("s2"), How.COMMIT)
+    sh(repo, "update-ref", "refs/heads/main", "HEAD~1")
+    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
+    assert (await left_of(repo, "s2")).hands is Hands.TAKEN
+
+
 async def test_what_was_taken_before_another_went_on_elsewhere_is_no_take(repo):
     """Only a take that has the work in it counts: s1 went on after s2 had begun at it."""
     await worked(repo, new_txt="new\n")

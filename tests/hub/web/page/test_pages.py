@@ -182,13 +182,15 @@ def test_a_request_is_shown_whole_where_it_is_allowed():
 
 async def test_a_busy_day_of_agents_is_a_page_that_ends():
     """Of thousands of sessions each was a card with a form: a browser took half a minute for them."""
-    one = (await Fake().call(m.Detect(since_hours=24)))[0]
+    one = attrs.evolve((await Fake().call(m.Detect(since_hours=24)))[0], running=False, alarm="")
+    away = attrs.evolve(one, id="codex:pid:7", running=True, adoptable=False)
 
     async def many(_: m.Detect) -> list[Detected]:
-        return [attrs.evolve(one, id=f"claude:{number}") for number in range(1_234)]
+        return [*(attrs.evolve(one, id=f"claude:{number}", adoptable=True) for number in range(1_234)), away]
 
     async with running(Fake(instead={m.Detect: many})) as server:
         reply = await ask(server.port, "GET", "/detected", headers=HTML)
     text = reply.body.decode()
-    assert text.count("data-key") == 100
-    assert "1,134 more: <code>hub detect --all</code>" in text
+    assert text.count("data-key") == 101
+    assert 'data-key="codex:pid:7"' in text, "who runs is shown, wherever it works"
+    assert "1,134 more: <code>hub detect --all --since-hours 24</code>" in text
