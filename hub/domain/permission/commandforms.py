@@ -11,6 +11,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise, permutations
 
 import attrs
@@ -30,7 +31,7 @@ from hub.domain.permission.commandline import (
     name_of,
     starts,
 )
-from hub.domain.permission.cutting import ASSIGNED
+from hub.domain.permission.cutting import ASSIGNED, parts
 from hub.domain.permission.sed import SEDS, edits, edits_of
 from hub.domain.permission.shellword import HOLE
 from hub.domain.permission.wildcards import endless, globbed, overlap
@@ -39,6 +40,7 @@ _SETTING = re.compile(r"-|[A-Za-z_]\w*=|\d")
 _FILLED = re.compile(r"(?:-[Ii]|--replace=|--repl=)(.*)")
 """The option of `xargs` that names the sign in whose place it puts what it reads."""
 _BACK = re.compile(r"^.*/\.\./")
+_STEPPED = re.compile(r"(?:^|[\s/='\"])\.\.(?:[\s/'\"]|$)")
 _STEP = re.compile(r"[/=:]")
 _STEPS = re.compile(r"^(?:\.\.?/+)+")
 _FEEDS = re.compile(r"-[adEI]|--(?:arg|del)[a-z-]*")
@@ -217,8 +219,11 @@ def named(line: str) -> list[tuple[str, str]]:
     return list(found)
 
 
+@lru_cache(maxsize=16)  # each rule about places asks it of the same line
 def steps_back(line: str) -> bool:
-    """Whether a word of the line may be a place with `..` in it, as the shell that runs it reads the word."""
+    """Whether a place with `..` in it may be in the line: as it is written, or as the shell that runs it reads a word."""
+    if any(map(_STEPPED.search, parts(line))):
+        return True
     words = {word for command in doubtful(line) for word in (*command.words, *command.files)}
     return any(
         HOLE in word.partition("/")[2]

@@ -37,7 +37,6 @@ from hub.domain.permission.shellword import HOLE
 from hub.domain.permission.wildcards import endless, found_as, globbed, guessed, like, overlap
 
 _PLACED = re.compile(r"/\S*[*?]")
-_BACK = re.compile(r"(?:^|[\s/='\"])\.\.(?:[\s/'\"]|$)")
 """`d/*` allows what lies in a folder, and `d/../x` does not."""
 _QUOTES = re.compile(r"[;&|\n`(){}'\"]+")
 _BLANK = re.compile(r"\s")
@@ -292,13 +291,6 @@ class _Subject:
     def _open_names(self) -> list[str]:
         return commandforms.open_names(self.command)
 
-    @cached_property
-    def _steps_back(self) -> bool:
-        """As it is written, also within a word that its program reads, or as the shell reads it."""
-        return any(map(_BACK.search, cutting.parts(self._request.subject))) or commandforms.steps_back(
-            self.command
-        )
-
     def matches(self, rule: ApprovalRule) -> bool:
         """Whether the rule is about this request."""
         if not self._concerns(rule):
@@ -312,7 +304,7 @@ class _Subject:
         if self.command:
             if ">" not in pattern and cutting.written(self.command):
                 return pattern == "*"
-            if _PLACED.search(pattern) and self._steps_back:
+            if _PLACED.search(pattern) and commandforms.steps_back(self.command):
                 return False
             # `make*` means `make x`, and not `make=1 x`, which runs x.
             sets = pattern.startswith("*") or cutting.ASSIGNED.match(pattern)
