@@ -272,9 +272,10 @@ class Register(Actor[SessionsInbox]):
     # --- the list ---------------------------------------------------------------------------------------
 
     async def _listed(self) -> Sessions:
-        await self.context.secrets.arm()  # records and orders have tasks as they were given
         up = await self.roster.answers(GetStatus(), self.roster.up_now())
         known = [session_id for session_id in self.roster.homes.known if session_id not in up]
+        if known or self.queue.waiting:  # records and orders have tasks as they were given
+            await self.context.secrets.arm()
         gone = await trio.to_thread.run_sync(self._from_records, known)
         found = {**gone, **{session_id: listing.of_status(status) for session_id, status in up.items()}}
         rows = [found[session_id] for session_id in self.roster.homes.known if session_id in found]

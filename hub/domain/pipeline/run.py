@@ -171,9 +171,7 @@ def bases(run: PipelineRun, node: PipelineNode) -> list[str]:
 
 
 def in_words(run: PipelineRun) -> str:
-    """`2 executed, 1 replayed, 1 halted`: in words, what is not 0."""
-    counts = (
-        (how, sum(node.how is how for node in run.nodes))
-        for how in (NodeOutcome.EXECUTED, NodeOutcome.REPLAYED, NodeOutcome.HALTED)
-    )
+    """`2 executed, 1 replayed, 1 failed, 1 halted`: every node once, by how it ended where it did not complete."""
+    ends = [str(node.how if node.state is NodeState.COMPLETED else node.state) for node in run.nodes]
+    counts = ((how, ends.count(how)) for how in ("executed", "replayed", "failed", "stopped", "halted"))
     return ", ".join(f"{count} {how}" for how, count in counts if count) or "nothing run"

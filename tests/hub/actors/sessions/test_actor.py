@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from hub.actors.common.calls import call_until_answered
+from hub.actors.common.secrets import Secrets
 from hub.actors.session import views
 from hub.actors.session.routing import Routing
 from hub.actors.sessions.admission import Admission
@@ -81,6 +82,23 @@ async def test_three_run_side_by_side_and_a_fourth_does_not(three, monkeypatch):
         assert await states(live) == {begun[0]: "running", begun[1]: "completed", begun[2]: "running"}
     for session in begun:
         assert harness.git(three.root, "show", f"hub/{session}:a.txt") == "one"
+
+
+async def test_a_list_without_an_old_session_waits_for_no_engine(three, monkeypatch):
+    """Its rules are compiled for many seconds once on a machine."""
+    arm, ready = Secrets.arm, trio.Event()
+
+    async def slow(self):
+        await ready.wait()
+        await arm(self)
+
+    async with daemon_of(three, monkeypatch) as live:
+        monkeypatch.setattr(Secrets, "arm", slow)
+        assert await states(live) == {}
+        session = (await live.post("/api/run", {"task": "write it"}))["sessionId"]
+        assert list(await states(live)) == [session]
+        ready.set()
+        await asking(live, session)
 
 
 async def test_who_is_meant(three, monkeypatch):

@@ -75,7 +75,7 @@ def test_a_loss_halts_all_that_is_behind_it():
     run = halted(ended(fresh(), "a", NodeState.FAILED))
     assert {name: run.node(name).state for name in "bcd"} == dict.fromkeys("bcd", NodeState.HALTED)
     assert finished(run, "t").state is RunState.FAILED
-    assert in_words(run) == "1 executed, 3 halted"
+    assert in_words(run) == "1 failed, 3 halted"
 
 
 def test_a_stop_halts_all_that_has_not_begun():
