@@ -19,6 +19,7 @@ from hub.cli.conversation import Conversation
 from hub.cli.drawn import Drawn
 from hub.cli.items import Item, ToldItem
 from hub.cli.keys import Keyboard, hides_cursor
+from hub.cli.side_by_side import SideBySide
 from hub.client.quick import Api
 
 _TICK = 0.1
@@ -27,16 +28,16 @@ _TICK = 0.1
 
 @attrs.define
 class Cockpit:
-    """The view of one session.
+    """The view of one session, or of those of a run: then no key is for any of them.
 
     Attributes:
         known: What is known of it.
         api: The way to its daemon.
-        session_id: Which it is; "" = several, and no key is for any of them.
+        session_id: Which it is; "" = several.
         detached: Set when the user leaves it at work.
     """
 
-    known: Conversation
+    known: Conversation | SideBySide
     api: Callable[[], Api]
     session_id: str
     detached: trio.Event
@@ -61,8 +62,8 @@ class Cockpit:
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._tick)
-                if keys and self.session_id:
-                    nursery.start_soon(self._answer)
+                if keys and isinstance(self.known, Conversation):
+                    nursery.start_soon(self._answer, self.known)
                 yield
                 nursery.cancel_scope.cancel(reason="nothing is shown any more")
         finally:
@@ -73,9 +74,9 @@ class Cockpit:
             self._drawn.tick()
             await trio.sleep(_TICK)
 
-    async def _answer(self) -> None:
+    async def _answer(self, known: Conversation) -> None:
         answering = Answering(
-            self.known,
+            known,
             self.api,
             self.session_id,
             lambda told: self._drawn.show([told]),

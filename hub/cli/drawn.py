@@ -26,6 +26,7 @@ from hub.cli.clock import span
 from hub.cli.conversation import Conversation
 from hub.cli.items import Heading, Item, PlanItem, Said, ToldItem, ToolItem
 from hub.cli.plain import tool as tool_words
+from hub.cli.side_by_side import SideBySide
 from hub.domain.text.safe import clip
 from hub.domain.wallclock import local
 
@@ -102,7 +103,7 @@ class Drawn:
         console: Where it is drawn.
     """
 
-    def __init__(self, conversation: Conversation, console: Console | None = None) -> None:
+    def __init__(self, conversation: Conversation | SideBySide, console: Console | None = None) -> None:
         self.conversation = conversation
         self.console = console or Console(
             file=sys.stderr, theme=_THEME, highlight=False, markup=False, emoji=False
@@ -208,7 +209,7 @@ def _plan(tasks: Any, most: int) -> Text:
     return text
 
 
-def bottom(known: Conversation, width: int, *, note: str = "", keys: bool = False) -> Text:
+def bottom(known: Conversation | SideBySide, width: int, *, note: str = "", keys: bool = False) -> Text:
     """One line: the spinner, how long, what is under way, tokens, quota; what matters least gives way first."""
     now = known.clock.now
     frame = _SPINNER[int(now / _FRAME) % len(_SPINNER)]

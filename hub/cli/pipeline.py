@@ -25,7 +25,6 @@ from hub.cli.table import table
 from hub.cli.trusting import insist_on_trust
 from hub.client.quick import Api, unless_absent
 from hub.domain.config.model import PipelineSettings
-from hub.domain.meta import EventMeta
 from hub.domain.pipeline.state import NodeOutcome, NodeState, RunState
 from hub.domain.text.figures import counted
 from hub.errors import RULES, Code, HubError
@@ -123,19 +122,15 @@ async def _run(
     project: Path, port: int | None, body: RunOrder, gate: Gate, *, quiet: bool, as_json: bool
 ) -> int:
     from hub.cli.join import daemon_for
-    from hub.cli.watch import ask, last_event, watch_until
+    from hub.cli.watch import ask, last_event, watch_run
 
     async with daemon_for(project, port, quiet=quiet, gate=gate) as joined:
         since = await last_event(joined.api)
         started = await joined.start(RunStarted, "/api/pipelines/run", body)
-        await watch_until(joined.api, since, lambda meta: _over(meta, started.run_id), quiet=quiet)
+        await watch_run(joined.api, started.run_id, since, quiet=quiet)
         ended = await ask(joined.api, RunStatus, "/api/pipelines/run")
     click.echo(document(ended) if as_json else summary(ended, project))
     return exit_status(ended)
-
-
-def _over(meta: EventMeta, run_id: str) -> bool:
-    return bool(meta.get("runEnded")) and meta.get("runId") == run_id
 
 
 def exit_status(ended: RunStatus) -> int:

@@ -23,6 +23,7 @@ from hub.api.status import Status
 from hub.cli import plain
 from hub.cli.conversation import Conversation
 from hub.cli.items import Item, ToldItem
+from hub.cli.side_by_side import SideBySide
 from hub.cli.width import columns, hung
 from hub.client.live import LinkState, follow
 from hub.client.quick import Api, Query
@@ -118,11 +119,13 @@ async def watch(
         raise HubError(Code.INTERRUPTED, "The session was taken out of the queue and never began.") from None
 
 
-async def watch_until(
-    api: Api, since: int, ends: Callable[[EventMeta], bool], *, quiet: bool = False
-) -> None:
-    """Show all sessions up to the first record whose `meta` is the end."""
-    await Watching(api, Conversation(ends_told=True), quiet=quiet).until(since, ends)
+async def watch_run(api: Api, run_id: str, since: int, *, quiet: bool = False) -> None:
+    """Show the sessions of a pipeline's run until it has ended."""
+
+    def ends(meta: EventMeta) -> bool:
+        return bool(meta.get("runEnded")) and meta.get("runId") == run_id
+
+    await Watching(api, SideBySide(run_id), quiet=quiet).until(since, ends)
 
 
 def _ends(meta: EventMeta, session_id: str) -> bool:
@@ -142,7 +145,7 @@ class Watching:
     """
 
     api: Api
-    known: Conversation
+    known: Conversation | SideBySide
     quiet: bool = False
     only: str = ""
     keys: bool = False

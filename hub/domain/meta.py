@@ -36,7 +36,10 @@ EventMeta = TypedDict(
         "dispatchId": Annotated[str, "The run of the agent that said it."],
         "provider": str,
         "account": Annotated[str, "The label of the provider's account."],
-        "role": Annotated[str, "`user`: the user's own words. Where a session starts: its role."],
+        "role": Annotated[
+            str,
+            "`user`: the user's own words. Where a session starts: its role, in a pipeline's run its node.",
+        ],
         # The agent, as it starts.
         "nativeSession": Annotated[str, "The session's id in the agent's own store."],
         "resumed": Annotated[bool, "Whether it goes on in a session of before."],
@@ -167,7 +170,9 @@ EventMeta = TypedDict(
         "missing": Annotated[list[str], "Facts that the contract lacks."],
         "unsupported": Annotated[list[str], "What the contract says and nothing proves."],
         # Pipelines, jobs and agents that hub did not start.
-        "runId": Annotated[str, "The run of the pipeline."],
+        "runId": Annotated[
+            str, "The run of the pipeline. Where a session starts: the one that it belongs to."
+        ],
         "pipeline": Annotated[str, "The pipeline's name."],
         "nodes": Annotated[list[str], "The ids of the pipeline's nodes."],
         "node": str,

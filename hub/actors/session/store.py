@@ -214,19 +214,19 @@ class SessionStore:
         first = not record.previous
         await self._record("session_started" if first else "handoff", key, data)
         if first:
-            await self.say(
-                Tag.SYSTEM,
-                f"session started: {headline(record.task)}",
-                source=key,
-                role=record.role,
-                taskId=record.task_id,
-                task=clip(record.task, _TASK),
-            )
+            told: EventMeta = {
+                "role": record.role,
+                "taskId": record.task_id,
+                "task": clip(record.task, _TASK),
+            }
+            if record.run_id:
+                told["runId"] = record.run_id
+            await self.say(Tag.SYSTEM, f"session started: {headline(record.task)}", source=key, **told)
         else:
             msg = f"{record.previous} -> {record.state}" + (
                 f" ({reason})" if (reason := record.handoff.reason) else ""
             )
-            told: EventMeta = {**data, "receiver": str(record.handoff.receiver or "")}
+            told = {**data, "receiver": str(record.handoff.receiver or "")}
             await self.say(Tag.HANDOFF, msg, source=key, **told)
 
     async def _publish_wait(self, record: SessionRecord, wait: Wait) -> None:

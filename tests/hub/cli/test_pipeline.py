@@ -105,7 +105,8 @@ def test_validate_says_why_a_file_is_none(ready, tmp_path, text, status, part):
 def test_run_with_a_daemon_of_its_own(ready):
     """Progress goes to stderr, the picture and the next step to stdout."""
     done = call(ready, "run", "feature")
-    for part in ("feature: api running", "feature: docs completed, verified", "write two.txt"):
+    named = ("\napi: demo-first", "\ndocs: demo-second", "\ndocs: session completed, verified")
+    for part in ("feature: api running", "feature: docs completed, verified", "write two.txt", *named):
         assert part in done.stderr
     rows = done.stdout.splitlines()
     assert rows[1] == "pipeline feature completed"
