@@ -62,6 +62,10 @@ class Taken(Done):
         Meta(description="New files that are not in it: `.hub`, bytecode, caches, coverage."),
     ]
     patch: Annotated[str, Meta(description='The patch in base64; "" but with `how` `patch`.')]
+    verified: Annotated[
+        bool | None,
+        Meta(description="What the acceptance commands said of it; null: none was run."),
+    ] = None
 
 
 @attrs.frozen(kw_only=True)

@@ -18,7 +18,7 @@ import click
 
 from hub.api.results import How, Take, Taken
 from hub.cli.context import json_option, project_dir, session_argument, show
-from hub.cli.result import order
+from hub.cli.result import came_of_it, order
 from hub.client.place import root_of
 from hub.errors import Code, HubError
 
@@ -94,7 +94,7 @@ class Pushed(Taken):
 
 
 def _text(told: Pushed) -> str:
-    lines = [told.summary.rstrip(), f"pushed {told.branch} to {told.remote}"]
+    lines = [*came_of_it(told), f"pushed {told.branch} to {told.remote}"]
     if told.url:
         lines.append(f"{'updated' if told.updated else 'opened'}: {told.url}")
     else:

@@ -80,10 +80,19 @@ def _write_patch(name: str, data: bytes) -> None:
         raise HubError(Code.NO_PERMISSION, f"{name} cannot be written: {error.strerror}.") from error
 
 
-def _taken(answer: Taken, patch: str) -> str:
+def came_of_it(answer: Taken) -> list[str]:
+    """The files, what is not among them, and that the work was not accepted, where that is so."""
     lines = [answer.summary.rstrip()]
     if left := answer.left_out:
         lines.append(f"left out: {first_of(left, _NAMED)}")
+    if answer.verified is False:
+        words = "not verified: its acceptance commands failed. See: hub logs --full"
+        lines.append(click.style(f"{words} {answer.session_id}", fg="yellow"))
+    return lines
+
+
+def _taken(answer: Taken, patch: str) -> str:
+    lines = came_of_it(answer)
     files, short, session = counted(answer.files, "file"), answer.commit[:12], answer.session_id
     match answer.how:
         case How.PATCH:

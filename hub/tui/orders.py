@@ -160,7 +160,10 @@ class OrdersPage(Page):
         if await self.app.push_screen_wait(Confirm("Take the result?", about)):
             take = Take(session_id=session_id)
             taken = await self.hub.daemon.post(Taken, "/api/session/take", take, patience=START_PATIENCE)
-            self.say(f"Taken: {counted(taken.files, 'file')} in {taken.commit[:12]} on {taken.branch}")
+            unsure = "; not verified: its acceptance commands failed" if taken.verified is False else ""
+            self.say(
+                f"Taken: {counted(taken.files, 'file')} in {taken.commit[:12]} on {taken.branch}{unsure}"
+            )
 
     async def _discard(self, session_id: str) -> None:
         from hub.api.results import Discard, Discarded

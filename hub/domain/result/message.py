@@ -72,8 +72,9 @@ def message(told: CommitStory) -> str:
 def _done(told: CommitStory) -> str:
     who = f"Done by {', then '.join(told.agents)}." if told.agents else ""
     checks = "; ".join(line(command, _LINE) for command in told.verify)
-    passed = f"Verified: {checks}" if told.verified and checks else ""
-    return "\n".join(part for part in (who, passed) if part)
+    word = "Verified" if told.verified else "Not verified"
+    said = f"{word}: {checks}" if checks and told.verified is not None else ""
+    return "\n".join(part for part in (who, said) if part)
 
 
 def _trailers(told: CommitStory) -> str:

@@ -84,7 +84,8 @@ async def take_result(context: Context, body: Take) -> Taken:
         await _note(
             context, "taken", record.session_id, how=str(body.how), commit=answer.commit, branch=answer.branch
         )
-    return attrs.evolve(answer, summary=context.hide(answer.summary))  # names of files are an agent's words
+    # Names of files are an agent's words.
+    return attrs.evolve(answer, summary=context.hide(answer.summary), verified=record.verified)
 
 
 async def discard_work(context: Context, body: Discard) -> Discarded:

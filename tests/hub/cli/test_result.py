@@ -60,6 +60,20 @@ def test_a_day_with_results(ran, with_daemon):
     assert ran("audit", "verify").stdout.startswith("intact")
 
 
+def test_who_takes_what_was_not_accepted_is_told_so(work):
+    """It was taken, and pushed, as any other: "done" is said by the acceptance commands."""
+    work.script("demo-first", {"write": {"path": "made.txt", "text": "made\n"}}, {"done": "made it"})
+    work.configure(session='verify = ["test -f other.txt"]\nverifyTries = 0\n')
+    failed = hub("run", "--json", "make it", cwd=work.root, env=work.environ())
+    assert failed.returncode == 1, failed.stderr
+    session = json.loads(failed.stdout)["sessionId"]
+    said = hub("take", "--json", cwd=work.root, env=work.environ())
+    assert json.loads(said.stdout)["verified"] is False
+    assert "Not verified: test -f other.txt" in git(work.root, "log", "-1", "--format=%B")
+    named = hub("take", "--branch", "again", cwd=work.root, env=work.environ()).stdout
+    assert f"not verified: its acceptance commands failed. See: hub logs --full {session}" in named
+
+
 def test_forms_exclude_each_other_and_an_age_is_understood(ran):
     assert "exclude each other" in ran("take", "--merge", "--branch", "x", status=2).stderr
     assert "14d" in ran("clean", "--older", "soon", status=2).stderr

@@ -37,10 +37,12 @@ def test_what_is_too_long_for_a_subject_is_whole_below_it():
 
 
 def test_without_words_there_is_a_message_all_the_same():
-    """What was not verified, or by nobody known, is not said to be."""
-    told = CommitStory(session_id="s-1", task=" \x1b[2J\n", agents=(), verified=False, verify=("make",))
+    """What was not verified, or by nobody known, is not said to be; what was refused is said to be."""
+    told = CommitStory(session_id="s-1", task=" \x1b[2J\n", agents=(), verified=None, verify=("make",))
     assert message(told) == "Work of s-1\n\nHub-Session: s-1\n"
-    assert "Verified" not in message(attrs.evolve(told, verified=True, verify=()))
+    assert "erified" not in message(attrs.evolve(told, verified=True, verify=()))
+    refused = message(attrs.evolve(told, verified=False))
+    assert refused == "Work of s-1\n\nNot verified: make\n\nHub-Session: s-1\n"
 
 
 @given(st.text(), st.text())
