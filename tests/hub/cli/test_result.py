@@ -67,11 +67,11 @@ def test_who_takes_what_was_not_accepted_is_told_so(work):
     failed = hub("run", "--json", "make it", cwd=work.root, env=work.environ())
     assert failed.returncode == 1, failed.stderr
     session = json.loads(failed.stdout)["sessionId"]
-    said = hub("take", "--json", cwd=work.root, env=work.environ())
+    said = hub("take", "--patch", "-", "--json", cwd=work.root, env=work.environ())
     assert json.loads(said.stdout)["verified"] is False
+    told = hub("take", cwd=work.root, env=work.environ()).stdout
+    assert f"not verified: its acceptance commands failed. See: hub logs --full {session}" in told
     assert "Not verified: test -f other.txt" in git(work.root, "log", "-1", "--format=%B")
-    named = hub("take", "--branch", "again", cwd=work.root, env=work.environ()).stdout
-    assert f"not verified: its acceptance commands failed. See: hub logs --full {session}" in named
 
 
 def test_forms_exclude_each_other_and_an_age_is_understood(ran):
