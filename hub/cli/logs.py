@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import attrs
 import click
 
 from hub.api.sessions import Sessions
@@ -24,6 +25,7 @@ from hub.cli.width import columns, hung
 from hub.client.quick import Api
 from hub.domain.event import RecordJson
 from hub.domain.session import meant_by
+from hub.domain.text.safe import headline
 
 _PAGE = 1000
 Batch = list[RecordJson]
@@ -37,7 +39,7 @@ Batch = list[RecordJson]
 @json_option
 @click.pass_context
 def logs(ctx: click.Context, *, session: str, follow: bool, since: int, full: bool, as_json: bool) -> None:
-    """Show the event log, or a session's part of it, one line per record.
+    """Show the event log, or a session's part of it, one line per record; of several sessions, whose the lines are.
 
     With --json one array; with -f --json one document a line.
 
@@ -51,7 +53,7 @@ def logs(ctx: click.Context, *, session: str, follow: bool, since: int, full: bo
         click.echo(json.dumps(kept, ensure_ascii=False))
         return
     daemon = client(ctx)
-    out = _print_json if as_json else partial(_print, Screen(), whole if full else block)
+    out = _print_json if as_json else partial(_print, Screen(), Floor(), whole if full else block)
     for number, page in enumerate(pages(daemon if follow else Records(ctx), since, only)):
         if not (number or as_json):
             name_zone()
@@ -83,10 +85,33 @@ def pages(daemon: Api | Records, since: int, session_id: str = "") -> Iterator[B
         since = page[-1]["id"]
 
 
-def _print(screen: Screen, drawn: Callable[[RecordJson], list[str]], records: Batch) -> None:
+@attrs.define
+class Floor:
+    """Whose the lines are: where those of another session begin, a heading names it, and its task if that was seen."""
+
+    _session: str = ""
+    _tasks: dict[str, str] = attrs.field(factory=dict)
+
+    def heading(self, record: RecordJson) -> str:
+        """What stands above the record; "" = nothing. The words of a pipeline's run about a session are the run's own."""
+        meta = record.get("meta", {})
+        session, before = meta.get("sessionId", ""), self._session
+        if not session or "node" in meta:
+            return ""
+        if "taskId" in meta:
+            self._tasks[session] = headline(meta.get("task", ""))
+        self._session = session
+        if before in ("", session):
+            return ""
+        return f"--- {session}  {self._tasks.get(session, '')}".rstrip()
+
+
+def _print(screen: Screen, floor: Floor, drawn: Callable[[RecordJson], list[str]], records: Batch) -> None:
     width = columns(sys.stdout)
     for record in records:
         if screen.shows(record):
+            if heading := floor.heading(record):
+                click.secho(hung(heading, width, HANG), dim=True)
             click.echo("\n".join(hung(line, width, HANG) for line in drawn(record)))
 
 
