@@ -69,6 +69,24 @@ async def test_one_commit_of_the_users_own_on_his_branch(repo):
     assert answer.commit[:12] in error.value.detail
 
 
+async def test_in_a_shallow_clone_nothing_before_its_end_is_asked_for(repo, tmp_path):
+    for number in range(3):
+        (repo / "a.txt").write_text(f"{number}\n")
+        sh(repo, "commit", "-qam", str(number))
+    clone = tmp_path / "clone"
+    sh(tmp_path, "clone", "-q", "--depth=1", repo.as_uri(), str(clone))
+    for key, value in (("user.name", "Ada"), ("user.email", "ada@example.com")):
+        sh(clone, "config", key, value)
+    Places(clone).ensure()
+    await worked(clone, new_txt="new\n")
+    (clone / "mine.txt").write_text("mine\n")
+    sh(clone, "add", "-A")
+    sh(clone, "commit", "-qm", "mine")
+    await take(clone, told(), How.COMMIT)
+    assert (clone / "new.txt").read_text() == "new\n"
+    assert clean(clone)
+
+
 async def test_uncommitted_work_beside_it_stays_as_it_is(repo):
     """It came along into the branch, and is no part of what is taken."""
     (repo / "a.txt").write_text("mine\n")
