@@ -81,7 +81,7 @@ async def left_of(root: Path, session_id: str) -> Left:
     async def in_hand(sha: str) -> bool:
         return head is not None and await is_ancestor(sha, head.sha, cwd=root, where={})
 
-    if await _edited(root, worktree, tip.tree):
+    if await edited(root, worktree, tip.tree):
         return Left(Hands.UNTAKEN, tip.sha, here=False)
     if start is not None and start.tree == tip.tree:
         return Left(Hands.NOTHING, tip.sha, here=True)
@@ -120,8 +120,8 @@ def _there(path: Path) -> bool:
     return os.path.lexists(path)
 
 
-async def _edited(root: Path, worktree: Path, tree: str) -> bool:
-    """Whether the worktree holds what no snapshot has: somebody went on in it."""
+async def edited(root: Path, worktree: Path, tree: str) -> bool:
+    """Whether the worktree has what `tree`, its branch's, has not: somebody went on in it, or no snapshot could be made."""
     if not _there(worktree):
         return False
     admin = find_admin(common_dir(root), worktree)

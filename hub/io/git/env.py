@@ -15,6 +15,8 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -83,6 +85,15 @@ _MEANINGS = (
     ("Permission denied", Code.NO_PERMISSION),
     ("insufficient permission", Code.NO_PERMISSION),
 )
+
+
+_LOCK = re.compile(r"Unable to create '([^'\n]+\.lock)': File exists")
+
+_TAKEN_UP = re.compile(r"'refs/heads/([^'\n]+)' exists; cannot create 'refs/heads/([^'\n]+)'")
+
+
+class LockedError(HubError):
+    """Another git is changing the same thing, or was killed while it did."""
 
 
 class _FullError(Exception):
@@ -277,6 +288,18 @@ def filter_overrides(settings: Iterable[str]) -> Config:
 def failure(command: str, done: GitResult) -> HubError:
     """What git's failure means."""
     said = done.err.strip()
+    if lock := _LOCK.search(said):
+        return LockedError(
+            Code.GIT_FAILED,
+            f"git {command}: another git is at work here, or was ended in the middle: {lock[1]} is there.",
+            hint=f"Try again in a moment; where no git is at work any more: rm {shlex.quote(lock[1])}",
+        )
+    if name := _TAKEN_UP.search(said):
+        return HubError(
+            Code.GIT_FAILED,
+            f"git {command}: there is a branch {name[1]}, and hub's own would be below it: {name[2]}.",
+            hint=f"Rename it: git branch -m {shlex.quote(name[1])} <another name>",
+        )
     code = next((code for words, code in _MEANINGS if words in said), Code.GIT_FAILED)
     lines = [line for line in said.splitlines() if line.startswith(("fatal:", "error:"))] or said.splitlines()
     why = lines[0][:400] if lines else f"exit status {done.code}"

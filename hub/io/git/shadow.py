@@ -17,6 +17,7 @@ import contextlib
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -32,7 +33,6 @@ from hub.io.project.places import make_private_dir
 _CARRIED = (
     "core.filemode",
     "core.symlinks",
-    "core.ignorecase",
     "core.precomposeunicode",
     "core.trustctime",
     "core.checkstat",
@@ -109,6 +109,8 @@ async def _make_shadow(worktree: Path, common: Path, git_dir: Path, config: Path
         for directory in (git_dir.parent.parent, git_dir.parent, git_dir, *inner):
             make_private_dir(directory)
         (git_dir / "HEAD").write_text("ref: refs/heads/none\n", encoding="utf-8")
+        # Asked, not read: where it is said and not so, a new `A.txt` beside `a.txt` would be in no snapshot.
+        lines.insert(1, f'ignorecase = "{str((git_dir / "head").exists()).lower()}"')
         (git_dir / "info" / "attributes").write_text("* -filter -diff -merge\n", encoding="utf-8")
         await note_programs(git_dir, worktree, common)
         temp = config.with_name("config.new")
@@ -144,10 +146,12 @@ async def base_tree(shadow: Shadow) -> str:
 def copy_index(source: Path, target: Path) -> None:
     """Copies an index with its modification time, by which git tells entries it may trust from those it may not.
 
-    Guarantees: `target` appears whole or not at all.
+    Guarantees: `target` appears whole or not at all. Of one in two parts (`core.splitIndex`) the other lies beside it.
     """
     temp = target.with_name(f"{target.name}.hub-new")
     with coded_errors(target), source.open("rb") as file:
+        for shared in source.parent.glob("sharedindex.*"):
+            _second_name(shared, target.with_name(shared.name))
         temp.unlink(missing_ok=True)
         fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(fd, "wb") as copy:
@@ -155,6 +159,18 @@ def copy_index(source: Path, target: Path) -> None:
         like = os.fstat(file.fileno())
         os.utime(temp, ns=(like.st_atime_ns, like.st_mtime_ns))
         temp.replace(target)
+
+
+def _second_name(file: Path, name: Path) -> None:
+    """A file that git never writes again, under another name too."""
+    if not stat.S_ISREG(file.lstat().st_mode):
+        return
+    try:
+        name.hardlink_to(file)
+    except FileExistsError:
+        return
+    except OSError:  # on another file system, or of another owner
+        shutil.copyfile(file, name)
 
 
 @contextlib.asynccontextmanager

@@ -315,6 +315,27 @@ async def test_what_was_staged_is_not_lost_and_status_is_true(root, wt, style):
     assert sh(root, "for-each-ref", "refs/hub/s1/h2-index") == ""
 
 
+async def test_what_was_staged_in_an_index_of_two_parts_is_not_lost(root, wt):
+    """`core.splitIndex`: most of it lies in a `sharedindex.*` beside it. A pipe that is called so is in nobody's way."""
+    os.mkfifo(root / ".git/worktrees/s1/sharedindex.0")
+    (wt.path / "fresh").write_text("staged\n")
+    sh(wt.path, "add", "fresh")
+    sh(wt.path, "update-index", "--split-index")
+    (wt.path / "fresh").unlink()
+    await take(wt)
+    assert sh(root, "show", "refs/hub/s1/h1-index:fresh") == "staged\n"
+
+
+async def test_a_setting_about_names_that_is_not_so_hides_nothing(root):
+    """`core.ignoreCase` in a file system that tells them apart: git speaks of no `A.TXT` beside `a.txt`."""
+    sh(root, "config", "core.ignoreCase", "true")
+    wt = await session(root)
+    for name in ("A.TXT", "D/B.txt"):
+        (wt.path / name).parent.mkdir(exist_ok=True)
+        (wt.path / name).write_text("agent\n")
+    assert in_commit(root, (await take(wt)).sha) == on_disk(wt.path)
+
+
 async def test_the_agents_own_commits_are_the_parent(root, wt):
     (wt.path / "a.txt").write_text("mine\n")
     sh(wt.path, "commit", "-q", "-a", "-m", "agent's")
@@ -446,7 +467,7 @@ async def test_an_index_lock_left_behind_does_not_matter(root, wt):
     assert sh(wt.path, "--no-optional-locks", "status", "--porcelain") == ""
 
 
-@pytest.mark.parametrize("damage", ["delete", "junk", "empty"])
+@pytest.mark.parametrize("damage", ["delete", "junk", "empty", "folder"])
 async def test_the_agents_damaged_index_is_made_good(root, wt, damage):
     index = root / ".git/worktrees/s1/index"
     match damage:
@@ -456,10 +477,15 @@ async def test_the_agents_damaged_index_is_made_good(root, wt, damage):
             index.write_bytes(b"junk" * 100)
         case "empty":
             index.write_bytes(b"")
+        case "folder":
+            index.unlink()
+            index.mkdir()
+            (index / "kept").touch()
     (wt.path / "new").write_text("x")
     taken = await take(wt)
     assert in_commit(root, taken.sha) == on_disk(wt.path)
     assert sh(wt.path, "status", "--porcelain") == ""
+    assert len([*index.parent.rglob("kept")]) == (damage == "folder")
 
 
 async def test_flags_the_agent_set_do_not_hide_changes(root, wt):
@@ -635,6 +661,11 @@ def _foreign_commondir(wt, tmp_path):
     (wt.path.parents[2] / ".git/worktrees/s1/commondir").write_text(f"{tmp_path}\n")
 
 
+def _no_head(wt, tmp_path):
+    """git says of it that there is no repository, and hub said to make one."""
+    (wt.path.parents[2] / ".git/worktrees/s1/HEAD").write_text("garbage\n")
+
+
 def _replaced_by_link(wt, tmp_path):
     wt.path.rename(tmp_path / "moved")
     wt.path.symlink_to(tmp_path / "moved")
@@ -656,6 +687,7 @@ def _deleted(wt, tmp_path):
         _no_path,
         _unregistered,
         _foreign_commondir,
+        _no_head,
         _replaced_by_link,
         _deleted,
     ],
