@@ -20,8 +20,9 @@ import attrs
 from hub.domain.text.figures import first_of
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.git.env import Config, LockedError, effective_config, filter_overrides, git
+from hub.io.git.env import Config, effective_config, filter_overrides, git
 from hub.io.git.layout import own_git_dir
+from hub.io.git.meaning import LockedError
 from hub.io.git.refs import head_commit, move_refs
 from hub.io.git.scan import Entry, raw_diff, show
 
@@ -58,7 +59,7 @@ async def standing(root: Path) -> UserStanding:
         if (directory / name).exists():
             raise HubError(
                 Code.UNCOMMITTED,
-                f"A {what} is under way in {root}.",
+                f"git {what} is under way in {root}.",
                 hint=f"Finish it, or git {what} --abort; then try again",
             )
     named = await git("symbolic-ref", "-q", "HEAD", cwd=root, accept=(0, 1))

@@ -1,6 +1,6 @@
 """How hub runs git.
 
-Owns: the hardened environment, the one function that starts git, and what its failures mean.
+Owns: the hardened environment, and the one function that starts git.
 Must not: run a hook, a filter, a pager, an editor or any other program a repository names, and never ask the
 network, a terminal or a key.
 
@@ -15,8 +15,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -29,6 +27,7 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
+from hub.io.git.meaning import failure
 from hub.io.git.progress import end_of
 
 NAME = "hub"
@@ -73,27 +72,6 @@ _OVERRIDES: Config = (
 _KEEP = ("PATH", "HOME", "TMPDIR", "XDG_CONFIG_HOME")
 _PROTECTED = r"^(safe\.directory|core\.excludesfile)$"
 _GRACE = 2.0
-
-_MEANINGS = (
-    ("not a git repository", Code.NOT_A_REPOSITORY),
-    ("must be run in a work tree", Code.NOT_A_REPOSITORY),
-    ("dubious ownership", Code.NO_PERMISSION),
-    ("No space left on device", Code.NO_SPACE),
-    ("Out of diskspace", Code.NO_SPACE),
-    ("Disk quota exceeded", Code.NO_SPACE),
-    ("Read-only file system", Code.READ_ONLY),
-    ("Permission denied", Code.NO_PERMISSION),
-    ("insufficient permission", Code.NO_PERMISSION),
-)
-
-
-_LOCK = re.compile(r"Unable to create '([^'\n]+\.lock)': File exists")
-
-_TAKEN_UP = re.compile(r"'refs/heads/([^'\n]+)' exists; cannot create 'refs/heads/([^'\n]+)'")
-
-
-class LockedError(HubError):
-    """Another git is changing the same thing, or was killed while it did."""
 
 
 class _FullError(Exception):
@@ -144,7 +122,7 @@ async def git(
     env = environment(where or {}, [*config, *await _protected()])
     done = await _run(("git", *args), cwd, env, partial(_tell, data=stdin), umask)
     if done.code not in tuple(accept):
-        raise failure(args[0], done)
+        raise failure(args[0], done.code, done.err)
     return done
 
 
@@ -192,7 +170,7 @@ async def git_fed(
     env = environment(where, [*config, *await _protected()])
     done = await _run(("git", *args), cwd, env, partial(_feed, read=read))
     if done.code != 0:
-        raise failure(args[0], done)
+        raise failure(args[0], done.code, done.err)
     return done
 
 
@@ -283,30 +261,6 @@ def filter_overrides(settings: Iterable[str]) -> Config:
         ),
         *((f"hook.{name}.enabled", "false") for name in sorted(hooks)),
     ]
-
-
-def failure(command: str, done: GitResult) -> HubError:
-    """What git's failure means."""
-    said = done.err.strip()
-    if lock := _LOCK.search(said):
-        return LockedError(
-            Code.GIT_FAILED,
-            f"git {command}: another git is at work here, or was ended in the middle: {lock[1]} is there.",
-            hint=f"Try again in a moment; where no git is at work any more: rm {shlex.quote(lock[1])}",
-        )
-    if name := _TAKEN_UP.search(said):
-        return HubError(
-            Code.GIT_FAILED,
-            f"git {command}: there is a branch {name[1]}, and hub's own would be below it: {name[2]}.",
-            hint=f"Rename it: git branch -m {shlex.quote(name[1])} <another name>",
-        )
-    code = next((code for words, code in _MEANINGS if words in said), Code.GIT_FAILED)
-    lines = [line for line in said.splitlines() if line.startswith(("fatal:", "error:"))] or said.splitlines()
-    why = lines[0][:400] if lines else f"exit status {done.code}"
-    hint = ""
-    if "dubious ownership" in said:
-        hint = "Run: git config --global --add safe.directory <the repository>"
-    return HubError(code, f"git {command}: {why}", hint=hint)
 
 
 _protected_of: dict[tuple[str | None, ...], Config] = {}

@@ -14,7 +14,8 @@ import attrs
 
 from hub.domain.session import ID
 from hub.errors import Code, HubError
-from hub.io.git.env import failure, git
+from hub.io.git.env import git
+from hub.io.git.meaning import failure
 
 KEPT = "refs/hub"
 BASE = "base"
@@ -151,7 +152,7 @@ async def move_refs(moves: Sequence[tuple[str, str, str]], why: str, *, cwd: Pat
         "is at" in done.err or "already exists" in done.err or "expected" in done.err
     ):
         return False
-    raise failure("update-ref", done)
+    raise failure("update-ref", done.code, done.err)
 
 
 async def commit_of(root: Path, name: str) -> str:

@@ -162,6 +162,21 @@ async def test_a_branch_of_the_users_that_has_the_work_is_his_hands(repo):
     assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
 
 
+async def test_what_a_later_session_brought_to_a_branch_is_in_hand_as_long_as_that_branch_is_there(repo):
+    """`hub clean` kept the session before it for ever: only what was taken into the user's own branch counted."""
+    await worked(repo, new_txt="new\n")
+    await goes_on(repo, more_txt="more\n")
+    await take(repo, told("s2"), How.BRANCH, "mine", "main")
+    for session_id in ("s1", "s2"):
+        left = await left_of(repo, session_id)
+        assert (left.hands, left.here) == (Hands.MERGED, False)
+    sh(repo, "merge", "-q", "mine")
+    assert (await left_of(repo, "s1")).here, "the branch was merged where the user stands"
+    sh(repo, "update-ref", "refs/heads/main", "HEAD~1")
+    sh(repo, "branch", "-D", "mine")
+    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
+
+
 async def test_a_branch_that_is_gone_is_nobodys_hands(repo):
     await worked(repo, new_txt="new\n")
     await take(repo, told(), How.BRANCH, "mine", "main")
