@@ -19,7 +19,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 
 import attrs
@@ -128,19 +128,40 @@ async def seed_index(shadow: Shadow, tree: str) -> None:
 
 async def base_tree(shadow: Shadow) -> str:
     """The tree of the kept index; asked of git once and noted beside the index it was true for."""
-    note = shadow.git_dir / "base-tree"
+
+    async def written() -> bytes:
+        async with scratch(shadow, shadow.index) as spare:
+            done = await git("write-tree", "--missing-ok", cwd=shadow.worktree, where=spare.where)
+        return done.text.encode()
+
+    return (await _once(shadow, "base-tree", written)).decode("ascii")
+
+
+async def submodules(shadow: Shadow) -> tuple[bytes, ...]:
+    """The paths at which the kept index has another repository's commit; noted as `base_tree` is."""
+
+    async def listed() -> bytes:
+        done = await git("ls-files", "--stage", "-z", cwd=shadow.worktree, where=shadow.where)
+        lines = (line.partition(b"\t") for line in done.out.split(b"\0"))
+        return b"\0".join(path for head, _, path in lines if head.startswith(b"160000 "))
+
+    return tuple(filter(None, (await _once(shadow, "submodules", listed)).split(b"\0")))
+
+
+async def _once(shadow: Shadow, name: str, ask: Callable[[], Awaitable[bytes]]) -> bytes:
+    """What is asked of the kept index, once as long as that is the same."""
+    note = shadow.git_dir / name
     found = shadow.index.stat()  # one stat
-    stamp = f"{found.st_mtime_ns} {found.st_size}"
-    with contextlib.suppress(OSError, ValueError):
-        noted, _, tree = note.read_text(encoding="ascii").strip().rpartition(" ")
-        if noted == stamp and tree:
-            return tree
-    async with scratch(shadow, shadow.index) as spare:
-        done = await git("write-tree", "--missing-ok", cwd=shadow.worktree, where=spare.where)
-    temp = note.with_name("base-tree.new")
-    temp.write_text(f"{stamp} {done.text}\n", encoding="ascii")
+    stamp = b"%d %d\n" % (found.st_mtime_ns, found.st_size)
+    with contextlib.suppress(OSError):
+        noted = note.read_bytes()
+        if noted.startswith(stamp):
+            return noted.removeprefix(stamp)
+    answer = await ask()
+    temp = note.with_name(f"{name}.new")
+    temp.write_bytes(stamp + answer)
     temp.replace(note)
-    return done.text
+    return answer
 
 
 def copy_index(source: Path, target: Path) -> None:

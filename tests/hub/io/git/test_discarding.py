@@ -150,6 +150,24 @@ async def test_a_submodule_that_was_filled_is_in_nobodys_hands(repo, tmp_path):
     assert (wt.path / "lib/work.txt").exists()
 
 
+@pytest.mark.parametrize("clone", [True, False])
+async def test_what_lies_in_the_folder_of_a_submodule_is_in_nobodys_hands(repo, tmp_path, clone):
+    """In no snapshot, and `hub clean` removed it with all that was taken."""
+    make_repo(tmp_path / "sub")
+    sh(repo, "-c", "protocol.file.allow=always", "submodule", "-q", "add", str(tmp_path / "sub"), "sub")
+    sh(repo, "commit", "-qm", "with a submodule")
+    wt = await worked(repo, new_txt="new\n")
+    await take(repo, told(), How.COMMIT)
+    assert (await left_of(repo, "s1")).hands is Hands.TAKEN
+    if clone:
+        sh(tmp_path, "clone", "-q", str(tmp_path / "sub"), str(wt.path / "sub"))
+    else:
+        (wt.path / "sub/work.txt").write_text("x")
+    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
+    with refuses(Code.NOT_TAKEN):
+        await discard(repo, "s1")
+
+
 async def test_a_branch_of_the_users_that_has_the_work_is_his_hands(repo):
     """As `hub pr` makes one; without that branch, or with more work, it is in nobody's again."""
     wt = await worked(repo, new_txt="new\n")

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hub.errors import Code, HubError
+from hub.io.git.aside import note_yours
 from hub.io.git.snapshot import snapshot, tree_hash
 from hub.io.git.store import store_commit as real_store
 from hub.io.project.places import Places
@@ -398,6 +399,22 @@ async def test_submodules_keep_their_commit_and_are_named(root, tmp_path):
     taken = await take(wt)
     assert inside in sh(root, "ls-tree", taken.sha, "sub")
     assert [skip.path for skip in taken.skipped] == ["sub"]
+
+
+async def test_what_an_agent_writes_into_an_empty_submodule_is_named(root, tmp_path):
+    """git tells of nothing below one; the user's own that were put there are no agent's work."""
+    make_repo(tmp_path / "sub")
+    for name in ("sub", "lent"):
+        sh(root, "-c", "protocol.file.allow=always", "submodule", "-q", "add", str(tmp_path / "sub"), name)
+    sh(root, "commit", "-q", "-m", "with submodules")
+    wt = await session(root)
+    note_yours(wt.kept_index, [b"lent/mine"])
+    (wt.path / "lent/mine").write_text("x")
+    assert (await take(wt)).skipped == ()
+    (wt.path / "sub/deep").mkdir()
+    (wt.path / "sub/deep/new").write_text("x")
+    (named,) = (await take(wt, "h2")).skipped
+    assert (named.path, "not filled" in named.reason) == ("sub", True)
 
 
 async def test_what_is_no_file_is_named_and_not_opened(root, wt, monkeypatch):
