@@ -380,7 +380,7 @@ def _opened(path: Path, flags: int) -> int:
     try:
         fd = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     except OSError as error:
-        if error.errno in (errno.EISDIR, errno.ENXIO):  # a folder, a socket
+        if error.errno in (errno.EISDIR, errno.ENXIO, errno.ELOOP):  # a folder, a socket, a link
             raise _no_file(path) from None
         raise
     if not stat.S_ISREG(os.fstat(fd).st_mode):
