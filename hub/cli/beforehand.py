@@ -81,7 +81,7 @@ def insist_on_commit(project: Path) -> None:
         HubError: `not_a_repository`, `no_commit`.
     """
     root = find_project(project)
-    command = ["git", "-C", str(root), "rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
+    command = ["git", "-C", str(root), "rev-parse", "--verify", "--quiet", "HEAD"]
     found = subprocess.run(command, capture_output=True, check=False)
     if found.returncode == 1:
         raise HubError(Code.NO_COMMIT, f"{root} has no commit yet.")

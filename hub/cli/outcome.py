@@ -24,6 +24,12 @@ from hub.domain.session import SessionState
 from hub.domain.wallclock import local
 from hub.errors import RULES, Code
 
+_NO_SNAPSHOT = {
+    Code.WORKTREE_TAMPERED, Code.WORKTREE_MISSING, Code.BRANCH_MISSING, Code.NOT_A_REPOSITORY, Code.GIT_FAILED,
+    Code.NO_SPACE, Code.READ_ONLY, Code.NO_PERMISSION, Code.DISK_FAILED,
+}  # fmt: skip
+"""With which no snapshot is made."""
+
 
 def outcome(status: Status, root: Path, *, as_json: bool, seen: bool = False) -> int:
     """Say how it ended and what to do next in the project at `root`; returns the exit status.
@@ -76,7 +82,7 @@ def ending(status: Status, *, seen: bool = False) -> list[str]:
     state, verified = status.session_state, status.verified
     words, colour = {
         "completed": ("done and verified", "green") if verified else ("done, not verified", "yellow"),
-        "failed": ("failed; the work so far is on the branch", "red"),
+        "failed": (f"failed; {_where(status)}", "red"),
         "stopped": ("stopped; the work so far is on the branch", "yellow"),
     }[state]
     lines = ["", click.style(words, fg=colour, bold=True) + click.style(_spent(status), dim=True)]
@@ -91,6 +97,13 @@ def ending(status: Status, *, seen: bool = False) -> list[str]:
     if state is SessionState.COMPLETED and not verified:
         lines.append('no acceptance command is configured: hub run --verify "make test" "..."')
     return lines
+
+
+def _where(status: Status) -> str:
+    """Where the work of one that failed is: what keeps a snapshot from being made is mostly why it failed."""
+    if status.error is not None and status.error.code in _NO_SNAPSHOT:
+        return "what is not on the branch is still in its worktree"
+    return "the work so far is on the branch"
 
 
 def _spent(status: Status) -> str:

@@ -159,10 +159,11 @@ async def _followed(
 
     async def say(lines: str) -> None:
         nonlocal left
-        told, left = lines[:left], max(0, left - len(lines))
-        if told:
-            text = context.secrets.text(clean(told)).rstrip()
-            await context.store.say(Tag.SYSTEM, text, setup=shown, output=True)
+        if left:
+            # Searched before it is cut: of half a secret nobody could tell that it is one.
+            told = context.secrets.text(clean(lines)).rstrip()[:left]
+            left -= len(told)
+            await context.store.say(Tag.SYSTEM, told, setup=shown, output=True)
 
     output = LiveOutput(say, _PACE)
     run = partial(

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import array
 import contextlib
+import errno
 import hashlib
 import os
+import stat
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
@@ -42,7 +44,7 @@ MAX_GROUP = 1024
 """Most records of one write."""
 _SECTOR = 512
 _OPEN_WRITTEN = "something else wrote to the log, or put it away, while it was open"
-_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT
 
 
 @attrs.define
@@ -104,7 +106,7 @@ class AuditJournal:
             if not places.audit.exists() and not places.audit_head.exists():
                 empty = audit.START.sealed(key)
                 write_atomic(places.audit_head, _head_bytes(empty))
-            fd = os.open(places.audit, _APPEND, 0o600)
+            fd = _opened(places.audit, _APPEND)
         journal = cls(places, key, fd, -1, clock)
         try:
             journal._start()
@@ -121,7 +123,7 @@ class AuditJournal:
             HubError: AUDIT_BROKEN when the log is gone; AUDIT_UNREADABLE.
         """
         try:
-            fd = os.open(places.audit, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            fd = _opened(places.audit, os.O_RDONLY)
         except FileNotFoundError as error:
             raise HubError(Code.AUDIT_BROKEN, f"{places.audit} is gone.", seq=0) from error
         except OSError as error:
@@ -337,7 +339,7 @@ def verify_file(places: Places, key: bytes, expect: Head | None = None) -> Chain
     """
     head, why = _read_head(places.audit_head, key)
     try:
-        with open(places.audit, "rb", opener=_open_nofollow) as file:
+        with os.fdopen(_opened(places.audit, os.O_RDONLY), "rb") as file:
             verdict = audit.verify_lines(iter(lambda: file.readline(audit.MAX_LINE + 1), b""), head, expect)
     except FileNotFoundError:
         if not places.audit_head.exists():
@@ -368,8 +370,27 @@ def _head_bytes(head: Head) -> bytes:
     return canonical(head.to_json()).ljust(_SECTOR - 1) + b"\n"
 
 
-def _open_nofollow(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
+def _opened(path: Path, flags: int) -> int:
+    """A descriptor of a log; of a named pipe nobody waits for the other end.
+
+    Raises:
+        HubError: AUDIT_UNREADABLE for what is no file.
+        OSError: As of `os.open`.
+    """
+    try:
+        fd = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
+    except OSError as error:
+        if error.errno in (errno.EISDIR, errno.ENXIO, errno.ELOOP):  # a folder, a socket, a link
+            raise _no_file(path) from None
+        raise
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise _no_file(path)
+    return fd
+
+
+def _no_file(path: Path) -> HubError:
+    return HubError(Code.AUDIT_UNREADABLE, f"{path} cannot be read: it is no file.")
 
 
 def _broken_error(verdict: ChainVerdict) -> HubError:

@@ -33,6 +33,7 @@ from hub.io.git.refs import (
     TAKE,
     TAKEN,
     commit_of,
+    head_commit,
     is_ancestor,
     kept_ref,
     move_refs,
@@ -68,13 +69,13 @@ async def repo_state(root: Path) -> RepoState:
     """The state of the repository.
 
     Raises:
-        HubError: NOT_A_REPOSITORY, GIT_MISSING, NO_PERMISSION when hub could not write to it.
+        HubError: NOT_A_REPOSITORY, GIT_MISSING, NO_PERMISSION when hub could not write to it, and as `head_commit`.
     """
     common = common_dir(root)
     if not (os.access(common / "objects", os.W_OK) and os.access(common / "refs", os.W_OK)):
         raise HubError(Code.NO_PERMISSION, f"The repository {common} may not be written.")
     named = await git("symbolic-ref", "-q", "--short", "HEAD", cwd=root, accept=(0, 1))
-    head = await commit_of(root, "HEAD")
+    head = await head_commit(root)
     return RepoState(head, named.text or await _main_branch(root) or head)
 
 

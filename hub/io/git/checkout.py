@@ -22,7 +22,8 @@ from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.git.env import Config, effective_config, filter_overrides, git
 from hub.io.git.layout import own_git_dir
-from hub.io.git.refs import commit_of, move_refs
+from hub.io.git.meaning import LockedError
+from hub.io.git.refs import head_commit, move_refs
 from hub.io.git.scan import Entry, raw_diff, show
 
 Pairs = Mapping[bytes, tuple[Entry | None, Entry | None]]
@@ -31,6 +32,7 @@ _UNDER_WAY = {
     "CHERRY_PICK_HEAD": "cherry-pick",
     "REVERT_HEAD": "revert",
     "rebase-merge": "rebase",
+    "rebase-apply/applying": "am",
     "rebase-apply": "rebase",
 }
 _RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=dirty")
@@ -57,11 +59,11 @@ async def standing(root: Path) -> UserStanding:
         if (directory / name).exists():
             raise HubError(
                 Code.UNCOMMITTED,
-                f"A {what} is under way in {root}.",
+                f"git {what} is under way in {root}.",
                 hint=f"Finish it, or git {what} --abort; then try again",
             )
     named = await git("symbolic-ref", "-q", "HEAD", cwd=root, accept=(0, 1))
-    head = await commit_of(root, "HEAD")
+    head = await head_commit(root)
     if not head:
         raise HubError(Code.NO_COMMIT)
     if not named.text:
@@ -91,6 +93,8 @@ async def bring(root: Path, here: UserStanding, new: str, why: str) -> None:
     failpoints.hit("take.files")
     try:
         await git("read-tree", "-m", "-u", here.head, new, cwd=root, config=config, umask=umask)
+    except LockedError:
+        raise
     except HubError as error:
         if error.code is not Code.GIT_FAILED:
             raise

@@ -23,12 +23,9 @@ from hub.io.files.atomic import coded_errors
 from hub.io.git.env import git
 from hub.io.git.layout import check_worktree, common_dir, find_admin
 from hub.io.git.refs import (
-    ASIDE,
-    ASIDE_TIP,
     BASE,
     DISCARDED,
     KEPT,
-    TAKE,
     TAKEN,
     branch_of,
     is_ancestor,
@@ -36,7 +33,10 @@ from hub.io.git.refs import (
     move_refs,
     read_commits,
 )
+from hub.io.git.scan import in_submodules
 from hub.io.git.snapshot import tree_hash
+from hub.io.git.view import open_ground
+from hub.io.git.work import IN_HAND
 from hub.io.project.places import Places
 
 _SHORT = 12
@@ -53,7 +53,7 @@ class Hands(StrEnum):
     """Nothing was changed."""
     TAKEN = "taken"
     MERGED = "merged"
-    """The user's own branch has its commits."""
+    """A branch of the user's own has its commits, or one that was made of them."""
     UNTAKEN = "untaken"
 
 
@@ -70,43 +70,47 @@ class Left:
 
 async def left_of(root: Path, session_id: str) -> Left:
     """What is left of a session, and whether its work is in the user's hands."""
-    marks = (BASE, ASIDE, ASIDE_TIP)
-    names = [f"refs/heads/{branch_of(session_id)}", *(kept_ref(session_id, name) for name in marks)]
-    tip, start, aside, aside_tip, head = await read_commits([*names, "HEAD"], cwd=root, where={})
+    names = [f"refs/heads/{branch_of(session_id)}", kept_ref(session_id, BASE), "HEAD"]
+    tip, start, head = await read_commits(names, cwd=root, where={})
     worktree = Places(root).worktree(session_id)
     if tip is None:
         there = _there(worktree)
         return Left(Hands.UNTAKEN if there else Hands.GONE, "", here=False)
 
-    async def in_hand(sha: str) -> bool:
-        return head is not None and await is_ancestor(sha, head.sha, cwd=root, where={})
-
-    if await _edited(root, worktree, tip.tree):
+    if await edited(root, worktree, tip.tree):
         return Left(Hands.UNTAKEN, tip.sha, here=False)
     if start is not None and start.tree == tip.tree:
         return Left(Hands.NOTHING, tip.sha, here=True)
-    own = kept_ref(session_id, TAKEN)
-    for taken, sha in await _takes_of(root, tip.sha):
-        here = await in_hand(sha)
+    hands, here = await _hands(root, session_id, tip.sha, head.sha if head is not None else "")
+    return Left(hands, tip.sha, here=here)
+
+
+async def _hands(root: Path, session_id: str, tip: str, head: str) -> tuple[Hands, bool]:
+    """In whose hands what a branch has is, and whether the commit that the user stands on has it."""
+    own, found = kept_ref(session_id, TAKEN), Hands.UNTAKEN
+    for mark, sha in await _takes_of(root, tip):
+        hands = Hands.TAKEN if mark.endswith(f"/{TAKEN}") else Hands.MERGED
+        if head and await is_ancestor(sha, head, cwd=root, where={}):
+            return hands, True
         # What was taken of a session that went on with it is his as long as he keeps that.
-        if here or taken == own or await _on_a_branch(root, sha):
-            return Left(Hands.TAKEN, tip.sha, here=here)
-    if await in_hand(tip.sha):
-        return Left(Hands.MERGED, tip.sha, here=True)
-    kept = await _on_a_branch(root, tip.sha)
-    if aside is not None and aside_tip is not None and aside_tip.sha == tip.sha:
-        kept = kept or await _on_a_branch(root, aside.sha)
-    return Left(Hands.MERGED if kept else Hands.UNTAKEN, tip.sha, here=False)
+        if found is Hands.UNTAKEN and (mark == own or await _on_a_branch(root, sha)):
+            found = hands
+    if head and await is_ancestor(tip, head, cwd=root, where={}):
+        return Hands.MERGED, True
+    if found is Hands.UNTAKEN and await _on_a_branch(root, tip):
+        found = Hands.MERGED
+    return found, False
 
 
 async def _takes_of(root: Path, sha: str) -> list[tuple[str, str]]:
     """The marks of a take that has the work up to here, and its commit: of its session, or of one that went on with it."""
-    listed = await git(
-        "for-each-ref", "--format=%(refname)", f"--contains={sha}", f"{KEPT}/*/{TAKEN}", cwd=root
-    )
-    marks = listed.text.splitlines()
-    takes = await read_commits([mark.removesuffix(TAKEN) + TAKE for mark in marks], cwd=root, where={})
-    return [(mark, take.sha) for mark, take in zip(marks, takes, strict=True) if take is not None]
+    found: list[tuple[str, str]] = []
+    for mark, commit in IN_HAND:
+        options = ("--format=%(refname)", f"--contains={sha}", f"{KEPT}/*/{mark}")
+        marks = (await git("for-each-ref", *options, cwd=root)).text.splitlines()
+        takes = await read_commits([name.removesuffix(mark) + commit for name in marks], cwd=root, where={})
+        found += [(name, take.sha) for name, take in zip(marks, takes, strict=True) if take is not None]
+    return found
 
 
 async def _on_a_branch(root: Path, sha: str) -> bool:
@@ -120,14 +124,16 @@ def _there(path: Path) -> bool:
     return os.path.lexists(path)
 
 
-async def _edited(root: Path, worktree: Path, tree: str) -> bool:
-    """Whether the worktree holds what no snapshot has: somebody went on in it."""
+async def edited(root: Path, worktree: Path, tree: str) -> bool:
+    """Whether the worktree has what `tree`, its branch's, has not: somebody went on in it, or no snapshot could be made."""
     if not _there(worktree):
         return False
     admin = find_admin(common_dir(root), worktree)
     if admin is not None and (admin / "modules").is_dir():
         return True  # submodules were filled here: their commits are nowhere else
     try:
+        if await in_submodules((await open_ground(worktree, root)).shadow):
+            return True  # and what lies there is in no tree
         return await tree_hash(worktree, root=root) != tree
     except HubError as error:
         return error.code not in (Code.WORKTREE_MISSING, Code.BRANCH_MISSING)

@@ -1,6 +1,6 @@
 """How hub runs git.
 
-Owns: the hardened environment, the one function that starts git, and what its failures mean.
+Owns: the hardened environment, and the one function that starts git.
 Must not: run a hook, a filter, a pager, an editor or any other program a repository names, and never ask the
 network, a terminal or a key.
 
@@ -27,6 +27,7 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
+from hub.io.git.meaning import failure
 from hub.io.git.progress import end_of
 
 NAME = "hub"
@@ -71,18 +72,6 @@ _OVERRIDES: Config = (
 _KEEP = ("PATH", "HOME", "TMPDIR", "XDG_CONFIG_HOME")
 _PROTECTED = r"^(safe\.directory|core\.excludesfile)$"
 _GRACE = 2.0
-
-_MEANINGS = (
-    ("not a git repository", Code.NOT_A_REPOSITORY),
-    ("must be run in a work tree", Code.NOT_A_REPOSITORY),
-    ("dubious ownership", Code.NO_PERMISSION),
-    ("No space left on device", Code.NO_SPACE),
-    ("Out of diskspace", Code.NO_SPACE),
-    ("Disk quota exceeded", Code.NO_SPACE),
-    ("Read-only file system", Code.READ_ONLY),
-    ("Permission denied", Code.NO_PERMISSION),
-    ("insufficient permission", Code.NO_PERMISSION),
-)
 
 
 class _FullError(Exception):
@@ -133,7 +122,7 @@ async def git(
     env = environment(where or {}, [*config, *await _protected()])
     done = await _run(("git", *args), cwd, env, partial(_tell, data=stdin), umask)
     if done.code not in tuple(accept):
-        raise failure(args[0], done)
+        raise failure(args[0], done.code, done.err)
     return done
 
 
@@ -181,7 +170,7 @@ async def git_fed(
     env = environment(where, [*config, *await _protected()])
     done = await _run(("git", *args), cwd, env, partial(_feed, read=read))
     if done.code != 0:
-        raise failure(args[0], done)
+        raise failure(args[0], done.code, done.err)
     return done
 
 
@@ -272,18 +261,6 @@ def filter_overrides(settings: Iterable[str]) -> Config:
         ),
         *((f"hook.{name}.enabled", "false") for name in sorted(hooks)),
     ]
-
-
-def failure(command: str, done: GitResult) -> HubError:
-    """What git's failure means."""
-    said = done.err.strip()
-    code = next((code for words, code in _MEANINGS if words in said), Code.GIT_FAILED)
-    lines = [line for line in said.splitlines() if line.startswith(("fatal:", "error:"))] or said.splitlines()
-    why = lines[0][:400] if lines else f"exit status {done.code}"
-    hint = ""
-    if "dubious ownership" in said:
-        hint = "Run: git config --global --add safe.directory <the repository>"
-    return HubError(code, f"git {command}: {why}", hint=hint)
 
 
 _protected_of: dict[tuple[str | None, ...], Config] = {}

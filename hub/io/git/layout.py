@@ -9,6 +9,7 @@ Tests: tests/hub/io/git/test_snapshot.py, tests/hub/io/git/test_worktree.py, tes
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from hub.errors import Code, HubError
 from hub.io.files.atomic import read_bounded
 
 _LIMIT = 8192
+_HEAD = re.compile(r"ref: *refs/.*|[0-9a-f]{40,64}")
+"""As git wants it: without one it says that there is no repository."""
 
 
 @attrs.frozen
@@ -126,6 +129,7 @@ def check_worktree(root: Path, worktree: Path) -> Linked:
     try:
         text = _pointer(worktree / ".git")
         back = (admin / _pointer(admin / "commondir")).resolve()
+        head = _pointer(admin / "HEAD")
     except FileNotFoundError as error:
         raise _tampered(worktree, f"{error.filename} is gone") from error
     except (OSError, HubError) as error:
@@ -135,6 +139,8 @@ def check_worktree(root: Path, worktree: Path) -> Linked:
         or (worktree / text.removeprefix("gitdir: ")).resolve() != admin.resolve()
     ):
         raise _tampered(worktree, f"its .git says {text!r}, not {str(admin)!r}")
+    if not _HEAD.fullmatch(head):
+        raise _tampered(worktree, "its HEAD names neither a branch nor a commit")
     if back != common:
         raise _tampered(worktree, "its record points to another repository")
     return Linked(worktree, admin, common)

@@ -5,9 +5,10 @@ commit's changes put on top of another.
 Must not: touch a working tree, an index, HEAD or a branch; leave half a merge anywhere; run a hook, a filter or a
 merge program.
 
-The merge is git's own (`merge-tree`), in a bare git directory of hub's that shares the repository's objects and
-nothing else: a repository's configuration can name a program for merging, agents can write it, and here it does not
-exist. The same commits in the same order give the same commit, date and all: after a crash it is simply made again.
+The merge is git's own (`merge-tree`), in a bare git directory of hub's that shares the repository's objects, the note of
+where a shallow history ends, and nothing else: a repository's configuration can name a program for merging, agents can
+write it, and here it does not exist. The same commits in the same order give the same commit, date and all: after a crash
+it is simply made again.
 """
 
 from __future__ import annotations
@@ -59,8 +60,7 @@ async def merge_bases(root: Path, commits: Sequence[str], message: str) -> str:
         HubError: MERGE_CONFLICT with the files in `files`, and nothing was made that anything points to;
             BRANCH_MISSING when a commit is gone; GIT_FAILED.
     """
-    directory = await _bare(root)
-    where = {"GIT_DIR": str(directory), "GIT_OBJECT_DIRECTORY": str(common_dir(root) / "objects")}
+    directory, where = await _bare(root)
     found = await read_commits(commits, cwd=directory, where=where)
     known = [commit for commit in found if commit is not None]
     if len(known) < len(commits):
@@ -79,8 +79,7 @@ async def applied(root: Path, base: str, ours: str, theirs: str) -> str:
     Raises:
         HubError: MERGE_CONFLICT with the files in `files`; GIT_FAILED.
     """
-    directory = await _bare(root)
-    where = {"GIT_DIR": str(directory), "GIT_OBJECT_DIRECTORY": str(common_dir(root) / "objects")}
+    directory, where = await _bare(root)
     stand, mine = await read_commits([base, ours], cwd=directory, where=where)
     if stand is None or mine is None:
         raise HubError(Code.BRANCH_MISSING, "A commit that the work builds on is gone.")
@@ -127,8 +126,9 @@ def _conflict(one: str, other: str, files: list[str]) -> HubError:
     return HubError(Code.MERGE_CONFLICT, detail, files=files)
 
 
-async def _bare(root: Path) -> Path:
-    """Hub's bare git directory; made anew each time, so that nothing left in it counts."""
+async def _bare(root: Path) -> tuple[Path, dict[str, str]]:
+    """Hub's bare git directory, made anew each time so that nothing left in it counts, and the environment that names it."""
+    common = common_dir(root)
     directory = Places(root).git_dir / "merge"
     settings = await effective_config(root)
     lines = ["[core]", "repositoryFormatVersion = 1", "bare = true"]
@@ -147,4 +147,10 @@ async def _bare(root: Path) -> Path:
         temp = directory / "config.new"
         temp.write_text("\n".join(lines) + "\n", encoding="utf-8")
         temp.replace(directory / "config")
-    return directory
+    return directory, {
+        "GIT_DIR": str(directory),
+        "GIT_OBJECT_DIRECTORY": str(common / "objects"),
+        "GIT_SHALLOW_FILE": str(
+            common / "shallow"
+        ),  # where there is one, git does not ask for what came before
+    }

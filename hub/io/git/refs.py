@@ -15,6 +15,7 @@ import attrs
 from hub.domain.session import ID
 from hub.errors import Code, HubError
 from hub.io.git.env import git
+from hub.io.git.meaning import failure
 
 KEPT = "refs/hub"
 BASE = "base"
@@ -151,7 +152,7 @@ async def move_refs(moves: Sequence[tuple[str, str, str]], why: str, *, cwd: Pat
         "is at" in done.err or "already exists" in done.err or "expected" in done.err
     ):
         return False
-    raise HubError(Code.GIT_FAILED, f"git update-ref: {done.err.strip()[:400]}")
+    raise failure("update-ref", done.code, done.err)
 
 
 async def commit_of(root: Path, name: str) -> str:
@@ -160,6 +161,24 @@ async def commit_of(root: Path, name: str) -> str:
         "rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}", cwd=root, accept=(0, 1, 128)
     )
     return done.text if done.code == 0 else ""
+
+
+async def head_commit(root: Path) -> str:
+    """The commit that is checked out; "" when there is none yet.
+
+    Raises:
+        HubError: GIT_FAILED: there is one, and git cannot read it.
+    """
+    if sha := await commit_of(root, "HEAD"):
+        return sha
+    named = await git("rev-parse", "--verify", "-q", "HEAD", cwd=root, accept=(0, 1, 128))
+    if named.code == 0:
+        raise HubError(
+            Code.GIT_FAILED,
+            f"The commit that is checked out in {root}, {named.text[:12]}, is missing or cannot be read.",
+            hint="See what is missing: git fsck   It may be in a repository that is away: .git/objects/info/alternates",
+        )
+    return ""
 
 
 async def resolve(root: Path, name: str) -> str:

@@ -15,16 +15,17 @@ from pathlib import Path
 import attrs
 import trio
 
-from hub.io.git.aside import LEFT
+from hub.io.git.aside import LEFT, Aside
 from hub.io.git.aside import read as read_aside
 from hub.io.git.digest import SUBMODULE, Absent, Content, Found, Unstorable, look
 from hub.io.git.env import git, together
 from hub.io.git.own_folder import NEVER, folder_of
 from hub.io.git.refs import commit_of
-from hub.io.git.shadow import Shadow
+from hub.io.git.shadow import Shadow, submodules
 
 Entry = tuple[str, str]
 """Mode and object id."""
+_UNFILLED = "a submodule that is not filled: git stores nothing below it; its files are kept"
 
 
 @attrs.frozen
@@ -45,6 +46,8 @@ class Scan:
     """Repositories inside the tree."""
     specials: tuple[bytes, ...] = ()
     """What is neither file, directory nor link, where that was asked for."""
+    unfilled: tuple[bytes, ...] = ()
+    """Submodules with files and no repository in their folders, where that was asked for."""
 
 
 @attrs.frozen
@@ -73,6 +76,7 @@ async def scan(shadow: Shadow, *, specials: bool = False) -> Scan:
     paths: dict[bytes, Entry | None] = {}
     aside: list[tuple[list[bytes], list[bytes]]] = []
     odd: list[bytes] = []
+    unfilled: list[bytes] = []
 
     async def tracked() -> None:
         args = ("--raw", "-z", "--no-renames", "--ignore-submodules=dirty")
@@ -83,12 +87,13 @@ async def scan(shadow: Shadow, *, specials: bool = False) -> Scan:
         aside.append(await _others(shadow))
         if specials:
             odd.extend(await trio.to_thread.run_sync(_specials, os.fsencode(shadow.worktree)))
+            unfilled.extend(path for path, own in (await in_submodules(shadow)).items() if not own)
 
     await together(tracked, others)
     untracked, nested = aside[0]
     for path in untracked:
         paths.setdefault(path, None)
-    return Scan(paths, tuple(nested), tuple(odd))
+    return Scan(paths, tuple(nested), tuple(odd), tuple(unfilled))
 
 
 async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> TreeChanges:
@@ -116,6 +121,7 @@ async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Tre
     )
     why = "the history of a nested repository; its files are kept"
     skipped = [Skipped(show(path + b".git"), why) for path in found.nested if folder_of(path) is None]
+    skipped += [Skipped(show(path), _UNFILLED) for path in found.unfilled]
     skipped += [Skipped(show(folder), NEVER) for folder in set(own.values())]
     left = {
         path
@@ -220,6 +226,34 @@ def _specials(base: bytes) -> tuple[bytes, ...]:
                 elif not entry.is_symlink():
                     odd.append(path + entry.name)
     return tuple(odd)
+
+
+async def in_submodules(shadow: Shadow) -> dict[bytes, bool]:
+    """The submodules in whose folders something lies, and whether a repository does; of none of it git speaks."""
+    links = await submodules(shadow)
+    return await trio.to_thread.run_sync(_in_folders, shadow.worktree, links, read_aside(shadow.index))
+
+
+def _in_folders(root: Path, folders: Iterable[bytes], aside: Aside) -> dict[bytes, bool]:
+    found: dict[bytes, bool] = {}
+    for folder in folders:
+        full = os.path.join(os.path.realpath(os.fsencode(root)), folder)
+        if os.path.realpath(full) != full:
+            continue  # behind a link
+        if os.path.lexists(os.path.join(full, b".git")):
+            found[folder] = True
+        elif not (aside.holds(folder) or aside.built(folder)) and _any_file(full, folder, aside):
+            found[folder] = False
+    return found
+
+
+def _any_file(full: bytes, folder: bytes, aside: Aside) -> bool:
+    for place, folders, files in os.walk(full):
+        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+        below = os.path.join(folder, os.path.relpath(place, full)) if place != full else folder
+        if any(not aside.holds(os.path.join(below, name)) for name in (*files, *links)):
+            return True
+    return False
 
 
 async def _submodule(shadow: Shadow, path: bytes) -> Entry | None:

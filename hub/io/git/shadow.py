@@ -17,8 +17,9 @@ import contextlib
 import os
 import re
 import shutil
+import stat
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 
 import attrs
@@ -32,7 +33,6 @@ from hub.io.project.places import make_private_dir
 _CARRIED = (
     "core.filemode",
     "core.symlinks",
-    "core.ignorecase",
     "core.precomposeunicode",
     "core.trustctime",
     "core.checkstat",
@@ -109,6 +109,8 @@ async def _make_shadow(worktree: Path, common: Path, git_dir: Path, config: Path
         for directory in (git_dir.parent.parent, git_dir.parent, git_dir, *inner):
             make_private_dir(directory)
         (git_dir / "HEAD").write_text("ref: refs/heads/none\n", encoding="utf-8")
+        # Asked, not read: where it is said and not so, a new `A.txt` beside `a.txt` would be in no snapshot.
+        lines.insert(1, f'ignorecase = "{str((git_dir / "head").exists()).lower()}"')
         (git_dir / "info" / "attributes").write_text("* -filter -diff -merge\n", encoding="utf-8")
         await note_programs(git_dir, worktree, common)
         temp = config.with_name("config.new")
@@ -126,28 +128,51 @@ async def seed_index(shadow: Shadow, tree: str) -> None:
 
 async def base_tree(shadow: Shadow) -> str:
     """The tree of the kept index; asked of git once and noted beside the index it was true for."""
-    note = shadow.git_dir / "base-tree"
+
+    async def written() -> bytes:
+        async with scratch(shadow, shadow.index) as spare:
+            done = await git("write-tree", "--missing-ok", cwd=shadow.worktree, where=spare.where)
+        return done.text.encode()
+
+    return (await _once(shadow, "base-tree", written)).decode("ascii")
+
+
+async def submodules(shadow: Shadow) -> tuple[bytes, ...]:
+    """The paths at which the kept index has another repository's commit; noted as `base_tree` is."""
+
+    async def listed() -> bytes:
+        done = await git("ls-files", "--stage", "-z", cwd=shadow.worktree, where=shadow.where)
+        lines = (line.partition(b"\t") for line in done.out.split(b"\0"))
+        return b"\0".join(path for head, _, path in lines if head.startswith(b"160000 "))
+
+    return tuple(filter(None, (await _once(shadow, "submodules", listed)).split(b"\0")))
+
+
+async def _once(shadow: Shadow, name: str, ask: Callable[[], Awaitable[bytes]]) -> bytes:
+    """What is asked of the kept index, once as long as that is the same."""
+    note = shadow.git_dir / name
     found = shadow.index.stat()  # one stat
-    stamp = f"{found.st_mtime_ns} {found.st_size}"
-    with contextlib.suppress(OSError, ValueError):
-        noted, _, tree = note.read_text(encoding="ascii").strip().rpartition(" ")
-        if noted == stamp and tree:
-            return tree
-    async with scratch(shadow, shadow.index) as spare:
-        done = await git("write-tree", "--missing-ok", cwd=shadow.worktree, where=spare.where)
-    temp = note.with_name("base-tree.new")
-    temp.write_text(f"{stamp} {done.text}\n", encoding="ascii")
+    stamp = b"%d %d\n" % (found.st_mtime_ns, found.st_size)
+    with contextlib.suppress(OSError):
+        noted = note.read_bytes()
+        if noted.startswith(stamp):
+            return noted.removeprefix(stamp)
+    answer = await ask()
+    temp = note.with_name(f"{name}.new")
+    temp.write_bytes(stamp + answer)
     temp.replace(note)
-    return done.text
+    return answer
 
 
 def copy_index(source: Path, target: Path) -> None:
     """Copies an index with its modification time, by which git tells entries it may trust from those it may not.
 
-    Guarantees: `target` appears whole or not at all.
+    Guarantees: `target` appears whole or not at all. Of one in two parts (`core.splitIndex`) the other lies beside it.
     """
     temp = target.with_name(f"{target.name}.hub-new")
     with coded_errors(target), source.open("rb") as file:
+        for shared in source.parent.glob("sharedindex.*"):
+            _second_name(shared, target.with_name(shared.name))
         temp.unlink(missing_ok=True)
         fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(fd, "wb") as copy:
@@ -155,6 +180,18 @@ def copy_index(source: Path, target: Path) -> None:
         like = os.fstat(file.fileno())
         os.utime(temp, ns=(like.st_atime_ns, like.st_mtime_ns))
         temp.replace(target)
+
+
+def _second_name(file: Path, name: Path) -> None:
+    """A file that git never writes again, under another name too."""
+    if not stat.S_ISREG(file.lstat().st_mode):
+        return
+    try:
+        name.hardlink_to(file)
+    except FileExistsError:
+        return
+    except OSError:  # on another file system, or of another owner
+        shutil.copyfile(file, name)
 
 
 @contextlib.asynccontextmanager

@@ -10,6 +10,7 @@ See `design/decisions/0003-snapshots-by-plumbing.md` for why not `git add` and `
 from __future__ import annotations
 
 import errno
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -216,6 +217,10 @@ def _install(ground: Ground, seen: TreeView, made: StoredObjects) -> None:
     if not seen.refs.on_branch or seen.index.tree == made.tree:
         return
     index, target = _next_index(ground), ground.link.admin / "index"
+    if target.is_dir() and not target.is_symlink():
+        target.rename(
+            tempfile.mkdtemp(prefix="index-", dir=target.parent)
+        )  # no git can use it, nor put one there
     try:
         index.replace(target)
     except OSError as error:

@@ -22,6 +22,7 @@ from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.git.aside import read as read_aside
 from hub.io.git.checkout import UserStanding, bring, insist_committed, standing
+from hub.io.git.discarding import edited
 from hub.io.git.env import git, git_capped
 from hub.io.git.identity import HUB, identity
 from hub.io.git.merge import applied, merge_bases
@@ -68,7 +69,9 @@ async def take(root: Path, told: CommitStory, how: How, branch: str = "", main: 
     if how is How.MERGE:
         await _insist_own(root, work, here.head)
     if work.whole and await is_ancestor(work.taken_as, here.head, cwd=root, where={}):
-        raise _nothing(f"It was taken already, as {work.taken_as[:_SHORT]} on {here.branch}.")
+        raise await _nothing(
+            root, work, f"It was taken already, as {work.taken_as[:_SHORT]} on {here.branch}."
+        )
     commit = await _commit(root, told, work, here, merge=how is How.MERGE)
     await _point(root, work, TAKE, commit)
     failpoints.hit("take.intended")
@@ -97,7 +100,7 @@ async def _commit(
     if head is None or head.tree == tree:
         await _point(root, work, TAKE, here.head)
         await _point(root, work, TAKEN, work.tip)
-        raise _nothing(f"All that it changed is on {here.branch} already.")
+        raise await _nothing(root, work, f"All that it changed is on {here.branch} already.")
     if intended is not None and intended.tree == tree and intended.parents == parents:
         return intended.sha
     return await _made(root, told, tree, parents)
@@ -125,7 +128,7 @@ async def _aside(root: Path, told: CommitStory, how: How, branch: str, main: str
     work = await work_of(root, told.session_id, onto)
     (base, tip) = await read_commits([work.base, work.tip], cwd=root, where={})
     if base is None or tip is None or base.tree == work.tree:
-        raise _nothing("The session has changed nothing.")
+        raise await _nothing(root, work, "The session has changed nothing.")
     if how is How.PATCH:
         data, more = await git_capped(
             "diff", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color",
@@ -268,8 +271,16 @@ async def _answer(root: Path, work: BranchChange, how: How, change: tuple[str, s
     )
 
 
-def _nothing(detail: str) -> HubError:
-    return HubError(Code.NOTHING_TO_TAKE, detail)
+async def _nothing(root: Path, work: BranchChange, detail: str) -> HubError:
+    worktree = Places(root).worktree(work.session_id)
+    (tip,) = await read_commits([work.tip], cwd=root, where={})
+    if tip is None or not await edited(root, worktree, tip.tree):
+        return HubError(Code.NOTHING_TO_TAKE, detail)
+    return HubError(
+        Code.NOTHING_TO_TAKE,
+        f"{detail} But its worktree has more, which is in no snapshot.",
+        hint=f"Look there, and copy what you want to keep: {worktree}",
+    )
 
 
 def _conflict(error: HubError, session_id: str, branch: str) -> HubError:

@@ -35,7 +35,7 @@ from hub.io.git.store import CommitDraft, MovingError, apply, store_commit
 from hub.io.git.view import note_index
 from hub.io.project.places import Places, make_private_dir
 
-_WORKERS = ("-c", "checkout.workers=4")
+_WORKERS = ("checkout.workers", "4")
 _CHECKOUT_INDEX = "hub-index"
 _ATTEMPTS = 3
 _LARGE_INDEX = 1 << 18
@@ -188,13 +188,13 @@ async def _fill(root: Path, admin: Path, path: Path, kept: Path) -> None:
     for leftover in (index, admin / f"{_CHECKOUT_INDEX}.lock"):
         leftover.unlink(missing_ok=True)
     where = {"GIT_DIR": str(admin), "GIT_WORK_TREE": str(path), "GIT_INDEX_FILE": str(index)}
-    config = filter_overrides(await effective_config(root))
+    config = (*filter_overrides(await effective_config(root)), _WORKERS)
     empty = {entry.name for entry in os.scandir(path)} <= {".git"}
     if empty:
-        await git(*_WORKERS, "read-tree", "-m", "-u", "HEAD", cwd=path, where=where, config=config)
+        await git("read-tree", "-m", "-u", "HEAD", cwd=path, where=where, config=config)
     else:
         await git("read-tree", "HEAD", cwd=path, where=where, config=config)
-        await git(*_WORKERS, "checkout-index", "-a", "-f", "-u", "-q", cwd=path, where=where, config=config)
+        await git("checkout-index", "-a", "-f", "-u", "-q", cwd=path, where=where, config=config)
     if index.stat().st_size > _LARGE_INDEX:
         await _outlive_checkout(index, path, where, config)
     make_private_dir(kept.parent.parent)

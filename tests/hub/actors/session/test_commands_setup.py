@@ -1,6 +1,7 @@
 """A new worktree is made ready before an agent works in it, or no agent starts."""
 
 import json
+import os
 
 import pytest
 
@@ -130,3 +131,22 @@ def test_a_program_that_acceptance_wants_and_is_not_here_is_named_before_an_agen
     ]
     assert told.index(named[0]) < told.index("The demo agent starts")
     assert (record["sessionState"], record["error"]["code"]) == ("failed", "verify_failed")
+
+
+def test_where_what_is_told_of_a_setup_ends_no_half_of_a_secret_is_told(made):
+    """Half a key is no key to any rule: what is over the limit is cut off after the search."""
+    key = "ghp_" + "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX"
+    first, rest, go = (made.root.parent / name for name in ("first", "rest", "go"))
+    first.write_text(("x" * 1023 + "\n") * 255)
+    rest.write_text("y" * 1000 + f" {key}\n" + "z" * 2000 + "\n")
+    os.mkfifo(go)
+    configure(made, f"cat {first}; read -r line < {go}; cat {rest}")
+    api = made.start()
+    api.post("/api/run", {"task": "write"})
+    until(lambda: sum(msg.count("x" * 1023) for msg in said(made)) == 255, "nearly all that may be told is")
+    go.write_text("on\n")
+    assert until(made.ended, "the session ends")["sessionState"] == "completed"
+    told = "".join(said(made))
+    assert "y" * 1000 in told
+    assert key[:8] not in told
+    assert "z" * 2000 not in told

@@ -150,6 +150,24 @@ async def test_a_submodule_that_was_filled_is_in_nobodys_hands(repo, tmp_path):
     assert (wt.path / "lib/work.txt").exists()
 
 
+@pytest.mark.parametrize("clone", [True, False])
+async def test_what_lies_in_the_folder_of_a_submodule_is_in_nobodys_hands(repo, tmp_path, clone):
+    """In no snapshot, and `hub clean` removed it with all that was taken."""
+    make_repo(tmp_path / "sub")
+    sh(repo, "-c", "protocol.file.allow=always", "submodule", "-q", "add", str(tmp_path / "sub"), "sub")
+    sh(repo, "commit", "-qm", "with a submodule")
+    wt = await worked(repo, new_txt="new\n")
+    await take(repo, told(), How.COMMIT)
+    assert (await left_of(repo, "s1")).hands is Hands.TAKEN
+    if clone:
+        sh(tmp_path, "clone", "-q", str(tmp_path / "sub"), str(wt.path / "sub"))
+    else:
+        (wt.path / "sub/work.txt").write_text("x")
+    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
+    with refuses(Code.NOT_TAKEN):
+        await discard(repo, "s1")
+
+
 async def test_a_branch_of_the_users_that_has_the_work_is_his_hands(repo):
     """As `hub pr` makes one; without that branch, or with more work, it is in nobody's again."""
     wt = await worked(repo, new_txt="new\n")
@@ -159,6 +177,21 @@ async def test_a_branch_of_the_users_that_has_the_work_is_his_hands(repo):
     assert (await left_of(repo, "s1")).hands is Hands.MERGED
     (wt.path / "more.txt").write_text("more")
     await snapshot(wt.path, "s1", "late-t", {}, root=wt.path.parents[2])
+    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
+
+
+async def test_what_a_later_session_brought_to_a_branch_is_in_hand_as_long_as_that_branch_is_there(repo):
+    """`hub clean` kept the session before it for ever: only what was taken into the user's own branch counted."""
+    await worked(repo, new_txt="new\n")
+    await goes_on(repo, more_txt="more\n")
+    await take(repo, told("s2"), How.BRANCH, "mine", "main")
+    for session_id in ("s1", "s2"):
+        left = await left_of(repo, session_id)
+        assert (left.hands, left.here) == (Hands.MERGED, False)
+    sh(repo, "merge", "-q", "mine")
+    assert (await left_of(repo, "s1")).here, "the branch was merged where the user stands"
+    sh(repo, "update-ref", "refs/heads/main", "HEAD~1")
+    sh(repo, "branch", "-D", "mine")
     assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
 
 

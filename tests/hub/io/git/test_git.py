@@ -11,14 +11,13 @@ import trio
 from hub.errors import Code
 from hub.io import git as api
 from hub.io.git.env import (
-    GitResult,
     effective_config,
     environment,
-    failure,
     filter_overrides,
     git,
     git_capped,
 )
+from hub.io.git.meaning import failure
 from hub.io.git.refs import move_refs
 from hub.io.git.store import quoted
 from tests.hub.io.git.kit import session, sh, statuses, untouched
@@ -81,7 +80,7 @@ async def test_git_missing_and_folder_missing(root, tmp_path, monkeypatch):
     ],
 )
 def test_what_git_says_has_a_code(said, code):
-    error = failure("x", GitResult(128, b"", said))
+    error = failure("x", 128, said)
     assert error.code is code
     assert error.detail.startswith("git x: ")
 

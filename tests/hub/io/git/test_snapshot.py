@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hub.errors import Code, HubError
+from hub.io.git.aside import note_yours
 from hub.io.git.snapshot import snapshot, tree_hash
 from hub.io.git.store import store_commit as real_store
 from hub.io.project.places import Places
@@ -315,6 +316,27 @@ async def test_what_was_staged_is_not_lost_and_status_is_true(root, wt, style):
     assert sh(root, "for-each-ref", "refs/hub/s1/h2-index") == ""
 
 
+async def test_what_was_staged_in_an_index_of_two_parts_is_not_lost(root, wt):
+    """`core.splitIndex`: most of it lies in a `sharedindex.*` beside it. A pipe that is called so is in nobody's way."""
+    os.mkfifo(root / ".git/worktrees/s1/sharedindex.0")
+    (wt.path / "fresh").write_text("staged\n")
+    sh(wt.path, "add", "fresh")
+    sh(wt.path, "update-index", "--split-index")
+    (wt.path / "fresh").unlink()
+    await take(wt)
+    assert sh(root, "show", "refs/hub/s1/h1-index:fresh") == "staged\n"
+
+
+async def test_a_setting_about_names_that_is_not_so_hides_nothing(root):
+    """`core.ignoreCase` in a file system that tells them apart: git speaks of no `A.TXT` beside `a.txt`."""
+    sh(root, "config", "core.ignoreCase", "true")
+    wt = await session(root)
+    for name in ("A.TXT", "D/B.txt"):
+        (wt.path / name).parent.mkdir(exist_ok=True)
+        (wt.path / name).write_text("agent\n")
+    assert in_commit(root, (await take(wt)).sha) == on_disk(wt.path)
+
+
 async def test_the_agents_own_commits_are_the_parent(root, wt):
     (wt.path / "a.txt").write_text("mine\n")
     sh(wt.path, "commit", "-q", "-a", "-m", "agent's")
@@ -377,6 +399,22 @@ async def test_submodules_keep_their_commit_and_are_named(root, tmp_path):
     taken = await take(wt)
     assert inside in sh(root, "ls-tree", taken.sha, "sub")
     assert [skip.path for skip in taken.skipped] == ["sub"]
+
+
+async def test_what_an_agent_writes_into_an_empty_submodule_is_named(root, tmp_path):
+    """git tells of nothing below one; the user's own that were put there are no agent's work."""
+    make_repo(tmp_path / "sub")
+    for name in ("sub", "lent"):
+        sh(root, "-c", "protocol.file.allow=always", "submodule", "-q", "add", str(tmp_path / "sub"), name)
+    sh(root, "commit", "-q", "-m", "with submodules")
+    wt = await session(root)
+    note_yours(wt.kept_index, [b"lent/mine"])
+    (wt.path / "lent/mine").write_text("x")
+    assert (await take(wt)).skipped == ()
+    (wt.path / "sub/deep").mkdir()
+    (wt.path / "sub/deep/new").write_text("x")
+    (named,) = (await take(wt, "h2")).skipped
+    assert (named.path, "not filled" in named.reason) == ("sub", True)
 
 
 async def test_what_is_no_file_is_named_and_not_opened(root, wt, monkeypatch):
@@ -446,7 +484,7 @@ async def test_an_index_lock_left_behind_does_not_matter(root, wt):
     assert sh(wt.path, "--no-optional-locks", "status", "--porcelain") == ""
 
 
-@pytest.mark.parametrize("damage", ["delete", "junk", "empty"])
+@pytest.mark.parametrize("damage", ["delete", "junk", "empty", "folder"])
 async def test_the_agents_damaged_index_is_made_good(root, wt, damage):
     index = root / ".git/worktrees/s1/index"
     match damage:
@@ -456,10 +494,15 @@ async def test_the_agents_damaged_index_is_made_good(root, wt, damage):
             index.write_bytes(b"junk" * 100)
         case "empty":
             index.write_bytes(b"")
+        case "folder":
+            index.unlink()
+            index.mkdir()
+            (index / "kept").touch()
     (wt.path / "new").write_text("x")
     taken = await take(wt)
     assert in_commit(root, taken.sha) == on_disk(wt.path)
     assert sh(wt.path, "status", "--porcelain") == ""
+    assert len([*index.parent.rglob("kept")]) == (damage == "folder")
 
 
 async def test_flags_the_agent_set_do_not_hide_changes(root, wt):
@@ -635,6 +678,11 @@ def _foreign_commondir(wt, tmp_path):
     (wt.path.parents[2] / ".git/worktrees/s1/commondir").write_text(f"{tmp_path}\n")
 
 
+def _no_head(wt, tmp_path):
+    """git says of it that there is no repository, and hub said to make one."""
+    (wt.path.parents[2] / ".git/worktrees/s1/HEAD").write_text("garbage\n")
+
+
 def _replaced_by_link(wt, tmp_path):
     wt.path.rename(tmp_path / "moved")
     wt.path.symlink_to(tmp_path / "moved")
@@ -656,6 +704,7 @@ def _deleted(wt, tmp_path):
         _no_path,
         _unregistered,
         _foreign_commondir,
+        _no_head,
         _replaced_by_link,
         _deleted,
     ],

@@ -7,7 +7,7 @@ import pytest
 from hub.api.results import How
 from hub.domain.result.message import CommitStory
 from hub.errors import Code, HubError
-from hub.io.git import snapshot
+from hub.io.git import repo_state, snapshot
 from hub.io.git.aside import note_yours
 from hub.io.git.discarding import Hands, discard, left_of
 from hub.io.git.identity import identity
@@ -67,6 +67,24 @@ async def test_one_commit_of_the_users_own_on_his_branch(repo):
     with refuses(Code.NOTHING_TO_TAKE) as error:
         await take(repo, told(), How.COMMIT)
     assert answer.commit[:12] in error.value.detail
+
+
+async def test_in_a_shallow_clone_nothing_before_its_end_is_asked_for(repo, tmp_path):
+    for number in range(3):
+        (repo / "a.txt").write_text(f"{number}\n")
+        sh(repo, "commit", "-qam", str(number))
+    clone = tmp_path / "clone"
+    sh(tmp_path, "clone", "-q", "--depth=1", repo.as_uri(), str(clone))
+    for key, value in (("user.name", "Ada"), ("user.email", "ada@example.com")):
+        sh(clone, "config", key, value)
+    Places(clone).ensure()
+    await worked(clone, new_txt="new\n")
+    (clone / "mine.txt").write_text("mine\n")
+    sh(clone, "add", "-A")
+    sh(clone, "commit", "-qm", "mine")
+    await take(clone, told(), How.COMMIT)
+    assert (clone / "new.txt").read_text() == "new\n"
+    assert clean(clone)
 
 
 async def test_uncommitted_work_beside_it_stays_as_it_is(repo):
@@ -317,12 +335,58 @@ async def test_what_is_there_already_is_nothing_to_take(repo):
     )
 
 
-@pytest.mark.parametrize("under_way", ["MERGE_HEAD", "rebase-merge"])
-async def test_in_the_middle_of_a_merge_nothing_is_taken(repo, under_way):
+@pytest.mark.parametrize(
+    ("under_way", "what"),
+    [("MERGE_HEAD", "merge"), ("rebase-merge", "rebase"), ("rebase-apply/applying", "am")],
+)
+async def test_in_the_middle_of_a_merge_nothing_is_taken(repo, under_way, what):
     await worked(repo, new_txt="new\n")
+    (repo / ".git" / under_way).parent.mkdir(exist_ok=True)
     (repo / ".git" / under_way).write_text(sh(repo, "rev-parse", "HEAD"))
-    with refuses(Code.UNCOMMITTED):
+    with refuses(Code.UNCOMMITTED) as error:
         await take(repo, told(), How.COMMIT)
+    assert f"git {what} --abort" in error.value.hint
+
+
+@pytest.mark.parametrize("lock", ["index.lock", "refs/heads/main.lock"])
+async def test_a_lock_that_another_git_holds_is_named_and_no_work_of_the_users_is(repo, lock):
+    """It said that his own files were in the way, and to commit them; or that hub doctor should be run."""
+    await worked(repo, new_txt="new\n")
+    (repo / ".git" / lock).touch()
+    with refuses(Code.GIT_FAILED) as error:
+        await take(repo, told(), How.COMMIT)
+    assert f"rm {repo / '.git' / lock}" in error.value.hint
+    (repo / ".git" / lock).unlink()
+    await take(repo, told(), How.COMMIT)
+    assert (repo / "new.txt").read_text() == "new\n"
+    assert clean(repo)
+
+
+@pytest.mark.parametrize("how", [How.COMMIT, How.BRANCH])
+@pytest.mark.parametrize("broken", [True, False])
+async def test_work_that_no_snapshot_has_is_not_passed_over(repo, how, broken):
+    """The agent removed the worktree's `.git`, or its user went on there: it said that all of it was on main already."""
+    wt = await worked(repo)
+    (wt.path / "new.txt").write_text("new\n")
+    if broken:
+        (wt.path / ".git").unlink()
+    for _ in range(2):
+        with refuses(Code.NOTHING_TO_TAKE) as error:
+            await take(repo, told(), how)
+        assert "in no snapshot" in error.value.detail
+        assert str(wt.path) in error.value.hint
+
+
+async def test_a_commit_that_is_checked_out_and_missing_is_not_taken_for_none(repo):
+    """As where the repository that it borrows objects from is away: `git commit --allow-empty` would hide all there was."""
+    await worked(repo, new_txt="new\n")
+    sha = sh(repo, "rev-parse", "HEAD").strip()
+    (repo / ".git/objects" / sha[:2] / sha[2:]).unlink()
+    for asked in (repo_state(repo), take(repo, told(), How.COMMIT)):
+        with refuses(Code.GIT_FAILED) as error:
+            await asked
+        assert sha[:12] in error.value.detail
+        assert "git fsck" in error.value.hint
 
 
 async def test_without_a_branch_or_a_name_the_next_step_is_said(repo):

@@ -73,6 +73,27 @@ async def test_only_staged_differences_count(root):
     assert untouched(root) == before
 
 
+async def test_a_branch_in_whose_place_hubs_are_made_is_named(root):
+    """A user's branch `hub`: git cannot have `hub/s1` beside it."""
+    sh(root, "branch", "hub")
+    with refuses(Code.GIT_FAILED) as error:
+        await session(root)
+    assert "git branch -m hub " in error.value.hint
+
+
+async def test_an_index_in_two_parts_is_read_whole(root):
+    """`core.splitIndex`: most of it lies in a `sharedindex.*` beside it, and no session could begin."""
+    sh(root, "update-index", "--split-index")
+    (root / "a.txt").write_text("staged\n")
+    (root / "new.txt").write_text("new\n")
+    sh(root, "add", "a.txt")
+    before = untouched(root)
+    wt = await session(root, carry_dirty=True)
+    assert wt.carried
+    assert in_commit(root, "hub/s1") == before["files"]
+    assert untouched(root) == before
+
+
 async def test_the_users_unfinished_merge_is_carried_as_it_looks(root):
     sh(root, "checkout", "-q", "-b", "side")
     (root / "a.txt").write_text("side\n")
