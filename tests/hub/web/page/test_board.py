@@ -28,12 +28,20 @@ def test_who_needs_somebody_comes_first():
         session("s-queued", sessionState="queued", position=1),
         session("s-works-too", sessionState="running"),
     ]
-    assert [(name, [one.session_id for one in members]) for name, members in grouped(rows)] == [
+    assert [(group.name, [one.session_id for one in group.members]) for group in grouped(rows)] == [
         ("Needs you", ["s-asks"]),
         ("Working", ["s-works-too", "s-works"]),
         ("Waiting for its turn", ["s-queued"]),
         ("Done", ["s-done"]),
     ]
+
+
+def test_how_many_there_are_is_told_where_not_all_are_shown():
+    """ "Done 20" stood above the newest of a hundred, and nothing led to the others."""
+    rows = [session(f"s-{n}", sessionState="completed") for n in range(100)]
+    for everything, shown in ((False, 20), (True, 100)):
+        [group] = grouped(rows, everything=everything)
+        assert (group.count, len(group.members), group.members[0].session_id) == (100, shown, "s-99")
 
 
 @pytest.mark.browser
