@@ -52,7 +52,7 @@ ARROWS: dict[str, set[str]] = {
     },
     "hub.client": {"hub.api", "hub.domain", "hub.owners", "hub.userdirs"},
     "hub.tui": {"hub.client", "hub.api", "hub.domain"},
-    "hub.wire": set(),
+    "hub.wire": {"hub.domain"},
     "hub.mcp": {"hub.client", "hub.domain", "hub.wire"},
     "hub.acp": {"hub.client", "hub.api", "hub.domain", "hub.wire"},
     "supervisors": set(),

@@ -24,8 +24,9 @@ from hub.acp.daemon import ProjectDaemon
 from hub.api.profiles import Profile
 from hub.api.providers import ProviderStatus
 from hub.api.sessions import Session, Sessions
+from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code, HubError
-from hub.wire.frames import INVALID_PARAMS, METHOD_NOT_FOUND, JsonObject, RefusedError
+from hub.wire.frames import INVALID_PARAMS, METHOD_NOT_FOUND, RefusedError
 from hub.wire.wires import LineConnection, Wires
 
 VERSION = 1

@@ -20,12 +20,13 @@ from hub.acp.prompts import fenced
 from hub.acp.telling import content, kind_of, line
 from hub.api.approvals import Approval, Resolution, Resolved
 from hub.domain.approval import Action
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.meta import EventMeta, only
 from hub.domain.text.change import change
 from hub.domain.text.safe import clean
 from hub.domain.wallclock import moment
 from hub.errors import HubError
-from hub.wire.frames import JsonObject, RefusedError
+from hub.wire.frames import RefusedError
 
 ONCE, ALWAYS, REJECT = "allow_once", "allow_always", "reject_once"
 _OPTIONS = (

@@ -12,7 +12,7 @@ from pathlib import PurePath
 
 import attrs
 
-from hub.wire.frames import JsonObject
+from hub.domain.jsonvalue import JsonObject
 
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _HEAD = re.compile(r'diff --git (?:"?a/.*"? )?"?b/(.*?)"?$')

@@ -12,8 +12,9 @@ import attrs
 
 from hub.api.profiles import Profile
 from hub.api.providers import ProviderStatus
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.routing import Availability
-from hub.wire.frames import INVALID_PARAMS, JsonObject, RefusedError
+from hub.wire.frames import INVALID_PARAMS, RefusedError
 
 AGENT, PROFILE = "agent", "profile"
 _ANY = "auto"

@@ -11,13 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 import attrs
 import trio
 
+from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code, HubError
-from hub.wire.frames import (
-    INTERNAL_ERROR,
-    JsonObject,
-    RefusedError,
-    refused,
-)
+from hub.wire.frames import INTERNAL_ERROR, RefusedError, refused
 from hub.wire.wires import LAST_WORDS, LineConnection
 
 MAX_LINE = 16 * 1024 * 1024

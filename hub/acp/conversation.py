@@ -29,9 +29,10 @@ from hub.api.session import Cost, Pause, Paused, Replied, Run, Started, Stopped,
 from hub.api.sessions import Session, Sessions
 from hub.api.status import Status
 from hub.domain.event import RecordJson
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.meta import EventMeta
 from hub.errors import Code, HubError
-from hub.wire.frames import INVALID_REQUEST, JsonObject, RefusedError
+from hub.wire.frames import INVALID_REQUEST, RefusedError
 
 _GONE = frozenset({Code.NOT_FOUND, Code.NO_ACTIVE_SESSION})
 _NOTHING = frozenset({Code.NOT_FOUND, Code.INVALID})

@@ -10,7 +10,8 @@ import re
 from pathlib import PurePath
 from urllib.parse import unquote, urlsplit
 
-from hub.wire.frames import INVALID_PARAMS, JsonObject, RefusedError
+from hub.domain.jsonvalue import JsonObject
+from hub.wire.frames import INVALID_PARAMS, RefusedError
 
 _TICKS = re.compile("`+")
 

@@ -17,9 +17,9 @@ import attrs
 from hub.acp.prompts import fenced
 from hub.domain.conversation import ConversationFold, ConversationItem, ItemKind, plan_of
 from hub.domain.event import RecordJson
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.meta import EventMeta
 from hub.domain.text.safe import clean, headline
-from hub.wire.frames import JsonObject
 
 MESSAGE, THOUGHT, USER = "agent_message_chunk", "agent_thought_chunk", "user_message_chunk"
 _GAP = "\n\n"

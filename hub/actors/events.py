@@ -10,7 +10,8 @@ import itertools
 import math
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from typing import assert_never
 
@@ -42,7 +43,9 @@ from supervisors import Actor, ActorDied, Answer, Exit, Ref
 _QUEUE = 1024
 """Lists of records a subscriber may be behind before it counts as too slow."""
 _REPLAY_PAGE = 100
-"""Records of a replayed list: with `_QUEUE` the most that a reader who takes nothing can keep in memory."""
+"""Records of a replayed list."""
+_AHEAD = 2
+"""Replayed lists that are in memory for a reader that takes nothing: the past is read as it is taken, and is its own."""
 _RECENT = 1024
 """Records that are kept: nearly all that is read of a log is its end, by those who keep up with it."""
 _AUDIT_PAGE = 500
@@ -55,6 +58,16 @@ _AUDIT_PATIENCE = 2.0
 _SUMMARY = 200
 _id = attrgetter("id")
 _UNAUDITED = frozenset({str(EventType.THINKING), str(EventType.USAGE), str(EventType.RETRY)})
+
+
+_Live = trio.MemoryReceiveChannel[Sequence[Record]]
+
+
+def _waiting(live: _Live) -> Iterator[Record]:
+    """What a reader that was busy has not taken: in one list, however many it came in."""
+    with suppress(trio.WouldBlock, trio.EndOfChannel):
+        while True:
+            yield from live.receive_nowait()
 
 
 @attrs.define
@@ -161,32 +174,36 @@ class EventLog(Actor[EventsInbox]):
 
     def _subscribe(self, since: int | None) -> Subscription:
         token = next(self._tokens)
-        send, receive = trio.open_memory_channel[Sequence[Record]](_QUEUE)
+        send, live = trio.open_memory_channel[Sequence[Record]](_QUEUE)
         reader = _Reader(send, trio.Event())
         if since is None:
             self._readers[token] = reader
-        else:
-            self.ctx.nursery.start_soon(self._replay, token, reader, since)
-        return Subscription(token, receive, reader.lagged)
+            return Subscription(token, live, reader.lagged)
+        ahead, channel = trio.open_memory_channel[list[Record]](_AHEAD)
+        self.ctx.nursery.start_soon(self._replay, token, reader, live, ahead, since)
+        return Subscription(token, channel, reader.lagged)
 
-    async def _replay(self, token: int, reader: _Reader, after: int) -> None:
-        """Send the past as fast as the reader takes it; it goes on live where nothing newer is left.
+    async def _replay(
+        self,
+        token: int,
+        reader: _Reader,
+        live: _Live,
+        ahead: trio.MemorySendChannel[list[Record]],
+        after: int,
+    ) -> None:
+        """Send the past as fast as the reader takes it; go on live where nothing newer is left.
 
         Between the look that finds nothing and the entry among the readers nothing can be appended: no gap, no double.
         """
-        try:
-            while True:
-                page = self._after(after, _REPLAY_PAGE)
-                if not page:
-                    self._readers[token] = reader
-                    return
-                await reader.send.send(page)
-                after = page[-1].id
-        except trio.BrokenResourceError:
-            return  # the reader has gone
-        except BaseException:
-            reader.send.close()
-            raise
+        with suppress(trio.BrokenResourceError):  # the reader has gone
+            async with live, ahead:
+                while page := self._after(after, _REPLAY_PAGE):
+                    await ahead.send(page)
+                    after = page[-1].id
+                self._readers[token] = reader
+                async for records in live:
+                    await ahead.send([*records, *_waiting(live)])
+        self._drop(token)
 
     def _drop(self, token: int) -> None:
         reader = self._readers.pop(token, None)

@@ -1,7 +1,7 @@
 """The one converter between the classes of the API and JSON.
 
-Owns: the names on the wire (camel case), that nothing is taken for what it is not, and that every problem of a document
-is told, each with its path.
+Owns: the names on the wire (camel case), that nothing is taken for what it is not, and that the problems of a document
+are told, each with its path.
 Must not: read or write bytes, or know a resource.
 
 cattrs does the walking; the hooks here are what it leaves open: it would make an integer of "5", and a list of a string.
@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
+from itertools import islice
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -23,18 +24,20 @@ from cattrs.errors import ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from hub.api.meta import UNSET, AsNamed, Meta, Open, Unset
-from hub.domain.config.schema import Path, SettingProblem, SettingRule, outside, unknown
+from hub.domain.config.schema import MAX_PROBLEMS, Path, SettingProblem, SettingRule, outside, unknown
 
 T = TypeVar("T")
 Hook = Callable[[Any, Any], Any]
 
+_MOST = MAX_PROBLEMS + 1
+"""Problems of one list or object that are looked for: no more are told, and a body has room for a million."""
 _SHOWN = 80
 """Letters of a wrong value that are repeated."""
 _JSON_NAMES = {dict: "object", list: "array", NoneType: "null"}
 
 
 class ProblemsError(Exception):
-    """A document that is not what it should be; every problem of it, in the order of the document's fields."""
+    """A document that is not what it should be, and why, in the order of the document's fields."""
 
     def __init__(self, found: list[SettingProblem]) -> None:
         super().__init__(found)
@@ -50,7 +53,7 @@ def structure(value: object, kind: type[T], *, closed: bool = True) -> T:
     """The value of that class; unless `closed`, members that it does not know are passed over.
 
     Raises:
-        ProblemsError: Everything that is wrong.
+        ProblemsError: What is wrong, of each list and object the first `_MOST` problems.
     """
     try:
         return _converters[closed].structure(value, kind)
@@ -111,9 +114,8 @@ def _problems_of_class(error: cattrs.ClassValidationError, value: Any, at: Path)
     fields = fields_of(error.cl)
     for other in others:
         if isinstance(other, ForbiddenExtraKeysError):
-            yield from (
-                SettingProblem((*at, name), unknown(name, fields)) for name in value if name not in fields
-            )
+            strange = (name for name in value if name not in fields)
+            yield from (SettingProblem((*at, name), unknown(name, fields)) for name in islice(strange, _MOST))
         else:  # a rule over the whole
             yield SettingProblem(at, str(other))
     names = {field.name: name for name, field in fields.items()}
@@ -215,7 +217,7 @@ def keys_of(kind: object) -> Mapping[str, Any]:
 
 
 def _all(converter: cattrs.Converter, kind: Any, items: list[tuple[Any, Any, Any]]) -> list[Any]:
-    """Every item, which comes with its place and its type; what is wrong is told of all of them."""
+    """Every item, which comes with its place and its type; what is wrong is told of the first `_MOST` that are."""
     found, wrong = [], []
     for at, item, of in items:
         try:
@@ -224,6 +226,8 @@ def _all(converter: cattrs.Converter, kind: Any, items: list[tuple[Any, Any, Any
             note = cattrs.IterableValidationNote(f"at {at}", at, of)
             error.__notes__ = [*getattr(error, "__notes__", ()), note]
             wrong.append(error)
+            if len(wrong) == _MOST:
+                break
     if wrong:
         raise cattrs.IterableValidationError("not all items are what they should be", wrong, kind)
     return found

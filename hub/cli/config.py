@@ -21,7 +21,7 @@ from hub.cli import completing
 from hub.cli.base import Group
 from hub.cli.context import json_option, note_left_out, project_dir, show
 from hub.cli.table import table
-from hub.domain.text.safe import clean
+from hub.domain.text.safe import clean, marked, one_json
 from hub.errors import Code, HubError
 
 _HIDDEN = frozenset({"token", "env"})
@@ -70,7 +70,7 @@ def _table(rows: list[dict[str, Any]], *, show_origin: bool) -> str:
 
 def _shown(value: object) -> str:
     """A value as people read it; TOML has no word for one that nobody has set."""
-    return "not set" if value is None else json.dumps(value, ensure_ascii=False)
+    return "not set" if value is None else one_json(value)
 
 
 def _briefly(origin: str) -> str:
@@ -107,8 +107,8 @@ def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
                 hint="See: hub config list",
             )
         found = found[part]
-    text = clean(found) if isinstance(found, str) else _shown(found)
-    click.echo(json.dumps({"key": key, "value": found}, ensure_ascii=False) if as_json else text)
+    text = marked(found) if isinstance(found, str) else _shown(found)
+    click.echo(one_json({"key": key, "value": found}) if as_json else text)
 
 
 @config.command(name="set")
@@ -243,11 +243,11 @@ def _change(ctx: click.Context, key: str, value: object, *, own: bool, as_json: 
     patch(path, {parts: value}, unwatched if own else watch)
     veiled = _SECRET if value is not None and _HIDDEN & set(parts) else value
     if as_json:
-        click.echo(json.dumps({"key": key, "value": veiled, "path": str(path)}, ensure_ascii=False))
+        click.echo(one_json({"key": key, "value": veiled, "path": str(path)}))
     elif value is None:
         click.echo(f"took {key} out of {path}")
     else:
-        click.echo(f"{key} = {json.dumps(veiled, ensure_ascii=False)} in {path}")
+        click.echo(f"{key} = {one_json(veiled)} in {path}")
     _tell_who_wins(ctx, key, path, own=own)
 
 

@@ -6,7 +6,6 @@ Must not: import Trio or the web stack; short commands stay short.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -16,6 +15,7 @@ import click
 from hub.cli import completing
 from hub.client.place import root_of
 from hub.client.quick import Api, find
+from hub.domain.text.safe import one_json
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
@@ -89,4 +89,4 @@ def document(value: object) -> str:
     """One JSON document, with the names that the API has."""
     from hub.api.convert import unstructure
 
-    return json.dumps(unstructure(value), ensure_ascii=False)
+    return one_json(unstructure(value))

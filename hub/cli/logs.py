@@ -6,7 +6,6 @@ Must not: hold events back; a reader sees them when the daemon has them.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import sys
@@ -25,7 +24,7 @@ from hub.cli.width import columns, hung
 from hub.client.quick import Api
 from hub.domain.event import RecordJson
 from hub.domain.session import meant_by
-from hub.domain.text.safe import headline
+from hub.domain.text.safe import headline, one_json
 
 _PAGE = 1000
 Batch = list[RecordJson]
@@ -50,7 +49,7 @@ def logs(ctx: click.Context, *, session: str, follow: bool, since: int, full: bo
     only = _meant(ctx, session)
     if as_json and not follow:
         kept = [record for page in pages(Records(ctx), since, only) for record in page]
-        click.echo(json.dumps(kept, ensure_ascii=False))
+        click.echo(one_json(kept))
         return
     daemon = client(ctx)
     out = _print_json if as_json else partial(_print, Screen(), Floor(), whole if full else block)
@@ -117,7 +116,7 @@ def _print(screen: Screen, floor: Floor, drawn: Callable[[RecordJson], list[str]
 
 def _print_json(records: Batch) -> None:
     for record in records:
-        click.echo(json.dumps(record, ensure_ascii=False))
+        click.echo(one_json(record))
 
 
 def _follow(daemon: Api, since: int, out: Callable[[Batch], None]) -> None:

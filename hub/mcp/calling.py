@@ -17,12 +17,12 @@ from urllib.parse import quote
 import attrs
 import trio
 
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.text.plain import plain_value
 from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 from hub.mcp.pages import page
-from hub.mcp.tools import BY_NAME, NOT_BLANK, Tool
-from hub.wire.frames import JsonObject
+from hub.mcp.tools import BY_COMMAND, BY_NAME, NOT_BLANK, Tool
 
 _NOUNS = {"string": "a text", "integer": "an integer", "number": "a number", "boolean": "true or false"}
 
@@ -116,7 +116,17 @@ def refusal(error: HubError) -> str:
     told = [(str(item.get("path", "")), str(item.get("message", ""))) for item in problems[:10]]
     lines += [f"{path}: {message}" for path, message in told if message not in error.detail]
     lines += [f"Next step: {error.hint}"] if error.hint else []
-    return "\n".join(lines)
+    return _COMMAND.sub(_as_tool, "\n".join(lines))
+
+
+_COMMAND = re.compile(r"""\bhub ([a-z]+)((?: (?:-[-a-z]+|"[^"\n]{0,200}"|s-[0-9a-f]+|[A-Z]+\b))*)""")
+"""A command with its words, as errors name it to those who have a terminal."""
+
+
+def _as_tool(found: re.Match[str]) -> str:
+    """The tool for a command; one that acts does what the command does without options, and no more."""
+    tool = BY_COMMAND.get(found[1])
+    return tool.name if tool and (tool.method == "GET" or " -" not in found[2]) else found[0]
 
 
 def _rest(answer: JsonObject) -> str:

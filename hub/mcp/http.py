@@ -15,13 +15,13 @@ import binascii
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from hub.domain.jsonvalue import JsonObject
 from hub.mcp.calling import ToolApi, ToolCaller
 from hub.mcp.protocol import HANDSHAKE, UNSUPPORTED_VERSION, VERSION_KEY, Protocol
 from hub.wire.frames import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
-    JsonObject,
     NotAMessageError,
     decode,
     encode,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from hub.domain.jsonvalue import JsonObject
 from hub.mcp.tools import Paging, Tool
-from hub.wire.frames import JsonObject
 
 PAGE = 24_000
 """Bytes of JSON in one answer. It goes out twice, for programs and for readers: below 25,000 tokens in all, also

@@ -15,9 +15,10 @@ from collections.abc import Awaitable, Callable, Mapping
 import attrs
 
 from hub import __version__
+from hub.domain.jsonvalue import JsonObject
 from hub.mcp.calling import Result
 from hub.mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool
-from hub.wire.frames import INVALID_PARAMS, METHOD_NOT_FOUND, JsonObject, RefusedError, refused
+from hub.wire.frames import INVALID_PARAMS, METHOD_NOT_FOUND, RefusedError, refused
 
 UNSUPPORTED_VERSION = -32022
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")

@@ -10,8 +10,8 @@ from __future__ import annotations
 import attrs
 import trio
 
+from hub.domain.jsonvalue import JsonObject
 from hub.mcp.protocol import Call, Protocol, is_modern
-from hub.wire.frames import JsonObject
 from hub.wire.wires import LineConnection, Wires
 
 

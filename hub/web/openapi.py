@@ -35,6 +35,7 @@ ANY_CODES = frozenset(
         Code.INVALID,
         Code.HEADERS_TOO_LARGE,
         Code.INTERNAL,
+        Code.INSTALL_BROKEN,
         Code.OUTDATED,
         Code.UNAVAILABLE,
         Code.TIMEOUT,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-JsonObject = dict[str, Any]
+from hub.domain.jsonvalue import JsonObject
 
 MAX_FRAME = 1024 * 1024
 """Bytes of a line, its end included, where a protocol says nothing else."""

@@ -20,7 +20,8 @@ from typing import BinaryIO, TypeVar
 import attrs
 import trio
 
-from hub.wire.frames import MAX_FRAME, JsonObject, NotAMessageError, decode, encode
+from hub.domain.jsonvalue import JsonObject
+from hub.wire.frames import MAX_FRAME, NotAMessageError, decode, encode
 
 T = TypeVar("T")
 

@@ -6,6 +6,7 @@ Must not: redact (`hub.domain.redaction.redactor` does), or change what a person
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
@@ -63,6 +64,12 @@ def marked(text: str) -> str:
 def visible(text: str) -> str:
     """The same in one line."""
     return marked(text).replace("\n", "[U+000A]")
+
+
+def one_json(value: object) -> str:
+    """The value as one line of JSON; what `clean` would take away is escaped, so it is the same value."""
+    text = json.dumps(value, ensure_ascii=False)
+    return _SUSPECT.sub(lambda found: json.dumps(found[0])[1:-1], text) if _is_suspect(text) else text
 
 
 def _is_suspect(text: str) -> bool:

@@ -7,12 +7,14 @@ Must not: compute anything that the API has not said.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
+
+import attrs
 
 from hub.api.approvals import Approval
-from hub.api.base import Nothing
 from hub.api.events import EventRecord
 from hub.api.history import HistoryEntry, walks
+from hub.api.meta import Meta
 from hub.api.quota import Entry
 from hub.api.sessions import Session, Sessions
 from hub.domain.standing import GROUPS, OVER
@@ -20,24 +22,44 @@ from hub.web.page.ask import Ask, together
 from hub.web.page.view import View
 
 SHOWN = 20
-"""Sessions that have ended."""
+"""Sessions that have ended, unless all are asked for."""
 _BACK = 50
 """Events among which a question is looked for."""
 _HANDOFFS = 60
 """Records of the timeline: the last handoffs."""
 
 
-def grouped(sessions: list[Session]) -> list[tuple[str, list[Session]]]:
-    """By need, the newest first, without the groups that are empty."""
-    newest = sessions[::-1]
+@attrs.frozen(kw_only=True)
+class BoardQuery:
+    """Which sessions."""
+
+    all: Annotated[int, Meta(ge=0, le=1)] = 0
+
+
+@attrs.frozen
+class SessionGroup:
+    """The sessions of one heading, the newest first."""
+
+    name: str
+    members: list[Session]
+    count: int
+    """How many there are; `members` may be fewer."""
+
+
+def grouped(sessions: list[Session], *, everything: bool = False) -> list[SessionGroup]:
+    """By need, without the groups that are empty."""
     found: list[list[Session]] = [[] for _ in GROUPS]
-    for one in newest:
+    for one in sessions[::-1]:
         found[one.group].append(one)
-    found[OVER] = found[OVER][:SHOWN]
-    return [(name, members) for name, members in zip(GROUPS, found, strict=True) if members]
+    most = {} if everything else {OVER: SHOWN}
+    return [
+        SessionGroup(name, members[: most.get(at)], len(members))
+        for at, (name, members) in enumerate(zip(GROUPS, found, strict=True))
+        if members
+    ]
 
 
-async def show(ask: Ask, _: Nothing) -> dict[str, object]:
+async def show(ask: Ask, given: BoardQuery) -> dict[str, object]:
     """What the board's template is filled with."""
     found = await together(
         listed=partial(ask, Sessions, "/api/sessions"),
@@ -52,7 +74,7 @@ async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     wanted = {one.session_id: one.action for one in reversed(found["approvals"] or ())}
     made = walks(found["history"] or ())
     return {
-        "groups": grouped(sessions),
+        "groups": grouped(sessions, everything=bool(given.all)),
         "asked": {**wanted, **questions},
         "concurrent": found["listed"].concurrent,
         "wallet": told(found["wallet"]),
@@ -74,4 +96,4 @@ def told(wallet: Any) -> Any:
     return [entry for entry in wallet if entry.windows or entry.tokens_today]
 
 
-VIEW = View(title="Board", show=show)
+VIEW = View(title="Board", show=show, given=BoardQuery)

@@ -18,9 +18,10 @@ from hub.api.graph import Graph
 from hub.api.health import Health
 from hub.api.instructions import Instruction
 from hub.api.observability import AuditHead, Breaker, TreeNode
-from hub.api.providers import ProviderConfig
+from hub.api.providers import ProviderStatus
 from hub.api.trust import Trusted
 from hub.domain.breaker import BreakerState
+from hub.domain.routing import Availability
 from hub.domain.text.figures import counted
 from hub.web.page.ask import Ask, Failed, together
 from hub.web.page.view import View
@@ -44,7 +45,7 @@ async def show(ask: Ask, _: Nothing) -> dict[str, object]:
         health=partial(ask, Health, "/api/health"),
         trust=partial(ask.part, Trusted, "/api/trust"),
         audit=partial(ask.part, AuditHead, "/api/audit/head"),
-        providers=partial(ask.part, list[ProviderConfig], "/api/config/providers"),
+        providers=partial(ask.part, list[ProviderStatus], "/api/providers"),
         breakers=partial(ask.part, list[Breaker], "/api/circuit"),
         index=partial(ask.part, Graph, "/api/graph"),
         tree=partial(ask.part, TreeNode, "/api/system/tree"),
@@ -109,10 +110,13 @@ def _circuits(what: str, part: list[Breaker]) -> DoctorFinding:
     return DoctorFinding(what, not shut, detail, "Each is tried again by itself.", "providers")
 
 
-def _agents(what: str, part: list[ProviderConfig]) -> DoctorFinding:
-    able = [one.display_name for one in part if one.enabled and one.install.installed and one.auth.logged_in]
-    detail = f"ready: {', '.join(able)}" if able else "none is installed and logged in"
-    return DoctorFinding(what, bool(able), detail, "Install one, or log in.", "providers")
+def _agents(what: str, part: list[ProviderStatus]) -> DoctorFinding:
+    """Of those that could be chosen, also where hub cannot see a login."""
+    able = [one.display_name for one in part if one.status in (Availability.ACTIVE, Availability.STANDBY)]
+    spent = [one.display_name for one in part if one.status is Availability.EXHAUSTED]
+    told = [f"{word}: {', '.join(names)}" for word, names in (("ready", able), ("used up", spent)) if names]
+    hint = "Wait for the reset, or install another one." if spent else "Install one, or log in."
+    return DoctorFinding(what, bool(able), "; ".join(told) or "none can work here yet", hint, "providers")
 
 
 VIEW = View(title="Doctor", show=show)

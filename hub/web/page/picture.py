@@ -71,9 +71,9 @@ def bar(share: float | None, threshold: float = 0.9) -> Markup:
 
 
 def share(part: float) -> Markup:
-    """A part of the most."""
+    """A part of all."""
     drawn = [rect(0, 0, _WIDTH, 4, "track"), rect(0, 0, min(1.0, max(0.0, part)) * _WIDTH, 4, "fill plain")]
-    return svg(f"{percent(part)} of the most", _WIDTH, 4, drawn, "bar", stretched=True)
+    return svg(f"{percent(part)} of all", _WIDTH, 4, drawn, "bar", stretched=True)
 
 
 def ribbon(walk: Walk) -> Markup:

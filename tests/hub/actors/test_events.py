@@ -184,8 +184,10 @@ async def test_a_reader_that_takes_nothing_is_dropped_as_lagged(folder, monkeypa
 
 
 async def test_a_long_replay_waits_for_its_reader(folder, monkeypatch):
-    """What is not taken stays in the file: a reader that stalls costs two lists of memory, and is not lagged."""
-    monkeypatch.setattr(events, "_QUEUE", 2)
+    """What is not taken stays in the file: a reader that stalls costs two lists of memory, and is not lagged.
+
+    Two hundred sockets that asked for the past and read nothing cost half a gigabyte: each had a hundred thousand records.
+    """
     monkeypatch.setattr(events, "_REPLAY_PAGE", 10)
     async with logs_of(folder) as logs:
         await logs.append(*(own(str(n)) for n in range(100)))
@@ -199,6 +201,20 @@ async def test_a_long_replay_waits_for_its_reader(folder, monkeypatch):
             while len(got) < 120:
                 got += [r.id for r in await view.channel.receive()]
         assert got == list(range(1, 121))
+
+
+async def test_what_came_while_a_replay_went_live_is_one_list(folder):
+    """However many it came in: a reader that takes a list now and then keeps up, and one that takes none is lagged."""
+    async with logs_of(folder) as logs:
+        view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
+        for n in range(100):
+            await logs.append(own(str(n)))
+        with trio.fail_after(CALL):
+            taken = [record.id for _ in range(4) for record in await view.channel.receive()]
+        assert taken == list(range(1, 101))
+        for n in range(events._QUEUE + events._AHEAD + 2):
+            await logs.append(own(str(n)))
+        assert view.lagged.is_set()
 
 
 async def test_a_restart_of_the_log_ends_every_subscription(folder):

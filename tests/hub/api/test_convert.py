@@ -10,7 +10,7 @@ import pytest
 
 from hub.api.convert import ProblemsError, structure, unstructure
 from hub.api.meta import UNSET, AsNamed, Meta, Open, Unset
-from hub.domain.config.schema import called
+from hub.domain.config.schema import MAX_PROBLEMS, called
 
 
 class Size(StrEnum):
@@ -164,3 +164,17 @@ def test_nothing_is_taken_for_what_it_is_not(value: Any, problem: dict[str, str]
 def test_bounds(bounds: Meta, value: Any, problem: str):
     kind = Annotated[list[int] if isinstance(value, list) else int, bounds]
     assert problems(value, kind) == {"$": problem}  # type: ignore[arg-type]  # a type with something beside it
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"SHA": "a", "parts": [1] * 200_000},
+        {"SHA": "a", "byName": {str(n): "x" for n in range(200_000)}},
+        {"SHA": "a", **{str(n): 1 for n in range(200_000)}},
+    ],
+    ids=["list", "object", "names"],
+)
+def test_no_more_problems_are_looked_for_than_are_told(value: Any):
+    """A body of 600 kB with a wrong item in every third byte kept the daemon busy for nine seconds."""
+    assert len(problems(value)) == MAX_PROBLEMS + 1

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from hub.domain.text.safe import clean
 from tests.hub.cli.command import environ, hub
 
 
@@ -187,3 +188,17 @@ def test_a_setting_that_nobody_made_is_told_with_what_holds(repo):
     assert said(repo, "get", "session.maxCost") == (0, "not set\n", "")
     assert json.loads(said(repo, "get", "session.maxCost", "--json")[1])["value"] is None
     assert "null" not in said(repo, "list")[1]
+
+
+def test_no_setting_of_a_clone_moves_the_cursor_or_turns_its_text(repo):
+    """Of one that nobody has trusted yet: what is read backwards stood as it was."""
+    worst = "make \x1b[31m\u202eevil"
+    hint = f'[[profiles]]\nname = "p"\nchain = ["claude"]\ncontextHint = {json.dumps(worst)}\n'
+    (repo / "hub.toml").write_text(hint)
+    for words in (["list"], ["list", "--json"], ["get", "profiles"], ["get", "profiles", "--json"]):
+        status, out, _ = said(repo, *words)
+        assert status == 0
+        assert clean(out) == out
+        assert "\\u202e" in out
+    [profile] = json.loads(said(repo, "get", "profiles", "--json")[1])["value"]
+    assert profile["contextHint"] == worst

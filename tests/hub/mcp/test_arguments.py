@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
-from hub.errors import Code
-from hub.mcp.calling import checked
-from hub.mcp.tools import BY_NAME
+from hub.errors import RULES, Code, HubError
+from hub.mcp.calling import checked, refusal
+from hub.mcp.tools import BY_COMMAND, BY_NAME
 from tests.refusals import refuses
 
 RUN, EVENTS, PAUSE = BY_NAME["hub_run_task"], BY_NAME["hub_events"], BY_NAME["hub_pause"]
@@ -62,3 +63,29 @@ def test_what_it_does_not_allow(tool, given, says):
         checked(tool, given)
     assert says in caught.value.detail
     assert len(caught.value.detail) < 300
+
+
+@pytest.mark.parametrize(
+    ("hint", "told"),
+    [
+        ('Start one: hub run "task"', "Start one: hub_run_task"),
+        ("Look at the worktree, then decide: hub handoff, or hub stop", "decide: hub_handoff, or hub stop"),
+        ("Watch it: hub logs -f", "Watch it: hub_events"),
+        ("Read their output: hub logs --full", "Read their output: hub_events"),
+        ("Take it up again: hub resume s-0a1b.", "Take it up again: hub_pause."),
+        ('Go on with it: hub run --continue ID "now the docs"', 'hub run --continue ID "now the docs"'),
+        ("Start it: hub daemon", "Start it: hub daemon"),
+        ("hub waits and tries again by itself.", "hub waits and tries again by itself."),
+    ],
+)
+def test_an_agent_is_told_of_its_tools_and_not_of_commands(hint, told):
+    """Where a tool does what the command does; the others stay commands, for its user."""
+    assert refusal(HubError(Code.INVALID, "No.", hint=hint)).endswith(told)
+
+
+def test_no_error_advises_a_plain_command_that_is_a_tool():
+    """Of hub's own next steps."""
+    told = "\n".join(refusal(HubError(code)) for code in RULES)
+    assert "hub_run_task" in told
+    for command in BY_COMMAND:
+        assert not re.search(rf"\bhub {command}\b(?! -)", told), command

@@ -162,7 +162,7 @@ async def test_a_refusal_of_the_daemon_says_code_and_next_step(server: Server, a
     result = await call(server, "hub_send_reply", reply="yes")
     assert result["isError"]
     assert result["content"][0]["text"] == (
-        "reply_unsupported: claude takes no replies now.\nNext step: Hand over instead: hub handoff"
+        "reply_unsupported: claude takes no replies now.\nNext step: Hand over instead: hub_handoff"
     )
 
 

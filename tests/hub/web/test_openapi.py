@@ -13,10 +13,12 @@ import pytest
 from hub.api.base import Done
 from hub.api.meta import Sha
 from hub.errors import RULES, Code
+from hub.installed import install_broken, outdated
 from hub.web import guard, openapi
 from hub.web.codec import decode_body
 from hub.web.guard import Policy
 from hub.web.openapi import codes
+from hub.web.problem import as_hub_error
 from hub.web.route import Operation, post
 from hub.web.routes import table
 from hub.web.routing import quart_app
@@ -70,6 +72,13 @@ async def test_the_statuses_of_the_guard_are_there(document: Any):
             named if operation.method == "POST" else named - {Code.UNSUPPORTED_MEDIA_TYPE, Code.TOO_LARGE}
         )
         assert with_body <= codes(operation)
+
+
+async def test_what_the_edge_makes_of_any_exception_is_there():
+    """Read from its source: `install_broken` was on no operation's list."""
+    named = {Code[name] for name in re.findall(r"Code\.([A-Z_]+)", inspect.getsource(as_hub_error))}
+    named |= {install_broken(ImportError("x")).code, outdated().code}
+    assert named <= codes(OPERATIONS[0])
 
 
 async def test_the_problem_schema_has_the_closed_list_of_codes(document: Any):

@@ -14,6 +14,8 @@ const markup = globalThis.trustedTypes?.createPolicy("hub", { createHTML: (text)
 const SOONEST = 250; // milliseconds between two swaps
 const WHOLE = 5000; // milliseconds between two swaps of what takes long to make
 const OFTEN = 30_000; // ages and times left move without an event
+const AGAIN = 1000; // milliseconds until a daemon that is away, or could not make the page, is asked again
+const AWAY = "The daemon is away. This page asks for it every second, and goes on when it is back. To start it: hub daemon";
 let last = Number(meta("hub-event")) || 0;
 let ended = 0; // when the last swap was done
 let took = 0;
@@ -111,8 +113,11 @@ async function refresh() {
       redirect: "error",
     });
     const text = await response.text();
-    if (!(response.headers.get("content-type") ?? "").startsWith("text/html")) return say(problem(text));
+    if (!(response.headers.get("content-type") ?? "").startsWith("text/html")) return trouble(response, problem(text));
     const fresh = new DOMParser().parseFromString(markup.createHTML(text), "text/html");
+    if (!response.ok) return trouble(response, fresh.getElementById("why")?.textContent.trim() ?? response.statusText);
+    if (document.getElementById("why")) return location.reload(); // it is here after all
+    say("page", "");
     for (const region of document.querySelectorAll("[data-live]")) {
       const next = fresh.getElementById(region.id);
       if (next) morph(region, next);
@@ -125,6 +130,12 @@ async function refresh() {
     took = ended - begun;
     if (stale) soon();
   }
+}
+
+// What is shown is older than it looks: that is said, and where it is the daemon's trouble, it is asked again.
+function trouble(response, words) {
+  say("page", words);
+  if (response.status >= 500) setTimeout(soon, AGAIN);
 }
 
 function later() {
@@ -146,18 +157,40 @@ function soon() {
 }
 
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden && stale) soon();
+  if (document.hidden) return;
+  if (stale) soon();
+  if (next) look(); // a browser lets the timers of a page that nobody sees wait for a minute
 });
 setInterval(soon, Number(meta("hub-every")) * 1000 || OFTEN);
 
 // --- following ---
 
-function say(words) {
-  away.textContent = words;
-  away.hidden = !words;
+const told = { connection: "", page: "" };
+
+function say(about, words) {
+  told[about] = words;
+  const all = told.connection || told.page;
+  if (away.textContent !== all) away.textContent = all; // said once by a screen reader, not every second
+  away.hidden = !all;
 }
 
-let pause = 500;
+let next = 0;
+
+function lost(words) {
+  document.documentElement.dataset.state = "away";
+  say("connection", words);
+  clearTimeout(next);
+  next = setTimeout(look, AGAIN);
+}
+
+// Asked for by a plain request: it tells why it is refused, and a browser makes sockets wait after some have failed.
+async function look() {
+  clearTimeout(next);
+  next = 0;
+  const found = await fetch("/api/health", { headers: own, cache: "no-store", redirect: "error" }).catch(() => undefined);
+  if (found?.ok) follow();
+  else lost(found ? problem(await found.text().catch(() => "")) : AWAY);
+}
 
 function follow() {
   const url = new URL("/ws", location.href);
@@ -165,9 +198,8 @@ function follow() {
   url.search = `batch=1&since=${last}`;
   const socket = new WebSocket(url);
   socket.addEventListener("open", () => {
-    pause = 500;
-    if (!away.hidden) soon();
-    say("");
+    if (told.connection) soon();
+    say("connection", "");
     document.documentElement.dataset.state = "live";
   });
   socket.addEventListener("message", ({ data }) => {
@@ -177,14 +209,11 @@ function follow() {
     }
     if (stale) soon();
   });
-  socket.addEventListener("close", () => {
-    document.documentElement.dataset.state = "away";
-    say("The daemon is away. This page goes on when it is back.");
-    setTimeout(follow, pause);
-    pause = Math.min(5000, pause * 1.5);
-  });
+  socket.addEventListener("close", () => lost(AWAY));
 }
 follow();
+const why = document.getElementById("why");
+if (why && Number(why.dataset.status) >= 500) setTimeout(soon, AGAIN);
 
 // --- forms ---
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hub.domain.text.safe import MAX_LABEL, clean, clip, decode, headline, is_label
+from hub.domain.text.safe import MAX_LABEL, clean, clip, decode, headline, is_label, one_json
 
 ATTACKS = [
     # security row 23
@@ -118,3 +119,23 @@ def test_labels(label):
 )
 def test_what_is_no_label(label):
     assert not is_label(label)
+
+
+@given(
+    st.recursive(
+        st.text() | st.none() | st.integers(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+@example(["\x1b[31m", "\u202eevil", "\U000e0001", "\u200b"])
+def test_json_has_its_value_and_nothing_that_a_terminal_acts_on(value):
+    text = one_json(value)
+    assert json.loads(text) == value
+    assert clean(text) == text
+    assert "\n" not in text
+
+
+def test_json_is_read_by_people_too():
+    assert one_json({"a": ["\u00e9\U0001f600", "\u202e\x9b\U000e0001"]}) == (
+        '{"a": ["\u00e9\U0001f600", "\\u202e\\u009b\\udb40\\udc01"]}'
+    )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from hub.api.convert import structure
 from hub.api.sessions import Session
+from hub.client.quick import Api
 from hub.web.page.board import grouped
-from tests.faults.harness import Project
+from tests.faults.harness import Project, project, until
 from tests.hub.web.fake import SESSION
 from tests.waiting import PATIENCE
 
@@ -27,12 +28,20 @@ def test_who_needs_somebody_comes_first():
         session("s-queued", sessionState="queued", position=1),
         session("s-works-too", sessionState="running"),
     ]
-    assert [(name, [one.session_id for one in members]) for name, members in grouped(rows)] == [
+    assert [(group.name, [one.session_id for one in group.members]) for group in grouped(rows)] == [
         ("Needs you", ["s-asks"]),
         ("Working", ["s-works-too", "s-works"]),
         ("Waiting for its turn", ["s-queued"]),
         ("Done", ["s-done"]),
     ]
+
+
+def test_how_many_there_are_is_told_where_not_all_are_shown():
+    """ "Done 20" stood above the newest of a hundred, and nothing led to the others."""
+    rows = [session(f"s-{n}", sessionState="completed") for n in range(100)]
+    for everything, shown in ((False, 20), (True, 100)):
+        [group] = grouped(rows, everything=everything)
+        assert (group.count, len(group.members), group.members[0].session_id) == (100, shown, "s-99")
 
 
 @pytest.mark.browser
@@ -46,10 +55,74 @@ def test_a_daemon_that_restarts_is_survived_without_a_reload(made: Project, tab:
     tab.evaluate("() => { document.documentElement.dataset.same = 'yes' }")
     port = made.port
     made.kill()
-    expect(tab.locator("#away")).to_be_visible(timeout=SOON)
+    expect(tab.locator("#away")).to_contain_text("asks for it every second", timeout=SOON)
+    expect(tab.locator("#away")).to_contain_text("hub daemon")
     api = made.start("--port", str(port))
     expect(live).to_be_attached(timeout=SOON)
     expect(tab.locator("#away")).to_be_hidden()
     api.post("/api/run", {"task": "After the restart."})
     expect(tab.locator("#sessions .card")).to_contain_text("After the restart.", timeout=SOON)
     assert tab.evaluate("() => document.documentElement.dataset.same") == "yes"
+
+
+@pytest.mark.browser
+def test_a_daemon_that_was_away_for_long_is_found_as_soon(made: Project, tab: Page):
+    """The page asked ever more seldom; a browser, too, lets a socket wait where others have failed before."""
+    made.script("demo-first", {"say": "x"})
+    made.configure()
+    made.start()
+    tab.clock.install()
+    tab.goto(f"http://127.0.0.1:{made.port}/")
+    live = tab.locator("html[data-state=live]")
+    expect(live).to_be_attached(timeout=SOON)
+    made.kill()
+    expect(tab.locator("#away")).to_be_visible(timeout=SOON)
+    for _ in range(12):
+        tab.clock.run_for(5000)
+    made.start("--port", str(made.port))
+    for _ in range(2):  # a question may be under way that began before
+        tab.clock.run_for(1000)
+    expect(live).to_be_attached()
+
+
+@pytest.mark.browser
+def test_a_page_that_could_not_be_made_anew_says_so_and_is_asked_for_again(made: Project, tab: Page):
+    """A 503 while a daemon starts left the old page as it was, without a word, until the next event."""
+    made.script("demo-first", {"say": "x"})
+    made.configure()
+    made.start()
+    here = f"http://127.0.0.1:{made.port}/"
+
+    def fail(route: Route) -> None:
+        route.fulfill(response=route.fetch(url=f"{here}session/s-none"), status=503)
+
+    tab.route(here, fail)
+    tab.goto(here)  # the very first, too
+    expect(tab.locator("h1")).to_contain_text("s-none")
+    tab.unroute(here)
+    expect(tab.locator("h1")).to_have_text("Board", timeout=SOON)
+    expect(tab.locator("html[data-state=live]")).to_be_attached(timeout=SOON)
+    tab.route(here, fail)
+    api = Api(made.port)
+    api.post("/api/run", {"task": "Meanwhile."})
+    expect(tab.locator("#away")).to_contain_text("s-none", timeout=SOON)
+    until(made.ended, "nothing more is told")
+    tab.unroute(here)
+    expect(tab.locator("#sessions .card")).to_contain_text("Meanwhile.", timeout=SOON)
+    expect(tab.locator("#away")).to_be_hidden()
+
+
+@pytest.mark.browser
+def test_another_project_s_daemon_at_the_same_port_is_not_taken_for_this_one_s(
+    made: Project, tab: Page, tmp_path_factory: pytest.TempPathFactory
+):
+    made.configure()
+    made.start()
+    tab.goto(f"http://127.0.0.1:{made.port}/")
+    expect(tab.locator("html[data-state=live]")).to_be_attached(timeout=SOON)
+    made.stop()
+    with project(tmp_path_factory.mktemp("other")) as other:
+        other.configure()
+        other.start("--port", str(made.port))
+        expect(tab.locator("#away")).to_contain_text("another project", timeout=SOON)
+        expect(tab.locator("html[data-state=away]")).to_be_attached()

@@ -1,16 +1,18 @@
 """What the daemon tells of its health."""
 
 import attrs
+import pytest
 
 from hub.api.convert import structure
 from hub.api.graph import Graph
 from hub.api.observability import AuditHead, Breaker, TreeNode
-from hub.api.providers import ProviderConfig
+from hub.api.providers import ProviderStatus
 from hub.api.trust import Trusted
 from hub.domain.breaker import BreakerState
+from hub.domain.routing import Availability
 from hub.web.page.ask import Failed
 from hub.web.page.doctor import findings
-from tests.hub.web.fake import CONFIGURED, GRAPH
+from tests.hub.web.fake import GRAPH
 from tests.sample import sample
 
 
@@ -25,7 +27,7 @@ def node(path: str, restarts: int = 0, *below: TreeNode) -> TreeNode:
 WELL = {
     "trust": Trusted(project="/w", state="trusted", trusted=True, digest="", items=[], gone=[]),
     "audit": AuditHead(seq=9, hash="0", bytes=1),
-    "providers": structure([CONFIGURED], list[ProviderConfig]),
+    "providers": [sample(ProviderStatus, displayName="Claude Code", status=Availability.ACTIVE)],
     "breakers": [Breaker(name="a", state=BreakerState.CLOSED, failures=0)],
     "index": structure(GRAPH, Graph),
     "tree": node("root", 0, node("root/quota")),
@@ -49,3 +51,23 @@ def test_each_trouble_is_found_and_has_a_next_step():
     assert not any(one.ok for one in found)
     assert all(one.hint for one in found)
     assert "root/quota" in next(one.detail for one in found if one.what == "Actors")
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "ok", "says"),
+    [
+        (
+            Availability.STANDBY,
+            "no login of it is seen: it is asked after those with one",
+            True,
+            "ready: Goose",
+        ),
+        (Availability.EXHAUSTED, "its usage limit is reached", False, "used up: Goose"),
+        (Availability.ERROR, "not logged in", False, "none can work here yet"),
+    ],
+)
+def test_an_agent_is_ready_where_hub_would_choose_it(status: Availability, reason: str, ok: bool, says: str):
+    """One whose login cannot be seen is: "none is installed and logged in" stood where agents were at work."""
+    goose = sample(ProviderStatus, displayName="Goose", status=status, reason=reason)
+    found = [one for one in findings({**WELL, "providers": [goose]}) if one.what == "Agents"]
+    assert [(one.ok, one.detail) for one in found] == [(ok, says)]

@@ -10,7 +10,9 @@ import pytest
 
 from hub import messages as m
 from hub.api.approvals import Approval
+from hub.api.costs import Costs
 from hub.api.detect import Detected
+from hub.api.quota import Entry
 from hub.domain.approval import CUT, Action
 from hub.domain.event import Record
 from hub.errors import Code, HubError
@@ -194,3 +196,29 @@ async def test_a_busy_day_of_agents_is_a_page_that_ends():
     assert text.count("data-key") == 101
     assert 'data-key="codex:pid:7"' in text, "who runs is shown, wherever it works"
     assert "1,134 more: <code>hub detect --all --since-hours 24</code>" in text
+
+
+async def test_a_share_is_of_all_that_was_used():
+    """Of fifty sessions that used the same each had a full bar below "Share of tokens": it was of the most."""
+    costs = await Fake().call(m.GetCosts())
+    spent = [attrs.evolve(costs.spent[0], session_id=f"s-{n}", tokens_in=n, tokens_out=0) for n in (1, 3)]
+
+    async def used(_: m.GetCosts) -> Costs:
+        return attrs.evolve(costs, spent=spent)
+
+    async with running(Fake(instead={m.GetCosts: used})) as server:
+        text = (await ask(server.port, "GET", "/cost", headers=HTML)).body.decode()
+    assert [f"{part} % of all" in text for part in (25, 75, 100)] == [True] * 3
+
+
+async def test_an_account_that_told_no_limit_says_so():
+    """Its card on the page of quotas was empty but for the tokens of today."""
+    wallet = await Fake().call(m.GetWallet())
+    silent = attrs.evolve(wallet[0], windows=[], tokens_today=73_500)
+
+    async def untold(_: m.GetWallet) -> list[Entry]:
+        return [silent]
+
+    async with running(Fake(instead={m.GetWallet: untold})) as server:
+        text = (await ask(server.port, "GET", "/quota", headers=HTML)).body.decode()
+    assert "has not told how much of its quota is used" in text
