@@ -183,12 +183,13 @@ def open_names(line: str) -> list[str]:
     """What is known of the end of each word that may name a file, where only a running shell knows the rest."""
     found: dict[str, None] = {}
     for command in doubtful(line):
-        if command.program in _SILENT or ASSIGNED.match(command.program):
-            continue
+        silent = command.program in _SILENT or ASSIGNED.match(command.program)
         texts = {after for before, after in pairwise(command.words) if before in _SAID}
         asked = command.program == "curl" and not any(map(_KEEPS.fullmatch, command.words))
         words = [
-            word for word in command.words[1:] if word not in texts and not (asked and _ADDRESS.match(word))
+            word
+            for word in command.words[1:]
+            if not silent and word not in texts and not (asked and _ADDRESS.match(word))
         ]
         for word in (*words, *command.files):
             if HOLE in word and word.partition("=")[0] not in _SAID:

@@ -20,10 +20,10 @@ from itertools import pairwise
 import attrs
 
 from hub.domain.permission.cutting import ASSIGNED, cut
-from hub.domain.permission.shellword import HOLE, holed, readings
+from hub.domain.permission.shellword import HOLE, holed, readings, substituted
 
 _DEPTH = 4
-_NESTED = re.compile(r"[\s;&|()`]")
+_NESTED = re.compile(r"[\s;&|()`<>]")
 _SIGN = re.compile(r"=|:(?=\S)")
 _UNESCAPED = re.compile(r"\\([$`])")
 """What `"` keeps from the shell that reads the line, the next one reads."""
@@ -108,6 +108,8 @@ _LOADER = re.compile(r"ld[\w.-]*\.so[\d.]*")
 _CHANGES = frozenset({"cd", "pushd", "chdir"})
 _PLACES = 64
 """Folders in which a command may run that are looked at."""
+_SUBSTITUTED = 32
+"""Substitutions in one line that are read; of more nobody says what they run."""
 _SOUGHT = re.compile(r"\bCDPATH\b|\bcdable_vars\b|\bcdspell\b")
 """With these a shell goes to a folder that is not the one named."""
 _NAME = re.compile(r"[\w./+-]*[A-Za-z][\w./+-]*")
@@ -202,6 +204,7 @@ def _commands(
     if (line, folders) in read:
         return
     read.add((line, folders))
+    begun = folders
     taken = [holed(line)] if doubt else readings(line)
     for words, files, held in (each for reading in taken for each in cut(reading)):
         found = Command(tuple(words), tuple(files), (*folders, *_moved(words, folders)))
@@ -223,6 +226,25 @@ def _commands(
                     yield from _commands(part, folders, depth - 1, read, doubt=doubt)
         for program in (*_told(found), *_set(found, held)) if depth else ():
             yield from _commands(f"{program} {MORE}", folders, depth - 1, read, doubt=doubt)
+    yield from _substituted(line, begun, depth, read) if doubt else ()
+
+
+def _substituted(
+    line: str, folders: tuple[str, ...], depth: int, read: set[tuple[str, tuple[str, ...]]]
+) -> Iterator[Command]:
+    """The commands whose output the line takes: `echo $($x)` runs what nobody knows, as `$x` does."""
+    for number, (before, part) in enumerate(substituted(line)):
+        if not depth or number == _SUBSTITUTED:
+            yield Command((HOLE,), (HOLE,), folders)
+            return
+        yield from _commands(part, _reached(before, folders), depth - 1, read, doubt=True)
+
+
+def _reached(before: str, folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Where the line may be in the midst of a command, by the whole ones before it."""
+    for words, files, _ in [*cut(holed(f"{before}x"))][:-1]:
+        folders = _gone(Command(tuple(words), tuple(files), folders), folders, lost=False)
+    return folders
 
 
 def _gone(command: Command, folders: tuple[str, ...], *, lost: bool) -> tuple[str, ...]:

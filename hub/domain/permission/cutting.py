@@ -26,7 +26,8 @@ DUPLICATED = re.compile(r"(?:(?<!\S)\d)?[<>]&(?:\d+|-)(?![^\s;&|()<>])")
 """`2>&1` begins no command; `>&2x` writes a file."""
 _NUMBERED = re.compile(r"(?<!\S)(?:\d+|\{\w+\})(?=[<>])")
 """Neither `2>file` nor `{fd}>file` has a word before the sign."""
-_QUOTED = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+_QUOTED = re.compile(r"\\.|\$?'[^']*'|\$?\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+"""With the `$` before a quote, which is a sign of the shell's there, and a letter within other quotes."""
 _HELD = {ord(sign): chr(0xE100 + ord(sign)) for sign in ";&|(){}\n`<>"}
 """What stands for a sign that a word holds: `find -exec x \\;` goes on behind it, and so does `'('`."""
 _PARTS = re.compile(r"[;&|\n`(){}]+")
@@ -35,7 +36,6 @@ _SURE = re.compile(rf"(?>(?:[^'\"\\#`$<]|<(?!<)|{_SURE_QUOTES.pattern})*)")
 """Neither a comment, an escape nor a text of its own (`<<X`), in which a quote would be a letter."""
 _FREED = {ord(held): chr(sign) for sign, held in _HELD.items()}
 ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
-_LOCAL = re.compile(r"(?<!\\)\$(?=['\"])")
 _BRACE = frozenset({"{"})
 """Behind it a command begins, whatever stands before: `function f { rm x; }`."""
 _REDIRECTIONS = frozenset({"<", ">", ">>", "<<", "<<<", "<>", ">|", "&>", "&>>", ">&", "<&"})
@@ -119,8 +119,8 @@ def _bare(words: list[str]) -> list[str]:
 
 def _tokens(line: str) -> Iterator[tuple[str, bool]]:
     """(text, whether it stands between words)."""
-    plain = _NUMBERED.sub(" ", DUPLICATED.sub(" ", _LOCAL.sub("", line.replace("\\\n", ""))))
-    held = _QUOTED.sub(lambda found: found[0].translate(_HELD), plain)
+    plain = _NUMBERED.sub(" ", DUPLICATED.sub(" ", line.replace("\\\n", "")))
+    held = _QUOTED.sub(lambda found: found[0].removeprefix("$").translate(_HELD), plain)
     lexer = shlex.shlex(held, posix=True, punctuation_chars=_JOINTS + "<>")
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     found = []

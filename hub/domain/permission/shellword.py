@@ -13,10 +13,13 @@ import re
 from collections import Counter
 
 _BLANK = re.compile(r"\$(?:IFS\b|\{IFS[^}]*\})")
-_HERE = re.compile(r"(?:(?<=file://)/?|(?<![^\s\"'=:@<>;&|()`]))\$(?:PWD\b|\{PWD\})|(?<!\S)~\+(?=/|\s|$)")
+_HERE = re.compile(
+    r"(?:(?<=file://)/?|(?<![^\s\"'=:@<>;&|()`]))\$(?:PWD\b|\{PWD\})|(?<![^\s<>])~\+(?=/|\s|$)"
+)
 _ELSEWHERE = re.compile(r"(?<![^\s=:])~[\w+-]+|/+(?:dev|proc/+[^/\s]+)/+fd/+\w+(?=/)")
 """The folder before this one, one that is remembered or open, another user's home."""
-_ESCAPED = re.compile(r"(?<!\\)\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_ESCAPED = re.compile(r"(?<!\\)\$'(?!\"'\"'|\\'')((?:[^'\\]|\\.)*)'", re.DOTALL)
+"""Not where the quote ends a text in quotes that goes on with one: `'a $'"'"'b'`, `'a $'\\''b'`."""
 _ESCAPE = re.compile(
     r"\\(?:x\{?([0-9a-fA-F]{1,2})\}?|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
 )
@@ -39,7 +42,7 @@ _OTHERWISE = re.compile(r"\$\{\w+:?[-=+]([^{}]*)\}")
 _EACH = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?=[;\n])")
 HOLE = "\ue0fe"
 """Stands for what only a running shell knows: the value of a variable, what a command says."""
-_HEREDOC = re.compile(r"(<<-?\s*([\"']?)(\w+)\2[^\n]*)\n(?:.*?\n)??[ \t]*\3(?=\n|\)|$)", re.DOTALL)
+_HEREDOC = re.compile(r"(<<-?\s*([\"']?)(\w+)\2[^\n]*)\n((?:.*?\n)??)[ \t]*\3(?=\n|\)|$)", re.DOTALL)
 _GIVEN = re.compile(
     r"\b(?:read|mapfile|readarray|getopts|printf\s+-v|let|unset)\b([^;\n|&<]*)|\b(\w+)(?:\+=|=\()"
 )
@@ -58,6 +61,8 @@ _MOST_ALIASES = 6
 """Readings of a line: an alias may stand for another."""
 _LONGEST = 1_000_000
 """Letters that are put into a line: each value may double the next."""
+_DEPTH = 4
+"""Values within values that are looked into."""
 _LAST = 0x10FFFF
 
 
@@ -78,6 +83,21 @@ def holed(line: str) -> str:
 
     What stands in single quotes is as it is; a text for a program's input (`<<EOF`) is left out.
     """
+    return _CHOICE.sub("*", _with_holes(_seen(line), []))
+
+
+def substituted(line: str) -> list[tuple[str, str]]:
+    """(what stands before, line) of each whose output `holed` leaves out: `$(x)`, in `${y:-$(x)}` and in a text too."""
+    found: list[tuple[str, str]] = []
+    _with_holes(_seen(line), found)
+    for _, quote, _, text in _HEREDOC.findall(line):
+        if not quote:
+            _with_holes('"' + text.replace('"', r"\""), found)
+    return found
+
+
+def _seen(line: str) -> str:
+    """The line with those values that are certain, and `HOLE` for names that are given another."""
     read = _ELSEWHERE.sub(HOLE, _plain(_HEREDOC.sub(r"\1", line)))
     assigned = [found for found in _ASSIGNED_OR_USED.finditer(read) if found["name"]]
     names = {found["name"] for found in assigned}
@@ -92,7 +112,7 @@ def holed(line: str) -> str:
         name for words in _GIVEN.findall(read) for name in re.findall(r"[A-Za-z_]\w*", " ".join(words))
     )
     values = dict.fromkeys(again, HOLE)
-    return _CHOICE.sub("*", _with_holes(_told(read, values, kept=frozenset(again))))
+    return _told(read, values, kept=frozenset(again))
 
 
 def _plain(line: str) -> str:
@@ -101,7 +121,12 @@ def _plain(line: str) -> str:
     read = _HERE_TOLD.sub(".", _HERE.sub(".", read))
     if "TMPDIR" not in read:
         read = _TEMPORARY.sub(_FRESH, read)
-    return _ESCAPED.sub(lambda found: f"'{_ESCAPE.sub(_letter, found[1])}'", read)
+    return _ESCAPED.sub(_quoted, read)
+
+
+def _quoted(found: re.Match[str]) -> str:
+    """What `$'...'` stands for, in quotes that keep it."""
+    return "'" + _ESCAPE.sub(_letter, found[1]).replace("'", "'\\''") + "'"
 
 
 def _told(read: str, values: dict[str, str], *, kept: frozenset[str] = frozenset()) -> str:
@@ -119,10 +144,13 @@ def _each(words: str) -> str:
     return f"{{{','.join(several)}}}" if len(several) > 1 else words
 
 
-def _with_holes(line: str) -> str:
-    """The line with `HOLE` for each value and each substitution, but for what stands in single quotes."""
+def _with_holes(line: str, lines: list[tuple[str, str]], begin: int = 0, depth: int = _DEPTH) -> str:
+    """The line from `begin` on with `HOLE` for each value and substitution, but for what stands in single quotes.
+
+    What is substituted is a line of its own, and goes into `lines` behind what stands before it.
+    """
     found: list[str] = []
-    at, double = 0, False
+    at, double = begin, False
     while at < len(line):
         letter = line[at]
         if letter == "\\":
@@ -138,6 +166,15 @@ def _with_holes(line: str) -> str:
         if letter == '"':
             double = not double
         hole = letter == "`" or (letter == "$" and end > at + 1)
+        if letter == "`":
+            lines.append((line[:at], line[at + 1 : end].removesuffix("`")))
+        elif line.startswith("$(", at) and not line.startswith("$((", at):
+            lines.append((line[:at], line[at + 2 : end].removesuffix(")")))
+        elif hole and line[at + 1] in "({":
+            if depth:
+                _with_holes(line[:end], lines, at + 2, depth - 1)
+            else:
+                lines.append((line[:at], HOLE))
         found.append(HOLE if hole else line[at:end])
         at = end
     return "".join(found)

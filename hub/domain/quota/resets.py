@@ -43,11 +43,13 @@ _POINTS = str.maketrans("\u00b7\u2022\u2219", "   ")
 _ESCAPED = re.compile(r"\\+(?:(?P<mark>[\"'])|[nrt])")
 """As a text has it that JSON quotes, also one that is quoted again."""
 
+_TURN = re.compile(r"(?i)\b(?:(?P<night>midnight)|noon)\b")
 _WORD = r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))"
 """Where a word begins, in `quotaResetDelay` too."""
 _BACK = (
     r"resets?(?:[_ -]?(?:at|time(?:stamp)?|on|after|in))?|resetting|try(?:ing)?[ ]again"
     r"|retry(?:ing)?(?:[_ -]?after)?|available[ ]again|regain[ ]access|refresh(?:es)?|renews?"
+    r"|restored|resumes?|lifted|unlocks?"
 )
 _LEAD = r"(?:[\"']?[ ]?[:=])?(?:[ ](?i:at|on|after|by|is))?[ ]?[\"']?"
 _CUE = rf"{_WORD}(?i:{_BACK}|available|until){_LEAD}"
@@ -64,15 +66,15 @@ _TIME = (
 )
 _ZONE = (
     r"(?:[ ]?\((?P<paren>[A-Za-z][A-Za-z0-9_+/:-]{0,63}|[A-Z][^()]{0,63})\)"
-    r"|[ ]?(?P<zone>(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d\d)?)?|[+-]\d\d:?\d\d|Z"
-    r"|[A-Z][A-Za-z_]{1,31}/[A-Za-z_/+-]{1,63}|[A-Z]{2,5})(?![A-Za-z0-9]))?"
+    r"|(?:,(?=[ ](?:UTC|GMT|[A-Z]\w{1,31}/)))?[ ]?(?P<zone>(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d\d)?)?|[+-]\d\d:?\d\d|Z"
+    r"|[A-Z][A-Za-z_]{1,31}/[A-Za-z_/+-]{1,63}|[A-Z]{2,5}|[A-Z][a-z]{3,9}(?=[ ][Tt]ime\b))(?![A-Za-z0-9]))?"
 )
 _UNIT = (
     r"(?i:milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w)"
     r"(?![A-Za-z])"
 )
 _NUMBER = r"(?:\d{1,9}(?:\.\d{1,9})?|(?i:an?)(?=[ ]))"
-_DURATION = rf"(?P<duration>(?:{_NUMBER}[ ]?{_UNIT}(?:,?[ ](?:and[ ])?(?=\d))?){{1,6}})"
+_DURATION = rf"(?P<duration>(?:{_NUMBER}[ ]?{_UNIT}(?:,?[ ](?:and[ ])?(?=\d))?){{1,6}})(?!\d)"
 _PIECE = re.compile(rf"({_NUMBER}) ?([a-z]+)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY, "w": 7 * DAY}
 
@@ -90,6 +92,7 @@ def parse_reset(text: str, now: float, tz: tzinfo | None) -> float | None:
     """
     quoted = _ESCAPED.sub(lambda found: found["mark"] or " ", clean(text[-_MAX_TEXT:]))
     plain = " ".join(typed(quoted).translate(_POINTS).split())
+    plain = _TURN.sub(lambda found: f"12:00 {'AM' if found['night'] else 'PM'}", plain)
     context = _Context(now, tz)
     for pattern, read in _ROWS:
         for match in pattern.finditer(plain):
@@ -109,7 +112,7 @@ def _iso(match: re.Match[str], context: _Context) -> float | None:
     if zone is None:
         return None
     try:
-        moment = datetime.fromisoformat(f"{match['day']}T{match['clock'] or '00:00'}")
+        moment = datetime.fromisoformat(f"{match['day'].replace('/', '-')}T{match['clock'] or '00:00'}")
     except ValueError:
         return None
     return wallclock.instants(moment.date(), moment.time(), zone)[-1]
@@ -183,7 +186,10 @@ def _clock_of(match: re.Match[str]) -> time | None:
 
 def _zone_of(match: re.Match[str], context: _Context) -> tzinfo | None:
     """The zone that the text names, else the local one. A named zone that is unknown is None, never local."""
-    name = match["paren"] or match["zone"]
+    names = match.groupdict()
+    name = next(
+        filter(None, (names.get(each) for each in ("paren", "zone", "late_paren", "late_zone"))), None
+    )
     return wallclock.zone(name) if name else context.tz
 
 
@@ -193,6 +199,9 @@ def _row(pattern: str, read: _Reader) -> tuple[re.Pattern[str], _Reader]:
 
 _YEAR = r"(?:,?[ ](?P<year>\d{4}))"
 _AT = r"(?:,|,?[ ]at)?[ ]"
+_ON = r",?[ ](?:on[ ])?"
+_RELATIVE = rf"(?:{_WEEKDAY}(?![a-z])|(?i:(?P<relative>today|tomorrow)))"
+_ZONE_BEHIND = _ZONE.replace("<paren>", "<late_paren>").replace("<zone>", "<late_zone>")
 _MIDNIGHT = r"(?P<hour>)(?P<minute>)(?P<second>)(?P<half>)"
 _HEADER = r"[\"']?[ ]?[:=][ ]?[\"']?"
 
@@ -201,7 +210,7 @@ _ROWS: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     _row(rf"(?:{_CUE}|(?i:limit reached)\|)(?P<epoch>\d{{13}}|\d{{10}})(?![\d.])", _epoch),
     # For example "resets_at":"2026-11-23T16:12:00Z", or: regain access on 2026-11-23 at 16:12 UTC.
     _row(
-        rf"{_CUE}(?P<day>\d{{4}}-\d\d-\d\d)(?:T|[ ](?:at[ ])?)"
+        rf"{_CUE}(?P<day>\d{{4}}[-/]\d\d[-/]\d\d)(?:T|[ ](?:at[ ])?)"
         rf"(?P<clock>\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?)\d{{0,9}}(?![\d:]){_ZONE}",
         _iso,
     ),
@@ -213,7 +222,8 @@ _ROWS: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     ),
     # For example retry-after: 7200, "retry_after":30, "resets_in_seconds":120.
     _row(
-        r"(?<![A-Za-z])(?i:retry[_-]?after(?:[_-]?seconds)?|resets?[_-]?(?:in|after)[_-]?seconds)"
+        r"(?<![A-Za-z])(?i:retry[_-]?after(?:[_-]?seconds)?|resets?[_-]?(?:in|after)[_-]?seconds"
+        r"|(?:x-)?ratelimit-reset(?:-after)?)"
         rf"{_HEADER}(?P<seconds>\d{{1,9}}(?:\.\d{{1,9}})?)(?![\d.]|[ ]?[A-Za-z])",
         _seconds,
     ),
@@ -223,8 +233,14 @@ _ROWS: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     _row(rf"{_CUE}(?:{_WEEKDAY},? )?{_MONTH} {_DOM}{_YEAR}?{_AT}{_TIME}{_ZONE}", _dated),
     # For example Retry-After: Mon, 23 Nov 2026 16:12:00 GMT.
     _row(rf"{_CUE}(?:{_WEEKDAY},? )?{_DOM} {_MONTH}{_YEAR}?{_AT}{_TIME}{_ZONE}", _dated),
-    # For example "resets 4:54am (UTC)", "try again at 4:53 AM.", "resets Monday at 3pm".
-    _row(rf"{_CUE}(?:(?:{_WEEKDAY}|(?i:(?P<relative>today|tomorrow))){_AT})?{_TIME}{_ZONE}", _clock),
+    # For example "try again at 4:53 AM on Nov 23".
+    *(
+        _row(rf"{_CUE}{_TIME}{_ZONE}{_ON}(?:{_WEEKDAY},? )?{day}{_YEAR}?{_ZONE_BEHIND}", _dated)
+        for day in (rf"{_MONTH} {_DOM}", rf"{_DOM} {_MONTH}")
+    ),
+    # For example "resets 9am tomorrow", then "resets 4:54am (UTC)", "try again at 4:53 AM.", "resets Monday at 3pm".
+    _row(rf"{_CUE}{_TIME}{_ZONE}{_ON}{_RELATIVE}{_ZONE_BEHIND}", _clock),
+    _row(rf"{_CUE}(?:{_RELATIVE}{_AT})?{_TIME}{_ZONE}", _clock),
     # For example "resets Dec 1", "resets on 2026-12-01": the day's first moment.
     *(
         _row(rf"{_DAY_CUE}(?:{_WEEKDAY},? )?{day}{_YEAR}?(?!{_AT}\d){_MIDNIGHT}{_ZONE}", _dated)

@@ -17,10 +17,10 @@ SPACE = "\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 TAIL = r"[\w.-]{0,40}+"
 CLOSE = r"[\"'`)\]\\ \t*]{0,24}+"
 NAMED_BEFORE = (
-    r"[<]{1,1}+[/]{1,1}+(?:[a-z]{1,8}+[-]{1,1}+)?[KNaekmny]{3,4}+[>]{1,1}+"
+    r"[<]{1,1}+[/]{1,1}+(?:[a-z]{1,8}+[-]{1,1}+)?[KNadehkmnty]{2,4}+[>]{1,1}+"
     r"\s{0,24}+[<]{1,1}+[\w:-]{1,24}+[>]{1,1}+"
 )
-"""`<key>API_SECRET</key><string>...`, `<param-name>password</param-name><param-value>...`."""
+"""`<key>API_SECRET</key><string>...`, `<param-name>password</param-name><param-value>...`, `<td>token</td><td>...`."""
 _NO_SIGN = r"[?][^=:]|[.](?:[^=\w]|\w{1,24}+(?![(]|\Z))"
 """A question mark and a dot alone assign nothing, but that of a call: `password.equals("...")`."""
 ASSIGN = f"(?:(?!{_NO_SIGN})[=:>,.?|!{{]{{1,5}}+|[<]{{1,1}}+[-]{{1,2}}+|[or]{{2,2}}+|{NAMED_BEFORE})"

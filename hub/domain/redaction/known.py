@@ -13,7 +13,7 @@ import bisect
 import functools
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from hub.domain.redaction.fragments import WORDS_SIZE, Fragments, Piece, tells
 from hub.domain.redaction.literals import Literals
@@ -35,17 +35,16 @@ _BREAK = late(r"(?:\\[rn]|[\r\n])[ \t]*")
 
 
 def forms(value: bytes) -> set[str]:
-    """Every form in which `value` is looked for: raw, reversed, quoted, escaped, base64 and hex."""
+    """Every form in which `value` is looked for: raw, reversed, quoted, escaped, base64 (of UTF-16 too), base32 and hex."""
+    from base64 import b32encode, b64encode
     from urllib.parse import quote, quote_plus  # only where something is known
 
-    found = {value.hex(), value.hex().upper()}
-    for shift in range(3):
-        core = _base64_core(value, shift)
+    found = {value.hex(), value.hex().upper(), *_cores(value, b32encode, 5, 5)}
+    wides = [text.encode("utf-16-le")] if (text := _text(value)) else []
+    for core in (core for each in (value, *wides) for core in _cores(each, b64encode, 6, 3)):
         url_safe = core.translate(str.maketrans("+/", "-_"))
         found |= {core, url_safe, quote(core, safe=""), core.replace("/", "\\/")}
-    try:
-        text = value.decode()
-    except UnicodeDecodeError:
+    if text is None:
         return found
     for raw in (text, text[::-1]):
         plain, ascii_only = json.dumps(raw, ensure_ascii=False)[1:-1], json.dumps(raw)[1:-1]
@@ -56,13 +55,19 @@ def forms(value: bytes) -> set[str]:
     return found
 
 
-def _base64_core(value: bytes, shift: int) -> str:
-    """The base64 letters that depend on `value` alone when `shift` other bytes stand before it."""
-    import base64  # as above
+def _text(value: bytes) -> str | None:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return None
 
-    encoded = base64.b64encode(bytes(shift) + value).decode()
-    first, last = -(-shift * 8 // 6), (shift + len(value)) * 8 // 6
-    return encoded[first:last]
+
+def _cores(value: bytes, encode: Callable[[bytes], bytes], bits: int, shifts: int) -> Iterator[str]:
+    """The letters of an encoding that depend on `value` alone, for each number of other bytes that may stand before it."""
+    for shift in range(shifts):
+        encoded = encode(bytes(shift) + value).decode()
+        first, last = -(-shift * 8 // bits), (shift + len(value)) * 8 // bits
+        yield encoded[first:last]
 
 
 class KnownSecrets:

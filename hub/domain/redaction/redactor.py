@@ -23,6 +23,7 @@ from typing import Any, Protocol, TypeVar
 
 from hub.domain.redaction.assigned import Assignments
 from hub.domain.redaction.engine import Engine, EngineLayer
+from hub.domain.redaction.escapes import cut_off, unescaped
 from hub.domain.redaction.known import KnownSecrets as KnownSecrets  # noqa: PLC0414  # part of the API
 from hub.domain.redaction.manifest import Manifests
 from hub.domain.redaction.prefix import PrefixRules
@@ -66,7 +67,7 @@ class Redactor:
         prefixes = _PREFIX_RULES if engine is None else _PREFIX_RULES.confirmed_by(engine)
         asked = () if engine is None else (EngineLayer(engine),)
         self._known = known
-        self._layers: tuple[Layer, ...] = (known, prefixes, _ASSIGNMENTS, _MANIFESTS, *asked)
+        self._layers: tuple[Layer, ...] = (prefixes, _ASSIGNMENTS, _MANIFESTS, *asked)
         self._key = key
         self._marks: dict[tuple[str, bytes | str], str] = {}
         self._counts: Counter[str] = Counter()
@@ -119,12 +120,15 @@ class Redactor:
 
     def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
         """The finds of all layers in order, and the place before which they are final."""
-        spans: list[Span] = []
-        hold = len(text)
+        spans, pending = self._known.scan(text, lo, final=final)
+        hold = len(text) if final else pending
+        plain = unescaped(text)
+        if not final and (end := max(lo, cut_off(plain))) < len(plain):
+            plain = plain[:end]
         for layer in self._layers:
-            found, pending = layer.scan(text, lo, final=final)
+            found, pending = layer.scan(plain, lo, final=final)
             spans += found
-            hold = hold if final else min(hold, pending)
+            hold = hold if final or pending == len(plain) else min(hold, pending)
         spans.sort()
         for span in reversed(spans):
             if span.start >= hold > span.at:

@@ -99,6 +99,8 @@ SERVICES: tuple[Rule, ...] = (
             ("dbt", "dbtc_", 32, URLSAFE),
             ("dbt", "dbtu_", 32, URLSAFE),
             *(("doppler", f"dp.{kind}.", 40, ALNUM) for kind in ("sa", "ct", "scim", "audit")),
+            ("browserbase", "bb_live_", 24, URLSAFE),
+            ("docker", "dckr_oat_", 24, URLSAFE),
             ("e2b", "e2b_", 40, HEX),
             ("friendli", "flp_", 40, ALNUM),
             ("honeycomb", "hcaik_", 50, ALNUM),
@@ -148,6 +150,12 @@ SERVICES: tuple[Rule, ...] = (
             ("launchdarkly", "sdk-", 36, "a-f0-9-"),
             ("nuget", "oy2", 43, "a-z0-9"),
             ("yandex", "AQVN", 36, URLSAFE),
+            ("razorpay", "rzp_live_", 14, ALNUM),
+            ("razorpay", "rzp_test_", 14, ALNUM),
+            ("mailgun", "key-", 32, HEX),
+            ("firecrawl", "fc-", 32, HEX),
+            ("fireworks", "fw_", 22, ALNUM),
+            ("elevenlabs", "sk_", 48, HEX),
         )
     ),
     *(

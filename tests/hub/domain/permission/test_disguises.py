@@ -70,6 +70,16 @@ find . -exec sh -c '$X y' \;
 kubectl exec p -- sh -c "$(x) y"
 git filter-branch --tree-filter '$X y'
 git -c core.pager='$X y' log
+echo $($X y)
+echo "`$X y`"
+x="${Y:-$($X y)}"
+echo $((1 + $($X y)))
+echo $(echo $(r$()m x))
+eval 'echo "$($X y)"'
+bash -c 'bash -c $'"'"'r\x6d x'"'"''
+bash -c 'bash -c $'"'"'a=rxm; ${a/x/} x'"'"''
+bash -c $'bash -c $\x27r\\x6d x\x27'
+bash -c '>a"b" r\m x'
 """.strip().split("\n")
 CODE = r"""
 sed -e"1e x" x
@@ -133,6 +143,15 @@ x=$(ls d); cat d/$x
 TMPDIR=d; cat $(mktemp -d)/../secret.txt
 sort --files0-from=<(echo x)
 git -c core.worktree=z checkout -f
+echo $(cat $X)
+x="$(<$X)"; echo "$x"
+cat $(echo $(head $X))
+echo x > $D/secret.txt
+: >> "$(echo d)/secret.txt"
+read l < d$x/secret.txt; echo $l
+bash -c 'cat<d/secret.txt'
+trap '>d/secret.txt' EXIT
+cat <~+/d/secret.txt
 """.strip().split("\n")
 HARMLESS = r"""
 for f in a b c; do cp "$f" "src/$f"; done
@@ -165,10 +184,22 @@ curl -s "http://localhost:$PORT/health"
 make test >&2 2>&-
 sort a --compress-program
 PY=$(which python3); $PY -m pytest
+echo "$(basename "$f") is $(wc -l < src/a)"
+echo $((x + 1)) ${#a[@]} ${x:-1}
 """.strip().split("\n")
 
 
-@pytest.mark.parametrize("command", [*RUNS, ": # \\\nr\\m x"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *RUNS,
+        ": # \\\nr\\m x",
+        "cat <<E\nit's $($X y)\nE",
+        "echo " + "$(" * 9 + "r''m x" + ")" * 9,
+        "${x:-" * 9 + "$($X y)" + "}" * 9,
+        "$(a)" * 40 + "$($X y)",
+    ],
+)
 def test_a_program_is_meant(command):
     assert ruled("rm *", command) in ("ask", "deny")
 
@@ -226,7 +257,7 @@ def test_code_is_asked_about(command):
     assert ruled("git push*", command) == "ask"
 
 
-@pytest.mark.parametrize("command", FILES)
+@pytest.mark.parametrize("command", [*FILES, "cat <<E\n$(cat $X)\nE"])
 def test_a_file_is_meant(command):
     assert ruled("d/secret.txt", command) in ("ask", "deny")
 
@@ -243,7 +274,7 @@ def test_a_step_back_behind_a_link_leads_where_the_link_does(command):
 
 
 @pytest.mark.parametrize("pattern", ["d/secret.txt", "touch *", "git tag*", "rm -rf /*", "*.github/*"])
-@pytest.mark.parametrize("command", HARMLESS)
+@pytest.mark.parametrize("command", [*HARMLESS, "cat <<'E'\n$($X y)\nE"])
 def test_harmless_work_goes_on(pattern, command):
     assert ruled(pattern, command) == "allow"
 

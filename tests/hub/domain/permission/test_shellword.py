@@ -14,7 +14,7 @@ from hub.domain.permission.shellword import braced, readings
     [
         ("a$IFS-b", "a -b"),
         ("$PWD/a ${PWD} ~+/b ~+x", "./a . ./b ~+x"),
-        (r"$'\x41\101\u0041\U00000041\n\'\a'", "'AAAA\n''"),
+        (r"$'\x41\101\u0041\U00000041\n\'\a'", "'AAAA\n'\\'''"),
         (r"$'\UFFFFFFFFx'", "'x'"),
         ("a=b; $a ${a} $c", "a=b; b b $c"),
         ('x="y z" && $x', 'x="y z" && y z'),
