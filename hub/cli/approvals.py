@@ -10,13 +10,14 @@ import attrs
 import click
 
 from hub.api.approvals import Approval, Resolution, Resolved
+from hub.cli import completing
 from hub.cli.clock import Clock
 from hub.cli.context import json_option, running, show
 from hub.cli.records import Records
 from hub.client.quick import Api
 from hub.errors import Code, HubError
 
-_ID = click.argument("number", metavar="[ID]", default="")
+_ID = click.argument("number", metavar="[ID]", default="", shell_complete=completing.approvals)
 _NOTE = click.option("--note", default="", metavar="TEXT", help="A note for the agent.")
 _COLOURS = {"info": "blue", "warn": "yellow", "danger": "red"}
 
