@@ -110,7 +110,7 @@ class Fault:
     """The next step, when the place that raises knows no better one."""
 
 
-_GO_ON = "Go on with its work in a new session: hub run --continue ID"
+_GO_ON = "Go on with its work in a new session: hub run --continue SESSION"
 
 RULES: dict[Code, Fault] = {
     Code.MALFORMED: Fault(400, 2, "The request could not be read", "Send one well-formed JSON document."),
@@ -148,7 +148,7 @@ RULES: dict[Code, Fault] = {
         409,
         1,
         "A session is already running",
-        "Wait for it, stop it: hub stop, or let yours wait for its turn: hub run --queue",
+        "Let yours wait for its turn: hub run --queue   Or end one that runs: hub stop SESSION",
     ),
     Code.WHICH_SESSION: Fault(
         409, 1, "That could mean more than one session", "Say which: add its id (reply: --session ID)"

@@ -76,7 +76,11 @@ def _table(rows: list[AccountRow], open_to_all: Collection[str]) -> str:
 @click.argument("provider", shell_complete=completing.providers)
 @click.argument("label")
 @click.option(
-    "--config-dir", default="", metavar="DIR", help="Where the login lives; default: a new directory."
+    "--config-dir",
+    default="",
+    metavar="DIR",
+    shell_complete=completing.folders,
+    help="Where the login lives; default: a new directory.",
 )
 @json_option
 @click.pass_context
@@ -103,7 +107,7 @@ def add(ctx: click.Context, *, provider: str, label: str, config_dir: str, as_js
 
 @account.command()
 @click.argument("provider", shell_complete=completing.providers)
-@click.argument("label")
+@click.argument("label", shell_complete=completing.labels)
 @json_option
 @click.pass_context
 def switch(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> None:
@@ -126,7 +130,7 @@ def switch(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> N
 
 @account.command()
 @click.argument("provider", shell_complete=completing.providers)
-@click.argument("label")
+@click.argument("label", shell_complete=completing.labels)
 @json_option
 @click.pass_context
 def remove(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> None:
@@ -150,7 +154,7 @@ def remove(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> N
 
 @account.command()
 @click.argument("provider", shell_complete=completing.providers)
-@click.argument("label", default="")
+@click.argument("label", default="", shell_complete=completing.labels)
 @json_option
 @click.pass_context
 def login(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> None:

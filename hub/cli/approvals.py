@@ -10,13 +10,14 @@ import attrs
 import click
 
 from hub.api.approvals import Approval, Resolution, Resolved
+from hub.cli import completing
 from hub.cli.clock import Clock
 from hub.cli.context import json_option, running, show
 from hub.cli.records import Records
 from hub.client.quick import Api
 from hub.errors import Code, HubError
 
-_ID = click.argument("number", metavar="[ID]", default="")
+_ID = click.argument("number", metavar="[ID]", default="", shell_complete=completing.approvals)
 _NOTE = click.option("--note", default="", metavar="TEXT", help="A note for the agent.")
 _COLOURS = {"info": "blue", "warn": "yellow", "danger": "red"}
 
@@ -101,17 +102,17 @@ def only(waiting: list[Approval], number: str = "") -> str:
     Raises:
         HubError: Nothing waits, or several do.
     """
-    meant = [one.id for one in waiting if one.id.startswith(number)] if number else []
-    if number and len(meant) != 1:
-        if meant:
-            raise HubError(Code.USAGE, f"{number} may be {' or '.join(meant)}: say which.")
+    meant = [one.id for one in waiting if one.id.startswith(number)]
+    if len(meant) == 1:
+        return meant[0]
+    if number and meant:
+        raise HubError(Code.USAGE, f"{number} may be {' or '.join(meant)}: say which.")
+    if number:
         return number  # the daemon knows whether it was answered already
     if not waiting:
         raise HubError(Code.NOT_FOUND, "Nothing waits for an answer.", hint="See: hub status")
-    if len(waiting) > 1:
-        hint = "Say which: hub approve ID, or hub deny ID"
-        raise HubError(Code.USAGE, f"{len(waiting)} requests wait.\n{listed(waiting)}", hint=hint)
-    return waiting[0].id
+    hint = "Say which: hub approve ID, or hub deny ID"
+    raise HubError(Code.USAGE, f"{len(waiting)} requests wait.\n{listed(waiting)}", hint=hint)
 
 
 def listed(waiting: list[Approval]) -> str:

@@ -1,4 +1,4 @@
-"""What a shell offers for an argument: sessions, agents, profiles, pipelines that there are.
+"""What a shell offers for an argument: sessions, agents, profiles, pipelines, files that there are.
 
 Owns: these lists.
 Must not: wait for a daemon longer than a person waits for the Tab key, or show an error; there is nowhere to show it.
@@ -18,6 +18,7 @@ from click.shell_completion import CompletionItem
 from hub.errors import HubError
 
 if TYPE_CHECKING:
+    from hub.client.quick import Api
     from hub.domain.config.model import PipelineSettings, ProfileSettings
     from hub.domain.config.reader import Config
     from hub.io.project.places import Places
@@ -37,13 +38,16 @@ def places_of(ctx: click.Context) -> Places | None:
 
 def config_of(places: Places | None) -> Config | None:
     """As far as it is trusted; None where there is none, or none that can be read."""
+    from hub.io.config.accounts import read_added
     from hub.io.config.file import settings
     from hub.io.project.trust import Gate
 
     if places is None:
         return None
     try:
-        return settings(places.config, environ=os.environ, gate=Gate.of(places.root, os.environ)).config
+        added = read_added(places.accounts)
+        gate = Gate.of(places.root, os.environ)
+        return settings(places.config, environ=os.environ, added_accounts=added, gate=gate).config
     except HubError:
         return None
 
@@ -53,17 +57,24 @@ def items(found: Iterable[str], incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(name) for name in found if name.startswith(incomplete)]
 
 
+def files(_ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Files, which the shell itself looks for."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def folders(_ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Folders, as `files`."""
+    return [CompletionItem(incomplete, type="dir")]
+
+
 def sessions(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The project's sessions, the newest first, each with its title; without a daemon those on record, by their ids."""
     from hub.api.sessions import Sessions
-    from hub.client.quick import find
     from hub.io.records.sessions import found
 
-    given = ctx.find_root().params
-    project = Path(given.get("project") or ".").absolute()
     try:
-        api = find(given.get("port") or None, project, timeout=_PATIENCE)
-        known = {row.session_id: row.title for row in api.read(Sessions, "/api/sessions").sessions}
+        rows = _daemon(ctx).read(Sessions, "/api/sessions").sessions
+        known = {row.session_id: row.title for row in rows}
     except HubError:
         places = places_of(ctx)
         known = {record.session_id: "" for record in found(places)} if places is not None else {}
@@ -72,6 +83,45 @@ def sessions(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[Co
         for session_id, title in reversed(known.items())
         if session_id.startswith(incomplete)
     ]
+
+
+def approvals(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What waits for an answer, each with what it asks for; without a daemon nobody could give one."""
+    from hub.api.approvals import Approval
+
+    with suppress(HubError):
+        waiting = _daemon(ctx).read(list[Approval], "/api/approvals")
+        return [CompletionItem(one.id, help=one.action) for one in waiting if one.id.startswith(incomplete)]
+    return []
+
+
+def _daemon(ctx: click.Context) -> Api:
+    from hub.client.quick import find
+
+    given = ctx.find_root().params
+    return find(given.get("port") or None, Path(given.get("project") or ".").absolute(), timeout=_PATIENCE)
+
+
+def labels(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The accounts of the agent that stands before it."""
+    config = config_of(places_of(ctx))
+    if config is None:
+        return []
+    return items((one.label for one in config.accounts(ctx.params.get("provider") or "")), incomplete)
+
+
+def words(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The commands below those that are typed, and at first the topics."""
+    from hub.cli.topics import TOPICS
+
+    at, typed = ctx.find_root().command, ctx.params.get("command") or ()
+    for name in typed:
+        found = at.get_command(ctx, name) if isinstance(at, click.Group) else None
+        if found is None:
+            return []
+        at = found
+    below = at.list_commands(ctx) if isinstance(at, click.Group) else []
+    return items([*below, *(() if typed else TOPICS)], incomplete)
 
 
 def providers(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:

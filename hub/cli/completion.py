@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def completion(ctx: click.Context, shell: str, *, as_json: bool) -> None:
     with coded_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(_script(ctx, name))
-    then = SHELLS[name].then.format(folder=path.parent)
+    then = SHELLS[name].then.format(folder=shlex.quote(str(path.parent)))
     if as_json:
         click.echo(json.dumps({"shell": name, "path": str(path), "then": then}))
         return

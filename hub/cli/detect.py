@@ -16,6 +16,7 @@ from pathlib import Path
 import click
 
 from hub.api.detect import Adopted, AdoptOrder, Detected
+from hub.cli import completing
 from hub.cli.background import at_hand
 from hub.cli.context import client, document, json_option, project_dir, show, trust_option
 from hub.cli.ending import rest
@@ -71,7 +72,14 @@ def detect(ctx: click.Context, *, since_hours: int, everything: bool, watch: boo
 
 @click.command()
 @click.argument("number", metavar="ID")
-@click.option("--for", "target", required=True, metavar="PROVIDER", help="The agent that continues it.")
+@click.option(
+    "--for",
+    "target",
+    required=True,
+    metavar="PROVIDER",
+    shell_complete=completing.providers,
+    help="The agent that continues it.",
+)
 @click.option(
     "--start", is_flag=True, help="Start a session on it, in a worktree with the agent's files as they are."
 )
@@ -83,6 +91,7 @@ def detect(ctx: click.Context, *, since_hours: int, everything: bool, watch: boo
     "--repository",
     default="",
     metavar="DIR",
+    shell_complete=completing.folders,
     help="The repository it works in, if not this project; its files are then in the brief too.",
 )
 @trust_option

@@ -13,12 +13,13 @@ import sys
 import click
 
 from hub import __version__
+from hub.cli import completing
 from hub.cli.context import json_option
 from hub.cli.topics import topic
 
 
 @click.command(name="help")
-@click.argument("command", nargs=-1, metavar="[COMMAND | TOPIC]...")
+@click.argument("command", nargs=-1, metavar="[COMMAND | TOPIC]...", shell_complete=completing.words)
 @json_option
 @click.pass_context
 def help_(ctx: click.Context, *, command: tuple[str, ...], as_json: bool) -> None:

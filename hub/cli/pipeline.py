@@ -55,7 +55,7 @@ def pipeline() -> None:
 
 
 @pipeline.command()
-@click.argument("file", default="")
+@click.argument("file", default="", shell_complete=completing.files)
 @json_option
 @click.pass_context
 def validate(ctx: click.Context, *, file: str, as_json: bool) -> None:

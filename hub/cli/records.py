@@ -118,7 +118,8 @@ def _history(places: Places, query: Query) -> list[HistoryEntry]:
     from hub.io.audit.timeline import Timeline
 
     with contextlib.closing(_journal(places)) as journal:
-        return Timeline(journal).page(int(query["limit"]), event=str(query.get("event", "")))
+        event, session_id = (str(query.get(name, "")) for name in ("event", "sessionId"))
+        return Timeline(journal).page(int(query["limit"]), event=event, session_id=session_id)
 
 
 def _audit_head(places: Places, _: Query) -> AuditHead:

@@ -15,6 +15,7 @@ from typing import TypeVar
 import click
 
 from hub.api.results import Clean, Cleaned, Discard, Discarded, How, Take, Taken
+from hub.cli import completing
 from hub.cli.context import json_option, session_argument, show
 from hub.domain.text.figures import counted, first_of
 from hub.errors import Code, HubError
@@ -45,7 +46,11 @@ def order(ctx: click.Context, kind: type[T], path: str, body: object) -> T:
     help="Put it on this branch, a new one or one with earlier work of it; touch nothing else.",
 )
 @click.option(
-    "--patch", default="", metavar="FILE", help="Write a patch (- for standard output); touch nothing else."
+    "--patch",
+    default="",
+    metavar="FILE",
+    shell_complete=completing.files,
+    help="Write a patch (- for standard output); touch nothing else.",
 )
 @json_option
 @click.pass_context
@@ -106,7 +111,7 @@ def _taken(answer: Taken, patch: str) -> str:
 
 
 @click.command()
-@click.argument("session", metavar="SESSION")
+@click.argument("session", metavar="SESSION", shell_complete=completing.sessions)
 @click.option("--force", is_flag=True, help="Also discard work that was not taken.")
 @json_option
 @click.pass_context
@@ -160,7 +165,9 @@ def clean(
 
 
 def _cleaned(answer: Cleaned, *, dry: bool) -> str:
-    word = "would be removed" if dry else "removed, with its worktree; its snapshots stay (hub rewind)"
+    word = (
+        "would be removed" if dry else "removed, with its worktree; its snapshots stay: hub history --commits"
+    )
     lines = [f"{row.session_id}: {word}" for row in answer.gone]
     lines += [f"{row.session_id}: stays, {row.detail}" for row in answer.kept]
     return "\n".join(lines) or "nothing to clean"

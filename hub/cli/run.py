@@ -26,7 +26,13 @@ from hub.io.project.trust import Gate
 
 @click.command()
 @click.argument("task", default="")
-@click.option("--file", default="", metavar="FILE", help="Read the task from a file; - is standard input.")
+@click.option(
+    "--file",
+    default="",
+    metavar="FILE",
+    shell_complete=completing.files,
+    help="Read the task from a file; - is standard input.",
+)
 @click.option("--detach", "-d", is_flag=True, help="Run in the background and return at once.")
 @click.option(
     "--provider",

@@ -13,6 +13,7 @@ import attrs
 import click
 
 from hub.api.approvals import Approval
+from hub.api.history import HistoryEntry
 from hub.api.meta import UNSET, Unset
 from hub.api.observability import AuditHead
 from hub.api.pipelines import RunStatus
@@ -25,6 +26,7 @@ from hub.cli.context import json_option, nothing_runs, session_argument, show, w
 from hub.cli.items import FIDELITY
 from hub.cli.records import UNATTENDED, Records
 from hub.cli.screen import for_people
+from hub.client.quick import Query
 from hub.domain.handoff import State
 from hub.domain.pipeline.state import NodeState
 from hub.domain.session import SessionState
@@ -64,7 +66,7 @@ def status(ctx: click.Context, session: str, *, as_json: bool) -> None:
         if error.code is Code.NO_ACTIVE_SESSION and api.alone:
             raise nothing_runs() from error
         raise
-    show(state, as_json=as_json, text=picture)
+    show(state, as_json=as_json, text=lambda told: picture(told, _fate(api, told)))
     if state.needs_approval and not as_json:
         click.echo(waiting(api.read(list[Approval], "/api/approvals")))
     if not session and not as_json and state.session_id:
@@ -93,6 +95,21 @@ def _run(api: Records) -> RunStatus | None:
         return None
 
 
+def _fate(api: Records, state: Status) -> HistoryEntry | None:
+    """The record of what became of the work of one that is over; None: nothing did, or the log cannot be read."""
+    if not state.ended_at:
+        return None
+    for event in ("discarded", "taken"):
+        query: Query = {"sessionId": state.session_id, "event": event, "limit": 1}
+        try:
+            found = api.read(list[HistoryEntry], "/api/history", query)
+        except HubError:  # as is told beside it
+            return None
+        if found and found[-1].event == event:  # a log that was tampered with ends with another record
+            return found[-1]
+    return None
+
+
 def _audit(api: Records) -> Mapping[str, object] | None:
     try:
         api.read(AuditHead, "/api/audit/head")
@@ -101,8 +118,8 @@ def _audit(api: Records) -> Mapping[str, object] | None:
     return None
 
 
-def picture(state: WholeStatus) -> str:
-    """The status for people."""
+def picture(state: WholeStatus, fate: HistoryEntry | None = None) -> str:
+    """The status for people, and what became of the work."""
     audit = [f"audit     {state.audit['detail']} {state.audit['hint']}"] if state.audit else []
     if not state.session_id:
         return "\n".join(['idle - start a session: hub run "task"', *audit])
@@ -129,19 +146,23 @@ def picture(state: WholeStatus) -> str:
     if state.error:
         lines.append(f"error     {state.error.code}: {_briefly(state.error.detail)}")
         lines.append(f"next      {state.error.hint}")
-    return "\n".join([*lines, *_afterwards(state), *audit])
+    return "\n".join([*lines, *_afterwards(state, fate), *audit])
 
 
-def _afterwards(state: WholeStatus) -> list[str]:
+def _afterwards(state: WholeStatus, fate: HistoryEntry | None) -> list[str]:
     """Of one that is over: when it ended, and what to do with what it did, by commands that need no daemon."""
     if not state.ended_at:
         return [] if state.unattended is UNSET else [UNATTENDED]
-    return [
-        f"ended     {Clock().at(state.ended_at)}",
-        f"see it    hub diff {state.session_id}",
-        f"take it   hub take {state.session_id}",
-        'another   hub run "task"',
-    ]
+    see, take = f"see it    hub diff {state.session_id}", f"take it   hub take {state.session_id}"
+    if fate is None:
+        work = [see, take]
+    elif fate.event == "discarded":
+        work = [f"discarded {Clock().at(fate.ts)}; its snapshots: hub history --commits", see]
+    elif not fate.commit:
+        work = ["taken     as a patch", see, take]
+    else:
+        work = [f"taken     as {fate.commit[:12]} on {fate.branch}", see]
+    return [f"ended     {Clock().at(state.ended_at)}", *work, 'another   hub run "task"']
 
 
 def _does(state: Status) -> str:

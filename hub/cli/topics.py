@@ -57,8 +57,8 @@ EXITS = {
 
 def topic(name: str) -> str | None:
     """The text of a topic or of an error's code; None where there is neither."""
-    if name in _LISTS:
-        return _listed(_LISTS[name])
+    if name in TOPICS:
+        return _listed(TOPICS[name])
     try:
         code = Code(name)
     except ValueError:
@@ -74,7 +74,7 @@ def _listed(rows: list[tuple[str, str]]) -> str:
     return formatter.getvalue().rstrip()
 
 
-_LISTS: Mapping[str, list[tuple[str, str]]] = {
+TOPICS: Mapping[str, list[tuple[str, str]]] = {
     "environment": list(ENVIRONMENT.items()),
     "exit-codes": [(str(number), words) for number, words in EXITS.items()],
     "errors": [(code.value, rule.title) for code, rule in RULES.items()],

@@ -63,6 +63,6 @@ class ErrorNote:
     hint: str
 
     @classmethod
-    def of(cls, error: HubError) -> ErrorNote:
-        """What is kept of an error."""
-        return cls(error.code, error.detail, error.hint)
+    def of(cls, error: HubError, session_id: str = "SESSION") -> ErrorNote:
+        """What is kept of an error; a next step that names a SESSION names this one, as it can be typed."""
+        return cls(error.code, error.detail, error.hint.replace("SESSION", session_id))

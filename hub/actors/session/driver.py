@@ -165,7 +165,7 @@ class Driver:
         elif error.code in _NEEDS_DECISION:
             await self.context.store.trouble(error)
             await self.context.store.update(
-                error=ErrorNote.of(error),
+                error=ErrorNote.of(error, record.session_id),
                 session_state=SessionState.WAITING,
                 needs_input=True,
             )

@@ -106,7 +106,7 @@ class SessionEnding:
     async def failed(self, record: SessionRecord, error: HubError) -> None:
         """Nothing more can be done: say so, with the code and the next step, and keep every byte."""
         await self.context.store.trouble(error)
-        note = ErrorNote.of(error)
+        note = ErrorNote.of(error, record.session_id)
         try:
             await self.control.stop("failed")
         except HubError:
@@ -117,7 +117,8 @@ class SessionEnding:
     async def abandoned(self, record: SessionRecord, error: HubError) -> None:
         """Where not even `failed` works: no process is left and the record is closed; the worktree stays as it is."""
         await self.control.kill(record)
-        await self._close(record, _ended(SessionState.FAILED, self.context.clock(), ErrorNote.of(error)))
+        note = ErrorNote.of(error, record.session_id)
+        await self._close(record, _ended(SessionState.FAILED, self.context.clock(), note))
 
     async def finish(
         self,

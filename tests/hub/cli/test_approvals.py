@@ -92,6 +92,30 @@ def test_several_that_wait_need_an_id():
     assert listed([sample(Approval, context={"cut": True})]).count(CUT) == 1
 
 
+@pytest.mark.parametrize(
+    ("ids", "said", "meant"),
+    [
+        (("a-11", "a-12", "b-3"), "a-12", "a-12"),
+        (("a-11", "a-12", "b-3"), "b", "b-3"),
+        (("a-11",), "", "a-11"),
+        (("a-11",), "a-12", "a-12"),
+        ((), "a-12", "a-12"),
+    ],
+)
+def test_an_id_or_its_beginning_names_one_of_several(ids, said, meant):
+    """Of several that waited, one that was named was refused as if nobody had named it. Another is the daemon's to know."""
+    assert only([sample(Approval, id=one) for one in ids], said) == meant
+
+
+@pytest.mark.parametrize(
+    ("ids", "said", "words"),
+    [(("a-11", "a-12"), "a-1", "a-11 or a-12"), (("a-11", "a-12"), "", "2 requests"), ((), "", "Nothing")],
+)
+def test_none_is_guessed(ids, said, words):
+    with pytest.raises(HubError, match=words):
+        only([sample(Approval, id=one) for one in ids], said)
+
+
 def test_a_reason_that_the_action_tells_is_not_said_twice():
     """`go on with claude: 9 of 5 tokens are used up`, and below it `9 of 5 tokens are used up`."""
     why = "9 of 5 tokens are used up"

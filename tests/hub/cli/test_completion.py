@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 
+import click
 import pytest
 
-from hub.cli.group import COMMANDS
+from hub.cli.group import COMMANDS, cli
 from tests.faults.harness import project, until
 from tests.hub.cli.command import environ, hub
 
@@ -34,7 +36,39 @@ def test_commands_and_agents_are_completed_without_a_daemon(repo):
         "session.verifyTimeout",
         "session.verifyTries",
     ]
+    assert offered("hub help account ad", repo, env) == ["add"]
+    assert offered("hub help ex", repo, env) == ["exit-codes"]
+    assert offered("hub help exit-codes ", repo, env) == []
+    assert offered("hub account switch claude ", repo, env) == ["default"]
+    assert offered("hub run --file M", repo, env) == ["M"], "the shell looks for files itself"
+    assert offered("hub approve ", repo, env) == []
     assert offered("hub stop ", repo, env) == [], "nobody is there to ask, and nowhere to complain"
+
+
+def _parameters(command, ctx, path="hub"):
+    """Every argument and option of every command, with the command's name."""
+    if isinstance(command, click.Group):
+        for name in command.list_commands(ctx):
+            found = command.get_command(ctx, name)
+            yield from _parameters(found, click.Context(found, parent=ctx), f"{path} {name}")
+    for one in command.params:
+        yield path, one
+
+
+def test_whatever_names_what_there_is_can_be_completed():
+    """A file, a folder, a session or an agent was typed out for seven of the commands."""
+    named = {"FILE", "DIR", "SESSION", "PROVIDER", "ID", "LABEL", "file", "label"}
+    new, slow = ("hub account add", "label"), ("hub adopt", "number")
+    missing = {
+        (path, one.name)
+        for path, one in _parameters(cli, click.Context(cli))
+        if (one.metavar or one.name or "").strip("[]") in named
+        and one._custom_shell_complete is None
+        and not isinstance(one.type, click.Path)
+    }
+    assert missing == {new, slow}, (
+        "a name that is not there yet, and one for which the whole machine is looked through"
+    )
 
 
 def test_what_the_project_itself_names_is_completed(repo):
@@ -94,6 +128,8 @@ def test_each_shell_gets_a_script_that_calls_hub(shell, repo):
 )
 def test_install_writes_it_where_the_shell_looks(shell, place, repo, tmp_path):
     """A file, not a line to be evaluated at each start of the shell: that would cost 100 ms every time."""
+    tmp_path /= "a home"
+    tmp_path.mkdir()
     env = environ(
         repo.parent, HOME=str(tmp_path), SHELL=f"/usr/bin/{shell}", XDG_DATA_HOME="", XDG_CONFIG_HOME=""
     )
@@ -102,6 +138,8 @@ def test_install_writes_it_where_the_shell_looks(shell, place, repo, tmp_path):
         assert str(tmp_path / place) in done.stdout
     assert "_HUB_COMPLETE" in (tmp_path / place).read_text()
     assert ("fpath" in done.stdout) == (shell == "zsh")
+    if shell == "zsh":
+        assert f"fpath=({shlex.quote(str((tmp_path / place).parent))} $fpath)" in done.stdout
     assert ("bash-completion, which" in done.stdout) == (shell == "bash")  # a bash alone looks nowhere
 
 

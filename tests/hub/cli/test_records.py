@@ -1,6 +1,7 @@
 """Looking back when no daemon runs: what `hub run` has done is told by the files it left."""
 
 import json
+import re
 from contextlib import ExitStack
 
 import pytest
@@ -82,6 +83,24 @@ def test_how_the_last_session_ended_is_told_without_a_daemon(work):
     assert hub("status", cwd=work.root, env=work.environ(HUB_PORT="1")).returncode == 69, "one that was named"
     work.start()
     assert (said(), json.loads(said("--json")) | {"graphNodes": 0}) == (alone, told)
+    work.kill()
+
+    def orders(*args):
+        done = hub(*args, cwd=work.root, env=work.environ())
+        assert done.returncode == 0, done.stderr
+
+    # `hub take` was advised again of what was taken, and says itself that it was.
+    orders("take", "--patch", "x.patch")
+    assert f"taken     as a patch\nsee it    hub diff {last}\ntake it   hub take {last}\n" in said()
+    orders("take")
+    taken = git(work.root, "rev-parse", "--short=12", "HEAD")
+    assert f"taken     as {taken} on main\nsee it    hub diff {last}\nanother" in said()
+    assert "take it   hub take" in said(first), "the other one's work waits still"
+    orders("discard", last)
+    assert re.search(
+        r"^discarded .*; its snapshots: hub history --commits\nsee it    hub diff", said(), re.MULTILINE
+    )
+    assert "taken  " not in said()
 
 
 def test_what_a_dead_daemon_left_is_told_as_it_is_on_record(work):

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.failure import Failure, FailureClass
+from hub.domain.failure import ErrorNote, Failure, FailureClass
 from hub.domain.retry import Decision, HandOff, Situation, Surface, Wait, decide
-from hub.errors import Code
+from hub.errors import Code, HubError
 
 T = 1_795_230_000.0
 HOUR = 3600.0
@@ -221,3 +221,10 @@ def test_a_reset_is_a_whole_second():
     assert Failure(FailureClass.USAGE_LIMIT, "", 5000.2).resets_at == 5001.0
     assert Failure(FailureClass.USAGE_LIMIT, "", 5001).resets_at == 5001.0
     assert Failure(FailureClass.CRASH, "").resets_at is None
+
+
+def test_the_next_step_of_an_error_can_be_typed():
+    """`hub run --continue ID` was shown beside the session's own id."""
+    error = HubError(Code.AGENT_EXITED, "It ended.")
+    assert ErrorNote.of(error, "s-12").hint.endswith("hub run --continue s-12")
+    assert ErrorNote.of(error).hint.endswith("hub run --continue SESSION")
