@@ -62,7 +62,6 @@ from hub.errors import Code, HubError
 from hub.io.project.places import Places, load_or_create_key
 from hub.io.project.trust import Gate
 from hub.io.records.pipelines import run_store
-from hub.io.runner.client import Pace
 from hub.io.secrets.kingfisher import Detection
 from hub.mcp.http import ToolsApp
 from hub.message_map import Slots, slot_of
@@ -95,7 +94,7 @@ _PERIOD = 30.0
 _MAX_JOBS = 16
 _SAY_TIMEOUT = 10.0
 """Seconds that a log may take for a line that may be lost."""
-_PACE = 0.002
+_PACE = 0.004
 """Seconds between two reads of what agents say, whoever they are: what is read together becomes one batch, which costs the
 same for one event as for ten, and the first line of a quiet time waits for nothing."""
 _GRAPH_BACKOFF = Backoff(first=0.5, factor=4.0)
@@ -139,7 +138,6 @@ class App:
     _homes: dict[str, Places] = attrs.field(factory=dict)
     _pipeline_crash_loop: CrashLoopGuard = attrs.field(factory=CrashLoopGuard)
     _detection: Detection = attrs.field(factory=Detection)
-    _pace: Pace = attrs.field(factory=lambda: Pace(_PACE))
     secrets: Secrets = attrs.field(init=False)
     """What is hidden in whatever leaves the daemon, by the settings that were read last."""
     listening: trio.Event = attrs.field(factory=trio.Event)
@@ -349,7 +347,7 @@ class App:
                     context.config,
                     context.secrets.env_of(provider.name, dispatch.assignment.account.label),
                 ),
-                pace=self._pace,
+                pace=_PACE,
             )
 
         spec = actor_spec(

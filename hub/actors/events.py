@@ -48,6 +48,8 @@ _AHEAD = 2
 """Replayed lists that are in memory for a reader that takes nothing: the past is read as it is taken, and is its own."""
 _RECENT = 1024
 """Records that are kept: nearly all that is read of a log is its end, by those who keep up with it."""
+_TOGETHER = 256
+"""Records after which the readers are told, although more are about to come."""
 _AUDIT_PAGE = 500
 _AUDIT_TIMEOUT = 30.0
 _AUDIT_LINGER = 0.1
@@ -94,6 +96,8 @@ class EventLog(Actor[EventsInbox]):
         """The newest event that the readers were told of. A replay is shown none behind it: that comes by itself."""
         self._recent: deque[Record] = deque(maxlen=_RECENT)
         """The newest of these, without a gap."""
+        self._untold: list[Record] = []
+        """Appended, and not published: what is said at once by several agents is told at once."""
         self._syncing = trio.Lock()
         self._audited = -1
         """The last event that the audit log has been offered."""
@@ -109,6 +113,7 @@ class EventLog(Actor[EventsInbox]):
 
     async def stopped(self, exit: Exit) -> None:
         """End every subscription, and close the database."""
+        self._tell()
         for reader in self._readers.values():
             reader.send.close()
         self._readers.clear()
@@ -116,7 +121,16 @@ class EventLog(Actor[EventsInbox]):
             self._store.close()
 
     async def handle(self, message: EventsInbox) -> Answer:
-        """Append, replay, subscribe."""
+        """Append, replay, subscribe; then tell the readers, unless more is waiting to be appended."""
+        if not isinstance(message, EventAppend):
+            self._tell()
+        try:
+            return await self._handled(message)
+        finally:
+            if not self.ctx.waiting or len(self._untold) >= _TOGETHER:
+                self._tell()
+
+    async def _handled(self, message: EventsInbox) -> Answer:
         match message:
             case EventAppend(events=events, spooled=spooled):
                 return message.answer(await self._append(events, spooled=spooled))
@@ -147,15 +161,19 @@ class EventLog(Actor[EventsInbox]):
         before = self._store.last_id
         records = self._store.append(events)
         if not spooled:
+            self._tell()
             await self._sync()
-        fresh = [r for r in records if r.id > before]
+        self._untold += [r for r in records if r.id > before]
+        return [r.id for r in records]
+
+    def _tell(self) -> None:
+        fresh, self._untold = self._untold, []
         if fresh:
-            self._published = self._store.last_id
+            self._published = fresh[-1].id
             self._recent += fresh
             self._publish(fresh)
             self._news.set()
             self._news = trio.Event()
-        return [r.id for r in records]
 
     async def _sync(self) -> None:
         async with self._syncing:

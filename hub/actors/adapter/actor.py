@@ -26,7 +26,7 @@ from hub.domain.redaction.events import EventRedactor
 from hub.domain.text.plain import plain
 from hub.domain.text.safe import clean, decode
 from hub.errors import Code, HubError
-from hub.io.runner.client import Pace, RunnerClient, RunnerLost, spawn_runner
+from hub.io.runner.client import RunnerClient, RunnerLost, spawn_runner
 from hub.io.runner.framing import Line, LineFramer
 from hub.io.runner.launch import AgentLaunch
 from hub.io.runner.replies import untaken
@@ -95,7 +95,7 @@ class Adapter(Actor[AdapterInbox]):
         redactor: EventRedactor,
         launch: Callable[[], AgentLaunch],
         *,
-        pace: Pace,
+        pace: float,
     ) -> None:
         self._dispatch = dispatch
         self._run_dir = dispatch.assignment.run_dir

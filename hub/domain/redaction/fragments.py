@@ -66,6 +66,10 @@ class Fragments:
         for form, piece in forms:
             if len(form) <= _DENSE:
                 self._add(form, piece, unseen)
+        self._pairs = {
+            size: {letters[at : at + 2] for at in range(len(letters) - 1)}
+            for size, letters in self._letters.items()
+        }
         self._blocks = frozenset(
             int.from_bytes(gram[at : at + _BLOCK], sys.byteorder)
             for gram in (*self._pieces, *self._words)
@@ -145,15 +149,16 @@ class Fragments:
 
     def begun(self, text: str, lo: int) -> int:
         """Where the letters begin that may become a piece when more text comes; else the end of `text`."""
-        return min(_begun(text, lo, size, letters) for size, letters in self._letters.items())
+        return min(self._begun(text, max(lo, len(text) - size + 1), size) for size in (SIZE, WORDS_SIZE))
 
-
-def _begun(text: str, lo: int, size: int, letters: str) -> int:
-    place = len(text)
-    least = max(lo, place - size + 1)
-    while place > least and text[place - 1 :] in letters:
-        place -= 1
-    return place
+    def _begun(self, text: str, least: int, size: int) -> int:
+        """The same for pieces of a size. The letters of all forms are many: two that stand in none need no search."""
+        letters, pairs, place = self._letters[size], self._pairs[size], len(text)
+        if place > least and text[-1] in letters:
+            place -= 1
+            while place > least and text[place - 1 : place + 1] in pairs and text[place - 1 :] in letters:
+                place -= 1
+        return place
 
 
 def _drawn_before(form: str) -> list[int]:

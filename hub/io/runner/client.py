@@ -149,35 +149,19 @@ async def _when_accepted(connection: socket.socket, path: str) -> None:
                 return
 
 
-@attrs.define
-class Pace:
-    """When runners are read again: of all that share it one at a time, and what an agent says meanwhile is read in one.
-
-    Who has been quiet waits for nobody; of those who speak at once each has its turn.
-    """
-
-    seconds: float
-    """From one read to the next."""
-    _taken: float = -math.inf
-
-    def next(self) -> float:
-        """The next moment that is nobody's yet."""
-        self._taken = max(self._taken, trio.current_time()) + self.seconds
-        return self._taken
-
-
 class RunnerClient:
     """One daemon's connection to one runner. Leaving the block closes it; the agent goes on.
 
     Args:
         run_dir: The run.
-        pace: When it is read again, but where much waits; none: at once.
+        pace: Seconds from one moment at which it is read to the next, the same moments for all that have this pace: what
+            agents say meanwhile is read together. Who has been quiet waits for nobody, nor does where much waits.
 
     Raises:
         RunnerLost: From every method: the runner is not there, is gone, or serves another daemon.
     """
 
-    def __init__(self, run_dir: Path, *, pace: Pace | None = None) -> None:
+    def __init__(self, run_dir: Path, *, pace: float = 0.0) -> None:
         self._run_dir = run_dir
         self._pace = pace
         self._read_again = -math.inf
@@ -278,8 +262,8 @@ class RunnerClient:
                 raise RunnerLost("The runner is gone.") from error
             if not data:
                 raise RunnerLost("The runner is gone.")
-            if self._pace is not None and len(data) < _MUCH:
-                self._read_again = self._pace.next()
+            if self._pace and len(data) < _MUCH:
+                self._read_again = (trio.current_time() // self._pace + 1) * self._pace
             try:
                 self._arrived = self._decoder.feed(bytes(data))
             except runner_wire.WireError as error:

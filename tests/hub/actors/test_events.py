@@ -14,6 +14,7 @@ import trio.testing
 from hub.actors import events
 from hub.actors.audit import AuditWriter
 from hub.actors.events import EventLog
+from hub.errors import HubError
 from hub.io import failpoints
 from hub.io.events.store import EventStore, NewEvent
 from hub.io.project.places import Places
@@ -181,6 +182,52 @@ async def test_a_reader_that_takes_nothing_is_dropped_as_lagged(folder, monkeypa
         assert slow.lagged.is_set()
         assert [r.id async for records in slow.channel for r in records] == list(range(1, 9))
         assert (await logs.append(own("after"))) == [11]
+
+
+async def test_what_several_say_at_once_is_told_at_once(folder, monkeypatch):
+    """Three agents at full speed were three lists, and each a write to every client; a list has its bound all the same."""
+    async with logs_of(folder) as logs:
+        live = await logs.events.ref.call(Subscribe(), timeout=CALL)
+
+        async def told(*news):
+            async with trio.open_nursery() as nursery:
+                for one in news:
+                    nursery.start_soon(logs.events.ref.call, EventAppend([one], spooled=True), CALL)
+            return [[r.id for r in live.channel.receive_nowait()] for _ in range(_waiting(live))]
+
+        assert await told(said(1), said(2), said(3)) == [[1, 2, 3]]
+        monkeypatch.setattr(events, "_TOGETHER", 2)
+        assert await told(*map(said, range(4, 9))) == [[4, 5], [6, 7], [8]]
+
+
+async def test_what_waits_to_be_told_is_told_where_the_next_is_not_taken(folder):
+    """Nobody may wait for a later one that does not come."""
+    async with logs_of(folder) as logs:
+        live = await logs.events.ref.call(Subscribe(), timeout=CALL)
+        failpoints.arm("events.append=enospc@2")
+        assert logs.events.ref.try_cast(EventAppend([said(1)], spooled=True))
+        with pytest.raises(HubError):
+            await logs.events.ref.call(EventAppend([said(2)], spooled=True), timeout=CALL)
+        assert [r.id for r in live.channel.receive_nowait()] == [1]
+
+
+async def test_what_waits_to_be_told_waits_for_no_disk(folder, monkeypatch):
+    """An agent's line before one of hub's own, which is told when it is durable."""
+    async with logs_of(folder) as logs:
+        live = await logs.events.ref.call(Subscribe(), timeout=CALL)
+        disk = threading.Event()
+        monkeypatch.setattr(EventStore, "sync", lambda _: disk.wait(CALL))
+        assert logs.events.ref.try_cast(EventAppend([said(1)], spooled=True))
+        assert logs.events.ref.try_cast(EventAppend([own("later")]))
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        told = [[r.id for r in live.channel.receive_nowait()] for _ in range(_waiting(live))]
+        disk.set()
+        assert told == [[1]]
+        assert [r.id for r in await live.channel.receive()] == [2]
+
+
+def _waiting(subscription):
+    return subscription.channel.statistics().current_buffer_used
 
 
 async def test_a_long_replay_waits_for_its_reader(folder, monkeypatch):

@@ -22,7 +22,6 @@ from hub.actors.adapter.actor import Adapter
 from hub.domain.redaction.events import EventRedactor
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.io.processes import control
-from hub.io.runner.client import Pace
 from hub.io.runner.files import INDEX, RECORD
 from hub.io.runner.framing import MAX_LINE
 from hub.io.runner.launch import AgentLaunch
@@ -121,7 +120,7 @@ async def bench_of(run_dir, launch, *, attach=False, provider=CODEX, kept=None):
     def make():
         again, tries[0] = tries[0], True
         dispatch = Dispatch(assignment, provider.name, again)
-        return Adapter(dispatch, provider, session.ref, redactor(), launch, pace=Pace(0.0015))
+        return Adapter(dispatch, provider, session.ref, redactor(), launch, pace=0.0015)
 
     spec = SupervisorSpec(
         intensity=100,

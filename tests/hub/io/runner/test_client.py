@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ import trio.testing
 from hub.io.runner import client as child
 from hub.io.runner import proc
 from hub.io.runner import wire as runner_wire
-from hub.io.runner.client import Pace, RunnerClient, RunnerLost, spawn_runner
+from hub.io.runner.client import RunnerClient, RunnerLost, spawn_runner
 from hub.io.runner.launch import StopGraces
 from hub.io.runner.view import Dead, Output, RunEnd, RunEnded, RunnerStatus, Running, inspect
 from tests.hub.io.runner.kit import (
@@ -513,7 +514,7 @@ async def paced(run_dir, mock_clock):
     ours, theirs = socket.socketpair()
     with theirs, ours:
         ours.setblocking(False)
-        client = RunnerClient(run_dir, pace=Pace(0.002))
+        client = RunnerClient(run_dir, pace=0.002)
         client._stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
         yield client, theirs
 
@@ -535,14 +536,32 @@ async def test_what_an_agent_says_in_a_row_is_read_together(paced, mock_clock):
     assert not client._arrived
 
 
-async def test_all_agents_together_are_read_at_one_pace_and_each_has_its_turn(mock_clock):
-    """Three at full speed made three times the batches, and with them a daemon that did nothing but hand over single lines."""
-    pace, begun = Pace(0.002), trio.current_time()
-    assert [round(pace.next() - begun, 6) for _ in range(3)] == [0.002, 0.004, 0.006]
-    mock_clock.jump(0.006)
-    assert round(pace.next() - begun, 6) == 0.008
-    mock_clock.jump(1.0)  # what nobody has used is not saved up
-    assert [round(pace.next() - trio.current_time(), 6) for _ in range(2)] == [0.002, 0.004]
+async def test_all_agents_together_are_read_at_the_same_moments(run_dir, mock_clock):
+    """One after the other they woke the daemon as often as there are agents, and each wakeup costs more than ten lines."""
+    async with trio.open_nursery() as nursery:
+        pairs = [socket.socketpair() for _ in range(3)]
+        heard: list[tuple[int, float]] = []
+        for number, (ours, theirs) in enumerate(pairs):
+            ours.setblocking(False)
+            client = RunnerClient(run_dir, pace=0.002)
+            client._stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
+            nursery.start_soon(
+                _hear, client, lambda number=number: heard.append((number, trio.current_time()))
+            )
+            theirs.sendall(chunk(0, b"one\n"))
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            assert heard.pop() == (number, trio.current_time())  # who was quiet waits for nobody
+            theirs.sendall(chunk(4, b"two\n"))
+            mock_clock.jump(0.0005)
+            await trio.testing.wait_all_tasks_blocked(0.01)
+        assert not heard
+        mock_clock.jump(0.0005)
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        assert sorted(heard) == [(number, trio.current_time()) for number in range(3)]
+        nursery.cancel_scope.cancel()
+    for pair in pairs:
+        for end in pair:
+            end.close()
 
 
 async def test_a_flood_is_not_held_back(paced):
@@ -556,6 +575,11 @@ async def test_a_flood_is_not_held_back(paced):
 
 def chunk(offset: int, data: bytes) -> bytes:
     return runner_wire.encode_chunk(runner_wire.OUT, offset, 0, data)
+
+
+async def _hear(client: RunnerClient, hears: Callable[[], object]) -> None:
+    async for _ in client:
+        hears()
 
 
 async def _next(client: RunnerClient, got: list[object]) -> None:
