@@ -4,8 +4,6 @@ Claude Code and Codex start fastest, so what holds for every agent is seen with 
 has its adapter's test (`tests/hub/providers/<agent>/test_real_<agent>.py`), and each gives and takes in `test_chain.py`.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.e2e.conftest import PATIENCE

@@ -1,7 +1,5 @@
 """Who is next among the real programs: nobody that is used up, and nobody without a login while another has one."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 
