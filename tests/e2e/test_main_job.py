@@ -43,20 +43,6 @@ def test_another_account_of_the_same_provider_comes_before_another_provider(team
     assert team.mains("codex") == []
 
 
-def test_an_overload_is_waited_out(team):
-    """Two overloads are the agent's own to retry; nothing changes hands."""
-    team.hire("claude", "codex")
-    team.script(
-        "claude",
-        Turn.overload(2),
-        Turn.write("one.txt", "x\n"),
-        Turn.write("two.txt", "y\n"),
-        Turn.text("Ok."),
-    )
-    record = team.run(verify=VERIFY)
-    assert (record["sessionState"], record["handoffsDone"], record["provider"]) == ("completed", 0, "claude")
-
-
 def test_a_limit_with_nobody_left_is_waited_for(team):
     """The wait has an absolute instant, survives a kill of the daemon, and one call ends it."""
     team.hire("claude")
