@@ -2,7 +2,6 @@
 
 import attrs
 
-from hub.api.convert import structure
 from hub.api.graph import Graph
 from hub.api.observability import AuditHead, Breaker, TreeNode
 from hub.api.providers import ProviderConfig
@@ -10,8 +9,7 @@ from hub.api.trust import Trusted
 from hub.domain.breaker import BreakerState
 from hub.web.page.ask import Failed
 from hub.web.page.doctor import findings
-from tests.hub.web.fake import CONFIGURED, GRAPH
-from tests.sample import sample
+from tests.sample import sample, whole
 
 
 def node(path: str, restarts: int = 0, *below: TreeNode) -> TreeNode:
@@ -25,9 +23,9 @@ def node(path: str, restarts: int = 0, *below: TreeNode) -> TreeNode:
 WELL = {
     "trust": Trusted(project="/w", state="trusted", trusted=True, digest="", items=[], gone=[]),
     "audit": AuditHead(seq=9, hash="0", bytes=1),
-    "providers": structure([CONFIGURED], list[ProviderConfig]),
+    "providers": [whole(ProviderConfig)],
     "breakers": [Breaker(name="a", state=BreakerState.CLOSED, failures=0)],
-    "index": structure(GRAPH, Graph),
+    "index": sample(Graph, state="ready"),
     "tree": node("root", 0, node("root/quota")),
 }
 
@@ -42,7 +40,7 @@ def test_each_trouble_is_found_and_has_a_next_step():
         "audit": Failed("it cannot be read", "See it."),
         "providers": [],
         "breakers": [Breaker(name="a", state=BreakerState.OPEN, failures=3)],
-        "index": structure({**GRAPH, "scan": {"files": 0, "bytes": 0, "error": "no space"}}, Graph),
+        "index": sample(Graph, scan={"files": 0, "bytes": 0, "error": "no space"}),
         "tree": node("root", 0, node("root/quota", 2)),
     }
     found = list(findings(ill))
