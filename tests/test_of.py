@@ -1,7 +1,5 @@
 """Every module has tests that can be found from its name: a contributor runs those, and not all of them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

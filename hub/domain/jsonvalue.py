@@ -4,8 +4,6 @@ Owns: what such a document is called. Must not: describe one; a class does.
 Tests: tests/hub/domain/text/test_patterns.py
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 JsonObject = dict[str, Any]

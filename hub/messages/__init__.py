@@ -6,8 +6,6 @@ Must not: hold a message itself. Messages are frozen values without behaviour. W
 Tests: tests/hub/test_messages.py
 """
 
-from __future__ import annotations
-
 from hub.messages.agent import (
     AdapterAnswer,
     AdapterInbox,

@@ -4,8 +4,6 @@ Owns: those message types, all frozen values.
 Must not: hold behaviour.
 """
 
-from __future__ import annotations
-
 import attrs
 
 from hub.api.costs import Costs

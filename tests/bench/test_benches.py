@@ -1,7 +1,5 @@
 """Every measurement has the one shape, says beside what it measures, is in the table and on the page."""
 
-from __future__ import annotations
-
 import inspect
 import os
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Work that a real agent began on its user's own account, before hub was there, and that goes on in its own session."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.agents import PROGRAMS

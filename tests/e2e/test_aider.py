@@ -1,7 +1,5 @@
 """The main job with the real Aider: its limit, its stop and its death, and its turn as receiver."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.e2e.conftest import PATIENCE

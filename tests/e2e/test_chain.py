@@ -1,7 +1,5 @@
 """One task through the hands of five vendors' programs: each but the last hits its limit, and nothing is lost."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.faults.harness import until

@@ -1,7 +1,5 @@
 """An editor in front of real agents: one conversation, and the agent behind it changes."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.agents import base_env

@@ -1,7 +1,5 @@
 """What the next agent is given, seen with a real daemon and scripted agents: true, once, in the order of use."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -4,8 +4,6 @@ Claude Code and Codex start fastest, so what holds for every agent is seen with 
 has its adapter's test (`tests/hub/providers/<agent>/test_real_<agent>.py`), and each gives and takes in `test_chain.py`.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.e2e.conftest import PATIENCE
@@ -43,20 +41,6 @@ def test_another_account_of_the_same_provider_comes_before_another_provider(team
     assert (record["sessionState"], record["provider"], record["account"]) == ("completed", "claude", "b")
     assert team.contract_seen("claude:b")
     assert team.mains("codex") == []
-
-
-def test_an_overload_is_waited_out(team):
-    """Two overloads are the agent's own to retry; nothing changes hands."""
-    team.hire("claude", "codex")
-    team.script(
-        "claude",
-        Turn.overload(2),
-        Turn.write("one.txt", "x\n"),
-        Turn.write("two.txt", "y\n"),
-        Turn.text("Ok."),
-    )
-    record = team.run(verify=VERIFY)
-    assert (record["sessionState"], record["handoffsDone"], record["provider"]) == ("completed", 0, "claude")
 
 
 def test_a_limit_with_nobody_left_is_waited_for(team):

@@ -1,7 +1,5 @@
 """Claude, Codex and OpenCode side by side in one daemon, each at its wall, and kill -9 of the daemon in between."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.faults.harness import until

@@ -1,7 +1,5 @@
 """Claude Code's own list of tasks is a checklist in `hub run`, and no rule about a word holds it up."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.agents import base_env

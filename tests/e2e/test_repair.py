@@ -1,7 +1,5 @@
 """Work that was refused goes back to the agent in its own session: the real program resumes, reads the output and mends it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.faults.harness import until

@@ -4,8 +4,6 @@ The daemon runs in the test's own process, on a real repository, with the script
 loses an actor in each of its states, each time another one; over all sessions that is each actor in each state.
 """
 
-from __future__ import annotations
-
 import contextlib
 
 import attrs

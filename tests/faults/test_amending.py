@@ -1,7 +1,5 @@
 """kill -9 around the look at a stopped agent's own store: what it tells is told once, and the contract has it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

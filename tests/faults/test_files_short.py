@@ -1,7 +1,5 @@
 """F10, EMFILE: a real daemon that can open no more files accepts again when it can, and passes the work on then."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import resource

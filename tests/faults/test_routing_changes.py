@@ -1,7 +1,5 @@
 """Who is next while the world changes: logins that come and go, resets that have passed, a clock that was set back."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """The names that are given to sessions, tasks and handoffs."""
 
-from __future__ import annotations
-
 import re
 
 from hub import app

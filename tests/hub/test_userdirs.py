@@ -1,7 +1,5 @@
 """What belongs to no project is where the XDG base directories have it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -14,8 +14,6 @@ every request the agent made:
         assert "doNotRedo" in models.mains("key-b")[0].text
 """
 
-from __future__ import annotations
-
 from .scenario import FOR_EVER, Call, Kind, Script, Turn
 from .server import ModelServer
 from .wire import Seen

@@ -1,21 +1,14 @@
 """Forty secrets that nobody told hub, planted in the task and in all that agents say; no sink may show one.
 
-Security R4. The sinks: every GET route and the error bodies over real HTTP; the WebSocket and the server-sent events,
-followed while the session goes on; the tool server by `hub mcp` and by `/mcp`, its refusals too; every file under `.hub/`,
-with audit, contract and brief; the commits' messages; the daemon's log. No sinks: the worktree (bytes an agent wrote are sacred), the raw
-spool and assignment under `.hub/run` and the record `.hub/fsm.json`, all 0600: the first agent gets the task as it is.
+Security R4; the sinks are those of `tests/security/wiretap.py`. None is the record `.hub/fsm.json`, nor the raw assignment, both
+0600: the first agent gets the task as it is.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 import random
 import threading
-import urllib.error
-import urllib.parse
-import urllib.request
-from functools import partial
 
 import pytest
 import trio
@@ -23,12 +16,11 @@ import trio
 from hub.api.session import Started
 from hub.errors import HubError
 from hub.io.secrets.kingfisher import Detection
-from hub.messages import GetStatus, RequestHandoff, RequestReply, StartRun
-from hub.web.routes import table
-from tests.faults.harness import git, project
+from hub.messages import GetStatus, StartRun
+from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 from tests.redaction.made import BROKERED, COMMON, NAMED
-from tests.security.wiretap import listening, over_http, over_stdio
+from tests.security.wiretap import sinks
 from tests.waiting import answered
 
 RNG = random.Random("canaries")
@@ -89,65 +81,20 @@ def made(tmp_path, monkeypatch):
         yield found
 
 
-def get(port: int, path: str) -> str:
-    """The body of an answer, be it an error's."""
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30) as answer:
-            return answer.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.read().decode()
-
-
-def asked(port: int) -> dict[str, str]:
-    """The answer of every GET route, and of questions that are refused for a canary in them."""
-    plain = [route.path for route in table(port) if route.method == "GET" and "{" not in route.path]
-    commits = json.loads(get(port, "/api/history/commits"))
-    paths = [*plain, *(f"/api/history/diff?sha={commit['sha']}" for commit in commits)]
-    for stranger in STRANGERS:
-        value = urllib.parse.quote(stranger)
-        paths += [f"/api/history/diff?sha={value}", f"/api/events?since={value}", f"/api/none/{value}"]
-    return {path: get(port, path) for path in paths}
-
-
 async def test_no_secret_of_the_task_or_an_agent_reaches_any_sink(made, monkeypatch, caplog):
-    """A whole session with a handoff, a question, a reply, a crash and a failed acceptance command."""
     assert len(CANARIES) >= 40
-    caplog.set_level(logging.DEBUG)
     task = "deploy with " + " and ".join(map(said, TASK))
-    verify = [f"echo {said('npm')}; cat notes.txt; false"]
-    answers: dict[str, str] = {}
-    problems: list[str] = []
-    async with daemon_of(made, monkeypatch) as live, listening(made.port) as heard:
-        await live.ask("sessions", StartRun(task, verify=verify))
-        await live.until(lambda s: s["needsInput"] or s["sessionState"] == "failed", "the second agent asks")
-        with pytest.raises(HubError) as refused:
-            await live.ask("sessions", RequestHandoff())
-        problems.append(refused.value.detail)
-        await live.ask("sessions", RequestReply(f"yes, and {said('xai')}"))
-        await live.until_ended()
-        answers = await trio.to_thread.run_sync(partial(asked, made.port))
-        answers["status"] = json.dumps(await live.status())
-        records = await live.events()
-        events = json.dumps([record.to_json() for record in records], ensure_ascii=False)
-        answers["/mcp"] = await over_http(made.port, STRANGERS)
-        answers["hub mcp"] = await trio.to_thread.run_sync(over_stdio, made.root, made.environ(), STRANGERS)
-        await heard.all_until(records[-1].id)
-        answers |= {"the socket": heard.socket, "the event stream": heard.stream.decode()}
-        counts = json.loads(answers["/api/redactions"])["summary"]
-    found = [leak for path, body in answers.items() for leak in seen(path, body)]
-    found += seen("events", events) + seen("a problem", " ".join(problems)) + seen("the log", caplog.text)
-    found += seen("commit messages", git(made.root, "log", "--all", "--format=%B%an%ae%D"))
-    for path in made.hub.rglob("*"):
-        inside = path.relative_to(made.hub).parts
-        if path.is_file() and inside[0] not in ("worktrees", "run", "fsm.json"):
-            found += seen(str(path.relative_to(made.root)), path.read_bytes().decode("utf-8", "replace"))
-    assert found == []
+    order = StartRun(task, verify=[f"echo {said('npm')}; cat notes.txt; false"])
+    reply = f"yes, and {said('xai')}"
+    found = await sinks(made, monkeypatch, caplog, order, reply, strangers=STRANGERS, but=["fsm.json"])
+    assert [leak for where, told in found.items() for leak in seen(where, told)] == []
+    counts = json.loads(found["/api/redactions"])["summary"]
     told = dict(pair.strip().split(":") for pair in counts.split(","))
     assert {"anthropic", "github", "openai", "stripe", "google", "generic"} <= set(told)
-    marks = events.count("[REDACTED:")
+    marks = found["events"].count("[REDACTED:")
     for wire in ("the socket", "the event stream", "hub mcp"):
-        assert answers[wire].count("[REDACTED:") >= marks, f"{wire} did not tell the session"
-    assert "[REDACTED:" in answers["/mcp"]
+        assert found[wire].count("[REDACTED:") >= marks, f"{wire} did not tell the session"
+    assert "[REDACTED:" in found["/mcp"]
     assert sum(map(int, told.values())) == marks
 
 

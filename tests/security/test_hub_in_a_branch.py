@@ -1,7 +1,5 @@
 """An agent that puts a `.hub` into its work: what hub proposes to take brings nothing of it, and no byte is lost."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,25 +1,21 @@
 """Canaries: every key hub holds, in every form, planted wherever an agent can put it; no sink may show one.
 
-Security R4. The sinks are all files under `.hub/` but the spool (the raw artefact, 0600), the key files themselves and
-the worktree; the answers of the API; the live stream; the commits' messages; and the daemon's log.
+Security R4; the sinks are those of `tests/security/wiretap.py`, and what an agent is started with; none is the keys' own file.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import logging
 import urllib.parse
 
 import attrs
 import pytest
-import trio
 
-from hub.errors import HubError
 from hub.io.project.places import load_or_create_key
-from hub.messages import RequestHandoff, RequestReply, StartRun, Subscribe
-from tests.faults.harness import git, project
-from tests.hub.actors.daemon import daemon_of
+from hub.messages import StartRun
+from tests.faults.harness import project
+from tests.security.wiretap import sinks
 
 API_KEY = "canary-key/4f9A+z0=x7"
 ACCOUNT_TOKEN = "tok-account-93hf7fj2kd"
@@ -54,9 +50,8 @@ class Trap:
     made: object
     canaries: dict[str, str]
 
-    def seen_in(self, where: str, data: bytes | str) -> list[str]:
-        """Which canaries stand in the bytes."""
-        text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    def seen_in(self, where: str, text: str) -> list[str]:
+        """Which canaries stand in the text."""
         return [f"{name} in {where}" for name, form in self.canaries.items() if form in text]
 
 
@@ -104,51 +99,11 @@ def trap(tmp_path, monkeypatch):
 
 
 async def test_no_key_of_hub_reaches_any_sink(trap, monkeypatch, caplog):
-    """A whole session: two agents, a limit, a handoff, a question, a crash, a failed acceptance command."""
-    caplog.set_level(logging.DEBUG)
-    found: list[str] = []
-    heard: list[str] = []
     made = trap.made
-
-    async def listen(live):
-        view = await live.ask("events", Subscribe(0))
-        async for records in view.channel:
-            heard.extend(json.dumps(record.to_json(), ensure_ascii=False) for record in records)
-
-    async with daemon_of(made, monkeypatch) as live, trio.open_nursery() as nursery:
-        nursery.start_soon(listen, live)
-        await live.ask("sessions", StartRun("write", verify=["cat f*.txt; false"]))
-        await live.until(lambda s: s["needsInput"] or s["sessionState"] == "failed", "the second agent asks")
-        try:
-            await live.ask("sessions", RequestHandoff())
-        except HubError as error:
-            found += trap.seen_in("an API problem", error.detail + error.hint)
-        await live.ask("sessions", RequestReply("yes"))
-        await live.until_ended()
-        for name in (
-            "status",
-            "providers",
-            "config/providers",
-            "session/cost",
-            "redactions",
-            "circuit",
-            "contract",
-            "history",
-        ):
-            found += trap.seen_in(name, json.dumps(await live.get(f"/api/{name}"), ensure_ascii=False))
-        found += trap.seen_in(
-            "events", json.dumps([r.to_json() for r in await live.events()], ensure_ascii=False)
-        )
-        assert "[REDACTED:" in "".join(heard)
-        assert "contract-key" in (await live.get("/api/redactions"))["summary"]
-        nursery.cancel_scope.cancel()
-    found += trap.seen_in("the live stream", "\n".join(heard))
-    found += trap.seen_in("commit messages", git(made.root, "log", "--all", "--format=%B%an%ae%D"))
-    found += trap.seen_in("the daemon's log", caplog.text)
-    for path in made.hub.rglob("*"):
-        inside = path.relative_to(made.hub).parts
-        if path.is_file() and inside[0] not in ("worktrees", "run", ".env"):
-            found += trap.seen_in(str(path.relative_to(made.root)), path.read_bytes())
+    order = StartRun("write", verify=["cat f*.txt; false"])
+    told = await sinks(made, monkeypatch, caplog, order, "yes", but=[".env"])
     for path in (made.hub / "run").glob("*/assignment.json"):
-        found += trap.seen_in(path.name, path.read_bytes())
-    assert found == []
+        told[f"{path.parent.name}'s assignment"] = path.read_text()
+    assert [leak for where, data in told.items() for leak in trap.seen_in(where, data)] == []
+    assert "[REDACTED:" in told["the socket"]
+    assert "contract-key" in json.loads(told["/api/redactions"])["summary"]

@@ -1,20 +1,33 @@
-"""All that a client hears of a session over its live wires, byte for byte.
+"""All that anybody can hear or read of a session, byte for byte.
 
-Owns: a WebSocket and an event stream that are followed while a session goes on, and the tool server asked both ways.
+Owns: the sinks: every GET route and the error bodies over real HTTP; the WebSocket and the server-sent events, followed
+while the session goes on; the tool server by `hub mcp` and by `/mcp`, its refusals too; every file under `.hub/`, with
+audit, contract and brief; the commits' messages; the daemon's log. No sinks: the worktree (bytes an agent wrote are
+sacred) and the raw spool under `.hub/run`, 0600.
 Must not: judge what was heard.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable
+import logging
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import attrs
+import pytest
 import trio
 from wsproto.events import TextMessage
 
+from hub.messages import RequestHandoff, RequestReply, StartRun
+from hub.web.routes import table
+from tests.faults.harness import Project, git
+from tests.hub.actors.daemon import daemon_of
 from tests.hub.mcp.kit import served
 from tests.hub.web.wire import Socket, ask, request, socket
 from tests.waiting import eventually
@@ -105,3 +118,70 @@ async def over_http(port: int, strangers: Iterable[str]) -> str:
         }
         bodies.append((await ask(port, "POST", "/mcp", message, headers=accept)).body.decode())
     return "\n".join(bodies)
+
+
+def _get(port: int, path: str) -> str:
+    """The body of an answer, be it an error's."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30) as answer:
+            return answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.read().decode()
+
+
+def _asked(port: int, strangers: Iterable[str]) -> dict[str, str]:
+    """The answer of every GET route, and of questions that are refused for what is in them."""
+    plain = [route.path for route in table(port) if route.method == "GET" and "{" not in route.path]
+    commits = json.loads(_get(port, "/api/history/commits"))
+    paths = [*plain, *(f"/api/history/diff?sha={commit['sha']}" for commit in commits)]
+    for value in map(urllib.parse.quote, strangers):
+        paths += [f"/api/history/diff?sha={value}", f"/api/events?since={value}", f"/api/none/{value}"]
+    return {path: _get(port, path) for path in paths}
+
+
+async def sinks(
+    made: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    order: StartRun,
+    reply: str,
+    *,
+    strangers: Sequence[str] = (),
+    but: Iterable[str],
+) -> dict[str, str]:
+    """A whole session with a handoff, a question, a reply, a crash and a failed acceptance command; each sink by its name.
+
+    Args:
+        made: Whose second agent asks something.
+        monkeypatch: For the daemon's environment.
+        caplog: Takes the daemon's log.
+        order: Begins it.
+        reply: Answers the second agent.
+        strangers: Sent where none belongs, so that what is refused is told.
+        but: Files and folders of `.hub` that are no sinks, beside the worktrees and the spool.
+    """
+    caplog.set_level(logging.DEBUG)
+    found: dict[str, str] = {}
+    async with daemon_of(made, monkeypatch) as live, listening(made.port) as heard:
+        await live.ask("sessions", order)
+        await live.until(lambda s: s["needsInput"] or s["sessionState"] == "failed", "the second agent asks")
+        refused = await live.refusal(RequestHandoff())
+        await live.ask("sessions", RequestReply(reply))
+        await live.until_ended()
+        found |= await trio.to_thread.run_sync(partial(_asked, made.port, strangers))
+        records = await live.events()
+        found["/mcp"] = await over_http(made.port, strangers)
+        found["hub mcp"] = await trio.to_thread.run_sync(over_stdio, made.root, made.environ(), strangers)
+        await heard.all_until(records[-1].id)
+    for path in made.hub.rglob("*"):
+        inside = path.relative_to(made.hub).parts
+        if path.is_file() and inside[0] not in ("worktrees", "run", *but):
+            found[str(path.relative_to(made.root))] = path.read_bytes().decode("utf-8", "replace")
+    return found | {
+        "a problem": refused.detail + refused.hint,
+        "events": json.dumps([record.to_json() for record in records], ensure_ascii=False),
+        "the socket": heard.socket,
+        "the event stream": heard.stream.decode(),
+        "commit messages": git(made.root, "log", "--all", "--format=%B%an%ae%D"),
+        "the log": caplog.text,
+    }

@@ -38,6 +38,18 @@ def state_dir() -> Path:
 
 
 @attrs.frozen
+class _Path:
+    """An attribute of `Places`: a name in a folder that is another attribute."""
+
+    folder: str
+    name: str
+
+    def __get__(self, places: Places, _: type[Places]) -> Path:
+        found: Path = getattr(places, self.folder) / self.name
+        return found
+
+
+@attrs.frozen
 class Places:
     """Every path of one project, computed from its root."""
 
@@ -48,109 +60,67 @@ class Places:
     session: str = ""
     """Whose `fsm` and `envelope_*` are meant; "" = whose they are that has the project's own place."""
 
+    hub_dir = _Path("root", ".hub")
+    """`.hub/`."""
+    config = _Path("root", "hub.toml")
+    """The user's `hub.toml`."""
+    sessions = _Path("hub_dir", "sessions")
+    """One folder a session that has not the project's own place."""
+    fsm = _Path("home", "fsm.json")
+    """The handoff state machine's durable state."""
+    envelope_md = _Path("home", "envelope.md")
+    """The contract for people and models."""
+    envelope_json = _Path("home", "envelope.json")
+    """The signed contract."""
+    claims = _Path("hub_dir", "claims.json")
+    """Which session has which account."""
+    queue = _Path("hub_dir", "queue.json")
+    """The orders that wait for their turn."""
+    audit = _Path("hub_dir", "audit.jsonl")
+    """The audit log."""
+    audit_head = _Path("hub_dir", "audit.head")
+    """Its sealed head."""
+    events_db = _Path("hub_dir", "events.db")
+    """The event log."""
+    graph_db = _Path("hub_dir", "graph.db")
+    """The knowledge graph."""
+    pipelines = _Path("hub_dir", "pipelines.json")
+    """The stored pipelines."""
+    approvals = _Path("hub_dir", "approvals.json")
+    """The requests that wait for a person's word, and how those of the present run were decided."""
+    pipeline_run = _Path("hub_dir", "pipeline-run.json")
+    """The record of the pipeline run that goes on, else of the last one."""
+    profiles = _Path("hub_dir", "profiles.toml")
+    """The stored profiles."""
+    accounts = _Path("hub_dir", "accounts.toml")
+    """Accounts that were added over the API, and which is active."""
+    dotenv = _Path("hub_dir", ".env")
+    """Provider credentials."""
+    adopted = _Path("hub_dir", "adopted")
+    """Briefs of adopted sessions."""
+    worktrees = _Path("hub_dir", "worktrees")
+    """One worktree a session."""
+    run_dir = _Path("hub_dir", "run")
+    """One directory a dispatch."""
+    jobs_dir = _Path("hub_dir", "jobs")
+    """One directory a command in a terminal."""
+    git_dir = _Path("hub_dir", "git")
+    """Indexes of hub's own, one a session."""
+    lock = _Path("hub_dir", "lock")
+    """The daemon's lock."""
+    daemon_json = _Path("hub_dir", "daemon.json")
+    """Informational: pid, port, start, version."""
+    keys = _Path("state", "keys")
+    """The keys, outside of every project."""
+
     def of(self, session_id: str) -> Places:
         """The same places, with the files of a session that has a folder of its own."""
         return attrs.evolve(self, session=session_id)
 
     @property
-    def hub_dir(self) -> Path:
-        """`.hub/`."""
-        return self.root / ".hub"
-
-    @property
-    def config(self) -> Path:
-        """The user's `hub.toml`."""
-        return self.root / "hub.toml"
-
-    @property
-    def sessions(self) -> Path:
-        """One folder a session that has not the project's own place."""
-        return self.hub_dir / "sessions"
-
-    @property
     def home(self) -> Path:
         """Where a session's own files are."""
         return self.sessions / self.session if self.session else self.hub_dir
-
-    @property
-    def fsm(self) -> Path:
-        """The handoff state machine's durable state."""
-        return self.home / "fsm.json"
-
-    @property
-    def envelope_md(self) -> Path:
-        """The contract for people and models."""
-        return self.home / "envelope.md"
-
-    @property
-    def envelope_json(self) -> Path:
-        """The signed contract."""
-        return self.home / "envelope.json"
-
-    @property
-    def claims(self) -> Path:
-        """Which session has which account."""
-        return self.hub_dir / "claims.json"
-
-    @property
-    def queue(self) -> Path:
-        """The orders that wait for their turn."""
-        return self.hub_dir / "queue.json"
-
-    @property
-    def audit(self) -> Path:
-        """The audit log."""
-        return self.hub_dir / "audit.jsonl"
-
-    @property
-    def audit_head(self) -> Path:
-        """Its sealed head."""
-        return self.hub_dir / "audit.head"
-
-    @property
-    def events_db(self) -> Path:
-        """The event log."""
-        return self.hub_dir / "events.db"
-
-    @property
-    def graph_db(self) -> Path:
-        """The knowledge graph."""
-        return self.hub_dir / "graph.db"
-
-    @property
-    def pipelines(self) -> Path:
-        """The stored pipelines."""
-        return self.hub_dir / "pipelines.json"
-
-    @property
-    def approvals(self) -> Path:
-        """The requests that wait for a person's word, and how those of the present run were decided."""
-        return self.hub_dir / "approvals.json"
-
-    @property
-    def pipeline_run(self) -> Path:
-        """The record of the pipeline run that goes on, else of the last one."""
-        return self.hub_dir / "pipeline-run.json"
-
-    @property
-    def profiles(self) -> Path:
-        """The stored profiles."""
-        return self.hub_dir / "profiles.toml"
-
-    @property
-    def accounts(self) -> Path:
-        """Accounts that were added over the API, and which is active."""
-        return self.hub_dir / "accounts.toml"
-
-    @property
-    def dotenv(self) -> Path:
-        """Provider credentials."""
-        return self.hub_dir / ".env"
-
-    @property
-    def adopted(self) -> Path:
-        """Briefs of adopted sessions."""
-        return self.hub_dir / "adopted"
 
     def below(self, file: Path) -> str:
         """A file of `.hub` as a brief tells where it is."""
@@ -163,41 +133,6 @@ class Places:
     def adopted_md(self, name: str) -> Path:
         """The same as an agent reads it."""
         return self.adopted / f"{name}.md"
-
-    @property
-    def worktrees(self) -> Path:
-        """One worktree a session."""
-        return self.hub_dir / "worktrees"
-
-    @property
-    def run_dir(self) -> Path:
-        """One directory a dispatch."""
-        return self.hub_dir / "run"
-
-    @property
-    def jobs_dir(self) -> Path:
-        """One directory a command in a terminal."""
-        return self.hub_dir / "jobs"
-
-    @property
-    def git_dir(self) -> Path:
-        """Indexes of hub's own, one a session."""
-        return self.hub_dir / "git"
-
-    @property
-    def lock(self) -> Path:
-        """The daemon's lock."""
-        return self.hub_dir / "lock"
-
-    @property
-    def daemon_json(self) -> Path:
-        """Informational: pid, port, start, version."""
-        return self.hub_dir / "daemon.json"
-
-    @property
-    def keys(self) -> Path:
-        """The keys, outside of every project."""
-        return self.state / "keys"
 
     def worktree(self, session_id: str) -> Path:
         """A session's worktree."""

@@ -9,8 +9,6 @@ any other maker's key a cap declared in `hub.toml` is all there is.
 Tests: tests/hub/providers/test_quota_clients.py
 """
 
-from __future__ import annotations
-
 from hub.providers import openrouter
 
 CLIENT = openrouter.client(openrouter.key_in, home="", credentials=".env")

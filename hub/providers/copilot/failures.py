@@ -6,8 +6,6 @@ Must not: repeat what vendors say (`hub.providers.vendors`).
 The words of GitHub's own limits were read in the program, not seen: they need an account.
 """
 
-from __future__ import annotations
-
 from hub.domain.failure import FailureClass
 from hub.providers.wording import Wording
 

@@ -7,8 +7,6 @@ The program and its extension are made from OpenCode and share `<data>/kilo/kilo
 made from Roo and keep tasks.
 """
 
-from __future__ import annotations
-
 import attrs
 
 from hub.providers import tasks

@@ -8,8 +8,6 @@ error tells a reset is told at once ("Quota exhausted: ..."); any other 429 afte
 95 s, and in words that say no more than "Rate limit exceeded. Try again later."
 """
 
-from __future__ import annotations
-
 from hub.domain.failure import FailureClass
 from hub.providers.wording import Wording
 

@@ -4,8 +4,6 @@ Owns: which extension it is.
 Must not: open a file.
 """
 
-from __future__ import annotations
-
 from hub.providers.tasks import store
 
 STORE = store("roo", "rooveterinaryinc.roo-cline")

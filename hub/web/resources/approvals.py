@@ -4,8 +4,6 @@ Owns: the routes, and what is done besides one call.
 Must not: decide whether a request may still be answered.
 """
 
-from __future__ import annotations
-
 from hub.api.approvals import Approval, Resolution, Resolved
 from hub.errors import Code
 from hub.messages import GetApprovals, ResolveApproval

@@ -4,8 +4,6 @@ Owns: the routes, and what is done besides one call.
 Must not: compute any of it.
 """
 
-from __future__ import annotations
-
 from hub.api.quota import Entry
 from hub.messages import GetWallet
 from hub.web.context import call

@@ -4,8 +4,6 @@ Owns: the routes, and what is done besides one call.
 Must not: take a screenshot, or call a model.
 """
 
-from __future__ import annotations
-
 from hub.api.convert import unstructure
 from hub.api.vision import LookOrder, Seen, VisionConfig, VisionDone, VisionPatch
 from hub.errors import Code

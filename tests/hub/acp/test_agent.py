@@ -1,7 +1,5 @@
 """What hub tells an editor before anything is worked on: which projects, who may work, and what there is."""
 
-from __future__ import annotations
-
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread

@@ -1,7 +1,5 @@
 """What a user is asked: everything that is known of it, in full."""
 
-from __future__ import annotations
-
 import time
 from pathlib import PurePath
 

@@ -1,7 +1,5 @@
 """A diff of git's, read back into the words before and after."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import PurePath
 

@@ -1,7 +1,5 @@
 """Agents and profiles as an editor offers them."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.acp.choices import SessionChoices

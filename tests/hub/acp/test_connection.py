@@ -1,7 +1,5 @@
 """The wire of `hub acp`: frames and nothing else on stdout, every fault answered, and an end within a second."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 

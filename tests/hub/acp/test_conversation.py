@@ -1,7 +1,5 @@
 """A conversation of an editor with a real daemon: prompt, permission, cancel, wall, handoff, load, restarts."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

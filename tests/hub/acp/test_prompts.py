@@ -1,7 +1,5 @@
 """Prompts of editors: text, links and files become one text; what hub did not announce is refused."""
 
-from __future__ import annotations
-
 from pathlib import PurePath
 
 import pytest

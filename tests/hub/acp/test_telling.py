@@ -1,7 +1,5 @@
 """Records of the event log as updates: nothing of an agent is changed, and hub's own words are told from its."""
 
-from __future__ import annotations
-
 from pathlib import PurePath
 
 import pytest

@@ -1,7 +1,5 @@
 """The audit writer as an actor: keys once over a restart, the shape of the history, a broken log that says so."""
 
-from __future__ import annotations
-
 import re
 from contextlib import asynccontextmanager
 

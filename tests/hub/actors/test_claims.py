@@ -1,7 +1,5 @@
 """No login is used by more sessions than it may be, whatever died in between."""
 
-from __future__ import annotations
-
 from contextlib import asynccontextmanager
 
 import pytest

@@ -1,7 +1,5 @@
 """`hub providers`, `install`, `account` and `key`: with a daemon and without one, and no key is ever seen."""
 
-from __future__ import annotations
-
 import json
 import stat
 from pathlib import Path

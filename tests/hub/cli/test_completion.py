@@ -1,7 +1,5 @@
 """`hub completion`, as the shells themselves use it."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """`hub config`: what is in force, why, and changes that keep what the user wrote."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`hub detect` and `hub adopt`: with and without a daemon, for people and for programs, and as a watch."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

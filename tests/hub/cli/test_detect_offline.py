@@ -1,7 +1,5 @@
 """A look without a daemon finds what there is at that moment, redacted, and leaves everything as it was."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

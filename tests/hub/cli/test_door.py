@@ -1,7 +1,5 @@
 """Commands find their own project's daemon, open its door by themselves, and talk to no other project's."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

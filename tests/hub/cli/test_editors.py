@@ -1,7 +1,5 @@
 """`hub acp install`: one entry in the editor's own file, and nothing else moves."""
 
-from __future__ import annotations
-
 import json
 import shlex
 

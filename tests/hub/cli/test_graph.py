@@ -1,7 +1,5 @@
 """`hub graph` on a real daemon: scan, search, show, and what the API says beside it."""
 
-from __future__ import annotations
-
 import json
 
 import attrs

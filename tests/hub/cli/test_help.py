@@ -1,7 +1,5 @@
 """`hub help` and `hub version`."""
 
-from __future__ import annotations
-
 import json
 import re
 

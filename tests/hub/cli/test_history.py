@@ -1,7 +1,5 @@
 """`hub history`: what a snapshot is of, in the words that the other faces have."""
 
-from __future__ import annotations
-
 import click
 
 from hub.api.history import Commit

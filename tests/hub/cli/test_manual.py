@@ -1,7 +1,5 @@
 """The manual pages and the page of commands are those of these commands."""
 
-from __future__ import annotations
-
 import re
 
 from hub.cli.group import COMMANDS

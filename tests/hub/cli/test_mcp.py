@@ -3,8 +3,6 @@
 The clients' own programs are tried in `tests/hub/mcp/test_real_clients.py`.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import tomllib

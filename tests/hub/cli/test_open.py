@@ -1,7 +1,5 @@
 """`hub open`: where the page is."""
 
-from __future__ import annotations
-
 import os
 import signal
 

@@ -1,7 +1,5 @@
 """`hub quota`: a bar, the pace, the wall, the reset, the source and its age; nothing that was not told."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from hub.api.quota import Entry

@@ -1,7 +1,5 @@
 """`hub service`: the unit, and what the service manager is told. The manager itself is a stand-in that writes down its orders."""
 
-from __future__ import annotations
-
 import json
 import os
 import plistlib

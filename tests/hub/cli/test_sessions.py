@@ -1,7 +1,5 @@
 """`hub ls`: who needs somebody comes first."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """`hub usage`: every session of this machine, for people and for programs, as a process of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The audit chain: what it says, and what it finds."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

@@ -1,7 +1,5 @@
 """The canonical form equals RFC 8785, and strict reading lets only one reading through."""
 
-from __future__ import annotations
-
 import json
 from enum import IntEnum, StrEnum
 

@@ -1,7 +1,5 @@
 """Which terminal is tried when, and a script in which every value is only a value."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 

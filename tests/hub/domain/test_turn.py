@@ -1,7 +1,5 @@
 """Whose turn it is: by the record and a choice, without a daemon."""
 
-from __future__ import annotations
-
 import attrs
 import pytest
 

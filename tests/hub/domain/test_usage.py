@@ -1,7 +1,5 @@
 """What was used and hidden: a fold over the log that gives the same however often it is fed."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Zones are read strictly, wall clocks through every change."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 

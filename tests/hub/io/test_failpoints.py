@@ -1,7 +1,5 @@
 """Failpoints: a fault that a test plants happens exactly where and when it says."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -1,7 +1,5 @@
 """What a daemon never looks through for garbage."""
 
-from __future__ import annotations
-
 import gc
 import linecache
 

@@ -1,7 +1,5 @@
 """Arguments are what the schema says; a refusal says what is allowed and repeats nothing."""
 
-from __future__ import annotations
-
 import math
 import re
 

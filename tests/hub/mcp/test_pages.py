@@ -1,7 +1,5 @@
 """No answer is larger than a model is given of it, and the parts of a long one are the whole."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

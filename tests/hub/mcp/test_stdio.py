@@ -1,7 +1,5 @@
 """`hub mcp` as a client meets it: a process that reads and writes one JSON object a line, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import signal
 import socket

@@ -1,7 +1,5 @@
 """The table of tools: what the specification lists, in schemas every client understands, with the API's limits."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

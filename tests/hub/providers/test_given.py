@@ -1,7 +1,5 @@
 """What a tool is given, as the rules look at it."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.providers.given import addresses, given, shown

@@ -1,7 +1,5 @@
 """What every agent's program gets in its environment, and which setting wins."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

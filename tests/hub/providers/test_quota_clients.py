@@ -1,7 +1,5 @@
 """Each client reads its agent's records and its maker's answers as they are, and sends no login that will not do."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The JSON-RPC peer: what a line is, and what is written."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The agents' suite speaks as the tests do that it is made for."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import pytest

@@ -5,8 +5,6 @@ reported it. `harmless/` holds lines that are no failure of an agent's: traces, 
 are other programs' words on standard error, yet say what they say where an agent gives them as its own error.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

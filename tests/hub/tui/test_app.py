@@ -1,7 +1,5 @@
 """The app against a real daemon: what is seen, what a key does, and a daemon that goes and comes."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

@@ -1,7 +1,5 @@
 """The box of an approval: a yes counts only for what was seen."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Marks and bars."""
 
-from __future__ import annotations
-
 import attrs
 import pytest
 

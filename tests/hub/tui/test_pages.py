@@ -1,7 +1,5 @@
 """The lines of the pages, from the typed answers; what no scripted agent of the screens' tests brings about."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import attrs

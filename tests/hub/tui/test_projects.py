@@ -1,7 +1,5 @@
 """The sessions of all projects on one board, and the way from one project to another."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

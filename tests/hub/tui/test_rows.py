@@ -1,7 +1,5 @@
 """Rows: safe to show, wrapped where there are blanks, and a cursor that stays at what it stood at."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

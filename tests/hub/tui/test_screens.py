@@ -4,8 +4,6 @@ ASCII with the colour of each letter.
 `HUB_TEST_SCREENS=write` writes them anew, and as SVG below `build/screens`: look at what has changed before you keep it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import time

@@ -1,7 +1,5 @@
 """The real program in a real terminal: its first screen, keys, a kill, no colour, and no terminal at all."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Events as blocks: tool calls folded with their results; handoffs as a ribbon."""
 
-from __future__ import annotations
-
 import attrs
 
 from hub.api.history import walks

@@ -3,8 +3,6 @@
 In a process of its own: this one may have threads.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

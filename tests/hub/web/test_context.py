@@ -1,7 +1,5 @@
 """The routes over a whole daemon: each answers with what the API promises, from the real actors."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 

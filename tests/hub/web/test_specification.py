@@ -1,7 +1,5 @@
 """Every endpoint the specification names is served, and with the fields it names."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.api.convert import fields_of

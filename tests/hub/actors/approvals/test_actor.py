@@ -1,7 +1,5 @@
 """The approvals in a real daemon with a scripted agent: each request once, each answer once, whatever is killed."""
 
-from __future__ import annotations
-
 import json
 import sys
 

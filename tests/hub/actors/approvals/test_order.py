@@ -3,8 +3,6 @@
 Traps: the one who decided, the one who waits and the agent are told by different ways, and each must wait.
 """
 
-from __future__ import annotations
-
 from contextlib import asynccontextmanager
 
 import pytest

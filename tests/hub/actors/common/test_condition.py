@@ -1,7 +1,5 @@
 """A change that another task makes wakes everybody who waits for it."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 import trio.testing

@@ -1,7 +1,5 @@
 """What an agent is started with, as the kernel tells it of the real process: environment, descriptors, arguments."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

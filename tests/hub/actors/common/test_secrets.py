@@ -1,7 +1,5 @@
 """What hub knows to be secret is what it is configured with now."""
 
-from __future__ import annotations
-
 import attrs
 
 from tests.hub.actors.session.conftest import two

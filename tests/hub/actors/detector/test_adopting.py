@@ -1,7 +1,5 @@
 """A detected agent's work goes on with another one: whole daemon, real files, scripted agents that really run."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

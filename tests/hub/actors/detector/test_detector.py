@@ -1,7 +1,5 @@
 """A whole daemon finds agents that it did not start, tells of each once, and is quiet when nothing changes."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

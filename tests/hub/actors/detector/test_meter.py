@@ -1,7 +1,5 @@
 """What sessions have more is read once, from where the ledger stands; a look at what has not grown reads nothing."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import time

@@ -1,7 +1,5 @@
 """What a scan remembers, and what it must not."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

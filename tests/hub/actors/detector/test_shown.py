@@ -1,7 +1,5 @@
 """What is shown of an agent and of its session, under the names of the API."""
 
-from __future__ import annotations
-
 from hub.actors.detector.scanner import shown
 from hub.api.convert import unstructure
 from hub.domain.detection.detected import combine

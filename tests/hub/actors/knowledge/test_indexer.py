@@ -1,7 +1,5 @@
 """Runs of the indexer: one at a time, and each with its own haste."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from types import SimpleNamespace

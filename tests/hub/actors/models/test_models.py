@@ -1,7 +1,5 @@
 """Local models over a whole daemon, against a server that speaks Ollama's real format on loopback."""
 
-from __future__ import annotations
-
 import base64
 
 import pytest

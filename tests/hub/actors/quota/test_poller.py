@@ -1,7 +1,5 @@
 """The polls, against real files and a real server on loopback: quiet, patient, and careful with a login."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

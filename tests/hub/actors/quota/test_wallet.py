@@ -1,7 +1,5 @@
 """The wallet's entries: every figure by its name on the wire, and none made up."""
 
-from __future__ import annotations
-
 from hub.actors.quota import wallet
 from hub.api.convert import unstructure
 from hub.domain.quota.burn import begin, observe

@@ -1,7 +1,5 @@
 """The session's inbox: one session at a time, what is refused, and with which words."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 

@@ -1,7 +1,5 @@
 """What an agent's stream leaves out and its own store has: the contract has it too, and no handoff waits or fails for it."""
 
-from __future__ import annotations
-
 import json
 import threading
 

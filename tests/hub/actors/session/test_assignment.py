@@ -1,7 +1,5 @@
 """What an agent is told: the same record gives the same assignment, and keys come from the settings alone."""
 
-from __future__ import annotations
-
 import attrs
 import pytest
 

@@ -1,7 +1,5 @@
 """The chronicle is kept up with the log while the session works, and made anew after a restart."""
 
-from __future__ import annotations
-
 import trio
 import trio.testing
 

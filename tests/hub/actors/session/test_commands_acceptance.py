@@ -1,7 +1,5 @@
 """What the log and the acceptance commands prove: results on record, over the tree they were judged on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import trio

@@ -1,7 +1,5 @@
 """The board: wishes and waits, between the inbox that writes and the driver that waits."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked

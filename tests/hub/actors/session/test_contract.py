@@ -1,7 +1,5 @@
 """A contract's intent is drawn from the graph, and from the log where the graph is not to be had: it is the same."""
 
-from __future__ import annotations
-
 import sqlite3
 
 import pytest

@@ -1,7 +1,5 @@
 """An error no code foresees: tried again, and never the end of the daemon."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The end of a session: judged by commands, stopped, or failed in words; and every byte is kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import attrs

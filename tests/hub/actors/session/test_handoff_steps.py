@@ -1,7 +1,5 @@
 """Handoffs as users ask for them: one at a time, at any moment, and always to an end."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 

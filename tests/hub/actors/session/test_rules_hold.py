@@ -1,8 +1,6 @@
 """Whoever is started is started under the rules: as the first, as a receiver, as a pipeline's node; and who cannot be held
 to them is passed by."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """The session's durable memory: record, then audit log, then event; told once however often it is retold."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.actors.session.store import SessionStore

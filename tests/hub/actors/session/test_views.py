@@ -1,7 +1,5 @@
 """What the session tells of itself: idle, at work, ended, and the same after a restart."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 

@@ -1,7 +1,5 @@
 """RUNNING: what the end of an agent leads to."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

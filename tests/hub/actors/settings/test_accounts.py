@@ -1,7 +1,5 @@
 """Accounts are added, chosen and forgotten: on disk, on record, and in force at once."""
 
-from __future__ import annotations
-
 import json
 from contextlib import asynccontextmanager
 

@@ -1,7 +1,5 @@
 """The settings actor: a changed file is read again, a bad one is refused with its place."""
 
-from __future__ import annotations
-
 from hub.errors import Code
 from hub.messages import GetConfig, ProvidersConfigured
 from tests.hub.actors.settings.actor import settings

@@ -1,7 +1,5 @@
 """Profiles over the settings actor: stored ones are changed, those of `hub.toml` stay, sessions see all of them."""
 
-from __future__ import annotations
-
 import stat
 
 import pytest

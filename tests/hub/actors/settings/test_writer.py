@@ -1,7 +1,5 @@
 """What the user changes: in the right file, whole, on record, and no value of a key anywhere else."""
 
-from __future__ import annotations
-
 import stat
 
 import pytest

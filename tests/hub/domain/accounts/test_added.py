@@ -1,7 +1,5 @@
 """The book of accounts: laid over the configuration it adds and chooses, and never takes away."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.api.tables import read_added, read_config

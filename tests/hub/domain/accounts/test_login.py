@@ -1,7 +1,5 @@
 """Whether an agent is logged in: that there is a token, and until when; the token itself is never in the answer."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Chunks of source files."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

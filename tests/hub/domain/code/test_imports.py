@@ -1,7 +1,5 @@
 """What a file imports, by language, and which file that is: the graph's `imports` edges."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

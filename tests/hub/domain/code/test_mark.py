@@ -1,7 +1,5 @@
 """Files that nobody of the project has written."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.domain.code.mark import HEAD, mark

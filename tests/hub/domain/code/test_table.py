@@ -1,7 +1,5 @@
 """Which language a file is in."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.domain.code.table import LANGUAGES, language_of

@@ -1,7 +1,5 @@
 """The list of profiles: those of `hub.toml` are the user's, the others can be changed over the API."""
 
-from __future__ import annotations
-
 from hub.api.convert import unstructure
 from hub.api.tables import read_profile
 from hub.domain.config.model import ProfileSettings

@@ -1,7 +1,5 @@
 """Agents that run and sessions they left become one list, in which nobody is twice."""
 
-from __future__ import annotations
-
 from hub.domain.detection.detected import KeptSession, account_label, combine
 from hub.domain.detection.intel import Gap, SessionIntel, StoreHit
 from hub.domain.detection.matching import Confidence

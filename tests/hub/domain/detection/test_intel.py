@@ -1,7 +1,5 @@
 """Session intel: what is said again counts once, every record is accounted for, a drifted format alarms."""
 
-from __future__ import annotations
-
 import attrs
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """An agent is counted once, a subagent never, and a session is only claimed for it where nobody could mistake it."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

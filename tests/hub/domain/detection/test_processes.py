@@ -1,7 +1,5 @@
 """A process is an agent's by what cannot be mistaken: registry, open store, executable, script; never by a bare name."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.domain.detection.processes import (

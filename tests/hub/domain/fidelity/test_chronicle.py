@@ -1,7 +1,5 @@
 """The chronicle of a session: fed event by event, it tells what one fed from scratch tells."""
 
-from __future__ import annotations
-
 import time
 
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The fold of facts where what is told late meets what was told since."""
 
-from __future__ import annotations
-
 from hub.domain.event import EventType
 from hub.domain.fidelity.fact import Facet
 from tests.hub.domain.fidelity.test_score import agent, facts_of, hub, numbered

@@ -1,7 +1,5 @@
 """Kind and size of an image, from headers made by the formats' own descriptions."""
 
-from __future__ import annotations
-
 import base64
 import struct
 

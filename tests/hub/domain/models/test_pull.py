@@ -1,7 +1,5 @@
 """What of a pull is told: each step once, each tenth once, whatever order the layers come in."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """A command line is cut as a shell cuts it, without being run; what is in doubt is taken both ways."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

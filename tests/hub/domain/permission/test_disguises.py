@@ -1,7 +1,5 @@
 """Ways around a rule that a shell's grammar offers: each of these lines did in bash what a rule denied, and was allowed."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest

@@ -1,7 +1,5 @@
 """What a command line reaches without naming it is told: the folders it takes, and what git would show of its store."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.domain.permission.reach import Shown, searched, shown

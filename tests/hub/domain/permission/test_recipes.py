@@ -1,7 +1,5 @@
 """What `make` and `just` would run is read from their files: the recipes of what is asked for and of all that it needs."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

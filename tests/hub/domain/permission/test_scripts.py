@@ -1,7 +1,5 @@
 """What a script says in plain words is judged as if the agent had typed it, unless a rule is about the script's name."""
 
-from __future__ import annotations
-
 import attrs
 import pytest
 

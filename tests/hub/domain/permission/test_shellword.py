@@ -1,7 +1,5 @@
 """What a shell makes of a word is one more reading of it; the word itself is always one."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What agents spend that hub did not start counts once, whatever is told twice, lost or read again."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

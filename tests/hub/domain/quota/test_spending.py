@@ -1,7 +1,5 @@
 """A declared cap counts what hub saw, each token once, from midnight to midnight UTC."""
 
-from __future__ import annotations
-
 from hub.domain.quota.spending import DAY, HOUR, Spender, Spending, spend, spend_elsewhere, spent
 from hub.domain.quota.window import QuotaReading
 

@@ -1,7 +1,5 @@
 """The wallet: the wall of an account is the window that ends the work first."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.domain.quota.burn import Rise, begin

@@ -1,7 +1,5 @@
 """A word that announces a secret, and what stands behind it: hidden where people and programs write it, else left alone."""
 
-from __future__ import annotations
-
 import base64
 import re
 

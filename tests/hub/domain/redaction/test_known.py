@@ -1,7 +1,5 @@
 """Known values are hidden in every form, over every cut, and nothing else is held back."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

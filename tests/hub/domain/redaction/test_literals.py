@@ -1,7 +1,5 @@
 """The search for literals finds the same with RE2 and without it."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

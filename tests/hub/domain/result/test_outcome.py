@@ -1,7 +1,5 @@
 """What counts as a success of a profile: only the verifier says that work is done."""
 
-from __future__ import annotations
-
 from hub.domain.result.outcome import ProfileOutcomes, counted
 
 AT = "2026-01-01T00:00:00.000Z"

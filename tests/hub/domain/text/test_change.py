@@ -1,7 +1,5 @@
 """What a tool is given, as lines for people: all of it, and nothing that steers a terminal."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.domain.text.change import change

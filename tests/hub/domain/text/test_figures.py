@@ -1,7 +1,5 @@
 """Spans, numbers, money and agents in words."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.domain.text.figures import agent_name, agent_of, cost, counted, first_of, lowered, money, span

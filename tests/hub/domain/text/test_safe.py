@@ -1,7 +1,5 @@
 """Text that comes from an agent carries nothing a terminal acts on and nothing a reader cannot see."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 

@@ -1,7 +1,5 @@
 """Which files are instructions for agents, and what they call themselves."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.domain.trust.instruction import MAX_TITLE, kind_of, title_of

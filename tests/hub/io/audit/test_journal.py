@@ -1,7 +1,5 @@
 """The audit journal on disk: durable, mended after a crash, and never fooled."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

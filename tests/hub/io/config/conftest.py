@@ -1,7 +1,5 @@
 """A `hub.toml` with comments, tables and an order of its own."""
 
-from __future__ import annotations
-
 import pytest
 
 WRITTEN = """# my agents

@@ -1,7 +1,5 @@
 """Where logins may live (security row 4), and their file."""
 
-from __future__ import annotations
-
 import os
 import stat
 

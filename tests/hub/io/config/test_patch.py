@@ -1,7 +1,5 @@
 """Changes of hub.toml keep comments, order and what an editor saves meanwhile; else nothing is changed."""
 
-from __future__ import annotations
-
 import stat
 
 import pytest

@@ -1,8 +1,6 @@
 """Atomic files: the old one or the new one, and the recipe that makes it so."""
 
 # ruff: noqa: PTH208  # names, not paths
-from __future__ import annotations
-
 import errno
 import os
 import re

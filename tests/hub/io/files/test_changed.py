@@ -1,7 +1,5 @@
 """A new session is seen by a few stats; nothing is read for that."""
 
-from __future__ import annotations
-
 import os
 
 from hub.domain.detection.intel import Place, StoreHit

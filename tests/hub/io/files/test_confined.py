@@ -1,7 +1,5 @@
 """Files below a folder: none that a link or a trick leads to."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Lines of a file that grows: nothing is lost between two of them."""
 
-from __future__ import annotations
-
 import os
 
 from hub.io.files.growing import line_ends, lines, pread_all

@@ -1,7 +1,5 @@
 """A change of one member leaves every other byte of a file as it was."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

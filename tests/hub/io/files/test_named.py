@@ -1,7 +1,5 @@
 """What the file system says of the files that a request names."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.domain.permission.rules import Named

@@ -1,7 +1,5 @@
 """What authenticates a file below `.hub`: for these bytes, this name and this key alone."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 

@@ -1,7 +1,5 @@
 """Records that are believed at one place only, and databases likewise."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The walks over a store and a tree: through no link, within their time."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """What keeps git from asking the network, running a helper, or being shown other objects than those that were stored."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

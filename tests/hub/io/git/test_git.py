@@ -1,7 +1,5 @@
 """The user's repository, diffs, the list of snapshots, rewinding, and the environment git runs in."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

@@ -1,7 +1,5 @@
 """A look at a worktree as it is now: everything is seen, and nothing is kept of it."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

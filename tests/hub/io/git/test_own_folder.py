@@ -1,7 +1,5 @@
 """`.hub` never travels in a branch: neither as hub stores the work, nor as an agent commits it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What is new in a working tree is found, and nothing else."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

@@ -1,8 +1,6 @@
 """A session's worktree: made once, finished after a crash, and nothing of the user's touched."""
 
 # ruff: noqa: ASYNC221  # plain git beside hub's is the point
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A reading of the project in batches."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

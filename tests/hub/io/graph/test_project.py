@@ -1,7 +1,5 @@
 """A look at a folder: what it tells, and that it looks nowhere but in the project (security, rows 1 to 3)."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Versions of `graph.db`: what was made by other rules is made anew."""
 
-from __future__ import annotations
-
 import hashlib
 from itertools import product
 

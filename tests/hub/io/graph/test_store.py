@@ -1,7 +1,5 @@
 """`graph.db`: one transaction at a time, private, migrated, bounded, and made anew when it is damaged."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import stat

@@ -1,7 +1,5 @@
 """The client for model servers: bounded, and every way a server can fail is one coded error."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 

@@ -1,7 +1,5 @@
 """The list of prices: cached tokens counted once, caches written counted dearer, and loaded only when needed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The picture of a page: only of this machine, within its bounds, and nothing is left behind."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import tempfile

@@ -1,7 +1,5 @@
 """Processes of the user's are ended in order, with all they started, and nobody else is."""
 
-from __future__ import annotations
-
 import subprocess
 
 import attrs

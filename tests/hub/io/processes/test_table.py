@@ -1,7 +1,5 @@
 """The census sees what comes and goes, reads only what is new, and is not deceived by numbers and names."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from contextlib import contextmanager

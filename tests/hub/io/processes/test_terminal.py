@@ -1,7 +1,5 @@
 """Terminals that are really opened: tmux, and one of the user's own choice."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

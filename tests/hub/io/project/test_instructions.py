@@ -1,7 +1,5 @@
 """The walk for instruction files: bounded, and no link is followed out of the project."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 

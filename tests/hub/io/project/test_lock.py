@@ -1,7 +1,5 @@
 """The project lock: one daemon, and a second one learns who it is."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """Places: made safely, found from anywhere, and keys nobody else can read."""
 
 # ruff: noqa: PTH208  # names, not paths
-from __future__ import annotations
-
 import os
 import stat
 

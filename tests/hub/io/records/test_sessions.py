@@ -3,8 +3,6 @@
 The samples in `old_sessions` are bytes as earlier hubs wrote them: one by the first, one with every field.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

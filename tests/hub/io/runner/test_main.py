@@ -1,7 +1,5 @@
 """One agent's life under its runner, with real processes."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Replies on record: kept whole and in order, and known as taken by the runner's own record."""
 
-from __future__ import annotations
-
 import json
 
 from hub.io.runner.files import KEYS

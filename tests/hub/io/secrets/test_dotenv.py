@@ -1,7 +1,5 @@
 """`.hub/.env` holds keys and nothing that acts: security rows 16 to 18."""
 
-from __future__ import annotations
-
 import os
 import stat
 

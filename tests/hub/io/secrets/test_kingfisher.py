@@ -1,7 +1,5 @@
 """The real engine behind the seam: what it finds, where, and what is said where it is missing."""
 
-from __future__ import annotations
-
 import random
 import sys
 

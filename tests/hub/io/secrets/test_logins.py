@@ -1,7 +1,5 @@
 """Reading the agents' own login files: bounded, never through a link, and a bad one is no login."""
 
-from __future__ import annotations
-
 import json
 import os
 

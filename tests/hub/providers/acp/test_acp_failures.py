@@ -1,7 +1,5 @@
 """What an agent's error tells, whoever the agent and its model's vendor are."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

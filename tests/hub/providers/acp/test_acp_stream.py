@@ -3,8 +3,6 @@
 Each run is folded by the agent's own adapter, and by the one a table in hub.toml makes.
 """
 
-from __future__ import annotations
-
 import json
 
 import attrs

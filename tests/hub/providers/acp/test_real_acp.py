@@ -1,7 +1,5 @@
 """A real agent that hub knows nothing of but its table in hub.toml: Qwen Code under another name."""
 
-from __future__ import annotations
-
 import json
 
 import attrs

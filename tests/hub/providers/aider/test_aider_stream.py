@@ -1,7 +1,5 @@
 """The fold over Aider's plain text, on captured runs: each trap by its name."""
 
-from __future__ import annotations
-
 import attrs
 import pytest
 

@@ -1,7 +1,5 @@
 """Texts, statuses and fields of Claude Code's failures -> class, reset and window."""
 
-from __future__ import annotations
-
 import pytest
 
 from hub.domain.failure import FailureClass

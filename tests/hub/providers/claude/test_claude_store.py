@@ -1,7 +1,5 @@
 """Claude Code's sessions: real ones, and what is known to surprise."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The sum over Claude's files: each message of a request once, wherever the bytes are cut and whatever stands there."""
 
-from __future__ import annotations
-
 import itertools
 import json
 

@@ -1,7 +1,5 @@
 """Codex's command line, its failures and its commands as they are written."""
 
-from __future__ import annotations
-
 import tomllib
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Copilot CLI's command line and failures, and what it says in the model's place."""
 
-from __future__ import annotations
-
 import attrs
 import pytest
 

@@ -1,7 +1,5 @@
 """Gemini's command line and its failures."""
 
-from __future__ import annotations
-
 import attrs
 import pytest
 from hypothesis import given

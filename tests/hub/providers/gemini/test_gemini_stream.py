@@ -1,7 +1,5 @@
 """The fold over Gemini's ACP, on captured runs: each trap by its name."""
 
-from __future__ import annotations
-
 import json
 
 import attrs

@@ -1,7 +1,5 @@
 """OpenCode's command line, settings and failures."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The fold over OpenCode's events, on captured runs: each trap by its name."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Qwen Code's command line, settings and failures."""
 
-from __future__ import annotations
-
 import json
 
 import attrs

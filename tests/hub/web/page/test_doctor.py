@@ -3,7 +3,6 @@
 import attrs
 import pytest
 
-from hub.api.convert import structure
 from hub.api.graph import Graph
 from hub.api.observability import AuditHead, Breaker, TreeNode
 from hub.api.providers import ProviderStatus
@@ -12,7 +11,6 @@ from hub.domain.breaker import BreakerState
 from hub.domain.routing import Availability
 from hub.web.page.ask import Failed
 from hub.web.page.doctor import findings
-from tests.hub.web.fake import GRAPH
 from tests.sample import sample
 
 
@@ -29,7 +27,7 @@ WELL = {
     "audit": AuditHead(seq=9, hash="0", bytes=1),
     "providers": [sample(ProviderStatus, displayName="Claude Code", status=Availability.ACTIVE)],
     "breakers": [Breaker(name="a", state=BreakerState.CLOSED, failures=0)],
-    "index": structure(GRAPH, Graph),
+    "index": sample(Graph, state="ready"),
     "tree": node("root", 0, node("root/quota")),
 }
 
@@ -44,7 +42,7 @@ def test_each_trouble_is_found_and_has_a_next_step():
         "audit": Failed("it cannot be read", "See it."),
         "providers": [],
         "breakers": [Breaker(name="a", state=BreakerState.OPEN, failures=3)],
-        "index": structure({**GRAPH, "scan": {"files": 0, "bytes": 0, "error": "no space"}}, Graph),
+        "index": sample(Graph, scan={"files": 0, "bytes": 0, "error": "no space"}),
         "tree": node("root", 0, node("root/quota", 2)),
     }
     found = list(findings(ill))

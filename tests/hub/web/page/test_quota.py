@@ -4,17 +4,26 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from hub.api.convert import structure
 from hub.api.quota import MeteredWindow
 from hub.web.page.burn import burn, words_of
 from hub.web.page.quota import spenders
-from tests.hub.web.fake import METERED, RISES
+from tests.sample import whole
 
 NOW = 1_767_225_600.0
 
 
+RISES = [
+    {"at": "2025-12-31T23:30:00.000Z", "fractionUsed": 0.1},
+    {"at": "2025-12-31T23:59:00.000Z", "fractionUsed": 0.4},
+]
+FIGURES = {
+    "window": "five_hour", "fractionUsed": 0.42, "burnPerMin": 0.5, "etaMinutes": 116.0, "etaLowMinutes": 80.0,
+    "etaHighMinutes": 150.0, "forecast": "ready", "resetsAt": "2026-01-01T02:00:00.000Z", "rises": RISES,
+}  # fmt: skip
+
+
 def window(**more):
-    return structure({**METERED, "resetsAt": "2026-01-01T02:00:00.000Z", **more}, MeteredWindow)
+    return whole(MeteredWindow, **{**FIGURES, **more})
 
 
 def test_all_that_was_burned_is_in_the_picture():

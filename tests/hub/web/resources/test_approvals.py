@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hub.messages import ResolveApproval
-from tests.hub.web.fake import APPROVAL, Server
+from tests.hub.web.fake import Server
 from tests.hub.web.wire import ask
 
 ONE = "/api/approvals/a-1f2e3d4c5b6a"
@@ -16,11 +16,11 @@ ONE = "/api/approvals/a-1f2e3d4c5b6a"
 async def test_the_list_has_the_fields_of_the_specification(server: Server):
     """Specification, Approval: `{id, action, reason, severity, createdAt}`; more may be there, none may be missing."""
     reply = await ask(server.port, "GET", "/api/approvals")
-    assert (reply.status, reply.json) == (200, [APPROVAL])
+    assert reply.status == 200
     assert {"id", "action", "reason", "severity", "createdAt"} <= set(reply.json[0])
     document = (await ask(server.port, "GET", "/openapi.json")).json
     described = document["components"]["schemas"]["Approval"]
-    assert set(described["properties"]) == set(APPROVAL)
+    assert set(described["properties"]) == set(reply.json[0])
     assert set(described["properties"]["severity"]["enum"]) == {"info", "warn", "danger"}
 
 

@@ -1,7 +1,5 @@
 """What is no order of local models, over HTTP; from the list to the launch: `tests/hub/actors/models`."""
 
-from __future__ import annotations
-
 from tests.hub.actors.daemon import daemon_of
 from tests.ollama import serving
 from tests.refusals import refusal

@@ -1,7 +1,5 @@
 """`GET /metrics`: the exposition format, by the rules of Prometheus' own page, over a whole daemon."""
 
-from __future__ import annotations
-
 import re
 
 import attrs
