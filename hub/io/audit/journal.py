@@ -380,17 +380,13 @@ def _opened(path: Path, flags: int) -> int:
     try:
         fd = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     except OSError as error:
-        if error.errno in (errno.EISDIR, errno.ENXIO, errno.ELOOP):  # a folder, a socket, a link
-            raise _no_file(path) from None
-        raise
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        if error.errno not in (errno.EISDIR, errno.ENXIO, errno.ELOOP):  # a folder, a socket, a link
+            raise
+    else:
+        if stat.S_ISREG(os.fstat(fd).st_mode):
+            return fd
         os.close(fd)
-        raise _no_file(path)
-    return fd
-
-
-def _no_file(path: Path) -> HubError:
-    return HubError(Code.AUDIT_UNREADABLE, f"{path} cannot be read: it is no file.")
+    raise HubError(Code.AUDIT_UNREADABLE, f"{path} cannot be read: it is no file.")
 
 
 def _broken_error(verdict: ChainVerdict) -> HubError:

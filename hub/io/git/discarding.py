@@ -33,9 +33,9 @@ from hub.io.git.refs import (
     move_refs,
     read_commits,
 )
-from hub.io.git.scan import in_submodules
-from hub.io.git.snapshot import tree_hash
-from hub.io.git.view import open_ground
+from hub.io.git.scan import gather, in_submodules, scan
+from hub.io.git.store import would_be
+from hub.io.git.view import open_ground, tracked_paths
 from hub.io.git.work import IN_HAND
 from hub.io.project.places import Places
 
@@ -132,9 +132,11 @@ async def edited(root: Path, worktree: Path, tree: str) -> bool:
     if admin is not None and (admin / "modules").is_dir():
         return True  # submodules were filled here: their commits are nowhere else
     try:
-        if await in_submodules((await open_ground(worktree, root)).shadow):
-            return True  # and what lies there is in no tree
-        return await tree_hash(worktree, root=root) != tree
+        ground = await open_ground(worktree, root)
+        work = await gather(ground.shadow, await scan(ground.shadow), await tracked_paths(ground))
+        if work.unstored or await in_submodules(ground.shadow):
+            return True  # and it is in no tree
+        return await would_be(ground.shadow, work.entries) != tree
     except HubError as error:
         return error.code not in (Code.WORKTREE_MISSING, Code.BRANCH_MISSING)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from hub.io.git.shadow import Shadow, submodules
 
 Entry = tuple[str, str]
 """Mode and object id."""
+_CLOSED = re.compile(r"^warning: could not open directory '(.*)': Permission denied$", re.MULTILINE)
 _UNFILLED = "a submodule that is not filled: git stores nothing below it; its files are kept"
 
 
@@ -48,6 +50,8 @@ class Scan:
     """What is neither file, directory nor link, where that was asked for."""
     unfilled: tuple[bytes, ...] = ()
     """Submodules with files and no repository in their folders, where that was asked for."""
+    closed: tuple[str, ...] = ()
+    """Folders that cannot be read, as git names them."""
 
 
 @attrs.frozen
@@ -59,6 +63,8 @@ class TreeChanges:
     contents: Mapping[bytes, Content]
     """What was read, by path."""
     skipped: tuple[Skipped, ...]
+    unstored: bool = False
+    """Whether there are bytes that no tree can have: of files that cannot be read, or that git cannot name."""
 
 
 def show(path: bytes) -> str:
@@ -74,7 +80,7 @@ async def scan(shadow: Shadow, *, specials: bool = False) -> Scan:
         specials: Whether what git does not speak of is looked for too.
     """
     paths: dict[bytes, Entry | None] = {}
-    aside: list[tuple[list[bytes], list[bytes]]] = []
+    aside: list[_Untracked] = []
     odd: list[bytes] = []
     unfilled: list[bytes] = []
 
@@ -90,10 +96,10 @@ async def scan(shadow: Shadow, *, specials: bool = False) -> Scan:
             unfilled.extend(path for path, own in (await in_submodules(shadow)).items() if not own)
 
     await together(tracked, others)
-    untracked, nested = aside[0]
-    for path in untracked:
+    (new,) = aside
+    for path in new.files:
         paths.setdefault(path, None)
-    return Scan(paths, tuple(nested), tuple(odd), tuple(unfilled))
+    return Scan(paths, tuple(new.nested), tuple(odd), tuple(unfilled), tuple(new.closed))
 
 
 async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> TreeChanges:
@@ -121,6 +127,7 @@ async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Tre
     )
     why = "the history of a nested repository; its files are kept"
     skipped = [Skipped(show(path + b".git"), why) for path in found.nested if folder_of(path) is None]
+    skipped += [Skipped(folder, "cannot be read: Permission denied") for folder in found.closed]
     skipped += [Skipped(show(path), _UNFILLED) for path in found.unfilled]
     skipped += [Skipped(show(folder), NEVER) for folder in set(own.values())]
     left = {
@@ -146,7 +153,10 @@ async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Tre
         if new != old:
             entries[path] = new
     contents = {path: what for path, what in looked.items() if isinstance(what, Content) and path not in left}
-    return TreeChanges(entries, contents, tuple(sorted(set(skipped), key=lambda item: item.path)))
+    unstored = bool(found.closed) or any(isinstance(w, Unstorable) and not w.special for w in looked.values())
+    return TreeChanges(
+        entries, contents, tuple(sorted(set(skipped), key=lambda item: item.path)), unstored=unstored
+    )
 
 
 def _is(what: Found, oid: str) -> bool:
@@ -191,24 +201,31 @@ async def tree_diff(shadow: Shadow, old: str, new: str) -> dict[bytes, tuple[Ent
     return raw_diff(done.out)
 
 
-async def _others(shadow: Shadow, prefix: bytes = b"") -> tuple[list[bytes], list[bytes]]:
-    """What is untracked and not ignored below `prefix`, a nested repository: files, and the repositories in it."""
+@attrs.define
+class _Untracked:
+    """What is untracked and not ignored: files, the repositories among them, and the folders that nobody may look into."""
+
+    files: list[bytes] = attrs.field(factory=list)
+    nested: list[bytes] = attrs.field(factory=list)
+    closed: list[str] = attrs.field(factory=list)
+
+
+async def _others(shadow: Shadow, prefix: bytes = b"", into: _Untracked | None = None) -> _Untracked:
+    """What is untracked below `prefix`, a nested repository, and in those that are nested in it."""
+    found = into or _Untracked()
     inside = _below(shadow.worktree, prefix)
     where = shadow.where
     if prefix:
         where |= {"GIT_WORK_TREE": str(inside), "GIT_INDEX_FILE": str(shadow.git_dir / "no-index")}
     done = await git("ls-files", "-o", "-z", "--exclude-standard", cwd=inside, where=where)
-    files: list[bytes] = []
-    nested: list[bytes] = []
+    found.closed += [show(prefix) + name for name in _CLOSED.findall(done.err)]
     for name in done.out.split(b"\0")[:-1]:
-        if not name.endswith(b"/"):
-            files.append(prefix + name)
-            continue
-        nested.append(prefix + name)
-        inner, deeper = await _others(shadow, prefix + name)
-        files += inner
-        nested += deeper
-    return files, nested
+        if name.endswith(b"/"):
+            found.nested.append(prefix + name)
+            await _others(shadow, prefix + name, found)
+        else:
+            found.files.append(prefix + name)
+    return found
 
 
 def _specials(base: bytes) -> tuple[bytes, ...]:

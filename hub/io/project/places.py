@@ -196,6 +196,12 @@ def find_project(start: Path) -> Path:
     top = Path(os.path.realpath(where / os.fsdecode(answer)))
     if top.parent.name == "worktrees" and top.parent.parent.name == ".hub":
         return find_project(top.parent.parent.parent)
+    if not os.path.lexists(top / ".git"):
+        raise HubError(
+            Code.NOT_A_REPOSITORY,
+            f"The repository of {where} has its working tree in {top} (core.worktree), and there is no .git there.",
+            hint="Make a file .git there with one line, gitdir: <the repository>, and start hub there.",
+        )
     return top
 
 

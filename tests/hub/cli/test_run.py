@@ -421,3 +421,14 @@ def test_in_a_narrow_terminal_the_outcome_is_broken_between_words(monkeypatch, t
     done = attrs.evolve(told, session_state=SessionState.COMPLETED, verified=False)
     lines = click.unstyle(outcome.summary(done, tmp_path)).split("\n")
     assert '  hub run --verify "make test" "..."' in lines
+
+
+@pytest.mark.parametrize(
+    ("code", "where"),
+    [("quota_exhausted", "the work so far is on the branch"), ("worktree_tampered", "still in its worktree")],
+)
+def test_of_one_that_failed_it_is_said_where_its_work_is(tmp_path, code, where):
+    """With what keeps a snapshot from being made the last work is on no branch."""
+    error = {"code": code, "detail": "why", "hint": "next"}
+    told = sample(Status, sessionState="failed", error=error)
+    assert where in click.unstyle(outcome.summary(told, tmp_path))

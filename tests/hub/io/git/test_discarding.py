@@ -168,6 +168,14 @@ async def test_what_lies_in_the_folder_of_a_submodule_is_in_nobodys_hands(repo, 
         await discard(repo, "s1")
 
 
+async def test_what_no_snapshot_can_hold_is_in_nobodys_hands(repo):
+    """A file that cannot be read, or, here, that git has no name for: `hub clean` removed it with all that was taken."""
+    wt = await worked(repo, new_txt="new\n")
+    await take(repo, told(), How.COMMIT)
+    (wt.path / "d/git~1").write_text("x")
+    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
+
+
 async def test_a_branch_of_the_users_that_has_the_work_is_his_hands(repo):
     """As `hub pr` makes one; without that branch, or with more work, it is in nobody's again."""
     wt = await worked(repo, new_txt="new\n")

@@ -8,6 +8,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from importlib import import_module
 from pathlib import Path
@@ -471,6 +472,39 @@ async def test_unreadable_files_keep_what_was_there_and_are_named(root, wt):
     taken = await take(wt)
     assert [skip.path for skip in taken.skipped] == ["a.txt"]
     assert in_commit(root, taken.sha)[b"a.txt"] == ("100644", b"a\n")
+
+
+_WITHOUT_ROOTS_POWERS = (
+    ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()
+)
+_SKIPPED = """
+import sys, trio
+from functools import partial
+from pathlib import Path
+from hub.io.git.discarding import left_of
+from hub.io.git.snapshot import snapshot
+root, wt = map(Path, sys.argv[1:])
+for skip in trio.run(partial(snapshot, wt, "s1", "h1", {}, root=root)).skipped:
+    print(skip.path, skip.reason)
+print(trio.run(left_of, root, "s1").hands)
+"""
+
+
+async def test_folders_that_cannot_be_read_are_named_and_stay(root, wt):
+    """git passes over them with a warning: nothing was said of them, and `hub clean` removed them."""
+    (wt.path / "shut").mkdir()
+    (wt.path / "shut/work.txt").write_text("x")
+    ignored = wt.path / "data.o"
+    ignored.mkdir()
+    for folder in (wt.path / "shut", wt.path / "d", ignored):
+        folder.chmod(0)
+    words = [*_WITHOUT_ROOTS_POWERS, sys.executable, "-c", _SKIPPED, str(root), str(wt.path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    for folder in (wt.path / "shut", wt.path / "d", ignored):
+        folder.chmod(0o700)
+    why = "cannot be read: Permission denied"
+    assert done.stdout.splitlines() == [f"d/ {why}", f"shut/ {why}", "untaken"], done.stderr
+    assert in_commit(root, "hub/s1")[b"d/b.txt"] == ("100644", b"b\n")
 
 
 async def test_an_index_lock_left_behind_does_not_matter(root, wt):

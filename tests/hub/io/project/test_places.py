@@ -101,6 +101,17 @@ def test_no_repository_and_bare_repository(tmp_path):
         find_project(tmp_path / "bare")
 
 
+def test_a_working_tree_that_does_not_know_its_repository_is_said(repo, tmp_path):
+    """`core.worktree`: every command ended with words of git about another folder, and advised hub doctor."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    git(repo, "config", "core.worktree", str(elsewhere))
+    with refuses(Code.NOT_A_REPOSITORY, "core.worktree"):
+        find_project(repo)
+    (elsewhere / ".git").write_text(f"gitdir: {repo / '.git'}\n")
+    assert find_project(elsewhere) == elsewhere
+
+
 def test_git_missing(repo, monkeypatch):
     monkeypatch.setenv("PATH", str(repo))
     with refuses(Code.GIT_MISSING):
