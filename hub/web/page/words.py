@@ -6,6 +6,7 @@ Must not: know a page. Times are local to the machine, which is the reader's; th
 
 from __future__ import annotations
 
+import shlex
 import time
 from datetime import UTC
 
@@ -114,6 +115,7 @@ FILTERS = {
     "lapse": lambda approval: approval.lapse(clock),
     "told": told,
     "bare": bare,
+    "quoted": shlex.quote,
     "outlook": lambda word: windows.OUTLOOKS.get(str(word), str(word)),
     "source": lambda word: windows.SOURCES.get(str(word), str(word)),
 }

@@ -222,3 +222,17 @@ async def test_an_account_that_told_no_limit_says_so():
     async with running(Fake(instead={m.GetWallet: untold})) as server:
         text = (await ask(server.port, "GET", "/quota", headers=HTML)).body.decode()
     assert "has not told how much of its quota is used" in text
+
+
+async def test_a_command_to_copy_is_one_command():
+    """An id is of another program's making; in the copied line a shell would have run the rest of it."""
+    one = attrs.evolve(
+        (await Fake().call(m.Detect(since_hours=24)))[0], running=False, alarm="", adoptable=True
+    )
+
+    async def odd(_: m.Detect) -> list[Detected]:
+        return [attrs.evolve(one, id="claude:a; rm -rf ~")]
+
+    async with running(Fake(instead={m.Detect: odd})) as server:
+        reply = await ask(server.port, "GET", "/detected", headers=HTML)
+    assert "<code>hub adopt &#39;claude:a; rm -rf ~&#39; --for PROVIDER --start</code>" in reply.body.decode()
