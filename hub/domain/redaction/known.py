@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from hub.domain.redaction.fragments import WORDS_SIZE, Fragments, Piece, tells
 from hub.domain.redaction.literals import Literals
 from hub.domain.redaction.span import Anchors, Span, trie
+from hub.domain.redaction.spelt import Spelt, may_be_spelt
 from hub.domain.text.patterns import late
 from hub.domain.text.safe import MARK
 
@@ -29,6 +30,8 @@ _GATE = 8
 """Letters of a form that are enough to look closer."""
 _HEAD = 4
 _TAIL = 64
+_SPELT = 6 * 1024
+"""Letters at the end of a text in which a value may have begun whose letters are written by their numbers."""
 _A_WORD = re.compile("[A-Za-z]{5}")
 _BREAKING = b"\\nr\r\n\t "
 _BREAK = late(r"(?:\\[rn]|[\r\n])[ \t]*")
@@ -165,6 +168,25 @@ class KnownSecrets:
 
     def _whole(self, text: str, lo: int) -> list[Span]:
         """The values that are whole."""
+        return [*self._plain(text, lo), *self._spelt(text, lo)]
+
+    def _spelt(self, text: str, lo: int) -> Iterator[Span]:
+        """Those whose letters are written by their numbers."""
+        spelt = Spelt(text) if may_be_spelt(text) else None
+        if (
+            spelt is None
+            or spelt.view == text
+            or self._gate is None
+            or not self._gate.stand_in(_squeeze(spelt.view))
+        ):
+            return
+        for span in self._find(spelt.view, 0):
+            start, end = spelt.place(span.start), spelt.place(span.end)
+            if start >= lo and end - start > span.end - span.start:
+                yield span._replace(start=start, end=end, at=start)
+
+    def _plain(self, text: str, lo: int) -> list[Span]:
+        """Those that are a form as they stand, or over lines."""
         if self._gate is not None and not self._gate.stand_in(_squeeze(text[lo:])):
             return []
         spans = list(self._find(text, lo))
@@ -183,6 +205,16 @@ class KnownSecrets:
 
     def _held(self, text: str, lo: int, *, final: bool) -> int:
         """Where a value begins that the end of the text cuts off."""
+        hold = self._held_plain(text, lo, final=final)
+        end = text[max(lo, len(text) - _SPELT) :]
+        if final or not may_be_spelt(end):
+            return hold
+        spelt = Spelt(end)
+        pending = self._pending(spelt.view, 0)
+        begun = spelt.place(pending) if pending < len(spelt.view) else spelt.open
+        return min(hold, len(text) - len(end) + begun)
+
+    def _held_plain(self, text: str, lo: int, *, final: bool) -> int:
         if not self._may_have_begun(text, final=final):
             return len(text)
         hold, joined = self._pending(text, lo), _join(text)

@@ -19,9 +19,11 @@ LIMIT = 16_384
 """Letters of a document in which a line is read that begins there, from its kind or its data on; and of such a line."""
 _RANK = 400
 _STARTS = ("kind: Secret", "data:", "stringData:")
-_START = late(r"(?m)^([ ]{0,40}(?:- )?)(?:kind:[ ]{1,8}[\"']?Secret[\"']?|(?:stringD|d)ata:)[ \t]*\r?\n")
+_START = late(r"(?m)^([ ]{0,40}(?:- )?)(?:kind:[ ]{1,8}[\"']?Secret[\"']?|(?:stringD|d)ata:)[ \t]{0,40}\r?\n")
 _WORDS = ("kind:", "ata:")
 """One of these stands in every beginning; nearly every text has none."""
+_FIRST_LINE = 128
+"""No line that begins a document is longer."""
 _LINE = late(r"([ ]*)([^\n]*)(?:\n|\Z)")
 _MEMBER = late(r"[\"']?([A-Za-z0-9._/-]{1,253})[\"']?:(?:[ \t]+|\Z)")
 _DATA = frozenset(("data", "stringData"))
@@ -50,8 +52,12 @@ class Manifests:
         if final:
             return spans, len(text)
         last = text.rfind("\n") + 1
-        begun = " ".join(re.sub("[\"']", "", text[last:]).lstrip(" -").split())
-        may_begin = last >= lo and any(start.startswith(begun) for start in _STARTS)
+        begun = " ".join(re.sub("[\"']", "", text[last : last + _FIRST_LINE]).lstrip(" -").split())
+        may_begin = (
+            lo <= last
+            and len(text) - last < _FIRST_LINE
+            and any(start.startswith(begun) for start in _STARTS)
+        )
         return spans, last if may_begin else len(text)
 
 

@@ -112,3 +112,11 @@ def test_no_more_is_held_back_than_a_document_may_have():
 def test_a_line_without_an_end_is_read_up_to_a_bound():
     text = "kind: Secret\ndata:\n  url: " + "aB3x9Qz1" * LIMIT
     assert len(found(text)[0]) == 2 * LIMIT - text.index("aB3")
+
+
+@pytest.mark.parametrize("letter", [" ", "-", '"', "' "])
+def test_a_long_line_of_blanks_is_not_held_back(letter):
+    """Bug: a line that might still become `kind: Secret` was held to its end, and read again with each piece."""
+    stream = Redactor(KnownSecrets(), b"key").stream()
+    out = "".join(stream.feed(letter * 100) for _ in range(20))
+    assert len(letter * 2000) - len(out) <= 256
