@@ -173,7 +173,7 @@ def _afterwards(state: WholeStatus, fate: HistoryEntry | None) -> list[str]:
 def _does(state: Status) -> str:
     """What it does; whom it waits for says more than that its agent runs."""
     needed = "approval" if state.needs_approval else "input" if state.needs_input else ""
-    return NEEDS.get(needed, state.session_state)
+    return NEEDS.get(needed, state.session_state.replace("_", " "))
 
 
 def _briefly(detail: str) -> str:
