@@ -15,6 +15,7 @@ from hub.cli.clock import Clock
 from hub.cli.context import json_option, running, show
 from hub.cli.records import Records
 from hub.client.quick import Api
+from hub.domain.session import ID
 from hub.errors import Code, HubError
 
 _ID = click.argument("number", metavar="[ID]", default="", shell_complete=completing.approvals)
@@ -107,6 +108,8 @@ def only(waiting: list[Approval], number: str = "") -> str:
         return meant[0]
     if number and meant:
         raise HubError(Code.USAGE, f"{number} may be {' or '.join(meant)}: say which.")
+    if number and not ID.fullmatch(number):
+        raise HubError(Code.NOT_FOUND, f"There is no request {number}.", hint="See what waits: hub approvals")
     if number:
         return number  # the daemon knows whether it was answered already
     if not waiting:

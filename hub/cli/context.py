@@ -28,8 +28,22 @@ json_option: Callable[[F], F] = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
 )
 
+
+def session_id(_: click.Context, __: click.Parameter, given: str) -> str:
+    """The callback of whatever names a session: an id, or the beginning of one; "" = none is named.
+
+    Raises:
+        HubError: `not_found`: no id has such letters, which the daemon would tell as a field that does not validate.
+    """
+    from hub.domain.session import ID, not_on_record  # only where one is named
+
+    if given and not ID.fullmatch(given):
+        raise not_on_record(given, ())
+    return given
+
+
 session_argument: Callable[[F], F] = click.argument(
-    "session", default="", metavar="[SESSION]", shell_complete=completing.sessions
+    "session", default="", metavar="[SESSION]", callback=session_id, shell_complete=completing.sessions
 )
 """Whose id may be shortened, as long as no other begins so; see `which`."""
 

@@ -11,7 +11,16 @@ import click
 from hub.api.meta import UNSET
 from hub.api.session import HandingOver, Pause, Paused, Replied, Stopped, TextReply, Which
 from hub.cli import completing
-from hub.cli.context import client, json_option, nothing_runs, project_dir, running, session_argument, show
+from hub.cli.context import (
+    client,
+    json_option,
+    nothing_runs,
+    project_dir,
+    running,
+    session_argument,
+    session_id,
+    show,
+)
 from hub.client.place import root_of
 from hub.client.quick import ABSENT
 from hub.errors import Code, HubError
@@ -63,6 +72,7 @@ def resume(ctx: click.Context, session: str, *, as_json: bool) -> None:
     "--session",
     default="",
     metavar="SESSION",
+    callback=session_id,
     shell_complete=completing.sessions,
     help="The session to answer, if several run.",
 )

@@ -20,6 +20,7 @@ from hub.cli import completing
 from hub.cli.background import at_hand
 from hub.cli.context import client, document, json_option, project_dir, show, trust_option
 from hub.cli.ending import rest
+from hub.cli.outcome import hub_in
 from hub.cli.width import columns, hung
 from hub.client.place import root_of
 from hub.client.quick import unless_absent
@@ -201,7 +202,7 @@ def _block(one: Detected) -> list[str]:
     """A heading, and what is known, each with its name; last the way to go on with it, where there is one."""
     rows = [*_known(one)]
     if one.owner == "hub":
-        rows += [("go on", "hub handoff")] if one.running else []
+        rows += [("go on", _hand_over(one.work_dir))] if one.running else []
     elif one.session and one.adoptable:
         rows.append(("go on", f"hub adopt {one.id} --for PROVIDER"))
     elif not one.alarm:
@@ -209,6 +210,12 @@ def _block(one: Detected) -> list[str]:
     width = columns(sys.stdout)
     lines = (f"  {click.style(f'{name:<{_NAME}}', dim=True)}  {text}" for name, text in rows)
     return [_heading(one), *(hung(line, width, _NAME + 4) for line in lines)]
+
+
+def _hand_over(folder: str) -> str:
+    """The command that hands over the session whose worktree it is, in whatever project."""
+    root, found, session = folder.partition("/.hub/worktrees/")
+    return f"{hub_in(Path(root))} handoff {session.partition('/')[0]}" if found else "hub handoff"
 
 
 def _heading(one: Detected) -> str:

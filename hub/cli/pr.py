@@ -18,7 +18,7 @@ import click
 
 from hub.api.results import How, Take, Taken
 from hub.cli.context import json_option, project_dir, session_argument, show
-from hub.cli.result import came_of_it, order
+from hub.cli.result import branch_name, came_of_it, order
 from hub.client.place import root_of
 from hub.errors import Code, HubError
 
@@ -35,6 +35,7 @@ _PROGRAMS = {
     "--branch",
     default="",
     metavar="NAME",
+    callback=branch_name,
     help="The branch's name; default: the one it is on already, else made from the task.",
 )
 @click.option("--draft", is_flag=True, help="Open it as a draft.")

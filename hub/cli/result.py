@@ -14,9 +14,9 @@ from typing import TypeVar
 
 import click
 
-from hub.api.results import Clean, Cleaned, Discard, Discarded, How, Take, Taken
+from hub.api.results import BRANCH, Clean, Cleaned, Discard, Discarded, How, Take, Taken
 from hub.cli import completing
-from hub.cli.context import json_option, session_argument, show
+from hub.cli.context import json_option, session_argument, session_id, show
 from hub.domain.text.figures import counted, first_of
 from hub.errors import Code, HubError
 
@@ -36,6 +36,19 @@ def order(ctx: click.Context, kind: type[T], path: str, body: object) -> T:
     return ordered(ctx, kind, next(route for route in ROUTES if route.path == path), body, PATIENCE)
 
 
+def branch_name(_: click.Context, __: click.Parameter, given: str) -> str:
+    """The callback of an option that names a branch; "" = none is named.
+
+    Raises:
+        click.BadParameter: The daemon takes no such name.
+    """
+    if not re.search(BRANCH, given):
+        raise click.BadParameter(
+            f"{given!r} is no name for a branch: letters, digits and . _ / - (200 at most), the first a letter or a digit"
+        )
+    return given
+
+
 @click.command()
 @session_argument
 @click.option("--merge", is_flag=True, help="Merge the session's branch with all its commits.")
@@ -43,6 +56,7 @@ def order(ctx: click.Context, kind: type[T], path: str, body: object) -> T:
     "--branch",
     default="",
     metavar="NAME",
+    callback=branch_name,
     help="Put it on this branch, a new one or one with earlier work of it; touch nothing else.",
 )
 @click.option(
@@ -111,7 +125,7 @@ def _taken(answer: Taken, patch: str) -> str:
 
 
 @click.command()
-@click.argument("session", metavar="SESSION", shell_complete=completing.sessions)
+@click.argument("session", metavar="SESSION", callback=session_id, shell_complete=completing.sessions)
 @click.option("--force", is_flag=True, help="Also discard work that was not taken.")
 @json_option
 @click.pass_context

@@ -15,7 +15,7 @@ import click
 
 from hub.api.session import Run, Started
 from hub.cli import completing
-from hub.cli.context import document, json_option, project_dir, trust_option
+from hub.cli.context import document, json_option, project_dir, session_id, trust_option
 from hub.cli.task import task_of
 from hub.cli.trusting import insist_on_trust
 from hub.cli.width import columns, hung
@@ -61,6 +61,7 @@ from hub.io.project.trust import Gate
     "continues",
     default="",
     metavar="SESSION",
+    callback=session_id,
     shell_complete=completing.sessions,
     help="Continue an ended session, with its work and what it learned.",
 )

@@ -6,6 +6,7 @@ Must not: compute anything that neither the daemon nor a record has said.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping
 
@@ -26,6 +27,7 @@ from hub.cli.context import json_option, nothing_runs, session_argument, show, w
 from hub.cli.items import FIDELITY
 from hub.cli.records import UNATTENDED, Records
 from hub.cli.screen import for_people
+from hub.cli.width import columns, hung
 from hub.client.quick import Query
 from hub.domain.handoff import State
 from hub.domain.pipeline.state import NodeState
@@ -34,6 +36,9 @@ from hub.domain.standing import GROUPS, HANDING_OVER, NEEDS
 from hub.domain.text.figures import agent_name
 from hub.domain.text.figures import cost as cost_in_words
 from hub.errors import Code, HubError
+
+_HANG = 10
+"""Where a line goes on that is wider than the terminal: below what is said, not below its name."""
 
 
 @attrs.frozen(kw_only=True)
@@ -105,7 +110,8 @@ def _fate(api: Records, state: Status) -> HistoryEntry | None:
             found = api.read(list[HistoryEntry], "/api/history", query)
         except HubError:  # as is told beside it
             return None
-        if found and found[-1].event == event:  # a log that was tampered with ends with another record
+        # A log that was tampered with ends with another record; and who made a patch may take the work still.
+        if found and found[-1].event == event and (event == "discarded" or found[-1].commit):
             return found[-1]
     return None
 
@@ -146,7 +152,8 @@ def picture(state: WholeStatus, fate: HistoryEntry | None = None) -> str:
     if state.error:
         lines.append(f"error     {state.error.code}: {_briefly(state.error.detail)}")
         lines.append(f"next      {state.error.hint}")
-    return "\n".join([*lines, *_afterwards(state, fate), *audit])
+    width = columns(sys.stdout)
+    return "\n".join(hung(line, width, _HANG) for line in [*lines, *_afterwards(state, fate), *audit])
 
 
 def _afterwards(state: WholeStatus, fate: HistoryEntry | None) -> list[str]:
@@ -158,8 +165,6 @@ def _afterwards(state: WholeStatus, fate: HistoryEntry | None) -> list[str]:
         work = [see, take]
     elif fate.event == "discarded":
         work = [f"discarded {Clock().at(fate.ts)}; its snapshots: hub history --commits", see]
-    elif not fate.commit:
-        work = ["taken     as a patch", see, take]
     else:
         work = [f"taken     as {fate.commit[:12]} on {fate.branch}", see]
     return [f"ended     {Clock().at(state.ended_at)}", *work, 'another   hub run "task"']
@@ -168,7 +173,7 @@ def _afterwards(state: WholeStatus, fate: HistoryEntry | None) -> list[str]:
 def _does(state: Status) -> str:
     """What it does; whom it waits for says more than that its agent runs."""
     needed = "approval" if state.needs_approval else "input" if state.needs_input else ""
-    return NEEDS.get(needed, state.session_state)
+    return NEEDS.get(needed, state.session_state.replace("_", " "))
 
 
 def _briefly(detail: str) -> str:

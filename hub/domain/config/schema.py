@@ -21,6 +21,7 @@ MAX_PROBLEMS = 100
 """A document that is wrong in more places is told the first so many."""
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_READABLE = 1e15
 _SYNTAX = (
     ("Invalid value", 'Allowed: "text" in quotes, a number, true, false, or a list in [ ]'),
     ("Invalid initial character", "Allowed: letters, digits, - and _, anything else in quotes"),
@@ -247,5 +248,8 @@ def _is_toml(text: str) -> bool:
 
 
 def _kind(value: object) -> str:
-    names = {bool: "a boolean", int: "this number", float: "this number", list: "an array", dict: "a table"}
+    """What is wrong, without what may be a secret: a text is not repeated. A number is, unless nobody would read it."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value) if abs(value) < _READABLE else "this number"
+    names = {bool: "a boolean", list: "an array", dict: "a table"}
     return "this string" if isinstance(value, str) else names.get(type(value), "a date or time")

@@ -109,7 +109,12 @@ def test_an_id_or_its_beginning_names_one_of_several(ids, said, meant):
 
 @pytest.mark.parametrize(
     ("ids", "said", "words"),
-    [(("a-11", "a-12"), "a-1", "a-11 or a-12"), (("a-11", "a-12"), "", "2 requests"), ((), "", "Nothing")],
+    [
+        (("a-11", "a-12"), "a-1", "a-11 or a-12"),
+        (("a-11", "a-12"), "", "2 requests"),
+        ((), "", "Nothing"),
+        (("a-11",), "A!", "no request A!"),
+    ],
 )
 def test_none_is_guessed(ids, said, words):
     with pytest.raises(HubError, match=words):

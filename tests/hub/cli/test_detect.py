@@ -198,3 +198,16 @@ def test_a_busy_day_is_told_in_brief():
     assert "more: hub detect" not in table([one, *left], everything=True)
     week = table([one, *left], everything=False, hours=168)
     assert week.endswith("more: hub detect --all --since-hours 168"), "a day would not show them"
+
+
+@pytest.mark.parametrize("project", ["here", "a project"])
+def test_an_agent_of_hub_s_own_is_handed_over_where_its_session_is(tmp_path, monkeypatch, project):
+    """`hub handoff` was advised of every one, and hands over nothing where another project's agent is shown."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    folder = tmp_path / project / ".hub" / "worktrees" / "s-12" / "deep"
+    shown = click.unstyle(
+        table([sample(Detected, owner="hub", running=True, workDir=str(folder), alarm="", session=None)])
+    )
+    where = "hub" if project == "here" else f"hub -C '{tmp_path / project}'"
+    assert f"  go on     {where} handoff s-12\n" in shown

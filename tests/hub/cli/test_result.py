@@ -137,3 +137,21 @@ def test_while_several_work_a_result_is_named(work):
         assert (caught.value.code, caught.value.extra["sessions"]) == (Code.WHICH_SESSION, [over])
     api.post("/api/session/stop", {"sessionId": working[0]})
     assert api.post("/api/session/take", {"how": "patch", "sessionId": over[:-1]})["sessionId"] == over
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "words"),
+    [
+        (("take", "--branch", "a name"), 2, "'a name' is no name for a branch"),
+        (("pr", "--branch", "-x"), 2, "'-x' is no name for a branch"),
+        (("take", "S!"), 3, "Session S! is not known here."),
+        (("discard", "S!"), 3, "Session S! is not known here."),
+        (("run", "--continue", "S!", "go on"), 3, "Session S! is not known here."),
+        (("reply", "--session", "S!", "yes"), 3, "Session S! is not known here."),
+    ],
+)
+def test_a_name_that_can_be_none_is_told_in_words(repo, args, status, words):
+    """It was told as the pattern that a field of the API has to match, and as a field that does not validate."""
+    done = hub(*args, cwd=repo)
+    assert (done.returncode, words in done.stderr) == (status, True), done.stderr
+    assert "regex" not in done.stderr

@@ -7,7 +7,7 @@ import attrs
 import click
 
 from hub.cli.sessions import SessionRow, listed, short
-from hub.cli.status import beside
+from hub.cli.status import WholeStatus, beside, picture
 from tests.faults.harness import project, until
 from tests.hub.cli.command import hub
 from tests.sample import sample
@@ -172,3 +172,11 @@ def test_status_names_the_others_where_none_is_meant(work):
 
     assert "others    needs you: 1  (hub ls)\n" in told()
     assert "others" not in told(begun[0]), "who names one is told of that"
+
+
+def test_a_status_has_the_words_of_the_list():
+    """`hub ls` said "handing off", `hub status` "handing_off"."""
+    known = sample(
+        WholeStatus, sessionId="s-1", sessionState="handing_off", pipeline=None, cost=None, audit=None
+    )
+    assert picture(known).startswith("handing off  ")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.api.history import HistoryEntry
+from hub.cli import status
 from hub.cli.table import table
 from hub.cli.timeline import pictures
 from hub.cli.width import advice, columns, hung, visible
@@ -34,6 +35,24 @@ def test_without_a_terminal_nothing_is_broken(tmp_path):
     with (tmp_path / "out").open("w") as out:
         assert columns(out) == 0
     assert hung("a b " * 100, 0, 4) == "a b " * 100
+
+
+def test_a_status_is_broken_between_words(monkeypatch):
+    """On 40 columns `hub status` was broken by the terminal, in the middle of words."""
+    monkeypatch.setattr(status, "columns", lambda _: 40)
+    known = sample(
+        status.WholeStatus,
+        taskGoal="x",
+        sessionId="s-1",
+        hfsScore=97.0,
+        handoffsDone=1,
+        pipeline=None,
+        cost=None,
+        audit=None,
+    )
+    told = status.picture(known).splitlines()
+    assert [line for line in told if line.startswith("handoffs")] == ["handoffs  1  fidelity 97 of 100: how"]
+    assert "          much of the goal, the changes," in told
 
 
 @given(st.lists(st.text("abc", min_size=1, max_size=9), min_size=1), st.integers(20, 60), st.integers(0, 8))

@@ -57,7 +57,7 @@ async def test_every_problem_of_a_broken_file_is_told_at_once(places, config, cl
     problems = {e["path"]: (e["line"], e["message"]) for e in caught.value.extra["errors"]}
     assert problems == {
         "session.onLimit": (2, 'must be one of "handoff", "wait", "stop", not this string'),
-        "session.threshold": (3, "must be a number above 0 and at most 1, not this number"),
+        "session.threshold": (3, "must be a number above 0 and at most 1, not 7"),
     }
 
 

@@ -250,7 +250,7 @@ env = {PATH = "x", ok = "y"}
 accounts = [{label = "a"}, {labl = "b"}]
 """
     found = problems(text)
-    assert found["server.port"] == (2, 1, "must be a whole number from 0 to 65535, not this number")
+    assert found["server.port"] == (2, 1, "must be a whole number from 0 to 65535, not 99999")
     assert found["session.treshold"][:2] == (4, 3)
     assert 'did you mean "threshold"' in found["session.treshold"][2]
     assert "maxHandoffs" in found["session.treshold"][2]
