@@ -49,8 +49,10 @@ def test_every_form_is_hidden_and_at_every_cut_alike(form):
         lambda v: f"https://host/?k={quote(v, safe='')}&x",
         lambda v: v[::-1],
         lambda v: v.encode().hex().upper(),
+        lambda v: base64.b64encode(f"$k='{v}'".encode("utf-16-le")).decode(),  # as PowerShell takes it
+        lambda v: base64.b32encode(b"abc" + v.encode()).decode(),
     ],
-    ids=range(11),
+    ids=range(13),
 )
 def test_the_forms_in_which_programs_write_are_hidden(value, written):
     text = written(value)
