@@ -195,7 +195,8 @@ class ClaudeStream(Stream):
         }
         if status is not None:
             meta["status"] = status
-        said = f"Attempt {attempt} failed ({status or 'no answer'} {error}), next in {delay / 1000:.1f} s"
+        why = " ".join([str(status or "no answer"), *({error} - {"", "unknown"})])
+        said = f"Attempt {attempt} failed ({why}), next in {delay / 1000:.1f} s"
         events = [Event(EventType.RETRY, said, meta)]
         if kind is not FailureClass.AUTH or attempt < _AUTH_PATIENCE or self._outcome is not None:
             return Step(events)

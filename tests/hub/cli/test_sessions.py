@@ -177,6 +177,12 @@ def test_status_names_the_others_where_none_is_meant(work):
 def test_a_status_has_the_words_of_the_list():
     """`hub ls` said "handing off", `hub status` "handing_off"."""
     known = sample(
-        WholeStatus, sessionId="s-1", sessionState="handing_off", pipeline=None, cost=None, audit=None
+        WholeStatus,
+        taskGoal="x",
+        sessionId="s-1",
+        sessionState="handing_off",
+        pipeline=None,
+        cost=None,
+        audit=None,
     )
     assert picture(known).startswith("handing off  ")

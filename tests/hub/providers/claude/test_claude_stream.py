@@ -171,6 +171,20 @@ class TestTraps:
         folded = fold([line(**retry), assistant({"type": "text", "text": "hi"}), line(**RESULT)])
         assert folded.outcome.ending is Ending.DONE
 
+    @pytest.mark.parametrize(
+        ("about", "why"),
+        [
+            ({"error_status": None, "error": "unknown"}, "no answer"),
+            ({"error_status": 529, "error": "overloaded"}, "529 overloaded"),
+            ({"error_status": 500, "error": ""}, "500"),
+        ],
+    )
+    def test_why_an_attempt_failed_is_told_in_words(self, about, why):
+        """Without a network it was "no answer unknown"."""
+        retry = {"type": "system", "subtype": "api_retry", "attempt": 1, "retry_delay_ms": 500, **about}
+        [event] = fold([line(**retry)]).of(EventType.RETRY)
+        assert event.content == f"Attempt 1 failed ({why}), next in 0.5 s"
+
     def test_a_subscriptions_limit_has_window_and_reset(self):
         failure = fold_run("claude-oauth/limit").outcome.failure
         assert (failure.window, failure.resets_at) == ("five_hour", 1795236877)
