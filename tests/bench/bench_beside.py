@@ -42,8 +42,10 @@ They were read one after the other until then, each two milliseconds after the o
 pass over the clients for each. With one event in a batch (100 lines a second) an event is 1.3 ms of processor time at load
 10, of which the ten writes, the text and the turns around them are 166 us, and waiting for the kernel as much. In turns at
 load 2-2.6, before the limit and during the handoff, p99: 217, 103 and 112, 53 ms; read at the same moments, once in four
-milliseconds 61, 78 and 28, 66, in three 110, 54 and 49, 32, in five 164, 143 and 81, 145. The processor time of an event
-shows nothing of it beside other work, where all is read late and in large batches. Tried and left: a contract's intent
+milliseconds 61, 78 and 28, 66, in three 110, 54 and 49, 32, in five 164, 143 and 81, 145. With
+that and all that comes at once told at once, in seven more turns at load 3-7, an event is 216-288 us (mean 255) for 248-306
+(271), from a fifth of the lines on; during the handoff, in the four turns in which neither lagged, 18, 22, 39, 50 ms for 33,
+81, 46, 37, before the limit 98, 84, 63, 82 for 38, 55, 210, 70. Tried and left: a contract's intent
 beside git's look at its files, since two cores have no room for it (SNAPSHOTTED to ENVELOPE_BUILT 104, 53, 81 ms, and then
 194, 120, 83, at load 8-26).
 """

@@ -8,10 +8,10 @@ Peer: the floor: the same lines from a pipe, synced to disk once (as the runner 
 nothing else in between.
 
 The agent's lines wait up to four milliseconds to be gathered; one and a half, with which all figures were taken: 0.66 ->
-0.44-0.59 ms of processor time for half a millisecond of p50. A line is synced to the spool by the runner before any client sees it; the log's own sync follows
-(decision 0010). While one batch becomes durable the next one grows, and only the commit waits in a thread: a thread that
-wrote the rows too would ask for the interpreter's lock once per row. With a transaction per line only 310 of 1,000 a second
-got through.
+0.44-0.59 ms of processor time for half a millisecond of p50. A line is synced to the spool by the runner before any client
+sees it; the log's own sync follows (decision 0010). While one batch becomes durable the next one grows, and only the
+commit waits in a thread: a thread that wrote the rows too would ask for the interpreter's lock once per row. With a
+transaction per line only 310 of 1,000 a second got through.
 
 What a client is sent goes to the kernel at once, without a lock, a deadline or a wait, unless the kernel does not take all
 of it: p50 with ten clients 4.2 -> 2.1 ms. Clients that are up to date share one subscription and are written to in one pass
