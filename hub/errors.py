@@ -277,7 +277,9 @@ RULES: dict[Code, Fault] = {
     ),
     Code.DISPATCH_FAILED: Fault(409, 1, "The agent could not be started", "Run hub doctor."),
     Code.RESUME_TIMEOUT: Fault(409, 1, "The next agent gave no sign of life", _GO_ON),
-    Code.VERIFY_FAILED: Fault(409, 1, "The acceptance commands failed", "Read their output: hub logs --full"),
+    Code.VERIFY_FAILED: Fault(
+        409, 1, "The acceptance commands failed", "Read their output: hub logs --full SESSION"
+    ),
     Code.SETUP_FAILED: Fault(
         409,
         1,

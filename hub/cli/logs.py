@@ -38,7 +38,7 @@ Batch = list[RecordJson]
 @json_option
 @click.pass_context
 def logs(ctx: click.Context, *, session: str, follow: bool, since: int, full: bool, as_json: bool) -> None:
-    """Show the event log, or a session's part of it, one line per record; of several sessions, whose the lines are.
+    """Show the event log, or a session's part of it, one line per record, each session's below its id.
 
     With --json one array; with -f --json one document a line.
 
@@ -52,7 +52,8 @@ def logs(ctx: click.Context, *, session: str, follow: bool, since: int, full: bo
         click.echo(one_json(kept))
         return
     daemon = client(ctx)
-    out = _print_json if as_json else partial(_print, Screen(), Floor(), whole if full else block)
+    floor = None if only else Floor()
+    out = _print_json if as_json else partial(_print, Screen(), floor, whole if full else block)
     for number, page in enumerate(pages(daemon if follow else Records(ctx), since, only)):
         if not (number or as_json):
             name_zone()
@@ -86,10 +87,9 @@ def pages(daemon: Api | Records, since: int, session_id: str = "") -> Iterator[B
 
 @attrs.define
 class Floor:
-    """Whose the lines are: where those of another session begin, a heading names it, and its task if that was seen."""
+    """Whose the lines are: where those of another session begin, a heading names it, and the first time its task."""
 
     _session: str = ""
-    _tasks: dict[str, str] = attrs.field(factory=dict)
 
     def heading(self, record: RecordJson) -> str:
         """What stands above the record; "" = nothing. The words of a pipeline's run about a session are the run's own."""
@@ -97,19 +97,18 @@ class Floor:
         session, before = meta.get("sessionId", ""), self._session
         if not session or "node" in meta:
             return ""
-        if "taskId" in meta:
-            self._tasks[session] = headline(meta.get("task", ""))
         self._session = session
-        if before in ("", session):
-            return ""
-        return f"--- {session}  {self._tasks.get(session, '')}".rstrip()
+        task = headline(meta["task"]) if "taskId" in meta else ""
+        return f"--- {session}  {task}".rstrip() if session != before else ""
 
 
-def _print(screen: Screen, floor: Floor, drawn: Callable[[RecordJson], list[str]], records: Batch) -> None:
+def _print(
+    screen: Screen, floor: Floor | None, drawn: Callable[[RecordJson], list[str]], records: Batch
+) -> None:
     width = columns(sys.stdout)
     for record in records:
         if screen.shows(record):
-            if heading := floor.heading(record):
+            if heading := floor.heading(record) if floor else "":
                 click.secho(hung(heading, width, HANG), dim=True)
             click.echo("\n".join(hung(line, width, HANG) for line in drawn(record)))
 

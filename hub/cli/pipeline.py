@@ -127,8 +127,8 @@ async def _run(
     async with daemon_for(project, port, quiet=quiet, gate=gate) as joined:
         since = await last_event(joined.api)
         started = await joined.start(RunStarted, "/api/pipelines/run", body)
-        await watch_run(joined.api, started.run_id, since, quiet=quiet)
-        ended = await ask(joined.api, RunStatus, "/api/pipelines/run")
+        api = await watch_run(joined.api, started.run_id, since, quiet=quiet)
+        ended = await ask(api, RunStatus, "/api/pipelines/run")
     click.echo(document(ended) if as_json else summary(ended, project))
     return exit_status(ended)
 

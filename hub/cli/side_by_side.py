@@ -9,7 +9,7 @@ Two nodes may work with the same agent at the same time: its name alone says not
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import attrs
 
@@ -52,31 +52,38 @@ class SideBySide:
         session = meta.get("sessionId", "")
         if not session or "node" in meta:
             return self._own.take(record)
-        if meta.get("runId") == self.run_id:
+        if meta.get("runId") == self.run_id and session not in self._nodes:
             self._starts(session, meta["role"])
-        if session not in self._nodes:
+        if not self.has(session):
             return []
-        known = self._sessions[session]
-        if session != self._floor:
-            known.agent = ""  # its heading stands above the other's words
-        items = list(self._named(session, known.take(record)))
-        if items:
-            self._floor = session
-        self.since = self.since or known.since
+        items = self._said(session, lambda known: known.take(record))
+        self.since = self.since or self._sessions[session].since
         if "ended" in meta and session in self._working:
             self._working.remove(session)
         return items
 
+    def has(self, session: str) -> bool:
+        """Whether a session is one of the run's."""
+        return session in self._nodes
+
     def rest(self) -> list[Item]:
         """What is left over when nothing more comes."""
-        return [
-            item for session, known in self._sessions.items() for item in self._named(session, known.rest())
-        ]
+        return [item for session in self._sessions for item in self._said(session, Conversation.rest)]
 
     def _starts(self, session: str, node: str) -> None:
         self._nodes[session] = node
         self._sessions[session] = Conversation(ends_told=True, clock=self.clock)
         self._working.append(session)
+
+    def _said(self, session: str, tell: Callable[[Conversation], list[Item]]) -> list[Item]:
+        """What a session's conversation adds: below a heading of its own, where another one has spoken since."""
+        known = self._sessions[session]
+        if session != self._floor:
+            known.agent = ""
+        items = list(self._named(session, tell(known)))
+        if items:
+            self._floor = session
+        return items
 
     def _named(self, session: str, items: list[Item]) -> Iterator[Item]:
         for item in items:
@@ -119,7 +126,7 @@ class SideBySide:
     def standing(self) -> str:
         """What each node that works waits for, or does, in a few words."""
         doing = (f"{self._nodes[one]}: {self._sessions[one].standing}" for one in self._working)
-        return ", ".join(doing) or "starting"
+        return ", ".join(doing) or ("between two nodes" if self._nodes else "starting")
 
     @property
     def asks(self) -> list[AskItem]:

@@ -119,13 +119,15 @@ async def watch(
         raise HubError(Code.INTERRUPTED, "The session was taken out of the queue and never began.") from None
 
 
-async def watch_run(api: Api, run_id: str, since: int, *, quiet: bool = False) -> None:
-    """Show the sessions of a pipeline's run until it has ended."""
+async def watch_run(api: Api, run_id: str, since: int, *, quiet: bool = False) -> Api:
+    """Show the sessions of a pipeline's run until it has ended; answers the way to the daemon that is there then."""
 
     def ends(meta: EventMeta) -> bool:
         return bool(meta.get("runEnded")) and meta.get("runId") == run_id
 
-    await Watching(api, SideBySide(run_id), quiet=quiet).until(since, ends)
+    watching = Watching(api, SideBySide(run_id), quiet=quiet)
+    await watching.until(since, ends)
+    return watching.api
 
 
 def _ends(meta: EventMeta, session_id: str) -> bool:
@@ -216,7 +218,10 @@ class Watching:
 
     def _hint(self, meta: EventMeta) -> None:
         """Where no key answers a question, the command that does."""
-        how = how_to_answer(meta)
+        several = isinstance(self.known, SideBySide)
+        if isinstance(self.known, SideBySide) and not self.known.has(meta.get("sessionId", "")):
+            return
+        how = how_to_answer(meta, several=several)
         if how and not self._answers:
             self._view.show([ToldItem(f"answer it from another terminal: {how}", "warn")])
 
@@ -243,12 +248,13 @@ _RECALLED = 20
 """Earlier items that are shown to whoever comes back."""
 
 
-def how_to_answer(meta: EventMeta) -> str:
-    """The command that answers what an event asks; "" when it asks nothing."""
+def how_to_answer(meta: EventMeta, *, several: bool = False) -> str:
+    """The command that answers what an event asks, one of `several` sessions' by its id; "" when it asks nothing."""
     if meta.get("needsApproval"):
         number = meta["approvalId"]
         return f'hub approve {number}   or: hub deny {number} --note "..."'
-    return 'hub reply "..."' if meta.get("needsInput") else ""
+    which = f" --session {meta['sessionId']}" if several else ""
+    return f'hub reply{which} "..."' if meta.get("needsInput") else ""
 
 
 async def _cancels(event: trio.Event, scope: trio.CancelScope) -> None:

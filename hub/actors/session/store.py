@@ -20,7 +20,7 @@ from hub.actors.common.calls import call_until_answered
 from hub.actors.common.outbox import Outbox, known
 from hub.actors.common.transient import TRANSIENT, UNAUDITED
 from hub.domain.event import Tag
-from hub.domain.failure import FailureClass
+from hub.domain.failure import ErrorNote, FailureClass
 from hub.domain.handoff import State, Trigger, advance
 from hub.domain.meta import EventMeta
 from hub.domain.retry import Wait
@@ -278,8 +278,9 @@ class SessionStore:
         return number
 
     async def trouble(self, error: HubError) -> None:
-        """Log an error."""
-        await self.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+        """Log an error, with a next step that names the session."""
+        note = ErrorNote.of(error, self.record.session_id if self.record is not None else "SESSION")
+        await self.say(Tag.ERROR, note.detail, code=str(note.code), hint=note.hint)
 
     async def log(self, events: Sequence[NewEvent], *, spooled: bool = False) -> list[int]:
         """Log events; published, and unless a spool has them too durable, when this returns. Answers their ids."""

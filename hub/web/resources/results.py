@@ -84,8 +84,9 @@ async def take_result(context: Context, body: Take) -> Taken:
         await _note(
             context, "taken", record.session_id, how=str(body.how), commit=answer.commit, branch=answer.branch
         )
+    said = record.verified if record.verify else None
     # Names of files are an agent's words.
-    return attrs.evolve(answer, summary=context.hide(answer.summary), verified=record.verified)
+    return attrs.evolve(answer, summary=context.hide(answer.summary), verified=said)
 
 
 async def discard_work(context: Context, body: Discard) -> Discarded:

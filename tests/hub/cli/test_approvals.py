@@ -141,6 +141,13 @@ def test_the_live_view_says_how_to_answer(meta, command):
     assert bool(how_to_answer(meta)) is bool(command)
 
 
+def test_where_several_work_the_answer_names_whose_it_is():
+    assert (
+        how_to_answer({"needsInput": True, "sessionId": "s-1"}, several=True)
+        == 'hub reply --session s-1 "..."'
+    )
+
+
 def test_a_request_is_shown_once():
     """The agent's own event and hub's are one thing to a person; a question stays."""
     waiting = {"id": 1, "ts": "12:34:56.789", "tag": "waiting", "msg": "run it?"}

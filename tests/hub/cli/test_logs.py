@@ -13,15 +13,13 @@ def test_a_heading_stands_where_another_sessions_lines_begin():
     starts = [record(f"s-{n}", taskId="t", task=f"Task {n}\nmore") for n in (1, 2)]
     lines = [starts[0], record("s-1"), starts[1], record(), record("s-2"), record("s-1"), record("s-3")]
     assert [floor.heading(line) for line in lines] == [
-        *("", ""),
+        *("--- s-1  Task 1", ""),
         *("--- s-2  Task 2", "", ""),
-        "--- s-1  Task 1",
-        "--- s-3",
+        *("--- s-1", "--- s-3"),
     ]
 
 
 def test_what_a_run_says_of_its_node_is_the_runs_own():
     floor = Floor()
-    assert [floor.heading(line) for line in (record("s-1"), record("s-2", node="api"), record("s-1"))] == [
-        ""
-    ] * 3
+    lines = record("s-1"), record("s-2", node="api"), record("s-1")
+    assert [floor.heading(line) for line in lines] == ["--- s-1", "", ""]

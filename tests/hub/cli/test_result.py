@@ -35,6 +35,7 @@ def test_a_day_with_results(ran, with_daemon):
     assert refused["error"]["code"] == "not_taken"
     assert json.loads(ran("clean", "--json").stdout)["kept"][0]["why"] == "not_taken"
 
+    assert json.loads(ran("take", "--patch", "-", "--json").stdout)["verified"] is None, "none was run"
     patch = ran("take", "--patch", "-").stdout
     assert "+made\n" in patch
     assert not (root / "made.txt").exists()

@@ -78,6 +78,18 @@ def test_the_end_of_one_keeps_what_the_other_has_under_way(both):
     assert take(both, done) == [Heading("docs: claude"), ToolItem("Read a.py", "one")]
     take(both, record("s-2", "tool_use", "Read b.py", toolId="t2"))
     assert both.rest() == [ToolItem("Read b.py")]
+    assert take(both, record("s-2", "tool_use", "Read c.py", toolId="t3"), record("s-1", msg="late")) == [
+        Heading("api: claude"),
+        Said("late"),
+    ]
+    assert both.rest() == [Heading("docs: claude"), ToolItem("Read c.py")], "not below the other's heading"
+
+
+def test_a_start_that_is_told_again_changes_nothing(both):
+    take(both, record("s-1", msg="It ", delta=True), starts("s-1", "api"))
+    assert both.standing == "api: starting, docs: starting"
+    take(both, own("session completed", sessionId="s-1", ended="completed"))
+    assert both.standing == "docs: starting"
 
 
 def test_what_stands_at_the_moment(both):
@@ -100,4 +112,4 @@ def test_what_stands_at_the_moment(both):
     take(both, own("session failed", sessionId="s-2", ended="failed"))
     assert (both.standing, both.partial, both.quota) == ("api: writing", "It ", "5h 72 %")
     take(both, own("session completed", sessionId="s-1", ended="completed"))
-    assert (both.standing, both.partial, both.asks) == ("starting", "", [])
+    assert (both.standing, both.partial, both.asks) == ("between two nodes", "", [])

@@ -5,6 +5,7 @@ from pathlib import Path
 import attrs
 import pytest
 
+from hub.domain.failure import ErrorNote
 from hub.domain.handoff import State, Trigger
 from hub.domain.session import SessionState
 from hub.errors import Code, HubError
@@ -100,17 +101,14 @@ async def test_a_failure_has_its_code_its_hint_and_every_byte(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(dispatch_id="")
         work_in(record)
-        await parts.driver.ending.failed(record, HubError(Code.NO_FALLBACK, "Nobody is left.", hint="Wait."))
+        await parts.driver.ending.failed(record, HubError(Code.AGENT_EXITED, "It is gone."))
         ended = parts.store.now
         assert ended.session_state is SessionState.FAILED
-        assert ended.error is not None
-        assert (ended.error.code, ended.error.detail, ended.error.hint) == (
-            Code.NO_FALLBACK,
-            "Nobody is left.",
-            "Wait.",
-        )
+        step = f"Go on with its work in a new session: hub run --continue {ended.session_id}"
+        assert ended.error == ErrorNote(Code.AGENT_EXITED, "It is gone.", step)
         assert kept(two, ended) == "made"
-        assert "Nobody is left." in await parts.told()
+        [told] = [event for event in await parts.live.events() if event.tag == "error"]
+        assert (told.msg, told.meta["hint"]) == ("It is gone.", step), "a next step that can be typed"
 
 
 async def test_an_end_within_a_handoff_goes_back_to_running(two, monkeypatch):
