@@ -264,7 +264,7 @@ def _annotated_hook(kind: object, converter: cattrs.Converter) -> Hook:
             _check(float(found) if inner is float else found, each)  # 0 and 1 are numbers too
         for rule in rules:
             if not rule.test(found):
-                raise rule.refusal(value)
+                raise rule.refusal(value, typed=True)
         return found
 
     return hook

@@ -81,10 +81,10 @@ class SettingRule:
     test: Callable[[Any], object] = _always
     prepare: Callable[[Any], Any] = _same
 
-    def refusal(self, value: object, words: Iterable[object] = ()) -> ValueError:
-        """What is said of a raw value that is not allowed."""
+    def refusal(self, value: object, words: Iterable[object] = (), *, typed: bool = False) -> ValueError:
+        """What is said of a raw value that is not allowed, be it `typed` as the setting is, or not even that."""
         allowed = self.allowed or "one of " + ", ".join(f'"{word}"' for word in words if word)
-        return ValueError(f"must be {allowed}, not {_kind(value)}")
+        return ValueError(f"must be {allowed}, not {_kind(value, typed=typed)}")
 
 
 def string(allowed: str = "a string", test: Callable[[str], object] = _always) -> SettingRule:
@@ -247,9 +247,9 @@ def _is_toml(text: str) -> bool:
     return True
 
 
-def _kind(value: object) -> str:
-    """What is wrong, without what may be a secret: a text is not repeated. A number is, unless nobody would read it."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value) if abs(value) < _READABLE else "this number"
-    names = {bool: "a boolean", list: "an array", dict: "a table"}
+def _kind(value: object, *, typed: bool) -> str:
+    """What is wrong, without what may be a secret, as a text or digits in its place; a number is repeated for a number."""
+    if typed and isinstance(value, int | float) and abs(value) < _READABLE:
+        return str(value)
+    names = {bool: "a boolean", int: "this number", float: "this number", list: "an array", dict: "a table"}
     return "this string" if isinstance(value, str) else names.get(type(value), "a date or time")

@@ -150,7 +150,6 @@ async def _bare(root: Path) -> tuple[Path, dict[str, str]]:
     return directory, {
         "GIT_DIR": str(directory),
         "GIT_OBJECT_DIRECTORY": str(common / "objects"),
-        "GIT_SHALLOW_FILE": str(
-            common / "shallow"
-        ),  # where there is one, git does not ask for what came before
+        # Where there is one, git does not ask for what came before.
+        "GIT_SHALLOW_FILE": str(common / "shallow"),
     }

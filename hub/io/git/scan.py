@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +26,8 @@ from hub.io.git.shadow import Shadow, submodules
 
 Entry = tuple[str, str]
 """Mode and object id."""
-_CLOSED = re.compile(r"^warning: could not open directory '(.*)': Permission denied$", re.MULTILINE)
+_SAID = re.compile(r"^(?:warning|error|fatal): ", re.MULTILINE)
+_CLOSED, _GONE = "could not open directory '", "No such file or directory"
 _UNFILLED = "a submodule that is not filled: git stores nothing below it; its files are kept"
 
 
@@ -50,7 +51,7 @@ class Scan:
     """What is neither file, directory nor link, where that was asked for."""
     unfilled: tuple[bytes, ...] = ()
     """Submodules with files and no repository in their folders, where that was asked for."""
-    closed: tuple[str, ...] = ()
+    closed: tuple[Skipped, ...] = ()
     """Folders that cannot be read, as git names them."""
 
 
@@ -127,7 +128,7 @@ async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Tre
     )
     why = "the history of a nested repository; its files are kept"
     skipped = [Skipped(show(path + b".git"), why) for path in found.nested if folder_of(path) is None]
-    skipped += [Skipped(folder, "cannot be read: Permission denied") for folder in found.closed]
+    skipped += found.closed
     skipped += [Skipped(show(path), _UNFILLED) for path in found.unfilled]
     skipped += [Skipped(show(folder), NEVER) for folder in set(own.values())]
     left = {
@@ -207,7 +208,7 @@ class _Untracked:
 
     files: list[bytes] = attrs.field(factory=list)
     nested: list[bytes] = attrs.field(factory=list)
-    closed: list[str] = attrs.field(factory=list)
+    closed: list[Skipped] = attrs.field(factory=list)
 
 
 async def _others(shadow: Shadow, prefix: bytes = b"", into: _Untracked | None = None) -> _Untracked:
@@ -218,7 +219,9 @@ async def _others(shadow: Shadow, prefix: bytes = b"", into: _Untracked | None =
     if prefix:
         where |= {"GIT_WORK_TREE": str(inside), "GIT_INDEX_FILE": str(shadow.git_dir / "no-index")}
     done = await git("ls-files", "-o", "-z", "--exclude-standard", cwd=inside, where=where)
-    found.closed += [show(prefix) + name for name in _CLOSED.findall(done.err)]
+    found.closed += [
+        Skipped(show(prefix) + name, f"cannot be read: {why}") for name, why in _closed(done.err)
+    ]
     for name in done.out.split(b"\0")[:-1]:
         if name.endswith(b"/"):
             found.nested.append(prefix + name)
@@ -226,6 +229,14 @@ async def _others(shadow: Shadow, prefix: bytes = b"", into: _Untracked | None =
         else:
             found.files.append(prefix + name)
     return found
+
+
+def _closed(said: str) -> Iterator[tuple[str, str]]:
+    """The folders that git could not open, but for those that are gone, and why; of a long path it says the beginning."""
+    for told in _SAID.split(said):
+        name, sign, why = told.removeprefix(_CLOSED).rstrip("\n").rpartition("': ")
+        if told.startswith(_CLOSED) and why != _GONE:
+            yield (name, why) if sign else (why, "File name too long")
 
 
 def _specials(base: bytes) -> tuple[bytes, ...]:
@@ -265,12 +276,13 @@ def _in_folders(root: Path, folders: Iterable[bytes], aside: Aside) -> dict[byte
 
 
 def _any_file(full: bytes, folder: bytes, aside: Aside) -> bool:
-    for place, folders, files in os.walk(full):
+    closed: list[OSError] = []
+    for place, folders, files in os.walk(full, onerror=closed.append):
         links = [name for name in folders if os.path.islink(os.path.join(place, name))]
         below = os.path.join(folder, os.path.relpath(place, full)) if place != full else folder
         if any(not aside.holds(os.path.join(below, name)) for name in (*files, *links)):
             return True
-    return False
+    return any(not isinstance(error, FileNotFoundError) for error in closed)  # nobody knows what lies there
 
 
 async def _submodule(shadow: Shadow, path: bytes) -> Entry | None:

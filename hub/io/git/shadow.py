@@ -183,15 +183,16 @@ def copy_index(source: Path, target: Path) -> None:
 
 
 def _second_name(file: Path, name: Path) -> None:
-    """A file that git never writes again, under another name too."""
-    if not stat.S_ISREG(file.lstat().st_mode):
-        return
-    try:
-        name.hardlink_to(file)
-    except FileExistsError:
-        return
-    except OSError:  # on another file system, or of another owner
-        shutil.copyfile(file, name)
+    """A file that git never writes again, but may remove once no index needs it, under another name too."""
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(file.lstat().st_mode):
+            return
+        try:
+            name.hardlink_to(file)
+        except FileExistsError:
+            return
+        except OSError:  # on another file system, or of another owner
+            shutil.copyfile(file, name)
 
 
 @contextlib.asynccontextmanager

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from hub.errors import Code, HubError
 from hub.io.git.aside import note_yours
+from hub.io.git.discarding import Hands, left_of
 from hub.io.git.snapshot import snapshot, tree_hash
 from hub.io.git.store import store_commit as real_store
 from hub.io.project.places import Places
@@ -385,6 +386,18 @@ async def test_nested_repositories_keep_their_files(root, wt):
     assert {skip.path for skip in taken.skipped} == {"vendor/lib/.git", "vendor/lib/deep/.git"}
 
 
+def write_deep(folder):
+    """A file whose path is longer than a system call takes."""
+    where = os.open(folder, os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("x" * 250, dir_fd=where)
+        below = os.open("x" * 250, os.O_RDONLY, dir_fd=where)
+        os.close(where)
+        where = below
+    os.close(os.open("deep.txt", os.O_WRONLY | os.O_CREAT, dir_fd=where))
+    os.close(where)
+
+
 async def test_submodules_keep_their_commit_and_are_named(root, tmp_path):
     make_repo(tmp_path / "sub")
     sh(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "sub"), "sub")
@@ -412,10 +425,9 @@ async def test_what_an_agent_writes_into_an_empty_submodule_is_named(root, tmp_p
     note_yours(wt.kept_index, [b"lent/mine"])
     (wt.path / "lent/mine").write_text("x")
     assert (await take(wt)).skipped == ()
-    (wt.path / "sub/deep").mkdir()
-    (wt.path / "sub/deep/new").write_text("x")
+    write_deep(wt.path / "sub")
     (named,) = (await take(wt, "h2")).skipped
-    assert (named.path, "not filled" in named.reason) == ("sub", True)
+    assert (named.path, "not filled" in named.reason) == ("sub", True), "also where nobody sees what"
 
 
 async def test_what_is_no_file_is_named_and_not_opened(root, wt, monkeypatch):
@@ -492,19 +504,30 @@ print(trio.run(left_of, root, "s1").hands)
 
 async def test_folders_that_cannot_be_read_are_named_and_stay(root, wt):
     """git passes over them with a warning: nothing was said of them, and `hub clean` removed them."""
-    (wt.path / "shut").mkdir()
-    (wt.path / "shut/work.txt").write_text("x")
-    ignored = wt.path / "data.o"
-    ignored.mkdir()
-    for folder in (wt.path / "shut", wt.path / "d", ignored):
+    shut = [wt.path / name for name in ("shut", "a\nb", "data.o")]
+    for folder in shut:
+        folder.mkdir()
+        (folder / "work.txt").write_text("x")
+    shut.append(wt.path / "d")
+    for folder in shut:
         folder.chmod(0)
     words = [*_WITHOUT_ROOTS_POWERS, sys.executable, "-c", _SKIPPED, str(root), str(wt.path)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    for folder in (wt.path / "shut", wt.path / "d", ignored):
+    for folder in shut:
         folder.chmod(0o700)
     why = "cannot be read: Permission denied"
-    assert done.stdout.splitlines() == [f"d/ {why}", f"shut/ {why}", "untaken"], done.stderr
+    assert done.stdout == f"a\nb/ {why}\nd/ {why}\nshut/ {why}\nuntaken\n", done.stderr
     assert in_commit(root, "hub/s1")[b"d/b.txt"] == ("100644", b"b\n")
+
+
+async def test_what_lies_deeper_than_git_can_name_is_named_and_stays(root, wt):
+    """Only folders without a permission were."""
+    (wt.path / "work.txt").write_text("x")
+    write_deep(wt.path)
+    [skipped] = (await take(wt)).skipped
+    assert skipped.path.startswith("x" * 250 + "/")
+    assert skipped.reason == "cannot be read: File name too long"
+    assert (await left_of(root, "s1")).hands is Hands.UNTAKEN
 
 
 async def test_an_index_lock_left_behind_does_not_matter(root, wt):
