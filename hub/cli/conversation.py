@@ -83,6 +83,8 @@ class Conversation:
     _sentence: bool = True
     """Whether the handoff under way was told."""
     _explained: bool = False
+    _retrying: bool = False
+    """Whether it was told that the agent's program tries again."""
 
     @property
     def standing(self) -> str:
@@ -128,6 +130,7 @@ class Conversation:
         """An agent that says anything works, and has the answer that it waited for."""
         self.working = item.who
         if item.kind in _ANSWERED:
+            self._retrying = False
             self._drop("")
         if meta.get("model"):
             self._models[item.who] = meta["model"]
@@ -278,8 +281,12 @@ class Conversation:
             if item.text.strip() and item.again is None and self._once(item.text):
                 yield from self._under(item.who, Said(item.text))
             return
-        self.doing = _one_line(item.text) if item.kind is ItemKind.RETRY else self.doing or "thinking"
-        if self.verbose and item.text.strip():
+        again = item.kind is ItemKind.RETRY
+        self.doing = _one_line(item.text) if again else self.doing or "thinking"
+        if again and not self._retrying:  # the first of many: without a network they take minutes
+            self._retrying = True
+            yield from self._under(item.who, ToldItem(_one_line(item.text), "warn"))
+        elif self.verbose and item.text.strip():
             yield ToldItem(_one_line(item.text), "dim")
 
     def _own(self, item: ConversationItem, meta: EventMeta) -> Iterator[Item]:

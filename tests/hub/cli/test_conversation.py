@@ -232,3 +232,14 @@ def test_no_record_breaks_it(tag, msg, kind):
     entry = record(tag, msg, type=kind, tool="x")
     for item in [*told.take(entry), *told.take({**entry, "meta": {}}), *told.rest()]:
         assert isinstance(item, Heading | Said | ToolItem | PlanItem | ToldItem)
+
+
+def test_that_an_agent_tries_again_is_told_once_until_it_answers(told):
+    """Without a network nothing was told for minutes."""
+    tries = [
+        record("waiting", f"Attempt {n} failed (no answer), next in 2.0 s", type="retry") for n in (1, 2)
+    ]
+    first = ToldItem("Attempt 1 failed (no answer), next in 2.0 s", "warn")
+    assert take(told, *tries) == [Heading("claude/work"), first]
+    assert told.doing == "Attempt 2 failed (no answer), next in 2.0 s"
+    assert take(told, record(msg="It works."), tries[0]) == [Said("It works."), first]
