@@ -116,10 +116,11 @@ class EventLog(Actor[EventsInbox]):
 
     async def stopped(self, exit: Exit) -> None:
         """End every subscription, and close the database."""
+        for token in [token for token, reader in self._readers.items() if reader.rereads]:
+            self._drop(token)  # it comes back with `since`: no task can be started any more that reads to it
         self._tell()
-        for reader in self._readers.values():
-            reader.send.close()
-        self._readers.clear()
+        for token in list(self._readers):
+            self._drop(token)
         if hasattr(self, "_store"):
             self._store.close()
 

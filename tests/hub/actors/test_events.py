@@ -351,6 +351,23 @@ async def test_a_restart_of_the_log_ends_every_subscription(folder):
         assert not live.lagged.is_set()
 
 
+async def test_a_death_of_the_log_ends_the_subscription_of_one_that_is_behind(folder, monkeypatch):
+    """What is told at the end does not fit into its channel, and nobody is there any more to read it to it."""
+    async with logs_of(folder) as logs:
+        view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        await logs.append(own("fills the channel"))
+        append, gone = EventStore.append, trio.Event()
+        monkeypatch.setattr(EventStore, "append", lambda store, news: append(store, news) if news else 1 / 0)
+        logs.events.ref.monitor(lambda _: gone.set())
+        for news in ([said(1)], [], [said(2)]):
+            assert logs.events.ref.try_cast(EventAppend(news, spooled=True))
+        await gone.wait()
+        with trio.fail_after(CALL):
+            assert [r.id async for records in view.channel for r in records] == [1]
+        assert not view.lagged.is_set()
+
+
 async def test_agent_events_reach_the_audit_log_once(folder):
     """Architecture walk 1; thinking, usage and pieces of streamed text do not, hub's own records do not."""
     async with logs_of(folder) as logs:
