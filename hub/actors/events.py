@@ -10,8 +10,7 @@ import itertools
 import math
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import assert_never
 
@@ -42,14 +41,13 @@ from supervisors import Actor, ActorDied, Answer, Exit, Ref
 
 _QUEUE = 1024
 """Lists of records a subscriber may be behind before it counts as too slow."""
-_REPLAY_PAGE = 100
-"""Records of a replayed list."""
-_AHEAD = 2
-"""Replayed lists that are in memory for a reader that takes nothing: the past is read as it is taken, and is its own."""
+_LIST = 100
+"""Records of a list at most; when so many wait to be told they are, although more are about to come."""
+_AHEAD = 1
+"""Lists that are in memory for a reader of the past, besides the one that waits for room: if it takes nothing, it costs two
+hundred records, for the rest stays in the log until it takes them."""
 _RECENT = 1024
 """Records that are kept: nearly all that is read of a log is its end, by those who keep up with it."""
-_TOGETHER = 256
-"""Records after which the readers are told, although more are about to come."""
 _AUDIT_PAGE = 500
 _AUDIT_TIMEOUT = 30.0
 _AUDIT_LINGER = 0.1
@@ -62,20 +60,23 @@ _id = attrgetter("id")
 _UNAUDITED = frozenset({str(EventType.THINKING), str(EventType.USAGE), str(EventType.RETRY)})
 
 
-_Live = trio.MemoryReceiveChannel[Sequence[Record]]
-
-
-def _waiting(live: _Live) -> Iterator[Record]:
-    """What a reader that was busy has not taken: in one list, however many it came in."""
-    with suppress(trio.WouldBlock, trio.EndOfChannel):
-        while True:
-            yield from live.receive_nowait()
-
-
 @attrs.define
 class _Reader:
+    """A subscription.
+
+    Attributes:
+        send: To its channel.
+        rereads: What does not fit into its channel is read to it from the log.
+        live: It is given what is published; else `_replay` reads to it.
+        after: Where that has come to; infinite until it first was up to date, for nobody is too slow for the past.
+        lagged: Set when it was dropped as too slow.
+    """
+
     send: trio.MemorySendChannel[Sequence[Record]]
-    lagged: trio.Event
+    rereads: bool
+    live: bool
+    after: float = math.inf
+    lagged: trio.Event = attrs.field(factory=trio.Event)
 
 
 class EventLog(Actor[EventsInbox]):
@@ -96,6 +97,8 @@ class EventLog(Actor[EventsInbox]):
         """The newest event that the readers were told of. A replay is shown none behind it: that comes by itself."""
         self._recent: deque[Record] = deque(maxlen=_RECENT)
         """The newest of these, without a gap."""
+        self._begins: deque[int] = deque(maxlen=_QUEUE)
+        """The first record of each of the lists that were published last."""
         self._untold: list[Record] = []
         """Appended, and not published: what is said at once by several agents is told at once."""
         self._syncing = trio.Lock()
@@ -113,10 +116,11 @@ class EventLog(Actor[EventsInbox]):
 
     async def stopped(self, exit: Exit) -> None:
         """End every subscription, and close the database."""
+        for token in [token for token, reader in self._readers.items() if reader.rereads]:
+            self._drop(token)  # it comes back with `since`: no task can be started any more that reads to it
         self._tell()
-        for reader in self._readers.values():
-            reader.send.close()
-        self._readers.clear()
+        for token in list(self._readers):
+            self._drop(token)
         if hasattr(self, "_store"):
             self._store.close()
 
@@ -127,7 +131,7 @@ class EventLog(Actor[EventsInbox]):
         try:
             return await self._handled(message)
         finally:
-            if not self.ctx.waiting or len(self._untold) >= _TOGETHER:
+            if not self.ctx.waiting or len(self._untold) >= _LIST:
                 self._tell()
 
     async def _handled(self, message: EventsInbox) -> Answer:
@@ -171,7 +175,8 @@ class EventLog(Actor[EventsInbox]):
         if fresh:
             self._published = fresh[-1].id
             self._recent += fresh
-            self._publish(fresh)
+            for begins in range(0, len(fresh), _LIST):
+                self._publish(fresh[begins : begins + _LIST])
             self._news.set()
             self._news = trio.Event()
 
@@ -181,46 +186,50 @@ class EventLog(Actor[EventsInbox]):
                 await trio.to_thread.run_sync(self._store.sync)
 
     def _publish(self, records: Sequence[Record]) -> None:
+        self._begins.append(records[0].id)
         for token, reader in list(self._readers.items()):
             try:
-                reader.send.send_nowait(records)
-            except trio.WouldBlock:
-                reader.lagged.set()
-                self._drop(token)
+                if reader.live:
+                    reader.send.send_nowait(records)
+                elif reader.after + 1 < self._begins[0]:
+                    self._lag(token, reader)
             except trio.BrokenResourceError:
                 self._drop(token)
+            except trio.WouldBlock:
+                if not reader.rereads:
+                    self._lag(token, reader)
+                    continue
+                reader.live, reader.after = False, records[0].id - 1
+                self.ctx.nursery.start_soon(self._replay, token, reader, records[0].id - 1)
 
     def _subscribe(self, since: int | None) -> Subscription:
+        """What is to come waits in the channels, and is the same for all; what was read of the past is each reader's own."""
         token = next(self._tokens)
-        send, live = trio.open_memory_channel[Sequence[Record]](_QUEUE)
-        reader = _Reader(send, trio.Event())
-        if since is None:
-            self._readers[token] = reader
-            return Subscription(token, live, reader.lagged)
-        ahead, channel = trio.open_memory_channel[list[Record]](_AHEAD)
-        self.ctx.nursery.start_soon(self._replay, token, reader, live, ahead, since)
+        live = since is None
+        send, channel = trio.open_memory_channel[Sequence[Record]](_QUEUE if live else _AHEAD)
+        reader = self._readers[token] = _Reader(send, rereads=not live, live=live)
+        if since is not None:
+            self.ctx.nursery.start_soon(self._replay, token, reader, since)
         return Subscription(token, channel, reader.lagged)
 
-    async def _replay(
-        self,
-        token: int,
-        reader: _Reader,
-        live: _Live,
-        ahead: trio.MemorySendChannel[list[Record]],
-        after: int,
-    ) -> None:
-        """Send the past as fast as the reader takes it; go on live where nothing newer is left.
+    async def _replay(self, token: int, reader: _Reader, after: int) -> None:
+        """Read the log to a reader as fast as it takes it; it is live where nothing newer is left.
 
-        Between the look that finds nothing and the entry among the readers nothing can be appended: no gap, no double.
+        Between the look that finds nothing and the mark that it is live nothing can be published: no gap, no double.
         """
-        with suppress(trio.BrokenResourceError):  # the reader has gone
-            async with live, ahead:
-                while page := self._after(after, _REPLAY_PAGE):
-                    await ahead.send(page)
-                    after = page[-1].id
-                self._readers[token] = reader
-                async for records in live:
-                    await ahead.send([*records, *_waiting(live)])
+        try:
+            while page := self._after(after, _LIST):
+                await reader.send.send(page)
+                after = page[-1].id
+                if reader.after < math.inf:
+                    reader.after = after
+        except (trio.BrokenResourceError, trio.ClosedResourceError):  # the reader has gone, or was dropped
+            self._drop(token)
+        else:
+            reader.live = True
+
+    def _lag(self, token: int, reader: _Reader) -> None:
+        reader.lagged.set()
         self._drop(token)
 
     def _drop(self, token: int) -> None:

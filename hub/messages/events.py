@@ -79,7 +79,9 @@ class Unsubscribe(Cast):
 class Subscription:
     """A live view of the log: lists of records, in order, with no gap and no double.
 
-    The channel ends when the reader is too slow (`lagged` is then set by the log) or the log goes down.
+    The channel ends when the reader is too slow (`lagged` is then set by the log) or the log goes down. Where it began with
+    `since`, what the reader had not caught up with by then is not in the channel: it comes to a subscription after the last
+    record that was taken.
     """
 
     token: int

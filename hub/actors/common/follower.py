@@ -93,6 +93,7 @@ async def by_pages(take: Callable[[Sequence[Record]], Awaitable[None]], channel:
         page = list(records)
         with contextlib.suppress(trio.WouldBlock, trio.EndOfChannel):
             while len(page) < _PAGE:
+                await trio.lowlevel.checkpoint()  # the log reads on where that was the past
                 page += channel.receive_nowait()
         await take(page)
         if len(page) < _PAGE:

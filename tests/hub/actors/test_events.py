@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import threading
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import attrs
 import pytest
@@ -196,7 +196,7 @@ async def test_what_several_say_at_once_is_told_at_once(folder, monkeypatch):
             return [[r.id for r in live.channel.receive_nowait()] for _ in range(_waiting(live))]
 
         assert await told(said(1), said(2), said(3)) == [[1, 2, 3]]
-        monkeypatch.setattr(events, "_TOGETHER", 2)
+        monkeypatch.setattr(events, "_LIST", 2)
         assert await told(*map(said, range(4, 9))) == [[4, 5], [6, 7], [8]]
 
 
@@ -235,33 +235,109 @@ async def test_a_long_replay_waits_for_its_reader(folder, monkeypatch):
 
     Two hundred sockets that asked for the past and read nothing cost half a gigabyte: each had a hundred thousand records.
     """
-    monkeypatch.setattr(events, "_REPLAY_PAGE", 10)
+    monkeypatch.setattr(events, "_LIST", 10)
     async with logs_of(folder) as logs:
         await logs.append(*(own(str(n)) for n in range(100)))
         view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
         for n in range(20):
             await logs.append(own(f"more {n}"))
-        assert view.channel.statistics().current_buffer_used == 2
+        assert [r.id for r in _at_hand(view)] == list(range(1, 21))
         assert not view.lagged.is_set()
         got = []
         with trio.fail_after(CALL):
-            while len(got) < 120:
+            while len(got) < 100:
                 got += [r.id for r in await view.channel.receive()]
-        assert got == list(range(1, 121))
+        assert got == list(range(21, 121))
 
 
-async def test_what_came_while_a_replay_went_live_is_one_list(folder):
-    """However many it came in: a reader that takes a list now and then keeps up, and one that takes none is lagged."""
+def _at_hand(subscription):
+    """What is in memory for a reader: in its channel, and in the hand of a task that waits for room there."""
+    found = []
+    with suppress(trio.WouldBlock):
+        while True:
+            found += subscription.channel.receive_nowait()
+    return found
+
+
+async def test_what_a_reader_was_too_busy_for_is_read_to_it_from_the_log(folder, monkeypatch):
+    """However many lists it came in, and however long: it was one list, of any length, besides a thousand that waited."""
+    monkeypatch.setattr(events, "_LIST", 10)
     async with logs_of(folder) as logs:
         view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
         for n in range(100):
             await logs.append(own(str(n)))
-        with trio.fail_after(CALL):
-            taken = [record.id for _ in range(4) for record in await view.channel.receive()]
-        assert taken == list(range(1, 101))
-        for n in range(events._QUEUE + events._AHEAD + 2):
+        await logs.append(*(own(str(n)) for n in range(100)))
+        await trio.testing.wait_all_tasks_blocked()
+        taken = [_at_hand(view)]
+        while taken[-1]:
+            await trio.testing.wait_all_tasks_blocked()
+            taken.append(_at_hand(view))
+        assert max(map(len, taken)) <= 20
+        assert [r.id for records in taken for r in records] == list(range(1, 201))
+        await logs.append(own("at once"))
+        assert [r.id for r in view.channel.receive_nowait()] == [201]
+
+
+async def test_who_is_up_to_date_costs_no_task(folder):
+    """However its subscription began: each list was a turn of one more task for every client."""
+    async with logs_of(folder) as logs:
+        await trio.testing.wait_all_tasks_blocked()
+        before = trio.lowlevel.current_statistics().tasks_living
+        view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
+        for n in range(1, 4):
+            await logs.append(said(n))
+            assert [r.id for r in await view.channel.receive()] == [n]
+        assert trio.lowlevel.current_statistics().tasks_living == before
+
+
+@pytest.mark.parametrize("takes", [0, 1])
+async def test_a_reader_from_the_past_that_falls_behind_is_dropped_as_lagged(folder, monkeypatch, takes):
+    """A list now and then does not make up for a thousand: it could be three thousand behind."""
+    monkeypatch.setattr(events, "_QUEUE", 8)
+    async with logs_of(folder) as logs:
+        view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
+        await trio.testing.wait_all_tasks_blocked()
+        for n in range(7):
+            await logs.append(own(str(n)))
+        for _ in range(takes):
+            view.channel.receive_nowait()
+        assert not view.lagged.is_set()
+        for n in range(5):
             await logs.append(own(str(n)))
         assert view.lagged.is_set()
+        with trio.fail_after(CALL):
+            got = [r.id async for records in view.channel for r in records]
+        assert got == list(range(1 + takes, 1 + takes + len(got)))
+
+
+async def test_a_reader_that_takes_what_it_is_offered_is_never_too_slow(folder, monkeypatch):
+    """One that rests between its looks is always some lists behind: that is not more than it may be."""
+    monkeypatch.setattr(events, "_QUEUE", 32)
+    monkeypatch.setattr(events, "_LIST", 4)
+    async with logs_of(folder) as logs:
+        view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
+        await trio.testing.wait_all_tasks_blocked()
+        got = []
+        for _ in range(100):
+            for n in range(6):
+                await logs.append(own(str(n)))
+            got += [r.id for r in _at_hand(view)]
+        assert not view.lagged.is_set()
+        assert got == list(range(1, len(got) + 1))
+        assert len(got) > 600 - 32
+
+
+async def test_a_subscription_is_left_while_the_past_is_read(folder):
+    """What was cast then was lost: the reader was given all of the past, and then all that came."""
+    async with logs_of(folder) as logs:
+        await logs.append(*(own(str(n)) for n in range(1000)))
+        view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
+        await trio.testing.wait_all_tasks_blocked()
+        await logs.events.ref.cast(Unsubscribe(view.token))
+        await logs.append(own("handled after it"))
+        with trio.fail_after(CALL):
+            got = [r.id async for records in view.channel for r in records]
+        assert got == list(range(1, events._AHEAD * events._LIST + 1))
 
 
 async def test_a_restart_of_the_log_ends_every_subscription(folder):
@@ -273,6 +349,23 @@ async def test_a_restart_of_the_log_ends_every_subscription(folder):
         with trio.fail_after(CALL):
             assert [r async for r in live.channel] == []
         assert not live.lagged.is_set()
+
+
+async def test_a_death_of_the_log_ends_the_subscription_of_one_that_is_behind(folder, monkeypatch):
+    """What is told at the end does not fit into its channel, and nobody is there any more to read it to it."""
+    async with logs_of(folder) as logs:
+        view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        await logs.append(own("fills the channel"))
+        append, gone = EventStore.append, trio.Event()
+        monkeypatch.setattr(EventStore, "append", lambda store, news: append(store, news) if news else 1 / 0)
+        logs.events.ref.monitor(lambda _: gone.set())
+        for news in ([said(1)], [], [said(2)]):
+            assert logs.events.ref.try_cast(EventAppend(news, spooled=True))
+        await gone.wait()
+        with trio.fail_after(CALL):
+            assert [r.id async for records in view.channel for r in records] == [1]
+        assert not view.lagged.is_set()
 
 
 async def test_agent_events_reach_the_audit_log_once(folder):
@@ -339,7 +432,7 @@ async def test_what_only_hub_knows_is_durable_before_it_is_seen(folder, monkeypa
 
 async def test_a_replay_under_way_shows_nothing_that_is_not_durable(folder, monkeypatch):
     """It comes once, by itself, when the disk has it."""
-    for name, value in {"_QUEUE": 1, "_REPLAY_PAGE": 1, "_RECENT": 0}.items():
+    for name, value in {"_QUEUE": 1, "_LIST": 1, "_RECENT": 0}.items():
         monkeypatch.setattr(events, name, value)
     async with logs_of(folder) as logs:
         await logs.append(*(said(n) for n in range(3)))

@@ -126,3 +126,23 @@ async def test_what_comes_within_a_breath_is_read_together_and_the_first_at_once
         assert pages == [[1], [2, 3, 4]]  # and ends with the channel
         await send.aclose()
         mock_clock.jump(1)
+
+
+async def test_the_past_is_read_in_whole_pages_without_a_breath(mock_clock):
+    """The log reads a list on when one has been taken: three at a breath were a second and a half for twenty thousand."""
+    send, receive = trio.open_memory_channel(1)
+    pages = []
+
+    async def take(page):
+        pages.append(len(page))
+
+    async def past():
+        for _ in range(25):
+            await send.send([0] * 100)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(by_pages, take, receive)
+        nursery.start_soon(past)
+        await trio.testing.wait_all_tasks_blocked()
+        assert pages == [1000, 1000, 500]
+        nursery.cancel_scope.cancel()
