@@ -24,7 +24,7 @@ def test_a_line_tells_it_all():
     now = datetime(2026, 1, 1, 2, 30, tzinfo=UTC)
     assert table([entry()], now=now).splitlines()[1] == (
         "claude/work  5-hour  [####------]  42%   58 %  "
-        "0.5%/min, wall in 116 min (80 min to 4 h 10 min)  in 2 h 30 min (05:00 UTC)  stream, 5 s old"
+        "0.5%/min, wall in 116 min (80 min to 4 h 10 min)  in 2 h 30 min (05:00 UTC)  told by its agent, 5 s old"
     )
     later = datetime(2026, 1, 2, tzinfo=UTC)
     assert "  was 01 Jan 05:00 UTC  " in table([entry()], now=later), "no reset is announced that has been"
