@@ -20,7 +20,7 @@ from hub.cli.sessions import everywhere
 from hub.cli.table import table as table_of
 from hub.cli.width import columns, hung
 from hub.client.place import root_of
-from hub.domain.quota.spoken import OUTLOOKS
+from hub.domain.quota.spoken import OUTLOOKS, SOURCES_BRIEFLY
 from hub.domain.text.figures import MINUTE, span
 
 _HEADINGS = ("ACCOUNT", "WINDOW", "", "USED", "LEFT", "PACE", "RESET", "SOURCE", "WITHOUT HUB")
@@ -97,7 +97,7 @@ def _cells(window: Window, now: datetime, clock: Clock) -> tuple[str, ...]:
         left,
         _pace(window),
         _reset(window.resets_at, now, clock),
-        f"{window.source}, {span(window.age_seconds or 0)} old",
+        f"{SOURCES_BRIEFLY[window.source]}, {span(window.age_seconds or 0)} old",
     )
 
 

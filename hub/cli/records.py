@@ -58,7 +58,8 @@ class Records:
         self._find = partial(client, ctx, timeout)
         self._api = self._find()
         root = root_of(project_dir(ctx))
-        self._root = root if not self._api.named else None
+        self.root = root if not self._api.named else None
+        """The project's; None: none was found, or a port was named, whose project may be another."""
         self.alone = False
         """Whether the last answer is of the files, because no daemon runs."""
 
@@ -83,7 +84,7 @@ class Records:
             try:
                 return self._api.get(path, query)
             except HubError as error:
-                if error.code not in ABSENT or self._root is None or path not in _ANSWERS:
+                if error.code not in ABSENT or self.root is None or path not in _ANSWERS:
                     raise
         self.alone = True
         return self._answer(path, query or {})
@@ -94,13 +95,13 @@ class Records:
         from hub.io.project.lock import nobody_writes
         from hub.io.project.places import Places
 
-        assert self._root is not None  # noqa: S101  # looked at before the daemon was given up
-        places = Places(self._root)
+        assert self.root is not None  # noqa: S101  # looked at before the daemon was given up
+        places = Places(self.root)
         if not places.events_db.is_file():
             if path in _EMPTY:
                 return unstructure(_EMPTY[path](places))
             raise HubError(Code.NO_ACTIVE_SESSION, "Nothing has run in this project yet.", hint=_BEGIN)
-        insist_usable(self._root)
+        insist_usable(self.root)
         insist_stamped(places)
         with nobody_writes(places.lock):
             return unstructure(_ANSWERS[path](places, query))

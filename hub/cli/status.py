@@ -6,9 +6,11 @@ Must not: compute anything that neither the daemon nor a record has said.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 
 import attrs
 import click
@@ -101,7 +103,7 @@ def _run(api: Records) -> RunStatus | None:
 
 
 def _fate(api: Records, state: Status) -> HistoryEntry | None:
-    """The record of what became of the work of one that is over; None: nothing did, or the log cannot be read."""
+    """The record of what became of the work of one that is over; None: nothing did that holds, or no log can be read."""
     if not state.ended_at:
         return None
     for event in ("discarded", "taken"):
@@ -111,9 +113,36 @@ def _fate(api: Records, state: Status) -> HistoryEntry | None:
         except HubError:  # as is told beside it
             return None
         # A log that was tampered with ends with another record; and who made a patch may take the work still.
-        if found and found[-1].event == event and (event == "discarded" or found[-1].commit):
-            return found[-1]
+        if found and found[-1].event == event:
+            return found[-1] if event == "discarded" else _still_taken(api.root, found[-1])
     return None
+
+
+def _still_taken(root: Path | None, taken: HistoryEntry) -> HistoryEntry | None:
+    """The record, with a branch that has the commit now; None where none of the user's has it, here or pushed."""
+    if not taken.commit or root is None:
+        return taken if taken.commit else None
+    named = _branches_with(root, taken.commit)
+    branches = [name for name in named if not name.startswith("hub/")]
+    if not branches:
+        return None
+    return taken if taken.branch in branches else attrs.evolve(taken, branch=branches[0])
+
+
+def _branches_with(root: Path, commit: str) -> list[str]:
+    """The short names of the branches that have a commit. It runs nothing that the repository names, and asks no network."""
+    import subprocess  # only of a session that was taken
+
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    options = ("--format=%(refname:lstrip=2)", f"--contains={commit}", "refs/heads/", "refs/remotes/")
+    done = subprocess.run(
+        ["git", "-C", os.fspath(root), "for-each-ref", *options],
+        capture_output=True,
+        check=False,
+        env={**env, "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "", "GIT_OPTIONAL_LOCKS": "0"},
+        stdin=subprocess.DEVNULL,
+    )
+    return done.stdout.decode("utf-8", "replace").splitlines()
 
 
 def _audit(api: Records) -> Mapping[str, object] | None:
@@ -129,11 +158,12 @@ def picture(state: WholeStatus, fate: HistoryEntry | None = None) -> str:
     audit = [f"audit     {state.audit['detail']} {state.audit['hint']}"] if state.audit else []
     if not state.session_id:
         return "\n".join(['idle - start a session: hub run "task"', *audit])
+    gone = fate is not None and fate.event == "discarded"
     lines = [
         f"{_does(state)}  {agent_name(state.active_provider, state.account)}{_handing_over(state.fsm_state)}"
         + ("  stopping" if state.stopping else ""),
         f"task      {state.task_goal.splitlines()[0][:100]}",
-        f"session   {state.session_id}  on {state.branch}",
+        f"session   {state.session_id}" + (f"  on {state.branch}" if not gone else ""),
         f"handoffs  {state.handoffs_done}"
         + (f"  fidelity {_fidelity(state)}" if state.handoffs_done else ""),
         f"tokens    {state.tokens_used:,}",

@@ -115,18 +115,20 @@ def refusal(error: HubError) -> str:
     problems = [item for item in error.extra.get("errors", ()) if isinstance(item, dict)]
     told = [(str(item.get("path", "")), str(item.get("message", ""))) for item in problems[:10]]
     lines += [f"{path}: {message}" for path, message in told if message not in error.detail]
-    lines += [f"Next step: {error.hint}"] if error.hint else []
-    return _COMMAND.sub(_as_tool, "\n".join(lines))
+    lines += [f"Next step: {_COMMAND.sub(_as_tool, error.hint)}"] if error.hint else []
+    return "\n".join(lines)
 
 
-_COMMAND = re.compile(r"""\bhub ([a-z]+)((?: (?:-[-a-z]+|"[^"\n]{0,200}"|s-[0-9a-f]+|[A-Z]+\b))*)""")
-"""A command with its words, as errors name it to those who have a terminal."""
+_COMMAND = re.compile(
+    r"""(?<![\w/.-])hub ([a-z]+(?![\w/-])(?: (?:"[^"\n]{0,200}"|(?:[^\s",.;:()`]|\.(?=[\w/]))+))*)"""
+)
+"""A command with all its words, as a hint names it to those who have a terminal."""
+_QUOTED = re.compile(r'"[^"]*"')
 
 
 def _as_tool(found: re.Match[str]) -> str:
-    """The tool for a command; one that acts does what the command does without options, and no more."""
-    tool = BY_COMMAND.get(found[1])
-    return tool.name if tool and (tool.method == "GET" or " -" not in found[2]) else found[0]
+    """The tool for a command; what has a word that no tool has an argument for stays a command."""
+    return BY_COMMAND.get(_QUOTED.sub('"..."', found[1]), found[0])
 
 
 def _rest(answer: JsonObject) -> str:

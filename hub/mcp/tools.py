@@ -9,6 +9,7 @@ and a description; no reference, no alternative, no null. The limits are the API
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Literal
 
@@ -50,7 +51,8 @@ class Tool:
         wraps: The member an answer that is a list goes into; "" = the answer is an object.
         long: The member that may be long, that of a list anyway; "" = the whole answer is short.
         fixed: What is asked besides the arguments.
-        commands: Commands of `hub` that do the same; where an error names one, its reader is told of the tool.
+        commands: Commands of `hub` that do the same, with all their words; where an error names one, its reader is told of
+            the tool, with these arguments.
         idempotent: Whether doing it twice does no more than doing it once.
         open_world: Whether it makes an agent act, and so reaches beyond this machine.
     """
@@ -66,7 +68,7 @@ class Tool:
     long: str = attrs.Factory(lambda self: self.wraps, takes_self=True)
     paging: Paging = attrs.Factory(lambda self: Paging.CURSOR if self.long else Paging.NONE, takes_self=True)
     fixed: JsonObject = attrs.field(factory=dict)
-    commands: tuple[str, ...] = ()
+    commands: Mapping[str, str] = attrs.field(factory=dict)
     idempotent: bool = True
     open_world: bool = False
 
@@ -160,7 +162,7 @@ TOOLS: tuple[Tool, ...] = (
         title="Session status",
         description="What hub's session does now: its task, the agent at work, its state, handoffs so far, and "
         "whether the agent waits for an answer (`needsInput`; answer with hub_send_reply).",
-        commands=("status",),
+        commands={"status": ""},
         path="/api/status",
         output={
             "sessionId": _text("The session, the one now or the last; empty when there was none."),
@@ -179,7 +181,7 @@ TOOLS: tuple[Tool, ...] = (
         title="Agents and quotas",
         description="Every agent hub can use: whether it is active, on standby, exhausted or in error, and what "
         "it has left of its quota.",
-        commands=("providers", "quota"),
+        commands={"providers": "", "quota": ""},
         path="/api/providers",
         output={"providers": _objects("One for each agent, with its name, its state and its quota.")},
         wraps="providers",
@@ -190,7 +192,7 @@ TOOLS: tuple[Tool, ...] = (
         description="Starts a session: an agent works on the task in a git worktree of its own, on a branch of "
         "its own. Answers at once; follow it with hub_events or hub_status. One session runs at a time.",
         method="POST",
-        commands=("run",),
+        commands={"run": "", 'run "..."': ""},
         path="/api/run",
         params=(
             Param(
@@ -224,7 +226,7 @@ TOOLS: tuple[Tool, ...] = (
         description="Hands the running session's work to the next agent now: the present one is stopped at a "
         "safe point, its work is committed, and the next goes on under a signed contract.",
         method="POST",
-        commands=("handoff",),
+        commands={"handoff": ""},
         path="/api/handoff",
         output=_DONE,
         idempotent=False,
@@ -247,7 +249,7 @@ TOOLS: tuple[Tool, ...] = (
         name="hub_diff",
         title="What was changed",
         description="What the session has changed: a summary, and the diff of its branch against the main branch.",
-        commands=("diff",),
+        commands={"diff": ""},
         path="/api/session/diff",
         output={
             "summary": _text("Files and lines, in short."),
@@ -259,7 +261,7 @@ TOOLS: tuple[Tool, ...] = (
         name="hub_cost",
         title="What it cost",
         description="What the session has cost so far, in tokens and US dollars.",
-        commands=("cost",),
+        commands={"cost": ""},
         path="/api/session/cost",
         output={
             "sessionUsd": _number("What is known of the cost; absent where nothing of it has a price."),
@@ -275,7 +277,7 @@ TOOLS: tuple[Tool, ...] = (
         title="Answer the agent",
         description="Gives the session's agent the answer it waits for (`needsInput` of hub_status).",
         method="POST",
-        commands=("reply",),
+        commands={"reply": "", 'reply "..."': ""},
         path="/api/session/reply",
         params=(
             Param(
@@ -301,7 +303,7 @@ TOOLS: tuple[Tool, ...] = (
         title="Pause or go on",
         description="Holds the session's agent at its next event, or lets it go on.",
         method="POST",
-        commands=("pause", "resume"),
+        commands={"pause": " with pause: true", "resume": " with pause: false"},
         path="/api/session/pause",
         params=(Param("pause", _flag("true: stand still. false: go on."), required=True),),
         output=_DONE,
@@ -311,7 +313,7 @@ TOOLS: tuple[Tool, ...] = (
         title="Event log",
         description="What happened, oldest first: what the agent said and did, its quota, handoffs, verdicts. Ask "
         "again with `since` = `next` for what is newer.",
-        commands=("logs",),
+        commands={"logs": "", "logs -f": "", "logs --full": ""},
         path="/api/events",
         params=(
             Param(
@@ -332,7 +334,8 @@ TOOLS: tuple[Tool, ...] = (
 """In the order of the specification. Clients cache what they were told: it must not change by itself."""
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
-BY_COMMAND = {command: tool for tool in TOOLS for command in tool.commands}
+BY_COMMAND = {command: tool.name + given for tool in TOOLS for command, given in tool.commands.items()}
+"""What is called where a command, with all its words, is advised."""
 
 INSTRUCTIONS = (
     "hub runs coding agents on a project and hands their work over when a quota ends. Start with hub_status. "

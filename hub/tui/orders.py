@@ -26,7 +26,7 @@ ORDERS: tuple[tuple[str, str, str, str], ...] = (
     ("x", "stop", "Stop", "End the session in order, snapshot included"),
     ("n", "run", "New", "Start a session"),
     ("t", "take", "Take", "Bring the result to your branch as one commit"),
-    ("D", "discard", "Discard", "Take worktree and branch of a session away"),
+    ("D", "discard", "Discard", "Delete a session's worktree and branch"),
 )
 """Key, action, word and sentence of each."""
 _RARE = frozenset({"discard"})

@@ -27,6 +27,15 @@ SOURCES: Final[Mapping[str, str]] = {
     "declared": "counted against your cap",
     "none": "",
 }
+SOURCES_BRIEFLY: Final[Mapping[str, str]] = {
+    "stream": "its agent",
+    "limit": "its limit",
+    "store": "its files",
+    "endpoint": "its maker",
+    "declared": "your cap",
+    "none": "",
+}
+"""The same in a column below the word "source"."""
 _NAMED = re.compile(rf"\b({'|'.join(WINDOWS)})\b")
 
 

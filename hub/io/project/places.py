@@ -13,6 +13,7 @@ import re
 import stat
 import subprocess
 from pathlib import Path
+from typing import Literal
 
 import attrs
 
@@ -41,7 +42,7 @@ def state_dir() -> Path:
 class _Path:
     """An attribute of `Places`: a name in a folder that is another attribute."""
 
-    folder: str
+    folder: Literal["root", "hub_dir", "home", "state"]
     name: str
 
     def __get__(self, places: Places, _: type[Places]) -> Path:

@@ -1,9 +1,12 @@
 """`hub quota`: a bar, the pace, the wall, the reset, the source and its age; nothing that was not told."""
 
 from datetime import UTC, datetime
+from typing import get_args
 
 from hub.api.quota import Entry
 from hub.cli.quota import table
+from hub.domain.quota.spoken import SOURCES, SOURCES_BRIEFLY
+from hub.domain.quota.window import Source
 from tests.sample import sample
 
 WINDOW = {
@@ -24,10 +27,16 @@ def test_a_line_tells_it_all():
     now = datetime(2026, 1, 1, 2, 30, tzinfo=UTC)
     assert table([entry()], now=now).splitlines()[1] == (
         "claude/work  5-hour  [####------]  42%   58 %  "
-        "0.5%/min, wall in 116 min (80 min to 4 h 10 min)  in 2 h 30 min (05:00 UTC)  stream, 5 s old"
+        "0.5%/min, wall in 116 min (80 min to 4 h 10 min)  in 2 h 30 min (05:00 UTC)  its agent, 5 s old"
     )
     later = datetime(2026, 1, 2, tzinfo=UTC)
     assert "  was 01 Jan 05:00 UTC  " in table([entry()], now=later), "no reset is announced that has been"
+
+
+def test_the_source_of_a_figure_is_told_in_words():
+    """A figure that hub had read in an agent's own files was said to come from "store"."""
+    assert SOURCES_BRIEFLY.keys() == SOURCES.keys() == set(get_args(Source))
+    assert table([entry(source="store")]).endswith("  its files, 5 s old")
 
 
 def test_what_is_not_known_is_said_so():

@@ -96,7 +96,25 @@ def test_how_the_last_session_ended_is_told_without_a_daemon(work):
     taken = git(work.root, "rev-parse", "--short=12", "HEAD")
     assert f"taken     as {taken} on main\nsee it    hub diff {last}\nanother" in said()
     assert "take it   hub take" in said(first), "the other one's work waits still"
+    # What the log tells for ever may be undone since, by git alone; and `hub take` works again.
+    git(work.root, "branch", "hub/s-after")  # hub's own branches are not in the user's hands
+    git(work.root, "branch", "mine/kept")
+    git(work.root, "reset", "-q", "--hard", "HEAD~1")
+    assert f"taken     as {taken} on mine/kept\n" in said()
+    git(work.root, "branch", "-q", "-D", "mine/kept")
+    assert said() == alone
+    orders("take", "--branch", "work/x")
+    assert " on work/x\n" in said()
+    work.start()
+    assert " on work/x\n" in said()
+    git(work.root, "branch", "-q", "-D", "work/x")
+    assert said() == alone
+    work.kill()
+    orders("take")
+    git(work.root, "branch", "-q", "-D", "hub/s-after")
+    assert f"session   {last}  on hub/{last}\n" in said()
     orders("discard", last)
+    assert f"session   {last}\n" in said(), "the branch is gone"
     assert re.search(
         r"^discarded .*; its snapshots: hub history --commits\nsee it    hub diff", said(), re.MULTILINE
     )

@@ -70,7 +70,13 @@ def test_what_it_does_not_allow(tool, given, says):
         ("Look at the worktree, then decide: hub handoff, or hub stop", "decide: hub_handoff, or hub stop"),
         ("Watch it: hub logs -f", "Watch it: hub_events"),
         ("Read their output: hub logs --full", "Read their output: hub_events"),
-        ("Take it up again: hub resume s-0a1b.", "Take it up again: hub_pause."),
+        ("Let it go on: hub resume.", "Let it go on: hub_pause with pause: false."),
+        ("Let it go on: hub resume s-0a1b", "Let it go on: hub resume s-0a1b"),
+        ('Answer it: hub reply "text"', "Answer it: hub_send_reply"),
+        ("See: hub quota history", "See: hub quota history"),
+        ("See: hub cost --by agent", "See: hub cost --by agent"),
+        ("See it: hub diff s-0a1b", "See it: hub diff s-0a1b"),
+        ("Make room in /srv/hub logs/x and hub logs/x", "Make room in /srv/hub logs/x and hub logs/x"),
         ('Go on with it: hub run --continue ID "now the docs"', 'hub run --continue ID "now the docs"'),
         ("Start it: hub daemon", "Start it: hub daemon"),
         ("hub waits and tries again by itself.", "hub waits and tries again by itself."),
@@ -81,9 +87,18 @@ def test_an_agent_is_told_of_its_tools_and_not_of_commands(hint, told):
     assert refusal(HubError(Code.INVALID, "No.", hint=hint)).endswith(told)
 
 
+def test_what_an_error_quotes_is_told_as_it_is():
+    """A folder or a text that looks like a command was bent: `/srv/hub logs/x` became `/srv/hub_events/x`."""
+    detail, message = "/srv/hub logs/x: `hub logs` is no folder.", 'Not "hub status".'
+    told = refusal(
+        HubError(Code.INVALID, detail, hint="hub logs", errors=[{"path": "x", "message": message}])
+    )
+    assert told == f"invalid: {detail}\nx: {message}\nNext step: hub_events"
+
+
 def test_no_error_advises_a_plain_command_that_is_a_tool():
     """Of hub's own next steps."""
     told = "\n".join(refusal(HubError(code)) for code in RULES)
     assert "hub_run_task" in told
     for command in BY_COMMAND:
-        assert not re.search(rf"\bhub {command}\b(?! -)", told), command
+        assert not re.search(rf"\bhub {re.escape(command)}(?! -|\w)", told), command

@@ -15,6 +15,7 @@ const SOONEST = 250; // milliseconds between two swaps
 const WHOLE = 5000; // milliseconds between two swaps of what takes long to make
 const OFTEN = 30_000; // ages and times left move without an event
 const AGAIN = 1000; // milliseconds until a daemon that is away, or could not make the page, is asked again
+const PATIENCE = 5000; // milliseconds for a daemon to say that it is there; one that is stopped never does
 const AWAY = "The daemon is away. This page asks for it every second, and goes on when it is back. To start it: hub daemon";
 let last = Number(meta("hub-event")) || 0;
 let ended = 0; // when the last swap was done
@@ -22,6 +23,7 @@ let took = 0;
 let whole = performance.now(); // when all was made anew
 let rest = 0;
 let timer = 0;
+let again = 0;
 let stale = false;
 let busy = false;
 
@@ -135,7 +137,12 @@ async function refresh() {
 // What is shown is older than it looks: that is said, and where it is the daemon's trouble, it is asked again.
 function trouble(response, words) {
   say("page", words);
-  if (response.status >= 500) setTimeout(soon, AGAIN);
+  if (response.status >= 500) retry();
+}
+
+function retry() {
+  clearTimeout(again);
+  again = setTimeout(soon, AGAIN);
 }
 
 function later() {
@@ -187,7 +194,8 @@ function lost(words) {
 async function look() {
   clearTimeout(next);
   next = 0;
-  const found = await fetch("/api/health", { headers: own, cache: "no-store", redirect: "error" }).catch(() => undefined);
+  const signal = AbortSignal.timeout(PATIENCE);
+  const found = await fetch("/api/health", { headers: own, cache: "no-store", redirect: "error", signal }).catch(() => undefined);
   if (found?.ok) follow();
   else lost(found ? problem(await found.text().catch(() => "")) : AWAY);
 }
@@ -213,7 +221,7 @@ function follow() {
 }
 follow();
 const why = document.getElementById("why");
-if (why && Number(why.dataset.status) >= 500) setTimeout(soon, AGAIN);
+if (why && Number(why.dataset.status) >= 500) retry();
 
 // --- forms ---
 

@@ -3,6 +3,7 @@
 # ruff: noqa: PTH208  # names, not paths
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,16 @@ def test_ensure_makes_0700_whatever_the_umask_and_hides_hub_from_git(repo, open_
     assert not (repo / ".gitignore").exists()
     (places.hub_dir / "x").write_text("x")
     assert git(repo, "status", "--porcelain") == ""
+
+
+def test_every_path_lies_in_a_folder_that_is_one(repo):
+    """Folders are named by words: a wrong one showed when somebody asked for the path."""
+    places = Places(repo).of("s-1")
+    found = {name: getattr(places, name) for name in dir(places) if not name.startswith("_")}
+    paths = {name: path for name, path in found.items() if isinstance(path, Path)}
+    assert {"hub_dir", "fsm", "keys"} <= paths.keys()
+    for path in paths.values():
+        assert path.is_relative_to(repo) or path.is_relative_to(places.state)
 
 
 def test_ensure_takes_a_wide_open_directory_back(repo):

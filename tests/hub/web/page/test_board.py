@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from hub import messages as m
 from hub.api.convert import structure
-from hub.api.sessions import Session
+from hub.api.sessions import Session, Sessions
 from hub.client.quick import Api
 from hub.web.page.board import grouped
 from tests.faults.harness import Project, project, until
-from tests.hub.web.fake import SESSION
+from tests.hub.web.fake import SESSION, Fake, running
+from tests.hub.web.page.test_mount import HTML
+from tests.hub.web.wire import ask
 from tests.waiting import PATIENCE
 
 SOON = PATIENCE * 1000
@@ -42,6 +47,22 @@ def test_how_many_there_are_is_told_where_not_all_are_shown():
     for everything, shown in ((False, 20), (True, 100)):
         [group] = grouped(rows, everything=everything)
         assert (group.count, len(group.members), group.members[0].session_id) == (100, shown, "s-99")
+
+
+async def test_the_others_are_led_to_where_not_all_are_shown():
+    """Only who knew of `/?all=1` came to see them."""
+    rows = [session(f"s-{n}", sessionState="completed") for n in range(49)]
+
+    async def many(_: m.GetSessions) -> Sessions:
+        return Sessions(sessions=rows, concurrent=1)
+
+    async with running(Fake(instead={m.GetSessions: many})) as server:
+        some, whole = [
+            (await ask(server.port, "GET", path, headers=HTML)).body.decode() for path in ("/", "/?all=1")
+        ]
+    link = '<a href="/?all=1">Show all 49</a>'
+    assert (some.count('data-key="s-'), link in some) == (20, True)
+    assert (whole.count('data-key="s-'), link in whole) == (49, False)
 
 
 @pytest.mark.browser
@@ -110,6 +131,49 @@ def test_a_page_that_could_not_be_made_anew_says_so_and_is_asked_for_again(made:
     tab.unroute(here)
     expect(tab.locator("#sessions .card")).to_contain_text("Meanwhile.", timeout=SOON)
     expect(tab.locator("#away")).to_be_hidden()
+
+
+@pytest.mark.browser
+def test_a_page_that_cannot_be_made_is_asked_for_once_a_second(made: Project, tab: Page):
+    """Each refresh that failed began a chain of its own: after some minutes of 5xx the page asked four times a second."""
+    made.script("demo-first", {"say": "x"})
+    made.configure()
+    made.start()
+    tab.clock.install()
+    tab.goto(f"http://127.0.0.1:{made.port}/")
+    expect(tab.locator("html[data-state=live]")).to_be_attached(timeout=SOON)
+    tab.evaluate(
+        """() => {
+          globalThis.asked = 0;
+          globalThis.fetch = async () => (asked++, new Response("{}", { status: 503 }));
+        }"""
+    )
+    for _ in range(400):
+        tab.clock.run_for(700)  # never when the page means to ask: each of its answers comes a little late
+    assert 100 < tab.evaluate("asked") <= 280 + 10, "of 280 seconds, and every 30 s it asks anyway"
+
+
+@pytest.mark.browser
+def test_a_daemon_that_stands_still_is_asked_again(made: Project, tab: Page):
+    """One that was stopped takes a connection and answers nothing: the page waited for that for ever."""
+    made.script("demo-first", {"say": "x"})
+    made.configure()
+    made.start()
+    tab.add_init_script(
+        "const own = AbortSignal.timeout; AbortSignal.timeout = () => own.call(AbortSignal, 50);"
+    )
+    tab.goto(f"http://127.0.0.1:{made.port}/")
+    expect(tab.locator("html[data-state=live]")).to_be_attached(timeout=SOON)
+    with socket.socket() as still:
+        still.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.kill()
+        still.bind(("127.0.0.1", made.port))
+        still.listen()
+        expect(tab.locator("#away")).to_contain_text("asks for it every second", timeout=SOON)
+        for _ in range(2):
+            tab.wait_for_event("request", lambda request: request.url.endswith("/api/health"), timeout=SOON)
+    made.start("--port", str(made.port))
+    expect(tab.locator("html[data-state=live]")).to_be_attached(timeout=SOON)
 
 
 @pytest.mark.browser
