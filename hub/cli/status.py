@@ -37,9 +37,12 @@ from hub.domain.session import SessionState
 from hub.domain.standing import GROUPS, HANDING_OVER, NEEDS
 from hub.domain.text.figures import agent_name
 from hub.domain.text.figures import cost as cost_in_words
+from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 
 _HANG = 10
+_PATIENCE = 5.0
+"""Seconds that git may take to name branches."""
 """Where a line goes on that is wider than the terminal: below what is said, not below its name."""
 
 
@@ -123,25 +126,34 @@ def _still_taken(root: Path | None, taken: HistoryEntry) -> HistoryEntry | None:
     if not taken.commit or root is None:
         return taken if taken.commit else None
     named = _branches_with(root, taken.commit)
+    if named is None:
+        return taken
     branches = [name for name in named if not name.startswith("hub/")]
     if not branches:
         return None
-    return taken if taken.branch in branches else attrs.evolve(taken, branch=branches[0])
+    return taken if taken.branch in branches else attrs.evolve(taken, branch=clean(branches[0]))
 
 
-def _branches_with(root: Path, commit: str) -> list[str]:
-    """The short names of the branches that have a commit. It runs nothing that the repository names, and asks no network."""
+def _branches_with(root: Path, commit: str) -> list[str] | None:
+    """The short names of the branches that have a commit; None where git cannot say.
+
+    It runs nothing that the repository names, and asks no network.
+    """
     import subprocess  # only of a session that was taken
 
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     options = ("--format=%(refname:lstrip=2)", f"--contains={commit}", "refs/heads/", "refs/remotes/")
-    done = subprocess.run(
-        ["git", "-C", os.fspath(root), "for-each-ref", *options],
-        capture_output=True,
-        check=False,
-        env={**env, "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "", "GIT_OPTIONAL_LOCKS": "0"},
-        stdin=subprocess.DEVNULL,
-    )
+    try:
+        done = subprocess.run(
+            ["git", "-C", os.fspath(root), "for-each-ref", *options],
+            capture_output=True,
+            check=False,
+            env={**env, "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "", "GIT_OPTIONAL_LOCKS": "0"},
+            stdin=subprocess.DEVNULL,
+            timeout=_PATIENCE,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
     return done.stdout.decode("utf-8", "replace").splitlines()
 
 

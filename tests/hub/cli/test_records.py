@@ -95,6 +95,8 @@ def test_how_the_last_session_ended_is_told_without_a_daemon(work):
     orders("take")
     taken = git(work.root, "rev-parse", "--short=12", "HEAD")
     assert f"taken     as {taken} on main\nsee it    hub diff {last}\nanother" in said()
+    without_git = hub("status", cwd=work.root, env=work.environ(PATH="/none"))
+    assert f"taken     as {taken} on main\n" in without_git.stdout, "then the log is believed"
     assert "take it   hub take" in said(first), "the other one's work waits still"
     # What the log tells for ever may be undone since, by git alone; and `hub take` works again.
     git(work.root, "branch", "hub/s-after")  # hub's own branches are not in the user's hands
