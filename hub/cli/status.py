@@ -117,11 +117,11 @@ def _fate(api: Records, state: Status) -> HistoryEntry | None:
             return None
         # A log that was tampered with ends with another record; and who made a patch may take the work still.
         if found and found[-1].event == event:
-            return found[-1] if event == "discarded" else _still_taken(api.root, found[-1])
+            return found[-1] if event == "discarded" else still_taken(api.root, found[-1])
     return None
 
 
-def _still_taken(root: Path | None, taken: HistoryEntry) -> HistoryEntry | None:
+def still_taken(root: Path | None, taken: HistoryEntry) -> HistoryEntry | None:
     """The record, with a branch that has the commit now; None where none of the user's has it, here or pushed."""
     if not taken.commit or root is None:
         return taken if taken.commit else None
