@@ -3,7 +3,8 @@ r"""Text in which quotes and signs stand as themselves, however a format writes 
 Owns: which spellings mean a sign that stands around a name and its value, and what only colours a text (`\u001b[32m`).
 Must not: change how long a text is, or touch a letter that may be a value's own.
 
-What is found in such a text stands at the same place in the text itself: blanks fill it up.
+What is found in such a text stands at the same place in the text itself: blanks fill it up. A sign that is part of a
+value parts it here, so the text itself is looked at as well (`redactor`).
 Tests: tests/hub/domain/redaction/test_escapes.py
 """
 
