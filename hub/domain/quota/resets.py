@@ -75,7 +75,7 @@ _ZONE = (
     r"(?:\s?\((?P<paren>[A-Za-z][A-Za-z0-9_+/:-]{0,63}|[A-Z][^()]{0,63})\)"
     r"|(?:,(?=\s(?:UTC|GMT|[A-Z]\w{1,31}/)))?\s?(?P<zone>(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d\d)?)?|[+-]\d\d:?\d\d|Z"
     r"|[A-Z][A-Za-z_]{1,31}/[A-Za-z_/+-]{1,63}|[A-Z]{2,5}"
-    r"|(?<=[ ])(?!(?:Local|Your|Server|This)[ ])[A-Z][a-z]{3,9}(?=[ ][Tt]ime\b))(?![A-Za-z0-9]))?"
+    r"|(?<=[ ])(?!(?:Local|Your|Server|This|Next)[ ])[A-Z][a-z]{3,9}(?=[ ][Tt]ime\b))(?![A-Za-z0-9]))?"
 )
 _UNIT = (
     r"(?i:milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w)"

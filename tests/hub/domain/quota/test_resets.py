@@ -119,6 +119,7 @@ REAL = [
     ("resets at 3:00 PM Your time", at("2026-11-21T15:00", OSLO)),
     ("resets 3pm Server time", at("2026-11-21T15:00", OSLO)),
     ("resets 3pm \u00b7 Next time, upgrade", at("2026-11-21T15:00", OSLO)),
+    ("resets 3pm Next time, upgrade", at("2026-11-21T15:00", OSLO)),
     ("resets at 12:00 midnight (UTC)", at("2026-11-22T00:00")),
     ("resets at 12 midnight (UTC)", at("2026-11-22T00:00")),
     ("resets at 12 noon (UTC)", at("2026-11-21T12:00")),
