@@ -32,7 +32,6 @@ _SET = {
     **dict(zip("\u2502\u2503\u2551\u2192\u21d2\uff1a\uff1d", "|||>>:=", strict=True)),
 }
 """A typesetter's quotes, the lines of a table, arrows, and the signs of wide writing."""
-_SET_SIGN = late(f"[{''.join(_SET)}]")
 _COLOURS = (r"\u001b[", r"\u001B[", r"\x1b[", r"\x1B[", r"\033[", r"\e[")
 _BEGUN = frozenset(sign[:size] for sign in (*_SIGNS, *_COLOURS) for size in range(1, len(sign)))
 _COLOUR_BEGUN = late(_COLOUR.removesuffix("m") + r"\Z")
@@ -44,7 +43,8 @@ _LONGEST = 24
 def unescaped(text: str) -> str:
     """`text` with plain signs, as long as it was; the same object where there is nothing to do."""
     if not text.isascii():
-        text = _SET_SIGN().sub(lambda found: _SET[found[0]], text)
+        for sign, plain in _SET.items():  # ten times as fast as a pattern
+            text = text.replace(sign, plain)
     if "\\" in text or "&" in text or "%22" in text:
         return _ESCAPE().sub(_plain, text)
     return text
