@@ -3,7 +3,8 @@ r"""Text in which quotes and signs stand as themselves, however a format writes 
 Owns: which spellings mean a sign that stands around a name and its value, and what only colours a text (`\u001b[32m`).
 Must not: change how long a text is, or touch a letter that may be a value's own.
 
-What is found in such a text stands at the same place in the text itself: blanks fill it up.
+What is found in such a text stands at the same place in the text itself: blanks fill it up. A sign that is part of a
+value parts it here, so the text itself is looked at as well (`redactor`).
 Tests: tests/hub/domain/redaction/test_escapes.py
 """
 
@@ -31,7 +32,6 @@ _SET = {
     **dict(zip("\u2502\u2503\u2551\u2192\u21d2\uff1a\uff1d", "|||>>:=", strict=True)),
 }
 """A typesetter's quotes, the lines of a table, arrows, and the signs of wide writing."""
-_SET_SIGN = late(f"[{''.join(_SET)}]")
 _COLOURS = (r"\u001b[", r"\u001B[", r"\x1b[", r"\x1B[", r"\033[", r"\e[")
 _BEGUN = frozenset(sign[:size] for sign in (*_SIGNS, *_COLOURS) for size in range(1, len(sign)))
 _COLOUR_BEGUN = late(_COLOUR.removesuffix("m") + r"\Z")
@@ -43,7 +43,8 @@ _LONGEST = 24
 def unescaped(text: str) -> str:
     """`text` with plain signs, as long as it was; the same object where there is nothing to do."""
     if not text.isascii():
-        text = _SET_SIGN().sub(lambda found: _SET[found[0]], text)
+        for sign, plain in _SET.items():  # ten times as fast as a pattern
+            text = text.replace(sign, plain)
     if "\\" in text or "&" in text or "%22" in text:
         return _ESCAPE().sub(_plain, text)
     return text

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from heapq import merge
 
 from hub.domain.redaction.span import Span
 from hub.domain.redaction.value import placeholder
@@ -41,8 +42,12 @@ class Manifests:
     def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
         """All values of documents that begin at `lo` or later, and where one that is not whole may begin."""
         spans: list[Span] = []
-        place = lo if any(word in text for word in _WORDS) else len(text)
-        while found := _START().search(text, place):
+        place = lo
+        for at in merge(*(_places(text, word, lo) for word in _WORDS)):
+            line = text.rfind("\n", max(0, at - _FIRST_LINE), at) + 1
+            found = _START().match(text, line) if line >= place else None
+            if found is None:
+                continue
             values, place = _read(text, found, final=final)
             if not final and place == len(text) < found.start() + 2 * LIMIT:
                 return spans, found.start()
@@ -59,6 +64,13 @@ class Manifests:
             and any(start.startswith(begun) for start in _STARTS)
         )
         return spans, last if may_begin else len(text)
+
+
+def _places(text: str, word: str, lo: int) -> Iterator[int]:
+    """Where the word stands, from `lo` on: few lines hold one, and to look at each line is slow."""
+    while (lo := text.find(word, lo)) >= 0:
+        yield lo
+        lo += len(word)
 
 
 def _read(text: str, found: re.Match[str], *, final: bool) -> tuple[list[tuple[int, int]], int]:

@@ -122,18 +122,26 @@ class Redactor:
         """The finds of all layers in order, and the place before which they are final."""
         spans, pending = self._known.scan(text, lo, final=final)
         hold = len(text) if final else pending
-        plain = unescaped(text)
-        if not final and (end := max(lo, cut_off(plain))) < len(plain):
-            plain = plain[:end]
-        for layer in self._layers:
-            found, pending = layer.scan(plain, lo, final=final)
-            spans += found
-            hold = hold if final or pending == len(plain) else min(hold, pending)
+        for view in self._views(text, lo, final=final):
+            for layer in self._layers:
+                found, pending = layer.scan(view, lo, final=final)
+                spans += found
+                hold = hold if final or pending == len(view) else min(hold, pending)
         spans.sort()
         for span in reversed(spans):
             if span.start >= hold > span.at:
                 hold = span.at
         return spans, hold
+
+    def _views(self, text: str, lo: int, *, final: bool) -> tuple[str, ...]:
+        """What the layers look at: the text, and the one that its reader sees, where a sign is escaped.
+
+        Each alone is not enough: a sign around a value shows it in the second, and one within it in the first.
+        """
+        plain = unescaped(text)
+        if not final and (end := max(lo, cut_off(plain))) < len(plain):
+            return text, plain[:end]
+        return (text,) if plain is text else (text, plain)
 
     def marked(self, text: str, spans: Sequence[Span], done: int, hold: int) -> tuple[str, int]:
         """`text[done:hold]` with a marker for each region that begins there, and the end of the last region."""

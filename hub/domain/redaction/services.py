@@ -152,7 +152,6 @@ SERVICES: tuple[Rule, ...] = (
             ("yandex", "AQVN", 36, URLSAFE),
             ("razorpay", "rzp_live_", 14, ALNUM),
             ("razorpay", "rzp_test_", 14, ALNUM),
-            ("mailgun", "key-", 32, HEX),
             ("firecrawl", "fc-", 32, HEX),
             ("fireworks", "fw_", 22, ALNUM),
             ("elevenlabs", "sk_", 48, HEX),

@@ -95,9 +95,38 @@ REAL = [
     ("resets 2026/11/23 16:12 UTC", at("2026-11-23T16:12")),
     ("RateLimit-Reset: 3600", NOW + 3600),
     ("x-ratelimit-reset-after: 30", NOW + 30),
-    ("Access will be restored at 3pm (UTC)", at("2026-11-21T15:00")),
-    ("Access resumes in 2 hours", NOW + 7200),
-    ("The limit will be lifted in 10 minutes", NOW + 600),
+    # What is told of another limit, or begins as a day's name does, is no day: a session would wait for it.
+    ("You've hit your limit \u00b7 resets 5pm (UTC) \u00b7 Monthly limit 80% used", at("2026-11-21T17:00")),
+    ("resets 5pm (UTC), Monthly plan", at("2026-11-21T17:00")),
+    ("resets 5pm UTC Friendly reminder: upgrade", at("2026-11-21T17:00")),
+    ("resets at 17:00 UTC Sunset plan", at("2026-11-21T17:00")),
+    ("resets 8pm UTC 3 Decimals left", at("2026-11-21T20:00")),
+    ("resets 5pm (UTC) \u00b7 Monday is another day", at("2026-11-21T17:00")),
+    ("resets 5pm (UTC)\nMonday is another day", at("2026-11-21T17:00")),
+    (r"resets 5pm (UTC)\nNov 23: a new plan", at("2026-11-21T17:00")),
+    ("resets 5pm (UTC) Tues", at("2026-11-24T17:00")),
+    ("resets 5pm UTC on Thursday", at("2026-11-26T17:00")),
+    ("resets 5pm UTC, Sept 23", at("2026-11-21T17:00")),  # no year, and not within 35 days
+    # But what a terminal breaks is one.
+    ("Your limit\nresets Monday\nat 3pm\n(UTC)", at("2026-11-23T15:00")),
+    ("try again in 3\nhours", NOW + 3 * 3600),
+    # What was restored, lifted or resumed is no limit.
+    ("Session restored at 10:30. You've hit your limit, resets 5pm (UTC)", at("2026-11-21T17:00")),
+    ("Checkpoint restored in 2s. Limit resets in 3 hours", NOW + 3 * 3600),
+    ("Embargo lifted 10:00, resets 7pm (UTC)", at("2026-11-21T19:00")),
+    # Whose clock it is, not which zone.
+    ("resets 3pm Local time", at("2026-11-21T15:00", OSLO)),
+    ("resets at 3:00 PM Your time", at("2026-11-21T15:00", OSLO)),
+    ("resets 3pm Server time", at("2026-11-21T15:00", OSLO)),
+    ("resets 3pm \u00b7 Next time, upgrade", at("2026-11-21T15:00", OSLO)),
+    ("resets 3pm Next time, upgrade", at("2026-11-21T15:00", OSLO)),
+    ("resets at 12:00 midnight (UTC)", at("2026-11-22T00:00")),
+    ("resets at 12 midnight (UTC)", at("2026-11-22T00:00")),
+    ("resets at 12 noon (UTC)", at("2026-11-21T12:00")),
+    # The header of any limit, after what is told of the one that was hit.
+    ("x-ratelimit-reset: 1\nretry-after: 7200\nserver: x", NOW + 7200),
+    ("x-ratelimit-reset: 60\nYour limit resets at 4pm (UTC)", at("2026-11-21T16:00")),
+    ("x-ratelimit-reset: 0 try again in 5 minutes", NOW + 300),
     # A day alone begins at midnight.
     ("You've hit your weekly limit \u00b7 resets Dec 1", at("2026-12-01T00:00", OSLO)),
     ("resets 1 December 2026 (UTC)", at("2026-12-01T00:00")),
@@ -143,6 +172,7 @@ def test_reads_what_agents_say(text, expected):
         "try again in 400 days",
         f"resets_at: {NOW + 400 * DAY:.0f}",
         "try again at Nov 23rd, 9999 4:12 PM",
+        "ratelimit-reset: 0",  # a limit that was not hit
         "reset: 60",  # seconds or an instant? It does not say.
     ],
 )
@@ -181,6 +211,24 @@ def test_a_reset_in_the_hour_that_comes_twice_is_its_next_occurrence():
     first, second = at("2026-11-01T05:30"), at("2026-11-01T06:30")  # 01:30 EDT, 01:30 EST
     assert parse_reset("resets 1:30am", first - 600, NEW_YORK) == first
     assert parse_reset("resets 1:30am", first + 600, NEW_YORK) == second
+
+
+@pytest.mark.parametrize(
+    ("text", "now", "expected"),
+    [
+        # Berlin goes from 2:00 to 3:00 on 29 March and back on 25 October, New York on 8 March and 1 November.
+        ("resets 2:30am Sunday (Europe/Berlin)", "2026-03-27T12:00", "2026-03-29T01:30"),
+        ("resets at 2:30 AM on Mar 29 (Europe/Berlin)", "2026-03-27T12:00", "2026-03-29T01:30"),
+        ("resets 9am tomorrow (Europe/Berlin)", "2026-03-28T12:00", "2026-03-29T07:00"),
+        ("resets at midnight Europe/Berlin", "2026-10-25T12:00", "2026-10-25T23:00"),
+        ("resets 2:30am, Oct 25 (Europe/Berlin)", "2026-10-24T12:00", "2026-10-25T01:30"),
+        ("resets 2:30am tomorrow (America/New_York)", "2026-03-07T20:00", "2026-03-08T07:30"),
+        ("resets at 12 noon, America/New_York", "2026-03-08T06:00", "2026-03-08T16:00"),
+        ("resets 1:30am tomorrow (America/New_York)", "2026-10-31T20:00", "2026-11-01T06:30"),
+    ],
+)
+def test_a_day_behind_the_time_holds_where_clocks_change(text, now, expected):
+    assert parse_reset(text, at(now), OSLO) == at(expected)
 
 
 def test_a_date_in_the_hour_that_comes_twice_is_the_later_one():
