@@ -23,7 +23,7 @@ _SIGN = re.compile(
     r"|(?<![^\s;&|()])(?:#[^\n]*|case(?=\s)|esac(?![^\s;&|()]))",
     re.DOTALL,
 )
-_WITHIN = re.compile(r"\\.?|`(?:\\.|[^`\\])*`?|\$['({\[]|[\"}]", re.DOTALL)
+_WITHIN = re.compile(r"\\.?|`(?:\\.|[^`\\])*`?|\$?'|\$[({\[]|[\"}]", re.DOTALL)
 """The same in a text in which `'` is a letter."""
 _CLOSES = {"$(": ")", "(": ")", "((": ")", "${": "}", '"${': "}", "$[": "]", '"': '"', "case": "esac"}
 _LETTERS = frozenset({'"', '"${', "<<"})
@@ -161,7 +161,7 @@ class _Scan:
         elif sign in ('"', "$(", "${", "$["):
             within = sign == "${" and top in _LETTERS and _IN_WORDS.match(self._line, begin)
             self._push('"${' if within else sign)
-        elif sign.startswith("$'"):
+        elif sign.startswith(("'", "$'")):
             self._lost = self._lost or top == '"${'  # each shell has its own mind
             return unquoted(sign)
         elif top == "${":

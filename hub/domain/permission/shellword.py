@@ -73,6 +73,7 @@ def readings(line: str) -> list[str]:
     while "alias" in read and len(found) < _MOST_ALIASES:
         found.append(_filled(_WORD, found[-1], values))
     found.append(_OTHERWISE.sub(r"\1", found[-1]))
+    found.append(_BACKQUOTED.sub(lambda quoted: _KEPT[1].sub(r"\1", quoted[0]), read))
     return list(dict.fromkeys((line, *(_CHOICE.sub("*", one) for one in found))))
 
 

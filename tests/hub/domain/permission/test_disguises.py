@@ -81,6 +81,7 @@ bash -c $'bash -c $\x27r\\x6d x\x27'
 bash -c '>a"b" r\m x'
 echo `echo \`$X y\``
 echo "`\"$X\" y`"
+echo `sudo r\\m x`
 echo $(grep ')' x; $X y)
 echo $(case x in a) $X y;; esac)
 echo "$(case x in (a) $X y;; esac)"
