@@ -32,8 +32,8 @@ from hub.domain.permission.commandline import (
     starts,
 )
 from hub.domain.permission.cutting import ASSIGNED, parts
+from hub.domain.permission.quoting import HOLE
 from hub.domain.permission.sed import SEDS, edits, edits_of
-from hub.domain.permission.shellword import HOLE
 from hub.domain.permission.wildcards import endless, globbed, overlap
 
 _SETTING = re.compile(r"-|[A-Za-z_]\w*=|\d")

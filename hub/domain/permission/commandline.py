@@ -20,7 +20,8 @@ from itertools import pairwise
 import attrs
 
 from hub.domain.permission.cutting import ASSIGNED, cut
-from hub.domain.permission.shellword import HOLE, holed, readings, substituted
+from hub.domain.permission.quoting import HOLE
+from hub.domain.permission.shellword import holed, readings, substituted
 
 _DEPTH = 4
 _NESTED = re.compile(r"[\s;&|()`<>]")
@@ -204,12 +205,12 @@ def _commands(
     if (line, folders) in read:
         return
     read.add((line, folders))
-    begun = folders
+    begun, lost = folders, doubt and _SOUGHT.search(line) is not None
     taken = [holed(line)] if doubt else readings(line)
     for words, files, held in (each for reading in taken for each in cut(reading)):
         found = Command(tuple(words), tuple(files), (*folders, *_moved(words, folders)))
         yield found
-        folders = _gone(found, folders, lost=doubt and _SOUGHT.search(line) is not None)
+        folders = _gone(found, folders, lost=lost)
         nested = (*words, *files, *held)
         if found.program == "eval":
             nested = (*nested, " ".join(words[1:]))

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from itertools import product
 from math import prod
 
-from hub.domain.permission.shellword import HOLE, braced
+from hub.domain.permission.quoting import HOLE, unquoted
+from hub.domain.permission.shellword import braced
 
 _JOINTS = ";&|()\n`"
 _ROUNDS = 64
@@ -26,8 +27,10 @@ DUPLICATED = re.compile(r"(?:(?<!\S)\d)?[<>]&(?:\d+|-)(?![^\s;&|()<>])")
 """`2>&1` begins no command; `>&2x` writes a file."""
 _NUMBERED = re.compile(r"(?<!\S)(?:\d+|\{\w+\})(?=[<>])")
 """Neither `2>file` nor `{fd}>file` has a word before the sign."""
-_QUOTED = re.compile(r"\\.|\$?'[^']*'|\$?\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+_QUOTED = re.compile(r"\\.|\$'(?:\\.|[^'\\])*'|'[^']*'|\$?\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 """With the `$` before a quote, which is a sign of the shell's there, and a letter within other quotes."""
+_GOES_ON = re.compile(r"(\\[^\n])|\\\n")
+"""A line's end that is none; it is one behind `\\\\`."""
 _HELD = {ord(sign): chr(0xE100 + ord(sign)) for sign in ";&|(){}\n`<>"}
 """What stands for a sign that a word holds: `find -exec x \\;` goes on behind it, and so does `'('`."""
 _PARTS = re.compile(r"[;&|\n`(){}]+")
@@ -119,8 +122,8 @@ def _bare(words: list[str]) -> list[str]:
 
 def _tokens(line: str) -> Iterator[tuple[str, bool]]:
     """(text, whether it stands between words)."""
-    plain = _NUMBERED.sub(" ", DUPLICATED.sub(" ", line.replace("\\\n", "")))
-    held = _QUOTED.sub(lambda found: found[0].removeprefix("$").translate(_HELD), plain)
+    plain = _NUMBERED.sub(" ", DUPLICATED.sub(" ", _GOES_ON.sub(r"\1", line)))
+    held = _QUOTED.sub(lambda found: unquoted(found[0]).removeprefix("$").translate(_HELD), plain)
     lexer = shlex.shlex(held, posix=True, punctuation_chars=_JOINTS + "<>")
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     found = []

@@ -32,8 +32,8 @@ from hub.domain.config.model import ApprovalRule
 from hub.domain.meta import EventMeta
 from hub.domain.permission import commandforms, commandline, cutting, places, reach, unread
 from hub.domain.permission.places import Where
+from hub.domain.permission.quoting import HOLE
 from hub.domain.permission.reach import Shown
-from hub.domain.permission.shellword import HOLE
 from hub.domain.permission.wildcards import endless, found_as, globbed, guessed, like, overlap
 
 _PLACED = re.compile(r"/\S*[*?]")

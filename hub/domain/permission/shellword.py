@@ -12,18 +12,14 @@ import posixpath
 import re
 from collections import Counter
 
+from hub.domain.permission.quoting import HOLE, bare, closed, plain
+
 _BLANK = re.compile(r"\$(?:IFS\b|\{IFS[^}]*\})")
 _HERE = re.compile(
     r"(?:(?<=file://)/?|(?<![^\s\"'=:@<>;&|()`]))\$(?:PWD\b|\{PWD\})|(?<![^\s<>])~\+(?=/|\s|$)"
 )
 _ELSEWHERE = re.compile(r"(?<![^\s=:])~[\w+-]+|/+(?:dev|proc/+[^/\s]+)/+fd/+\w+(?=/)")
 """The folder before this one, one that is remembered or open, another user's home."""
-_ESCAPED = re.compile(r"(?<!\\)\$'(?!\"'\"'|\\'')((?:[^'\\]|\\.)*)'", re.DOTALL)
-"""Not where the quote ends a text in quotes that goes on with one: `'a $'"'"'b'`, `'a $'\\''b'`."""
-_ESCAPE = re.compile(
-    r"\\(?:x\{?([0-9a-fA-F]{1,2})\}?|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
-)
-_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "", "b": "", "e": "", "f": "\f", "v": "\v"}
 _USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _ASSIGNED_OR_USED = re.compile(
     r"(?:^|(?<=[\s;&|(]))(?P<name>[A-Za-z_]\w*)=(?P<value>\"[^\"]*\"|'[^']*'|[^\s;&|()\"']*)|" + _USED.pattern
@@ -40,9 +36,6 @@ _FRESH = posixpath.join("/", "tmp", "mktemp")
 """A file that was not there before, or such a folder."""
 _OTHERWISE = re.compile(r"\$\{\w+:?[-=+]([^{}]*)\}")
 _EACH = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?=[;\n])")
-HOLE = "\ue0fe"
-"""Stands for what only a running shell knows: the value of a variable, what a command says."""
-_HEREDOC = re.compile(r"(<<-?\s*([\"']?)(\w+)\2[^\n]*)\n((?:.*?\n)??)[ \t]*\3(?=\n|\)|$)", re.DOTALL)
 _GIVEN = re.compile(
     r"\b(?:read|mapfile|readarray|getopts|printf\s+-v|let|unset)\b([^;\n|&<]*)|\b(\w+)(?:\+=|=\()"
 )
@@ -52,9 +45,15 @@ _BARE = re.compile(r"(?<![\w./$-])(?<!\$\{)[A-Za-z_]\w*(?![\w./-])")
 """A name that stands there itself, and not for its value."""
 _TAKES_OVER = re.compile(r"(?:^|[\s;&|(])(?:source|\.)\s")
 """What such a file assigns, nobody sees."""
-_VALUE = re.compile(r"\$(?:\w+|[@*!?$#-])")
+_VALUE = re.compile(r"\$(?:\w+|[@*!?#-])")
+"""`$$` is a number."""
 _REMARK = re.compile(r"(?m)(^#.*|[\s;&|(]#.*)\\\n")
 """A comment that ends with the sign by which a line goes on elsewhere: it does not."""
+_BACKQUOTED = re.compile(r"`(?:\\.|[^`\\])*`?", re.DOTALL)
+_KEPT = (re.compile(r"\\([$`\\])"), re.compile(r"\\([$`\\\"])"))
+"""What backquotes keep from the shell that reads the line, the next one reads."""
+_MOST_LINES = 64
+"""Substitutions in a line; of one with more nobody says what it runs."""
 _MOST = 64
 """Words that one with braces is taken for."""
 _MOST_ALIASES = 6
@@ -63,7 +62,6 @@ _LONGEST = 1_000_000
 """Letters that are put into a line: each value may double the next."""
 _DEPTH = 4
 """Values within values that are looked into."""
-_LAST = 0x10FFFF
 
 
 def readings(line: str) -> list[str]:
@@ -75,6 +73,7 @@ def readings(line: str) -> list[str]:
     while "alias" in read and len(found) < _MOST_ALIASES:
         found.append(_filled(_WORD, found[-1], values))
     found.append(_OTHERWISE.sub(r"\1", found[-1]))
+    found.append(_BACKQUOTED.sub(lambda quoted: _KEPT[1].sub(r"\1", quoted[0]), read))
     return list(dict.fromkeys((line, *(_CHOICE.sub("*", one) for one in found))))
 
 
@@ -83,22 +82,24 @@ def holed(line: str) -> str:
 
     What stands in single quotes is as it is; a text for a program's input (`<<EOF`) is left out.
     """
-    return _CHOICE.sub("*", _with_holes(_seen(line), []))
+    return _CHOICE.sub("*", _with_holes(_seen(bare(line).line), []))
 
 
 def substituted(line: str) -> list[tuple[str, str]]:
     """(what stands before, line) of each whose output `holed` leaves out: `$(x)`, in `${y:-$(x)}` and in a text too."""
     found: list[tuple[str, str]] = []
-    _with_holes(_seen(line), found)
-    for _, quote, _, text in _HEREDOC.findall(line):
-        if not quote:
-            _with_holes('"' + text.replace('"', r"\""), found)
+    read = bare(line)
+    _with_holes(_seen(read.line), found)
+    for before, text in read.texts:
+        within: list[tuple[str, str]] = []
+        _with_holes(text, within, text=True)
+        found += [(before, one) for _, one in within]
     return found
 
 
 def _seen(line: str) -> str:
     """The line with those values that are certain, and `HOLE` for names that are given another."""
-    read = _ELSEWHERE.sub(HOLE, _plain(_HEREDOC.sub(r"\1", line)))
+    read = _ELSEWHERE.sub(HOLE, _plain(line))
     assigned = [found for found in _ASSIGNED_OR_USED.finditer(read) if found["name"]]
     names = {found["name"] for found in assigned}
     told = Counter(_BARE.findall(read))
@@ -116,17 +117,12 @@ def _seen(line: str) -> str:
 
 
 def _plain(line: str) -> str:
-    read = _BLANK.sub(" ", _REMARK.sub(r"\1\n", line))
+    read = _BLANK.sub(" ", _REMARK.sub(r"\1\n", plain(line)))
     read = _WHERE.sub(lambda found: f"/usr/bin/{found[1] or found[2]}", read)
     read = _HERE_TOLD.sub(".", _HERE.sub(".", read))
     if "TMPDIR" not in read:
         read = _TEMPORARY.sub(_FRESH, read)
-    return _ESCAPED.sub(_quoted, read)
-
-
-def _quoted(found: re.Match[str]) -> str:
-    """What `$'...'` stands for, in quotes that keep it."""
-    return "'" + _ESCAPE.sub(_letter, found[1]).replace("'", "'\\''") + "'"
+    return read
 
 
 def _told(read: str, values: dict[str, str], *, kept: frozenset[str] = frozenset()) -> str:
@@ -144,59 +140,72 @@ def _each(words: str) -> str:
     return f"{{{','.join(several)}}}" if len(several) > 1 else words
 
 
-def _with_holes(line: str, lines: list[tuple[str, str]], begin: int = 0, depth: int = _DEPTH) -> str:
+def _with_holes(
+    line: str,
+    lines: list[tuple[str, str]],
+    begin: int = 0,
+    depth: int = _DEPTH,
+    *,
+    double: bool = False,
+    text: bool = False,
+) -> str:
     """The line from `begin` on with `HOLE` for each value and substitution, but for what stands in single quotes.
 
-    What is substituted is a line of its own, and goes into `lines` behind what stands before it.
+    Args:
+        line: The line, without remarks and texts.
+        lines: What is substituted is a line of its own, and goes in here behind what stands before it.
+        begin: Where to begin.
+        depth: How many values within this one are looked into.
+        double: Whether it begins within double quotes.
+        text: Whether it is given to a program, so that quotes are letters.
     """
     found: list[str] = []
-    at, double = begin, False
-    while at < len(line):
+    at = begin
+    while at < len(line) and len(lines) < _MOST_LINES:
         letter = line[at]
+        letters = double or text
         if letter == "\\":
             found.append(line[at : at + 2])
             at += 2
             continue
-        if letter == "'" and not double:
+        if letter == "'" and not letters:
             end = line.find("'", at + 1) + 1 or len(line)
         elif letter == "`":
-            end = line.find("`", at + 1) + 1 or len(line)
+            quoted = _BACKQUOTED.match(line, at)
+            end = quoted.end() if quoted else len(line)
+            lines.append((line[:at], _KEPT[double].sub(r"\1", line[at + 1 : end].removesuffix("`"))))
         else:
-            end = _end_of_value(line, at) if letter == "$" else at + 1
-        if letter == '"':
+            end = _end_of_value(line, at, letters=letters) if letter == "$" else at + 1
+        if letter == '"' and not text:
             double = not double
         hole = letter == "`" or (letter == "$" and end > at + 1)
-        if letter == "`":
-            lines.append((line[:at], line[at + 1 : end].removesuffix("`")))
-        elif line.startswith("$(", at) and not line.startswith("$((", at):
+        if line.startswith("$(", at) and not _sum(line, at, end):
             lines.append((line[:at], line[at + 2 : end].removesuffix(")")))
-        elif hole and line[at + 1] in "({":
+        elif letter == "$" and hole and line[at + 1] in "({":
             if depth:
-                _with_holes(line[:end], lines, at + 2, depth - 1)
+                within = letters or line[at + 1] == "("
+                _with_holes(line[:end], lines, at + 2, depth - 1, double=within)
             else:
                 lines.append((line[:at], HOLE))
         found.append(HOLE if hole else line[at:end])
         at = end
+    if at < len(line):
+        found.insert(0, f"{HOLE}\n")
     return "".join(found)
 
 
-def _end_of_value(line: str, at: int) -> int:
+def _sum(line: str, at: int, end: int) -> bool:
+    """Whether `$((...))` from here is one, and not a substitution that begins with a `(`."""
+    return line.startswith("$((", at) and closed(line, at + 2) in (end - 1, len(line))
+
+
+def _end_of_value(line: str, at: int, *, letters: bool) -> int:
     """Where a value ends that begins at this `$`; right behind the sign where none does, or it is a number."""
     following = line[at + 1 : at + 2]
     if following in "({" and following:
-        return _closed(line, at + 1)
+        return closed(line, at, letters=letters)
     used = _VALUE.match(line, at)
     return used.end() if used else at + 1
-
-
-def _closed(line: str, at: int) -> int:
-    """Behind the sign that closes the one here; the end of the line where none does."""
-    deep, pair = 0, {"(": ")", "{": "}"}[line[at]]
-    for place in range(at, len(line)):
-        deep += (line[place] == line[at]) - (line[place] == pair)
-        if deep == 0:
-            return place + 1
-    return len(line)
 
 
 def _filled(
@@ -224,13 +233,6 @@ def _filled(
         return f"{name}={told}"
 
     return pattern.sub(put, line)
-
-
-def _letter(found: re.Match[str]) -> str:
-    code = next((int(found[n], base) for n, base in ((1, 16), (2, 16), (3, 16), (4, 8)) if found[n]), None)
-    if code is None:
-        return _LETTERS.get(found[5], found[5])
-    return chr(code) if code <= _LAST else ""
 
 
 def braced(word: str) -> list[str]:

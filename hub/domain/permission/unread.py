@@ -17,9 +17,9 @@ from urllib.parse import unquote
 from hub.domain.interpreters import NODE, PYTHON, SHELL, Interpreter
 from hub.domain.permission.commandforms import forms
 from hub.domain.permission.commandline import RUNNERS, SAYERS, SHELLS, Command, commands, run, verb_of_git
+from hub.domain.permission.quoting import HOLE
 from hub.domain.permission.scripts import scripts
 from hub.domain.permission.sed import REPLACES, SEDS, edits, edits_of
-from hub.domain.permission.shellword import HOLE
 
 _PERL = r"perl[\d.]*|ruby[\d.]*|raku|lua(?:jit)?[\d.]*|julia|osascript|elixir|R|Rscript|ghc|scala|groovy"
 _CODERS = (

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from hub.domain.permission.shellword import HOLE
+from hub.domain.permission.quoting import HOLE
 
 _CLASS = re.compile(r"\[[!^]?\]?(?:\[[:.=][^\[\]]*[:.=]\]|[^\]])*\]")
 """One letter of several: `[abc]`, `[!]x]`, `[[:alpha:]_]`."""
@@ -23,7 +23,9 @@ WITHIN = "\ue0ff"
 
 def globbed(word: str) -> str:
     """A shell's pattern in the signs of a rule."""
-    return re.sub(r"\*+", lambda stars: "*" if len(stars[0]) > 1 else WITHIN, _CLASS.sub("?", word))
+    head, end, rest = word.rpartition("]")  # behind the last of these no `[` is more than a letter
+    word = _CLASS.sub("?", head + end) + rest
+    return re.sub(r"\*+", lambda stars: "*" if len(stars[0]) > 1 else WITHIN, word)
 
 
 def guessed(form: str) -> str:

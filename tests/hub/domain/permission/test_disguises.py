@@ -1,6 +1,7 @@
 """Ways around a rule that a shell's grammar offers: each of these lines did in bash what a rule denied, and was allowed."""
 
 import shlex
+import time
 
 import pytest
 
@@ -78,6 +79,25 @@ bash -c 'bash -c $'"'"'r\x6d x'"'"''
 bash -c 'bash -c $'"'"'a=rxm; ${a/x/} x'"'"''
 bash -c $'bash -c $\x27r\\x6d x\x27'
 bash -c '>a"b" r\m x'
+echo `echo \`$X y\``
+echo "`\"$X\" y`"
+echo `sudo r\\m x`
+echo $(grep ')' x; $X y)
+echo $(case x in a) $X y;; esac)
+echo "$(case x in (a) $X y;; esac)"
+echo "$(if a; then case x in a) echo '"';; esac; fi)"; $X y "a"
+echo "$(echo do case x)"; $X y "; esac)"
+echo "$(echo \; case x)"; $X y "; esac)"
+echo "$(f() { case x in a) echo '"';; esac; }; f)"; $X y "a"
+echo "$(case x in a) echo $(b) case y;; esac)"; $X y "; esac)"
+echo "$(case x in esac); $X y"
+echo $((:); $X y)
+echo "${x:-it's $($X y)}"
+echo "${x:-$'"'}$($X y)"
+echo "${x#'"'}"; $X y "a"
+echo $'\''; $X y #'
+echo "it's" $'\''; $X y #'
+echo $'\''; sudo r\m x #'
 """.strip().split("\n")
 CODE = r"""
 sed -e"1e x" x
@@ -182,9 +202,20 @@ curl -s "http://localhost:$PORT/health"
 make test >&2 2>&-
 sort a --compress-program
 PY=$(which python3); $PY -m pytest
+ls > /tmp/x.$$
 echo "$(basename "$f") is $(wc -l < src/a)"
 echo $((x + 1)) ${#a[@]} ${x:-1}
 """.strip().split("\n")
+
+TEXTS = [
+    "cat > a.md <<E\nit's a) \\`thing\\` # of ours\nE\nmake test",
+    "x=$(case b in a) echo it;; b) echo 'no';; esac); echo done",
+    "git commit -m \"$(cat <<'E'\nit's $($X y), (a\nE\n)\"",
+    "x=$(cat <<'E'\nit's $($X y)\nE)",
+    "cat <<A; cat <<-'B'\nit's\nA\n\t$($X y)\n\tB",
+    "echo $((1 << 3)) # it's\nmake test",
+]
+"""What stands in them is given to a program, or is a remark."""
 
 
 @pytest.mark.parametrize(
@@ -193,6 +224,28 @@ echo $((x + 1)) ${#a[@]} ${x:-1}
         *RUNS,
         ": # \\\nr\\m x",
         "cat <<E\nit's $($X y)\nE",
+        'cat <<E\n$("$X" y)\nE',
+        'cat <<E\n$(sh -c "$X y")\nE',
+        "cat <<E\n\\\" it's $($X y)\nE",
+        "cat <<E.F\nit's $($X y)\nE.F",
+        "cat <<A <<B\nit's\nA\nit's $($X y)\nB",
+        "cat <<E\n  E\nit's $($X y)\nE",
+        "# <<E\n$X y\nE",
+        "# it's\n$X y # '",
+        "echo '<<E'\n$X y\nE",
+        "echo $'<<E'\n$X y\nE",
+        "echo $((1<<E))\n$X y\nE",
+        "echo $[1<<E]\n$X y\nE]",
+        "echo $((# ))\n$X y",
+        "echo $(cat <<E)\n$X y\nE",
+        "cat <<'E\\'\na\nE\n$X y\nE\\",
+        "cat <<E\na\nE\n$X y\nE",
+        "echo $(cat <<E\na\nE)\n$X y\nE",
+        "echo $(cat <<E\nE) '\nE\n$X y '",
+        "cat <<-E\n\ta\n\tE\n$X y",
+        "cat <<E\n" * 40 + "$X y",
+        "echo $(true;" + " " * 80 + "case x in a) echo '\"';; esac); $X y",
+        "echo \\\\\n$X y",
         "echo " + "$(" * 9 + "r''m x" + ")" * 9,
         "${x:-" * 9 + "$($X y)" + "}" * 9,
         "$(a)" * 40 + "$($X y)",
@@ -207,6 +260,41 @@ def test_a_program_is_meant(command):
 )
 def test_what_is_called_like_a_program_is_none(command):
     assert ruled("rm *", command) == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo $'\\''; sudo rm -r -f y #'",
+        "echo $'\\''; env X=1 rm -r -f y #'",
+        "echo $'a\\'' && sudo -u x rm -fr y #'",
+    ],
+)
+def test_a_quote_within_a_quote_ends_none(command):
+    """Bug: of `$'\\''` the last sign was taken for one that begins a text, and all behind it for a word."""
+    assert ruled("rm -rf*", command) == "deny"
+
+
+def test_what_is_written_behind_a_quote_within_a_quote_is_a_file():
+    rules = [Rule(command="git *", decision="allow"), Rule()]
+    assert decision(rules, shell("git log $'\\'' > f #'")) == "ask"
+    assert decision(rules, shell("git log $'\\''")) == "allow"
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["<<E\n", "<<A <<B <<C $(x)\n", "cat <<E\nx\nE\n", "<<-E\n\t\t\t", "$(case ", "$((", "$'a' ", "`", "["],
+)
+def test_a_hostile_line_is_judged_in_its_own_time(part):
+    """Bug: each `<<E` was looked for to the line's end, so that a line of 40,000 letters took 14 seconds."""
+
+    def taken(size: int) -> float:
+        line = "echo " + part * (size // len(part))
+        begun = time.process_time()
+        ruled("rm -rf*", line)
+        return time.process_time() - begun
+
+    assert taken(65_000) < 12 * max(taken(8_000), 0.05)
 
 
 def test_a_program_that_an_option_names_is_given_words():
@@ -272,7 +360,9 @@ def test_a_step_back_behind_a_link_leads_where_the_link_does(command):
 
 
 @pytest.mark.parametrize("pattern", ["d/secret.txt", "touch *", "git tag*", "rm -rf /*", "*.github/*"])
-@pytest.mark.parametrize("command", [*HARMLESS, "cat <<'E'\n$($X y)\nE"])
+@pytest.mark.parametrize(
+    "command", [*HARMLESS, *(f"cat <<{tag}\n$($X y)\nE" for tag in ("'E'", '"E"', "\\E")), *TEXTS]
+)
 def test_harmless_work_goes_on(pattern, command):
     assert ruled(pattern, command) == "allow"
 
