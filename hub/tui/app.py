@@ -22,6 +22,7 @@ from textual.binding import Binding, BindingType
 from textual.command import CommandPalette
 from textual.events import Event
 from textual.filter import LineFilter, NoColor
+from textual.notifications import Notify, SeverityLevel
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
@@ -30,6 +31,7 @@ from hub.tui.board import BoardPage
 from hub.tui.daemon import LocalDaemon, off_loop
 from hub.tui.link import Link, LinkStanding
 from hub.tui.look import UNICODE, Look
+from hub.tui.notice import ScreenNotice
 from hub.tui.page import PAGES, Page
 from hub.tui.projects import Project
 from hub.tui.rows import PlainBars, plain
@@ -245,6 +247,19 @@ class HubApp(App[None]):
                 self.switch_screen(page)
         else:
             self.push_screen(page)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Say something for some seconds, as Textual's own does, which may never end."""
+        seconds = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
+        self.post_message(Notify(ScreenNotice(message, title, severity, seconds, markup)))
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """No colour at all where none is wanted; Textual's own way leaves greys."""
