@@ -53,7 +53,7 @@ class SideBySide:
         if not session or "node" in meta:
             return self._own.take(record)
         if meta.get("runId") == self.run_id and session not in self._nodes:
-            self._starts(session, meta["role"])
+            self._starts(session, meta.get("role", session))
         if not self.has(session):
             return []
         items = self._said(session, lambda known: known.take(record))

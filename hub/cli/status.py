@@ -40,9 +40,9 @@ from hub.domain.text.figures import cost as cost_in_words
 from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 
-_HANG = 10
 _PATIENCE = 5.0
 """Seconds that git may take to name branches."""
+_HANG = 10
 """Where a line goes on that is wider than the terminal: below what is said, not below its name."""
 
 

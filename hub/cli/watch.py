@@ -218,10 +218,10 @@ class Watching:
 
     def _hint(self, meta: EventMeta) -> None:
         """Where no key answers a question, the command that does."""
-        several = isinstance(self.known, SideBySide)
-        if isinstance(self.known, SideBySide) and not self.known.has(meta.get("sessionId", "")):
+        run = self.known if isinstance(self.known, SideBySide) else None
+        if run is not None and not run.has(meta.get("sessionId", "")):
             return
-        how = how_to_answer(meta, several=several)
+        how = how_to_answer(meta, several=run is not None)
         if how and not self._answers:
             self._view.show([ToldItem(f"answer it from another terminal: {how}", "warn")])
 

@@ -218,9 +218,8 @@ def _install(ground: Ground, seen: TreeView, made: StoredObjects) -> None:
         return
     index, target = _next_index(ground), ground.link.admin / "index"
     if target.is_dir() and not target.is_symlink():
-        target.rename(
-            tempfile.mkdtemp(prefix="index-", dir=target.parent)
-        )  # no git can use it, nor put one there
+        # No git can use it, nor put one there.
+        target.rename(tempfile.mkdtemp(prefix="index-", dir=target.parent))
     try:
         index.replace(target)
     except OSError as error:
