@@ -65,7 +65,8 @@ from hub.io.records.pipelines import run_store
 from hub.io.secrets.kingfisher import Detection
 from hub.mcp.http import ToolsApp
 from hub.message_map import Slots, slot_of
-from hub.messages import AdapterInbox, AgentBatch, Dispatch, SessionInbox
+from hub.messages.agent import AdapterInbox, AgentBatch, Dispatch
+from hub.messages.session import SessionInbox
 from hub.providers.provider import Provider
 from hub.providers.registry import load_all, quota_client
 from hub.web.context import Context

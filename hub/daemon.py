@@ -38,7 +38,9 @@ from hub.io.project.lock import project_lock
 from hub.io.project.places import Places, make_private_dir
 from hub.io.project.trust import Gate
 from hub.io.runner.sweep import sweep_runs
-from hub.messages import AuditAppend, AuditEntry, Detach, StopAll, StopPipeline
+from hub.messages.audit import AuditAppend, AuditEntry
+from hub.messages.pipelines import StopPipeline
+from hub.messages.session import Detach, StopAll
 from hub.owners import Owners
 from hub.providers.registry import signatures
 from hub.web.doors import Bound, Doors
@@ -60,7 +62,8 @@ class Daemon:
 
     app: App
     detach: bool = False
-    _stop: trio.Event = attrs.field(factory=trio.Event)
+    stopping: trio.Event = attrs.field(factory=trio.Event)
+    """Set once an end was asked for."""
     over: trio.Event = attrs.field(factory=trio.Event)
     """Set when everything has ended."""
     warnings: list[HubError] = attrs.field(factory=list)
@@ -84,13 +87,9 @@ class Daemon:
 
     def request_stop(self, *, detach: bool = False) -> None:
         """Ask for an ordered end; with `detach` the agent stays for the next daemon. The first wish counts."""
-        if not self._stop.is_set():
+        if not self.stopping.is_set():
             self.detach = detach
-            self._stop.set()
-
-    async def stop_requested(self) -> None:
-        """Wait for that wish."""
-        await self._stop.wait()
+            self.stopping.set()
 
 
 @attrs.frozen
@@ -303,7 +302,7 @@ def _announcement(daemon: Daemon, order: Order, made: str) -> bytes:
 
 
 async def _end_on_request(daemon: Daemon, root: Root) -> None:
-    await daemon.stop_requested()
+    await daemon.stopping.wait()
     app = daemon.app
     if daemon.detach:
         app.slots.sessions.ref.try_cast(Detach())

@@ -19,7 +19,22 @@ from typing import Never, TypeVar, get_args
 
 import attrs
 
-from hub import messages as m
+from hub.messages import (
+    agent,
+    approvals,
+    audit,
+    breakers,
+    claims,
+    detector,
+    events,
+    knowledge,
+    models,
+    outcomes,
+    pipelines,
+    quota,
+    session,
+    settings,
+)
 from supervisors import MailboxSpec, Overflow, Ref, Slot
 
 M = TypeVar("M")
@@ -46,85 +61,89 @@ def _edges() -> tuple[Edge, ...]:  # noqa: PLR0915  # a table, a row a line
     def posting(sender: str, receiver: str, overflow: str, *messages: type) -> None:
         rows.extend(Edge(sender, receiver, one, blocking=False, overflow=overflow) for one in messages)
 
-    blocking("root", "pipelines", m.StopPipeline)
-    blocking("root", "sessions", m.StopAll)
-    blocking("pipelines", "sessions", m.StartRun, m.SessionEnd, m.ReleaseRun, m.RequestStop)
-    blocking("pipelines", "sessions", m.GetSessionFacts, m.GetInUse)
-    blocking("pipelines", "events", m.EventAppend)
-    blocking("pipelines", "audit", m.AuditAppend)
-    blocking("pipelines", "settings", m.GetConfig)
-    blocking("front", "sessions", m.StartRun, *get_args(m.SessionOrder), *get_args(m.SessionQuestion))
-    blocking("front", "sessions", m.GetProviders, m.GetSessions, m.GetInUse)
-    blocking("sessions", "session", *get_args(m.SessionQuestion), *get_args(m.SessionOrder))
-    blocking("sessions", "session", m.SessionEnd, m.ReleaseRun, m.DraftFollowUp)
-    posting("sessions", "session", "drop", *get_args(m.SessionNews))
-    posting("claims", "sessions", "drop", m.AccountFreed)
-    blocking("session", "claims", m.AwaitAccounts, m.ClaimAccount, m.ReleaseAccount, m.GetClaims)
-    blocking("sessions", "events", m.EventAppend)
-    blocking("sessions", "audit", m.AuditAppend)
-    blocking("sessions", "breakers", m.BreakerClosed)
-    blocking("sessions", "settings", m.GetConfig, m.GetLogins)
-    blocking("sessions", "quota", m.GetProspects, m.GetStandings)
-    blocking("sessions", "claims", m.GetClaims, m.RetainClaims)
-    blocking("front", "events", m.EventsSince, m.Subscribe)
-    posting("front", "events", "drop", m.Unsubscribe)
-    blocking("front", "settings", m.GetConfig, m.ProvidersConfigured, m.PatchProvider, m.SetKey)
-    blocking("front", "settings", m.AddAccount, m.SwitchAccount, m.RemoveAccount, m.InstallAgent, m.LogIn)
-    blocking("front", "settings", m.GetProfiles, m.PutProfile, m.RemoveProfile, m.GetVision, m.PatchVision)
-    blocking("front", "pipelines", *get_args(m.PipelinesInbox))
-    blocking("front", "models", *get_args(m.ModelsInbox))
-    blocking("front", "detector", *get_args(m.DetectorInbox))
-    blocking("front", "outcomes", m.GetCosts, m.GetOutcomes)
-    blocking("front", "knowledge", m.GetGraph, m.GetGraphNodes, m.GetGraphDetail, m.Retrieve, m.IndexCode)
-    blocking("models", "settings", m.GetConfig)
-    blocking("detector", "settings", m.GetConfig)
-    blocking("detector", "events", m.EventAppend, m.EventsSince)
-    blocking("detector", "audit", m.AuditAppend)
-    blocking("detector", "sessions", m.StartRun, m.WhoBegins, m.GetInUse)
-    blocking("detector", "quota", m.SpentElsewhere)
+    blocking("root", "pipelines", pipelines.StopPipeline)
+    blocking("root", "sessions", session.StopAll)
+    blocking("pipelines", "sessions", session.StartRun, session.SessionEnd, session.ReleaseRun)
+    blocking("pipelines", "sessions", session.RequestStop)
+    blocking("pipelines", "sessions", session.GetSessionFacts, session.GetInUse)
+    blocking("pipelines", "events", events.EventAppend)
+    blocking("pipelines", "audit", audit.AuditAppend)
+    blocking("pipelines", "settings", settings.GetConfig)
+    blocking("front", "sessions", session.StartRun, *get_args(session.SessionOrder))
+    blocking("front", "sessions", *get_args(session.SessionQuestion))
+    blocking("front", "sessions", session.GetProviders, session.GetSessions, session.GetInUse)
+    blocking("sessions", "session", *get_args(session.SessionQuestion), *get_args(session.SessionOrder))
+    blocking("sessions", "session", session.SessionEnd, session.ReleaseRun, session.DraftFollowUp)
+    posting("sessions", "session", "drop", *get_args(session.SessionNews))
+    posting("claims", "sessions", "drop", claims.AccountFreed)
+    blocking("session", "claims", claims.AwaitAccounts, claims.ClaimAccount, claims.ReleaseAccount)
+    blocking("session", "claims", claims.GetClaims)
+    blocking("sessions", "events", events.EventAppend)
+    blocking("sessions", "audit", audit.AuditAppend)
+    blocking("sessions", "breakers", breakers.BreakerClosed)
+    blocking("sessions", "settings", settings.GetConfig, settings.GetLogins)
+    blocking("sessions", "quota", quota.GetProspects, quota.GetStandings)
+    blocking("sessions", "claims", claims.GetClaims, claims.RetainClaims)
+    blocking("front", "events", events.EventsSince, events.Subscribe)
+    posting("front", "events", "drop", events.Unsubscribe)
+    blocking("front", "settings", settings.GetConfig, settings.ProvidersConfigured, settings.PatchProvider)
+    blocking("front", "settings", settings.SetKey)
+    blocking("front", "settings", settings.AddAccount, settings.SwitchAccount, settings.RemoveAccount)
+    blocking("front", "settings", settings.InstallAgent, settings.LogIn)
+    blocking("front", "settings", settings.GetProfiles, settings.PutProfile, settings.RemoveProfile)
+    blocking("front", "settings", settings.GetVision, settings.PatchVision)
+    blocking("front", "pipelines", *get_args(pipelines.PipelinesInbox))
+    blocking("front", "models", *get_args(models.ModelsInbox))
+    blocking("front", "detector", *get_args(detector.DetectorInbox))
+    blocking("front", "outcomes", outcomes.GetCosts, outcomes.GetOutcomes)
+    blocking("front", "knowledge", knowledge.GetGraph, knowledge.GetGraphNodes, knowledge.GetGraphDetail)
+    blocking("front", "knowledge", knowledge.Retrieve, knowledge.IndexCode)
+    blocking("models", "settings", settings.GetConfig)
+    blocking("detector", "settings", settings.GetConfig)
+    blocking("detector", "events", events.EventAppend, events.EventsSince)
+    blocking("detector", "audit", audit.AuditAppend)
+    blocking("detector", "sessions", session.StartRun, session.WhoBegins, session.GetInUse)
+    blocking("detector", "quota", quota.SpentElsewhere)
     for reader in ("outcomes", "knowledge", "notices"):
-        blocking(reader, "events", m.EventsHead, m.Subscribe)
-        posting(reader, "events", "drop", m.Unsubscribe)
-    blocking("knowledge", "events", m.EventAppend)
-    blocking("notices", "events", m.EventAppend)
-    blocking("notices", "settings", m.GetConfig)
-    blocking("job", "events", m.EventAppend)
-    posting("job", "settings", "drop", m.ProviderChanged)
-    blocking("settings", "events", m.EventAppend)
-    blocking("settings", "audit", m.AuditAppend)
-    blocking("front", "breakers", m.BreakerSnapshots)
-    blocking("front", "quota", m.GetWallet)
-    blocking("front", "audit", m.GetAuditHead, m.AuditHistory, m.AuditAppend)
-    blocking("adapter", "session", m.AgentBatch)
-    blocking(
-        "session",
-        "events",
-        m.EventAppend,
-        m.EventsHead,
-        m.EventsOfDispatch,
-        m.EventsOnRecord,
-        m.EventsSince,
-    )
-    blocking("session", "knowledge", m.DrawIntent)
-    blocking("session", "audit", m.AuditAppend, m.GetAuditHead, m.AuditIntact)
-    blocking("session", "settings", m.GetConfig, m.GetLogins)
-    blocking("session", "breakers", m.BreakerAttempt, m.BreakerClosed, m.BreakerFailure)
-    blocking("session", "breakers", m.BreakerSuccess, m.BreakerWithdrawn)
-    blocking("session", "quota", m.GetProspects, m.GetStandings)
-    for receiver, message in (("events", m.EventAppend), ("quota", m.GetStandings), ("audit", m.AuditAppend)):
+        blocking(reader, "events", events.EventsHead, events.Subscribe)
+        posting(reader, "events", "drop", events.Unsubscribe)
+    blocking("knowledge", "events", events.EventAppend)
+    blocking("notices", "events", events.EventAppend)
+    blocking("notices", "settings", settings.GetConfig)
+    blocking("job", "events", events.EventAppend)
+    posting("job", "settings", "drop", settings.ProviderChanged)
+    blocking("settings", "events", events.EventAppend)
+    blocking("settings", "audit", audit.AuditAppend)
+    blocking("front", "breakers", breakers.BreakerSnapshots)
+    blocking("front", "quota", quota.GetWallet)
+    blocking("front", "audit", audit.GetAuditHead, audit.AuditHistory, audit.AuditAppend)
+    blocking("adapter", "session", agent.AgentBatch)
+    blocking("session", "events", events.EventAppend, events.EventsHead, events.EventsOfDispatch)
+    blocking("session", "events", events.EventsOnRecord, events.EventsSince)
+    blocking("session", "knowledge", knowledge.DrawIntent)
+    blocking("session", "audit", audit.AuditAppend, audit.GetAuditHead, audit.AuditIntact)
+    blocking("session", "settings", settings.GetConfig, settings.GetLogins)
+    blocking("session", "breakers", breakers.BreakerAttempt, breakers.BreakerClosed, breakers.BreakerFailure)
+    blocking("session", "breakers", breakers.BreakerSuccess, breakers.BreakerWithdrawn)
+    blocking("session", "quota", quota.GetProspects, quota.GetStandings)
+    for receiver, message in (
+        ("events", events.EventAppend),
+        ("quota", quota.GetStandings),
+        ("audit", audit.AuditAppend),
+    ):
         blocking("breakers", receiver, message)
-    blocking("quota", "events", m.EventAppend, m.EventsHead, m.Subscribe)
-    posting("quota", "events", "drop", m.Unsubscribe)
-    blocking("quota", "settings", m.GetConfig)
-    posting("quota", "sessions", "drop", m.QuotaSeen)
-    blocking("events", "audit", m.AuditAppend, m.AuditLastEvent)
-    blocking("front", "approvals", m.GetApprovals, m.ResolveApproval)
-    blocking("session", "approvals", m.AskApproval, m.WithdrawApprovals)
-    blocking("approvals", "settings", m.GetConfig)
-    blocking("approvals", "events", m.EventAppend)
-    blocking("approvals", "audit", m.AuditAppend)
-    posting("session", "adapter", "refuse", *get_args(m.AdapterInbox))
-    posting("root", "sessions", "refuse", m.Detach)
+    blocking("quota", "events", events.EventAppend, events.EventsHead, events.Subscribe)
+    posting("quota", "events", "drop", events.Unsubscribe)
+    blocking("quota", "settings", settings.GetConfig)
+    posting("quota", "sessions", "drop", quota.QuotaSeen)
+    blocking("events", "audit", audit.AuditAppend, audit.AuditLastEvent)
+    blocking("front", "approvals", approvals.GetApprovals, approvals.ResolveApproval)
+    blocking("session", "approvals", approvals.AskApproval, approvals.WithdrawApprovals)
+    blocking("approvals", "settings", settings.GetConfig)
+    blocking("approvals", "events", events.EventAppend)
+    blocking("approvals", "audit", audit.AuditAppend)
+    posting("session", "adapter", "refuse", *get_args(agent.AdapterInbox))
+    posting("root", "sessions", "refuse", session.Detach)
     return tuple(rows)
 
 
@@ -184,20 +203,20 @@ def slot_of(actor: str, which: str = "") -> Slot[M]:
 class Slots:
     """The actors that there is one of, each with its inbox. Those of a session, an agent or a job are made with it."""
 
-    audit: Slot[m.AuditInbox] = attrs.Factory(lambda: slot_of("audit"))
-    events: Slot[m.EventsInbox] = attrs.Factory(lambda: slot_of("events"))
-    settings: Slot[m.SettingsInbox] = attrs.Factory(lambda: slot_of("settings"))
-    knowledge: Slot[m.KnowledgeInbox] = attrs.Factory(lambda: slot_of("knowledge"))
-    breakers: Slot[m.BreakersInbox] = attrs.Factory(lambda: slot_of("breakers"))
-    claims: Slot[m.ClaimsInbox] = attrs.Factory(lambda: slot_of("claims"))
-    quota: Slot[m.QuotaInbox] = attrs.Factory(lambda: slot_of("quota"))
-    outcomes: Slot[m.OutcomesInbox] = attrs.Factory(lambda: slot_of("outcomes"))
+    audit: Slot[audit.AuditInbox] = attrs.Factory(lambda: slot_of("audit"))
+    events: Slot[events.EventsInbox] = attrs.Factory(lambda: slot_of("events"))
+    settings: Slot[settings.SettingsInbox] = attrs.Factory(lambda: slot_of("settings"))
+    knowledge: Slot[knowledge.KnowledgeInbox] = attrs.Factory(lambda: slot_of("knowledge"))
+    breakers: Slot[breakers.BreakersInbox] = attrs.Factory(lambda: slot_of("breakers"))
+    claims: Slot[claims.ClaimsInbox] = attrs.Factory(lambda: slot_of("claims"))
+    quota: Slot[quota.QuotaInbox] = attrs.Factory(lambda: slot_of("quota"))
+    outcomes: Slot[outcomes.OutcomesInbox] = attrs.Factory(lambda: slot_of("outcomes"))
     notices: Slot[Never] = attrs.Factory(lambda: slot_of("notices"))
-    detector: Slot[m.DetectorInbox] = attrs.Factory(lambda: slot_of("detector"))
-    approvals: Slot[m.ApprovalsInbox] = attrs.Factory(lambda: slot_of("approvals"))
-    sessions: Slot[m.SessionsInbox] = attrs.Factory(lambda: slot_of("sessions"))
-    pipelines: Slot[m.PipelinesInbox] = attrs.Factory(lambda: slot_of("pipelines"))
-    models: Slot[m.ModelsInbox] = attrs.Factory(lambda: slot_of("models"))
+    detector: Slot[detector.DetectorInbox] = attrs.Factory(lambda: slot_of("detector"))
+    approvals: Slot[approvals.ApprovalsInbox] = attrs.Factory(lambda: slot_of("approvals"))
+    sessions: Slot[session.SessionsInbox] = attrs.Factory(lambda: slot_of("sessions"))
+    pipelines: Slot[pipelines.PipelinesInbox] = attrs.Factory(lambda: slot_of("pipelines"))
+    models: Slot[models.ModelsInbox] = attrs.Factory(lambda: slot_of("models"))
     front: Slot[Never] = attrs.Factory(lambda: slot_of("front"))
 
     def of_front(self, message: type[M]) -> Ref[M]:

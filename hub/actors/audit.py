@@ -18,7 +18,7 @@ from hub.errors import Code, HubError
 from hub.io.audit.journal import MAX_GROUP, AuditDraft, AuditJournal
 from hub.io.audit.timeline import Timeline
 from hub.io.project.places import Places
-from hub.messages import (
+from hub.messages.audit import (
     AuditAppend,
     AuditEntry,
     AuditHistory,

@@ -25,7 +25,7 @@ from hub.domain.wallclock import iso
 from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.breakers import KeptBreakers, breaker_store
-from hub.messages import (
+from hub.messages.breakers import (
     BreakerAttempt,
     BreakerClosed,
     BreakerFailure,
@@ -33,9 +33,9 @@ from hub.messages import (
     BreakerSnapshots,
     BreakerSuccess,
     BreakerWithdrawn,
-    GetStandings,
     Shut,
 )
+from hub.messages.quota import GetStandings
 from supervisors import Actor, Answer, Ref
 
 _QUOTA_TIMEOUT = 10.0

@@ -20,7 +20,7 @@ from hub.domain.routing import Target
 from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore
-from hub.messages import (
+from hub.messages.claims import (
     AccountFreed,
     AwaitAccounts,
     ClaimAccount,

@@ -23,10 +23,8 @@ from hub.domain.text.safe import clip
 from hub.errors import HubError
 from hub.io.events.store import EventStore, NewEvent
 from hub.io.project.places import Places
-from hub.messages import (
-    AuditAppend,
-    AuditEntry,
-    AuditLastEvent,
+from hub.messages.audit import AuditAppend, AuditEntry, AuditLastEvent
+from hub.messages.events import (
     EventAppend,
     EventsHead,
     EventsInbox,

@@ -16,7 +16,7 @@ from hub.domain.event import Tag
 from hub.domain.meta import EventMeta
 from hub.domain.text.safe import clean, clip
 from hub.errors import HubError
-from hub.messages import ProviderChanged
+from hub.messages.settings import ProviderChanged
 from supervisors import Actor, Exit, Ref, Shutdown
 
 _LINE = 2000

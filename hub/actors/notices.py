@@ -30,7 +30,8 @@ from hub.domain.event import Record, Tag
 from hub.domain.notice import Notice, notice_of
 from hub.errors import HubError
 from hub.io.processes.commands import base_env
-from hub.messages import EventsInbox, GetConfig
+from hub.messages.events import EventsInbox
+from hub.messages.settings import GetConfig
 from supervisors import Actor, Exit, Ref
 
 TIMEOUT = 30.0

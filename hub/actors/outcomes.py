@@ -27,7 +27,8 @@ from hub.errors import HubError
 from hub.io.models.prices import billed
 from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore, as_named
-from hub.messages import EventsInbox, GetCosts, GetOutcomes, OutcomesInbox
+from hub.messages.events import EventsInbox
+from hub.messages.outcomes import GetCosts, GetOutcomes, OutcomesInbox
 from supervisors import Actor, Answer, Exit, Ref
 
 _ROWS = 5000

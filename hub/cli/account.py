@@ -90,7 +90,7 @@ def add(ctx: click.Context, *, provider: str, label: str, config_dir: str, as_js
     Example: hub account add claude work
     """
     from hub.cli.offline import ordered
-    from hub.messages import AddAccount
+    from hub.messages.settings import AddAccount
 
     body = NewAccount(provider=provider, label=label, config_dir=config_dir)
     made = ordered(
@@ -116,7 +116,7 @@ def switch(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> N
     Example: hub account switch claude work
     """
     from hub.cli.offline import ordered
-    from hub.messages import SwitchAccount
+    from hub.messages.settings import SwitchAccount
 
     made = ordered(
         ctx,
@@ -139,7 +139,7 @@ def remove(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> N
     Example: hub account remove claude work
     """
     from hub.cli.offline import ordered
-    from hub.messages import RemoveAccount
+    from hub.messages.settings import RemoveAccount
 
     gone = ordered(
         ctx,

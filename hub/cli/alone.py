@@ -28,7 +28,9 @@ from hub.io.audit.journal import AuditJournal
 from hub.io.project.hub_dir import insist_stamped, insist_usable
 from hub.io.project.places import load_or_create_key
 from hub.io.records.sessions import found, meant
-from hub.messages import AuditAppend, GetConfig, GetSessionFacts, GetSessions, SessionFacts
+from hub.messages.audit import AuditAppend
+from hub.messages.session import GetSessionFacts, GetSessions, SessionFacts
+from hub.messages.settings import GetConfig
 from hub.web.context import READ, Context
 from hub.web.route import Route
 from supervisors import Call, NodeInfo, Ref

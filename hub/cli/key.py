@@ -89,7 +89,7 @@ def _asked(name: str) -> str:
 
 def _put(ctx: click.Context, name: str, value: str, *, as_json: bool) -> None:
     from hub.cli.offline import ordered
-    from hub.messages import SetKey
+    from hub.messages.settings import SetKey
 
     done = ordered(
         ctx,

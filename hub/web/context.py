@@ -19,7 +19,8 @@ import trio
 from hub.domain.session import WHOLE_ID
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
-from hub.messages import GetSessionFacts, Subscribe, Subscription, Unsubscribe
+from hub.messages.events import Subscribe, Subscription, Unsubscribe
+from hub.messages.session import GetSessionFacts
 from supervisors import Call, NodeInfo, Ref
 
 A = TypeVar("A")

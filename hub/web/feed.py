@@ -20,7 +20,7 @@ import trio
 
 from hub.domain.event import Record
 from hub.errors import HubError
-from hub.messages import Subscription
+from hub.messages.events import Subscription
 from hub.web.context import Context
 from hub.web.encoder import Encoder
 from hub.web.websocket import FAULT, RESTART, TOO_SLOW, Close

@@ -29,7 +29,7 @@ from hub.api.meta import EventId, Meta
 from hub.domain.canonical import StrictJsonError, parse_strict
 from hub.domain.event import Record
 from hub.errors import Code, HubError
-from hub.messages import Subscription
+from hub.messages.events import Subscription
 from hub.web.codec import decode_query
 from hub.web.context import Context
 from hub.web.encoder import MAX_BATCH, Encoder

@@ -13,7 +13,7 @@ from hub.actors.common.calls import call_until_answered
 from hub.actors.pipelines.store import PipelineRunStore
 from hub.api.convert import unstructure
 from hub.app import App
-from hub.messages import GetPipelineRun, RunPipeline
+from hub.messages.pipelines import GetPipelineRun, RunPipeline
 from supervisors import ActorDied
 from tests.faults.test_pipeline_killed import check_run, work
 from tests.hub.actors.daemon import daemon_of, kill

@@ -16,7 +16,7 @@ import trio
 from hub.api.session import Started
 from hub.errors import HubError
 from hub.io.secrets.kingfisher import Detection
-from hub.messages import GetStatus, StartRun
+from hub.messages.session import GetStatus, StartRun
 from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 from tests.redaction.made import BROKERED, COMMON, NAMED

@@ -17,7 +17,7 @@ import trio
 from hub.client.quick import Api
 from hub.domain.text.plain import plain_value
 from hub.errors import HubError
-from hub.messages import RequestStop, StartRun
+from hub.messages.session import RequestStop, StartRun
 from hub.web.routes import table
 from tests.faults.harness import git
 from tests.hub.actors.daemon import Live, daemon_of

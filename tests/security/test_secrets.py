@@ -13,7 +13,7 @@ import attrs
 import pytest
 
 from hub.io.project.places import load_or_create_key
-from hub.messages import StartRun
+from hub.messages.session import StartRun
 from tests.faults.harness import project
 from tests.security.wiretap import sinks
 

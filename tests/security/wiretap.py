@@ -24,7 +24,7 @@ import pytest
 import trio
 from wsproto.events import TextMessage
 
-from hub.messages import RequestHandoff, RequestReply, StartRun
+from hub.messages.session import RequestHandoff, RequestReply, StartRun
 from hub.web.routes import table
 from tests.faults.harness import Project, git
 from tests.hub.actors.daemon import daemon_of

@@ -44,7 +44,7 @@ from hub.io.runner.view import (
     WriteTaken,
     inspect,
 )
-from hub.messages import (
+from hub.messages.agent import (
     AdapterAnswer,
     AdapterInbox,
     AdapterInterrupt,

@@ -17,7 +17,7 @@ from hub.io.runner.client import RunnerClient, RunnerLost
 from hub.io.runner.launch import StopGraces
 from hub.io.runner.replies import UserReply
 from hub.io.runner.view import WriteTaken
-from hub.messages import AdapterStop
+from hub.messages.agent import AdapterStop
 from hub.providers.base import Stream, Write
 
 _LEAVE = 0.3

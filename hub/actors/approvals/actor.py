@@ -35,15 +35,15 @@ from hub.io import failpoints
 from hub.io.files.named import look
 from hub.io.files.scripts import lines_run
 from hub.io.git.showing import files_shown
-from hub.messages import (
+from hub.messages.approvals import (
     ApprovalsInbox,
     AskApproval,
     Decision,
     GetApprovals,
-    GetConfig,
     ResolveApproval,
     WithdrawApprovals,
 )
+from hub.messages.settings import GetConfig
 from supervisors import Actor, Answer, Ref
 
 

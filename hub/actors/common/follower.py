@@ -16,7 +16,7 @@ import trio
 
 from hub.actors.common.condition import Condition
 from hub.domain.event import Record
-from hub.messages import EventsHead, Subscribe, Unsubscribe
+from hub.messages.events import EventsHead, Subscribe, Unsubscribe
 from supervisors import ActorDied, Ref
 
 Records = trio.MemoryReceiveChannel[Sequence[Record]]

@@ -20,7 +20,8 @@ from hub.domain.event import Tag
 from hub.domain.meta import EventMeta
 from hub.errors import HubError
 from hub.io.events.store import NewEvent
-from hub.messages import AuditAppend, AuditEntry, EventAppend
+from hub.messages.audit import AuditAppend, AuditEntry
+from hub.messages.events import EventAppend
 from supervisors import Ref, Sent
 
 M = TypeVar("M")

@@ -45,17 +45,11 @@ from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.io.project.places import Places, load_or_create_key
 from hub.io.runner.proc import boot_id
-from hub.messages import (
-    Adopt,
-    Detect,
-    DetectorInbox,
-    EventsSince,
-    GetConfig,
-    GetInUse,
-    SpentElsewhere,
-    StartRun,
-    WhoBegins,
-)
+from hub.messages.detector import Adopt, Detect, DetectorInbox
+from hub.messages.events import EventsSince
+from hub.messages.quota import SpentElsewhere
+from hub.messages.session import GetInUse, StartRun, WhoBegins
+from hub.messages.settings import GetConfig
 from hub.providers.registry import spent
 from supervisors import Actor, Answer, Ref
 

@@ -48,7 +48,8 @@ from hub.io.git.proving import proofs
 from hub.io.git.worktree import carry
 from hub.io.processes.control import Identity, end, with_all_below
 from hub.io.project.places import Places
-from hub.messages import Adopt, GetInUse
+from hub.messages.detector import Adopt
+from hub.messages.session import GetInUse
 from supervisors import Ref
 
 

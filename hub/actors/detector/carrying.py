@@ -24,7 +24,7 @@ from hub.errors import Code, HubError
 from hub.io.processes.probe import which
 from hub.io.processes.terminal import has_terminal
 from hub.io.project.places import Places
-from hub.messages import StartRun, WhoBegins
+from hub.messages.session import StartRun, WhoBegins
 from supervisors import Ref
 
 _TIMEOUT = 110.0

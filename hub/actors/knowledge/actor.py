@@ -32,9 +32,9 @@ from hub.io.graph.facts import GraphCounts, counts, detail, note, of_session
 from hub.io.graph.search import search
 from hub.io.graph.store import GraphStore
 from hub.io.project.places import Places
-from hub.messages import (
+from hub.messages.events import EventsInbox
+from hub.messages.knowledge import (
     DrawIntent,
-    EventsInbox,
     GetGraph,
     GetGraphDetail,
     GetGraphNodes,

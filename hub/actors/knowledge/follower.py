@@ -21,7 +21,7 @@ from hub.domain.graph.vocabulary import GraphPart
 from hub.errors import Code, HubError
 from hub.io.graph.facts import absorb, note, set_note
 from hub.io.graph.store import GraphStore
-from hub.messages import EventsInbox
+from hub.messages.events import EventsInbox
 from supervisors import Ref
 
 _PAGE = 1000

@@ -30,7 +30,8 @@ from hub.io.http.stream import failed, place_of
 from hub.io.models.ollama import base_of, installed, pulling, reachable
 from hub.io.processes.probe import which
 from hub.io.project.places import Places
-from hub.messages import CancelPull, GetConfig, LaunchModel, ListModels, LookAtImage, ModelsInbox, PullModel
+from hub.messages.models import CancelPull, LaunchModel, ListModels, LookAtImage, ModelsInbox, PullModel
+from hub.messages.settings import GetConfig
 from hub.providers.provider import Provider
 from supervisors import Actor, ActorDied, Answer, Ref
 

@@ -22,7 +22,7 @@ from hub.io.models.ollama import base_of
 from hub.io.models.screenshot import screenshot
 from hub.io.models.vision import VisionServer, look
 from hub.io.secrets.agent_keys import keys_of
-from hub.messages import LookAtImage
+from hub.messages.models import LookAtImage
 from hub.providers.provider import Provider
 
 AT_A_TIME = 2

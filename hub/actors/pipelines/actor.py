@@ -28,9 +28,7 @@ from hub.io import failpoints, git
 from hub.io.git.merge import run_base
 from hub.io.project.places import Places
 from hub.io.records.pipelines import read_stored, replace_stored
-from hub.messages import (
-    GetConfig,
-    GetInUse,
+from hub.messages.pipelines import (
     GetPipelineRun,
     GetPipelines,
     PipelinesInbox,
@@ -38,6 +36,8 @@ from hub.messages import (
     RunPipeline,
     StopPipeline,
 )
+from hub.messages.session import GetInUse
+from hub.messages.settings import GetConfig
 from supervisors import Actor, Answer, Ref
 
 

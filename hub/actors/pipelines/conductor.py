@@ -42,15 +42,8 @@ from hub.domain.session import SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
 from hub.io.git.merge import merge_bases
-from hub.messages import (
-    GetConfig,
-    GetSessionFacts,
-    ReleaseRun,
-    RequestStop,
-    SessionEnd,
-    SessionsInbox,
-    StartRun,
-)
+from hub.messages.session import GetSessionFacts, ReleaseRun, RequestStop, SessionEnd, SessionsInbox, StartRun
+from hub.messages.settings import GetConfig
 from supervisors import Ref
 
 _PAUSE = 2.0

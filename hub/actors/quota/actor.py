@@ -34,16 +34,9 @@ from hub.domain.quota.window import DECLARED, QuotaReading, newest
 from hub.errors import HubError
 from hub.io.project.places import Places
 from hub.io.records.store import RecordStore
-from hub.messages import (
-    EventsInbox,
-    GetConfig,
-    GetProspects,
-    GetStandings,
-    GetWallet,
-    QuotaInbox,
-    QuotaSeen,
-    SpentElsewhere,
-)
+from hub.messages.events import EventsInbox
+from hub.messages.quota import GetProspects, GetStandings, GetWallet, QuotaInbox, QuotaSeen, SpentElsewhere
+from hub.messages.settings import GetConfig
 from hub.providers.quota import QuotaClient
 from supervisors import Actor, ActorDied, Answer, Exit, Ref
 

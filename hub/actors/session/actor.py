@@ -35,10 +35,10 @@ from hub.domain.text.safe import headline
 from hub.domain.turn import nobody
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
-from hub.messages import (
-    AccountFreed,
-    AgentBatch,
-    AgentEvent,
+from hub.messages.agent import AgentBatch, AgentEvent
+from hub.messages.claims import AccountFreed
+from hub.messages.quota import QuotaSeen
+from hub.messages.session import (
     Detach,
     DraftFollowUp,
     GetContract,
@@ -46,7 +46,6 @@ from hub.messages import (
     GetRedactions,
     GetSessionFacts,
     GetStatus,
-    QuotaSeen,
     ReleaseRun,
     RequestHandoff,
     RequestPause,

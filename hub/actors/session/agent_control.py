@@ -33,7 +33,7 @@ from hub.io.runner.launcher import make_ready
 from hub.io.runner.replies import UserReply, keep
 from hub.io.runner.sweep import ASSIGNMENT, ASSIGNMENT_LIMIT
 from hub.io.runner.view import ClaimedNotStarted, Dead, NeverClaimed, inspect
-from hub.messages import (
+from hub.messages.agent import (
     AdapterAnswer,
     AdapterInbox,
     AdapterInterrupt,

@@ -41,7 +41,8 @@ from hub.io.events.store import NewEvent
 from hub.io.files.atomic import read_bounded
 from hub.io.git.manifest import manifest
 from hub.io.git.proving import proofs
-from hub.messages import AuditIntact, EventsHead, EventsOfDispatch, EventsSince
+from hub.messages.audit import AuditIntact
+from hub.messages.events import EventsHead, EventsOfDispatch, EventsSince
 
 _PAGE = 200
 """Records that are read at once: a millisecond's work of the event loop's, and some of a thread's."""

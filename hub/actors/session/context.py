@@ -31,17 +31,14 @@ from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
 from hub.io.secrets.kingfisher import Detection
-from hub.messages import (
-    ApprovalsInbox,
-    AuditInbox,
-    BreakersInbox,
-    ClaimsInbox,
-    EventsInbox,
-    EventsSince,
-    KnowledgeInbox,
-    QuotaInbox,
-    SettingsInbox,
-)
+from hub.messages.approvals import ApprovalsInbox
+from hub.messages.audit import AuditInbox
+from hub.messages.breakers import BreakersInbox
+from hub.messages.claims import ClaimsInbox
+from hub.messages.events import EventsInbox, EventsSince
+from hub.messages.knowledge import KnowledgeInbox
+from hub.messages.quota import QuotaInbox
+from hub.messages.settings import SettingsInbox
 from supervisors import Ref
 
 if TYPE_CHECKING:

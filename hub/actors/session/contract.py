@@ -56,7 +56,10 @@ from hub.io.files.atomic import read_bounded, write_atomic
 from hub.io.git.env import together
 from hub.io.git.manifest import changed_lines, manifest
 from hub.io.git.proving import proofs
-from hub.messages import DraftFollowUp, DrawIntent, EventsHead, FollowUp, GetAuditHead
+from hub.messages.audit import GetAuditHead
+from hub.messages.events import EventsHead
+from hub.messages.knowledge import DrawIntent
+from hub.messages.session import DraftFollowUp, FollowUp
 
 _INTERRUPTED = "no safe point came in time: a tool call was interrupted"
 _GRAPH_PATIENCE = 0.1

@@ -30,7 +30,7 @@ from hub.domain.meta import EventMeta
 from hub.domain.session import SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io.git.check import WorktreeCheck
-from hub.messages import AdapterInbox, Dispatch
+from hub.messages.agent import AdapterInbox, Dispatch
 from supervisors import ChildSpec, DynamicHandle, Ref
 
 _NEEDS_DECISION = frozenset({Code.DISPATCH_AMBIGUOUS})

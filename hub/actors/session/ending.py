@@ -28,7 +28,7 @@ from hub.domain.session import SessionRecord, SessionState
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.messages import WithdrawApprovals
+from hub.messages.approvals import WithdrawApprovals
 
 
 @attrs.frozen

@@ -49,7 +49,8 @@ from hub.io.git.aside import LEFT
 from hub.io.git.check import WorktreeCheck
 from hub.io.git.env import together
 from hub.io.git.own_folder import NEVER
-from hub.messages import BreakerFailure, GetAuditHead
+from hub.messages.audit import GetAuditHead
+from hub.messages.breakers import BreakerFailure
 
 
 @attrs.frozen

@@ -23,7 +23,9 @@ from hub.domain.approval import Action, PermissionRequest, asked, own
 from hub.domain.routing import Target
 from hub.domain.session import SessionRecord, SessionState
 from hub.errors import Code, HubError
-from hub.messages import AgentBatch, AskApproval, AwaitAccounts, Decision, WithdrawApprovals
+from hub.messages.agent import AgentBatch
+from hub.messages.approvals import AskApproval, Decision, WithdrawApprovals
+from hub.messages.claims import AwaitAccounts
 
 _AGAIN = 0.1
 """Seconds until an adapter whose mailbox is full is given an answer again."""

@@ -29,22 +29,17 @@ from hub.domain.session import SessionRecord
 from hub.domain.turn import bound, free, question
 from hub.errors import HubError
 from hub.io.processes.commands import base_env
-from hub.messages import (
-    AwaitAccounts,
+from hub.messages.breakers import (
     BreakerAttempt,
     BreakerClosed,
     BreakersInbox,
     BreakerSuccess,
     BreakerWithdrawn,
-    ClaimAccount,
-    GetClaims,
-    GetConfig,
-    GetLogins,
-    GetProspects,
-    GetStandings,
-    ReleaseAccount,
     Shut,
 )
+from hub.messages.claims import AwaitAccounts, ClaimAccount, GetClaims, ReleaseAccount
+from hub.messages.quota import GetProspects, GetStandings
+from hub.messages.settings import GetConfig, GetLogins
 from hub.providers.provider import install_hint, login_hint
 from supervisors import Sent
 

@@ -34,7 +34,7 @@ from hub.io import failpoints
 from hub.io.events.store import NewEvent
 from hub.io.project.places import Places
 from hub.io.records.sessions import SessionRecordStore, session_store
-from hub.messages import EventsOnRecord
+from hub.messages.events import EventsOnRecord
 from supervisors import Ref
 
 PENDING = "pending"

@@ -20,7 +20,7 @@ from hub.domain.routing import Target
 from hub.domain.session import SessionRecord, SessionState
 from hub.domain.usage import SessionUsage
 from hub.io.models.prices import billed
-from hub.messages import (
+from hub.messages.session import (
     GetContract,
     GetCost,
     GetRedactions,

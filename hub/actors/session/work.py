@@ -33,7 +33,7 @@ from hub.domain.turn import Begin, Go, HandOver, nobody, situation, turn
 from hub.errors import Code, HubError
 from hub.io.git.env import together
 from hub.io.models.prices import billed
-from hub.messages import BreakerFailure, BreakerSuccess
+from hub.messages.breakers import BreakerFailure, BreakerSuccess
 from hub.providers.base import Ending, Outcome
 from hub.providers.provider import refused_login_hint
 

@@ -33,8 +33,9 @@ from hub.domain.routing import Target
 from hub.domain.session import meant_by, several_meant
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.messages import (
-    AccountFreed,
+from hub.messages.claims import AccountFreed, RetainClaims
+from hub.messages.quota import QuotaSeen
+from hub.messages.session import (
     Detach,
     GetContract,
     GetCost,
@@ -44,13 +45,11 @@ from hub.messages import (
     GetSessionFacts,
     GetSessions,
     GetStatus,
-    QuotaSeen,
     ReleaseRun,
     RequestHandoff,
     RequestPause,
     RequestReply,
     RequestStop,
-    RetainClaims,
     SessionEnd,
     SessionFacts,
     SessionInbox,

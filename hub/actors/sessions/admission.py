@@ -26,7 +26,8 @@ from hub.domain.event import Tag
 from hub.domain.meta import EventMeta
 from hub.domain.session import SessionRecord, meant_by
 from hub.errors import Code, HubError
-from hub.messages import DraftFollowUp, GetSessionFacts, RetainClaims, SessionEnd, SessionFacts, StartRun
+from hub.messages.claims import RetainClaims
+from hub.messages.session import DraftFollowUp, GetSessionFacts, SessionEnd, SessionFacts, StartRun
 from supervisors import ActorDied
 
 _LOOK = 10.0

@@ -30,7 +30,8 @@ from hub.domain.turn import left_out, wait_for
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io import git
-from hub.messages import AuditAppend, StartRun
+from hub.messages.audit import AuditAppend
+from hub.messages.session import StartRun
 from hub.providers.provider import INSTALL_ANY
 
 T = TypeVar("T")

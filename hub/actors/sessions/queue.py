@@ -12,7 +12,7 @@ from hub.api.session import Started
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
 from hub.io.records.store import RecordForm, RecordStore
-from hub.messages import StartRun
+from hub.messages.session import StartRun
 
 _MOST = 1000
 """Orders that may wait."""

@@ -19,7 +19,7 @@ from hub.actors.sessions.homes import Homes
 from hub.domain.session import SessionRecord, SessionState, meant_by
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
-from hub.messages import GetSessionFacts, SessionFacts, SessionInbox
+from hub.messages.session import GetSessionFacts, SessionFacts, SessionInbox
 from supervisors import ActorDied, AdminCode, AdminError, ChildSpec, DynamicHandle, Ref, Sent
 
 A = TypeVar("A")

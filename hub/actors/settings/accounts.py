@@ -25,7 +25,7 @@ from hub.io.config.accounts import make_account_dir, own_dir, read_added, write_
 from hub.io.config.file import text_of
 from hub.io.config.patch import Watch, edit, unwatched
 from hub.io.project.places import Places
-from hub.messages import AddAccount, RemoveAccount, SwitchAccount
+from hub.messages.settings import AddAccount, RemoveAccount, SwitchAccount
 from hub.providers.provider import Provider
 
 

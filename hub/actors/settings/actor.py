@@ -30,7 +30,7 @@ from hub.errors import HubError
 from hub.io.files.atomic import stamp_of
 from hub.io.project.places import Places
 from hub.io.project.trust import Gate
-from hub.messages import (
+from hub.messages.settings import (
     AddAccount,
     GetConfig,
     GetLogins,

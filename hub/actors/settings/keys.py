@@ -16,7 +16,7 @@ from hub.io.config.patch import Watch, unwatched
 from hub.io.project.places import Places
 from hub.io.secrets.agent_keys import kept_as
 from hub.io.secrets.dotenv import every_value, write_env
-from hub.messages import SetKey
+from hub.messages.settings import SetKey
 from hub.providers.provider import Provider
 
 

@@ -21,7 +21,7 @@ from hub.errors import Code, HubError
 from hub.io.config.profiles import read_stored, replace_stored
 from hub.io.files.sealed import put_aside
 from hub.io.project.places import Places
-from hub.messages import PutProfile, RemoveProfile
+from hub.messages.settings import PutProfile, RemoveProfile
 
 
 @attrs.frozen

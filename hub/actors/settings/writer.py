@@ -28,7 +28,7 @@ from hub.domain.missing import no_such
 from hub.io.config.file import Keys
 from hub.io.config.patch import Watch, patch, patch_provider, unwatched
 from hub.io.project.places import Places
-from hub.messages import (
+from hub.messages.settings import (
     AddAccount,
     InstallAgent,
     LogIn,

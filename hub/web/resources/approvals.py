@@ -6,7 +6,7 @@ Must not: decide whether a request may still be answered.
 
 from hub.api.approvals import Approval, Resolution, Resolved
 from hub.errors import Code
-from hub.messages import GetApprovals, ResolveApproval
+from hub.messages.approvals import GetApprovals, ResolveApproval
 from hub.web.context import WRITE, call
 from hub.web.route import get, post
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hub.api.detect import Adopted, AdoptOrder, Detected, DetectQuery
 from hub.errors import Code, HubError
-from hub.messages import Adopt, Detect
+from hub.messages.detector import Adopt, Detect
 from hub.web.context import BEGIN, WRITE, Context, call
 from hub.web.route import get, post
 

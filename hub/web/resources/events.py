@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hub.api.events import EventRecord, EventsQuery
 from hub.errors import Code
-from hub.messages import EventsSince
+from hub.messages.events import EventsSince
 from hub.web.codec import encode
 from hub.web.context import Context
 from hub.web.route import get

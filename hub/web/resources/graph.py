@@ -20,7 +20,7 @@ from hub.api.graph import (
 )
 from hub.errors import Code
 from hub.io.graph.project import project_graph
-from hub.messages import GetGraph, GetGraphDetail, IndexCode, Retrieve
+from hub.messages.knowledge import GetGraph, GetGraphDetail, IndexCode, Retrieve
 from hub.web.codec import encode
 from hub.web.context import Context, call
 from hub.web.route import get, post

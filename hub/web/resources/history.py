@@ -12,7 +12,7 @@ from hub.api.base import Nothing
 from hub.api.history import Commit, CommitDiff, DiffQuery, HistoryEntry, HistoryQuery, Rewind, Rewound
 from hub.errors import Code
 from hub.io import git
-from hub.messages import AuditAppend, AuditEntry, AuditHistory
+from hub.messages.audit import AuditAppend, AuditEntry, AuditHistory
 from hub.web.context import READ, WRITE, Context
 from hub.web.route import get, post
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from hub.api.jobs import Begun
 from hub.api.localmodel import LaunchOrder, LocalModels, ModelsQuery, PullEnded, Pulling, PullOrder
 from hub.errors import Code
-from hub.messages import CancelPull, LaunchModel, ListModels, PullModel
+from hub.messages.models import CancelPull, LaunchModel, ListModels, PullModel
 from hub.web.context import WRITE, Context, call
 from hub.web.route import get, post
 

@@ -25,7 +25,10 @@ from hub.api.status import Status
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.session import SessionState
 from hub.errors import HubError
-from hub.messages import BreakerSnapshots, GetAuditHead, GetProviders, GetStatus, GetWallet
+from hub.messages.audit import GetAuditHead
+from hub.messages.breakers import BreakerSnapshots
+from hub.messages.quota import GetWallet
+from hub.messages.session import GetProviders, GetStatus
 from hub.web.context import Context, Handler, call
 from hub.web.route import get
 from supervisors import ActorDied, NodeInfo

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import attrs
 
-from hub import messages
 from hub.api.base import Nothing
 from hub.api.costs import Costs
 from hub.api.observability import AuditHead, Breaker, Redactions, TreeNode
 from hub.api.session import Which
 from hub.domain.contract import Contract
 from hub.errors import Code
-from hub.messages import BreakerSnapshots, GetContract, GetCosts, GetRedactions
+from hub.messages.audit import GetAuditHead
+from hub.messages.breakers import BreakerSnapshots
+from hub.messages.outcomes import GetCosts
+from hub.messages.session import GetContract, GetRedactions
 from hub.web.context import WRITE, Context, call
 from hub.web.route import get
 from supervisors import NodeInfo
@@ -57,6 +59,6 @@ ROUTES = (
         call(GetCosts, timeout=WRITE),
         answer=Costs,
     ),
-    get("/api/audit/head", "The head of the audit chain.", call(messages.GetAuditHead), answer=AuditHead),
+    get("/api/audit/head", "The head of the audit chain.", call(GetAuditHead), answer=AuditHead),
     get("/api/system/tree", "The supervision tree.", tree, answer=TreeNode),
 )

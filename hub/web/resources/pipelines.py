@@ -13,7 +13,7 @@ from hub.api.convert import unstructure
 from hub.api.pipelines import Pipeline, Pipelines, RunOrder, RunStarted, RunStatus, Stored
 from hub.api.tables import read_pipelines
 from hub.errors import Code, HubError
-from hub.messages import GetPipelineRun, GetPipelines, ReplacePipelines, RunPipeline
+from hub.messages.pipelines import GetPipelineRun, GetPipelines, ReplacePipelines, RunPipeline
 from hub.web.context import BEGIN, Context, call
 from hub.web.route import get, post
 

@@ -16,7 +16,8 @@ from hub.api.instructions import Instruction
 from hub.api.profiles import Profile, ProfileDone, ProfileOrder, ProfileOutcome
 from hub.errors import Code
 from hub.io.project.instructions import instructions
-from hub.messages import GetConfig, GetOutcomes, GetProfiles, PutProfile, RemoveProfile
+from hub.messages.outcomes import GetOutcomes
+from hub.messages.settings import GetConfig, GetProfiles, PutProfile, RemoveProfile
 from hub.web.context import WRITE, Context, call
 from hub.web.route import get, post
 

@@ -13,10 +13,9 @@ from hub.api.jobs import Begun, InstallOrder, Whom
 from hub.api.providers import Chosen, KeyOrder, KeySet, Patch, ProviderConfig, ProviderStatus
 from hub.domain.routing import Target
 from hub.errors import Code, HubError
-from hub.messages import (
+from hub.messages.session import GetInUse, GetProviders
+from hub.messages.settings import (
     AddAccount,
-    GetInUse,
-    GetProviders,
     InstallAgent,
     LogIn,
     PatchProvider,

@@ -5,7 +5,7 @@ Must not: compute any of it.
 """
 
 from hub.api.quota import Entry
-from hub.messages import GetWallet
+from hub.messages.quota import GetWallet
 from hub.web.context import call
 from hub.web.route import get
 

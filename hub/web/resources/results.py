@@ -20,7 +20,9 @@ from hub.domain.session import SessionRecord, several_meant
 from hub.errors import Code, HubError
 from hub.io.git.discarding import Hands, Left, discard, left_of
 from hub.io.git.taking import take
-from hub.messages import AuditAppend, AuditEntry, GetConfig, GetSessionFacts, GetSessions
+from hub.messages.audit import AuditAppend, AuditEntry
+from hub.messages.session import GetSessionFacts, GetSessions
+from hub.messages.settings import GetConfig
 from hub.providers.registry import load_all
 from hub.web.context import WRITE, Context
 from hub.web.route import post

@@ -27,7 +27,8 @@ from hub.api.sessions import Sessions
 from hub.domain.session import several_meant
 from hub.errors import Code, HubError
 from hub.io import git
-from hub.messages import (
+from hub.messages.pipelines import StopPipeline
+from hub.messages.session import (
     GetCost,
     GetInUse,
     GetSessionFacts,
@@ -37,7 +38,6 @@ from hub.messages import (
     RequestReply,
     RequestStop,
     StartRun,
-    StopPipeline,
 )
 from hub.web.context import BEGIN, WRITE, Context, call
 from hub.web.route import get, post

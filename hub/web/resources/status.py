@@ -14,7 +14,8 @@ import trio
 from hub.api.session import Which
 from hub.api.status import Status
 from hub.errors import Code, HubError
-from hub.messages import GetGraphNodes, GetStatus
+from hub.messages.knowledge import GetGraphNodes
+from hub.messages.session import GetStatus
 from hub.web.context import Context
 from hub.web.route import get
 from supervisors import ActorDied

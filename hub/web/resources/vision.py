@@ -7,7 +7,8 @@ Must not: take a screenshot, or call a model.
 from hub.api.convert import unstructure
 from hub.api.vision import LookOrder, Seen, VisionConfig, VisionDone, VisionPatch
 from hub.errors import Code
-from hub.messages import GetVision, LookAtImage, PatchVision
+from hub.messages.models import LookAtImage
+from hub.messages.settings import GetVision, PatchVision
 from hub.web.context import WRITE, call
 from hub.web.route import get, post
 

@@ -20,7 +20,8 @@ from hub.cli.serve import order_for
 from hub.daemon import Daemon, run_daemon
 from hub.domain.event import Record
 from hub.errors import Code, HubError
-from hub.messages import EventsSince, GetStatus
+from hub.messages.events import EventsSince
+from hub.messages.session import GetStatus
 from supervisors import Root, testing
 from tests.described import DescribedApi, described_meta
 from tests.faults.harness import PATIENCE, Project

@@ -12,7 +12,7 @@ from hub.domain.audit import ChainState
 from hub.errors import Code
 from hub.io.audit.journal import MAX_GROUP, verify_file
 from hub.message_map import slot_of
-from hub.messages import AuditAppend, AuditEntry, AuditHistory, AuditLastEvent, GetAuditHead
+from hub.messages.audit import AuditAppend, AuditEntry, AuditHistory, AuditLastEvent, GetAuditHead
 from supervisors import SupervisorSpec, actor_spec
 from supervisors.testing import running
 from tests.refusals import refuses

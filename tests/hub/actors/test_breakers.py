@@ -21,14 +21,8 @@ from hub.io.files.seal import split
 from hub.io.files.sealed import write_sealed
 from hub.io.records.breakers import breaker_store
 from hub.message_map import slot_of
-from hub.messages import (
-    BreakerClosed,
-    BreakerFailure,
-    BreakerSnapshots,
-    BreakerSuccess,
-    EventsSince,
-    Shut,
-)
+from hub.messages.breakers import BreakerClosed, BreakerFailure, BreakerSnapshots, BreakerSuccess, Shut
+from hub.messages.events import EventsSince
 from supervisors import Actor, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import running
 from tests.clock import Clock

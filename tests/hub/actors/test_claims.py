@@ -11,7 +11,14 @@ from hub.io import failpoints
 from hub.io.files.sealed import write_sealed
 from hub.io.project.places import Places
 from hub.message_map import slot_of
-from hub.messages import AccountFreed, AwaitAccounts, ClaimAccount, GetClaims, ReleaseAccount, RetainClaims
+from hub.messages.claims import (
+    AccountFreed,
+    AwaitAccounts,
+    ClaimAccount,
+    GetClaims,
+    ReleaseAccount,
+    RetainClaims,
+)
 from supervisors import Actor, SupervisorSpec, actor_spec
 from supervisors.testing import running
 

@@ -19,14 +19,8 @@ from hub.io import failpoints
 from hub.io.events.store import EventStore, NewEvent
 from hub.io.project.places import Places
 from hub.message_map import slot_of
-from hub.messages import (
-    AuditHistory,
-    EventAppend,
-    EventsOnRecord,
-    EventsSince,
-    Subscribe,
-    Unsubscribe,
-)
+from hub.messages.audit import AuditHistory
+from hub.messages.events import EventAppend, EventsOnRecord, EventsSince, Subscribe, Unsubscribe
 from supervisors import ActorDied, Restart, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import Recorder, kill, running
 from tests.waiting import answered

@@ -15,7 +15,8 @@ from hub.actors.jobs import JobActor
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
 from hub.message_map import slot_of
-from hub.messages import EventsSince, ProviderChanged
+from hub.messages.events import EventsSince
+from hub.messages.settings import ProviderChanged
 from supervisors import (
     Actor,
     AdminCode,

@@ -14,7 +14,8 @@ from hub.domain.event import EventType, Tag
 from hub.io.events.store import NewEvent
 from hub.io.project.places import Places
 from hub.message_map import slot_of
-from hub.messages import EventAppend, GetCosts, GetOutcomes
+from hub.messages.events import EventAppend
+from hub.messages.outcomes import GetCosts, GetOutcomes
 from supervisors import Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running
 from tests.waiting import answered

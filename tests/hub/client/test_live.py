@@ -13,7 +13,7 @@ from hub.client import live
 from hub.client.live import LinkState, follow
 from hub.client.quick import Api
 from hub.errors import Code, HubError
-from hub.messages import Subscribe
+from hub.messages.events import Subscribe
 from hub.web import doors
 from hub.web.doors import Bound
 from hub.web.server import serve

@@ -21,7 +21,8 @@ from hub.api.session import Paused, Run, Started
 from hub.api.status import Status
 from hub.client.quick import DEFAULT_PORT, Api, error_of, find, typed, unless_absent
 from hub.errors import Code, HubError
-from hub.messages import EventsSince, ResolveApproval
+from hub.messages.approvals import ResolveApproval
+from hub.messages.events import EventsSince
 from hub.web.problem import problem
 from tests.hub.web.fake import Fake, running
 from tests.ports import unanswered

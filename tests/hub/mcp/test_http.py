@@ -12,7 +12,9 @@ from hub.api.convert import structure
 from hub.api.status import Status
 from hub.errors import Code, HubError
 from hub.mcp.tools import BY_NAME, TOOLS, Param, Tool
-from hub.messages import EventsSince, GetStatus, RequestPause, RequestReply, ResolveApproval, StartRun
+from hub.messages.approvals import ResolveApproval
+from hub.messages.events import EventsSince
+from hub.messages.session import GetStatus, RequestPause, RequestReply, StartRun
 from hub.web.guard import MAX_BODY
 from hub.wire.frames import MAX_FRAME
 from tests.hub.mcp.kit import HELLO, MODERN

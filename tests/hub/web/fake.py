@@ -15,7 +15,6 @@ from typing import Any, get_args, get_origin
 import attrs
 import trio
 
-from hub import messages as m
 from hub.actors.pipelines.answers import run_status, shown
 from hub.api.approvals import Resolved
 from hub.api.convert import structure, unstructure
@@ -34,6 +33,21 @@ from hub.domain.session import SessionRecord
 from hub.io.project.places import Places
 from hub.mcp.http import ToolsApp
 from hub.message_map import EDGES
+from hub.messages.approvals import ResolveApproval
+from hub.messages.detector import Adopt
+from hub.messages.events import EventsSince, Subscribe, Subscription
+from hub.messages.pipelines import GetPipelineRun, GetPipelines, ReplacePipelines, RunPipeline, StopPipeline
+from hub.messages.session import (
+    GetContract,
+    GetInUse,
+    GetRedactions,
+    GetSessionFacts,
+    GetSessions,
+    GetStatus,
+    SessionFacts,
+    StartRun,
+)
+from hub.messages.settings import GetConfig
 from hub.web.context import Context
 from hub.web.doors import Bound, Doors
 from hub.web.server import serve
@@ -72,23 +86,23 @@ ANSWERS: dict[type, Callable[[Any], Any]] = {
         for edge in EDGES
         if edge.sender == "front" and edge.receiver != "events"
     },
-    m.Adopt: lambda order: whole(Adopted, id=order.id),
-    m.GetConfig: lambda _: Config(),
-    m.GetContract: lambda _: to_json(sample(Contract)),
-    m.GetInUse: lambda _: [],
-    m.GetPipelineRun: lambda _: RUN,
-    m.GetPipelines: lambda _: shown(read_pipelines([PIPELINE])),
-    m.GetSessionFacts: lambda _: m.SessionFacts(
+    Adopt: lambda order: whole(Adopted, id=order.id),
+    GetConfig: lambda _: Config(),
+    GetContract: lambda _: to_json(sample(Contract)),
+    GetInUse: lambda _: [],
+    GetPipelineRun: lambda _: RUN,
+    GetPipelines: lambda _: shown(read_pipelines([PIPELINE])),
+    GetSessionFacts: lambda _: SessionFacts(
         SessionRecord(session_id="s-1", branch="hub/s-1", main_branch="main", worktree_ready=True)
     ),
-    m.GetSessions: lambda _: structure({"sessions": [SESSION], "concurrent": 1}, Sessions),
-    m.GetStatus: lambda _: structure(STATUS, Status),
-    m.GetRedactions: lambda _: Redactions(summary="aws:1"),
-    m.ReplacePipelines: lambda order: shown(order.pipelines),
-    m.ResolveApproval: lambda order: Resolved(id=order.id, approved=order.approved),
-    m.RunPipeline: lambda _: RunStarted(**attrs.asdict(RUN, recurse=False)),
-    m.StartRun: lambda _: whole(Started, sessionId="s-1"),
-    m.StopPipeline: lambda _: None,
+    GetSessions: lambda _: structure({"sessions": [SESSION], "concurrent": 1}, Sessions),
+    GetStatus: lambda _: structure(STATUS, Status),
+    GetRedactions: lambda _: Redactions(summary="aws:1"),
+    ReplacePipelines: lambda order: shown(order.pipelines),
+    ResolveApproval: lambda order: Resolved(id=order.id, approved=order.approved),
+    RunPipeline: lambda _: RunStarted(**attrs.asdict(RUN, recurse=False)),
+    StartRun: lambda _: whole(Started, sessionId="s-1"),
+    StopPipeline: lambda _: None,
 }
 """What an actor answers to each message of the front end."""
 
@@ -158,9 +172,9 @@ class Fake:
         self.calls.append(message)
         if self.error is not None:
             raise self.error
-        if isinstance(message, m.Subscribe):
+        if isinstance(message, Subscribe):
             return self._subscribe(message.since)
-        if isinstance(message, m.EventsSince):
+        if isinstance(message, EventsSince):
             return [record for record in self.log if record.id > message.since][: message.limit]
         if own := self.instead.get(type(message)):
             return await own(message)
@@ -174,10 +188,10 @@ class Fake:
                 self._subscribers.remove(entry)
         return True
 
-    def _subscribe(self, since: int | None) -> m.Subscription:
+    def _subscribe(self, since: int | None) -> Subscription:
         replay = [] if since is None else [record for record in self.log if record.id > since]
         send, receive = trio.open_memory_channel[Sequence[Record]](self.room)
-        subscription = m.Subscription(next(_TOKENS), receive, trio.Event())
+        subscription = Subscription(next(_TOKENS), receive, trio.Event())
         self._subscribers.append((send, subscription))
         self.subscribed.set()
         if replay:

@@ -12,15 +12,9 @@ import trio
 from hub.api.base import Problem
 from hub.api.convert import structure
 from hub.errors import RULES, Code, HubError
-from hub.messages import (
-    AuditAppend,
-    AuditHistory,
-    EventsSince,
-    GetStatus,
-    RequestPause,
-    RequestReply,
-    StartRun,
-)
+from hub.messages.audit import AuditAppend, AuditHistory
+from hub.messages.events import EventsSince
+from hub.messages.session import GetStatus, RequestPause, RequestReply, StartRun
 from hub.web import openapi
 from hub.web.problem import problem
 from hub.web.route import Route

@@ -15,7 +15,7 @@ import trio
 import trio.testing
 
 from hub.domain.event import Record
-from hub.messages import Subscribe
+from hub.messages.events import Subscribe
 from hub.web.encoder import Encoder
 from hub.web.feed import FEW, MAX_PACE, Feed, pace
 from hub.web.websocket import Close

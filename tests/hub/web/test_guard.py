@@ -12,7 +12,8 @@ import pytest
 import trio
 
 from hub.errors import Code, HubError
-from hub.messages import GetInUse, RequestHandoff, RequestStop, StopPipeline
+from hub.messages.pipelines import StopPipeline
+from hub.messages.session import GetInUse, RequestHandoff, RequestStop
 from hub.web.callers import Caller
 from hub.web.doors import bind
 from hub.web.guard import BODY_TIMEOUT, CALLER, MAX_BODY, MAX_HEADERS, SECURITY_HEADERS, Policy, check

@@ -14,7 +14,7 @@ import trio
 from hub.api.history import Diff
 from hub.errors import Code, HubError
 from hub.mcp.http import ToolsApp
-from hub.messages import GetStatus, RequestReply, StartRun
+from hub.messages.session import GetStatus, RequestReply, StartRun
 from hub.web.inprocess import InProcess
 from hub.web.route import Route
 from hub.web.routes import table

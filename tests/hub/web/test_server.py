@@ -15,7 +15,7 @@ import trio
 import trio.testing
 from wsproto.events import TextMessage
 
-from hub.messages import RequestStop
+from hub.messages.session import RequestStop
 from hub.web import connection, crowd, guard, server
 from hub.web.doors import Bound, Doors, bind
 from hub.web.server import serve

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from wsproto.events import BytesMessage, TextMessage
 
 from hub.domain.text.plain import plain_value
-from hub.messages import Subscribe
+from hub.messages.events import Subscribe
 from hub.web import connection, feed
 from hub.web import stream as streams
 from hub.web.encoder import CACHED, MAX_BATCH, Encoder

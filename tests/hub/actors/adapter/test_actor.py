@@ -26,7 +26,7 @@ from hub.io.runner.files import INDEX, RECORD
 from hub.io.runner.framing import MAX_LINE
 from hub.io.runner.launch import AgentLaunch
 from hub.message_map import slot_of
-from hub.messages import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, AgentBatch, Dispatch
+from hub.messages.agent import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, AgentBatch, Dispatch
 from hub.providers.base import Ending
 from hub.providers.codex.agent import PROVIDER as CODEX
 from hub.providers.demo.agent import FIRST as DEMO

@@ -8,17 +8,8 @@ import pytest
 from hub.api.convert import unstructure
 from hub.domain.approval import request_id
 from hub.errors import Code, HubError
-from hub.messages import (
-    AskApproval,
-    GetApprovals,
-    GetProviders,
-    RequestHandoff,
-    RequestReply,
-    RequestStop,
-    ResolveApproval,
-    StartRun,
-    WithdrawApprovals,
-)
+from hub.messages.approvals import AskApproval, GetApprovals, ResolveApproval, WithdrawApprovals
+from hub.messages.session import GetProviders, RequestHandoff, RequestReply, RequestStop, StartRun
 from supervisors import ActorDied
 from supervisors.testing import kill
 from tests.hub.actors.daemon import daemon_of

@@ -11,7 +11,7 @@ import trio.testing
 
 from hub.domain.approval import Action, PermissionRequest
 from hub.errors import HubError
-from hub.messages import AskApproval, GetApprovals, ResolveApproval
+from hub.messages.approvals import AskApproval, GetApprovals, ResolveApproval
 from tests.hub.actors.daemon import daemon_of
 
 SLOW = "audit.append=sleep:0.3"

@@ -9,7 +9,7 @@ from hub.actors.approvals.actor import publish
 from hub.actors.common.outbox import Outbox
 from hub.domain.approval import Action, ApprovalState, By, PermissionRequest, RuleVerdict, decided, raised
 from hub.errors import Code, HubError
-from hub.messages import AuditAppend
+from hub.messages.audit import AuditAppend
 
 
 @attrs.define

@@ -16,7 +16,7 @@ from hub.domain.event import Tag
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.message_map import slot_of
-from hub.messages import EventAppend
+from hub.messages.events import EventAppend
 from supervisors import SupervisorSpec, actor_spec
 from supervisors.testing import kill, running
 

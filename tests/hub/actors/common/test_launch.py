@@ -14,7 +14,7 @@ from hub.domain.config.model import ApprovalRule
 from hub.domain.config.reader import Config
 from hub.errors import Code
 from hub.io.project.places import load_or_create_key
-from hub.messages import StartRun
+from hub.messages.session import StartRun
 from hub.providers.demo.agent import FIRST
 from hub.providers.registry import load, load_all
 from tests.faults.harness import project

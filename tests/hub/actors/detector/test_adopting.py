@@ -13,7 +13,8 @@ from hub.domain.contract import EvidenceKind, verify
 from hub.domain.failure import Failure, FailureClass
 from hub.errors import Code
 from hub.io.project.places import load_or_create_key
-from hub.messages import AuditHistory, BreakerFailure
+from hub.messages.audit import AuditHistory
+from hub.messages.breakers import BreakerFailure
 from tests.faults.harness import git, repository
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.io.agents import new_session, register, running, transcript

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from hub.actors.detector import actor
-from hub.messages import GetWallet
+from hub.messages.quota import GetWallet
 from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.io.agents import new_session, register, running, transcript

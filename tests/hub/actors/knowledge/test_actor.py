@@ -22,16 +22,8 @@ from hub.io.events.store import NewEvent
 from hub.io.graph.store import GraphStore
 from hub.io.project.places import Places
 from hub.message_map import slot_of
-from hub.messages import (
-    DrawIntent,
-    EventAppend,
-    EventsSince,
-    GetGraph,
-    GetGraphDetail,
-    GetGraphNodes,
-    IndexCode,
-    Retrieve,
-)
+from hub.messages.events import EventAppend, EventsSince
+from hub.messages.knowledge import DrawIntent, GetGraph, GetGraphDetail, GetGraphNodes, IndexCode, Retrieve
 from supervisors import Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running
 from tests.hub.actors.knowledge.test_indexer import hiding

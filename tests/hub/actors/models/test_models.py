@@ -7,7 +7,8 @@ import trio
 
 from hub.actors.models.actor import TOOLS
 from hub.errors import Code
-from hub.messages import CancelPull, LaunchModel, ListModels, LookAtImage, PatchVision, PullModel, SetKey
+from hub.messages.models import CancelPull, LaunchModel, ListModels, LookAtImage, PullModel
+from hub.messages.settings import PatchVision, SetKey
 from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.domain.models.test_image import PNG

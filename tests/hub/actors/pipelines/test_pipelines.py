@@ -16,17 +16,9 @@ from hub.domain.pipeline.run import begin
 from hub.domain.pipeline.state import NodeState
 from hub.errors import Code
 from hub.io import failpoints
-from hub.messages import (
-    AuditHistory,
-    GetPipelineRun,
-    GetPipelines,
-    ReplacePipelines,
-    RequestHandoff,
-    RunPipeline,
-    SessionEnd,
-    StartRun,
-    StopPipeline,
-)
+from hub.messages.audit import AuditHistory
+from hub.messages.pipelines import GetPipelineRun, GetPipelines, ReplacePipelines, RunPipeline, StopPipeline
+from hub.messages.session import RequestHandoff, SessionEnd, StartRun
 from supervisors import ActorDied
 from tests.faults.harness import git
 from tests.hub.actors.daemon import daemon_of

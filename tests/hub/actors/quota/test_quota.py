@@ -28,7 +28,8 @@ from hub.io.files.sealed import write_sealed
 from hub.io.project.trust import Gate
 from hub.io.records.store import RecordStore
 from hub.message_map import slot_of
-from hub.messages import EventAppend, EventsSince, GetProspects, GetWallet, SpentElsewhere
+from hub.messages.events import EventAppend, EventsSince
+from hub.messages.quota import GetProspects, GetWallet, SpentElsewhere
 from supervisors import DynamicHandle, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running
 from tests.clock import Clock

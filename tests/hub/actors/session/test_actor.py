@@ -5,13 +5,8 @@ import trio
 
 from hub.actors.session.agent_control import AgentControl
 from hub.errors import Code
-from hub.messages import (
-    AgentBatch,
-    RequestHandoff,
-    RequestReply,
-    RequestStop,
-    StartRun,
-)
+from hub.messages.agent import AgentBatch
+from hub.messages.session import RequestHandoff, RequestReply, RequestStop, StartRun
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.actors.session.parts import parts_of
 from tests.waiting import Gate

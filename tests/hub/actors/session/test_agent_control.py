@@ -17,7 +17,7 @@ from hub.domain.session import Handoff
 from hub.errors import Code
 from hub.io.processes.control import find_by_env, identity_of
 from hub.io.runner import launcher
-from hub.messages import StartRun
+from hub.messages.session import StartRun
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.actors.session.parts import Parts, fresh_parts, parts_of
 from tests.refusals import refuses

@@ -8,7 +8,7 @@ import pytest
 from hub.actors.session import chronicle
 from hub.actors.session.handoff_steps import HandoffSteps
 from hub.errors import Code, HubError
-from hub.messages import RequestStop, StartRun
+from hub.messages.session import RequestStop, StartRun
 from hub.providers import stores
 from hub.providers.registry import load_all
 from tests.faults.replayed import BUSY, replayed

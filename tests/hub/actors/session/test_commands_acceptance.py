@@ -8,7 +8,7 @@ from hub.actors.session.context import PendingCommand
 from hub.errors import Code
 from hub.io.events.store import NewEvent
 from hub.io.git import add_worktree
-from hub.messages import EventAppend
+from hub.messages.events import EventAppend
 from tests.faults.harness import git
 from tests.hub.actors.session.parts import parts_of
 from tests.refusals import refuses

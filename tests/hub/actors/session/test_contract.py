@@ -7,7 +7,8 @@ import pytest
 from hub.actors.session.contract import IntentSource, intent_of
 from hub.domain.event import EventType, Tag
 from hub.io.events.store import NewEvent
-from hub.messages import EventAppend, GetGraph
+from hub.messages.events import EventAppend
+from hub.messages.knowledge import GetGraph
 from supervisors.testing import restarted
 from tests.hub.actors.session.parts import parts_of
 from tests.waiting import answered

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hub.actors.session.handoff_steps import HandoffSteps
-from hub.messages import RequestStop, StartRun
+from hub.messages.session import RequestStop, StartRun
 from hub.providers.demo.stream import DemoStream
 from tests.hub.actors.daemon import daemon_of
 

@@ -14,7 +14,7 @@ from hub.domain.routing import Target
 from hub.errors import Code
 from hub.io.git import check
 from hub.io.git.check import tree_matches
-from hub.messages import RequestHandoff, StartRun
+from hub.messages.session import RequestHandoff, StartRun
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.actors.session.parts import parts_of
 from tests.refusals import refuses

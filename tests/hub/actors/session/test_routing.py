@@ -14,7 +14,9 @@ from hub.domain.retry import Wait
 from hub.domain.routing import Exclusion, Target
 from hub.domain.session import Attempt, SessionState
 from hub.errors import Code, HubError
-from hub.messages import BreakerFailure, ClaimAccount, GetClaims, ReleaseAccount, StartRun
+from hub.messages.breakers import BreakerFailure
+from hub.messages.claims import ClaimAccount, GetClaims, ReleaseAccount
+from hub.messages.session import StartRun
 from tests.hub.actors.session.parts import parts_of
 from tests.refusals import refuses
 from tests.settings import lay_out

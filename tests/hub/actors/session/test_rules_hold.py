@@ -6,7 +6,9 @@ import sys
 import pytest
 
 from hub.errors import HubError
-from hub.messages import GetApprovals, GetConfig, GetProviders, RequestHandoff, ResolveApproval, StartRun
+from hub.messages.approvals import GetApprovals, ResolveApproval
+from hub.messages.session import GetProviders, RequestHandoff, StartRun
+from hub.messages.settings import GetConfig
 from tests.faults.harness import git
 from tests.hub.actors.daemon import daemon_of
 from tests.waiting import answered

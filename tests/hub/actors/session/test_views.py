@@ -5,7 +5,7 @@ import trio
 
 from hub.errors import Code, HubError
 from hub.io.runner.client import spawn_runner
-from hub.messages import (
+from hub.messages.session import (
     GetCost,
     GetProviders,
     GetRedactions,

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from hub.actors.session.routing import Routing
-from hub.messages import RequestHandoff, StartRun
+from hub.messages.session import RequestHandoff, StartRun
 from hub.providers.base import Outcome
 from tests.faults.harness import until
 from tests.hub.actors.daemon import daemon_of

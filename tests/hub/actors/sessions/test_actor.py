@@ -17,9 +17,8 @@ from hub.actors.sessions.queue import Queue, Queued
 from hub.domain.routing import Target
 from hub.errors import Code, HubError
 from hub.io.project.places import Places
-from hub.messages import (
-    ClaimAccount,
-    GetClaims,
+from hub.messages.claims import ClaimAccount, GetClaims
+from hub.messages.session import (
     GetSessionFacts,
     GetStatus,
     ReleaseRun,

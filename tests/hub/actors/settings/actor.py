@@ -26,7 +26,8 @@ from hub.io.config.accounts import read_added
 from hub.io.project.places import Places
 from hub.io.project.trust import Gate
 from hub.message_map import slot_of
-from hub.messages import AuditHistory, EventsSince
+from hub.messages.audit import AuditHistory
+from hub.messages.events import EventsSince
 from hub.providers.demo.agent import FIRST, SECOND
 from hub.providers.provider import Provider
 from supervisors import ChildSpec, DynamicHandle, Restart, Slot, SupervisorSpec, actor_spec, dynamic_spec

@@ -8,7 +8,7 @@ import pytest
 from hub.errors import Code
 from hub.io.config import file
 from hub.io.files.sealed import write_sealed
-from hub.messages import AddAccount, GetConfig, ProvidersConfigured, RemoveAccount, SwitchAccount
+from hub.messages.settings import AddAccount, GetConfig, ProvidersConfigured, RemoveAccount, SwitchAccount
 from hub.providers.registry import load_all
 from tests.hub.actors.settings.actor import settings
 from tests.refusals import refusal

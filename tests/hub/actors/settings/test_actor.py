@@ -1,7 +1,7 @@
 """The settings actor: a changed file is read again, a bad one is refused with its place."""
 
 from hub.errors import Code
-from hub.messages import GetConfig, ProvidersConfigured
+from hub.messages.settings import GetConfig, ProvidersConfigured
 from tests.hub.actors.settings.actor import settings
 from tests.refusals import refuses
 

@@ -7,7 +7,7 @@ import pytest
 from hub.api.convert import unstructure
 from hub.errors import Code
 from hub.io.files.sealed import write_sealed
-from hub.messages import GetConfig, GetProfiles, GetVision, PatchVision, PutProfile, RemoveProfile
+from hub.messages.settings import GetConfig, GetProfiles, GetVision, PatchVision, PutProfile, RemoveProfile
 from tests.hub.actors.settings.actor import settings
 from tests.refusals import refusal
 

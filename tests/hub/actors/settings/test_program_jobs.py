@@ -11,7 +11,7 @@ import trio
 
 from hub.actors.settings.program_jobs import INSTALLERS
 from hub.errors import Code, HubError
-from hub.messages import AddAccount, InstallAgent, LogIn, ProvidersConfigured, SetKey
+from hub.messages.settings import AddAccount, InstallAgent, LogIn, ProvidersConfigured, SetKey
 from hub.providers.registry import load_all
 from tests.hub.actors.settings.actor import settings
 from tests.refusals import refuses

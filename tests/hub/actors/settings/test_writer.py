@@ -7,7 +7,7 @@ import pytest
 from hub.api.providers import Chosen
 from hub.errors import Code, HubError
 from hub.io.secrets.dotenv import read_env
-from hub.messages import GetConfig, PatchProvider, ProvidersConfigured, SetKey
+from hub.messages.settings import GetConfig, PatchProvider, ProvidersConfigured, SetKey
 from hub.providers.registry import load_all
 from tests.hub.actors.settings.actor import settings
 from tests.refusals import refuses

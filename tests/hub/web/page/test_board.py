@@ -7,10 +7,10 @@ import socket
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from hub import messages as m
 from hub.api.convert import structure
 from hub.api.sessions import Session, Sessions
 from hub.client.quick import Api
+from hub.messages.session import GetSessions
 from hub.web.page.board import grouped
 from tests.faults.harness import Project, project, until
 from tests.hub.web.fake import SESSION, Fake, running
@@ -53,10 +53,10 @@ async def test_the_others_are_led_to_where_not_all_are_shown():
     """Only who knew of `/?all=1` came to see them."""
     rows = [session(f"s-{n}", sessionState="completed") for n in range(49)]
 
-    async def many(_: m.GetSessions) -> Sessions:
+    async def many(_: GetSessions) -> Sessions:
         return Sessions(sessions=rows, concurrent=1)
 
-    async with running(Fake(instead={m.GetSessions: many})) as server:
+    async with running(Fake(instead={GetSessions: many})) as server:
         some, whole = [
             (await ask(server.port, "GET", path, headers=HTML)).body.decode() for path in ("/", "/?all=1")
         ]

@@ -8,7 +8,6 @@ from typing import Any
 import attrs
 import pytest
 
-from hub import messages as m
 from hub.api.approvals import Approval
 from hub.api.costs import Costs
 from hub.api.detect import Detected
@@ -16,6 +15,9 @@ from hub.api.quota import Entry
 from hub.domain.approval import CUT, Action
 from hub.domain.event import Record
 from hub.errors import Code, HubError
+from hub.messages.detector import Detect
+from hub.messages.outcomes import GetCosts
+from hub.messages.quota import GetWallet
 from hub.web.page.paths import PATHS
 from hub.web.page.site import environment
 from hub.web.page.words import clock
@@ -184,13 +186,13 @@ def test_a_request_is_shown_whole_where_it_is_allowed():
 
 async def test_a_busy_day_of_agents_is_a_page_that_ends():
     """Of thousands of sessions each was a card with a form: a browser took half a minute for them."""
-    one = attrs.evolve((await Fake().call(m.Detect(since_hours=24)))[0], running=False, alarm="")
+    one = attrs.evolve((await Fake().call(Detect(since_hours=24)))[0], running=False, alarm="")
     away = attrs.evolve(one, id="codex:pid:7", running=True, adoptable=False)
 
-    async def many(_: m.Detect) -> list[Detected]:
+    async def many(_: Detect) -> list[Detected]:
         return [*(attrs.evolve(one, id=f"claude:{number}", adoptable=True) for number in range(1_234)), away]
 
-    async with running(Fake(instead={m.Detect: many})) as server:
+    async with running(Fake(instead={Detect: many})) as server:
         reply = await ask(server.port, "GET", "/detected", headers=HTML)
     text = reply.body.decode()
     assert text.count("data-key") == 101
@@ -200,26 +202,26 @@ async def test_a_busy_day_of_agents_is_a_page_that_ends():
 
 async def test_a_share_is_of_all_that_was_used():
     """Of fifty sessions that used the same each had a full bar below "Share of tokens": it was of the most."""
-    costs = await Fake().call(m.GetCosts())
+    costs = await Fake().call(GetCosts())
     spent = [attrs.evolve(costs.spent[0], session_id=f"s-{n}", tokens_in=n, tokens_out=0) for n in (1, 3)]
 
-    async def used(_: m.GetCosts) -> Costs:
+    async def used(_: GetCosts) -> Costs:
         return attrs.evolve(costs, spent=spent)
 
-    async with running(Fake(instead={m.GetCosts: used})) as server:
+    async with running(Fake(instead={GetCosts: used})) as server:
         text = (await ask(server.port, "GET", "/cost", headers=HTML)).body.decode()
     assert [f"{part} % of all" in text for part in (25, 75, 100)] == [True] * 3
 
 
 async def test_an_account_that_told_no_limit_says_so():
     """Its card on the page of quotas was empty but for the tokens of today."""
-    wallet = await Fake().call(m.GetWallet())
+    wallet = await Fake().call(GetWallet())
     silent = attrs.evolve(wallet[0], windows=[], tokens_today=73_500)
 
-    async def untold(_: m.GetWallet) -> list[Entry]:
+    async def untold(_: GetWallet) -> list[Entry]:
         return [silent]
 
-    async with running(Fake(instead={m.GetWallet: untold})) as server:
+    async with running(Fake(instead={GetWallet: untold})) as server:
         text = (await ask(server.port, "GET", "/quota", headers=HTML)).body.decode()
     assert "has not told how much of its quota is used" in text
 
@@ -227,12 +229,12 @@ async def test_an_account_that_told_no_limit_says_so():
 async def test_a_command_to_copy_is_one_command():
     """An id is of another program's making; in the copied line a shell would have run the rest of it."""
     one = attrs.evolve(
-        (await Fake().call(m.Detect(since_hours=24)))[0], running=False, alarm="", adoptable=True
+        (await Fake().call(Detect(since_hours=24)))[0], running=False, alarm="", adoptable=True
     )
 
-    async def odd(_: m.Detect) -> list[Detected]:
+    async def odd(_: Detect) -> list[Detected]:
         return [attrs.evolve(one, id="claude:a; rm -rf ~")]
 
-    async with running(Fake(instead={m.Detect: odd})) as server:
+    async with running(Fake(instead={Detect: odd})) as server:
         reply = await ask(server.port, "GET", "/detected", headers=HTML)
     assert "<code>hub adopt &#39;claude:a; rm -rf ~&#39; --for PROVIDER --start</code>" in reply.body.decode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from hub.messages import GetSessionFacts
+from hub.messages.session import GetSessionFacts
 from tests.faults.harness import Project
 from tests.hub.web.fake import Server
 from tests.hub.web.page.test_mount import HTML

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hub.messages import ResolveApproval
+from hub.messages.approvals import ResolveApproval
 from tests.hub.web.fake import Server
 from tests.hub.web.wire import ask
 

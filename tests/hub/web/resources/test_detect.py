@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hub.messages import Adopt, Detect
+from hub.messages.detector import Adopt, Detect
 from tests.hub.web.fake import Server
 from tests.hub.web.wire import ask
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hub.messages import AuditHistory
+from hub.messages.audit import AuditHistory
 from tests.hub.web.fake import Server
 from tests.hub.web.wire import ask
 

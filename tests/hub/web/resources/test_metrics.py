@@ -4,7 +4,7 @@ import re
 
 import attrs
 
-from hub.messages import GetStatus
+from hub.messages.session import GetStatus
 from hub.web.resources import metrics
 from hub.web.resources.metrics import Metric, text
 from supervisors import ActorDied, NodeInfo

@@ -11,7 +11,7 @@ from hub.api.convert import unstructure
 from hub.api.pipelines import Pipelines
 from hub.api.tables import read_pipelines
 from hub.errors import HubError
-from hub.messages import ReplacePipelines, RunPipeline
+from hub.messages.pipelines import ReplacePipelines, RunPipeline
 from hub.web.codec import decode_body
 from tests.hub.web.fake import NODE, PIPELINE, RUN, Server
 from tests.hub.web.wire import ask

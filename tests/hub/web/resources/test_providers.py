@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hub.errors import Code, HubError
-from hub.messages import PatchProvider
+from hub.messages.settings import PatchProvider
 from tests.faults.harness import project
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.web.fake import Server
