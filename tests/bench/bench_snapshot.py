@@ -31,7 +31,8 @@ from pathlib import Path
 
 import trio
 
-from hub.io.git import add_worktree, snapshot
+from hub.io.git.snapshot import snapshot
+from hub.io.git.worktree import add_worktree
 from hub.io.project.places import Places
 from tests.bench.table import Row, at_least, run
 

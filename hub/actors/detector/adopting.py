@@ -39,9 +39,9 @@ from hub.domain.result.proof import Proofs
 from hub.domain.routing import Target
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
-from hub.io import git
 from hub.io.events.store import NewEvent
 from hub.io.files.atomic import write_atomic
+from hub.io.git import repository
 from hub.io.git.layout import same_repository, tree_of
 from hub.io.git.manifest import changed_lines, manifest
 from hub.io.git.proving import proofs
@@ -234,7 +234,7 @@ class Adopting:
         if not (order.repository or self.scanner.inside(found.work_dir)):
             return WorkState(proofs=Proofs())
         tree = Path(tree_of(found.work_dir))
-        base = (await git.repo_state(tree)).head_sha
+        base = (await repository.repo_state(tree)).head_sha
         if not base:
             raise HubError(Code.NO_COMMIT)
         first = await carry(tree, base, self.places.root)

@@ -23,7 +23,7 @@ import trio
 from hub.api.graph import IndexState
 from hub.domain.wallclock import iso
 from hub.errors import HubError
-from hub.io.git import project_files
+from hub.io.git.repository import project_files
 from hub.io.graph.facts import note, set_note
 from hub.io.graph.store import GraphStore
 

@@ -24,7 +24,8 @@ from hub.domain.pipeline import graph as rules
 from hub.domain.pipeline.run import PipelineRun, begin, taken_up
 from hub.domain.pipeline.state import NodeState
 from hub.errors import Code, HubError
-from hub.io import failpoints, git
+from hub.io import failpoints
+from hub.io.git import repository
 from hub.io.git.merge import run_base
 from hub.io.project.places import Places
 from hub.io.records.pipelines import read_stored, replace_stored
@@ -140,7 +141,7 @@ class Pipelines(Actor[PipelinesInbox]):
         return self._run_store.now
 
     async def _rooted(self, run: PipelineRun) -> PipelineRun:
-        state = await git.repo_state(self._places.root)
+        state = await repository.repo_state(self._places.root)
         if not state.head_sha:
             raise HubError(Code.NO_COMMIT)
         config = await call_until_answered(self._settings, GetConfig())

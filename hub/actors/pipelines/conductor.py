@@ -40,7 +40,8 @@ from hub.domain.pipeline.run import (
 from hub.domain.pipeline.state import NodeOutcome, NodeState
 from hub.domain.session import SessionRecord, SessionState
 from hub.errors import Code, HubError
-from hub.io import failpoints, git
+from hub.io import failpoints
+from hub.io.git import repository
 from hub.io.git.merge import merge_bases
 from hub.messages.session import GetSessionFacts, ReleaseRun, RequestStop, SessionEnd, SessionsInbox, StartRun
 from hub.messages.settings import GetConfig
@@ -216,7 +217,7 @@ class Conductor:
         return True
 
     async def _ask_for(self, run: PipelineRun, node: NodeRun) -> None:
-        if run.resumed and await git.branch_exists(self.root, node.branch):
+        if run.resumed and await repository.branch_exists(self.root, node.branch):
             raise _lost(node)
         wanted = run.definition(node.id)
         order = StartRun(

@@ -26,10 +26,11 @@ from hub.domain.session import SessionRecord
 from hub.domain.text.figures import first_of
 from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
-from hub.io import failpoints, git
+from hub.io import failpoints
 from hub.io.git.aside import LEFT, note_left, note_made, note_yours, read
 from hub.io.git.proving import changed_since_start
-from hub.io.git.snapshot import committed_tops, new_files
+from hub.io.git.snapshot import committed_tops, new_files, tree_hash
+from hub.io.git.worktree import add_worktree
 from hub.io.processes.commands import CommandResult, base_env, run_command
 from hub.io.processes.probe import which
 from hub.io.project.provisions import bring
@@ -55,7 +56,7 @@ async def prepare(context: SessionContext, record: SessionRecord) -> None:
     """
     begun_with_more = await context.shared.unless_stopped(
         partial(
-            git.add_worktree,
+            add_worktree,
             context.places.root,
             Path(record.worktree),
             record.branch,
@@ -203,7 +204,7 @@ async def gate(context: SessionContext, record: SessionRecord, key: str) -> Gate
     # What they have made besides is no work of the agent's.
     after = await new_files(worktree, root=root)
     note_left(context.places.kept_index(record.session_id), before, after)
-    tree = await git.tree_hash(worktree, root=root)
+    tree = await tree_hash(worktree, root=root)
     for check in checks:
         await context.store.note(
             "verify",

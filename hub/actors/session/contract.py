@@ -51,8 +51,8 @@ from hub.domain.session import SessionRecord
 from hub.domain.text.safe import clip
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
-from hub.io import git
 from hub.io.files.atomic import read_bounded, write_atomic
+from hub.io.git import repository
 from hub.io.git.env import together
 from hub.io.git.manifest import changed_lines, manifest
 from hub.io.git.proving import proofs
@@ -233,7 +233,7 @@ async def warn_of_secrets(context: SessionContext, record: SessionRecord, target
     if target.provider == record.provider:
         return
     with contextlib.suppress(HubError):
-        diff = await git.session_diff(context.places.root, record.base, record.branch, carried=True)
+        diff = await repository.session_diff(context.places.root, record.base, record.branch, carried=True)
         counts = await trio.to_thread.run_sync(context.secrets.count, _added(diff.diff))
         if counts:
             kinds = ", ".join(f"{kind}:{count}" for kind, count in sorted(counts.items()))
@@ -292,7 +292,10 @@ async def current_contract(context: SessionContext) -> JsonObject:
 async def _insist_bound(context: SessionContext, contract: Contract, data: bytes) -> None:
     """Of this project: it keeps the snapshot of the contract's handoff; and the one on record, where there is one."""
     snapshot = contract.snapshot_commit_sha
-    if await git.kept_snapshot(context.places.root, contract.session_id, contract.handoff_id) != snapshot:
+    if (
+        await repository.kept_snapshot(context.places.root, contract.session_id, contract.handoff_id)
+        != snapshot
+    ):
         raise ContractInvalid(Refusal.WRONG_BINDING, "it is of another project, or its snapshot is gone")
     record = context.store.record
     if record is None or record.session_id != contract.session_id or not record.handoff.contract_id:

@@ -43,12 +43,12 @@ from hub.domain.session import Attempt, LeftOut, SessionRecord, SessionState, Un
 from hub.domain.turn import left_out, may_return, turn_after
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
-from hub.io import git
 from hub.io.files.atomic import write_atomic
 from hub.io.git.aside import LEFT
 from hub.io.git.check import WorktreeCheck
 from hub.io.git.env import together
 from hub.io.git.own_folder import NEVER
+from hub.io.git.snapshot import Snapshot, snapshot
 from hub.messages.audit import GetAuditHead
 from hub.messages.breakers import BreakerFailure
 
@@ -98,7 +98,7 @@ class HandoffSteps:
 
     async def snapshot(
         self, record: SessionRecord, name: str, ending_with: ErrorNote | None = None
-    ) -> git.Snapshot:
+    ) -> Snapshot:
         """One commit on the session's branch with every byte the agent wrote.
 
         A session that ends because its audit log is broken gets its last snapshot without it.
@@ -109,28 +109,26 @@ class HandoffSteps:
             head = await call_until_answered(self.context.audit, GetAuditHead())
             trailers["Hub-Audit"] = f"{head.seq}:{head.hash}"
         worktree = Path(record.worktree)
-        snapshot = await git.snapshot(
-            worktree, record.session_id, name, trailers, root=self.context.places.root
-        )
+        taken = await snapshot(worktree, record.session_id, name, trailers, root=self.context.places.root)
         for note in (
-            *snapshot.notes,
-            *(f"not in the snapshot: {s.path} ({s.reason})" for s in snapshot.skipped if s.reason != LEFT),
+            *taken.notes,
+            *(f"not in the snapshot: {s.path} ({s.reason})" for s in taken.skipped if s.reason != LEFT),
         ):
             await self.context.store.say(Tag.SYSTEM, note)
-        await publish_left(self.context, [s.path for s in snapshot.skipped if s.reason == LEFT])
+        await publish_left(self.context, [s.path for s in taken.skipped if s.reason == LEFT])
         # One that was staged is untracked, and mostly ignored, from this snapshot on: it is not found a second time.
         known = self.context.store.now.withheld
-        withheld = dict.fromkeys((*known, *(s.path for s in snapshot.skipped if s.reason == NEVER)))
+        withheld = dict.fromkeys((*known, *(s.path for s in taken.skipped if s.reason == NEVER)))
         if len(withheld) > len(known):
             await self.context.store.update(withheld=tuple(withheld))
         if audited:
             await self.context.store.note(
                 "snapshot",
-                f"snapshot:{record.session_id}:{name}:{snapshot.sha}",
-                sha=snapshot.sha,
-                tree=snapshot.tree,
+                f"snapshot:{record.session_id}:{name}:{taken.sha}",
+                sha=taken.sha,
+                tree=taken.tree,
             )
-        return snapshot
+        return taken
 
     async def _snapshotted(self, record: SessionRecord) -> None:
         result = None

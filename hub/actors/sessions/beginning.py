@@ -29,7 +29,8 @@ from hub.domain.session import OnLimit, SessionRecord, SessionState
 from hub.domain.turn import left_out, wait_for
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
-from hub.io import git
+from hub.io.git import repository
+from hub.io.git.repository import RepoState
 from hub.messages.audit import AuditAppend
 from hub.messages.session import StartRun
 from hub.providers.provider import INSTALL_ANY
@@ -74,7 +75,7 @@ class Beginnings:
         if order.kind and not order.profile:
             order = attrs.evolve(order, profile=context.config.profile_for(order.kind))
         beginning = await self.begin(order)
-        state = await git.repo_state(context.places.root)
+        state = await repository.repo_state(context.places.root)
         if not state.head_sha:
             raise HubError(Code.NO_COMMIT)
         # Refused now, where the log was tampered with: a session without its audit log is none.
@@ -90,7 +91,7 @@ class Beginnings:
         if order.kind and not order.profile:
             self.context.config.profile_for(order.kind)
         self.context.config.profile(order.profile)
-        if not (await git.repo_state(self.context.places.root)).head_sha:
+        if not (await repository.repo_state(self.context.places.root)).head_sha:
             raise HubError(Code.NO_COMMIT)
 
     async def begin(self, order: StartRun, *, by_hand: bool = False) -> Beginning:
@@ -152,7 +153,7 @@ def _nobody(choice: Choice) -> HubError:
 
 
 def new_record(
-    context: SessionContext, order: StartRun, beginning: Beginning, state: git.RepoState
+    context: SessionContext, order: StartRun, beginning: Beginning, state: RepoState
 ) -> SessionRecord:
     """The first record: what was asked for, else what is configured. Where nobody is free now, it waits."""
     session_id = order.session_id or context.new_id("s")

@@ -11,7 +11,8 @@ import attrs
 from hub.api.base import Nothing
 from hub.api.history import Commit, CommitDiff, DiffQuery, HistoryEntry, HistoryQuery, Rewind, Rewound
 from hub.errors import Code
-from hub.io import git
+from hub.io.git import repository
+from hub.io.git.refs import resolve
 from hub.messages.audit import AuditAppend, AuditEntry, AuditHistory
 from hub.web.context import READ, WRITE, Context
 from hub.web.route import get, post
@@ -29,19 +30,19 @@ async def history(context: Context, query: HistoryQuery) -> list[HistoryEntry]:
 
 async def commits(context: Context, _: Nothing) -> list[Commit]:
     """Of every session."""
-    return await git.snapshots(context.places.root)
+    return await repository.snapshots(context.places.root)
 
 
 async def diff(context: Context, query: DiffQuery) -> CommitDiff:
     """Of one snapshot alone: git's other names are not found."""
-    sha = await git.resolve(context.places.root, query.sha)
-    return CommitDiff(sha=sha, **attrs.asdict(await git.commit_diff(context.places.root, sha)))
+    sha = await resolve(context.places.root, query.sha)
+    return CommitDiff(sha=sha, **attrs.asdict(await repository.commit_diff(context.places.root, sha)))
 
 
 async def rewind(context: Context, body: Rewind) -> Rewound:
     """A new branch; nothing else moves."""
-    sha = await git.resolve(context.places.root, body.sha)
-    branch = await git.rewind(context.places.root, sha)
+    sha = await resolve(context.places.root, body.sha)
+    branch = await repository.rewind(context.places.root, sha)
     await context.call(AuditAppend([AuditEntry("rewind", {"branch": branch, "sha": sha})]), timeout=READ)
     return Rewound(branch=branch, sha=sha)
 

@@ -26,7 +26,7 @@ from hub.api.session import (
 from hub.api.sessions import Sessions
 from hub.domain.session import several_meant
 from hub.errors import Code, HubError
-from hub.io import git
+from hub.io.git import repository
 from hub.messages.pipelines import StopPipeline
 from hub.messages.session import (
     GetCost,
@@ -87,7 +87,7 @@ async def diff(context: Context, which: Which) -> Diff:
     main = record.main_branch or record.base
     worktree = Path(record.worktree) if facts.active and record.worktree_ready else None
     try:
-        return await git.session_diff(context.places.root, main, record.branch, worktree)
+        return await repository.session_diff(context.places.root, main, record.branch, worktree)
     except HubError as error:
         if error.code is not Code.BRANCH_MISSING or record.worktree_ready:
             raise

@@ -184,7 +184,7 @@ async def test_an_answer_the_api_does_not_promise_is_our_fault_and_tells_nothing
     async def odd(*_):
         return "secret text"
 
-    monkeypatch.setattr("hub.io.git.session_diff", odd)
+    monkeypatch.setattr("hub.io.git.repository.session_diff", odd)
     result = await call(server, "hub_diff")
     assert result["isError"]
     assert result["content"][0]["text"].startswith("internal: ")

@@ -93,7 +93,7 @@ async def test_a_session_without_its_branch_yet_has_no_work(made, monkeypatch):
         await trio.sleep_forever()
 
     async with daemon_of(made, monkeypatch) as live:
-        monkeypatch.setattr("hub.io.git.add_worktree", slow)
+        monkeypatch.setattr("hub.actors.session.commands.add_worktree", slow)
         await live.post("/api/run", RUN)
         await reached.wait()
         assert await views_of(live) == {"summary": "", "diff": "", "truncated": False}

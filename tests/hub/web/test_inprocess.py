@@ -145,7 +145,7 @@ async def test_what_files_and_git_say_is_redacted(both: Both, monkeypatch):
     async def quotes(*_: object) -> Diff:
         return Diff(summary="1 file", diff=f"+{SECRET}\x1b[1m", truncated=False)
 
-    monkeypatch.setattr("hub.io.git.session_diff", quotes)
+    monkeypatch.setattr("hub.io.git.repository.session_diff", quotes)
     told = await both.ask("GET", "/api/session/diff", {})
     assert told == {"summary": "1 file", "diff": "+[REDACTED]", "truncated": False}
     assert told == (await both.over_http("GET", "/api/session/diff", {})).json

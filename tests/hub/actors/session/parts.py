@@ -23,7 +23,7 @@ from hub.actors.session.routing import Routing
 from hub.actors.session.store import SessionStore
 from hub.domain.result.gate import GateResult
 from hub.domain.session import SessionRecord, SessionState
-from hub.io import git
+from hub.io.git.worktree import add_worktree
 from hub.providers.base import Assignment
 from tests.faults import harness
 from tests.hub.actors.daemon import Live, daemon_of
@@ -81,7 +81,7 @@ class Parts:
         record = self.record(**fields)
         root = self.context.places.root
         head = harness.git(root, "rev-parse", "HEAD")
-        await git.add_worktree(root, Path(record.worktree), record.branch, head)
+        await add_worktree(root, Path(record.worktree), record.branch, head)
         await self.store.begin(attrs.evolve(record, worktree_ready=True, base=head))
         await self.store.publish()
         return self.store.now

@@ -7,7 +7,7 @@ import trio
 from hub.actors.session.context import PendingCommand
 from hub.errors import Code
 from hub.io.events.store import NewEvent
-from hub.io.git import add_worktree
+from hub.io.git.worktree import add_worktree
 from hub.messages.events import EventAppend
 from tests.faults.harness import git
 from tests.hub.actors.session.parts import parts_of

@@ -13,8 +13,8 @@ from hub.actors.session import chronicle
 from hub.domain.contract import Contract, encode, sign
 from hub.domain.session import Unscored
 from hub.errors import Code, HubError
-from hub.io import git
 from hub.io.files.atomic import write_atomic
+from hub.io.git.snapshot import snapshot
 from tests.faults.harness import project, until
 from tests.hub.actors.session.parts import parts_of
 from tests.refusals import refuses
@@ -25,7 +25,7 @@ OWED = Unscored("h-1", "", "", "", still=True)
 async def owing(parts, **changes):
     """A session that has handed over, with the contract it handed over with."""
     record = await parts.begin(handoffs_done=1)
-    taken = await git.snapshot(
+    taken = await snapshot(
         parts.context.places.worktree("s-1"), "s-1", "h-1", {}, root=parts.context.places.root
     )
     made = Contract(

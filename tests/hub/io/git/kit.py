@@ -14,7 +14,7 @@ from pathlib import Path
 
 import attrs
 
-from hub.io.git import add_worktree
+from hub.io.git.worktree import add_worktree
 from hub.io.project.places import Places
 
 IDENTITY = ("-c", "user.name=agent", "-c", "user.email=agent@x", "-c", "commit.gpgSign=false")
@@ -125,8 +125,9 @@ _STEM = """
 import json, os, sys, trio
 from pathlib import Path
 import hub.io.git.env as env
+import hub.io.git.snapshot
 import hub.io.git.taking
-from hub.io import git
+import hub.io.git.worktree
 
 def act(root, what, spot, when, environ, errors):
     os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)

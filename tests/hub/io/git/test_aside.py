@@ -2,9 +2,8 @@
 
 import pytest
 
-from hub.io.git import snapshot, tree_hash
 from hub.io.git.aside import LEFT, MOST, note_left, note_yours, read
-from hub.io.git.snapshot import new_files
+from hub.io.git.snapshot import new_files, snapshot, tree_hash
 from tests.hub.io.git.kit import in_commit, make_repo, session, sh
 
 

@@ -9,8 +9,9 @@ import trio
 import trio.testing
 
 from hub.errors import Code, HubError
-from hub.io.git import check, tree_hash
+from hub.io.git import check
 from hub.io.git.check import tree_matches
+from hub.io.git.snapshot import tree_hash
 from tests.hub.io.git.test_snapshot import make_repo, session, sh, take
 
 CHANGES = {

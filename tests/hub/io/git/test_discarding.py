@@ -4,8 +4,9 @@ import pytest
 
 from hub.api.results import How
 from hub.errors import Code
-from hub.io.git import session_diff, snapshot
 from hub.io.git.discarding import Hands, discard, left_of
+from hub.io.git.repository import session_diff
+from hub.io.git.snapshot import snapshot
 from hub.io.git.taking import take
 from tests.hub.io.git.kit import make_repo, session, sh
 from tests.hub.io.git.test_taking import goes_on, repo, told, worked

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from hub.errors import HubError
-from hub.io.git import commit_diff, snapshot
 from hub.io.git.env import environment, git
+from hub.io.git.repository import commit_diff
+from hub.io.git.snapshot import snapshot
 from tests.hub.io.git.kit import in_commit, make_repo, sh
 
 LAZY = tuple(map(int, re.findall(r"\d+", sh(Path(), "version"))[:3])) >= (2, 39, 4)

@@ -7,7 +7,6 @@ import pytest
 import trio
 
 from hub.errors import Code
-from hub.io import git as api
 from hub.io.git.env import (
     effective_config,
     environment,
@@ -17,6 +16,16 @@ from hub.io.git.env import (
 )
 from hub.io.git.meaning import failure
 from hub.io.git.refs import move_refs
+from hub.io.git.repository import (
+    DIFF_LIMIT,
+    RepoState,
+    commit_diff,
+    repo_state,
+    rewind,
+    session_diff,
+    snapshots,
+)
+from hub.io.git.snapshot import snapshot
 from hub.io.git.store import quoted
 from tests.hub.io.git.kit import session, sh, statuses, untouched
 from tests.refusals import refuses
@@ -25,36 +34,36 @@ from tests.waiting import changed, ends
 
 async def test_state_of_a_repository(root):
     head = sh(root, "rev-parse", "HEAD").strip()
-    assert await api.repo_state(root) == api.RepoState(head, "main")
+    assert await repo_state(root) == RepoState(head, "main")
 
 
 async def test_state_without_a_commit(tmp_path):
     sh(tmp_path, "init", "-q", "-b", "trunk", "empty")
-    assert await api.repo_state(tmp_path / "empty") == api.RepoState("", "trunk")
+    assert await repo_state(tmp_path / "empty") == RepoState("", "trunk")
 
 
 async def test_main_branch_of_a_detached_head(root):
     sh(root, "checkout", "-q", "--detach")
-    assert (await api.repo_state(root)).main_branch == "main"
+    assert (await repo_state(root)).main_branch == "main"
     sh(root, "branch", "-m", "main", "odd")
-    state = await api.repo_state(root)
+    state = await repo_state(root)
     assert state.main_branch == state.head_sha
     sh(root, "update-ref", "refs/remotes/origin/odd", "HEAD")
     sh(root, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/odd")
-    assert (await api.repo_state(root)).main_branch == "odd"
+    assert (await repo_state(root)).main_branch == "odd"
 
 
 async def test_on_a_feature_branch_the_diff_is_against_it(root):
     sh(root, "checkout", "-q", "-b", "feature/x")
-    assert (await api.repo_state(root)).main_branch == "feature/x"
+    assert (await repo_state(root)).main_branch == "feature/x"
 
 
 async def test_state_errors(tmp_path, root, monkeypatch):
     with refuses(Code.NOT_A_REPOSITORY):
-        await api.repo_state(tmp_path)
+        await repo_state(tmp_path)
     monkeypatch.setattr(os, "access", lambda *_: False)
     with refuses(Code.NO_PERMISSION):
-        await api.repo_state(root)
+        await repo_state(root)
 
 
 async def test_git_missing_and_folder_missing(root, tmp_path, monkeypatch):
@@ -87,9 +96,9 @@ async def work(root):
     wt = await session(root)
     (wt.path / "a.txt").write_text("changed\n")
     (wt.path / "new.txt").write_text("new\n")
-    first = await api.snapshot(wt.path, "s1", "h1", {}, root=root)
+    first = await snapshot(wt.path, "s1", "h1", {}, root=root)
     (wt.path / "a.txt").write_text("again\n")
-    second = await api.snapshot(wt.path, "s1", "h2", {}, root=wt.path.parents[2])
+    second = await snapshot(wt.path, "s1", "h2", {}, root=wt.path.parents[2])
     return wt, first, second
 
 
@@ -99,7 +108,7 @@ async def test_session_diff_is_main_dot_dot_dot_branch(root):
     (root / "users").write_text("x")
     sh(root, "add", "users")
     sh(root, "commit", "-q", "-m", "user's own")
-    found = await api.session_diff(root, "main", "hub/s1")
+    found = await session_diff(root, "main", "hub/s1")
     assert found.diff == sh(root, "diff", "main...hub/s1")
     assert "a.txt" in found.summary
     assert "2 files changed" in found.summary
@@ -109,17 +118,17 @@ async def test_session_diff_is_main_dot_dot_dot_branch(root):
 async def test_session_diff_without_the_main_branch_uses_where_the_session_began(root):
     await work(root)
     sh(root, "branch", "-m", "main", "renamed")
-    assert "new.txt" in (await api.session_diff(root, "main", "hub/s1")).diff
+    assert "new.txt" in (await session_diff(root, "main", "hub/s1")).diff
     with refuses(Code.BRANCH_MISSING):
-        await api.session_diff(root, "renamed", "hub/none")
+        await session_diff(root, "renamed", "hub/none")
 
 
 async def test_a_huge_diff_is_cut_and_says_so(root, wt):
     (wt.path / "big").write_text("line of text\n" * 200_000)
-    await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
-    found = await api.session_diff(root, "main", "hub/s1")
+    await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
+    found = await session_diff(root, "main", "hub/s1")
     assert found.truncated
-    assert len(found.diff) < api.DIFF_LIMIT + 200
+    assert len(found.diff) < DIFF_LIMIT + 200
     assert "(cut at" in found.diff.splitlines()[-1]
     assert "big" in found.summary
 
@@ -127,8 +136,8 @@ async def test_a_huge_diff_is_cut_and_says_so(root, wt):
 async def test_snapshots_newest_first_and_by_session(root):
     _, first, second = await work(root)
     other = await session(root, "s2")
-    third = await api.snapshot(other.path, "s2", "h9", {}, root=other.path.parents[2])
-    everything = await api.snapshots(root)
+    third = await snapshot(other.path, "s2", "h9", {}, root=other.path.parents[2])
+    everything = await snapshots(root)
     assert {entry.sha for entry in everything} == {first.sha, second.sha, third.sha}
     found = [entry for entry in everything if entry.session_id == "s1"]
     assert [entry.sha for entry in found] == [second.sha, first.sha]
@@ -143,17 +152,17 @@ async def test_a_subject_may_hold_what_ends_a_line_elsewhere(root):
     _, first, _ = await work(root)
     odd = sh(root, "commit-tree", "-m", "one\ftwo\u2028three", f"{first.sha}^{{tree}}").strip()
     sh(root, "update-ref", "refs/hub/s1/odd", odd)
-    subjects = {entry.sha: entry.subject for entry in await api.snapshots(root)}
+    subjects = {entry.sha: entry.subject for entry in await snapshots(root)}
     assert len(subjects) == 3
     assert subjects[odd] == "one\ftwo\u2028three"
 
 
 async def test_commit_diff_is_against_the_first_parent(root):
     _, first, second = await work(root)
-    assert (await api.commit_diff(root, second.sha)).diff == sh(root, "diff", first.sha, second.sha)
-    assert (await api.commit_diff(root, first.sha[:12])).diff == sh(root, "diff", "main", first.sha)
+    assert (await commit_diff(root, second.sha)).diff == sh(root, "diff", first.sha, second.sha)
+    assert (await commit_diff(root, first.sha[:12])).diff == sh(root, "diff", "main", first.sha)
     root_commit = sh(root, "rev-list", "--max-parents=0", "main").strip()
-    assert "b/d/b.txt" in (await api.commit_diff(root, root_commit)).diff
+    assert "b/d/b.txt" in (await commit_diff(root, root_commit)).diff
 
 
 BAD = ["--output=/tmp/x", "-p", "HEAD", "HEAD@{0}", "a..b", ":/regex", "main", "refs/heads/main", "", "abc", "f" * 40,
@@ -165,7 +174,7 @@ async def test_a_name_from_outside_is_an_id_or_nothing(root, sha):
     """Security row 6."""
     await work(root)
     refs = sh(root, "for-each-ref")
-    for call in (api.commit_diff(root, sha), api.rewind(root, sha)):
+    for call in (commit_diff(root, sha), rewind(root, sha)):
         with refuses(Code.NOT_FOUND):
             await call
     assert sh(root, "for-each-ref") == refs
@@ -174,14 +183,14 @@ async def test_a_name_from_outside_is_an_id_or_nothing(root, sha):
 async def test_the_id_of_a_tree_or_a_blob_is_no_snapshot(root):
     for name in ("HEAD^{tree}", "HEAD:a.txt"):
         with refuses(Code.NOT_FOUND):
-            await api.commit_diff(root, sh(root, "rev-parse", name).strip())
+            await commit_diff(root, sh(root, "rev-parse", name).strip())
 
 
 async def test_rewind_makes_a_branch_and_moves_nothing(root):
     wt, first, second = await work(root)
     before = untouched(root)
     refs = sh(root, "for-each-ref")
-    names = [await api.rewind(root, first.sha), await api.rewind(root, first.sha[:12])]
+    names = [await rewind(root, first.sha), await rewind(root, first.sha[:12])]
     assert names == [f"hub/rewind/{first.sha[:12]}-1", f"hub/rewind/{first.sha[:12]}-2"]
     assert sh(root, "rev-parse", *names).split() == [first.sha] * 2
     for name in names:
@@ -270,7 +279,7 @@ async def test_the_users_ignores_and_trust_are_respected(root, tmp_path, monkeyp
     wt = await session(root)
     (wt.path / "x.swp").write_text("x")
     (wt.path / "x").write_text("x")
-    taken = await api.snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
+    taken = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     assert statuses(root, taken.sha) == {"x": "A"}
     settings = await effective_config(root)
     assert settings["safe.directory"] == "/somewhere"

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.errors import Code, HubError
-from hub.io.git import rewind, snapshot, tree_hash
 from hub.io.git.own_folder import NEVER, brought_by, folder_of
+from hub.io.git.repository import rewind
+from hub.io.git.snapshot import snapshot, tree_hash
 from tests.hub.io.git.kit import in_commit, make_repo, session, sh, untouched
 
 OWN = [

@@ -12,8 +12,9 @@ import pytest
 import trio
 
 from hub.errors import Code, HubError
-from hub.io.git import progress, repo_state
+from hub.io.git import progress
 from hub.io.git.env import git, git_capped, git_fed
+from hub.io.git.repository import repo_state
 from hub.io.project import agent_files, hub_dir
 from tests.hub.io.git.kit import in_commit, sh
 from tests.hub.io.git.test_snapshot import take

@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -19,10 +18,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hub.errors import Code, HubError
+from hub.io.git import snapshot as git_snapshot
 from hub.io.git.aside import note_yours
 from hub.io.git.discarding import Hands, left_of
+from hub.io.git.repository import commit_diff, repo_state, rewind, session_diff, snapshots
 from hub.io.git.snapshot import snapshot, tree_hash
 from hub.io.git.store import store_commit as real_store
+from hub.io.git.worktree import add_worktree
 from hub.io.project.places import Places
 from tests.hub.io.git.kit import (
     first_parent,
@@ -37,7 +39,6 @@ from tests.hub.io.git.kit import (
 )
 from tests.refusals import refuses
 
-git_snapshot = import_module("hub.io.git.snapshot")  # the package offers the function under this name
 TRAILERS = {"Hub-Audit": f"7:{'ab' * 32}"}
 
 
@@ -197,28 +198,26 @@ def plant(root: Path, tree: Path, marker: Path) -> None:
 
 async def test_nothing_that_was_planted_runs_and_bytes_stay_exact(root, wt, tmp_path):
     """Security rows 7 to 9. `git add` in the same tree does run the filter: the trap is a real one."""
-    from hub.io import git as api
+    from hub.io.git.snapshot import snapshot
 
     marker = tmp_path / "ran"
     plant(root, wt.path, marker)
     taken = await take(wt)
     await tree_hash(wt.path, root=wt.path.parents[2])
-    await api.session_diff(root, "main", "hub/s1")
-    await api.commit_diff(root, taken.sha)
-    await api.rewind(root, taken.sha)
-    await api.snapshots(root)
-    await api.repo_state(root)
+    await session_diff(root, "main", "hub/s1")
+    await commit_diff(root, taken.sha)
+    await rewind(root, taken.sha)
+    await snapshots(root)
+    await repo_state(root)
     sh(root, "branch", "-f", "other", "hub/s1")
     sh_base = subprocess.run(
         ["git", "rev-parse", "hub/s1"], cwd=root, capture_output=True, text=True, check=True
     )
     marker.unlink(missing_ok=True)
     second = Places(root).worktree("s2")
-    await api.add_worktree(root, second, "hub/s2", sh_base.stdout.strip())
+    await add_worktree(root, second, "hub/s2", sh_base.stdout.strip())
     (root / "dirty.txt").write_bytes(b"dirty\r\n")
-    await api.add_worktree(
-        root, Places(root).worktree("s3"), "hub/s3", sh_base.stdout.strip(), carry_dirty=True
-    )
+    await add_worktree(root, Places(root).worktree("s3"), "hub/s3", sh_base.stdout.strip(), carry_dirty=True)
     await snapshot(second, "s2", "h1", {}, root=root)
     assert not marker.exists(), marker.read_text()
     stored = in_commit(root, taken.sha)
@@ -896,8 +895,9 @@ async def test_killed_at_any_git_the_redo_ends_the_same(root, wt, spot, when):
     before = untouched(root)
     what = (
         "from functools import partial\n"
+        "from hub.io.git.snapshot import snapshot\n"
         "tree = root / '.hub/worktrees/s1'\n"
-        "trio.run(partial(git.snapshot, tree, 's1', 'h1', {}, root=root))"
+        "trio.run(partial(snapshot, tree, 's1', 'h1', {}, root=root))"
     )
     killed = killed_at(root, what, spot, when)
     first = sh(root, "rev-parse", "-q", "--verify", "refs/hub/s1/h1", check=False).strip()

@@ -7,10 +7,11 @@ import pytest
 from hub.api.results import How
 from hub.domain.result.message import CommitStory
 from hub.errors import Code, HubError
-from hub.io.git import repo_state, snapshot
 from hub.io.git.aside import note_yours
 from hub.io.git.discarding import Hands, discard, left_of
 from hub.io.git.identity import identity
+from hub.io.git.repository import repo_state
+from hub.io.git.snapshot import snapshot
 from hub.io.git.taking import take
 from hub.io.git.work import work_of
 from hub.io.git.worktree import add_worktree

@@ -9,8 +9,10 @@ import time
 import pytest
 
 from hub.errors import Code, HubError
-from hub.io.git import add_worktree, snapshot, store
+from hub.io.git import store
 from hub.io.git.layout import common_dir, same_repository
+from hub.io.git.snapshot import snapshot
+from hub.io.git.worktree import add_worktree
 from hub.io.project.places import Places
 from tests.hub.io.git.kit import in_commit, killed_at, on_disk, session, sh, statuses, untouched
 from tests.refusals import refuses
@@ -179,7 +181,8 @@ async def test_killed_at_any_git_the_next_call_finishes(root, spot):
         "import subprocess\n"
         "base = subprocess.run(['git', 'rev-parse', 'main'], cwd=root, capture_output=True, text=True).stdout.strip()\n"
         "from functools import partial\n"
-        "trio.run(partial(git.add_worktree, root, root / '.hub/worktrees/s1', 'hub/s1', base, carry_dirty=True))"
+        "from hub.io.git.worktree import add_worktree\n"
+        "trio.run(partial(add_worktree, root, root / '.hub/worktrees/s1', 'hub/s1', base, carry_dirty=True))"
     )
     killed_at(root, what, spot, "before")
     wt = await session(root, carry_dirty=True)

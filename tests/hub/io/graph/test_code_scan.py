@@ -10,7 +10,7 @@ import pytest
 
 from hub.domain.code.table import declared
 from hub.errors import Code
-from hub.io.git import project_files as files
+from hub.io.git.repository import project_files as files
 from hub.io.graph import code_scan
 from hub.io.graph.code_scan import MAX_BYTES, Gone, Scanned, scan, walk
 from tests.hub.io.git.kit import sh
