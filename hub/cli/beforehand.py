@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from hub.errors import Code, HubError
 from hub.io.config.file import settings
 from hub.io.config.profiles import read_stored as stored_profiles
 from hub.io.files.sealed import NotSealed
+from hub.io.git.progress import ran
 from hub.io.project.places import Places, find_project
 from hub.io.project.trust import Gate
 from hub.io.records.pipelines import read_stored as stored_pipelines
@@ -81,9 +81,8 @@ def insist_on_commit(project: Path) -> None:
         HubError: `not_a_repository`, `no_commit`.
     """
     root = find_project(project)
-    command = ["git", "-C", str(root), "rev-parse", "--verify", "--quiet", "HEAD"]
-    found = subprocess.run(command, capture_output=True, check=False)
-    if found.returncode == 1:
+    code, _, _ = ran("rev-parse", "--verify", "--quiet", "HEAD", root=root)
+    if code == 1:
         raise HubError(Code.NO_COMMIT, f"{root} has no commit yet.")
 
 

@@ -25,7 +25,7 @@ from hub.domain.text.figures import counted, first_of
 from hub.domain.text.safe import clean
 from hub.errors import HubError
 from hub.io.config.file import project_tables, settings
-from hub.io.git.env import guarded
+from hub.io.git.guard import guarded
 from hub.io.project.places import Places, exclude_hub, state_dir
 from hub.io.project.trust import Gate
 

@@ -21,6 +21,7 @@ from hub.cli.context import json_option, project_dir, session_argument, show
 from hub.cli.result import branch_name, came_of_it, order
 from hub.client.place import root_of
 from hub.errors import Code, HubError
+from hub.io.git.progress import ran
 
 _OPEN = frozenset({"open", "opened"})
 _PROGRAMS = {
@@ -154,14 +155,8 @@ def _request_of(program: str, root: Path, branch: str) -> str:
 
 
 def _git(root: Path, *words: str) -> str:
-    done = subprocess.run(
-        ["git", *words],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout.strip() if done.returncode == 0 else ""
+    code, out, _ = ran(*words, root=root)
+    return out.decode("utf-8", "replace").strip() if code == 0 else ""
 
 
 def _run(command: list[str], root: Path, *, capture: bool = False) -> subprocess.CompletedProcess[str]:

@@ -6,7 +6,6 @@ Must not: compute anything that neither the daemon nor a record has said.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -135,26 +134,15 @@ def still_taken(root: Path | None, taken: HistoryEntry) -> HistoryEntry | None:
 
 
 def _branches_with(root: Path, commit: str) -> list[str] | None:
-    """The short names of the branches that have a commit; None where git cannot say.
+    """The short names of the branches that have a commit; None where git cannot say."""
+    from hub.io.git.progress import ran  # only of a session that was taken
 
-    It runs nothing that the repository names, and asks no network.
-    """
-    import subprocess  # only of a session that was taken
-
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     options = ("--format=%(refname:lstrip=2)", f"--contains={commit}", "refs/heads/", "refs/remotes/")
     try:
-        done = subprocess.run(
-            ["git", "-C", os.fspath(root), "for-each-ref", *options],
-            capture_output=True,
-            check=False,
-            env={**env, "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "", "GIT_OPTIONAL_LOCKS": "0"},
-            stdin=subprocess.DEVNULL,
-            timeout=_PATIENCE,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        _, out, _ = ran("for-each-ref", *options, root=root, patience=_PATIENCE)
+    except (HubError, OSError):
         return None
-    return done.stdout.decode("utf-8", "replace").splitlines()
+    return out.decode("utf-8", "replace").splitlines()
 
 
 def _audit(api: Records) -> Mapping[str, object] | None:

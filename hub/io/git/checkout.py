@@ -20,7 +20,8 @@ import attrs
 from hub.domain.text.figures import first_of
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.git.env import Config, effective_config, filter_overrides, git
+from hub.io.git.env import effective_config, git
+from hub.io.git.guard import Config, filter_overrides
 from hub.io.git.layout import own_git_dir
 from hub.io.git.meaning import LockedError
 from hub.io.git.refs import head_commit, move_refs

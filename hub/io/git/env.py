@@ -1,13 +1,7 @@
 """How hub runs git.
 
-Owns: the hardened environment, and the one function that starts git.
-Must not: run a hook, a filter, a pager, an editor or any other program a repository names, and never ask the
-network, a terminal or a key.
-
-The user's and the system's configuration are shut out, but for two values: `safe.directory` (git trusts it only
-from there) and `core.excludesFile` (what the user never wants to see). A repository's own configuration cannot
-be shut out, and agents can write it; so everything in it that names a program is overridden, and where a filter
-could run, `filter_overrides` takes each one away by name.
+Owns: the one function that starts git for whoever waits in Trio.
+Must not: start one without the environment of `guard`, and never ask the network, a terminal or a key.
 """
 
 from __future__ import annotations
@@ -27,49 +21,10 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
+from hub.io.git.guard import KEPT, Config, environment, guarded
 from hub.io.git.meaning import failure
-from hub.io.git.progress import end_of
+from hub.io.git.progress import GitProgress, pause, stuck
 
-NAME = "hub"
-EMAIL = "hub@localhost"
-
-Config = Sequence[tuple[str, str]]
-
-_OVERRIDES: Config = (
-    ("core.fsmonitor", "false"),
-    ("core.hooksPath", "/dev/null"),
-    *(
-        (f"hook.{event}.enabled", "false")
-        for event in ("reference-transaction", "post-checkout", "post-index-change")
-    ),
-    ("core.untrackedCache", "false"),
-    ("core.splitIndex", "false"),
-    ("core.attributesFile", "/dev/null"),
-    ("core.pager", "cat"),
-    ("core.sshCommand", "false"),
-    ("core.gitProxy", ""),
-    ("core.askPass", ""),
-    ("core.alternateRefsCommand", ""),
-    ("core.fsync", "objects,reference"),
-    ("core.quotePath", "false"),
-    ("color.ui", "false"),
-    ("commit.gpgSign", "false"),
-    ("tag.gpgSign", "false"),
-    ("log.showSignature", "false"),
-    ("credential.helper", ""),
-    ("diff.external", ""),
-    ("diff.ignoreSubmodules", "dirty"),
-    ("diff.renames", "true"),
-    ("diff.noprefix", "false"),
-    ("diff.mnemonicPrefix", "false"),
-    ("submodule.recurse", "false"),
-    ("protocol.allow", "never"),
-    ("gc.auto", "0"),
-    ("maintenance.auto", "false"),
-    ("i18n.commitEncoding", "UTF-8"),
-    ("i18n.logOutputEncoding", "UTF-8"),
-)
-_KEEP = ("PATH", "HOME", "TMPDIR", "XDG_CONFIG_HOME")
 _PROTECTED = r"^(safe\.directory|core\.excludesfile)$"
 _GRACE = 2.0
 
@@ -150,7 +105,7 @@ async def git_capped(
             ("git", *args), cwd, env, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as started:
             await together(
-                partial(_drain, started.stdout, collected, limit), partial(end_of, started, args[0])
+                partial(_drain, started.stdout, collected, limit), partial(_end_of, started, args[0])
             )
     return bytes(collected[:limit]), len(collected) > limit
 
@@ -194,50 +149,6 @@ async def _tell(stream: trio.abc.SendStream, data: bytes) -> None:
     await stream.aclose()
 
 
-def environment(where: Mapping[str, str], config: Config = ()) -> dict[str, str]:
-    """The environment of every git that hub starts: nothing of the daemon's own but the search path and home."""
-    env = {name: os.environ[name] for name in _KEEP if name in os.environ}
-    env |= {
-        "LC_ALL": "C",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_LITERAL_PATHSPECS": "1",
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_PAGER": "cat",
-        "GIT_EDITOR": "true",
-        "GIT_SEQUENCE_EDITOR": "true",
-        "GIT_ALLOW_PROTOCOL": "",
-        "GIT_ASKPASS": "true",
-        "GIT_SSH_COMMAND": "false",
-        "GIT_AUTHOR_NAME": NAME,
-        "GIT_AUTHOR_EMAIL": EMAIL,
-        "GIT_COMMITTER_NAME": NAME,
-        "GIT_COMMITTER_EMAIL": EMAIL,
-        **where,
-    }
-    for number, (key, value) in enumerate((*_OVERRIDES, *config)):
-        env[f"GIT_CONFIG_KEY_{number}"] = key
-        env[f"GIT_CONFIG_VALUE_{number}"] = value
-    env["GIT_CONFIG_COUNT"] = str(len(_OVERRIDES) + len(config))
-    return env
-
-
-def guarded() -> dict[str, str]:
-    """The same with the user's own settings: for a look at a project by a command of his, who says which owners are safe."""
-    env = environment({})
-    del env["GIT_LITERAL_PATHSPECS"]  # not every command can be asked with it
-    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"):
-        if name in os.environ:
-            env[name] = os.environ[name]
-        else:
-            del env[name]
-    return env
-
-
 async def effective_config(cwd: Path) -> dict[str, str]:
     """Every setting in force in a repository (its own, included files too, and hub's overrides), last one wins."""
     done = await git("config", "--list", "-z", "--includes", cwd=cwd)
@@ -248,21 +159,6 @@ async def effective_config(cwd: Path) -> dict[str, str]:
     return found
 
 
-def filter_overrides(settings: Iterable[str]) -> Config:
-    """Settings that take every filter and hook named in `settings` away, for a run that touches a working tree."""
-    keys = [*settings]
-    filters = {key.removeprefix("filter.").rpartition(".")[0] for key in keys if key.startswith("filter.")}
-    hooks = {key.removeprefix("hook.").rpartition(".")[0] for key in keys if key.startswith("hook.")}
-    return [
-        *(
-            (f"filter.{name}.{member}", "false" if member == "required" else "")
-            for name in sorted(filters)
-            for member in ("clean", "smudge", "process", "required")
-        ),
-        *((f"hook.{name}.enabled", "false") for name in sorted(hooks)),
-    ]
-
-
 _protected_of: dict[tuple[str | None, ...], Config] = {}
 
 
@@ -270,7 +166,7 @@ async def _protected() -> Config:
     """The two settings of the user's own configuration that count, read once for each home directory."""
     key = tuple(os.environ.get(name) for name in ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"))
     if key not in _protected_of:
-        env = {name: value for name, value in os.environ.items() if name in {*_KEEP, "GIT_CONFIG_GLOBAL"}}
+        env = {name: value for name, value in os.environ.items() if name in {*KEPT, "GIT_CONFIG_GLOBAL"}}
         done = await _run(
             ("git", "config", "-z", "--get-regexp", _PROTECTED), Path("/"), env, partial(_tell, data=b"")
         )
@@ -294,7 +190,7 @@ async def _run(
             partial(_drain, started.stdout, out),
             partial(_drain, started.stderr, err),
             partial(feed, started.stdin),
-            partial(end_of, started, argv[1]),
+            partial(_end_of, started, argv[1]),
         )
     return GitResult(started.returncode or 0, bytes(out), err.decode("utf-8", "replace"))
 
@@ -345,6 +241,21 @@ async def together(*tasks: Callable[[], Awaitable[object]]) -> None:
             nursery.start_soon(run, task)
     if failed:
         raise failed[0]
+
+
+async def _end_of(process: trio.Process, command: str) -> None:
+    """Waits for the end of a git, as long as it takes.
+
+    Raises:
+        HubError: GIT_FAILED: it stands still.
+    """
+    seen = GitProgress(process.pid)
+    while not seen.still:
+        with trio.move_on_after(pause()):
+            await process.wait()
+            return
+        await trio.to_thread.run_sync(seen.look)
+    raise stuck(command)
 
 
 async def _end(process: trio.Process) -> None:

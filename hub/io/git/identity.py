@@ -12,7 +12,8 @@ from pathlib import Path
 
 import attrs
 
-from hub.io.git.env import EMAIL, NAME, git_asked
+from hub.io.git.env import git_asked
+from hub.io.git.guard import EMAIL, NAME
 
 _WANTED = r"^(user|author|committer)\.(name|email)$"
 _STRIPPED = str.maketrans("", "", "<>\0\r\n")

@@ -1,7 +1,7 @@
 """Whether a git gets on with its work.
 
-Owns: waiting for the end of one, how long it may stand still meanwhile, and the whole run of one in a thread.
-Must not: bound how long one may work.
+Owns: how long one may stand still, and the whole run of one for whoever has a thread to wait in: a command, a worker.
+Must not: import Trio, without which a short command starts.
 
 Agents write what git reads. Where a `.gitignore` or a loose object is a named pipe, git waits for a writer, for ever. How
 long a git may take depends on the repository; how long it may do nothing does not.
@@ -10,14 +10,16 @@ long a git may take depends on the repository; how long it may do nothing does n
 from __future__ import annotations
 
 import contextlib
+import math
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
-import trio
 
 from hub.errors import Code, HubError
+from hub.io.git.guard import guarded
 
 STILL = 10.0
 """Seconds without any work: no processor time, nothing read or written, no disk that is waited for."""
@@ -25,45 +27,37 @@ _LOOKS = 5
 """Within that time, and each must find nothing: after a pause of the whole machine one alone does."""
 
 
-async def end_of(process: trio.Process, command: str) -> None:
-    """Waits for the end of a git, as long as it takes.
+def ran(
+    *args: str,
+    root: Path,
+    env: Mapping[str, str] | None = None,
+    data: bytes | None = None,
+    patience: float = math.inf,
+) -> tuple[int, bytes, bytes]:
+    """Runs a git to its end: its exit status, and all that it prints and says.
 
     Args:
-        process: It.
-        command: Which one it is, for the words of an error.
+        *args: The command and its arguments.
+        root: Where it runs.
+        env: Its environment; None = the `guarded` one.
+        data: Its input.
+        patience: Seconds that it may take, where nobody waits for as long as it works.
 
     Raises:
-        HubError: GIT_FAILED: it stands still.
-    """
-    seen = _Seen(process.pid)
-    while not seen.still:
-        with trio.move_on_after(STILL / _LOOKS):
-            await process.wait()
-            return
-        await trio.to_thread.run_sync(seen.look)
-    raise _stuck(command)
-
-
-def ran(
-    *args: str, root: Path, env: Mapping[str, str], data: bytes | None = None
-) -> tuple[int, bytes, bytes]:
-    """Runs a git to its end, for whoever has a thread to wait in: its exit status, and all that it prints and says.
-
-    Raises:
-        HubError: GIT_MISSING, and as `end_of`.
+        HubError: GIT_MISSING, and GIT_FAILED where it stands still, or takes longer.
     """
     pipe = subprocess.PIPE
     try:
         process = subprocess.Popen(
-            ["git", "-C", str(root), *args], env=env, stdin=pipe, stdout=pipe, stderr=pipe
+            ["git", "-C", str(root), *args], env=env or guarded(), stdin=pipe, stdout=pipe, stderr=pipe
         )
     except FileNotFoundError as error:
         raise HubError(Code.GIT_MISSING, "git was not found on PATH.") from error
-    seen = _Seen(process.pid)
+    seen, due = GitProgress(process.pid), time.monotonic() + patience
     try:
-        while not seen.still:
+        while not seen.still and time.monotonic() < due:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                out, err = process.communicate(data, timeout=STILL / _LOOKS)
+                out, err = process.communicate(data, timeout=min(pause(), patience))
                 return process.returncode, out, err
             data = None  # it is on its way
             seen.look()
@@ -71,10 +65,13 @@ def ran(
         if process.poll() is None:
             process.terminate()
             process.communicate()
-    raise _stuck(args[0])
+    if not seen.still:
+        raise HubError(Code.GIT_FAILED, f"git {args[0]} took more than {patience:g} seconds.")
+    raise stuck(args[0])
 
 
-def _stuck(command: str) -> HubError:
+def stuck(command: str) -> HubError:
+    """The error of one that stands still."""
     return HubError(
         Code.GIT_FAILED,
         f"git {command} did nothing for {STILL:g} seconds and was ended: it waits for what never comes, as where a named"
@@ -83,8 +80,13 @@ def _stuck(command: str) -> HubError:
     )
 
 
+def pause() -> float:
+    """Seconds between two looks at it."""
+    return STILL / _LOOKS
+
+
 @attrs.define
-class _Seen:
+class GitProgress:
     """What looks at a process have found."""
 
     _pid: int

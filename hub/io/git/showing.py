@@ -14,7 +14,8 @@ import trio
 
 from hub.domain.permission.reach import Shown
 from hub.errors import HubError
-from hub.io.git.env import effective_config, filter_overrides, git
+from hub.io.git.env import effective_config, git
+from hub.io.git.guard import filter_overrides
 from hub.io.git.refs import commit_of
 
 _PATIENCE = 5.0

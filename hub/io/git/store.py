@@ -22,7 +22,8 @@ import trio
 
 from hub.errors import Code, HubError
 from hub.io.git.digest import Content, hasher, reread
-from hub.io.git.env import EMAIL, NAME, git, git_fed
+from hub.io.git.env import git, git_fed
+from hub.io.git.guard import EMAIL, NAME
 from hub.io.git.scan import Entry, TreeChanges
 from hub.io.git.shadow import Shadow, scratch
 

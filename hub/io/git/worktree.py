@@ -25,7 +25,8 @@ import trio
 
 from hub.errors import Code, HubError
 from hub.io.git.aside import note_yours
-from hub.io.git.env import Config, effective_config, filter_overrides, git
+from hub.io.git.env import effective_config, git
+from hub.io.git.guard import Config, filter_overrides
 from hub.io.git.identity import identity
 from hub.io.git.layout import common_dir, find_admin, own_git_dir
 from hub.io.git.refs import BASE, commit_of, kept_ref, move_refs, read_commits

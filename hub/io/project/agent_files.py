@@ -23,7 +23,6 @@ import attrs
 from hub.domain.trust.agent_files import COPIES, FILES, FOLDERS, VARIABLES, inside, obeyed, reader_of
 from hub.domain.trust.settings import Does, Item, digest
 from hub.errors import Code, HubError
-from hub.io.git.env import guarded
 from hub.io.git.progress import ran
 from hub.io.git.refs import objects
 
@@ -218,10 +217,10 @@ def _contents(root: Path, oids: Iterable[str]) -> dict[str, bytes]:
 
 def _objects(root: Path, how: str, names: Iterable[str]) -> bytes:
     asked = "".join(f"{name}\n" for name in names).encode()
-    return ran("cat-file", how, root=root, env=guarded(), data=asked)[1]
+    return ran("cat-file", how, root=root, data=asked)[1]
 
 
 def _lines(root: Path, *words: str) -> list[str] | None:
     """What a git lists that runs nothing a repository names; None where it fails."""
-    code, out, _ = ran(*words, root=root, env=guarded())
+    code, out, _ = ran(*words, root=root)
     return [os.fsdecode(line) for line in out.split(b"\0") if line] if code == 0 else None

@@ -70,7 +70,7 @@ def insist_private(root: Path) -> None:
 def tracked_files(root: Path) -> list[str]:
     """What git tracks of `.hub` in the index or in HEAD, in any spelling that a file system may take for it."""
     # With all of git's room; whoever only looks asks no git.
-    from hub.io.git.env import environment
+    from hub.io.git.guard import environment
     from hub.io.git.progress import ran
 
     for tree in (("--with-tree=HEAD",), ()):

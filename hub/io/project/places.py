@@ -11,7 +11,6 @@ import contextlib
 import os
 import re
 import stat
-import subprocess
 from pathlib import Path
 from typing import Literal
 
@@ -28,8 +27,6 @@ _PURPOSE = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _EXCLUDES = (b"/.hub/", b"/.aider.tags.cache.v*/")
 """What is never part of the work: hub's own folder, and the index Aider keeps in whatever tree it works in."""
 _EXCLUDE_LIMIT = 1 << 20
-_PATIENCE = 20.0
-"""Seconds for git to say where it is."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -290,29 +287,14 @@ def _read_key(path: Path) -> bytes:
 
 
 def _rev_parse(where: Path, *what: str) -> list[bytes]:
-    """One `git rev-parse`, synchronous: it is asked once, before there is a daemon."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    try:
-        done = subprocess.run(
-            ["git", "-C", os.fspath(where), "rev-parse", *what],
-            capture_output=True,
-            check=False,
-            env={**env, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
-            stdin=subprocess.DEVNULL,
-            timeout=_PATIENCE,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise HubError(
-            Code.GIT_FAILED,
-            f"git rev-parse in {where} does not end.",
-            hint="Look for pipes in the place of git's files, and remove them: find .git -type p",
-        ) from error
-    except FileNotFoundError as error:
-        raise HubError(Code.GIT_MISSING, "git was not found on PATH.") from error
-    lines = done.stdout.splitlines()
-    if done.returncode == 0 and len(lines) == len(what):
+    """One `git rev-parse`: it is asked once, before there is a daemon."""
+    from hub.io.git.progress import ran
+
+    code, out, err = ran("rev-parse", *what, root=where)
+    lines = out.splitlines()
+    if code == 0 and len(lines) == len(what):
         return lines
-    said = done.stderr.decode("utf-8", "replace").strip()
+    said = err.decode("utf-8", "replace")
     if "dubious ownership" in said:
         raise HubError(
             Code.NO_PERMISSION,

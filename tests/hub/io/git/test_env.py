@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from hub.errors import HubError
-from hub.io.git.env import environment, git
+from hub.io.git.env import git
+from hub.io.git.guard import environment
 from hub.io.git.repository import commit_diff
 from hub.io.git.snapshot import snapshot
 from tests.hub.io.git.kit import in_commit, make_repo, sh

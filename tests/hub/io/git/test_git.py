@@ -7,13 +7,8 @@ import pytest
 import trio
 
 from hub.errors import Code
-from hub.io.git.env import (
-    effective_config,
-    environment,
-    filter_overrides,
-    git,
-    git_capped,
-)
+from hub.io.git.env import effective_config, git, git_capped
+from hub.io.git.guard import environment, filter_overrides
 from hub.io.git.meaning import failure
 from hub.io.git.refs import move_refs
 from hub.io.git.repository import (

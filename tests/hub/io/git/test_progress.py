@@ -121,7 +121,7 @@ def test_one_that_waits_for_a_disk_does_not_stand_still(root, monkeypatch):
     """Nobody could end it, and a flush of much takes its time."""
     monkeypatch.setattr(psutil.Process, "status", lambda _: psutil.STATUS_DISK_SLEEP)
     assert progress._done(os.getpid()) is None
-    seen = progress._Seen(os.getpid())
+    seen = progress.GitProgress(os.getpid())
     for _ in range(2 * progress._LOOKS):
         seen.look()
     assert not seen.still
