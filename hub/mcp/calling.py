@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Protocol
-from urllib.parse import quote
 
 import attrs
 import trio
@@ -156,9 +155,6 @@ def _plain(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-_PARAMETER = re.compile(r"{(\w+)}")
-
-
 class ToolApi(Protocol):
     """The daemon's API. Both methods raise `HubError`, whose texts are those of the problem document."""
 
@@ -212,5 +208,4 @@ class ToolCaller:
             **tool.fixed,
             **{param.name: given[param.name] for param in tool.params if param.name in given},
         }
-        path = _PARAMETER.sub(lambda found: quote(str(asked.pop(found[1])), safe=""), tool.path)
-        return await (self.api.get if tool.method == "GET" else self.api.post)(path, asked)
+        return await (self.api.get if tool.method == "GET" else self.api.post)(tool.path, asked)

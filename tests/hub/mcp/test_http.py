@@ -11,8 +11,7 @@ import trio
 from hub.api.convert import structure
 from hub.api.status import Status
 from hub.errors import Code, HubError
-from hub.mcp.tools import BY_NAME, TOOLS, Param, Tool
-from hub.messages.approvals import ResolveApproval
+from hub.mcp.tools import TOOLS
 from hub.messages.events import EventsSince
 from hub.messages.session import GetStatus, RequestPause, RequestReply, StartRun
 from hub.web.guard import MAX_BODY
@@ -244,26 +243,6 @@ async def test_a_call_under_way_holds_no_thread(server: Server, actors: Fake):
             for _ in range(crowd):
                 nursery.start_soon(lambda: call(server, "hub_pause", pause=True))
     assert begun == crowd
-
-
-async def test_a_parameter_of_the_path_is_put_there(server: Server, actors: Fake, monkeypatch):
-    params = (Param("id", {"type": "string"}, required=True), Param("approved", {"type": "boolean"}))
-    approve = Tool(
-        name="approve",
-        title="",
-        description="",
-        method="POST",
-        path="/api/approvals/{id}",
-        params=params,
-        output={},
-    )
-    monkeypatch.setitem(BY_NAME, "approve", approve)
-    result = await call(server, "approve", id="a-1f2e3d4c5b6a", approved=True)
-    assert result["structuredContent"] == {"ok": True, "id": "a-1f2e3d4c5b6a", "approved": True}
-    assert actors.calls == [ResolveApproval("a-1f2e3d4c5b6a", approved=True)]
-    refused = await call(server, "approve", id="../a b?", approved=True)
-    assert refused["isError"]
-    assert len(actors.calls) == 1
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"])
