@@ -1,6 +1,6 @@
 """The user's own folders: where hub keeps what belongs to no project, as the XDG base directories have it.
 
-Owns: the two folders' places.
+Owns: the places of the home and the two folders.
 Must not: make them.
 """
 
@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+
+
+def home() -> str:
+    """The user's home; "~" where nobody knows it, and then nothing is found in it."""
+    return os.path.expanduser("~")  # noqa: PTH111  # `Path.home` raises there
 
 
 def state_dir(environ: Mapping[str, str] = os.environ) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from hub import userdirs
 from hub.cli import completing
 from hub.cli.base import Group
 from hub.cli.context import json_option, note_left_out, project_dir, show
@@ -75,8 +76,8 @@ def _shown(value: object) -> str:
 
 def _briefly(origin: str) -> str:
     """A file as people name it."""
-    home = os.path.expanduser("~")  # noqa: PTH111  # where there is none it stays
-    return "hub.toml" if Path(origin).name == "hub.toml" else re.sub(rf"^{re.escape(home)}(?=/)", "~", origin)
+    home = re.escape(userdirs.home())
+    return "hub.toml" if Path(origin).name == "hub.toml" else re.sub(rf"^{home}(?=/)", "~", origin)
 
 
 def _settings(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -35,24 +35,21 @@ def pages() -> dict[str, str]:
     """The text of each page, by its file's name: one for hub, one for each of its commands."""
     context = click.Context(cli, info_name="hub", **cli.context_settings)
     found = {"hub.1": "\n".join(_overview(context)) + "\n"}
-    for name in cli.list_commands(context):
-        command = cli.get_command(context, name)
-        assert command is not None  # noqa: S101  # it was listed
-        page = _page(click.Context(command, info_name=name, parent=context), f"hub-{name}")
-        found[f"hub-{name}.1"] = "\n".join(page) + "\n"
+    for child in _children(context):
+        name = f"hub-{child.info_name}"
+        found[f"{name}.1"] = "\n".join(_page(child, name)) + "\n"
     return found
 
 
 def reference() -> str:
     """The text of `docs/commands.md`: the same help, on one page."""
     context = click.Context(cli, info_name="hub", **cli.context_settings)
+    children = {child.info_name: child for child in _children(context)}
     lines = [_ABOVE]
     for title, commands in SECTIONS.items():
         lines.append(f"## {title}\n")
         for name in commands:
-            command = cli.get_command(context, name)
-            assert command is not None  # noqa: S101  # it was listed
-            lines += _described(click.Context(command, info_name=name, parent=context))
+            lines += _described(children[name])
     lines += ["## Keys\n", _KEYS, *(f"    {line}" for line in HELP), ""]
     lines += ["## Exit statuses\n", "| Status | Meaning |", "|---|---|"]
     lines += [f"| {number} | {words} |" for number, words in EXITS.items()]

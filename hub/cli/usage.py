@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from hub import userdirs
 from hub.cli.context import json_option, project_dir, show
 from hub.cli.table import table
 from hub.usage.counting import counting
@@ -48,8 +49,8 @@ def document(since_hours: int | None, folder: Path) -> dict[str, Any]:
         folder: It may be in a project, whose accounts are looked for, too.
     """
     since = 0 if since_hours is None else int((time.time() - since_hours * _HOUR) * 1e9)
-    home = os.path.expanduser("~")  # noqa: PTH111  # where there is none it stays, and nothing is found
     gc.disable()  # what this command makes it keeps to its end, and to look through it took 100 ms
+    home = userdirs.home()
     with counting(home, os.environ, since) as count:
         from hub.cli.summing import told  # processes count meanwhile: a sixth of the time
 

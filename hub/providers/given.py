@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from hub.domain.meta import EventMeta, only
 from hub.providers import jsonline
@@ -107,6 +107,17 @@ def shown(told: object) -> EventMeta:
     """Meta of a request for permission: `input`, what a person sees of what a tool is given, and `cut` if not all."""
     whole = jsonline.Whole(told)
     return {"input": whole.value, "cut": True} if whole.cut else {"input": whole.value}
+
+
+def question_lines(questions: Iterable[Mapping[str, object]]) -> str:
+    """What an agent asks its user, a question a line, each with the answers that it offers."""
+    lines = []
+    for question in questions:
+        options = (jsonline.mapping(option) for option in jsonline.items(question.get("options")))
+        labels = [label for option in options if (label := jsonline.text(option.get("label")))]
+        choice = f" [{' / '.join(labels)}]" if labels else ""
+        lines.append(f"{jsonline.text(question.get('question'))}{choice}")
+    return "\n".join(lines)
 
 
 def addresses(text: str) -> list[str]:

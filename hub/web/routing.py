@@ -72,12 +72,14 @@ async def _decode(route: Route, path: dict[str, str]) -> object:
 
 
 def _unrouted(error: HTTPException, redact: Redact) -> WholeResponse:
-    if error.code == 405:  # noqa: PLR2004
-        allowed = dict(error.get_headers()).get("Allow", "")
-        return problem(HubError(Code.METHOD_NOT_ALLOWED), redact=redact, headers={"Allow": allowed})
-    if error.code == 404:  # noqa: PLR2004
-        return problem(HubError(Code.NOT_FOUND), redact=redact)
-    return problem(as_hub_error(error), redact=redact)
+    match error.code:
+        case 405:
+            allowed = dict(error.get_headers()).get("Allow", "")
+            return problem(HubError(Code.METHOD_NOT_ALLOWED), redact=redact, headers={"Allow": allowed})
+        case 404:
+            return problem(HubError(Code.NOT_FOUND), redact=redact)
+        case _:
+            return problem(as_hub_error(error), redact=redact)
 
 
 def _response(reply: WholeResponse) -> Response:

@@ -33,6 +33,7 @@ from typing import Any
 from hub.client.quick import Api
 from tests.bench.table import Row, at_least, run
 from tests.faults.harness import HUB, Project, project, until
+from tests.memory import resident
 
 IDLE_SECONDS = 60.0
 SESSIONS = 3
@@ -89,12 +90,6 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def rss_mb(pid: int) -> float:
-    """Resident memory."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) / 1000
-
-
 def live(made: Project, port: int, daemon: subprocess.Popen[bytes]) -> None:
     """Sessions to their ends, and a look at everything there is to see."""
     made.daemon, made.port = daemon, port
@@ -140,7 +135,7 @@ def measure(folder: Path, rounds: int = 5, idle: float = IDLE_SECONDS) -> dict[s
                 before = cpu_seconds(process.pid)
                 time.sleep(idle)
                 found["idle_percent"] = (cpu_seconds(process.pid) - before) / idle * 100
-                found["rss_mb"] = rss_mb(process.pid)
+                found["rss_mb"] = resident(process.pid) / 1e6
             end(process)
     # The first round compiles.
     found |= {"start_ms": statistics.median(ours[1:]), "peer_ms": statistics.median(peers[1:])}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.faults.harness import Project, until
 from tests.faults.invariants import ends
+from tests.memory import resident
 
 LINE_MIB = int(os.environ.get("HUB_TEST_LINE_MIB", "200"))
 FLOOD = int(os.environ.get("HUB_TEST_FLOOD_LINES", "40000"))
@@ -45,13 +46,6 @@ def hostile(made: Project, body: str) -> None:
     made.configure(programs={"demo-first": made.program("hostile", text)})
 
 
-def memory(made: Project, which: str) -> int:
-    """`VmRSS` or `VmHWM` of the daemon, in bytes."""
-    assert made.daemon is not None
-    text = Path(f"/proc/{made.daemon.pid}/status").read_text()
-    return int(text.split(f"{which}:")[1].split()[0]) * 1024
-
-
 def survived(made: Project, oracle: Path) -> list[dict]:
     """The session completed, the words after the attack were heard; answers all events."""
     until(made.ended, "the session ends by itself", patience=120)
@@ -66,10 +60,10 @@ def test_a_line_without_an_end(made, oracle):
     size = LINE_MIB * 1024 * 1024
     hostile(made, f"for _ in range({LINE_MIB}): out.write(b'x' * 1048576)\nline(b'')")
     api = made.start()
-    before = memory(made, "VmRSS")
+    before = resident(made.daemon.pid)
     api.post("/api/run", {"task": "flood"})
     until(made.ended, "the session ends by itself", patience=300)
-    assert memory(made, "VmHWM") - before < MOST
+    assert resident(made.daemon.pid, peak=True) - before < MOST
     events = survived(made, oracle)
     assert [e["msg"] for e in events if f"a line of {size} bytes was cut" in e["msg"]]
 
@@ -127,7 +121,7 @@ def test_a_flood_of_lines(made, oracle):
     """
     hostile(made, body)
     api = made.start()
-    before = memory(made, "VmRSS")
+    before = resident(made.daemon.pid)
     api.post("/api/run", {"task": "flood"})
     slowest = 0.0
 
@@ -140,7 +134,7 @@ def test_a_flood_of_lines(made, oracle):
 
     until(ended, "the session ends by itself", patience=180)
     assert slowest < 3
-    assert memory(made, "VmHWM") - before < MOST
+    assert resident(made.daemon.pid, peak=True) - before < MOST
     events = survived(made, oracle)
     numbers = [e["msg"].translate(DIGITS) for e in events if set(e["msg"]) <= set(LETTERS)]
     assert [int(number) for number in numbers if number] == list(range(FLOOD))

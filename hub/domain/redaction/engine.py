@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Protocol
 
@@ -116,7 +116,7 @@ class EngineLayer:
         new = [question for question in asked if question not in self._answers]
         if len(self._answers) + len(new) > _REMEMBERED:
             new, self._answers = list(asked), {}
-        for worth in _together(new):
+        for worth in portions(new):
             seen = self._seen(worth) if len(worth) >= _FEW else worth
             self._answers.update(dict.fromkeys(worth, ()))
             self._answers.update((question, self._worth_hiding(question)) for question in seen)
@@ -142,13 +142,13 @@ class EngineLayer:
         }
 
 
-def _together(questions: Sequence[str]) -> Iterator[list[str]]:
-    """The questions in portions of a size that an engine reads at once."""
+def portions(texts: Iterable[str]) -> Iterator[list[str]]:
+    """The texts in portions of a size that an engine reads at once."""
     portion: list[str] = []
     size = 0
-    for question in questions:
-        portion.append(question)
-        size += len(question)
+    for text in texts:
+        portion.append(text)
+        size += len(text)
         if size > _TOGETHER:
             yield portion
             portion, size = [], 0

@@ -31,6 +31,7 @@ from hub.io.git.refs import (
     is_ancestor,
     kept_ref,
     move_refs,
+    put_kept,
     read_commits,
 )
 from hub.io.git.scan import gather, in_submodules, scan
@@ -158,7 +159,8 @@ async def discard(root: Path, session_id: str, *, force: bool = False) -> Discar
     worktree = places.worktree(session_id)
     await _insist_nowhere_else(root, worktree, branch)
     if left.tip:
-        await _mark(root, session_id, left.tip)
+        # Where the branch was, for whoever looks back: on record before anything goes.
+        await put_kept(root, session_id, DISCARDED, left.tip)
     failpoints.hit("discard.intended")
     await _remove_worktree(root, worktree)
     failpoints.hit("discard.worktree")
@@ -175,18 +177,6 @@ async def discard(root: Path, session_id: str, *, force: bool = False) -> Discar
         worktree=str(worktree),
         tip=left.tip[:_SHORT],
     )
-
-
-async def _mark(root: Path, session_id: str, tip: str) -> None:
-    """Where the branch was, for whoever looks back; on record before anything goes."""
-    ref = kept_ref(session_id, DISCARDED)
-    (old,) = await read_commits([ref], cwd=root, where={})
-    if old is None or old.sha != tip:
-        move = (ref, tip, old.sha if old else "0" * len(tip))
-        if not await move_refs([move], "hub: discard", cwd=root, where={}):
-            raise HubError(
-                Code.GIT_FAILED, "Another command is discarding this session right now.", hint="Try again."
-            )
 
 
 async def _insist_nowhere_else(root: Path, worktree: Path, branch: str) -> None:

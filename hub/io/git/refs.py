@@ -155,6 +155,24 @@ async def move_refs(moves: Sequence[tuple[str, str, str]], why: str, *, cwd: Pat
     raise failure("update-ref", done.code, done.err)
 
 
+async def put_kept(root: Path, session_id: str, name: str, sha: str) -> None:
+    """Puts a ref of a session on a commit, wherever it was.
+
+    Raises:
+        HubError: GIT_FAILED: another command moves it at the same time.
+    """
+    ref = kept_ref(session_id, name)
+    (old,) = await read_commits([ref], cwd=root, where={})
+    if old is None or old.sha != sha:
+        move = (ref, sha, old.sha if old else "0" * len(sha))
+        if not await move_refs([move], f"hub: {name}", cwd=root, where={}):
+            raise HubError(
+                Code.GIT_FAILED,
+                "Another command is taking or discarding this result right now.",
+                hint="Try again.",
+            )
+
+
 async def commit_of(root: Path, name: str) -> str:
     """The full id of the commit that a name means; "" when it means none."""
     done = await git(

@@ -37,6 +37,7 @@ from hub.io.git.refs import (
     is_ancestor,
     kept_ref,
     move_refs,
+    put_kept,
     read_commits,
 )
 from hub.io.git.scan import show
@@ -73,11 +74,11 @@ async def take(root: Path, told: CommitStory, how: How, branch: str = "", main: 
             root, work, f"It was taken already, as {work.taken_as[:_SHORT]} on {here.branch}."
         )
     commit = await _commit(root, told, work, here, merge=how is How.MERGE)
-    await _point(root, work, TAKE, commit)
+    await put_kept(root, work.session_id, TAKE, commit)
     failpoints.hit("take.intended")
     await bring(root, here, commit, f"hub: take {told.session_id}")
     failpoints.hit("take.moved")
-    await _point(root, work, TAKEN, work.tip)
+    await put_kept(root, work.session_id, TAKEN, work.tip)
     return await _answer(root, work, how, (here.head, commit), here.branch)
 
 
@@ -98,8 +99,8 @@ async def _commit(
         raise _conflict(error, told.session_id, here.branch) from error
     (head, intended) = await read_commits([here.head, kept_ref(told.session_id, TAKE)], cwd=root, where={})
     if head is None or head.tree == tree:
-        await _point(root, work, TAKE, here.head)
-        await _point(root, work, TAKEN, work.tip)
+        await put_kept(root, work.session_id, TAKE, here.head)
+        await put_kept(root, work.session_id, TAKEN, work.tip)
         raise await _nothing(root, work, f"All that it changed is on {here.branch} already.")
     if intended is not None and intended.tree == tree and intended.parents == parents:
         return intended.sha
@@ -217,18 +218,6 @@ async def _footing(root: Path, work: BranchChange, onto: str) -> tuple[str, str]
             if error.code is not Code.MERGE_CONFLICT:
                 raise
     return work.base, work.tree
-
-
-async def _point(root: Path, work: BranchChange, name: str, sha: str) -> None:
-    """Put a ref of the session's on a commit."""
-    ref = kept_ref(work.session_id, name)
-    (old,) = await read_commits([ref], cwd=root, where={})
-    if old is None or old.sha != sha:
-        move = (ref, sha, old.sha if old else "0" * len(sha))
-        if not await move_refs([move], f"hub: {name}", cwd=root, where={}):
-            raise HubError(
-                Code.GIT_FAILED, "Another command is taking this result right now.", hint="Try again."
-            )
 
 
 async def _insist_own(root: Path, work: BranchChange, head: str) -> None:

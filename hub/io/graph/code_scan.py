@@ -3,8 +3,9 @@
 Owns: which files are looked at, how one is opened, and what has changed since the last time.
 Must not: follow a link, open what is no file, read a file that has not changed, or know a language.
 
-Which paths there are is git's to say (`hub.io.git.project_files`), so that what the user ignores stays out; `walk` is for a
-folder that is no repository. A path that agents may change meanwhile is opened step by step, no step through a link.
+Which paths there are is git's to say (`hub.io.git.repository.project_files`), so that what the user ignores stays out;
+`walk` is for a folder that is no repository. A path that agents may change meanwhile is opened step by step, no step
+through a link.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ import attrs
 from hub.api.graph import CodeEdge, CodeNode, ProjectGraph
 from hub.domain.code.resolve import project
 from hub.domain.graph.vocabulary import code_part, import_part
+from hub.domain.redaction.engine import portions
 from hub.domain.redaction.lines import shown
 from hub.domain.text.safe import NOT_IN_PATHS
 from hub.errors import Code, HubError
@@ -27,8 +28,6 @@ MAX_NODES = 20_000
 """Of an answer."""
 MAX_ENTRIES = 200_000
 """Files and folders, of whatever kind, that a look passes."""
-_GROUP = 1 << 16
-"""Characters of names that are looked at for secrets at once."""
 _UNUSABLE = re.compile(f"[{NOT_IN_PATHS}]")
 
 
@@ -91,7 +90,8 @@ def _named(files: Iterable[Scanned], hide: Callable[[str], str]) -> list[Scanned
     """The files with every name as it may be shown: UTF-8, nothing a terminal acts on, nothing secret."""
     found = list(files)
     names = dict.fromkeys(name for file in found for name in _names_of(file))  # many files import the same
-    told = {name: text.replace("\n", " ") for name, text in zip(names, _shown(names, hide), strict=True)}
+    texts = (text for some in portions(map(_utf8, names)) for text in shown(some, hide))
+    told = {name: text.replace("\n", " ") for name, text in zip(names, texts, strict=True)}
     changed = {name for name, text in told.items() if name != text}
     return [_renamed(file, told) for file in found] if changed else found
 
@@ -101,19 +101,6 @@ def _names_of(file: Scanned) -> Iterator[str]:
     for symbol in file.symbols:
         yield symbol.name
     yield from file.imports
-
-
-def _shown(names: Iterable[str], hide: Callable[[str], str]) -> Iterator[str]:
-    """Some at a time, so that nobody else waits for long."""
-    group: list[str] = []
-    size = 0
-    for name in names:
-        group.append(_utf8(name))
-        size += len(name)
-        if size > _GROUP:
-            yield from shown(group, hide)
-            group, size = [], 0
-    yield from shown(group, hide)
 
 
 def _renamed(file: Scanned, told: Mapping[str, str]) -> Scanned:

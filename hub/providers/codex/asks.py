@@ -19,7 +19,7 @@ from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 from hub.providers.base import Step, Write
 from hub.providers.codex.items import TOOLS, unwrap
-from hub.providers.given import given, shown
+from hub.providers.given import given, question_lines, shown
 from hub.providers.rpc import Peer, RpcRequest
 
 _COMMAND_CAP = 65_536
@@ -124,13 +124,7 @@ def _questions(asked: RpcRequest) -> list[Mapping[str, object]]:
 
 
 def _question(asked: RpcRequest) -> Event:
-    lines = []
-    for question in _questions(asked):
-        options = (jsonline.mapping(option) for option in jsonline.items(question.get("options")))
-        labels = [label for option in options if (label := jsonline.text(option.get("label")))]
-        choice = f" [{' / '.join(labels)}]" if labels else ""
-        lines.append(f"{jsonline.text(question.get('question'))}{choice}")
-    said = jsonline.cap("\n".join(lines), 4_096) or "The agent asks something"
+    said = jsonline.cap(question_lines(_questions(asked)), 4_096) or "The agent asks something"
     return Event(EventType.WAITING, said, {"needsInput": True})
 
 

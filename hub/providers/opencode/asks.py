@@ -13,7 +13,7 @@ from hub.domain.event import Event, EventType
 from hub.domain.meta import EventMeta
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Step, Write
-from hub.providers.given import given, shown
+from hub.providers.given import given, question_lines, shown
 from hub.providers.opencode import rest
 
 ALLOW = "allow"
@@ -117,9 +117,8 @@ class OpenCodeRequests:
         name = jsonline.text(asked.get("id"))
         questions = [jsonline.mapping(item) for item in jsonline.items(asked.get("questions"))]
         self._questions[name] = len(questions)
-        words = [_with_options(question) for question in questions]
         meta: EventMeta = {"approvalId": name, "tool": "question", "needsInput": True}
-        return Step([Event(EventType.WAITING, jsonline.cap("\n".join(words), 8_000), meta)])
+        return Step([Event(EventType.WAITING, jsonline.cap(question_lines(questions), 8_000), meta)])
 
     def settled(self, told: Mapping[str, object]) -> None:
         """A request has its answer, whoever gave it."""
@@ -141,10 +140,3 @@ class OpenCodeRequests:
         """A user's words as the answer to the oldest open question; empty when no question is open."""
         name = next(iter(self._questions), None)
         return [] if name is None else [rest.answers(key, name, self._questions.pop(name), text)]
-
-
-def _with_options(question: Mapping[str, object]) -> str:
-    options = (jsonline.mapping(option) for option in jsonline.items(question.get("options")))
-    labels = [label for option in options if (label := jsonline.text(option.get("label")))]
-    said = jsonline.text(question.get("question"))
-    return f"{said} ({' / '.join(labels)})" if labels else said

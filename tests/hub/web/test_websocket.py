@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from hub.web.server import MAX_MESSAGE
 from hub.web.websocket import BoundedDeflate, text_frame
 from tests.hub.web.fake import Server, record
 from tests.hub.web.wire import PATIENCE, Socket, ask, raw, request, socket
+from tests.memory import resident
 
 MIB = 1 << 20
 
@@ -39,13 +39,7 @@ def frame(payload: bytes, opcode: int = 1, *, fin: bool = True, rsv1: bool = Fal
 def reset_peak() -> int:
     """Bytes resident now, from which the peak is counted."""
     Path("/proc/self/clear_refs").write_text("5")
-    return memory("VmRSS")
-
-
-def memory(name: str) -> int:
-    found = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    assert found
-    return int(found[1]) * 1024
+    return resident()
 
 
 async def send_until_closed(client: Socket, piece: bytes, count: int) -> CloseConnection:
@@ -75,7 +69,7 @@ async def test_49_a_deflate_bomb_is_1009_and_takes_no_memory(server: Server):
         before = reset_peak()
         close = await send_until_closed(client, frame(bomb[:-4], rsv1=True), 1)
         assert close.code == 1009
-        assert memory("VmHWM") - before < 30 * MIB
+        assert resident(peak=True) - before < 30 * MIB
 
 
 async def test_50_fragments_without_end_are_1009_and_take_no_memory(server: Server):
@@ -85,7 +79,7 @@ async def test_50_fragments_without_end_are_1009_and_take_no_memory(server: Serv
         await client.stream.send_all(frame(b"a", fin=False))
         close = await send_until_closed(client, frame(b"a" * 65_536, opcode=0, fin=False), 1024)
         assert close.code == 1009
-        assert memory("VmHWM") - before < 30 * MIB
+        assert resident(peak=True) - before < 30 * MIB
 
 
 async def test_50b_one_frame_of_64_mib(server: Server):
@@ -96,7 +90,7 @@ async def test_50b_one_frame_of_64_mib(server: Server):
         await client.stream.send_all(header)
         close = await send_until_closed(client, b"a" * 65_536, 1024)
         assert close.code == 1009
-        assert memory("VmHWM") - before < 30 * MIB
+        assert resident(peak=True) - before < 30 * MIB
 
 
 @pytest.mark.parametrize("size", [MAX_MESSAGE - 2, MAX_MESSAGE + 1])

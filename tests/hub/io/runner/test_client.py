@@ -34,6 +34,7 @@ from tests.hub.io.runner.kit import (
     script,
     verdict_written,
 )
+from tests.memory import resident
 from tests.waiting import changed, ends, eventually
 
 ECHO = "import sys\nprint('up')\nfor line in sys.stdin: print('got ' + line, end='')"
@@ -123,19 +124,14 @@ async def test_a_slow_daemon_costs_the_runner_no_memory(run_dir):
     text = "import os\nchunk = b'x' * (1 << 20)\nfor _ in range(100): os.write(1, chunk)\n"
     await spawn_runner(run_dir, script(text + "os.write(2, b'done'); import time; time.sleep(1000)"))
     pid = claim_of(run_dir)["pid"]
-    before = _rss(pid)
+    before = resident(pid)
     async with attached(run_dir) as client:
         await changed(run_dir, lambda: (run_dir / "stderr.spool").read_bytes() == b"done")
-        assert _rss(pid) - before < 20 * 1024 * 1024
+        assert resident(pid) - before < 20 * 1024 * 1024
         await client.stop()
         heard = await listen(client)
     assert len(heard.stdout) == 100 << 20
     assert set(heard.stdout) == {ord("x")}
-
-
-def _rss(pid: int) -> int:
-    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return int(fields["VmRSS"].split()[0]) * 1024
 
 
 # --- who may talk -------------------------------------------------------------------------------------

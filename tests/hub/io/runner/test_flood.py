@@ -10,6 +10,7 @@ from hub.io.runner.client import spawn_runner
 from hub.io.runner.framing import HEAD, LineFramer
 from hub.io.runner.view import Output
 from tests.hub.io.runner.kit import attached, claim_of, script
+from tests.memory import resident
 
 SIZE = int(os.environ.get("HUB_TEST_LINE_MIB", "200")) << 20
 """The gigabyte of the requirement with HUB_TEST_LINE_MIB=1024; less in a normal run, for the time."""
@@ -29,7 +30,7 @@ async def test_a_huge_line_costs_neither_side_memory_and_framing_stays_in_step(r
         async for message in client:
             if isinstance(message, Output):
                 lines += framer.feed(message.data, message.offset)
-        peak = _peak(pid)
+        peak = resident(pid, peak=True)
     assert [(line.data[:6], len(line.data), line.truncated) for line in lines] == [
         (b"before", 6, 0),
         (b"xxxxxx", HEAD, SIZE - HEAD),
@@ -37,8 +38,3 @@ async def test_a_huge_line_costs_neither_side_memory_and_framing_stays_in_step(r
     ]
     assert peak < 60 << 20, "the runner's peak, of which the interpreter itself is some 15 MiB"
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 50 << 20
-
-
-def _peak(pid: int) -> int:
-    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return int(fields["VmHWM"].split()[0]) * 1024
