@@ -93,11 +93,11 @@ def guarded() -> dict[str, str]:
     """The same with the user's own settings: for a look at a project by a command of his, who says which owners are safe."""
     env = environment({})
     del env["GIT_LITERAL_PATHSPECS"]  # not every command can be asked with it
-    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"):
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "SUDO_UID"):
         if name in os.environ:
             env[name] = os.environ[name]
         else:
-            del env[name]
+            env.pop(name, None)
     return env
 
 

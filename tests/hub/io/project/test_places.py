@@ -135,6 +135,17 @@ def test_environment_of_a_git_hook_does_not_mislead(repo, tmp_path, monkeypatch)
     assert find_project(repo) == repo
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository away")
+def test_the_project_of_whoever_called_sudo_is_trusted_as_git_does(repo, monkeypatch):
+    for place in (repo, repo / ".git"):
+        os.chown(place, 1000, -1)
+    monkeypatch.setenv("SUDO_UID", "1001")
+    with refuses(Code.NO_PERMISSION):
+        find_project(repo)
+    monkeypatch.setenv("SUDO_UID", "1000")
+    assert find_project(repo) == repo
+
+
 def test_key_is_made_once_0600_and_per_purpose(repo):
     first = load_or_create_key("audit")
     assert len(first) == 32
