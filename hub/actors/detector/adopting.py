@@ -164,13 +164,15 @@ class Adopting:
         ):
             raise HubError(Code.SESSION_ALREADY_RUNNING)
         if (order.start or order.interactive) and not order.stop and found.agent is not None:
-            raise HubError(Code.AGENT_RUNNING, f"It is still running, as process {found.pids[0]}.")
+            way = "--start" if order.start else "--interactive"
+            hint = f"Wait until it has ended, or let hub end it: hub adopt {found.id} --for {order.target} {way} --stop"
+            raise HubError(Code.AGENT_RUNNING, f"It is still running, as process {found.pids[0]}.", hint=hint)
         if order.stop and found.also:
             others = first_of(found.also, _FEW)
             raise HubError(
                 Code.AGENT_RUNNING,
                 f"Process {found.pids[-1]} works on other sessions, too, which would end with it: {others}.",
-                hint="End this one's turn in its own program, then adopt its session.",
+                hint="End this one in its own program, then adopt it without --stop.",
             )
         if (order.start or order.interactive) and found.contenders:
             pids = ", ".join(str(agent.pids[0]) for agent in found.contenders)

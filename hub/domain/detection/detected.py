@@ -14,9 +14,13 @@ import attrs
 
 from hub.domain.detection.intel import Gap, SessionIntel, StoreHit
 from hub.domain.detection.matching import Agent, Confidence, SessionCandidate, SessionMatch, below, choose
+from hub.domain.text.figures import first_of
+from hub.errors import Code, HubError
 
 UNKNOWN = SessionMatch("", Confidence.NONE)
 _OWN_WORKTREES = "/.hub/worktrees/"
+_FEW = 3
+"""Ids that a refusal names."""
 
 
 @attrs.frozen
@@ -105,6 +109,28 @@ class DetectedAgent:
 def hubs_own(folder: str) -> bool:
     """Whether it is in a worktree that hub has made."""
     return _OWN_WORKTREES in f"{folder}/"
+
+
+def meant_by(given: str, found: Iterable[DetectedAgent]) -> DetectedAgent:
+    """The one that is meant by an id, or by the beginning of one, with its agent's name or without.
+
+    Raises:
+        HubError: `not_found`, `which_session`.
+    """
+    known = {one.id: one for one in found if one.gap is None}
+    if given in known:
+        return known[given]
+    fits = [
+        name
+        for name in known
+        if given and (name.startswith(given) or name.partition(":")[2].startswith(given))
+    ]
+    if not fits:
+        raise HubError(Code.NOT_FOUND, f"No agent {given!r} was detected.", hint="See: hub detect")
+    if len(fits) > 1:
+        hint = "Say more of the id: hub detect"
+        raise HubError(Code.WHICH_SESSION, f"Several are meant: {first_of(fits, _FEW)}.", hint=hint)
+    return known[fits[0]]
 
 
 def combine(

@@ -1,9 +1,11 @@
 """Agents that run and sessions they left become one list, in which nobody is twice."""
 
-from hub.domain.detection.detected import KeptSession, account_label, combine
+from hub.domain.detection.detected import KeptSession, account_label, combine, meant_by
 from hub.domain.detection.intel import Gap, SessionIntel, StoreHit
 from hub.domain.detection.matching import Confidence
+from hub.errors import Code
 from tests.hub.domain.detection.test_matching import lineup, one
+from tests.refusals import refuses
 
 
 def kept(session_id, *, provider="codex", cwd="/w", root="/h/sessions", at=2000.0, **intel):
@@ -89,6 +91,23 @@ def test_an_agent_that_has_answered_waits_without_its_server():
     sessions = [kept("s"), kept("t", cwd="/v", at_work=True), kept("t", provider="pi", at_work=True)]
     first, second, _ = combine(running, sessions, label)
     assert {first.id: first.pids, second.id: second.pids} == {"codex:s": (10,), "codex:t": (11,)}
+
+
+def test_an_agent_is_meant_by_its_id_or_the_beginning_of_it():
+    """As every other command takes an id."""
+    found = combine([], [kept("s-1"), kept("s-12"), kept("t-1", provider="pi")], label, [Gap("pi", "/h", "")])
+    given = ("codex:s-1", "codex:s-12", "s-12", "pi:t", "t", "pi")
+    assert [meant_by(one, found).id for one in given] == [
+        "codex:s-1",
+        "codex:s-12",
+        "codex:s-12",
+        *["pi:t-1"] * 3,
+    ]
+    with refuses(Code.WHICH_SESSION, "codex:s-1, codex:s-12"):
+        meant_by("s-1", found)
+    for nobody in ("", "u", "pi:skipped", "codex:s-12/"):
+        with refuses(Code.NOT_FOUND):
+            meant_by(nobody, found)
 
 
 def test_what_hub_runs_itself_is_told_as_hubs():
