@@ -20,6 +20,7 @@ import attrs
 
 from hub.api.history import Commit, Diff
 from hub.errors import Code, HubError
+from hub.io.git.converting import as_added
 from hub.io.git.env import effective_config, git, git_capped
 from hub.io.git.layout import check_worktree, common_dir
 from hub.io.git.own_folder import brought_by
@@ -243,12 +244,21 @@ async def rewind(root: Path, sha: str) -> str:
 
 
 async def _diff(root: Path, old: str, new: str, where: Mapping[str, str] | None = None) -> Diff:
-    stat, cut = await git_capped(
-        "diff", *_SAFE_DIFF, "--stat=120,80", old, new, "--", cwd=root, limit=_STAT_LIMIT, where=where
-    )
-    patch, truncated = await git_capped(
-        "diff", *_SAFE_DIFF, "--patch", old, new, "--", cwd=root, limit=DIFF_LIMIT, where=where
-    )
+    async with as_added(root, old, new, where or {}) as (before, after, known):
+        stat, cut = await git_capped(
+            "diff",
+            *_SAFE_DIFF,
+            "--stat=120,80",
+            before,
+            after,
+            "--",
+            cwd=root,
+            limit=_STAT_LIMIT,
+            where=known,
+        )
+        patch, truncated = await git_capped(
+            "diff", *_SAFE_DIFF, "--patch", before, after, "--", cwd=root, limit=DIFF_LIMIT, where=known
+        )
     summary, text = (part.decode("utf-8", "replace") for part in (stat, patch))
     if cut:
         summary = f"{summary.rpartition(chr(10))[0]}\n... (more files changed than can be shown)\n"
