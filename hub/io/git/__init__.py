@@ -44,7 +44,7 @@ from hub.io.git.refs import (
 from hub.io.git.scan import Skipped, gather, scan
 from hub.io.git.shadow import Shadow, base_tree
 from hub.io.git.snapshot import Snapshot, snapshot, tree_hash
-from hub.io.git.store import CommitDraft, MovingError, store_commit
+from hub.io.git.store import CommitDraft, MovingError, more_objects, store_commit
 from hub.io.git.view import open_ground, tracked_paths
 from hub.io.git.worktree import add_worktree
 
@@ -306,7 +306,7 @@ async def live_tree(worktree: Path, root: Path) -> AsyncIterator[tuple[str, Mapp
                 made = await store_commit(
                     aside, CommitDraft(base, (), "as it is now\n", int(time.time())), work, settle=True
                 )
-                yield made.tree, {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(aside.objects)}
+                yield made.tree, more_objects(aside.objects)
                 return
     raise HubError(Code.GIT_FAILED, f"{worktree} keeps changing while it is being read.")
 

@@ -26,6 +26,7 @@ from hub.io.git.env import Config, git, git_asked
 from hub.io.git.merge import bare
 from hub.io.git.refs import Where
 from hub.io.git.scan import Entry, raw_diff
+from hub.io.git.store import more_objects
 from hub.io.project.places import Places, make_private_dir
 
 _PLAIN = ("text", "eol", "crlf", "ident")
@@ -33,7 +34,6 @@ _ENCODING = "working-tree-encoding"
 _UNSAID = (b"unspecified", b"unset")
 _AS_IT_IS = "* -text -eol -crlf -ident -filter !working-tree-encoding\n"
 _FILES = (FILE, EXECUTABLE)
-_ALTERNATES = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
 
 Entries = Mapping[bytes, Entry | None]
 
@@ -118,11 +118,10 @@ async def _open(root: Path, scratch: Path, where: Where, always: str, *, keep: b
     config = [("core.autocrlf", always)] if always else []
     if keep:
         return _Place(scratch, where, {**own, **where}, exact, config)
-    objects, theirs = git_dir / "objects", where.get(_ALTERNATES)
-    known = {**where, _ALTERNATES: ":".join(filter(None, (str(objects), theirs)))}
-    more = ":".join(filter(None, (own["GIT_OBJECT_DIRECTORY"], theirs)))
-    own |= {"GIT_OBJECT_DIRECTORY": str(objects), _ALTERNATES: more}
-    return _Place(scratch, known, own, exact, config)
+    objects = git_dir / "objects"
+    theirs = more_objects(Path(own["GIT_OBJECT_DIRECTORY"]), where)
+    own |= {"GIT_OBJECT_DIRECTORY": str(objects), **theirs}
+    return _Place(scratch, {**where, **more_objects(objects, where)}, own, exact, config)
 
 
 async def _meant(place: _Place, tree: str, paths: list[bytes]) -> dict[bytes, bool]:
