@@ -20,7 +20,7 @@ from hub.domain.standing import ENDED, HANDING_OVER, words
 from hub.domain.text.figures import agent_name, counted
 from hub.domain.wallclock import moment
 from hub.tui.diffs import rows_of as diff_rows
-from hub.tui.orders import OrdersPage
+from hub.tui.orders import OrdersPage, SessionFacts
 from hub.tui.page import Bar, cut
 from hub.tui.ribbon import rows_of as handoff_rows
 from hub.tui.rows import Rows, plain
@@ -110,10 +110,8 @@ class SessionPage(OrdersPage):
 
         if not self._last:
             await self._load_past()
-        before = self.over
         self.status = await self.hub.daemon.get(Status, "/api/status", {"sessionId": self.session_id})
-        if self.over is not before:
-            self.refresh_bindings()
+        self.offer()
         self.fate = await self._fate() if self.over else ""
         self.draw_state()
         if self.view == "handoffs":
@@ -210,6 +208,14 @@ class SessionPage(OrdersPage):
     def over(self) -> bool:
         """Whether it has ended, as far as is known."""
         return self.status is not None and self.status.session_state in ENDED
+
+    @property
+    def facts(self) -> SessionFacts | None:
+        """As the daemon has told them last."""
+        state = self.status
+        if state is None:
+            return None
+        return SessionFacts("paused" if state.paused else state.session_state, state.needs_approval)
 
     @property
     def view(self) -> str:
