@@ -18,7 +18,7 @@ from hub.domain.standing import GROUPS, NEEDED, QUEUED, WAITS, WORKS, words
 from hub.domain.text.figures import agent_name
 from hub.domain.wallclock import moment
 from hub.tui.daemon import off_loop
-from hub.tui.orders import OrdersPage, SessionFacts
+from hub.tui.orders import OrderFacts, OrdersPage
 from hub.tui.page import cut
 from hub.tui.projects import Project, sessions
 from hub.tui.rows import Piece, Row, Rows, row
@@ -226,12 +226,12 @@ class BoardPage(OrdersPage):
         return self.at
 
     @property
-    def facts(self) -> SessionFacts | None:
+    def facts(self) -> OrderFacts | None:
         """What waits for a word is asked of every session of the project."""
         meant = next((one for one in self.known if one.session_id == self.meant), None)
         if meant is None:
             return None
-        return SessionFacts(meant.session_state, any(one.needs == "approval" for one in self.sessions))
+        return OrderFacts(meant.session_state, any(one.needs == "approval" for one in self.sessions))
 
     def begun(self, session_id: str) -> None:
         """Enter opens it, as soon as it is there."""

@@ -1,6 +1,6 @@
 """Orders from the keyboard: what can be done to a session, and the questions that come before.
 
-Owns: each order's key, its words in the palette, which a session in some state can be given, and what it asks the user first.
+Owns: each order's key, its words in the palette, which of them a session can be given, and what is asked first.
 Must not: refuse what the daemon would take: what is known here may be old.
 Tests: tests/hub/tui/test_app.py
 """
@@ -37,7 +37,7 @@ _RARE = frozenset({"discard"})
 
 
 @attrs.frozen
-class SessionFacts:
+class OrderFacts:
     """What of a session decides which orders it can be given."""
 
     state: str
@@ -79,7 +79,7 @@ class OrdersPage(Page):
         return ""
 
     @property
-    def facts(self) -> SessionFacts | None:
+    def facts(self) -> OrderFacts | None:
         """Of the session that is meant, as far as they are known."""
         return None
 

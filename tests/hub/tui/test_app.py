@@ -14,6 +14,7 @@ from hub.errors import Code, HubError
 from hub.tui.cost import CostPage
 from hub.tui.daemon import LocalDaemon
 from hub.tui.page import PAGES
+from tests.faults.harness import git
 from tests.hub.tui.kit import answers, sees, shows, text
 from tests.waiting import PATIENCE, until
 
@@ -131,7 +132,9 @@ def test_only_keys_that_do_something_are_offered(work):
         await pilot.press("p")
         await sees(app, pilot, "stands still", "e Reply p Resume h Handoff")
         await pilot.press("enter")
-        await sees(app, pilot, "[s Stream]", "\ne Reply p Resume h Handoff x Stop n New esc Back ? Help q Quit")
+        await sees(
+            app, pilot, "[s Stream]", "\ne Reply p Resume h Handoff x Stop n New esc Back ? Help q Quit"
+        )
         await pilot.press("p")
         await sees(app, pilot, "The agent goes on", "p Pause")
         await pilot.press("e", *"yes", "enter")
@@ -212,7 +215,14 @@ def test_pause_handoff_stop_take_and_discard_by_their_keys(work):
         await pilot.press("t")
         await sees(app, pilot, "Take the result?", "a.py")
         await pilot.press("y")
-        await sees(app, pilot, "Taken: 1 file", "taken as ")
+        await sees(app, pilot, "Taken: 1 file", "taken as ", " on main")
+        await asyncio.to_thread(git, work.root, "reset", "-q", "--hard", "HEAD~1")
+        await pilot.press("r")
+        await sees(app, pilot, lacks="taken as ")  # it said for ever that it was
+        await pilot.press("t")
+        await sees(app, pilot, "Take the result?", "a.py")
+        await pilot.press("y")
+        await sees(app, pilot, "taken as ")
         await pilot.press("D")
         await sees(app, pilot, "Discard this session's files?")
         await pilot.press("y")
