@@ -2,20 +2,16 @@
 
 import json
 import re
-import subprocess
 from contextlib import ExitStack
 
 import pytest
 from click.testing import CliRunner
 
-from hub.api.history import HistoryEntry
 from hub.cli.group import cli
 from hub.cli.records import UNATTENDED
-from hub.cli.status import still_taken
 from hub.io.project.lock import project_lock
 from tests.faults.harness import git, until
 from tests.hub.cli.command import hub
-from tests.sample import sample
 
 
 def test_a_run_that_has_ended_is_looked_back_at(work):
@@ -123,15 +119,6 @@ def test_how_the_last_session_ended_is_told_without_a_daemon(work):
         r"^discarded .*; its snapshots: hub history --commits\nsee it    hub diff", said(), re.MULTILINE
     )
     assert "taken  " not in said()
-
-
-def test_where_git_does_not_answer_the_log_is_believed(monkeypatch, tmp_path):
-    def hangs(*_, **__):
-        raise subprocess.TimeoutExpired("git", 5)
-
-    monkeypatch.setattr(subprocess, "run", hangs)
-    taken = sample(HistoryEntry, event="taken", commit="1" * 40, branch="main")
-    assert still_taken(tmp_path, taken) is taken
 
 
 def test_what_a_dead_daemon_left_is_told_as_it_is_on_record(work):

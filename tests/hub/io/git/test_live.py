@@ -50,7 +50,7 @@ async def test_the_folder_of_the_project_may_have_any_name(tmp_path, name):
     sh(root, "commit", "-qm", "attributes")
     wt = await session(root)
     (wt.path / "later.txt").write_bytes(b"second\r\n")
-    found = await api.session_diff(root, "main", "hub/s1", wt.path)
+    found = await session_diff(root, "main", "hub/s1", wt.path)
     assert "\n+second\n" in found.diff
 
 
