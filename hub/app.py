@@ -95,9 +95,6 @@ _PERIOD = 30.0
 _MAX_JOBS = 16
 _SAY_TIMEOUT = 10.0
 """Seconds that a log may take for a line that may be lost."""
-_PACE = 0.004
-"""Seconds between two reads of what agents say, whoever they are: what is read together becomes one batch, which costs the
-same for one event as for ten, and the first line of a quiet time waits for nothing."""
 _GRAPH_BACKOFF = Backoff(first=0.5, factor=4.0)
 """Nobody needs the graph to run agents: should it die again and again, it alone stays away, not the daemon."""
 
@@ -348,7 +345,6 @@ class App:
                     context.config,
                     context.secrets.env_of(provider.name, dispatch.assignment.account.label),
                 ),
-                pace=_PACE,
             )
 
         spec = actor_spec(

@@ -6,7 +6,7 @@ Must not: know a route.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import Annotated, Literal, TypeAlias
@@ -85,6 +85,21 @@ class HistoryEntry:
     """What a handoff's record says; null for any other."""
     commit: Annotated[str, Meta(description='The commit that the record is of; "" where it is of none.')] = ""
     branch: Annotated[str, Meta(description='The branch that the record is of; "" where it is of none.')] = ""
+    held_by: str | None = None
+    """Of the newest `taken` record, where only these are asked for: a branch of yours that has its commit now; "": none has.
+    null: it was not looked at."""
+
+
+def fate(discarded: Sequence[HistoryEntry], taken: Sequence[HistoryEntry]) -> HistoryEntry | None:
+    """What became of the work of a session that is over, by the newest record of each event; None: nothing that still holds.
+
+    Who made a patch may take the work still; and a log that was tampered with ends with another record.
+    """
+    for found in (discarded, taken):
+        for one in found[-1:]:
+            if one.event == "discarded" or (one.event == "taken" and one.commit and one.held_by != ""):
+                return one
+    return None
 
 
 @attrs.frozen

@@ -114,6 +114,8 @@ def adopt(
     hub writes a brief from the agent's own transcript to `.hub/adopted/`. With --start a session begins on it, in the
     project of the agent's work. An agent that still runs is refused unless --stop is given.
 
+    ID: as in `hub detect`, or the beginning of it, with the agent's name or without.
+
     Example: hub adopt claude:01a1fe0c-897b-7642-9087-e765bd0c6561 --for codex
     """
     if ways["start"] and ways["interactive"]:

@@ -120,7 +120,14 @@ def _history(places: Places, query: Query) -> list[HistoryEntry]:
 
     with contextlib.closing(_journal(places)) as journal:
         event, session_id = (str(query.get(name, "")) for name in ("event", "sessionId"))
-        return Timeline(journal).page(int(query["limit"]), event=event, session_id=session_id)
+        found = Timeline(journal).page(int(query["limit"]), event=event, session_id=session_id)
+    if event != "taken" or not found:
+        return found
+    import trio
+
+    from hub.io.git.discarding import looked_after
+
+    return trio.run(looked_after, places.root, found)
 
 
 def _audit_head(places: Places, _: Query) -> AuditHead:

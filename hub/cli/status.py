@@ -9,13 +9,12 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 
 import attrs
 import click
 
 from hub.api.approvals import Approval
-from hub.api.history import HistoryEntry
+from hub.api.history import HistoryEntry, fate
 from hub.api.meta import UNSET, Unset
 from hub.api.observability import AuditHead
 from hub.api.pipelines import RunStatus
@@ -36,11 +35,8 @@ from hub.domain.session import SessionState
 from hub.domain.standing import GROUPS, HANDING_OVER, NEEDS
 from hub.domain.text.figures import agent_name
 from hub.domain.text.figures import cost as cost_in_words
-from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 
-_PATIENCE = 5.0
-"""Seconds that git may take to name branches."""
 _HANG = 10
 """Where a line goes on that is wider than the terminal: below what is said, not below its name."""
 
@@ -108,41 +104,15 @@ def _fate(api: Records, state: Status) -> HistoryEntry | None:
     """The record of what became of the work of one that is over; None: nothing did that holds, or no log can be read."""
     if not state.ended_at:
         return None
-    for event in ("discarded", "taken"):
+
+    def newest(event: str) -> list[HistoryEntry]:
         query: Query = {"sessionId": state.session_id, "event": event, "limit": 1}
-        try:
-            found = api.read(list[HistoryEntry], "/api/history", query)
-        except HubError:  # as is told beside it
-            return None
-        # A log that was tampered with ends with another record; and who made a patch may take the work still.
-        if found and found[-1].event == event:
-            return found[-1] if event == "discarded" else still_taken(api.root, found[-1])
-    return None
+        return api.read(list[HistoryEntry], "/api/history", query)
 
-
-def still_taken(root: Path | None, taken: HistoryEntry) -> HistoryEntry | None:
-    """The record, with a branch that has the commit now; None where none of the user's has it, here or pushed."""
-    if not taken.commit or root is None:
-        return taken if taken.commit else None
-    named = _branches_with(root, taken.commit)
-    if named is None:
-        return taken
-    branches = [name for name in named if not name.startswith("hub/")]
-    if not branches:
-        return None
-    return taken if taken.branch in branches else attrs.evolve(taken, branch=clean(branches[0]))
-
-
-def _branches_with(root: Path, commit: str) -> list[str] | None:
-    """The short names of the branches that have a commit; None where git cannot say."""
-    from hub.io.git.progress import ran  # only of a session that was taken
-
-    options = ("--format=%(refname:lstrip=2)", f"--contains={commit}", "refs/heads/", "refs/remotes/")
     try:
-        _, out, _ = ran("for-each-ref", *options, root=root, patience=_PATIENCE)
-    except (HubError, OSError):
+        return fate(newest("discarded"), newest("taken"))
+    except HubError:  # as is told beside it
         return None
-    return out.decode("utf-8", "replace").splitlines()
 
 
 def _audit(api: Records) -> Mapping[str, object] | None:
@@ -153,12 +123,12 @@ def _audit(api: Records) -> Mapping[str, object] | None:
     return None
 
 
-def picture(state: WholeStatus, fate: HistoryEntry | None = None) -> str:
+def picture(state: WholeStatus, became: HistoryEntry | None = None) -> str:
     """The status for people, and what became of the work."""
     audit = [f"audit     {state.audit['detail']} {state.audit['hint']}"] if state.audit else []
     if not state.session_id:
         return "\n".join(['idle - start a session: hub run "task"', *audit])
-    gone = fate is not None and fate.event == "discarded"
+    gone = became is not None and became.event == "discarded"
     lines = [
         f"{_does(state)}  {agent_name(state.active_provider, state.account)}{_handing_over(state.fsm_state)}"
         + ("  stopping" if state.stopping else ""),
@@ -183,20 +153,20 @@ def picture(state: WholeStatus, fate: HistoryEntry | None = None) -> str:
         lines.append(f"error     {state.error.code}: {_briefly(state.error.detail)}")
         lines.append(f"next      {state.error.hint}")
     width = columns(sys.stdout)
-    return "\n".join(hung(line, width, _HANG) for line in [*lines, *_afterwards(state, fate), *audit])
+    return "\n".join(hung(line, width, _HANG) for line in [*lines, *_afterwards(state, became), *audit])
 
 
-def _afterwards(state: WholeStatus, fate: HistoryEntry | None) -> list[str]:
+def _afterwards(state: WholeStatus, became: HistoryEntry | None) -> list[str]:
     """Of one that is over: when it ended, and what to do with what it did, by commands that need no daemon."""
     if not state.ended_at:
         return [] if state.unattended is UNSET else [UNATTENDED]
     see, take = f"see it    hub diff {state.session_id}", f"take it   hub take {state.session_id}"
-    if fate is None:
+    if became is None:
         work = [see, take]
-    elif fate.event == "discarded":
-        work = [f"discarded {Clock().at(fate.ts)}; its snapshots: hub history --commits", see]
+    elif became.event == "discarded":
+        work = [f"discarded {Clock().at(became.ts)}; its snapshots: hub history --commits", see]
     else:
-        work = [f"taken     as {fate.commit[:12]} on {fate.branch}", see]
+        work = [f"taken     as {became.commit[:12]} on {became.held_by or became.branch}", see]
     return [f"ended     {Clock().at(state.ended_at)}", *work, 'another   hub run "task"']
 
 

@@ -90,10 +90,15 @@ def may_return(record: SessionRecord) -> bool:
     return record.failure is None or record.failure in TIME_MENDS
 
 
+def may_move(record: SessionRecord) -> bool:
+    """Whether another one may go on with what was begun."""
+    return record.on_limit is OnLimit.HANDOFF and record.handoffs_left > 0
+
+
 def bound(record: SessionRecord, *, begun: bool) -> bool:
     """Whether the work stays with who has begun it or met its limit: no other is wanted, and no handoff was asked for."""
     met = begun or (record.failure is not None and not record.insisted)
-    return met and not (record.on_limit is OnLimit.HANDOFF and record.handoffs_left)
+    return met and not may_move(record)
 
 
 def free(record: SessionRecord, wait: Wait, choice: Choice) -> bool:

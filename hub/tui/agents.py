@@ -27,6 +27,7 @@ class AgentsPage(Page):
     """Agents that run, and sessions that they left."""
 
     NAME = "agents"
+    OF_ROW = frozenset({"adopt"})
     ON: ClassVar[frozenset[str]] = frozenset()
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("o", "adopt", "Adopt", tooltip="Go on with its work"),
@@ -46,13 +47,12 @@ class AgentsPage(Page):
         running = sum(one.running for one in self.found)
         left = sum(not one.running and not one.alarm for one in self.found)
         self.heading(
-            f"Agents on this machine: {running} running, {counted(left, 'session')} left in 24 hours"
+            f"Agents on this machine: {running} running, {counted(left, 'session')} of the last 24 hours"
         )
         self.query_one(Rows).show(rows_of(self.found, self.now, self.size.width))
 
     def _meant(self) -> Detected | None:
-        key = self.query_one(Rows).key
-        return next((one for one in self.found if one.id == key), None)
+        return next((one for one in self.found if one.id == self.at), None)
 
     def on_rows_chosen(self, _: Rows.Chosen) -> None:
         """All that is known."""

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from hub.domain.quota import spoken
-from hub.domain.standing import ENDED, GROUPS, NEEDED, QUEUED, WAITS, WORKS, words
+from hub.domain.standing import GROUPS, NEEDED, QUEUED, WAITS, WORKS, words
 from hub.domain.text.figures import agent_name
 from hub.domain.wallclock import moment
 from hub.tui.daemon import off_loop
-from hub.tui.orders import OrdersPage
+from hub.tui.orders import OrderFacts, OrdersPage
 from hub.tui.page import cut
 from hub.tui.projects import Project, sessions
 from hub.tui.rows import Piece, Row, Rows, row
@@ -116,9 +116,6 @@ class BoardPage(OrdersPage):
         ),
     ]
 
-    _ended: frozenset[str] = frozenset()
-    """The sessions in sight that are over."""
-
     def on_mount(self) -> None:
         """What is seen before the daemon has been asked."""
         super().on_mount()
@@ -172,10 +169,15 @@ class BoardPage(OrdersPage):
         if self.everywhere:
             self.action_everywhere()
 
+    @property
+    def known(self) -> list[Session]:
+        """Every session that may be in sight."""
+        return [*self.sessions, *(one for _, found in self.elsewhere for one in found)]
+
     def draw(self) -> None:
         """Show the sessions as they are known."""
         rows = self.query_one(Rows)
-        all_of_them = [*self.sessions, *(one for _, others in self.elsewhere for one in others)]
+        all_of_them = self.known
         waiting = sum(session.group == NEEDED for session in all_of_them)
         working = sum(session.group == WORKS for session in all_of_them)
         where, other = (
@@ -199,10 +201,7 @@ class BoardPage(OrdersPage):
             )
             lines = [row("no session yet"), row((next_step, "dim"))]
         rows.show(lines)
-        ended = frozenset(one.session_id for one in all_of_them if one.session_state in ENDED)
-        if ended != self._ended:
-            self._ended = ended
-            self.refresh_bindings()
+        self.offer()
 
     def on_resize(self) -> None:
         """Titles take the room there is."""
@@ -219,27 +218,20 @@ class BoardPage(OrdersPage):
 
     def on_rows_moved(self) -> None:
         """Other orders may be possible."""
-        self.refresh_bindings()
+        self.offer()
 
     @property
     def meant(self) -> str:
         """The session that the cursor is at."""
-        return self.query_one(Rows).key
+        return self.at
 
     @property
-    def over(self) -> bool:
-        """Whether that one has ended."""
-        return bool(self._ended) and self.meant in self._ended
-
-    def possible(self, order: str) -> bool:
+    def facts(self) -> OrderFacts | None:
         """What waits for a word is asked of every session of the project."""
-        if (
-            order == "approve"
-            and self._ended
-            and any(one.session_id not in self._ended for one in self.sessions)
-        ):
-            return True
-        return super().possible(order)
+        meant = next((one for one in self.known if one.session_id == self.meant), None)
+        if meant is None:
+            return None
+        return OrderFacts(meant.session_state, any(one.needs == "approval" for one in self.sessions))
 
     def begun(self, session_id: str) -> None:
         """Enter opens it, as soon as it is there."""

@@ -122,5 +122,5 @@ def rows_of(found: list[Chunk]) -> Iterator[Row]:
 
 def _size(graph: Graph, now: float) -> str:
     as_of = f"as of {moment(graph.scanned_at, now)}" if graph.scanned_at else "never indexed: i does it"
-    code = f"{counted(graph.files, 'file')} in {counted(graph.chunks, 'chunk')}"
+    code = f"{counted(graph.files, 'file')}, {counted(graph.chunks, 'chunk')}"
     return f"Find  {code}, {graph.nodes:,} nodes; {graph.state}, {as_of}"

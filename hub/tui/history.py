@@ -39,6 +39,7 @@ class HistoryPage(Page):
     """Snapshots, and what was recorded."""
 
     NAME = "history"
+    OF_ROW = frozenset({"rewind"})
     ON = frozenset({"system", "handoff"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "rewind", "Branch here", tooltip="Make a branch at this snapshot; nothing else moves"),
@@ -74,13 +75,11 @@ class HistoryPage(Page):
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
         """What the snapshot changed."""
-        if not self.timeline:
-            self.attempt(self._preview(event.key))
+        self.attempt(self._preview(event.key))
 
     def action_rewind(self) -> None:
         """Ask, with what is there, then make the branch."""
-        if self.query_one(Rows).key and not self.timeline:
-            self.order(self._rewind(self.query_one(Rows).key))
+        self.order(self._rewind(self.at))
 
     async def _diff(self, sha: str) -> CommitDiff:
         from hub.api.history import CommitDiff
@@ -120,14 +119,13 @@ def commit_rows(found: list[Commit], titles: Mapping[str, str], now: float) -> I
 
 
 def timeline_rows(found: list[HistoryEntry], now: float) -> Iterator[Row]:
-    """A line for each record, the newest first."""
+    """What is on record, the newest first, each whole: there is no more to open."""
     for one in reversed(found):
         yield row(
             (f"{moment(one.ts, now):<13}", "dim"),
             (f"{one.event:<18} ", _EVENTS.get(one.event, "")),
             (f"{one.provider[:12]:<13}", "dim"),
             one.summary[:_SHORT] if one.event == "snapshot" else cut(for_people(one.summary), 400),
-            key=str(one.seq),
         )
     if not found:
         yield row(("nothing yet", "dim"))

@@ -1,7 +1,7 @@
 """Orders from the keyboard: what can be done to a session, and the questions that come before.
 
-Owns: each order's key, its words in the palette, and what it asks the user first.
-Must not: decide whether an order is possible; the daemon answers that.
+Owns: each order's key, its words in the palette, which of them a session can be given, and what is asked first.
+Must not: refuse what the daemon would take: what is known here may be old.
 Tests: tests/hub/tui/test_app.py
 """
 
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import attrs
 from textual.binding import Binding, BindingType
 
+from hub.domain.standing import ENDED
 from hub.domain.text.figures import counted
 from hub.tui.dialogs import AskText, Choose, Confirm
 from hub.tui.page import Page
@@ -21,7 +23,8 @@ START_PATIENCE = 130.0
 ORDERS: tuple[tuple[str, str, str, str], ...] = (
     ("a", "approve", "Allow", "See what waits for your word, and give it"),
     ("e", "reply", "Reply", "Answer the agent"),
-    ("p", "pause", "Pause", "Hold the agent at the next event, or let it go on"),
+    ("p", "pause", "Pause", "Hold the agent at the next event"),
+    ("p", "resume", "Resume", "Let the paused agent go on"),
     ("h", "handoff", "Handoff", "Hand the work to the next agent now"),
     ("x", "stop", "Stop", "End the session in order, snapshot included"),
     ("n", "run", "New", "Start a session"),
@@ -31,10 +34,28 @@ ORDERS: tuple[tuple[str, str, str, str], ...] = (
 """Key, action, word and sentence of each."""
 _RARE = frozenset({"discard"})
 """Not among the keys below: `?` and the palette have them."""
-_AT_WORK = frozenset({"approve", "reply", "pause", "handoff", "stop"})
-"""Orders to a session that has not ended."""
-_OF_NONE = frozenset({"approve", "run"})
-"""Orders that need no session: all that waits is shown, and a session is made."""
+
+
+@attrs.frozen
+class OrderFacts:
+    """What of a session decides which orders it can be given."""
+
+    state: str
+    needs_approval: bool
+
+    def takes(self, order: str) -> bool:
+        """Whether it can be told that."""
+        match order:
+            case "approve":
+                return self.needs_approval
+            case "pause":
+                return self.state not in ENDED and self.state != "paused"
+            case "resume":
+                return self.state == "paused"
+            case "take" | "discard":
+                return self.state in ENDED
+            case _:
+                return self.state not in ENDED
 
 
 class OrdersPage(Page):
@@ -43,6 +64,8 @@ class OrdersPage(Page):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(key, f"order('{name}')", word, show=name not in _RARE) for key, name, word, _ in ORDERS
     ]
+    _offered: frozenset[str] = frozenset(name for _, name, _, _ in ORDERS)
+    """The orders among the keys below."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Without a daemon there is nobody to give an order to, and nothing can be told to an agent that is gone."""
@@ -56,13 +79,22 @@ class OrdersPage(Page):
         return ""
 
     @property
-    def over(self) -> bool:
-        """Whether the session that is meant has ended, as far as is known."""
-        return False
+    def facts(self) -> OrderFacts | None:
+        """Of the session that is meant, as far as they are known."""
+        return None
 
     def possible(self, order: str) -> bool:
-        """Whether the session that is meant may be told that, as far as is known."""
-        return not (order in _AT_WORK and self.over)
+        """Whether the session that is meant can be told that, as far as is known; one can always be started."""
+        if order == "run":
+            return True
+        return bool(self.meant) and (self.facts is None or self.facts.takes(order))
+
+    def offer(self) -> None:
+        """What is known of the session that is meant may be something else now: its orders are those below."""
+        offered = frozenset(name for _, name, _, _ in ORDERS if self.possible(name))
+        if offered != self._offered:
+            self._offered = offered
+            self.refresh_bindings()
 
     def standing_of(self, session_id: str) -> str:  # noqa: ARG002  # for those who know
         """What a session asks, as far as it is known."""
@@ -77,23 +109,22 @@ class OrdersPage(Page):
         return ""
 
     def action_order(self, name: str) -> None:
-        """Give one of `ORDERS`: to the session that is meant, but for those that need none."""
-        work, verb = {
-            "approve": (self._approve, "approve"),
-            "reply": (self._reply, "reply to"),
-            "pause": (self._pause, "pause"),
-            "handoff": (self._handoff, "hand over"),
-            "stop": (self._stop, "stop"),
-            "run": (self._run, ""),
-            "take": (self._take, "take"),
-            "discard": (self._discard, "discard"),
-        }[name]
+        """Give one of `ORDERS`, which is possible now."""
         if self.foreign and name != "run":
             self.say(f"That is a session of {self.foreign}: enter goes there.", bad=True)
-        elif self.meant or name in _OF_NONE:
-            self.order(work(self.meant))
-        else:
-            self.say(f"No session to {verb}.", bad=True)
+            return
+        work = {
+            "approve": self._approve,
+            "reply": self._reply,
+            "pause": self._pause,
+            "resume": self._resume,
+            "handoff": self._handoff,
+            "stop": self._stop,
+            "run": self._run,
+            "take": self._take,
+            "discard": self._discard,
+        }[name]
+        self.order(work(self.meant))
 
     async def _approve(self, session_id: str) -> None:
         from hub.api.approvals import Approval, Resolution, Resolved
@@ -126,13 +157,18 @@ class OrdersPage(Page):
             self.say("Sent.")
 
     async def _pause(self, session_id: str) -> None:
-        from hub.api.session import Pause, Paused
-        from hub.api.status import Status
+        await self._hold(session_id, on=True)
+        self.say("The agent stands still; p lets it go on.")
 
-        state = await self.hub.daemon.get(Status, "/api/status", {"sessionId": session_id})
-        pause = Pause(pause=not state.paused, session_id=session_id)
+    async def _resume(self, session_id: str) -> None:
+        await self._hold(session_id, on=False)
+        self.say("The agent goes on.")
+
+    async def _hold(self, session_id: str, *, on: bool) -> None:
+        from hub.api.session import Pause, Paused
+
+        pause = Pause(pause=on, session_id=session_id)
         await self.hub.daemon.post(Paused, "/api/session/pause", pause)
-        self.say("The agent goes on." if state.paused else "The agent stands still; p lets it go on.")
 
     async def _handoff(self, session_id: str) -> None:
         from hub.api.session import HandingOver, Which

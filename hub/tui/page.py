@@ -26,7 +26,7 @@ from hub.domain.event import RecordJson
 from hub.tui.daemon import LocalDaemon
 from hub.tui.look import Look
 from hub.tui.projects import Project
-from hub.tui.rows import MORE, Choices, Piece, plain
+from hub.tui.rows import MORE, Choices, Piece, Rows, plain
 
 PAGES: tuple[tuple[str, str, str, str], ...] = (
     ("1", "board", "Board", "Every session, who needs you first"),
@@ -173,6 +173,8 @@ class Page(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "reload", "Refresh", show=False)]
     ON: ClassVar[frozenset[str]] = frozenset(_ACTION)
     """Tags of events that make it load again."""
+    OF_ROW: ClassVar[frozenset[str]] = frozenset()
+    """Actions on what the cursor is at: without that they are not among the keys."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -195,6 +197,15 @@ class Page(Screen[None]):
     def now(self) -> float:
         """The wall clock."""
         return self.hub.clock()
+
+    @property
+    def at(self) -> str:
+        """What the row at the cursor stands for; "" = nothing."""
+        return next((rows.key for rows in self.query(Rows)), "")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing can be done to a row where there is none."""
+        return False if action in self.OF_ROW and not self.at else super().check_action(action, parameters)
 
     def compose(self) -> ComposeResult:
         """The frame, and what the page has between it."""

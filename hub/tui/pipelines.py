@@ -33,6 +33,7 @@ class PipelinesPage(Page):
     """Every pipeline."""
 
     NAME = "pipelines"
+    OF_ROW = frozenset({"go"})
     ON = frozenset({"system", "handoff", "error", "waiting"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "go", "Run", tooltip="Run this pipeline"),
@@ -83,9 +84,7 @@ class PipelinesPage(Page):
 
     def action_go(self) -> None:
         """Run the pipeline that the cursor is in."""
-        name = self.query_one(Rows).key.partition("\n")[0]
-        if name:
-            self.order(self._go(name))
+        self.order(self._go(self.at.partition("\n")[0]))
 
     async def _go(self, name: str) -> None:
         from hub.api.pipelines import RunOrder, RunStarted

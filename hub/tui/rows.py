@@ -192,6 +192,7 @@ class Rows(ScrollView, can_focus=True):
         self.cursor = self._place_of(key, before)
         if self.key != key:
             self.post_message(self.Moved())
+            self.refresh_bindings()
         if self.sticky and self.at_end:
             self._to_end()
         self.refresh()
@@ -278,10 +279,13 @@ class Rows(ScrollView, can_focus=True):
             self.at_end = False
             self.scroll_to(y=0, animate=False)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Where no row can be chosen Enter does nothing, and is not among the keys below."""
+        return bool(self.key) if action == "choose" else super().check_action(action, parameters)
+
     def action_choose(self) -> None:
         """What Enter does."""
-        if self.key:
-            self.post_message(self.Chosen(self, self.key))
+        self.post_message(self.Chosen(self, self.key))
 
     def put(self, at: int) -> None:
         """The cursor to that row, which is then in sight."""

@@ -20,7 +20,7 @@ from hub.domain.standing import ENDED, HANDING_OVER, words
 from hub.domain.text.figures import agent_name, counted
 from hub.domain.wallclock import moment
 from hub.tui.diffs import rows_of as diff_rows
-from hub.tui.orders import OrdersPage
+from hub.tui.orders import OrderFacts, OrdersPage
 from hub.tui.page import Bar, cut
 from hub.tui.ribbon import rows_of as handoff_rows
 from hub.tui.rows import Rows, plain
@@ -110,10 +110,8 @@ class SessionPage(OrdersPage):
 
         if not self._last:
             await self._load_past()
-        before = self.over
         self.status = await self.hub.daemon.get(Status, "/api/status", {"sessionId": self.session_id})
-        if self.over is not before:
-            self.refresh_bindings()
+        self.offer()
         self.fate = await self._fate() if self.over else ""
         self.draw_state()
         if self.view == "handoffs":
@@ -125,25 +123,24 @@ class SessionPage(OrdersPage):
 
     async def _fate(self) -> str:
         """What has become of the work of a session that is over; "" where the log cannot be read, as is told elsewhere."""
+        from hub.api.history import fate
         from hub.errors import HubError
 
         try:
-            gone, taken = await self._newest("discarded"), await self._newest("taken")
+            became = fate(await self._newest("discarded"), await self._newest("taken"))
         except HubError:
             return ""
-        if gone:
-            return f"discarded {moment(gone.ts, self.now)}"
-        if taken:
-            return f"taken {f'as {taken.commit[:12]}' if taken.commit else 'as a patch'}"
-        return "not taken yet"
+        if became is None:
+            return "not taken yet"
+        if became.event == "discarded":
+            return f"discarded {moment(became.ts, self.now)}"
+        return f"taken as {became.commit[:12]} on {became.held_by or became.branch}"
 
-    async def _newest(self, event: str) -> HistoryEntry | None:
-        """The newest record of such an event; a log that was tampered with ends with another."""
+    async def _newest(self, event: str) -> list[HistoryEntry]:
         from hub.api.history import HistoryEntry
 
         query: dict[str, str | int] = {"sessionId": self.session_id, "event": event, "limit": 1}
-        found = await self.hub.daemon.get(list[HistoryEntry], "/api/history", query)
-        return next((one for one in found if one.event == event), None)
+        return await self.hub.daemon.get(list[HistoryEntry], "/api/history", query)
 
     async def _load_diff(self) -> None:
         from hub.api.history import Diff
@@ -210,6 +207,14 @@ class SessionPage(OrdersPage):
     def over(self) -> bool:
         """Whether it has ended, as far as is known."""
         return self.status is not None and self.status.session_state in ENDED
+
+    @property
+    def facts(self) -> OrderFacts | None:
+        """As the daemon has told them last."""
+        state = self.status
+        if state is None:
+            return None
+        return OrderFacts("paused" if state.paused else state.session_state, state.needs_approval)
 
     @property
     def view(self) -> str:

@@ -94,15 +94,12 @@ class Adapter(Actor[AdapterInbox]):
         session: Ref[AgentBatch],
         redactor: EventRedactor,
         launch: Callable[[], AgentLaunch],
-        *,
-        pace: float,
     ) -> None:
         self._dispatch = dispatch
         self._run_dir = dispatch.assignment.run_dir
         self._session = session
         self._redactor = redactor
         self._launch = launch
-        self._pace = pace
         self._stream = provider.stream(dispatch.assignment)
         self._out = LineFramer()
         self._err = LineFramer()
@@ -174,7 +171,7 @@ class Adapter(Actor[AdapterInbox]):
 
     async def _attached(self) -> None:
         try:
-            async with RunnerClient(self._run_dir, pace=self._pace) as client:
+            async with RunnerClient(self._run_dir) as client:
                 hello = await client.attach(self._out.offset, self._err.offset)
                 self._spooled = hello.stdout_bytes
                 self._space(full=hello.status.no_space)

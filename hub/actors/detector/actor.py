@@ -35,13 +35,13 @@ from hub.api import detect as api
 from hub.api.convert import structure, unstructure
 from hub.api.detect import Adopted
 from hub.domain.config.reader import Config
-from hub.domain.detection.detected import DetectedAgent
+from hub.domain.detection.detected import DetectedAgent, meant_by
 from hub.domain.detection.matching import Agent
 from hub.domain.event import Record, Tag
 from hub.domain.meta import EventMeta
 from hub.domain.text.safe import headline
 from hub.domain.wallclock import iso
-from hub.errors import Code, HubError
+from hub.errors import HubError
 from hub.io.events.store import NewEvent
 from hub.io.project.places import Places, load_or_create_key
 from hub.io.runner.proc import boot_id
@@ -252,18 +252,8 @@ class Detector(Actor[DetectorInbox]):
     async def _adopt(self, order: Adopt) -> Adopted:
         """One at a time: two orders for the same agent are one start and one refusal."""
         async with self._adoption:
-            return await self._adopting.adopt(order, await self._found(order.id))
-
-    async def _found(self, number: str) -> DetectedAgent:
-        """The agent of this id, as it is now; an id is only ever a key of a scan.
-
-        Raises:
-            HubError: `not_found`.
-        """
-        for one in await self._scan(self._hours):
-            if one.id == number:
-                return one
-        raise HubError(Code.NOT_FOUND, f"No agent {number!r} was detected.", hint="See: hub detect")
+            # As it is now; an id is only ever a key of a scan.
+            return await self._adopting.adopt(order, meant_by(order.id, await self._scan(self._hours)))
 
     async def _scan(self, hours: int) -> tuple[DetectedAgent, ...]:
         since = time.time() - hours * _HOUR

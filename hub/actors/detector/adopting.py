@@ -37,6 +37,7 @@ from hub.domain.intent.fold import Intent
 from hub.domain.meta import EventMeta
 from hub.domain.result.proof import Proofs
 from hub.domain.routing import Target
+from hub.domain.text.figures import first_of
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
@@ -51,6 +52,9 @@ from hub.io.project.places import Places
 from hub.messages.detector import Adopt
 from hub.messages.session import GetInUse
 from supervisors import Ref
+
+_FEW = 3
+"""Sessions that a refusal names."""
 
 
 @attrs.frozen
@@ -161,7 +165,16 @@ class Adopting:
         ):
             raise HubError(Code.SESSION_ALREADY_RUNNING)
         if (order.start or order.interactive) and not order.stop and found.agent is not None:
-            raise HubError(Code.AGENT_RUNNING, f"It is still running, as process {found.pids[0]}.")
+            way = "--start" if order.start else "--interactive"
+            hint = f"Wait until it has ended, or let hub end it: hub adopt {found.id} --for {order.target} {way} --stop"
+            raise HubError(Code.AGENT_RUNNING, f"It is still running, as process {found.pids[0]}.", hint=hint)
+        if order.stop and found.also:
+            others = first_of(found.also, _FEW)
+            raise HubError(
+                Code.AGENT_RUNNING,
+                f"Process {found.pids[-1]} works on other sessions, too, which would end with it: {others}.",
+                hint="End this one in its own program, then adopt it without --stop.",
+            )
         if (order.start or order.interactive) and found.contenders:
             pids = ", ".join(str(agent.pids[0]) for agent in found.contenders)
             raise HubError(

@@ -26,7 +26,7 @@ from hub.domain.quota.window import FULL, QuotaReading
 from hub.domain.retry import Wait
 from hub.domain.routing import AccountFacts, Choice, Exclusion, Target, choose
 from hub.domain.session import SessionRecord
-from hub.domain.turn import bound, free, question
+from hub.domain.turn import bound, free, may_move, question
 from hub.errors import HubError
 from hub.io.processes.commands import base_env
 from hub.messages.breakers import (
@@ -164,8 +164,11 @@ class Routing:
     async def turn(self, record: SessionRecord) -> tuple[bool, Choice]:
         """Whether any agent has done anything, and who may have the next dispatch: who has the work comes first."""
         begun = await self.begun(record)
+        return begun, await self._turn(record, begun=begun)
+
+    async def _turn(self, record: SessionRecord, *, begun: bool) -> Choice:
         only = record.holder if bound(record, begun=begun) else None
-        return begun, await self.choose(record, None, stay=True, only=only)
+        return await self.choose(record, None, stay=True, only=only)
 
     async def begun(self, record: SessionRecord) -> bool:
         """Whether any agent of the session has done anything: before that there is nothing to hand over."""
@@ -180,22 +183,21 @@ class Routing:
     async def free(self, record: SessionRecord, wait: Wait) -> bool:
         """Whether the work can go on before the wait's time; who only backs off waits on.
 
-        Where it cannot, the session is in line for each account with which others work, unless its user has paused it. Where
-        it can, it stays in line for the one that it takes: minutes may go by until it is claimed (a worktree's setup, a
-        handoff's acceptance commands), and others wait for the rest of them.
+        Where it cannot, the session is in line for each account with which others work and that it may take, unless its user
+        has paused it. Where it can, it stays in line for the one that it takes: minutes may go by until it is claimed (a
+        worktree's setup, a handoff's acceptance commands), and others wait for the rest of them.
         """
         if not wait.ender:
             return False
-        choice = await self.choose(record, None, stay=True)
-        if choice.first is None:  # which is nearly always so: what follows may read all that the agent did
-            busy = [p.target for p in choice.passed if p.bar is Exclusion.BUSY]
-            await self.line_up([] if self.context.store.now.paused else busy)
-            return False
-        choice = (await self.turn(record))[1]
-        if not free(record, wait, choice):
-            return False
-        await self.line_up([target for target in (choice.first,) if target])
-        return True
+        # Where the work may move it is not asked for: all that the agent did may have to be read.
+        begun = not may_move(record) and await self.begun(record)
+        choice = await self._turn(record, begun=begun)
+        if choice.first is not None and free(record, wait, choice):
+            await self.line_up([choice.first])
+            return True
+        busy = [p.target for p in choice.passed if p.bar is Exclusion.BUSY]
+        await self.line_up([] if self.context.store.now.paused else busy)
+        return False
 
     async def claim(self, record: SessionRecord, *, runs: bool = False) -> bool:
         """Whether the record's dispatch may be started; one that `runs` has been let through.

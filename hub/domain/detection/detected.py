@@ -7,15 +7,20 @@ Must not: show or redact it, or look at the machine.
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
 from hub.domain.detection.intel import Gap, SessionIntel, StoreHit
 from hub.domain.detection.matching import Agent, Confidence, SessionCandidate, SessionMatch, below, choose
+from hub.domain.text.figures import first_of
+from hub.errors import Code, HubError
 
 UNKNOWN = SessionMatch("", Confidence.NONE)
 _OWN_WORKTREES = "/.hub/worktrees/"
+_FEW = 3
+"""Ids that a refusal names."""
 
 
 @attrs.frozen
@@ -52,6 +57,10 @@ class DetectedAgent:
     choice: SessionMatch = UNKNOWN
     contenders: tuple[Agent, ...] = ()
     """Agents that may be working on this session: nobody can tell."""
+    server: Agent | None = None
+    """Who works on the session for the agent, and would go on without it; the agent itself where nobody else is there."""
+    also: tuple[str, ...] = ()
+    """Other sessions that the server works on: they would end with it."""
     gap: Gap | None = None
     """Set where this stands for a store that was not searched to its end, and for no agent and no session."""
 
@@ -68,7 +77,7 @@ class DetectedAgent:
     @property
     def work_dir(self) -> str:
         """The folder it works in."""
-        if self.agent is not None and self.agent.head.process.cwd:
+        if self.agent is not None and not self.agent.serves and self.agent.head.process.cwd:
             return self.agent.head.process.cwd
         return self.kept.cwd if self.kept is not None else ""
 
@@ -87,7 +96,8 @@ class DetectedAgent:
     @property
     def pids(self) -> tuple[int, ...]:
         """Its processes, the outermost first."""
-        return self.agent.pids if self.agent is not None else ()
+        both = (one.pids for one in (self.agent, self.server) if one is not None)
+        return tuple(dict.fromkeys(itertools.chain.from_iterable(both)))
 
     @property
     def last_active(self) -> float:
@@ -99,6 +109,28 @@ class DetectedAgent:
 def hubs_own(folder: str) -> bool:
     """Whether it is in a worktree that hub has made."""
     return _OWN_WORKTREES in f"{folder}/"
+
+
+def meant_by(given: str, found: Iterable[DetectedAgent]) -> DetectedAgent:
+    """The one that is meant by an id, or by the beginning of one, with its agent's name or without.
+
+    Raises:
+        HubError: `not_found`, `which_session`.
+    """
+    known = {one.id: one for one in found if one.gap is None}
+    if given in known:
+        return known[given]
+    fits = [
+        name
+        for name in known
+        if given and (name.startswith(given) or name.partition(":")[2].startswith(given))
+    ]
+    if not fits:
+        raise HubError(Code.NOT_FOUND, f"No agent {given!r} was detected.", hint="See: hub detect")
+    if len(fits) > 1:
+        hint = "Say more of the id: hub detect"
+        raise HubError(Code.WHICH_SESSION, f"Several are meant: {first_of(fits, _FEW)}.", hint=hint)
+    return known[fits[0]]
 
 
 def combine(
@@ -117,9 +149,12 @@ def combine(
     """
     oldest_first = sorted(kept, key=lambda one: one.hit.mtime_ns)
     by_id = {(one.hit.provider, one.session_id): one for one in oldest_first if one.session_id}
-    chosen = choose(running, _sessions(by_id.values()))
-    rivals = _rivals(running, chosen)
-    told = [_running(agent, chosen[agent.key], by_id, account_of) for agent in running]
+    alone = [agent for agent in running if not agent.serves]
+    chosen = choose(alone, _sessions(by_id.values()))
+    rivals = _rivals(alone, chosen)
+    told = [_running(agent, chosen[agent.key], by_id, account_of) for agent in alone]
+    for server in (agent for agent in running if agent.serves):
+        told = _served(server, told, by_id, account_of)
     taken = {(one.provider, one.kept.session_id) for one in told if one.kept is not None}
     left = [_left(one, rivals.get(name, ()), account_of) for name, one in by_id.items() if name not in taken]
     missing = [
@@ -164,6 +199,38 @@ def _running(
     return DetectedAgent(
         provider=provider, account=account_of(provider, home), agent=agent, kept=kept, choice=choice
     )
+
+
+def _served(
+    server: Agent,
+    told: Sequence[DetectedAgent],
+    by_id: Mapping[tuple[str, str], KeptSession],
+    account_of: Callable[[str, str], str],
+) -> list[DetectedAgent]:
+    """The agents with what the server works on: for one of them, or for nobody who is there still.
+
+    What it only holds open is over where nobody is there: it does so long after whoever asked has left.
+    """
+    provider = server.head.provider
+    works = {
+        name: kept
+        for name in server.serves
+        if (kept := by_id.get((provider, name))) is not None and kept.intel.at_work
+    }
+    asked = {one.kept.session_id for one in told if one.kept is not None and one.provider == provider}
+    unasked = (
+        _running(server, SessionMatch(name, Confidence.EXACT), by_id, account_of)
+        for name in works
+        if name not in asked
+    )
+
+    def served(one: DetectedAgent) -> DetectedAgent:
+        name = one.kept.session_id if one.kept is not None and one.provider == provider else ""
+        if name not in works:
+            return one
+        return attrs.evolve(one, server=server, also=tuple(other for other in works if other != name))
+
+    return [served(one) for one in (*told, *unasked)]
 
 
 def _left(

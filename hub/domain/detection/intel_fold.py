@@ -51,6 +51,7 @@ class IntelDraft:
         self.session_id = ""
         self.cwd = ""
         self.model = ""
+        self.at_work = False
         self.tokens_exact = True
         self.lifts = True
         self._prompt = ""
@@ -288,6 +289,7 @@ class IntelDraft:
             tokens_out=tokens_out,
             message_count=self._messages,
             cwd=self.cwd or hit.cwd,
+            at_work=self.at_work,
             ends=tuple(self._ends),
             intent=intent,
             tokens_exact=self.tokens_exact and (self._total is not None or not self._skipped),

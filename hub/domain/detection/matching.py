@@ -6,6 +6,7 @@ Must not: recognise a process (`hub.domain.detection.processes` does), or read a
 Rules:
  1. A launcher and what it launches are one agent: the outermost process of an unbroken line counts. An agent that
     another agent has started through anything else is a subagent and does not count; nor do an agent's servers.
+    A server that works on sessions for other processes is in no line but its own: it may outlive whoever started it.
  2. What cannot be told apart is said: several sessions that fit are candidates, and none of them is claimed.
 """
 
@@ -47,6 +48,8 @@ class Agent:
     """The one of its processes that tells most."""
     pids: tuple[int, ...]
     """All of its own, the outermost first."""
+    serves: tuple[str, ...] = ()
+    """Of a server, the sessions that it holds open for other processes; () = it is an agent."""
 
     @property
     def key(self) -> tuple[int, int]:
@@ -89,7 +92,8 @@ def agents(found: Iterable[Recognised], parent_of: Callable[[int], int]) -> tupl
         head = _head(one, known, parent_of)
         if head is not None and not any(member.helper for member in (one, head)):
             lines.setdefault(head.process.pid, []).append(one)
-    return tuple(_agent(known[pid], line) for pid, line in sorted(lines.items()))
+    every = (_agent(known[pid], line) for pid, line in sorted(lines.items()))
+    return tuple(one for one in every if one.serves or not one.head.server)
 
 
 def _head(
@@ -105,6 +109,8 @@ def _head(
             unbroken = False
         elif above.process.run_id != one.process.run_id:
             break  # hub stands between the two: the agent above has only started hub
+        elif head.server and not above.server:
+            break
         elif not unbroken or above.provider != one.provider:
             return None
         else:
@@ -115,8 +121,12 @@ def _head(
 
 def _agent(head: Recognised, line: Sequence[Recognised]) -> Agent:
     pids = (head.process.pid, *(one.process.pid for one in line if one is not head))
+    serves = dict.fromkeys(session for one in line if head.server for session in one.held)
     return Agent(
-        head=head, best=min((head, *line), key=lambda one: (rank(one), not one.session_id)), pids=pids
+        head=head,
+        best=min((head, *line), key=lambda one: (rank(one), not one.session_id)),
+        pids=pids,
+        serves=tuple(serves),
     )
 
 

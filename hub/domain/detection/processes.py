@@ -8,6 +8,7 @@ Rules:
     its executable, the script an interpreter runs, and the name of that script last.
  2. A file of the registry counts only with the start time of the process it names: it may have outlived that.
  3. What only asks something and ends, and what serves another agent, is a helper.
+ 4. What works on sessions for other processes is a server: it stands for those that it works on, and for none of its own.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class Signature:
             `session` the session's id.
         session_options: Options whose value is the id of a session.
         helpers: First arguments with which it serves another agent, or only asks and ends, with blanks between them.
+        servers: A first argument and a later one, each pair of a process that works on sessions for other processes.
         surfaces: Words of its registry, or of its arguments, for the way it was started, and hub's word for that.
     """
 
@@ -69,6 +71,7 @@ class Signature:
     store: str = ""
     session_options: tuple[str, ...] = ()
     helpers: str = ""
+    servers: tuple[tuple[str, str], ...] = ()
     surfaces: Mapping[str, str] = attrs.field(factory=dict)
 
     def home_of(self, env: Mapping[str, str]) -> str:
@@ -123,6 +126,10 @@ class Recognised:
     home: str = ""
     session_id: str = ""
     """Where registry, open files or arguments name one."""
+    server: bool = False
+    """Whether it works on sessions for other processes, as many as it holds open."""
+    held: tuple[str, ...] = ()
+    """The sessions whose files it holds open, in the order of its descriptors."""
     surface: str = COMMAND_LINE
 
 
@@ -163,7 +170,8 @@ def _recognise(
     by_name = named(process.executable, process.script, signature)
     if told is None and by_name is None:
         return None
-    home, session_id = _held(process.open_files, signature)
+    home, held = _held(process.open_files, signature)
+    session_id, server = "".join(held[-1:]), _serves(process, signature)
     evidence = by_name or ProcessEvidence.NAME
     if told is not None:
         evidence, session_id = ProcessEvidence.REGISTRY, told.session_id
@@ -177,8 +185,11 @@ def _recognise(
         helper=told is None and _helps(process, signature),
         home=home or signature.home_of(process.env),
         session_id=session_id or _asked(process.argv, signature),
+        server=server,
+        held=held,
         surface=next(
-            (signature.surfaces[word] for word in words if word in signature.surfaces), COMMAND_LINE
+            (signature.surfaces[word] for word in words if word in signature.surfaces and not server),
+            COMMAND_LINE,
         ),
     )
 
@@ -200,24 +211,33 @@ def _joined(folder: str, below: str) -> str:
     return f"{folder.rstrip('/')}/{below}".rstrip("/")
 
 
-def _held(open_files: Iterable[str], signature: Signature) -> tuple[str, str]:
-    """Home and session id that the open files tell; "" for what they do not."""
-    home = session_id = ""
+def _held(open_files: Iterable[str], signature: Signature) -> tuple[str, tuple[str, ...]]:
+    """The home that the open files tell, "" where they do not, and the ids of the sessions."""
+    home, sessions = "", dict[str, None]()
     for path in open_files if signature.store else ():
         found = re.search(signature.store, path)
         if found is not None:
             told = found.groupdict()
             home = told.get("home") or home
-            session_id = told.get("session") or session_id
-    return home, session_id
+            sessions |= dict.fromkeys(filter(None, (told.get("session"),)))
+    return home, tuple(sessions)
 
 
 def _helps(process: Process, signature: Signature) -> bool:
-    own: Sequence[str] = process.argv[1:]
-    if interpreter := _interpreter(process.executable):
-        own = interpreter.script(own)[1:]
-    helpers = signature.helpers.split()
+    own, helpers = _own_arguments(process), signature.helpers.split()
     return any(words and words[0] in helpers for words in (own, arguments_of(own)))
+
+
+def _serves(process: Process, signature: Signature) -> bool:
+    words = arguments_of(_own_arguments(process))
+    return any(words[:1] == (first,) and later in words for first, later in signature.servers)
+
+
+def _own_arguments(process: Process) -> Sequence[str]:
+    """What the agent was told: without the interpreter's own, and the script."""
+    interpreter = _interpreter(process.executable)
+    own = process.argv[1:]
+    return tuple(interpreter.script(own)[1:]) if interpreter else own
 
 
 def _asked(argv: Sequence[str], signature: Signature) -> str:

@@ -26,6 +26,7 @@ from hub.domain.permission.shellword import holed, readings, substituted
 _DEPTH = 4
 _NESTED = re.compile(r"[\s;&|()`<>]")
 _SIGN = re.compile(r"=|:(?=\S)")
+_LETTERS = re.compile(r"-[A-Za-z]{1,4}")
 _UNESCAPED = re.compile(r"\\([$`])")
 """What `"` keeps from the shell that reads the line, the next one reads."""
 RUNNERS = frozenset(
@@ -47,7 +48,8 @@ RUNNERS = frozenset(
      "nocache", "nodemon", "nvm", "parallel-ssh", "pdsh", "pgrphack", "pseudo", "pssh", "rargs", "reflex", "rr", "rsh",
      "run0", "rush", "rvm", "s6-setuidgid", "sandbox-exec", "sccache", "scan-build", "schedtool", "setlock",
      "setuidgid", "startx", "systemd-cat", "systemd-inhibit", "systemd-nspawn", "tcpserver", "tcpsvd", "udpsvd",
-     "uftrace", "urxvt", "watchexec", "wsl", "x-terminal-emulator", "xcrun", "xinit", "xterm", "zrun"
+     "uftrace", "urxvt", "watchexec", "wsl", "x-terminal-emulator", "xcrun", "xinit", "xterm", "zrun",
+     "alias", "compgen", "complete", "sg"
     ]
 )  # fmt: skip
 """Programs that run the program which one of their words names."""
@@ -81,7 +83,7 @@ _TELLS = {
 }
 """Options behind which a program names another that it runs, with words of its own."""
 _NAMING = re.compile(
-    r"-[-D][\w.-]*(?:exec|command|cmd|program|pager|editor|shell|wrapper|preview|filter|rsh|entrypoint)[\w.-]*"
+    r"-[-D][\w.-]*(?:exec|command|cmd|program|pager|editor|shell|wrapper|preview|filter|rsh|entrypoint|action)[\w.-]*"
 )
 """Such an option of any program, as its name says."""
 _COMMANDED = re.compile(r"(?i)(?:-\w*o)?(\w*command)=(.+)")
@@ -162,8 +164,9 @@ def name_of(word: str) -> str:
 
 @lru_cache(maxsize=8)
 def commands(line: str) -> tuple[Command, ...]:
-    """Every simple command of the line, those within words and substitutions too."""
-    return tuple(_commands(line, ("",), _DEPTH, set()))
+    """Every simple command of the line, those within words and substitutions too, by whichever way it is read."""
+    sure = (each for each in doubtful(line) if HOLE not in "".join((*each.words, *each.files)))
+    return tuple(dict.fromkeys((*_commands(line, ("",), _DEPTH, set()), *sure)))
 
 
 @lru_cache(maxsize=8)
@@ -211,11 +214,7 @@ def _commands(
         found = Command(tuple(words), tuple(files), (*folders, *_moved(words, folders)))
         yield found
         folders = _gone(found, folders, lost=lost)
-        nested = (*words, *files, *held)
-        if found.program == "eval":
-            nested = (*nested, " ".join(words[1:]))
-        if doubt:
-            nested = (*_read_by_others(found), *(word for word in words if "!" in word), *held)
+        nested = _nested(found, held, doubt=doubt)
         if not depth and any(_NESTED.search(word) for word in nested):
             yield Command((HOLE,), (HOLE,), found.folders)  # lines within lines that nobody reads any more
         for word in nested:
@@ -225,9 +224,21 @@ def _commands(
                 parts += [_UNESCAPED.sub(r"\1", part) for part in parts]
                 for part in dict.fromkeys(parts):
                     yield from _commands(part, folders, depth - 1, read, doubt=doubt)
-        for program in (*_told(found), *_set(found, held)) if depth else ():
+        told = (part for program in _told(found) for part in _behind(program))
+        for program in (*told, *_set(found, held)) if depth else ():
             yield from _commands(f"{program} {MORE}", folders, depth - 1, read, doubt=doubt)
+        for word in (*words, *files, *held) if doubt else ():
+            # What is kept from this shell is for another, or for this one's own second look: `let 'a[$(x)]'`.
+            yield from _substituted(word, folders, depth, read)
     yield from _substituted(line, begun, depth, read) if doubt else ()
+
+
+def _nested(command: Command, held: Sequence[str], *, doubt: bool) -> tuple[str, ...]:
+    """The words of a command, and its assignments `held`, that may be lines; in doubt those that are sure to be."""
+    if doubt:
+        return (*_read_by_others(command), *(word for word in command.words if "!" in word), *held)
+    joined = (" ".join(command.words[1:]),) if command.program == "eval" else ()
+    return (*command.words, *command.files, *held, *joined)
 
 
 def _substituted(
@@ -284,8 +295,10 @@ def _read_by_others(command: Command) -> tuple[str, ...]:
 
 
 def _behind(word: str) -> Iterator[str]:
-    """The word, and what stands behind each of its first `=`, or behind a `:` without a blank: `EXEC:rm x`."""
+    """The word, and what stands behind an option's letters, its first `=`, or a `:` without a blank: `EXEC:rm x`."""
     yield word
+    if letters := _LETTERS.match(word):
+        yield from (word[at:] for at in range(_GLUED, letters.end() + 1))
     begins = [found.end() for found in _SIGN.finditer(word)]
     yield from (word[begin:] for begin in begins[:_DEPTH])
 

@@ -23,9 +23,9 @@ _ROUNDS = 64
 """Commands that a line with braces is taken for."""
 _MOST = 2_000
 """Words that are looked at; a longer line is nothing anybody wrote."""
-DUPLICATED = re.compile(r"(?:(?<!\S)\d)?[<>]&(?:\d+|-)(?![^\s;&|()<>])")
+DUPLICATED = re.compile(r"(?:(?<![^\s;&|()])\d)?[<>]&(?:\d+|-)(?![^\s;&|()<>])")
 """`2>&1` begins no command; `>&2x` writes a file."""
-_NUMBERED = re.compile(r"(?<!\S)(?:\d+|\{\w+\})(?=[<>])")
+_NUMBERED = re.compile(r"(?<![^\s;&|()])(?:\d+|\{\w+\})(?=[<>])")
 """Neither `2>file` nor `{fd}>file` has a word before the sign."""
 _QUOTED = re.compile(r"\\.|\$'(?:\\.|[^'\\])*'|'[^']*'|\$?\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 """With the `$` before a quote, which is a sign of the shell's there, and a letter within other quotes."""
@@ -42,6 +42,7 @@ ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _BRACE = frozenset({"{"})
 """Behind it a command begins, whatever stands before: `function f { rm x; }`."""
 _REDIRECTIONS = frozenset({"<", ">", ">>", "<<", "<<<", "<>", ">|", "&>", "&>>", ">&", "<&"})
+_MOST_SIGNS = 3
 _SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 _KEYWORDS = frozenset(
     [
@@ -122,8 +123,9 @@ def _bare(words: list[str]) -> list[str]:
 
 def _tokens(line: str) -> Iterator[tuple[str, bool]]:
     """(text, whether it stands between words)."""
-    plain = _NUMBERED.sub(" ", DUPLICATED.sub(" ", _GOES_ON.sub(r"\1", line)))
-    held = _QUOTED.sub(lambda found: unquoted(found[0]).removeprefix("$").translate(_HELD), plain)
+    plain = _GOES_ON.sub(r"\1", line)
+    quiet = _QUOTED.sub(lambda found: unquoted(found[0]).removeprefix("$").translate(_HELD), plain)
+    held = _NUMBERED.sub(" ", DUPLICATED.sub(" ", quiet))
     lexer = shlex.shlex(held, posix=True, punctuation_chars=_JOINTS + "<>")
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     found = []
@@ -138,5 +140,15 @@ def _tokens(line: str) -> Iterator[tuple[str, bool]]:
             rf"[{re.escape(_JOINTS)}<>]+|[^\s{re.escape(_JOINTS)}<>]+|\n", re.sub(r"[\"'\\]", "", plain)
         )
     for token in found:
-        between = bool(token) and all(letter in _JOINTS + "<>" for letter in token)
-        yield token.translate(_FREED), between
+        if token and all(letter in _JOINTS + "<>" for letter in token):
+            joint, redirection = _joints(token)
+            yield from ((sign, True) for sign in (joint, redirection) if sign)
+        else:
+            yield token.translate(_FREED), False
+
+
+def _joints(signs: str) -> tuple[str, str]:
+    """What ends a command, and the redirection right behind it: of `;<` or `&&>`."""
+    begins = range(max(0, len(signs) - _MOST_SIGNS), len(signs))
+    at = next((at for at in begins if signs[at:] in _REDIRECTIONS), len(signs))
+    return signs[:at], signs[at:]

@@ -45,7 +45,8 @@ _MOST = 32
 """Texts for a program's input in one line that are looked for; of a line with more nobody says what it runs."""
 _ESCAPED = re.compile(r"\$'((?:\\.|[^'\\])*)'", re.DOTALL)
 _ESCAPE = re.compile(
-    r"\\(?:x\{?([0-9a-fA-F]{1,2})\}?|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
+    r"\\(?:x(?:\{([0-9a-fA-F]+)\}?|([0-9a-fA-F]{1,2}))|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))",
+    re.DOTALL,
 )
 _NAMED = {"n": "\n", "t": "\t", "r": "\r", "a": "", "b": "", "e": "", "f": "\f", "v": "\v"}
 _LAST = 0x10FFFF
@@ -81,9 +82,11 @@ def unquoted(quoted: str) -> str:
 
 
 def _letter(found: re.Match[str]) -> str:
-    code = next((int(found[n], base) for n, base in ((1, 16), (2, 16), (3, 16), (4, 8)) if found[n]), None)
+    if found[1]:
+        return chr(int(found[1][-2:], 16))
+    code = next((int(found[n], base) for n, base in ((2, 16), (3, 16), (4, 16), (5, 8)) if found[n]), None)
     if code is None:
-        return _NAMED.get(found[5], found[5])
+        return _NAMED.get(found[6], found[6])
     return chr(code) if code <= _LAST else ""
 
 

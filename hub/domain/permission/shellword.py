@@ -34,11 +34,16 @@ _WHERE = re.compile(
 _TEMPORARY = re.compile(r"\$\(\s*mktemp(?:\s+-d)?\s*\)|`\s*mktemp(?:\s+-d)?\s*`")
 _FRESH = posixpath.join("/", "tmp", "mktemp")
 """A file that was not there before, or such a folder."""
+_PIPE = posixpath.join("/", "dev", "fd", "63")
+_INSTEAD = {"$": HOLE, "`": HOLE, "<": _PIPE, ">": _PIPE}
+"""What is put in the place of `$x`, of `` `x` `` and of `<(x)`, by its first sign."""
 _OTHERWISE = re.compile(r"\$\{\w+:?[-=+]([^{}]*)\}")
 _EACH = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?=[;\n])")
 _GIVEN = re.compile(
     r"\b(?:read|mapfile|readarray|getopts|printf\s+-v|let|unset)\b([^;\n|&<]*)|\b(\w+)(?:\+=|=\()"
 )
+_REREAD = re.compile(r"[`\\{]|(?<=.)['\"](?=.)|'.*\$", re.DOTALL)
+"""What a value has that a shell takes otherwise where the value is put."""
 _GOES_ON = re.compile(r"[^\s;&|)]")
 """Behind the value that is read of an assignment: there is more of it, as in `x=$(y)`."""
 _BARE = re.compile(r"(?<![\w./$-])(?<!\$\{)[A-Za-z_]\w*(?![\w./-])")
@@ -66,7 +71,7 @@ _DEPTH = 4
 
 def readings(line: str) -> list[str]:
     """The line as it stands and, where that differs, as a shell reads it."""
-    read = _plain(line)
+    read = _plain(_REMARK.sub(r"\1\n", line))
     values: dict[str, str] = {}
     read = _told(read, values)
     found = [line, read]
@@ -74,6 +79,7 @@ def readings(line: str) -> list[str]:
         found.append(_filled(_WORD, found[-1], values))
     found.append(_OTHERWISE.sub(r"\1", found[-1]))
     found.append(_BACKQUOTED.sub(lambda quoted: _KEPT[1].sub(r"\1", quoted[0]), read))
+    found.append(bare(read).line)
     return list(dict.fromkeys((line, *(_CHOICE.sub("*", one) for one in found))))
 
 
@@ -107,17 +113,20 @@ def _seen(line: str) -> str:
     every = "IFS" in names or _TAKES_OVER.search(read)
     again = {name for name in (*names, *(name for name, _ in _EACH.findall(read))) if every or told[name] > 1}
     again.update(
-        found["name"] for found in assigned if "`" in found["value"] or _GOES_ON.match(read, found.end())
+        found["name"]
+        for found in assigned
+        if _REREAD.search(found["value"]) or _GOES_ON.match(read, found.end())
     )
     again.update(
         name for words in _GIVEN.findall(read) for name in re.findall(r"[A-Za-z_]\w*", " ".join(words))
     )
     values = dict.fromkeys(again, HOLE)
-    return _told(read, values, kept=frozenset(again))
+    read = _told(read, values, kept=frozenset(again))
+    return _filled(_WORD, read, values) if "alias" in read else read
 
 
 def _plain(line: str) -> str:
-    read = _BLANK.sub(" ", _REMARK.sub(r"\1\n", plain(line)))
+    read = _BLANK.sub(" ", plain(line))
     read = _WHERE.sub(lambda found: f"/usr/bin/{found[1] or found[2]}", read)
     read = _HERE_TOLD.sub(".", _HERE.sub(".", read))
     if "TMPDIR" not in read:
@@ -175,11 +184,11 @@ def _with_holes(
             end = quoted.end() if quoted else len(line)
             lines.append((line[:at], _KEPT[double].sub(r"\1", line[at + 1 : end].removesuffix("`"))))
         else:
-            end = _end_of_value(line, at, letters=letters) if letter == "$" else at + 1
+            end = _end_of_value(line, at, letters=letters) if letter in _INSTEAD else at + 1
         if letter == '"' and not text:
             double = not double
-        hole = letter == "`" or (letter == "$" and end > at + 1)
-        if line.startswith("$(", at) and not _sum(line, at, end):
+        hole = letter in _INSTEAD and end > at + 1
+        if hole and letter != "`" and line[at + 1] == "(" and not _sum(line, at, end):
             lines.append((line[:at], line[at + 2 : end].removesuffix(")")))
         elif letter == "$" and hole and line[at + 1] in "({":
             if depth:
@@ -187,7 +196,7 @@ def _with_holes(
                 _with_holes(line[:end], lines, at + 2, depth - 1, double=within)
             else:
                 lines.append((line[:at], HOLE))
-        found.append(HOLE if hole else line[at:end])
+        found.append(_INSTEAD[letter] if hole else line[at:end])
         at = end
     if at < len(line):
         found.insert(0, f"{HOLE}\n")
@@ -200,8 +209,10 @@ def _sum(line: str, at: int, end: int) -> bool:
 
 
 def _end_of_value(line: str, at: int, *, letters: bool) -> int:
-    """Where a value ends that begins at this `$`; right behind the sign where none does, or it is a number."""
+    """Where a value ends that begins at this `$`, or a `<(x)`; right behind the sign where none does, or it is a number."""
     following = line[at + 1 : at + 2]
+    if line[at] != "$":
+        return closed(line, at + 1) if following == "(" and not letters else at + 1
     if following in "({" and following:
         return closed(line, at, letters=letters)
     used = _VALUE.match(line, at)
@@ -221,6 +232,8 @@ def _filled(
     def value(used: re.Match[str]) -> str:
         nonlocal room
         known = values.get(used[used.lastindex or 0], used[0])
+        if known == HOLE and used.string[used.start() - 1 : used.start()] == "\\":
+            return used[0]  # another shell's, which knows as little
         room -= len(known)
         return known if room > 0 else used[0]
 

@@ -79,7 +79,7 @@ _BLANK = "[\t\v\f \xa0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]"
 """What the readers of such files take for a blank: a mark of byte order too."""
 _ENDS = re.compile("\r\n?|[\u2028\u2029]")
 """What they take for the end of a line besides."""
-_QUOTED = r"\"(?>(?:[^\"\\]|\\[\s\S])*)\"|'(?>(?:[^'\\]|\\[\s\S])*)'|`[^`]*+`"
+_QUOTED = r"\"(?>(?:[^\"\\]|\\[\s\S])*)\"|'(?>(?:[^'\\]|\\[\s\S])*)'|`[^`]*`"
 """A value that may have several lines."""
 _OBEYED = re.compile(
     rf"^{_BLANK}*(?:export{_BLANK}+)?("

@@ -29,20 +29,15 @@ from hub.io.runner.files import write_all
 from hub.io.runner.proc import starttime
 
 _CODES = {
-    errno.ENOSPC: Code.NO_SPACE,
-    errno.EDQUOT: Code.NO_SPACE,
-    errno.EROFS: Code.READ_ONLY,
-    errno.EACCES: Code.NO_PERMISSION,
-    errno.EPERM: Code.NO_PERMISSION,
-    errno.ELOOP: Code.NO_PERMISSION,
-    errno.EMFILE: Code.UNAVAILABLE,
-    errno.ENFILE: Code.UNAVAILABLE,
-}
-_WHY = {
-    Code.NO_SPACE: "the disk is full",
-    Code.READ_ONLY: "the file system is read-only",
-    Code.NO_PERMISSION: "the system does not allow it",
-    Code.UNAVAILABLE: "too many files are open",
+    errno.ENOSPC: (Code.NO_SPACE, "the disk is full"),
+    errno.EDQUOT: (Code.NO_SPACE, "the disk is full"),
+    errno.EROFS: (Code.READ_ONLY, "the file system is read-only"),
+    errno.EACCES: (Code.NO_PERMISSION, "the system does not allow it"),
+    errno.EPERM: (Code.NO_PERMISSION, "the system does not allow it"),
+    errno.ELOOP: (Code.NO_PERMISSION, "the system does not allow it"),
+    errno.ENOTDIR: (Code.NO_PERMISSION, "something stands where a folder of its path is to be"),
+    errno.EMFILE: (Code.UNAVAILABLE, "too many files are open"),
+    errno.ENFILE: (Code.UNAVAILABLE, "too many files are open"),
 }
 _TEMP = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)-(?P<start>\d+)\.\d+\.tmp")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -60,10 +55,10 @@ def coded_errors(path: Path | str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        code = _CODES.get(error.errno or 0)
+        code, why = _CODES.get(error.errno or 0, (None, ""))
         if code is None:
             raise
-        raise HubError(code, f"Cannot write {path}: {_WHY[code]}.") from error
+        raise HubError(code, f"Cannot write {path}: {why}.") from error
 
 
 def write_atomic(path: Path, data: bytes, *, failpoint: str = "") -> None:
@@ -142,7 +137,7 @@ def read_bounded(path: Path, limit: int) -> bytes:
     """All of a regular file of at most `limit` bytes; never follows a link, never blocks on a FIFO.
 
     Raises:
-        FileNotFoundError: There is no such file.
+        FileNotFoundError: There is no such file, nor can there be: what stands in place of its folder is none.
         HubError: NO_PERMISSION when it is a link or no regular file or unreadable, TOO_LARGE over the limit.
     """
     try:
@@ -152,6 +147,8 @@ def read_bounded(path: Path, limit: int) -> bytes:
             raise _irregular(path) from error
         if error.errno in {errno.EACCES, errno.EPERM}:
             raise HubError(Code.NO_PERMISSION, f"{path} may not be read.") from error
+        if error.errno == errno.ENOTDIR:
+            raise FileNotFoundError(error.errno, error.strerror, os.fspath(path)) from error
         raise
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):

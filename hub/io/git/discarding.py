@@ -9,14 +9,16 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 
 import attrs
 import trio
 
+from hub.api.history import HistoryEntry
 from hub.api.results import Discarded
+from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.files.atomic import coded_errors
@@ -41,6 +43,7 @@ from hub.io.git.work import IN_HAND
 from hub.io.project.places import Places
 
 _SHORT = 12
+_NO_SUCH_COMMIT = 129
 _GOING = ".going"
 """What the folder is called while it goes."""
 
@@ -116,9 +119,27 @@ async def _takes_of(root: Path, sha: str) -> list[tuple[str, str]]:
 
 async def _on_a_branch(root: Path, sha: str) -> bool:
     """Whether a branch that is not hub's, here or pushed, has the commit."""
-    places = ("refs/heads/", "refs/remotes/")
-    listed = await git("for-each-ref", "--format=%(refname)", f"--contains={sha}", *places, cwd=root)
-    return any(not name.startswith("refs/heads/hub/") for name in listed.text.splitlines())
+    return bool(await _branches_with(root, sha))
+
+
+async def _branches_with(root: Path, sha: str) -> list[str]:
+    """The short names of the branches that are not hub's, here or pushed, and have the commit; none has one that is gone."""
+    options = ("--format=%(refname:lstrip=2)", f"--contains={sha}", "refs/heads/", "refs/remotes/")
+    listed = await git("for-each-ref", *options, cwd=root, accept=(0, _NO_SUCH_COMMIT))
+    return [clean(name) for name in listed.text.splitlines() if not name.startswith("hub/")]
+
+
+async def looked_after(root: Path, found: Sequence[HistoryEntry]) -> list[HistoryEntry]:
+    """Records of takes, the newest with a branch that has its commit now: git may have undone one."""
+    *before, taken = found
+    if not taken.commit:
+        return list(found)
+    try:
+        branches = await _branches_with(root, taken.commit)
+    except HubError:  # the log is believed
+        return list(found)
+    held_by = taken.branch if taken.branch in branches else next(iter(branches), "")
+    return [*before, attrs.evolve(taken, held_by=held_by)]
 
 
 def _there(path: Path) -> bool:

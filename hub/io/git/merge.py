@@ -60,7 +60,7 @@ async def merge_bases(root: Path, commits: Sequence[str], message: str) -> str:
         HubError: MERGE_CONFLICT with the files in `files`, and nothing was made that anything points to;
             BRANCH_MISSING when a commit is gone; GIT_FAILED.
     """
-    directory, where = await _bare(root)
+    directory, where = await bare(root, Places(root).git_dir / "merge")
     found = await read_commits(commits, cwd=directory, where=where)
     known = [commit for commit in found if commit is not None]
     if len(known) < len(commits):
@@ -74,18 +74,19 @@ async def merge_bases(root: Path, commits: Sequence[str], message: str) -> str:
 
 
 async def applied(root: Path, base: str, ours: str, theirs: str) -> str:
-    """The tree of `ours` with all that the tree `theirs` has changed since `base`.
+    """The tree of the commit `ours` with all that the tree `theirs` has changed since the tree `base`.
 
     Raises:
         HubError: MERGE_CONFLICT with the files in `files`; GIT_FAILED.
     """
-    directory, where = await _bare(root)
-    stand, mine = await read_commits([base, ours], cwd=directory, where=where)
-    if stand is None or mine is None:
+    directory, where = await bare(root, Places(root).git_dir / "merge")
+    (mine,) = await read_commits([ours], cwd=directory, where=where)
+    if mine is None:
         raise HubError(Code.BRANCH_MISSING, "A commit that the work builds on is gone.")
     # `merge-tree` finds the base by itself: each side is a commit on top of it.
+    stand = await commit_tree(base, (), "base\n", mine.when, cwd=directory, where=where)
     sides = [
-        await commit_tree(tree, (stand.sha,), "side\n", stand.when, cwd=directory, where=where)
+        await commit_tree(tree, (stand,), "side\n", mine.when, cwd=directory, where=where)
         for tree in (mine.tree, theirs)
     ]
     return await _merged_tree(directory, where, *sides)
@@ -126,10 +127,9 @@ def _conflict(one: str, other: str, files: list[str]) -> HubError:
     return HubError(Code.MERGE_CONFLICT, detail, files=files)
 
 
-async def _bare(root: Path) -> tuple[Path, dict[str, str]]:
-    """Hub's bare git directory, made anew each time so that nothing left in it counts, and the environment that names it."""
+async def bare(root: Path, directory: Path) -> tuple[Path, dict[str, str]]:
+    """A bare git directory of hub's, made anew so that nothing left in it counts, and the environment that names it."""
     common = common_dir(root)
-    directory = Places(root).git_dir / "merge"
     settings = await effective_config(root)
     lines = ["[core]", "repositoryFormatVersion = 1", "bare = true"]
     if settings.get("extensions.objectformat") == "sha256":

@@ -10,9 +10,7 @@ long a git may take depends on the repository; how long it may do nothing does n
 from __future__ import annotations
 
 import contextlib
-import math
 import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -28,11 +26,7 @@ _LOOKS = 5
 
 
 def ran(
-    *args: str,
-    root: Path,
-    env: Mapping[str, str] | None = None,
-    data: bytes | None = None,
-    patience: float = math.inf,
+    *args: str, root: Path, env: Mapping[str, str] | None = None, data: bytes | None = None
 ) -> tuple[int, bytes, bytes]:
     """Runs a git to its end: its exit status, and all that it prints and says.
 
@@ -41,10 +35,9 @@ def ran(
         root: Where it runs.
         env: Its environment; None = the `guarded` one.
         data: Its input.
-        patience: Seconds that it may take, where nobody waits for as long as it works.
 
     Raises:
-        HubError: GIT_MISSING, and GIT_FAILED where it stands still, or takes longer.
+        HubError: GIT_MISSING, and GIT_FAILED where it stands still.
     """
     pipe = subprocess.PIPE
     try:
@@ -53,11 +46,11 @@ def ran(
         )
     except FileNotFoundError as error:
         raise HubError(Code.GIT_MISSING, "git was not found on PATH.") from error
-    seen, due = GitProgress(process.pid), time.monotonic() + patience
+    seen = GitProgress(process.pid)
     try:
-        while not seen.still and time.monotonic() < due:
+        while not seen.still:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                out, err = process.communicate(data, timeout=min(pause(), patience))
+                out, err = process.communicate(data, timeout=pause())
                 return process.returncode, out, err
             data = None  # it is on its way
             seen.look()
@@ -65,8 +58,6 @@ def ran(
         if process.poll() is None:
             process.terminate()
             process.communicate()
-    if not seen.still:
-        raise HubError(Code.GIT_FAILED, f"git {args[0]} took more than {patience:g} seconds.")
     raise stuck(args[0])
 
 

@@ -19,6 +19,7 @@ import attrs
 
 from hub.api.history import Commit, Diff
 from hub.errors import Code, HubError
+from hub.io.git.converting import as_added
 from hub.io.git.env import effective_config, git, git_capped
 from hub.io.git.layout import check_worktree, common_dir
 from hub.io.git.own_folder import brought_by
@@ -42,7 +43,7 @@ from hub.io.git.refs import (
 from hub.io.git.scan import Skipped, gather, scan
 from hub.io.git.shadow import Shadow, base_tree
 from hub.io.git.snapshot import Snapshot, snapshot, tree_hash
-from hub.io.git.store import CommitDraft, MovingError, store_commit
+from hub.io.git.store import CommitDraft, MovingError, more_objects, store_commit
 from hub.io.git.view import open_ground, tracked_paths
 from hub.io.git.worktree import add_worktree
 
@@ -242,12 +243,21 @@ async def rewind(root: Path, sha: str) -> str:
 
 
 async def _diff(root: Path, old: str, new: str, where: Mapping[str, str] | None = None) -> Diff:
-    stat, cut = await git_capped(
-        "diff", *_SAFE_DIFF, "--stat=120,80", old, new, "--", cwd=root, limit=_STAT_LIMIT, where=where
-    )
-    patch, truncated = await git_capped(
-        "diff", *_SAFE_DIFF, "--patch", old, new, "--", cwd=root, limit=DIFF_LIMIT, where=where
-    )
+    async with as_added(root, old, new, where or {}) as (before, after, known):
+        stat, cut = await git_capped(
+            "diff",
+            *_SAFE_DIFF,
+            "--stat=120,80",
+            before,
+            after,
+            "--",
+            cwd=root,
+            limit=_STAT_LIMIT,
+            where=known,
+        )
+        patch, truncated = await git_capped(
+            "diff", *_SAFE_DIFF, "--patch", before, after, "--", cwd=root, limit=DIFF_LIMIT, where=known
+        )
     summary, text = (part.decode("utf-8", "replace") for part in (stat, patch))
     if cut:
         summary = f"{summary.rpartition(chr(10))[0]}\n... (more files changed than can be shown)\n"
@@ -295,7 +305,7 @@ async def live_tree(worktree: Path, root: Path) -> AsyncIterator[tuple[str, Mapp
                 made = await store_commit(
                     aside, CommitDraft(base, (), "as it is now\n", int(time.time())), work, settle=True
                 )
-                yield made.tree, {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(aside.objects)}
+                yield made.tree, more_objects(aside.objects)
                 return
     raise HubError(Code.GIT_FAILED, f"{worktree} keeps changing while it is being read.")
 

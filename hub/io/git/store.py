@@ -30,6 +30,7 @@ from hub.io.git.shadow import Shadow, scratch
 _PLAIN = re.compile(rb"[A-Za-z0-9._/+@=,-]+")
 _PRINTABLE = range(0x23, 0x7F)
 _BATCH = 1 << 22
+_ALTERNATES = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
 _CONFIG = (("fastimport.unpackLimit", "0"), ("core.fsync", "objects"))
 """The ref that an import moves is the shadow's, which nobody reads: it need not be durable."""
 
@@ -208,4 +209,12 @@ def quoted(path: bytes) -> bytes:
     return b'"' + b"".join(plain) + b'"'
 
 
-__all__ = ["CommitDraft", "MovingError", "StoredObjects", "apply", "quoted", "store_commit", "would_be"]
+def more_objects(folder: Path, known: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment in which git reads this object database too, before those of `known`."""
+    folders = (quoted(os.fsencode(folder)).decode("ascii"), (known or {}).get(_ALTERNATES))
+    return {_ALTERNATES: ":".join(filter(None, folders))}
+
+
+__all__ = [
+    "CommitDraft", "MovingError", "StoredObjects", "apply", "more_objects", "quoted", "store_commit", "would_be",
+]  # fmt: skip

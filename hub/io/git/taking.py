@@ -22,6 +22,7 @@ from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.git.aside import read as read_aside
 from hub.io.git.checkout import UserStanding, bring, insist_committed, standing
+from hub.io.git.converting import as_added
 from hub.io.git.discarding import edited
 from hub.io.git.env import git, git_capped
 from hub.io.git.identity import HUB, identity
@@ -91,9 +92,10 @@ async def _commit(
         if merge:
             made = await merge_bases(root, [here.head, work.tip], "merge\n")
             (found,) = await read_commits([made], cwd=root, where={})
-            tree = found.tree if found else ""
+            async with as_added(root, here.head, found.tree if found else "", {}, keep=True) as (_, tree, _):
+                pass
         else:
-            tree = await applied(root, work.base, here.head, work.tree)
+            tree = await applied(root, work.began, here.head, work.tree)
     except HubError as error:
         await insist_committed(root, here.head, error.extra.get("files", ()))
         raise _conflict(error, told.session_id, here.branch) from error
@@ -127,17 +129,16 @@ async def _aside(root: Path, told: CommitStory, how: How, branch: str, main: str
     if not onto:
         raise HubError(Code.NO_COMMIT)
     work = await work_of(root, told.session_id, onto)
-    (base, tip) = await read_commits([work.base, work.tip], cwd=root, where={})
-    if base is None or tip is None or base.tree == work.tree:
+    if work.began == work.tree:
         raise await _nothing(root, work, "The session has changed nothing.")
     if how is How.PATCH:
         data, more = await git_capped(
             "diff", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color",
-            base.tree, work.tree, "--", cwd=root, limit=_PATCH_LIMIT,
+            work.began, work.tree, "--", cwd=root, limit=_PATCH_LIMIT,
         )  # fmt: skip
         if more:
             raise HubError(Code.TOO_LARGE, f"The patch is larger than {_PATCH_LIMIT >> 20} MiB.")
-        answer = await _answer(root, work, how, (base.tree, work.tree), "")
+        answer = await _answer(root, work, how, (work.began, work.tree), "")
         return attrs.evolve(answer, patch=base64.b64encode(data).decode())
     name = (
         branch
@@ -169,7 +170,7 @@ async def _gone_on(root: Path, session_id: str, branch: str, there: GitCommit) -
     if not await in_hand(root, work.tip, there.sha, (PUT_ASIDE,)):
         raise _taken_name(branch)
     try:
-        tree = await applied(root, work.base, there.sha, work.tree)
+        tree = await applied(root, work.began, there.sha, work.tree)
     except HubError as error:
         raise _conflict(error, session_id, branch) from error
     place = ("--format=%(worktreepath)", f"refs/heads/{branch}")
@@ -213,7 +214,7 @@ async def _footing(root: Path, work: BranchChange, onto: str) -> tuple[str, str]
     parent = (await git("merge-base", onto, work.tip, cwd=root, accept=(0, 1))).text.split("\n")[0]
     if parent and await is_ancestor(parent, work.base, cwd=root, where={}):
         try:
-            return parent, await applied(root, work.base, parent, work.tree)
+            return parent, await applied(root, work.began, parent, work.tree)
         except HubError as error:
             if error.code is not Code.MERGE_CONFLICT:
                 raise

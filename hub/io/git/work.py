@@ -19,6 +19,7 @@ import attrs
 from hub.domain.result.message import left_behind
 from hub.domain.session import ID
 from hub.errors import Code, HubError
+from hub.io.git.converting import as_added
 from hub.io.git.env import git
 from hub.io.git.own_folder import folder_of
 from hub.io.git.refs import (
@@ -52,8 +53,10 @@ class BranchChange:
     """The commit the branch is at."""
     base: str
     """The newest commit of which the user has everything, or which the session began with."""
+    began: str
+    """What that has, as git would have stored it."""
     tree: str
-    """What the tip has, without what is not handed in."""
+    """What the tip has, as git would have stored it, without what is not handed in."""
     left_out: tuple[str, ...]
     """New files that are not handed in: `.hub`, bytecode, caches."""
     taken_as: str
@@ -73,11 +76,15 @@ async def work_of(root: Path, session_id: str, onto: str) -> BranchChange:
     if tip is None:
         raise HubError(Code.BRANCH_MISSING, f"The branch {branch_of(session_id)} is gone.")
     base = await _base(root, tip.sha, start.sha if start else "", onto)
-    tree, left_out = await _handed_in(root, base, tip.sha, tip.tree)
+    (first,) = await read_commits([base], cwd=root, where={})
+    began = first.tree if first else tip.tree
+    async with as_added(root, began, tip.tree, {}, keep=True) as (began, ended, _):
+        tree, left_out = await _handed_in(root, base, tip.sha, ended)
     return BranchChange(
         session_id=session_id,
         tip=tip.sha,
         base=base,
+        began=began,
         tree=tree,
         left_out=tuple(left_out),
         taken_as=take.sha if take and taken else "",

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import math
 import os
 import socket
 from pathlib import Path
@@ -50,8 +49,6 @@ from hub.io.runner.view import (
 _TAKEN = 75
 _SHORT = frozenset({errno.EMFILE, errno.ENFILE})
 _RECEIVE = 256 * 1024
-_MUCH = 16 * 1024
-"""Bytes of one read behind which more is likely to wait: the next one is not put off."""
 _CONNECT_SECONDS = 10.0
 _CONNECT_AGAIN = 0.01
 
@@ -154,17 +151,13 @@ class RunnerClient:
 
     Args:
         run_dir: The run.
-        pace: Seconds from one moment at which it is read to the next, the same moments for all that have this pace: what
-            agents say meanwhile is read together. Who has been quiet waits for nobody, nor does where much waits.
 
     Raises:
         RunnerLost: From every method: the runner is not there, is gone, or serves another daemon.
     """
 
-    def __init__(self, run_dir: Path, *, pace: float = 0.0) -> None:
+    def __init__(self, run_dir: Path) -> None:
         self._run_dir = run_dir
-        self._pace = pace
-        self._read_again = -math.inf
         self._decoder = runner_wire.Decoder(runner_wire.MAX_TO_CLIENT)
         self._arrived: list[tuple[int, bytes]] = []
         self._sending = trio.Lock()
@@ -254,16 +247,12 @@ class RunnerClient:
 
     async def _receive(self) -> tuple[int, bytes]:
         while not self._arrived:
-            if trio.current_time() < self._read_again:
-                await trio.sleep_until(self._read_again)
             try:
                 data = await self._connected().receive_some(_RECEIVE)
             except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
                 raise RunnerLost("The runner is gone.") from error
             if not data:
                 raise RunnerLost("The runner is gone.")
-            if self._pace and len(data) < _MUCH:
-                self._read_again = (trio.current_time() // self._pace + 1) * self._pace
             try:
                 self._arrived = self._decoder.feed(bytes(data))
             except runner_wire.WireError as error:

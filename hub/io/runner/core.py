@@ -137,6 +137,7 @@ class Core:
         """Serve until the verdict is collected, or nobody came for it."""
         while self._phase != "left":
             self._loop.turn()
+            self._pump.rest()
         self._control_socket.close()
         self._spool.close()
 

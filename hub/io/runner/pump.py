@@ -19,6 +19,11 @@ READ_BYTES = 1024 * 1024
 """What is read at once, into one buffer for all reads: a new one would be mapped, cut and given back for each line."""
 RETRY = 1.0
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
+PACE = 0.004
+"""Seconds from one moment of reading to the next, the same moments for all runners: what is read at once is one sync, one
+message, and one batch of a daemon, which cost as much for ten lines as for one."""
+MUCH = 16 * 1024
+"""Bytes of one read behind which more is likely to wait: the next one is not put off."""
 _LAST_READS = 8
 """Reads of what a pipe still holds when every writer is dead: it holds one MiB at most."""
 
@@ -44,6 +49,7 @@ class Pump:
         self._buffer = memoryview(bytearray(READ_BYTES))
         self._notify = notify
         self._halted = False
+        self._rest_until = 0.0
         self.broken = 0
 
     @property
@@ -63,6 +69,12 @@ class Pump:
 
     def _watch(self, stream: int) -> None:
         self._loop.watch(self._open[stream], READ, lambda _: self._read(stream))
+
+    def rest(self) -> None:
+        """Let an agent that has just spoken say more, until the next moment; one that was quiet has waited for nothing."""
+        until, self._rest_until = self._rest_until, 0.0
+        if (left := until - time.monotonic()) > 0:
+            time.sleep(left)
 
     def halt(self) -> None:
         """Read no more: the agent's next writes wait in its pipe."""
@@ -95,6 +107,8 @@ class Pump:
             os.close(descriptor)
             self._notify("eof")
             return False
+        if len(data) < MUCH:
+            self._rest_until = (time.monotonic() // PACE + 1) * PACE
         return self._try(lambda: self._spool.append(stream, data, now_ms()))
 
     def _try(self, work: Callable[[], None]) -> bool:

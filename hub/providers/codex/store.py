@@ -39,9 +39,22 @@ SIGNATURE = Signature(
     ),
     session_options=("resume", "fork"),
     helpers="mcp-server mcp login logout completion debug features sandbox apply update --version -V --help -h",
+    servers=(("app-server", "--listen"), ("app-server", "daemon")),
     surfaces={"app-server": "editor"},
 )
-"""How its processes look; it holds its database and its rollout open."""
+"""How its processes look; it holds its database and its rollout open.
+
+The screen is only a client: a daemon that all screens of the account share does the work, holds the rollouts of all of them
+open for long, and goes on where the screen is left with "run in background".
+"""
+_TURNS = {
+    "task_started": True,
+    "turn_started": True,
+    "task_complete": False,
+    "turn_complete": False,
+    "turn_aborted": False,
+}
+"""Events of a turn's begin and end: whether it is at work then."""
 _ID = late(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
 _OWN = (
     "<environment_context>",
@@ -56,11 +69,6 @@ _OWN = (
 )
 _SILENT_EVENTS = frozenset(
     [
-        "task_started",
-        "task_complete",
-        "turn_started",
-        "turn_complete",
-        "turn_aborted",
         "thread_settings_applied",
         "agent_reasoning",
         "agent_reasoning_raw_content",
@@ -125,6 +133,7 @@ class CodexFold(RecordFold):
         """What was said before is not what is said next."""
         super().gap(count)
         self._last.clear()
+        self.draft.at_work = True  # unless what follows tells of an end
 
     def record(self, value: Mapping[str, object]) -> None:
         """One record. The first of the oldest versions is the header itself, without `type`."""
@@ -173,6 +182,9 @@ class CodexFold(RecordFold):
         elif kind in ("mcp_tool_call_begin", "mcp_tool_call_end"):
             self.draft.mcp(text(mapping(payload.get("invocation")).get("server")))
             self.draft.took()
+        elif kind in _TURNS:
+            self.draft.at_work = _TURNS[kind]
+            self.draft.ignored()
         elif kind in _SILENT_EVENTS:
             self.draft.ignored()
         else:

@@ -47,4 +47,4 @@ async def show(ask: Ask, given: HistoryPageQuery) -> dict[str, object]:
     }
 
 
-VIEW = View(title="Time machine", show=show, given=HistoryPageQuery)
+VIEW = View(title="History", show=show, given=HistoryPageQuery)

@@ -14,7 +14,7 @@ import attrs
 
 from hub.api.approvals import Approval
 from hub.api.events import EventRecord
-from hub.api.history import Diff, HistoryEntry, walks
+from hub.api.history import Diff, HistoryEntry, fate, walks
 from hub.api.meta import MAX_SAFE_INTEGER, Meta
 from hub.api.session import Cost, SessionId
 from hub.api.sessions import Sessions
@@ -29,7 +29,7 @@ from hub.web.page.view import ALL, View
 
 SHOWN = 300
 """Events at once; a link leads to those before them."""
-_ENDS = ("taken", "discarded")
+_ENDS = ("discarded", "taken")
 """What becomes of the work of a session that is over."""
 
 
@@ -62,12 +62,14 @@ async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
     )
     events: list[EventRecord] = list(found["events"] or ())
     shown = items(events)
+    became = fate(*(found.pop(event) for event in _ENDS)) if ended else None
     return {
         "diff": None,
         **found,
         "title": row.title or row.session_id,
         "session": row,
         "ended": ended,
+        "became": became,
         "waiting_here": [one for one in found["approvals"] or () if one.session_id == row.session_id],
         "walks": walks(found["history"] or ()),
         "calls": calls_of(shown),
@@ -84,11 +86,10 @@ async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
     }
 
 
-async def _newest(ask: Ask, event: str, session_id: str) -> HistoryEntry | None:
-    """The newest record of such an event; a log that was tampered with ends with another."""
+async def _newest(ask: Ask, event: str, session_id: str) -> list[HistoryEntry]:
     query = {"sessionId": session_id, "event": event, "limit": 1}
     found: list[HistoryEntry] = await ask(list[HistoryEntry], "/api/history", **query)
-    return next((one for one in found if one.event == event), None)
+    return found
 
 
 VIEW = View(title="Session", show=show, given=SessionPageQuery, tags=ALL)

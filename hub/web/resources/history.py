@@ -12,6 +12,7 @@ from hub.api.base import Nothing
 from hub.api.history import Commit, CommitDiff, DiffQuery, HistoryEntry, HistoryQuery, Rewind, Rewound
 from hub.errors import Code
 from hub.io.git import repository
+from hub.io.git.discarding import looked_after
 from hub.io.git.refs import resolve
 from hub.messages.audit import AuditAppend, AuditEntry, AuditHistory
 from hub.web.context import READ, WRITE, Context
@@ -21,11 +22,12 @@ _NEWEST = 1000
 
 
 async def history(context: Context, query: HistoryQuery) -> list[HistoryEntry]:
-    """No number of other records puts a handoff out of sight."""
+    """No number of other records puts a handoff out of sight; of a take it is said whether it still holds."""
     session_id = await context.session_meant(query.session_id)
     plain = query.limit is None and query.cursor is None and not query.event and not session_id
     order = AuditHistory(query.limit or _NEWEST, query.cursor, query.event, session_id, plain)
-    return await context.call(order, timeout=WRITE)
+    found = await context.call(order, timeout=WRITE)
+    return await looked_after(context.places.root, found) if query.event == "taken" and found else found
 
 
 async def commits(context: Context, _: Nothing) -> list[Commit]:

@@ -13,6 +13,7 @@ from hub.cli.ending import cause_of, coded, ended_by
 from hub.domain.missing import no_such
 from hub.errors import RULES, Code, HubError
 from tests.hub.cli.command import environ
+from tests.hub.io.git.kit import make_repo
 
 
 class BoomError(RuntimeError):
@@ -129,6 +130,19 @@ def test_an_output_that_was_closed_before_the_start_is_read_by_nobody(tmp_path):
         line, env=environ(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(("encoding", "told"), [("latin-1", "caf\xe9 \\u2013"), ("utf-8", "caf\xe9 \u2013")])
+def test_a_letter_that_the_terminal_has_not_is_told_by_its_number(tmp_path, encoding, told):
+    """In a locale such as `de_DE.ISO-8859-1` a dash of an agent's ended `hub logs`."""
+    make_repo(tmp_path / "repo")
+    (tmp_path / "repo" / "hub.toml").write_text('[session]\nverify = ["echo caf\xe9 \u2013"]\n', "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "hub", "config", "get", "session.verify"],
+        env=environ(tmp_path, PYTHONIOENCODING=encoding), cwd=tmp_path / "repo", capture_output=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert told in done.stdout.decode(encoding)
 
 
 def test_a_name_that_is_none_is_told_the_one_that_was_meant():

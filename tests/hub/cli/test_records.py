@@ -1,22 +1,17 @@
 """Looking back when no daemon runs: what `hub run` has done is told by the files it left."""
 
 import json
-import os
 import re
 from contextlib import ExitStack
 
 import pytest
 from click.testing import CliRunner
 
-from hub.api.history import HistoryEntry
-from hub.cli import status
 from hub.cli.group import cli
 from hub.cli.records import UNATTENDED
-from hub.cli.status import still_taken
 from hub.io.project.lock import project_lock
 from tests.faults.harness import git, until
 from tests.hub.cli.command import hub
-from tests.sample import sample
 
 
 def test_a_run_that_has_ended_is_looked_back_at(work):
@@ -124,14 +119,6 @@ def test_how_the_last_session_ended_is_told_without_a_daemon(work):
         r"^discarded .*; its snapshots: hub history --commits\nsee it    hub diff", said(), re.MULTILINE
     )
     assert "taken  " not in said()
-
-
-def test_where_git_does_not_answer_the_log_is_believed(monkeypatch, tmp_path):
-    git(tmp_path, "init", "-q")
-    os.mkfifo(tmp_path / ".git/packed-refs")  # git waits for a writer
-    monkeypatch.setattr(status, "_PATIENCE", 0.1)
-    taken = sample(HistoryEntry, event="taken", commit="1" * 40, branch="main")
-    assert still_taken(tmp_path, taken) is taken
 
 
 def test_what_a_dead_daemon_left_is_told_as_it_is_on_record(work):

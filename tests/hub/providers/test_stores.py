@@ -393,6 +393,22 @@ def test_a_glance_at_a_long_session_has_its_ends_and_says_what_it_left_out(provi
 # The search of all of them.
 
 
+def test_a_turn_of_codex_is_at_work_until_it_ends(tmp_path):
+    """Its daemon holds a session open long after its last turn; where a part is left out, a turn may have begun in it."""
+    home = home_of("codex", "rich", tmp_path)
+    (path,) = files_of(home, "codex")
+    told = [only(home, "codex").at_work]
+    for kind, words in (
+        ("task_started", ""),
+        ("turn_aborted", "x" * 400_000),
+        ("token_count", "x" * 400_000),
+    ):
+        with path.open("a") as file:
+            file.write(json.dumps({"type": "event_msg", "payload": {"type": kind, "words": words}}) + "\n")
+        told.append(only(home, "codex", GLANCE).at_work)
+    assert told == [False, True, False, True]
+
+
 def test_every_agents_sessions_are_found_at_once(tmp_path):
     """One home with all of them: nobody takes another's session for its own."""
     for provider in PROVIDERS:

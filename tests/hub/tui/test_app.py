@@ -14,6 +14,7 @@ from hub.errors import Code, HubError
 from hub.tui.cost import CostPage
 from hub.tui.daemon import LocalDaemon
 from hub.tui.page import PAGES
+from tests.faults.harness import git
 from tests.hub.tui.kit import answers, sees, shows, text
 from tests.waiting import PATIENCE, until
 
@@ -72,9 +73,9 @@ def test_a_daemon_that_is_away_is_named_and_waited_for(work):
 
     async def story(app, pilot):
         await sees(app, pilot, "No daemon runs for this project yet", "hub daemon")
-        await sees(app, pilot, lacks="Handoff")  # there is nobody to give an order to
+        await sees(app, pilot, lacks="n New")  # there is nobody to give an order to
         api = await asyncio.to_thread(work.start)
-        await sees(app, pilot, "no session yet", "h Handoff")
+        await sees(app, pilot, "no session yet", "n New")
         await asyncio.to_thread(api.post, "/api/run", {"task": "one task"})
         await sees(app, pilot, "Done (1)")
         await asyncio.to_thread(work.kill)
@@ -112,21 +113,43 @@ def test_a_daemon_is_started_by_a_key_and_that_is_said_until_it_is_there(work):
     shows(work.root, story, start=start)
 
 
-def test_help_lists_the_keys_of_the_page_and_orders_without_a_session_say_so(work):
-    begin(work)
+def test_only_keys_that_do_something_are_offered(work):
+    """Nothing waited and there was Allow, what was paused could be paused, what worked be taken, and nothing be opened."""
+    api = begin(work, {"ask": "go on?"}, {"approve": "make all"}, {"done": "finished"})
 
     async def story(app, pilot):
-        await sees(app, pilot, "no session yet")
+        await sees(app, pilot, "no session yet", "\nn New ? Help q Quit")
+        for page, keys in (("pipelines", ""), ("history", "t Timeline "), ("find", "/ Ask i Index ")):
+            app.action_page(page)
+            await sees(app, pilot, f"\n{keys}? Help q Quit")
+        app.action_page("board")
         await pilot.press("question_mark")
-        await sees(app, pilot, "On this page", "See what waits for your word", "Answer the agent")
+        shown = await sees(app, pilot, "On this page", "Start a session")
+        assert "Answer the agent" not in shown
         await pilot.press("escape")
-        await sees(app, pilot, "no session yet")
-        await pilot.press("x")
-        await sees(app, pilot, "No session to stop")
+        await asyncio.to_thread(api.post, "/api/run", {"task": "one task"})
+        await sees(app, pilot, "\nenter Open e Reply p Pause h Handoff x Stop n New ? Help q Quit")
+        await pilot.press("p")
+        await sees(app, pilot, "stands still", "e Reply p Resume h Handoff")
+        await pilot.press("enter")
+        await sees(
+            app, pilot, "[s Stream]", "\ne Reply p Resume h Handoff x Stop n New esc Back ? Help q Quit"
+        )
+        await pilot.press("p")
+        await sees(app, pilot, "The agent goes on", "p Pause")
+        await pilot.press("e", *"yes", "enter")
+        await sees(app, pilot, "a Allow e Reply p Pause")
+        await pilot.press("escape")
+        await sees(app, pilot, "enter Open a Allow e Reply p Pause")
         await pilot.press("a")
-        await sees(app, pilot, "Nothing waits for your word")
+        await answers(app, pilot, "y")
+        await sees(app, pilot, "\nenter Open n New t Take ? Help q Quit", "Done (1)")
+        await pilot.press("4")
+        await sees(app, pilot, "enter Open b Branch here t Timeline")
+        await pilot.press("t")
+        await sees(app, pilot, "session_ended", "\nt Timeline ? Help q Quit")
 
-    shows(work.root, story)
+    shows(work.root, story, size=(90, 30))
 
 
 def test_keys_typed_ahead_reach_the_screen_that_is_opening(work):
@@ -192,7 +215,14 @@ def test_pause_handoff_stop_take_and_discard_by_their_keys(work):
         await pilot.press("t")
         await sees(app, pilot, "Take the result?", "a.py")
         await pilot.press("y")
-        await sees(app, pilot, "Taken: 1 file", "taken as ")
+        await sees(app, pilot, "Taken: 1 file", "taken as ", " on main")
+        await asyncio.to_thread(git, work.root, "reset", "-q", "--hard", "HEAD~1")
+        await pilot.press("r")
+        await sees(app, pilot, lacks="taken as ")  # it said for ever that it was
+        await pilot.press("t")
+        await sees(app, pilot, "Take the result?", "a.py")
+        await pilot.press("y")
+        await sees(app, pilot, "taken as ")
         await pilot.press("D")
         await sees(app, pilot, "Discard this session's files?")
         await pilot.press("y")
@@ -237,9 +267,9 @@ def test_in_few_columns_help_and_the_way_out_stay_in_sight(work):
     begin(work, {"ask": "go on?"}).post("/api/run", {"task": "one task"})
 
     async def story(app, pilot):
-        await sees(app, pilot, "Needs you (1)", "enter Open", "t Take ? Help q Quit", "9 Cost")
+        await sees(app, pilot, "Needs you (1)", "enter Open", "n New ? Help q Quit", "9 Cost")
         await pilot.resize_terminal(40, 20)
-        shown = await sees(app, pilot, "enter Open a Allow e Reply ? Help q Quit", "needs a reply")
+        shown = await sees(app, pilot, "enter Open e Reply p Pause ? Help q Quit", "needs a reply")
         pages, *_, keys = shown.split("\n")
         assert pages == "[1 Board] 2 3 4 5 6 7 8 9"
         assert len(keys) <= 40
@@ -248,7 +278,7 @@ def test_in_few_columns_help_and_the_way_out_stay_in_sight(work):
         await sees(app, pilot, "1[2 Quota] 3")
         await pilot.resize_terminal(80, 24)
         await pilot.press("1")
-        await sees(app, pilot, "enter Open", "t Take ? Help q Quit", "2 Quota")
+        await sees(app, pilot, "enter Open", "n New ? Help q Quit", "2 Quota")
 
     shows(work.root, story, size=(80, 24))
 

@@ -120,7 +120,7 @@ async def bench_of(run_dir, launch, *, attach=False, provider=CODEX, kept=None):
     def make():
         again, tries[0] = tries[0], True
         dispatch = Dispatch(assignment, provider.name, again)
-        return Adapter(dispatch, provider, session.ref, redactor(), launch, pace=0.0015)
+        return Adapter(dispatch, provider, session.ref, redactor(), launch)
 
     spec = SupervisorSpec(
         intensity=100,

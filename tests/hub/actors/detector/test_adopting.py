@@ -2,8 +2,11 @@
 
 import json
 import os
+import shutil
 import signal
+import subprocess
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -196,6 +199,57 @@ async def test_an_agent_that_runs_is_never_doubled(made, monkeypatch, home, left
             assert answer["stopped"] == [pid]
             assert ended_by(pid) == signal.SIGTERM
             await live.until_ended()
+
+
+async def test_a_server_is_ended_only_where_no_other_session_would_end_with_it(made, monkeypatch, home):
+    """Codex's screens share one daemon, which goes on without them: it is the one that is to be ended."""
+    place = home.parent / ".codex" / "sessions" / "2026" / "11" / "28"
+    place.mkdir(parents=True)
+    names = new_session(), new_session()
+    files = [place / f"rollout-2026-11-28T15-12-17-{name}.jsonl" for name in names]
+    for name, file in zip(names, files, strict=True):
+        file.write_text(rollout(name, made.root))
+    number = f"codex:{names[0]}"
+    with served(made.root.parent, files) as pid:
+        async with daemon(made, monkeypatch, home) as live:
+            await refusal(adopt(live, number=number, start=True), Code.AGENT_RUNNING)
+            also = await refusal(adopt(live, number=number, start=True, stop=True), Code.AGENT_RUNNING)
+            assert names[1] in also.detail
+            assert psutil.pid_exists(pid)
+            with files[1].open("a") as file:
+                file.write(json.dumps({"type": "event_msg", "payload": {"type": "turn_aborted"}}) + "\n")
+            answer = await adopt(live, number=number, start=True, stop=True)
+            assert answer["stopped"] == [pid]
+            await live.until_ended()
+
+
+def rollout(name, folder):
+    """A session of Codex in which a turn has begun."""
+    records = (
+        ("session_meta", {"id": name, "cwd": str(folder)}),
+        ("event_msg", {"type": "task_started"}),
+        ("event_msg", {"type": "user_message", "message": "Write b.py."}),
+    )
+    return "".join(json.dumps({"type": kind, "payload": told}) + "\n" for kind, told in records)
+
+
+@contextmanager
+def served(base, files):
+    """Codex's daemon, which holds these files open; its pid."""
+    shell = base / "bin" / "codex"
+    shell.parent.mkdir(exist_ok=True)
+    shutil.copy("/bin/sh", shell)
+    script = "".join(f"exec {at}>>'{file}'; " for at, file in enumerate(files, 5)) + "echo; read end"
+    argv = [str(shell), "-c", script, "app-server", "--listen", "unix://"]
+    process = subprocess.Popen(
+        argv, cwd=base, env={"HOME": str(base / "home")}, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        process.stdout.readline()
+        yield process.pid
+    finally:
+        process.kill()
+        process.communicate()
 
 
 async def test_an_agent_is_not_ended_where_nothing_could_go_on_in_its_place(

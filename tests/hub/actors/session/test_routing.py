@@ -12,7 +12,7 @@ from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State
 from hub.domain.retry import Wait
 from hub.domain.routing import Exclusion, Target
-from hub.domain.session import Attempt, SessionState
+from hub.domain.session import Attempt, OnLimit, SessionState
 from hub.errors import Code, HubError
 from hub.messages.breakers import BreakerFailure
 from hub.messages.claims import ClaimAccount, GetClaims, ReleaseAccount
@@ -335,3 +335,35 @@ async def test_of_all_that_it_waited_for_a_session_holds_up_the_one_that_it_take
         )
         await claims.call(ReleaseAccount("s-other-0"), timeout=10)
         assert await claims.call(ClaimAccount("s-later", "d-9", FIRST, 1), timeout=10)
+
+
+async def test_whose_work_stays_with_its_account_is_in_line_for_that(two, monkeypatch):
+    """Another account was free, which it may not take, so it never was in line: each that came later went before it."""
+    async with parts_of(two, monkeypatch) as parts:
+        claims, now = parts.context.claims, parts.context.clock()
+        wait = Wait(now + 600, "another session works with it", ender="anybody", unsure=True)
+        waits = {"session_state": SessionState.WAITING, "wait": wait, "dispatch_id": "", "handoffs_done": 1}
+        await parts.store.begin(parts.record(on_limit=OnLimit.WAIT, **waits))
+        assert await claims.call(ClaimAccount("s-other", "d-1", FIRST, 1), timeout=10)
+        assert not await parts.routing.free(parts.store.now, wait), "it stays with the one that is busy"
+        assert await claims.call(GetClaims("s-later"), timeout=10) == {FIRST: 2}
+        await claims.call(ReleaseAccount("s-other"), timeout=10)
+        assert not await claims.call(ClaimAccount("s-later", "d-9", FIRST, 1), timeout=10), (
+            "first in, first out"
+        )
+        assert await parts.routing.free(parts.store.now, wait)
+
+
+async def test_whose_work_stays_with_its_account_holds_up_nobody_who_waits_for_another(two, monkeypatch):
+    """It was in line for each account that others had, and the one that came free stayed idle until its own limit's end."""
+    async with parts_of(two, monkeypatch) as parts:
+        claims, now = parts.context.claims, parts.context.clock()
+        await limited(parts, "demo-first")
+        wait = Wait(now + 3600, "the usage limit is reached", ender="anybody")
+        waits = {"session_state": SessionState.WAITING, "wait": wait, "dispatch_id": "", "handoffs_done": 1}
+        await parts.store.begin(parts.record(on_limit=OnLimit.WAIT, **waits))
+        assert await claims.call(ClaimAccount("s-other", "d-1", SECOND, 1), timeout=10)
+        assert not await parts.routing.free(parts.store.now, wait)
+        await claims.call(ReleaseAccount("s-other"), timeout=10)
+        assert not await parts.routing.free(parts.store.now, wait)
+        assert await claims.call(ClaimAccount("s-later", "d-9", SECOND, 1), timeout=10)

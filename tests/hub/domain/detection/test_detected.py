@@ -1,9 +1,11 @@
 """Agents that run and sessions they left become one list, in which nobody is twice."""
 
-from hub.domain.detection.detected import KeptSession, account_label, combine
+from hub.domain.detection.detected import KeptSession, account_label, combine, meant_by
 from hub.domain.detection.intel import Gap, SessionIntel, StoreHit
 from hub.domain.detection.matching import Confidence
+from hub.errors import Code
 from tests.hub.domain.detection.test_matching import lineup, one
+from tests.refusals import refuses
 
 
 def kept(session_id, *, provider="codex", cwd="/w", root="/h/sessions", at=2000.0, **intel):
@@ -58,6 +60,54 @@ def test_an_ambiguous_session_names_who_may_be_at_it():
         ("codex:a", Confidence.AMBIGUOUS),
     ]
     assert newer.contenders == older.contenders == (agent.agent,)
+
+
+def test_who_works_for_an_agent_is_told_with_it():
+    """Two screens of Codex share one daemon: each has its own folder and session, and the daemon's work is theirs."""
+    daemon = one(11, 10, server=True, held=("s", "t", "u", "gone"), session_id="u", cwd="/first")
+    running = lineup(one(10, cwd="/v"), daemon, one(20))
+    sessions = [kept("s", at_work=True), kept("t", cwd="/v", at_work=True), kept("u", cwd="/x")]
+    found = {item.id: item for item in combine(running, sessions, label)}
+    assert [(name, item.pids, item.work_dir) for name, item in sorted(found.items())] == [
+        ("codex:s", (20, 11), "/w"),
+        ("codex:t", (10, 11), "/v"),
+        ("codex:u", (), "/x"),
+    ]
+    assert (found["codex:s"].also, found["codex:t"].also, found["codex:u"].also) == (("t",), ("s",), ())
+
+
+def test_what_a_server_goes_on_with_alone_runs_where_its_session_does():
+    """The screen was left with "run in background"; what the server only holds open is over."""
+    running = lineup(one(11, server=True, held=("s", "t"), cwd="/first"))
+    first, second = combine(running, [kept("s", at_work=True), kept("t")], label)
+    assert (first.id, first.pids, first.work_dir, first.also) == ("codex:s", (11,), "/w", ())
+    assert first.choice.confidence is Confidence.EXACT
+    assert (second.id, second.agent, second.pids) == ("codex:t", None, ())
+
+
+def test_an_agent_that_has_answered_waits_without_its_server():
+    """Ending the agent is enough then, and what the server works on for others goes on."""
+    running = lineup(one(10), one(11, server=True, held=("s", "t")))
+    sessions = [kept("s"), kept("t", cwd="/v", at_work=True), kept("t", provider="pi", at_work=True)]
+    first, second, _ = combine(running, sessions, label)
+    assert {first.id: first.pids, second.id: second.pids} == {"codex:s": (10,), "codex:t": (11,)}
+
+
+def test_an_agent_is_meant_by_its_id_or_the_beginning_of_it():
+    """As every other command takes an id."""
+    found = combine([], [kept("s-1"), kept("s-12"), kept("t-1", provider="pi")], label, [Gap("pi", "/h", "")])
+    given = ("codex:s-1", "codex:s-12", "s-12", "pi:t", "t", "pi")
+    assert [meant_by(one, found).id for one in given] == [
+        "codex:s-1",
+        "codex:s-12",
+        "codex:s-12",
+        *["pi:t-1"] * 3,
+    ]
+    with refuses(Code.WHICH_SESSION, "codex:s-1, codex:s-12"):
+        meant_by("s-1", found)
+    for nobody in ("", "u", "pi:skipped", "codex:s-12/"):
+        with refuses(Code.NOT_FOUND):
+            meant_by(nobody, found)
 
 
 def test_what_hub_runs_itself_is_told_as_hubs():

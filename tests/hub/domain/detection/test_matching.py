@@ -64,6 +64,19 @@ def test_what_hub_started_is_counted_although_hub_runs_below_an_agent():
     assert [agent.pids for agent in found] == [(10,), (20,)]
 
 
+def test_a_server_is_in_no_line_but_its_own_and_stands_for_what_it_holds():
+    """Codex's screen starts the daemon that works for all its screens, and is outlived by it."""
+    screen, server = one(10), one(11, 10, server=True, held=("s", "t"), session_id="t")
+    first, second = lineup(screen, server, one(12, 11, server=True))
+    assert (first.pids, first.serves, second.pids, second.serves) == ((10,), (), (11, 12), ("s", "t"))
+
+
+def test_a_server_that_holds_nothing_is_nobody():
+    """Nor is what keeps it up to date."""
+    [found] = lineup(one(10), one(11, 10, server=True), one(20, server=True))
+    assert (found.pids, found.serves) == ((10,), ())
+
+
 def test_a_line_of_parents_that_never_ends_is_left():
     """Numbers are reused while we look: a circle must not hang."""
     [found] = lineup(one(10, 20), parents={20: 21, 21: 20})

@@ -124,6 +124,31 @@ def test_an_open_rollout_names_home_and_session():
     assert (found.evidence, found.home, found.session_id) == (ProcessEvidence.OPEN_FILE, "/a/codex", UUID)
 
 
+@pytest.mark.parametrize(
+    ("argv", "server"),
+    [
+        (("codex", "app-server", "--listen", "unix://", "--managed-daemon"), True),
+        (("codex", "app-server", "daemon", "pid-update-loop"), True),
+        (("codex", "-c", "a=b", "app-server", "--listen", "unix://"), True),
+        (("codex", "app-server"), False),
+        (("codex", "exec", "--listen"), False),
+    ],
+)
+def test_a_daemon_that_works_for_the_screens_of_codex_is_a_server(argv, server):
+    """Since 0.169 they share one; what an editor starts works for that editor alone."""
+    found = recognise(process("/x/codex", *argv), SIGNATURES, {})
+    assert (found.server, found.helper) == (server, False)
+    assert found.surface == ("editor" if argv == ("codex", "app-server") else "command-line")
+
+
+def test_a_server_of_codex_holds_the_rollouts_of_all():
+    other = UUID.replace("0", "1")
+    files = [f"/a/codex/sessions/2026/11/21/rollout-2026-11-21T03-01-09-{one}.jsonl" for one in (UUID, other)]
+    argv = ("codex", "app-server", "--listen", "unix://")
+    found = recognise(process("/x/codex", *argv, open_files=(*files, files[0])), SIGNATURES, {})
+    assert (found.home, found.held) == ("/a/codex", (UUID, other))
+
+
 def test_copilot_holds_a_file_of_its_session():
     """As the real one does, version 1.0.102."""
     files = (

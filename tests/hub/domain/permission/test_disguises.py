@@ -255,6 +255,67 @@ def test_a_program_is_meant(command):
     assert ruled("rm *", command) in ("ask", "deny")
 
 
+READ_AGAIN = r"""
+x='a[$(r${y}m x)0]'; : $((x))
+x='a[$(r${y}m x)0]'; (( x ))
+[[ 'a[$(r$@m x)0]' -eq 0 ]]
+[[ -v 'a[$(r$@m x)0]' ]]
+test -v 'a[$(r``m x)0]'
+let 'a[$(r${y}m x)0]=1'
+declare -i n='a[$(r${y}m x)0]'
+printf -v 'a[$(r${y}m x)0]' x
+unset 'a[$(</dev/null r\m x)0]'
+read 'a[$(2>&1 r\m x)0]' <<< y
+x='$(r$@m x)'; echo ${x@P}
+PS4='$(r$@m x)'; set -x; :
+compgen -W '$(r$()m x)'
+shopt -s expand_aliases; alias q='eval '"'"'r$y\m x'"'"
+alias q=eval; q 'r$()m x'
+xargs -a <(printf %s 'r$ym x') bash -c
+env -S'bash -c '"'"'r${x#y}m x'"'"
+env -iS'bash -c '"'"'r${x#y}m x'"'"
+tar cf /dev/null --checkpoint-action=exec='r$@m x' a
+e='eval "r\${x#y}m x"'; bash -c "${e}"
+e=$'{\x72\x6d\x2c} x'; eval "$e"
+eval $'{\x72\x6d\x2c} x'
+trap '2>&1 rm x' EXIT
+eval '2>&1 r\m x'
+true;</dev/null r\m x
+true&&>y r\m x
+sg root 'r$@m x'
+""".strip().split("\n")
+READ_AGAIN += [
+    'bash -c ": # \\\\\n\\$(printf %s rm) x"',
+    'eval "# it\'s\ne=\'r\\`\\`m x\'; eval \\"\\$e\\""',
+    "cat <<A <<B\n'\nA\n\"\nB\nbash -c '$'\"'\"'rm'\"'\"' x'",
+    "bash -c $'cat <<E;$\"rm\" x\\n\\x27\\nE'",
+    "# it's\n</dev/null rm x",
+]
+
+
+@pytest.mark.parametrize("command", READ_AGAIN)
+def test_what_is_kept_from_one_shell_is_read_by_the_next(command):
+    """Bug: a substitution in quotes (`let 'a[$(x)]'`), and a line that one of two ways to read it cuts right, were words."""
+    assert ruled("rm *", command) in ("ask", "deny")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "diff <(sort a) <(sort b)",
+        "cd x && (make) >/dev/null 2>&1; ls",
+        "sed -i 's/$(CC)/cc/' Makefile",
+        "F='src/{a,b}'; ls $F",
+        "awk '{print $1}' f",
+        "git commit -m 'use `make test` and $(X)'",
+        "git log --format='%h $x'",
+        'find . -name "*.py" -exec grep -l "$X" {} \\;',
+    ],
+)
+def test_what_nobody_reads_again_is_a_word(command):
+    assert ruled("rm *", command) == "allow"
+
+
 @pytest.mark.parametrize(
     "command", ["docker rm x", "docker compose rm x", "npm rm x", "command -v rm x", "docker run --rm x"]
 )

@@ -103,7 +103,7 @@ def test_a_link_in_place_of_the_directory_is_refused(tmp_path):
     """Security row 28: `.hub` replaced by a link must not lead writes elsewhere."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    with pytest.raises(OSError):
+    with refuses(Code.NO_PERMISSION):
         write_atomic(tmp_path / "link" / "f", b"x")
     assert os.listdir(tmp_path / "real") == []
 
@@ -130,6 +130,15 @@ def test_read_bounded_limits(tmp_path):
         read_bounded(tmp_path / "f", 4)
     with pytest.raises(FileNotFoundError):
         read_bounded(tmp_path / "none", 4)
+
+
+def test_below_what_is_no_folder_there_is_nothing_and_nothing_can_be_made():
+    """Bug: a user without a home (`HOME=/dev/null`) got an internal error of every command, `hub doctor` too."""
+    place = Path("/dev/null/.config/hub/config.toml")
+    with pytest.raises(FileNotFoundError):
+        read_bounded(place, 10)
+    with refuses(Code.NO_PERMISSION):
+        write_atomic(place, b"x")
 
 
 def test_read_bounded_refuses_links_fifos_and_directories_without_blocking(tmp_path):

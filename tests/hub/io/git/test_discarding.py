@@ -1,16 +1,19 @@
 """Only what hub made goes, and nothing that is in nobody's hands."""
 
+import attrs
 import pytest
 
+from hub.api.history import HistoryEntry
 from hub.api.results import How
 from hub.errors import Code
-from hub.io.git.discarding import Hands, discard, left_of
+from hub.io.git.discarding import Hands, discard, left_of, looked_after
 from hub.io.git.repository import session_diff
 from hub.io.git.snapshot import snapshot
 from hub.io.git.taking import take
 from tests.hub.io.git.kit import make_repo, session, sh
 from tests.hub.io.git.test_taking import goes_on, repo, told, worked
 from tests.refusals import refuses
+from tests.sample import sample
 
 __all__ = ["repo"]
 
@@ -209,3 +212,28 @@ async def test_a_branch_that_is_gone_is_nobodys_hands(repo):
     await take(repo, told(), How.BRANCH, "mine", "main")
     sh(repo, "branch", "-D", "mine")
     assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
+
+
+async def test_a_take_holds_while_a_branch_of_the_users_has_its_commit(repo, tmp_path):
+    """The log tells for ever that it was taken; a reset may have undone that, and hub's own branches do not count."""
+    await worked(repo, new_txt="new\n")
+    taken = sample(
+        HistoryEntry, event="taken", commit=(await take(repo, told(), How.COMMIT)).commit, branch="main"
+    )
+
+    async def held_by(root=repo, record=taken):
+        before, newest = await looked_after(root, [record, record])
+        assert before is record, "only the newest is looked after"
+        return newest.held_by
+
+    assert await held_by() == "main"
+    sh(repo, "branch", "mine/kept")
+    sh(repo, "branch", "hub/s2")
+    sh(repo, "reset", "-q", "--hard", "HEAD~1")
+    assert await held_by() == "mine/kept"
+    sh(repo, "branch", "-q", "-D", "mine/kept")
+    assert await held_by() == ""
+    assert await held_by(record=attrs.evolve(taken, commit="1" * 40)) == "", "git has forgotten it"
+    assert await held_by(record=attrs.evolve(taken, commit="")) is None, "a patch"
+    (tmp_path / "none").mkdir()
+    assert await held_by(tmp_path / "none") is None, "where git does not answer the log is believed"

@@ -11,7 +11,7 @@ from hub.io.git.proving import proofs
 from hub.io.git.repository import kept_snapshot, live_tree, session_diff, snapshots
 from hub.io.git.snapshot import snapshot, tree_hash
 from hub.io.git.store import MovingError
-from tests.hub.io.git.kit import session, sh
+from tests.hub.io.git.kit import make_repo, session, sh
 
 
 def state(root):
@@ -39,6 +39,19 @@ async def test_the_live_tree_is_the_one_that_a_snapshot_would_have(root, wt):
     assert not list(wt.kept_index.with_name(f"{wt.kept_index.name}.gitdir").glob("live-*"))
     taken = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     assert taken.tree == tree
+
+
+@pytest.mark.parametrize("name", ["a:b", 'a "b', "ä b", "a;b", "#a"])
+async def test_the_folder_of_the_project_may_have_any_name(tmp_path, name):
+    """git parts folders of objects by a colon, and found none: no diff of a session at work was shown."""
+    root = make_repo(tmp_path / name)
+    (root / ".gitattributes").write_text("*.txt text\n")
+    sh(root, "add", "-A")
+    sh(root, "commit", "-qm", "attributes")
+    wt = await session(root)
+    (wt.path / "later.txt").write_bytes(b"second\r\n")
+    found = await session_diff(root, "main", "hub/s1", wt.path)
+    assert "\n+second\n" in found.diff
 
 
 async def test_a_diff_has_the_work_that_is_in_no_commit(root, wt):

@@ -22,16 +22,6 @@ from tests.refusals import refuses
 ADA = "Ada <ada@example.com>"
 
 
-@pytest.fixture
-def repo(tmp_path, monkeypatch):
-    for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"):
-        monkeypatch.delenv(name, raising=False)
-    root = make_repo(tmp_path / "repo")
-    sh(root, "config", "user.name", "Ada")
-    sh(root, "config", "user.email", "ada@example.com")
-    return root
-
-
 def told(name="s1"):
     return CommitStory(session_id=name, task="do it", agents=("a",))
 

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -502,81 +501,3 @@ async def test_a_runner_that_dies_before_it_could_tell_has_started_its_agent(run
     monkeypatch.setattr(child, "launch_runner", killed)
     assert await spawn_runner(run_dir, script("import time; time.sleep(600)"))
     await eventually(lambda: isinstance(inspect(run_dir), Dead))
-
-
-@pytest.fixture
-async def paced(run_dir, mock_clock):
-    """A client that reads every two milliseconds, and the runner's end of its connection."""
-    ours, theirs = socket.socketpair()
-    with theirs, ours:
-        ours.setblocking(False)
-        client = RunnerClient(run_dir, pace=0.002)
-        client._stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
-        yield client, theirs
-
-
-async def test_what_an_agent_says_in_a_row_is_read_together(paced, mock_clock):
-    """A wakeup for every line is two thirds of what a daemon does at a thousand lines a second; the first waits for none."""
-    client, runner = paced
-    runner.sendall(chunk(0, b"one\n"))
-    assert (await anext(client)).data == b"one\n"
-    async with trio.open_nursery() as nursery:
-        got: list[object] = []
-        nursery.start_soon(_next, client, got)
-        runner.sendall(chunk(4, b"two\n"))
-        await trio.testing.wait_all_tasks_blocked(0.01)
-        assert not got
-        runner.sendall(chunk(8, b"three\n"))
-        mock_clock.jump(0.002)
-    assert [one.data for one in (*got, await anext(client))] == [b"two\n", b"three\n"]
-    assert not client._arrived
-
-
-async def test_all_agents_together_are_read_at_the_same_moments(run_dir, mock_clock):
-    """One after the other they woke the daemon as often as there are agents, and each wakeup costs more than ten lines."""
-    async with trio.open_nursery() as nursery:
-        pairs = [socket.socketpair() for _ in range(3)]
-        heard: list[tuple[int, float]] = []
-        for number, (ours, theirs) in enumerate(pairs):
-            ours.setblocking(False)
-            client = RunnerClient(run_dir, pace=0.002)
-            client._stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
-            nursery.start_soon(
-                _hear, client, lambda number=number: heard.append((number, trio.current_time()))
-            )
-            theirs.sendall(chunk(0, b"one\n"))
-            await trio.testing.wait_all_tasks_blocked(0.01)
-            assert heard.pop() == (number, trio.current_time())  # who was quiet waits for nobody
-            theirs.sendall(chunk(4, b"two\n"))
-            mock_clock.jump(0.0005)
-            await trio.testing.wait_all_tasks_blocked(0.01)
-        assert not heard
-        mock_clock.jump(0.0005)
-        await trio.testing.wait_all_tasks_blocked(0.01)
-        assert sorted(heard) == [(number, trio.current_time()) for number in range(3)]
-        nursery.cancel_scope.cancel()
-    for pair in pairs:
-        for end in pair:
-            end.close()
-
-
-async def test_a_flood_is_not_held_back(paced):
-    """At one read in two milliseconds a gigabyte to catch up with would take longer than it has to."""
-    client, runner = paced
-    much = b"x" * (20 * 1024)
-    for offset in (0, len(much)):
-        runner.sendall(chunk(offset, much))
-        assert (await anext(client)).offset == offset
-
-
-def chunk(offset: int, data: bytes) -> bytes:
-    return runner_wire.encode_chunk(runner_wire.OUT, offset, 0, data)
-
-
-async def _hear(client: RunnerClient, hears: Callable[[], object]) -> None:
-    async for _ in client:
-        hears()
-
-
-async def _next(client: RunnerClient, got: list[object]) -> None:
-    got.append(await anext(client))

@@ -11,6 +11,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from hub.io.runner import wire as runner_wire
 from hub.io.runner.core import DEFAULT_GRACES, Ladder, read_graces
 from hub.io.runner.input import Input
 from hub.io.runner.loop import READ, Loop
-from hub.io.runner.pump import Pump
+from hub.io.runner.pump import MUCH, Pump
 
 # --- wire ---------------------------------------------------------------------------------------------
 
@@ -225,6 +226,85 @@ def loop() -> Iterator[Loop]:
     loop = Loop()
     yield loop
     loop.close()
+
+
+@attrs.define
+class Clock:
+    """The runner's time: who sleeps moves it on."""
+
+    now: float = 100.001
+    slept: list[float] = attrs.field(factory=list)
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def time_ns(self) -> int:
+        return int(self.now * 1e9)
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(round(seconds, 6))
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("hub.io.runner.pump.time", clock)
+    return clock
+
+
+@pytest.fixture
+def pumped(in_dir, loop, clock) -> Iterator[tuple[Pump, runner_files.Spool, int]]:
+    """A pump at work, its spool, and the agent's end of the standard output."""
+    spool = runner_files.Spool(stderr_limit=0)
+    (out, agent), (err, agent_err) = os.pipe(), os.pipe()
+    for descriptor in (out, err):
+        os.set_blocking(descriptor, False)
+    pump = Pump(loop, spool, (out, err), lambda _: None)
+    pump.watch()
+    yield pump, spool, agent
+    for descriptor in (out, err, agent, agent_err):
+        os.close(descriptor)
+    spool.close()
+
+
+def test_what_an_agent_says_in_a_row_is_one_record(pumped, loop, clock):
+    """A thousand lines a second were a thousand syncs, and as many wakeups of two processes; the first line waits for none."""
+    pump, spool, agent = pumped
+    os.write(agent, b"one\n")
+    loop.turn()
+    assert spool.records == 1
+    pump.rest()
+    assert clock.slept == [
+        0.003
+    ]  # the moments are those of the clock, so all runners rest until the same one
+    os.write(agent, b"two\n")
+    os.write(agent, b"three\n")
+    loop.turn()
+    assert (spool.records, spool.ends[0]) == (2, 14)
+    clock.now += 1.0
+    pump.rest()
+    assert len(clock.slept) == 1
+
+
+def test_a_turn_in_which_nothing_was_read_does_not_rest(pumped, loop, clock):
+    pump, _, agent = pumped
+    os.write(agent, b"one\n")
+    loop.turn()
+    pump.rest()
+    loop.after("something else", 0.0, lambda: None)
+    loop.turn()
+    pump.rest()
+    assert len(clock.slept) == 1
+
+
+def test_a_flood_is_not_held_back(pumped, loop, clock):
+    """At one read in four milliseconds a gigabyte would take longer than it has to."""
+    pump, _, agent = pumped
+    os.write(agent, b"x" * MUCH)
+    loop.turn()
+    pump.rest()
+    assert not clock.slept
 
 
 def test_a_failed_sync_is_never_tried_again_and_nothing_is_forwarded_after_it(in_dir, loop):

@@ -210,8 +210,8 @@ def test_a_session_is_led_by_the_keyboard_alone(made: Project, tab: Page):
     tab.keyboard.press("Enter")
     expect(tab.locator("#now .chip.running")).to_be_visible(timeout=SOON)
     for button, then in (
-        ("Pause", "Go on"),
-        ("Go on", "Pause"),
+        ("Pause", "Resume"),
+        ("Resume", "Pause"),
         ("Stop", "Take as a branch"),
         ("Take as a branch", "Discard"),
     ):
@@ -224,4 +224,4 @@ def test_a_session_is_led_by_the_keyboard_alone(made: Project, tab: Page):
     )  # it stays where something new stands before it
     reach("Discard")
     tab.keyboard.press("Space")
-    expect(tab.locator("#steer")).to_contain_text("You let its worktree and branch go", timeout=SOON)
+    expect(tab.locator("#steer")).to_contain_text("You discarded its worktree and branch", timeout=SOON)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hub.messages.session import GetSessionFacts
-from tests.faults.harness import Project
+from tests.faults.harness import Project, git
 from tests.hub.web.fake import Server
 from tests.hub.web.page.test_mount import HTML
 from tests.hub.web.wire import ask
@@ -55,11 +55,17 @@ def test_a_handoff_is_seen_and_the_session_stopped_from_its_page(made: Project, 
     expect(tab.locator("#steer output")).to_have_text("Taken.", timeout=SOON)
     expect(tab.locator("#steer")).to_contain_text("on write-a", timeout=SOON)
     expect(tab.locator("#steer")).not_to_contain_text("not taken")
+    git(made.root, "branch", "-D", "write-a")
+    tab.reload()
+    expect(tab.locator("#steer")).to_contain_text("you have not taken it yet")  # it said for ever that it was
+    tab.get_by_role("button", name="Take as a branch").click()
+    expect(tab.locator("#steer")).to_contain_text("on write-a", timeout=SOON)
+    tab.locator("#changes summary").first.click()
     assert tab.locator("#changes details").first.get_attribute("open") is not None, (
         "what was opened stays open"
     )
     tab.get_by_role("button", name="Discard").click()
-    expect(tab.locator("#steer")).to_contain_text("You let its worktree and branch go", timeout=SOON)
+    expect(tab.locator("#steer")).to_contain_text("You discarded its worktree and branch", timeout=SOON)
     expect(tab.get_by_role("button", name="Discard")).to_have_count(0)
 
 

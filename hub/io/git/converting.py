@@ -1,0 +1,182 @@
+"""What two trees would be, had `git add` made them.
+
+Owns: the repository's own conversions of text, line endings, encodings and `$Id$`, done to what changed between two trees.
+Must not: run a filter, or touch a working tree, an index or a ref of the repository.
+Tests: tests/hub/io/git/test_converting.py
+
+A snapshot has every file byte for byte, as its agent left it. Where the repository keeps a file otherwise than it is
+checked out (`*.bat text eol=crlf`), that tree and the user's would differ in every line. So what is compared for the user,
+or handed to him, is converted first, on both sides alike; the bytes themselves stay in the snapshot.
+
+git does it, in a git directory of hub's own: the files are written into a folder as they are, and added from there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterable, Mapping
+from pathlib import Path
+
+import attrs
+
+from hub.io.git.digest import EXECUTABLE, FILE
+from hub.io.git.env import git, git_asked
+from hub.io.git.guard import Config
+from hub.io.git.merge import bare
+from hub.io.git.refs import Where
+from hub.io.git.scan import Entry, raw_diff
+from hub.io.git.store import more_objects
+from hub.io.project.places import Places, make_private_dir
+
+_PLAIN = ("text", "eol", "crlf", "ident")
+_ENCODING = "working-tree-encoding"
+_UNSAID = (b"unspecified", b"unset")
+_AS_IT_IS = "* -text -eol -crlf -ident -filter !working-tree-encoding\n"
+_FILES = (FILE, EXECUTABLE)
+
+Entries = Mapping[bytes, Entry | None]
+
+
+@attrs.frozen
+class _Place:
+    """Where it is done."""
+
+    scratch: Path
+    known: Where
+    """How git in the repository knows what is made."""
+    where: Where
+    """A git directory of hub's with the objects of the repository, and nothing else of it."""
+    exact: Path
+    """Another, in which no file is converted."""
+    config: Config
+    """What the repository, or its user, says of files of which no attribute speaks."""
+
+    def index(self, name: str) -> tuple[Path, dict[str, str]]:
+        """A folder for files, and the environment that names it and an index."""
+        files = self.scratch / f"{name}.files"
+        files.mkdir(exist_ok=True)
+        more = {"GIT_WORK_TREE": str(files), "GIT_INDEX_FILE": str(self.scratch / f"{name}.index")}
+        return files, {**self.where, **more}
+
+
+@contextlib.asynccontextmanager
+async def as_added(
+    root: Path, old: str, new: str, where: Where, *, keep: bool = False
+) -> AsyncIterator[tuple[str, str, Where]]:
+    """Two trees with the files that differ as `git add` would have stored them, and the environment in which git knows both.
+
+    A file that git could not add, one that is not in the encoding it is said to have, stays as it is.
+
+    Args:
+        root: The project.
+        old: A tree; one of a commit that is given by its name is answered by that.
+        new: Another.
+        where: How git knows them.
+        keep: Whether what is made is the repository's from now on; else it goes when this is left.
+
+    Raises:
+        HubError: As `git`.
+    """
+    args = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=dirty")
+    pairs = raw_diff((await git("diff-tree", *args, old, new, cwd=root, where=where)).out)
+    paths = [path for path, pair in pairs.items() if any(map(_is_file, pair))]
+    always = (await git_asked("config", "--get", "core.autocrlf", cwd=root)).text if paths else ""
+    if not paths or (always in ("", "false") and not await _has_attributes(root, new, where)):
+        yield old, new, where
+        return
+    home = Places(root).git_dir
+    make_private_dir(home.parent)
+    make_private_dir(home)
+    with tempfile.TemporaryDirectory(prefix="added-", dir=home) as directory:
+        place = await _open(root, Path(directory), where, always, keep=keep)
+        if meant := await _meant(place, new, paths):
+            before, after = ({path: pair[side] for path, pair in pairs.items()} for side in (0, 1))
+            old = await _added(place, "old", (old, old), before, meant)
+            new = await _added(place, "new", (new, old), after, meant)
+        yield old, new, place.known
+
+
+def _is_file(entry: Entry | None) -> bool:
+    return entry is not None and entry[0] in _FILES
+
+
+async def _has_attributes(root: Path, tree: str, where: Where) -> bool:
+    names = (await git("ls-tree", "-r", "-z", "--name-only", tree, cwd=root, where=where)).out
+    return (
+        names.startswith(b".gitattributes\0")
+        or b"\0.gitattributes\0" in names
+        or b"/.gitattributes\0" in names
+    )
+
+
+async def _open(root: Path, scratch: Path, where: Where, always: str, *, keep: bool) -> _Place:
+    git_dir, own = await bare(root, scratch / "git")
+    exact = scratch / "exact"
+    shutil.copytree(git_dir, exact)
+    (exact / "info" / "attributes").write_text(_AS_IT_IS, encoding="utf-8")
+    config = [("core.autocrlf", always)] if always else []
+    if keep:
+        return _Place(scratch, where, {**own, **where}, exact, config)
+    objects = git_dir / "objects"
+    theirs = more_objects(Path(own["GIT_OBJECT_DIRECTORY"]), where)
+    own |= {"GIT_OBJECT_DIRECTORY": str(objects), **theirs}
+    return _Place(scratch, {**where, **more_objects(objects, where)}, own, exact, config)
+
+
+async def _meant(place: _Place, tree: str, paths: list[bytes]) -> dict[bytes, bool]:
+    """Those of the paths that git may convert, and whether from an encoding."""
+    cwd, env = place.index("attributes")
+    await git("read-tree", tree, cwd=cwd, where=env)
+    args = ("--cached", "-z", "--stdin", *_PLAIN, _ENCODING)
+    names = b"".join(path + b"\0" for path in paths)
+    fields = (await git("check-attr", *args, cwd=cwd, where=env, stdin=names)).out.split(b"\0")[:-1]
+    found = dict.fromkeys(paths, False) if place.config else {}
+    for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
+        if value not in _UNSAID:
+            found[path] = found.get(path, False) or name == _ENCODING.encode()
+    return found
+
+
+async def _added(
+    place: _Place, name: str, trees: tuple[str, str], entries: Entries, meant: Mapping[bytes, bool]
+) -> str:
+    """A tree with these of its files added anew.
+
+    Args:
+        place: Where.
+        name: Of this tree.
+        trees: The tree, and that of the index to which its files are added: git leaves to one the line endings it knows.
+        entries: What differs between the two.
+        meant: Which files, and whether each is in an encoding of its own.
+    """
+    files = {path: entry for path, entry in entries.items() if path in meant and _is_file(entry)}
+    cwd, env = place.index(name)
+    _, raw = place.index(f"{name}-exact")
+    raw |= {"GIT_DIR": str(place.exact), "GIT_WORK_TREE": str(cwd)}
+    await git("read-tree", trees[0], cwd=cwd, where=raw)
+    await git("checkout-index", "-f", "-z", "--stdin", cwd=cwd, where=raw, stdin=_lines(files))
+    await git("read-tree", trees[1], cwd=cwd, where=env)
+    await _put(cwd, env, {path: entry for path, entry in entries.items() if path not in files})
+    add = ("update-index", "--add", "-z", "--stdin")
+    plain = _lines(path for path in files if not meant[path])
+    await git(*add, cwd=cwd, where=env, config=place.config, stdin=plain)
+    for path in (path for path in files if meant[path]):
+        done = await git(*add, cwd=cwd, where=env, config=place.config, stdin=_lines([path]), accept=(0, 128))
+        if done.code:
+            await _put(cwd, env, {path: files[path]})
+    return (await git("write-tree", cwd=cwd, where=env)).text
+
+
+async def _put(cwd: Path, env: Where, entries: Entries) -> None:
+    zero = b"0" * max((len(entry[1]) for entry in entries.values() if entry), default=40)
+    lines = (
+        b"%b %b\t%b\0" % (*(part.encode() for part in entry), path) if entry else b"0 %b\t%b\0" % (zero, path)
+        for path, entry in entries.items()
+    )
+    await git("update-index", "-z", "--index-info", cwd=cwd, where=env, stdin=b"".join(lines))
+
+
+def _lines(paths: Iterable[bytes]) -> bytes:
+    return b"".join(path + b"\0" for path in paths)

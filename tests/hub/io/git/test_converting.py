@@ -1,0 +1,156 @@
+"""Files that a repository keeps otherwise than they are checked out differ only where they were changed."""
+
+import attrs
+import pytest
+
+from hub.api.results import How
+from hub.io.git.repository import commit_diff, session_diff
+from hub.io.git.snapshot import snapshot
+from hub.io.git.taking import take
+from hub.io.project.places import Places
+from tests.hub.io.git.kit import session, sh
+from tests.hub.io.git.test_taking import clean, told
+
+LINES = [f"line {number}" for number in range(20)]
+
+
+def bat(*lines, end="\r\n"):
+    return "".join(line + end for line in lines).encode()
+
+
+def keeps(root, attributes, files):
+    """A repository that has these attributes and files, checked out as they say."""
+    (root / ".gitattributes").write_text(attributes)
+    for name, data in files.items():
+        (root / name).write_bytes(data)
+    sh(root, "add", "-A")
+    sh(root, "commit", "-qm", "attributes")
+    assert clean(root)
+
+
+async def ended(wt, name="s1"):
+    return await snapshot(wt.path, name, "end-t", {}, root=wt.path.parents[2])
+
+
+@attrs.frozen
+class Way:
+    """A file of a repository with these attributes: as it is checked out, as an agent leaves it, and as git stores that."""
+
+    attributes: str
+    first: bytes
+    then: bytes
+    kept: bytes
+
+
+WAYS = {
+    "crlf": Way("*.bat text eol=crlf\n", bat(*LINES), bat(*LINES, "new"), bat(*LINES, "new", end="\n")),
+    "mixed": Way("*.bat text eol=crlf\n", bat(*LINES), bat(*LINES) + b"new\n", bat(*LINES, "new", end="\n")),
+    "text": Way("*.bat text\n", bat(*LINES, end="\n"), bat(*LINES, "new"), bat(*LINES, "new", end="\n")),
+    "auto": Way("* text=auto\n", bat(*LINES, end="\n"), bat(*LINES, "new"), bat(*LINES, "new", end="\n")),
+    "ident": Way(
+        "*.bat ident\n",
+        b"$Id$\n" + bat(*LINES),
+        b"$Id: 12 $\n" + bat(*LINES, "new"),
+        b"$Id$\n" + bat(*LINES, "new"),
+    ),
+    "encoding": Way(
+        "*.bat working-tree-encoding=UTF-16LE\n",
+        "\n".join(LINES).encode("utf-16le"),
+        "\n".join((*LINES, "ü")).encode("utf-16le"),
+        "\n".join((*LINES, "ü")).encode(),
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("how", [How.COMMIT, How.BRANCH, How.MERGE])
+async def test_what_is_taken_is_stored_as_git_would_have(repo, how, way):
+    """Each line of such a file differed, and it stayed changed in the user's checkout for ever."""
+    keeps(repo, way.attributes, {"a.bat": way.first})
+    wt = await session(repo)
+    (wt.path / "a.bat").write_bytes(way.then)
+    (wt.path / "new.bat").write_bytes(way.then)
+    (wt.path / "data.bin").write_bytes(b"\0\r\n")
+    made = await ended(wt)
+    live = await session_diff(repo, "main", "hub/s1", wt.path)
+    over = await session_diff(repo, "main", "hub/s1")
+    assert live == over == await commit_diff(repo, made.sha)
+    assert over.diff.count("\n-") - over.diff.count("\n--- ") <= 1, "the last line, which had no end"
+    answer = await take(repo, told(), how)
+    took = answer.commit
+    assert sh(repo, "cat-file", "blob", f"{took}:a.bat").encode() == way.kept
+    assert sh(repo, "cat-file", "blob", f"{took}:new.bat").encode() == way.kept
+    assert sh(repo, "cat-file", "blob", f"{took}:data.bin") == "\0\r\n"
+    assert clean(repo)
+    if how is How.COMMIT:
+        (repo / "a.bat").touch()
+        assert clean(repo), "also where git looks at the file anew"
+    assert (
+        sh(wt.path, "cat-file", "blob", f"{made.sha}:a.bat").encode("utf-8", "surrogateescape") == way.then
+    ), "of the snapshot no byte is another"
+
+
+async def test_unfinished_work_that_came_along_is_beside_it(repo):
+    """The commit that carries it has the file as it is in the checkout: both changes were one conflict."""
+    keeps(repo, "*.bat text eol=crlf\n", {"a.bat": bat(*LINES)})
+    (repo / "a.bat").write_bytes(bat("mine", *LINES[1:]))
+    wt = await session(repo, carry_dirty=True)
+    (wt.path / "a.bat").write_bytes(bat("mine", *LINES[1:], "new"))
+    await ended(wt)
+    told_of = await session_diff(repo, "main", "hub/s1")
+    assert [line for line in told_of.diff.splitlines() if line[0] in "+-"][2:] == ["+new"]
+    answer = await take(repo, told(), How.BRANCH, "aside")
+    assert sh(repo, "cat-file", "blob", f"{answer.commit}:a.bat").encode() == bat(*LINES, "new", end="\n")
+
+
+async def test_line_endings_that_the_repository_has_stay(repo):
+    """As git leaves them, where it is told to find out by itself."""
+    (repo / "a.bat").write_bytes(bat(*LINES))
+    sh(repo, "add", "-A")
+    sh(repo, "commit", "-qm", "a file")
+    keeps(repo, "* text=auto\n", {})
+    wt = await session(repo)
+    (wt.path / "a.bat").write_bytes(bat(*LINES, "new"))
+    await ended(wt)
+    answer = await take(repo, told(), How.COMMIT)
+    assert sh(repo, "cat-file", "blob", f"{answer.commit}:a.bat").encode() == bat(*LINES, "new")
+    assert clean(repo)
+
+
+async def test_a_file_that_git_could_not_add_stays_as_it_is(repo):
+    first = "a\n".encode("utf-16le")
+    keeps(repo, "*.txt working-tree-encoding=UTF-16LE\n", {"x.txt": first, "y.txt": first})
+    wt = await session(repo)
+    (wt.path / "x.txt").write_bytes(b"odd")
+    (wt.path / "y.txt").write_bytes("b\n".encode("utf-16le"))
+    await ended(wt)
+    answer = await take(repo, told(), How.BRANCH, "aside")
+    assert sh(repo, "cat-file", "blob", f"{answer.commit}:x.txt") == "odd"
+    assert sh(repo, "cat-file", "blob", f"{answer.commit}:y.txt") == "b\n"
+
+
+async def test_what_the_user_has_set_for_all_his_repositories_counts(repo, tmp_path, monkeypatch):
+    settings = tmp_path / "gitconfig"
+    settings.write_text("[core]\nautocrlf = input\n[user]\nname = Ada\nemail = ada@example.com\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    wt = await session(repo)
+    (wt.path / "new.txt").write_bytes(b"a\r\n")
+    (wt.path / "d" / "b.txt").unlink()
+    (wt.path / "d").rmdir()
+    (wt.path / "d").write_bytes(b"now a file\r\n")
+    await ended(wt)
+    answer = await take(repo, told(), How.COMMIT)
+    assert sh(repo, "cat-file", "blob", f"{answer.commit}:new.txt") == "a\n"
+    assert sh(repo, "cat-file", "blob", f"{answer.commit}:d") == "now a file\n"
+    assert clean(repo)
+
+
+async def test_a_look_leaves_nothing_in_the_repository(repo):
+    keeps(repo, "*.bat text\n", {"a.bat": bat(*LINES, end="\n")})
+    wt = await session(repo)
+    (wt.path / "a.bat").write_bytes(bat(*LINES, "new"))
+    await ended(wt)
+    before = sh(repo, "count-objects", "-v")
+    assert (await session_diff(repo, "main", "hub/s1")).diff
+    assert sh(repo, "count-objects", "-v") == before
+    assert not list(Places(repo).git_dir.glob("added-*"))
