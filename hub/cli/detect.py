@@ -149,8 +149,12 @@ def adopted(answer: Adopted) -> str:
         lines.append(f"{answer.target} {how}: session {answer.session_id} on {answer.branch}")
         lines.append(f"watch it: hub attach {answer.session_id}")
     elif answer.mode == "brief":
-        how = "--start --stop, which ends the agent first: it still runs" if answer.running else "--start"
-        lines.append(f"nothing was started; go on with it: hub adopt {answer.id} --for {answer.target} {how}")
+        command = f"hub adopt {answer.id} --for {answer.target} --start"
+        lines.append(
+            f"nothing was started, and the agent still runs; end it and go on: {command} --stop"
+            if answer.running
+            else f"nothing was started; go on with it: {command}"
+        )
     elif answer.mode == "interactive":
         lines.append(f"{answer.target} {how}, in a terminal ({answer.terminal}): {answer.command}")
     return "\n".join(lines)

@@ -137,7 +137,7 @@ def test_an_adoption_tells_who_goes_on_and_with_what():
     written = adopted(sample(Adopted, **{**answer, "mode": "brief", "stopped": []}))
     assert written.splitlines()[1].endswith("go on with it: hub adopt claude:x --for codex --start")
     runs = adopted(sample(Adopted, **{**answer, "mode": "brief", "stopped": [], "running": True}))
-    assert "--for codex --start --stop, which ends the agent first" in runs, (
+    assert runs.endswith("end it and go on: hub adopt claude:x --for codex --start --stop"), (
         "Claude goes on by itself after its limit"
     )
     opened = adopted(
