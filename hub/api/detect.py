@@ -129,6 +129,7 @@ class Adopted(Done):
     resumed: Annotated[bool, Meta(description="Whether the agent is told to go on in its own session.")] = (
         False
     )
+    running: Annotated[bool, Meta(description="Whether the agent still runs.")] = False
     stopped: Annotated[
         list[int], Meta(description="The agent's processes, and those below them, that were ended.")
     ]

@@ -19,6 +19,7 @@ import click
 
 from hub.cli.context import client, project_dir
 from hub.cli.join import running, without_port
+from hub.cli.meanwhile import waiting_for
 from hub.client.place import root_of, told_by
 from hub.client.quick import Api, find
 from hub.errors import Code, HubError
@@ -59,12 +60,13 @@ def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[A
             start_new_session=True,
         )
     deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if child.poll() is not None:
-            raise _ended(log)
-        if told_by(root).pid == child.pid:
-            return find(None, root, without_port()), True
-        time.sleep(_LOOK)
+    with waiting_for(f"starting a daemon for {root}"):
+        while time.monotonic() < deadline:
+            if child.poll() is not None:
+                raise _ended(log)
+            if told_by(root).pid == child.pid:
+                return find(None, root, without_port()), True
+            time.sleep(_LOOK)
     raise HubError(Code.TIMEOUT, f"The daemon has not started within {PATIENCE:g} s.", hint=f"See: {log}")
 
 

@@ -20,6 +20,7 @@ from hub.cli import completing
 from hub.cli.background import at_hand
 from hub.cli.context import client, document, json_option, project_dir, show, trust_option
 from hub.cli.ending import rest
+from hub.cli.meanwhile import waiting_for
 from hub.cli.outcome import hub_in
 from hub.cli.width import columns, hung
 from hub.client.place import root_of
@@ -56,7 +57,8 @@ def detect(ctx: click.Context, *, since_hours: int, everything: bool, watch: boo
 
     Example: hub detect --since-hours 3
     """
-    found = _found(ctx, since_hours)
+    with waiting_for("looking at what runs on this machine, and at the sessions that agents have left"):
+        found = _found(ctx, since_hours)
     if not watch:
         show(found, as_json=as_json, text=partial(table, everything=everything, hours=since_hours))
         return
@@ -130,7 +132,11 @@ def adopt(
 
         said = insist_on_trust(project, once=once, as_json=as_json).said
     order = AdoptOrder(id=number, target=target, repository=str(place or ""), trust=said, **ways)
-    show(at_hand(ctx, elsewhere).order(Adopted, "/api/detect/adopt", order), as_json=as_json, text=adopted)
+    doing = "ending the agent, then reading" if ways["stop"] else "reading"
+    daemon = at_hand(ctx, elsewhere)
+    with waiting_for(f"{doing} its session and its files"):
+        answer = daemon.order(Adopted, "/api/detect/adopt", order)
+    show(answer, as_json=as_json, text=adopted)
 
 
 def adopted(answer: Adopted) -> str:
@@ -143,8 +149,11 @@ def adopted(answer: Adopted) -> str:
         lines.append(f"{answer.target} {how}: session {answer.session_id} on {answer.branch}")
         lines.append(f"watch it: hub attach {answer.session_id}")
     elif answer.mode == "brief":
+        command = f"hub adopt {answer.id} --for {answer.target} --start"
         lines.append(
-            f"nothing was started; go on with it: hub adopt {answer.id} --for {answer.target} --start"
+            f"nothing was started, and the agent still runs; end it and go on: {command} --stop"
+            if answer.running
+            else f"nothing was started; go on with it: {command}"
         )
     elif answer.mode == "interactive":
         lines.append(f"{answer.target} {how}, in a terminal ({answer.terminal}): {answer.command}")

@@ -121,6 +121,7 @@ class Adopting:
             brief=str(self.places.adopted_md(name)),
             mode="start" if order.start else "interactive" if order.interactive else "brief",
             resumed=False,
+            running=not order.stop and found.agent is not None,
             stopped=[one.pid for one in stopped],
             session_id="",
             branch="",

@@ -76,9 +76,10 @@ class SessionMeter:
         files: dict[str, _File] = {}
         for one in sorted(found, key=lambda one: -one.last_active):
             known = self.told(one.provider)
-            if known is not None and one.kept is not None and one.kept.hit.path.endswith(known.suffix):
-                path = one.kept.hit.path
-                files.setdefault(path, _File(one.provider, one.account, path, one.kept, one.hubs))
+            for kept in (one.kept, *one.parts):
+                if known is not None and kept is not None and kept.hit.path.endswith(known.suffix):
+                    path = kept.hit.path
+                    files.setdefault(path, _File(one.provider, one.account, path, kept, one.hubs))
         self._sessions = tuple(files.values())[:_FILES]
 
     def look(self) -> tuple[Growth, ...]:

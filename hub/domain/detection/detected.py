@@ -59,6 +59,8 @@ class DetectedAgent:
     """Agents that may be working on this session: nobody can tell."""
     server: Agent | None = None
     """Who works on the session for the agent, and would go on without it; the agent itself where nobody else is there."""
+    parts: tuple[KeptSession, ...] = ()
+    """What its subagents keep: no work of their own, but spent all the same."""
     also: tuple[str, ...] = ()
     """Other sessions that the server works on: they would end with it."""
     gap: Gap | None = None
@@ -148,8 +150,13 @@ def combine(
         gaps: Stores that may have more.
     """
     oldest_first = sorted(kept, key=lambda one: one.hit.mtime_ns)
-    by_id = {(one.hit.provider, one.session_id): one for one in oldest_first if one.session_id}
-    alone = [agent for agent in running if not agent.serves]
+    every = {(one.hit.provider, one.session_id): one for one in oldest_first if one.session_id}
+    parts: dict[tuple[str, str], list[KeptSession]] = {}
+    for (provider, _), one in every.items():
+        if one.intel.part_of:
+            parts.setdefault((provider, one.intel.part_of), []).append(one)
+    by_id = {name: _busy(one, parts.get(name, ())) for name, one in every.items() if not one.intel.part_of}
+    alone = [_of_whole(agent, every) for agent in running if not agent.serves]
     chosen = choose(alone, _sessions(by_id.values()))
     rivals = _rivals(alone, chosen)
     told = [_running(agent, chosen[agent.key], by_id, account_of) for agent in alone]
@@ -161,9 +168,25 @@ def combine(
         DetectedAgent(provider=gap.provider, account=account_of(gap.provider, gap.root), gap=gap)
         for gap in dict.fromkeys(gaps)
     ]
-    return tuple(
-        sorted((*told, *left, *missing), key=lambda one: (one.agent is None, -one.last_active, one.id))
+    whole = (
+        attrs.evolve(one, parts=tuple(parts.get((one.provider, one.choice.session_id), ())))
+        for one in (*told, *left)
     )
+    return tuple(sorted((*whole, *missing), key=lambda one: (one.agent is None, -one.last_active, one.id)))
+
+
+def _busy(kept: KeptSession, parts: Iterable[KeptSession]) -> KeptSession:
+    """It is at work while one of its subagents is."""
+    at_work = kept.intel.at_work or any(one.intel.at_work for one in parts)
+    return attrs.evolve(kept, intel=attrs.evolve(kept.intel, at_work=at_work))
+
+
+def _of_whole(agent: Agent, every: Mapping[tuple[str, str], KeptSession]) -> Agent:
+    """With the session that it works on, where it was recognised by that of a subagent in its own process."""
+    part = every.get((agent.head.provider, agent.best.session_id))
+    if part is None or not part.intel.part_of:
+        return agent
+    return attrs.evolve(agent, best=attrs.evolve(agent.best, session_id=part.intel.part_of))
 
 
 def _sessions(kept: Iterable[KeptSession]) -> Mapping[str, Sequence[SessionCandidate]]:

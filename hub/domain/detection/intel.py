@@ -169,8 +169,8 @@ class Accounting:
 class SessionIntel:
     """What a store tells of one session.
 
-    The fields of the specification, and seven of hub's own: `cwd`, `at_work`, `ends`, `intent`, `accounting`, `alarm`,
-    `tokens_exact`.
+    The fields of the specification, and eight of hub's own: `cwd`, `part_of`, `at_work`, `ends`, `intent`, `accounting`,
+    `alarm`, `tokens_exact`.
     Strings are as the agent wrote them: not redacted, not clipped, and possibly with what a terminal acts on.
 
     Attributes:
@@ -183,6 +183,7 @@ class SessionIntel:
         tokens_in: All input tokens, those read from and written to a cache included.
         tokens_exact: Whether the token figures cover the whole session.
         message_count: Messages of user and assistant; a lower bound where bytes were skipped.
+        part_of: The session that this one works for, where it is a subagent's; "" where it is a person's.
         at_work: Whether a turn has begun that has not ended; False where the store does not tell.
         ends: How its newest calls of tools ended, in their order.
         intent: What was decided, forbidden, done, run and planned, as of a session that hub itself runs; its sources
@@ -204,6 +205,7 @@ class SessionIntel:
     tokens_out: int = 0
     message_count: int = 0
     cwd: str = ""
+    part_of: str = ""
     at_work: bool = False
     ends: tuple[CallEnd, ...] = ()
     intent: Intent | None = None

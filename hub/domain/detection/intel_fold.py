@@ -51,6 +51,7 @@ class IntelDraft:
         self.session_id = ""
         self.cwd = ""
         self.model = ""
+        self.part_of = ""
         self.at_work = False
         self.tokens_exact = True
         self.lifts = True
@@ -289,6 +290,7 @@ class IntelDraft:
             tokens_out=tokens_out,
             message_count=self._messages,
             cwd=self.cwd or hit.cwd,
+            part_of=self.part_of,
             at_work=self.at_work,
             ends=tuple(self._ends),
             intent=intent,

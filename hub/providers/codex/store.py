@@ -156,7 +156,9 @@ class CodexFold(RecordFold):
             self.draft.unknown(kind)
 
     def _header(self, payload: Mapping[str, object]) -> None:
-        self.draft.session_id = self.draft.session_id or text(payload.get("id"))
+        if not self.draft.session_id:  # a subagent's may have its parent's after it
+            self.draft.session_id = text(payload.get("id"))
+            self.draft.part_of = _root(payload)
         self.draft.cwd = text(payload.get("cwd")) or self.draft.cwd
         self.draft.took()
 
@@ -268,6 +270,16 @@ class CodexFold(RecordFold):
             self.draft.took()
         else:
             self.draft.ignored()
+
+
+def _root(header: Mapping[str, object]) -> str:
+    """The session that a subagent works for; "" of a person's own."""
+    spawned = mapping(mapping(mapping(header.get("source")).get("subagent")).get("thread_spawn"))
+    if not spawned and header.get("thread_source") != "subagent":
+        return ""
+    root, parent = text(header.get("session_id")), text(header.get("parent_thread_id"))
+    above = parent or text(spawned.get("parent_thread_id"))
+    return above if root in ("", header.get("id")) else root
 
 
 def _named(found: FoundFile) -> str:

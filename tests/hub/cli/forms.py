@@ -25,6 +25,8 @@ from tests.stories.said import plain
 WIDTHS = (40, 80, 120)
 LIMIT = 60.0
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_TAKEN_BACK = re.compile(r"[^\n]* \.\.\.\r\x1b\[K")
+"""What a person was told while a slow machine kept him waiting (`hub.cli.meanwhile`)."""
 _COLUMNS = re.compile(r"(?<=\S) {2,}")
 _NUMBERS = re.compile(r"(\b(?:port|process|kill)\s+|127\.0\.0\.1:)\d+")
 """Of a process and a port."""
@@ -71,7 +73,8 @@ def cut_off(words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Said:
 
 def settled(text: str, folder: Path) -> str:
     """The words without what is of the moment; what a terminal acts on is taken out, and columns are as wide as they are."""
-    lines = [plain(line, folder).rstrip() for line in ESCAPE.sub("", text).split("\n")]
+    left = _TAKEN_BACK.sub("", text)
+    lines = [plain(line, folder).rstrip() for line in ESCAPE.sub("", left).split("\n")]
     return _of_the_moment("\n".join(_COLUMNS.sub("  ", line) for line in lines)).strip("\n")
 
 

@@ -136,6 +136,10 @@ def test_an_adoption_tells_who_goes_on_and_with_what():
     assert "codex goes on with the brief: session s-1 on hub/s-1\nwatch it: hub attach s-1" in started
     written = adopted(sample(Adopted, **{**answer, "mode": "brief", "stopped": []}))
     assert written.splitlines()[1].endswith("go on with it: hub adopt claude:x --for codex --start")
+    runs = adopted(sample(Adopted, **{**answer, "mode": "brief", "stopped": [], "running": True}))
+    assert runs.endswith("end it and go on: hub adopt claude:x --for codex --start --stop"), (
+        "Claude goes on by itself after its limit"
+    )
     opened = adopted(
         sample(
             Adopted,

@@ -409,6 +409,27 @@ def test_a_turn_of_codex_is_at_work_until_it_ends(tmp_path):
     assert told == [False, True, False, True]
 
 
+@pytest.mark.parametrize(
+    ("header", "root"),
+    [
+        ({"thread_source": "user", "session_id": "c", "source": "exec"}, ""),
+        ({"thread_source": "subagent", "session_id": "root", "parent_thread_id": "above"}, "root"),
+        ({"thread_source": "subagent", "session_id": "c", "parent_thread_id": "above"}, "above"),
+        ({"source": {"subagent": {"thread_spawn": {"parent_thread_id": "above", "depth": 1}}}}, "above"),
+        ({"source": {"subagent": "review"}}, ""),
+    ],
+)
+def test_a_subagent_of_codex_says_whose_it_is(header, root, tmp_path):
+    """As the real one writes it, 0.169; what it copies of its parent comes after its own header."""
+    folder = tmp_path / ".codex/sessions/2026/11/28"
+    folder.mkdir(parents=True)
+    headers = ({"id": "c", "cwd": "/w", **header}, {"id": "root", "cwd": "/w", "thread_source": "user"})
+    lines = [json.dumps({"type": "session_meta", "payload": one}) for one in headers]
+    (folder / "rollout-x.jsonl").write_text("\n".join(lines) + "\n")
+    told = only(tmp_path, "codex", GLANCE)
+    assert (told.session_id, told.part_of) == ("c", root)
+
+
 def test_every_agents_sessions_are_found_at_once(tmp_path):
     """One home with all of them: nobody takes another's session for its own."""
     for provider in PROVIDERS:

@@ -174,6 +174,7 @@ async def test_a_brief_alone_begins_nothing_and_ends_nothing(made, monkeypatch, 
             os.kill(pid, 0)
     name = contract_of(made, answer).session_id
     assert (answer["mode"], answer["sessionId"], answer["command"]) == ("brief", "", "")
+    assert answer["running"], "who goes on with it must end the agent first"
     text, mode = brief_of(answer)
     assert "hub did not start that agent" in text
     for told in (

@@ -85,6 +85,13 @@ def test_only_what_was_appended_is_read(path, monkeypatch):
     assert followed.look() == []
 
 
+def test_what_subagents_of_codex_keep_is_counted_though_it_is_no_session(path, tmp_path):
+    other = tmp_path / "two.jsonl"
+    other.write_text(answer("b", 2))
+    whole = attrs.evolve(session(path), parts=(session(other).kept,))
+    assert sorted(Followed(whole).look()) == [("a", 1), ("a", 1), ("b", 2)]
+
+
 def test_a_torn_line_waits_for_its_end(path):
     followed = Followed(session(path))
     followed.look()

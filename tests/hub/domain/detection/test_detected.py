@@ -110,6 +110,16 @@ def test_an_agent_is_meant_by_its_id_or_the_beginning_of_it():
             meant_by(nobody, found)
 
 
+def test_the_session_of_a_subagent_is_part_of_its_agents():
+    """Codex's subagents have rollouts of their own, which the same process holds open; each could be adopted as left."""
+    sessions = [kept("s"), kept("p", part_of="s", at_work=True), kept("q", part_of="left"), kept("left")]
+    first, second = combine(lineup(one(10, session_id="p")), sessions, label)
+    assert (first.id, first.pids, first.choice.confidence) == ("codex:s", (10,), Confidence.EXACT)
+    assert first.kept.intel.at_work, "while its subagent is"
+    assert (second.id, second.agent) == ("codex:left", None)
+    assert [[part.session_id for part in item.parts] for item in (first, second)] == [["p"], ["q"]]
+
+
 def test_what_hub_runs_itself_is_told_as_hubs():
     running = combine(lineup(one(10, run_id="d-1")), [], label)
     left = combine([], [kept("s", cwd="/p/.hub/worktrees/s-1"), kept("t", cwd="/p")], label)
