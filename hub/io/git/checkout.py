@@ -16,10 +16,12 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import attrs
+import trio
 
 from hub.domain.text.figures import first_of
 from hub.errors import Code, HubError
 from hub.io import failpoints
+from hub.io.git import lfs
 from hub.io.git.env import effective_config, git
 from hub.io.git.guard import Config, filter_overrides
 from hub.io.git.layout import own_git_dir
@@ -88,8 +90,7 @@ async def bring(root: Path, here: UserStanding, new: str, why: str) -> None:
     ready = await _insist_free(root, changed, here.head, config)
     umask = ~root.stat().st_mode & 0o077  # noqa: ASYNC240  # one stat beside the starts of git
     if ready:
-        info = b"".join(b"%b %b\t%b\0" % (e[0].encode(), e[1].encode(), p) for p, e in ready.items())
-        await git("update-index", "-z", "--index-info", cwd=root, stdin=info)
+        await _note(root, ready)
         await git("update-index", "-q", "--refresh", cwd=root, config=config, accept=(0, 1, 128))
     failpoints.hit("take.files")
     try:
@@ -100,10 +101,27 @@ async def bring(root: Path, here: UserStanding, new: str, why: str) -> None:
         if error.code is not Code.GIT_FAILED:
             raise
         raise HubError(Code.UNCOMMITTED, f"Your own files are in the way: {error.detail}") from error
+    await _fill(root, changed)
     failpoints.hit("take.index")
     if not await move_refs([(f"refs/heads/{here.branch}", new, here.head)], why, cwd=root, where={}):
         detail = f"{here.branch} moved while the result was taken; its files are staged and not committed."
         raise HubError(Code.GIT_FAILED, detail, hint="See them: git status   Then commit them: git commit")
+
+
+async def _fill(root: Path, changed: Pairs) -> None:
+    """The bytes of what Git LFS keeps, where its user has them in the checkout."""
+    if await lfs.fills(root):
+        files = {path: new for path, (_, new) in changed.items() if new}
+        store = await lfs.store_of(root)
+        await _note(
+            root, {path: files[path] for path in await trio.to_thread.run_sync(lfs.fill, root, files, store)}
+        )
+
+
+async def _note(root: Path, entries: Mapping[bytes, Entry]) -> None:
+    """Into the index, as nobody has seen on the disk yet: git looks there for itself."""
+    info = b"".join(b"%b %b\t%b\0" % (e[0].encode(), e[1].encode(), p) for p, e in entries.items())
+    await git("update-index", "-z", "--index-info", cwd=root, stdin=info)
 
 
 async def insist_committed(root: Path, head: str, files: Collection[str]) -> None:

@@ -1,6 +1,6 @@
 """What two trees would be, had `git add` made them.
 
-Owns: the repository's own conversions of text, line endings, encodings and `$Id$`, done to what changed between two trees.
+Owns: the conversions of line endings, encodings and `$Id$`, and the pointers of Git LFS, for what differs between two trees.
 Must not: run a filter, or touch a working tree, an index or a ref of the repository.
 Tests: tests/hub/io/git/test_converting.py
 
@@ -14,13 +14,17 @@ git does it, in a git directory of hub's own: the files are written into a folde
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterable, Mapping
+from enum import Enum, auto
 from pathlib import Path
 
 import attrs
+import trio
 
+from hub.io.git import lfs
 from hub.io.git.digest import EXECUTABLE, FILE
 from hub.io.git.env import git, git_asked
 from hub.io.git.guard import Config
@@ -30,13 +34,23 @@ from hub.io.git.scan import Entry, raw_diff
 from hub.io.git.store import more_objects
 from hub.io.project.places import Places, make_private_dir
 
-_PLAIN = ("text", "eol", "crlf", "ident")
-_ENCODING = "working-tree-encoding"
+_ATTRIBUTES = ("text", "eol", "crlf", "ident", "working-tree-encoding", "filter")
+"""The later ones outdo the earlier."""
 _UNSAID = (b"unspecified", b"unset")
 _AS_IT_IS = "* -text -eol -crlf -ident -filter !working-tree-encoding\n"
 _FILES = (FILE, EXECUTABLE)
 
 Entries = Mapping[bytes, Entry | None]
+
+
+class _Means(Enum):
+    """What may come of a file as it is added."""
+
+    TEXT = auto()
+    ENCODED = auto()
+    """It is in an encoding that git reads, or it cannot be added."""
+    POINTER = auto()
+    """Git LFS keeps it."""
 
 
 @attrs.frozen
@@ -52,6 +66,8 @@ class _Place:
     """Another, in which no file is converted."""
     config: Config
     """What the repository, or its user, says of files of which no attribute speaks."""
+    store: Path | None
+    """Where Git LFS is to have the bytes of its files; None where what is made goes again."""
 
     def index(self, name: str) -> tuple[Path, dict[str, str]]:
         """A folder for files, and the environment that names it and an index."""
@@ -118,29 +134,37 @@ async def _open(root: Path, scratch: Path, where: Where, always: str, *, keep: b
     (exact / "info" / "attributes").write_text(_AS_IT_IS, encoding="utf-8")
     config = [("core.autocrlf", always)] if always else []
     if keep:
-        return _Place(scratch, where, {**own, **where}, exact, config)
+        return _Place(scratch, where, {**own, **where}, exact, config, await lfs.store_of(root))
     objects = git_dir / "objects"
     theirs = more_objects(Path(own["GIT_OBJECT_DIRECTORY"]), where)
     own |= {"GIT_OBJECT_DIRECTORY": str(objects), **theirs}
-    return _Place(scratch, {**where, **more_objects(objects, where)}, own, exact, config)
+    return _Place(scratch, {**where, **more_objects(objects, where)}, own, exact, config, None)
 
 
-async def _meant(place: _Place, tree: str, paths: list[bytes]) -> dict[bytes, bool]:
-    """Those of the paths that git may convert, and whether from an encoding."""
+async def _meant(place: _Place, tree: str, paths: list[bytes]) -> dict[bytes, _Means]:
+    """Those of the paths of which something else may come."""
     cwd, env = place.index("attributes")
     await git("read-tree", tree, cwd=cwd, where=env)
-    args = ("--cached", "-z", "--stdin", *_PLAIN, _ENCODING)
-    names = b"".join(path + b"\0" for path in paths)
-    fields = (await git("check-attr", *args, cwd=cwd, where=env, stdin=names)).out.split(b"\0")[:-1]
-    found = dict.fromkeys(paths, False) if place.config else {}
+    args = ("--cached", "-z", "--stdin", *_ATTRIBUTES)
+    asked = await git("check-attr", *args, cwd=cwd, where=env, stdin=_lines(paths))
+    fields = asked.out.split(b"\0")[:-1]
+    found = dict.fromkeys(paths, _Means.TEXT) if place.config else {}
     for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
-        if value not in _UNSAID:
-            found[path] = found.get(path, False) or name == _ENCODING.encode()
+        match name.decode():
+            case _ if value in _UNSAID:
+                pass
+            case "filter":
+                if value == b"lfs":
+                    found[path] = _Means.POINTER
+            case "working-tree-encoding":
+                found[path] = _Means.ENCODED
+            case _:
+                found[path] = _Means.TEXT
     return found
 
 
 async def _added(
-    place: _Place, name: str, trees: tuple[str, str], entries: Entries, meant: Mapping[bytes, bool]
+    place: _Place, name: str, trees: tuple[str, str], entries: Entries, meant: Mapping[bytes, _Means]
 ) -> str:
     """A tree with these of its files added anew.
 
@@ -149,7 +173,7 @@ async def _added(
         name: Of this tree.
         trees: The tree, and that of the index to which its files are added: git leaves to one the line endings it knows.
         entries: What differs between the two.
-        meant: Which files, and whether each is in an encoding of its own.
+        meant: Which files, and what comes of each.
     """
     files = {path: entry for path, entry in entries.items() if path in meant and _is_file(entry)}
     cwd, env = place.index(name)
@@ -157,12 +181,16 @@ async def _added(
     raw |= {"GIT_DIR": str(place.exact), "GIT_WORK_TREE": str(cwd)}
     await git("read-tree", trees[0], cwd=cwd, where=raw)
     await git("checkout-index", "-f", "-z", "--stdin", cwd=cwd, where=raw, stdin=_lines(files))
+    for path in files:
+        if meant[path] is _Means.POINTER:
+            await trio.to_thread.run_sync(lfs.to_pointer, cwd / os.fsdecode(path), place.store)
     await git("read-tree", trees[1], cwd=cwd, where=env)
     await _put(cwd, env, {path: entry for path, entry in entries.items() if path not in files})
     add = ("update-index", "--add", "-z", "--stdin")
-    plain = _lines(path for path in files if not meant[path])
+    encoded = [path for path in files if meant[path] is _Means.ENCODED]
+    plain = _lines(path for path in files if path not in set(encoded))
     await git(*add, cwd=cwd, where=env, config=place.config, stdin=plain)
-    for path in (path for path in files if meant[path]):
+    for path in encoded:
         done = await git(*add, cwd=cwd, where=env, config=place.config, stdin=_lines([path]), accept=(0, 128))
         if done.code:
             await _put(cwd, env, {path: files[path]})

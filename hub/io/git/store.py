@@ -30,6 +30,7 @@ from hub.io.git.shadow import Shadow, scratch
 _PLAIN = re.compile(rb"[A-Za-z0-9._/+@=,-]+")
 _PRINTABLE = range(0x23, 0x7F)
 _BATCH = 1 << 22
+_LARGE = 1 << 20
 _ALTERNATES = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
 _CONFIG = (("fastimport.unpackLimit", "0"), ("core.fsync", "objects"))
 """The ref that an import moves is the shadow's, which nobody reads: it need not be durable."""
@@ -100,6 +101,7 @@ async def store_commit(
 
 async def _import(shadow: Shadow, draft: CommitDraft, work: TreeChanges, *, settle: bool) -> StoredObjects:
     moved: set[bytes] = set()
+    work = attrs.evolve(work, contents=await _unknown(shadow, work.contents))
     stream = partial(_batch, _stream(shadow, draft, work, moved, settle=settle))
     args = ("--quiet", "--force", "--done", "--date-format=raw")
     done = await git_fed(
@@ -109,6 +111,19 @@ async def _import(shadow: Shadow, draft: CommitDraft, work: TreeChanges, *, sett
     if len(lines) != 2:  # noqa: PLR2004  # the commit and its tree
         raise HubError(Code.GIT_FAILED, f"git fast-import: unexpected answer {done.text[:200]!r}")
     return StoredObjects(lines[0], lines[1].split(" ")[2].partition("\t")[0], bool(moved))
+
+
+async def _unknown(shadow: Shadow, contents: Mapping[bytes, Content]) -> Mapping[bytes, Content]:
+    """Without the large ones that a pack has already: git would find that out too, once it had stored them again."""
+    large = sorted({content.oid for content in contents.values() if content.size >= _LARGE})
+    if not large:
+        return contents
+    asked = "".join(f"{oid}\n" for oid in large).encode()
+    told = await git("cat-file", "--batch-check", cwd=shadow.worktree, where=shadow.where, stdin=asked)
+    there = {line.split(" ")[0] for line in told.text.split("\n") if not line.endswith(" missing")}
+    # Of a loose one nobody knows whether whoever made it saw to it that it outlives a power cut.
+    known = {oid for oid in there if not (shadow.objects / oid[:2] / oid[2:]).exists()}
+    return {path: content for path, content in contents.items() if content.oid not in known}
 
 
 def _batch(pieces: Iterator[bytes]) -> bytes:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from hub.errors import Code, HubError
 from hub.io.git import snapshot as git_snapshot
 from hub.io.git.aside import note_yours
+from hub.io.git.digest import reread as real_reread
 from hub.io.git.discarding import Hands, left_of
 from hub.io.git.repository import commit_diff, repo_state, rewind, session_diff, snapshots
 from hub.io.git.snapshot import snapshot, tree_hash
@@ -828,6 +829,29 @@ async def test_a_file_that_changes_meanwhile_is_stored_whole(root, wt, monkeypat
     taken = await take(wt)
     assert calls == settled
     assert in_commit(root, taken.sha)[b"log"] == ("100644", b"%d" % min(changes, len(calls)))
+
+
+async def test_a_large_file_is_stored_once(root, wt, monkeypatch):
+    """Each snapshot wrote it again, to find out at its end that it was there: gigabytes, for a line in another file."""
+    stored = []
+
+    def noted(tree, path, size):
+        stored.append(path)
+        return real_reread(tree, path, size)
+
+    monkeypatch.setattr("hub.io.git.store.reread", noted)
+    data = os.urandom(1 << 20)
+    for name in ("one.dat", "two.dat"):
+        (wt.path / name).write_bytes(data)
+    sh(wt.path, "add", "one.dat")  # a loose object, which nobody has seen to the disk
+    taken = [await take(wt, "h1")]
+    assert stored == [b"one.dat", b"two.dat"]
+    sh(root, "prune-packed")
+    (wt.path / "two.dat").unlink()
+    (wt.path / "a.txt").write_text("more\n")
+    taken.append(await take(wt, "h2"))
+    assert stored[2:] == [b"a.txt"]
+    assert in_commit(root, taken[1].sha) == on_disk(wt.path)
 
 
 async def test_a_file_that_goes_away_meanwhile_is_gone(root, wt, monkeypatch):
