@@ -151,7 +151,7 @@ RULES: dict[Code, Fault] = {
         "Let yours wait for its turn: hub run --queue   Or end one that runs: hub stop SESSION",
     ),
     Code.WHICH_SESSION: Fault(
-        409, 1, "That could mean more than one session", "Say which: add its id (reply: --session ID)"
+        409, 2, "That could mean more than one session", "Say which: add its id (reply: --session ID)"
     ),
     Code.NO_ACTIVE_SESSION: Fault(409, 1, "No session is active", 'Start one: hub run "task"'),
     Code.HANDOFF_IN_PROGRESS: Fault(409, 1, "A handoff is under way", "Watch it: hub logs -f"),

@@ -66,6 +66,9 @@ class Taken(Done):
         bool | None,
         Meta(description="What the acceptance commands said of it; null: none was run."),
     ] = None
+    worktree_has_more: Annotated[
+        bool, Meta(description="Whether its worktree has what is in no snapshot, and so was not taken.")
+    ] = False
 
 
 @attrs.frozen(kw_only=True)

@@ -48,6 +48,7 @@ _GOES_ON = (
     "left at once; every byte is kept, and an agent that has not stopped yet works on for a while. "
     "See to the end of its session: hub daemon"
 )
+_STARTS = "starting hub; the first session on a machine takes some seconds more"
 _BESIDE = "left at once; the daemon ends the session in order. Make sure: hub status"
 
 
@@ -171,6 +172,8 @@ async def daemon_for(
             yield joined.found(there, _BESIDE)
             return
         alone()
+        if not quiet:
+            click.echo(_STARTS, err=True)
         async with _serving(project, port, quiet=quiet, gate=gate) as daemon:
             try:
                 joined.found(_own(project, daemon), _GOES_ON).own = True

@@ -112,7 +112,7 @@ def came_of_it(answer: Taken) -> list[str]:
 
 def _taken(answer: Taken, patch: str) -> str:
     lines = came_of_it(answer)
-    files, short, session = counted(answer.files, "file"), answer.commit[:12], answer.session_id
+    files, short = counted(answer.files, "file"), answer.commit[:12]
     match answer.how:
         case How.PATCH:
             lines.append(f"{files} in {patch} - apply it: git apply --3way {patch}")
@@ -120,8 +120,14 @@ def _taken(answer: Taken, patch: str) -> str:
             lines.append(f"{answer.branch}: {short}, {files} - look at it: git show {answer.branch}")
         case _:
             done = click.style(f"taken as {short} on {answer.branch}", fg="green", bold=True)
-            lines += [f"{done}, {files}", f"its worktree is no longer needed: hub discard {session}"]
+            lines += [f"{done}, {files}", _left_behind(answer)]
     return "\n".join(lines)
+
+
+def _left_behind(answer: Taken) -> str:
+    if answer.worktree_has_more:
+        return f"its worktree has more, which is in no snapshot: .hub/worktrees/{answer.session_id}"
+    return f"its worktree is no longer needed: hub discard {answer.session_id}"
 
 
 @click.command()

@@ -180,11 +180,13 @@ async def _connected(api: Api, since: int | None) -> AsyncIterator[WebSocketConn
             yield socket
             nursery.cancel_scope.cancel()
     except ExceptionGroup as group:
-        raise _cause(group) from group
+        raise _cause(group, api) from group
 
 
 async def _stream(api: Api) -> trio.SocketStream:
     """A connection of our own, to a daemon of this user's."""
+    if api.absent:
+        raise _Lost("no daemon of this project runs")
     if api.socket:
         stream = await trio.open_unix_socket(api.socket)
     else:
@@ -197,11 +199,11 @@ async def _stream(api: Api) -> trio.SocketStream:
     return stream
 
 
-def _cause(group: ExceptionGroup[Exception]) -> Exception:
+def _cause(group: ExceptionGroup[Exception], api: Api) -> Exception:
     """What ended a connection, out of what its nursery collected."""
     for leaf in group.exceptions:
         if isinstance(leaf, ConnectionRejected):
-            return _refusal(leaf)
+            return _refusal(leaf, api)
         if isinstance(leaf, _Lost):
             return leaf
         if isinstance(leaf, OSError | ConnectionClosed | HandshakeError | trio.BrokenResourceError):
@@ -209,11 +211,12 @@ def _cause(group: ExceptionGroup[Exception]) -> Exception:
     return group
 
 
-def _refusal(rejected: ConnectionRejected) -> Exception:
+def _refusal(rejected: ConnectionRejected, api: Api) -> Exception:
     try:
         error = error_of(json.loads(rejected.body or b""))
     except ValueError:
         error = None
     if error is None:
         return _Lost(f"status {rejected.status_code}")
-    return _Lost(error.detail) if error.code is Code.UNAVAILABLE else error
+    absent = error.code is Code.OTHER_PROJECT and not api.named  # as for every other question
+    return _Lost(error.detail) if absent or error.code is Code.UNAVAILABLE else error

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hub.api.providers import ProviderConfig, ProviderStatus
 
 _LOOKS = {"active": "good", "standby": "", "exhausted": "warn", "error": "dim"}
-_CIRCUITS = {"closed": "good", "open": "bad", "half-open": "warn"}
+_CIRCUITS = {"open": "bad", "half-open": "warn"}
 
 
 class ProvidersPage(Page):
@@ -55,7 +55,7 @@ class ProvidersPage(Page):
 
 def rows_of(found: list[ProviderStatus], circuits: list[Breaker], now: float) -> Iterator[Row]:
     """Those that can work first."""
-    by_name = {one.name: one for one in circuits}
+    failing = {one.name: one for one in circuits if one.failures or str(one.state) != "closed"}
     for one in sorted(found, key=lambda one: list(_LOOKS).index(str(one.status))):
         until = f" until {moment(one.resets_at, now)}" if one.resets_at else ""
         model = f"  {one.model}" if one.model else ""
@@ -68,7 +68,7 @@ def rows_of(found: list[ProviderStatus], circuits: list[Breaker], now: float) ->
         )
         several = len(one.accounts) > 1
         for account in one.accounts:
-            circuit = by_name.get(f"{one.name}/{account.label}")
+            circuit = failing.get(f"{one.name}/{account.label}")
             if not several and circuit is None:
                 continue
             until = f" until {moment(account.resets_at, now)}" if account.resets_at else ""

@@ -59,6 +59,13 @@ class Hands(StrEnum):
     MERGED = "merged"
     """A branch of the user's own has its commits, or one that was made of them."""
     UNTAKEN = "untaken"
+    EDITED = "edited"
+    """All but what its worktree has and no snapshot: `hub take` does not bring that."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether something would be in nobody's hands if it went."""
+        return self in (Hands.UNTAKEN, Hands.EDITED)
 
 
 @attrs.frozen
@@ -81,11 +88,12 @@ async def left_of(root: Path, session_id: str) -> Left:
         there = _there(worktree)
         return Left(Hands.UNTAKEN if there else Hands.GONE, "", here=False)
 
-    if await edited(root, worktree, tip.tree):
-        return Left(Hands.UNTAKEN, tip.sha, here=False)
     if start is not None and start.tree == tip.tree:
-        return Left(Hands.NOTHING, tip.sha, here=True)
-    hands, here = await _hands(root, session_id, tip.sha, head.sha if head is not None else "")
+        hands, here = Hands.NOTHING, True
+    else:
+        hands, here = await _hands(root, session_id, tip.sha, head.sha if head is not None else "")
+    if not hands.lost and await edited(root, worktree, tip.tree):
+        return Left(Hands.EDITED, tip.sha, here=False)
     return Left(hands, tip.sha, here=here)
 
 
@@ -170,14 +178,22 @@ async def discard(root: Path, session_id: str, *, force: bool = False) -> Discar
         HubError: NOT_TAKEN without `force`; UNCOMMITTED where the branch is checked out elsewhere; GIT_FAILED.
     """
     left = await left_of(root, session_id)
-    if left.hands is Hands.UNTAKEN and not force:
-        raise HubError(
-            Code.NOT_TAKEN,
-            f"The result of {session_id} was not taken yet.",
-            hint=f"Take it: hub take {session_id}   Or let it go: hub discard {session_id} --force",
-        )
     places, branch = Places(root), branch_of(session_id)
     worktree = places.worktree(session_id)
+    if left.hands.lost and not force:
+        detail, step = (
+            (
+                "The worktree of {} has more than its snapshots.",
+                f"Look there, and copy what you want: {worktree}",
+            )
+            if left.hands is Hands.EDITED
+            else ("The result of {} was not taken yet.", f"Take it: hub take {session_id}")
+        )
+        raise HubError(
+            Code.NOT_TAKEN,
+            detail.format(session_id),
+            hint=f"{step}   Or let it go: hub discard {session_id} --force",
+        )
     await _insist_nowhere_else(root, worktree, branch)
     if left.tip:
         # Where the branch was, for whoever looks back: on record before anything goes.

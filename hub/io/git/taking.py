@@ -258,18 +258,23 @@ async def _answer(root: Path, work: BranchChange, how: How, change: tuple[str, s
         summary=stat.decode("utf-8", "replace"),
         left_out=[] if how is How.MERGE else list(work.left_out),
         patch="",
+        worktree_has_more=await _has_more(root, work),
     )
 
 
-async def _nothing(root: Path, work: BranchChange, detail: str) -> HubError:
-    worktree = Places(root).worktree(work.session_id)
+async def _has_more(root: Path, work: BranchChange) -> bool:
+    """Whether the session's worktree has what is in no snapshot."""
     (tip,) = await read_commits([work.tip], cwd=root, where={})
-    if tip is None or not await edited(root, worktree, tip.tree):
+    return tip is not None and await edited(root, Places(root).worktree(work.session_id), tip.tree)
+
+
+async def _nothing(root: Path, work: BranchChange, detail: str) -> HubError:
+    if not await _has_more(root, work):
         return HubError(Code.NOTHING_TO_TAKE, detail)
     return HubError(
         Code.NOTHING_TO_TAKE,
         f"{detail} But its worktree has more, which is in no snapshot.",
-        hint=f"Look there, and copy what you want to keep: {worktree}",
+        hint=f"Look there, and copy what you want to keep: {Places(root).worktree(work.session_id)}",
     )
 
 

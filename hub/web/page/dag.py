@@ -108,6 +108,6 @@ def _node(box: Box, x: float, y: float) -> Markup:
         '<text x="{}" y="{}" class="name">{}</text><text x="{}" y="{}">{}</text></g>'
     ).format(
         state, _words(box), *map(number, (x, y, _WIDE, _HIGH, x + 8, y + 18)), clip(box.name, _LETTERS),
-        *map(number, (x + 8, y + 35)), clip(beside, _LETTERS + 6),
+        *map(number, (x + 8, y + 35)), clip(beside, _LETTERS + 4),
     )  # fmt: skip
     return Markup('<a href="{}">{}</a>').format(box.href, drawn) if box.href else drawn

@@ -64,8 +64,8 @@ def findings(found: Mapping[str, object]) -> Iterator[DoctorFinding]:
         "trust": ("Trust", _trust),
         "audit": ("Audit log", _audit),
         "index": ("Index of the code", _index),
-        "tree": ("Actors", _tree),
-        "breakers": ("Circuits", _circuits),
+        "tree": ("Parts of the daemon", _tree),
+        "breakers": ("Failing accounts", _circuits),
         "providers": ("Agents", _agents),
     }
     for name, (what, look) in looks.items():
@@ -106,7 +106,7 @@ def _nodes(node: TreeNode) -> Iterator[TreeNode]:
 
 def _circuits(what: str, part: list[Breaker]) -> DoctorFinding:
     shut = [one.name for one in part if one.state is not BreakerState.CLOSED]
-    detail = f"open: {', '.join(shut)}" if shut else "all closed"
+    detail = f"left alone for a while: {', '.join(shut)}" if shut else "none"
     return DoctorFinding(what, not shut, detail, "Each is tried again by itself.", "providers")
 
 

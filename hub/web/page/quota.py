@@ -57,7 +57,7 @@ def spenders(window: MeteredWindow, titles: Mapping[str, str]) -> Markup:
     ]
     rest = sum(tokens for _, tokens in parts[SHOWN:])
     named = [*parts[:SHOWN], (f"others: {count(rest)} tokens", rest)] if rest else parts
-    return stacked(f"who burned it: {'; '.join(words for words, _ in named)}", named)
+    return stacked(f"who used it: {'; '.join(words for words, _ in named)}", named)
 
 
 VIEW = View(title="Quota", show=show, tags=frozenset({Tag.QUOTA, Tag.HANDOFF, Tag.ERROR}))

@@ -116,7 +116,8 @@ async def clean(context: Context, body: Clean) -> Cleaned:
             left = await left_of(context.places.root, row.session_id)
             why = _stays(row, left, body)
             if why:
-                kept.append(Kept(session_id=row.session_id, why=why, detail=_WORDS[why]))
+                detail = _EDITED if why == "not_taken" and left.hands is Hands.EDITED else _WORDS[why]
+                kept.append(Kept(session_id=row.session_id, why=why, detail=detail))
             elif left.hands is Hands.GONE:
                 continue
             elif body.dry:
@@ -139,6 +140,7 @@ _WORDS: dict[Why, str] = {
     "not_merged": "its result is not in the branch that is checked out",
     "too_new": "it ended later than that",
 }
+_EDITED = "its worktree has more than its snapshots"
 
 
 def _stays(row: Session, left: Left, body: Clean) -> Why | None:
@@ -150,7 +152,7 @@ def _stays(row: Session, left: Left, body: Clean) -> Why | None:
     age = (datetime.now(UTC) - datetime.fromisoformat(row.ended_at)).total_seconds()
     if body.older is not None and age < body.older:
         return "too_new"
-    if left.hands is Hands.UNTAKEN and not body.force:
+    if left.hands.lost and not body.force:
         return "not_taken"
     return "not_merged" if body.merged and not left.here else None
 

@@ -165,3 +165,17 @@ def test_of_several_requests_each_says_whose_it_is():
         only(waiting)
     assert "s-2" in caught.value.detail
     assert "hub approve ID" in caught.value.hint
+
+
+@pytest.mark.parametrize("ids", [("a-", "s-"), ("", "")])
+def test_what_could_mean_several_is_not_understood_whatever_it_is(work, ids):
+    """`hub approve` ended with 2, and `hub pause` with 1."""
+    work.script("demo-first", {"approve": "deploy"}, {"done": "done"})
+    accounts = "".join(f'\n[[providers.demo-first.accounts]]\nlabel = "{label}"\n' for label in "ab")
+    work.configure(accounts, session="concurrent = 2\n")
+    api = work.start()
+    for task in ("one", "two"):
+        api.post("/api/run", {"task": task})
+    until(lambda: len(api.get("/api/approvals")) == 2, "both ask")
+    request, session = ([given] if given else [] for given in ids)
+    assert [say(work, "approve", *request).returncode, say(work, "pause", *session).returncode] == [2, 2]

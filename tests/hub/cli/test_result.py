@@ -85,6 +85,25 @@ def test_who_takes_what_was_not_accepted_is_told_so(work):
     assert "Not verified: test -f other.txt" in git(work.root, "log", "-1", "--format=%B")
 
 
+def test_what_only_the_worktree_has_is_told_before_it_goes(ran):
+    """`hub take` advised `hub discard`, which refused with "take it", which said that it was taken already."""
+    worktree = f".hub/worktrees/{ran.session}"
+    (ran.project.root / worktree / "later.txt").write_text("somebody went on in it\n")
+    taken = ran("take")
+    assert f"its worktree has more, which is in no snapshot: {worktree}\n" in taken.stdout
+    assert "hub discard" not in taken.stdout
+    refused = ran("discard", ran.session, status=1).stderr
+    assert "has more than its snapshots" in refused
+    assert worktree in refused
+    assert "hub take" not in refused
+    kept = json.loads(ran("clean", "--json").stdout)["kept"]
+    assert [(row["why"], row["detail"]) for row in kept] == [
+        ("not_taken", "its worktree has more than its snapshots")
+    ]
+    (ran.project.root / worktree / "later.txt").unlink()
+    assert "gone" in ran("discard", ran.session).stdout
+
+
 def test_forms_exclude_each_other_and_an_age_is_understood(ran):
     assert "exclude each other" in ran("take", "--merge", "--branch", "x", status=2).stderr
     assert "14d" in ran("clean", "--older", "soon", status=2).stderr

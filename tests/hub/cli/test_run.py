@@ -48,6 +48,8 @@ def test_run_with_a_daemon_of_its_own(ready):
     done = hub(*TASK, cwd=ready.root, env=ready.environ())
     assert done.returncode == 0, done.stderr
     assert "done and verified" in done.stdout
+    told = ["starting hub; the first", "hub serves this session on"]  # it was silent for seconds before
+    assert [line[: len(words)] for line, words in zip(done.stderr.splitlines(), told, strict=False)] == told
     assert "write made.txt" in done.stderr
     session = done.stdout.partition("take it:  hub take ")[2].strip()
     assert git(ready.root, "show", f"hub/{session}:made.txt") == "made"

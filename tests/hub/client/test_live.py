@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import trio
 
@@ -172,3 +174,16 @@ async def test_leaving_the_context_closes_the_connection():
         async with follow(Api(server.port), 0):
             await server.actors.subscribed.wait()
         await eventually(lambda: server.actors.watching == 0)
+
+
+@pytest.mark.parametrize("absent", [True, False])
+async def test_another_projects_daemon_is_none(absent: bool, tmp_path: Path):  # of a table
+    """`hub tui` said that the daemon here serves another project, and offered to start none, once its own had stopped."""
+    async with running(project="/srv/another") as server:
+        api = Api(server.port, project=tmp_path, named=False, absent=absent)
+        async with follow(api, 0, patience=0) as batches:
+            with refuses(Code.DAEMON_NOT_RUNNING):
+                await anext(batches)
+        async with follow(attrs.evolve(api, named=True, absent=False), 0, patience=0) as batches:
+            with refuses(Code.OTHER_PROJECT):
+                await anext(batches)

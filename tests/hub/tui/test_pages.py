@@ -8,6 +8,7 @@ from hub.api.convert import structure, unstructure
 from hub.api.costs import Spent
 from hub.api.detect import Detected, Intel
 from hub.api.history import HistoryEntry
+from hub.api.observability import Breaker
 from hub.api.pipelines import NodeStatus, Pipeline, RunStatus
 from hub.api.providers import Login, ProviderConfig, ProviderStatus
 from hub.api.quota import Entry, MeteredWindow
@@ -186,6 +187,17 @@ def test_accounts_are_listed_where_there_are_several():
     status = sample(ProviderStatus, displayName="Codex", status="exhausted", accounts=logins)
     shown = text(providers.rows_of([status], [], NOW))
     assert [line.split()[0] for line in shown] == ["Codex", "a", "b"]
+
+
+def test_a_circuit_is_told_of_where_something_failed():
+    """Each account that worked had a line, "circuit closed", which nobody could read."""
+    status = sample(ProviderStatus, name="codex", displayName="Codex", status="standby", accounts=[
+        {"label": "default", "status": "standby", "reason": "", "resetsAt": None}
+    ])  # fmt: skip
+    well = sample(Breaker, name="codex/default", state="closed", failures=0)
+    assert len(list(providers.rows_of([status], [well], NOW))) == 1
+    shown = text(providers.rows_of([status], [attrs.evolve(well, failures=2)], NOW))
+    assert shown[1].split() == ["default", "circuit", "closed,", "2", "failures"]
 
 
 def detected(**more):

@@ -59,20 +59,23 @@ SECOND = (
     {"done": "all done"},
 )
 PAGES = (
-    ("2", "quota", "100 % used"),
-    ("3", "pipelines", "done, not verified"),
-    ("4", "history", "at the end"),
-    ("5", "agents", "2 running"),
-    ("6", "providers", "Demo agent 2"),
-    ("7", "log", "newest"),
-    ("8", "find", "ready"),
-    ("9", "cost", "nothing was used yet"),
+    ("2", "quota", "100 % used", ""),
+    ("3", "pipelines", "done, not verified", "enter Open n Run "),
+    ("4", "history", "at the end", "enter Open b Branch here t Timeline "),
+    ("5", "agents", "2 running", "enter Open r Look again o Adopt "),
+    ("6", "providers", "Demo agent 2", "enter Open "),
+    ("7", "log", "newest", "enter Open / Filter t Tag "),
+    ("8", "find", "ready", "/ Ask i Index "),
+    ("9", "cost", "nothing was used yet", ""),
 )
+"""The key, the name, a word of each page, and the keys below: they are drawn after the rows that they are for."""
 PARTS = (
     ("w", "handoffs", "RESUMING"),
     ("d", "diff", "+print('b')"),
     ("c", "session-cost", "Told by"),
 )
+OVER = "\nenter Open n New t Take ? Help"
+"""Of a session that is over."""
 THEMES = {"dark": "textual-dark", "light": "textual-light"}
 WRITE = os.environ.get("HUB_TEST_SCREENS") == "write"
 _MOVING = (
@@ -140,7 +143,7 @@ def seen_agents(monkeypatch):
 
 
 def test_every_page_is_kept():
-    assert {name for _, name, _, _ in EVERY} == {"board", *(name for _, name, _ in PAGES)}
+    assert {name for _, name, _, _ in EVERY} == {"board", *(name for _, name, _, _ in PAGES)}
 
 
 def still(shown):
@@ -179,9 +182,9 @@ class Taken:
         self.size, self.looks = f"{size[0]}x{size[1]}", looks
         self.texts, self.drawings = {}, {}
 
-    async def take(self, name, app, pilot, *words, lacks=""):
-        """The screen that shows these words and lacks one, in each look."""
-        self.texts[name] = await sees(app, pilot, *words, lacks=lacks)
+    async def take(self, name, app, pilot, *words):
+        """The screen that shows these words, in each look."""
+        self.texts[name] = await sees(app, pilot, *words)
         for look in self.looks:
             if look in THEMES:
                 app.theme = THEMES[look]
@@ -201,15 +204,16 @@ class Taken:
 
 async def walk(taken, app, pilot):
     """Through every page, and a session's parts."""
-    over = "x Stop"  # the keys below are drawn after the list: they are those of a session that is over
-    await taken.take("board", app, pilot, "Done (4)", "Add retries", "? Help", lacks=over)
-    for key, name, word in PAGES:
+    await taken.take("board", app, pilot, "Done (4)", "Add retries", OVER)
+    for key, name, word, keys in PAGES:
         await pilot.press(key)
-        await taken.take(name, app, pilot, word, "? Help")
+        await taken.take(name, app, pilot, word, f"\n{keys}? Help")
     await pilot.press("1")
-    await sees(app, pilot, "Done (4)")
+    await sees(app, pilot, "Done (4)", OVER)
     await pilot.press("end", "enter")
-    await taken.take("stream", app, pilot, "session completed", "done, not verified", "? Help", lacks=over)
+    await taken.take(
+        "stream", app, pilot, "session completed", "done, not verified", "\nn New t Take esc Back ? Help"
+    )
     for key, name, word in PARTS:
         await pilot.press(key)
         await taken.take(name, app, pilot, word, "? Help")
@@ -351,7 +355,7 @@ def test_every_letter_can_be_read_on_its_ground(lived, seen_agents, theme):
 
     async def story(app, pilot):
         await sees(app, pilot, "Done (4)", "? Help")
-        for key, _, word in PAGES:
+        for key, _, word, _ in PAGES:
             await pilot.press(key)
             await sees(app, pilot, word, "? Help")
             _readable(app)

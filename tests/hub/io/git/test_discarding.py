@@ -69,7 +69,7 @@ async def test_what_is_in_hand_goes_and_nothing_else(repo):
 
 
 @pytest.mark.parametrize(
-    ("how", "hands"), [("merge", Hands.MERGED), ("elsewhere", Hands.MERGED), ("edit", Hands.UNTAKEN)]
+    ("how", "hands"), [("merge", Hands.MERGED), ("elsewhere", Hands.MERGED), ("edit", Hands.EDITED)]
 )
 async def test_in_whose_hands_a_work_is(repo, how, hands):
     wt = await worked(repo, new_txt="new\n")
@@ -148,7 +148,7 @@ async def test_a_submodule_that_was_filled_is_in_nobodys_hands(repo, tmp_path):
     sh(wt.path, "-c", "protocol.file.allow=always", "submodule", "update", "--init", "-q")
     (wt.path / "lib/work.txt").write_text("work")
     await snapshot(wt.path, "s1", "end-t", {}, root=wt.path.parents[2])
-    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
+    assert (await left_of(repo, "s1")).hands is Hands.EDITED
     with refuses(Code.NOT_TAKEN):
         await discard(repo, "s1")
     assert (wt.path / "lib/work.txt").exists()
@@ -167,7 +167,7 @@ async def test_what_lies_in_the_folder_of_a_submodule_is_in_nobodys_hands(repo, 
         sh(tmp_path, "clone", "-q", str(tmp_path / "sub"), str(wt.path / "sub"))
     else:
         (wt.path / "sub/work.txt").write_text("x")
-    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
+    assert (await left_of(repo, "s1")).hands is Hands.EDITED
     with refuses(Code.NOT_TAKEN):
         await discard(repo, "s1")
 
@@ -177,7 +177,7 @@ async def test_what_no_snapshot_can_hold_is_in_nobodys_hands(repo):
     wt = await worked(repo, new_txt="new\n")
     await take(repo, told(), How.COMMIT)
     (wt.path / "d/git~1").write_text("x")
-    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
+    assert (await left_of(repo, "s1")).hands is Hands.EDITED
 
 
 async def test_a_branch_of_the_users_that_has_the_work_is_his_hands(repo):

@@ -516,7 +516,7 @@ async def test_folders_that_cannot_be_read_are_named_and_stay(root, wt):
     for folder in shut:
         folder.chmod(0o700)
     why = "cannot be read: Permission denied"
-    assert done.stdout == f"a\nb/ {why}\nd/ {why}\nshut/ {why}\nuntaken\n", done.stderr
+    assert done.stdout == f"a\nb/ {why}\nd/ {why}\nshut/ {why}\nedited\n", done.stderr
     assert in_commit(root, "hub/s1")[b"d/b.txt"] == ("100644", b"b\n")
 
 

@@ -48,7 +48,7 @@ def test_each_trouble_is_found_and_has_a_next_step():
     found = list(findings(ill))
     assert not any(one.ok for one in found)
     assert all(one.hint for one in found)
-    assert "root/quota" in next(one.detail for one in found if one.what == "Actors")
+    assert "root/quota" in next(one.detail for one in found if one.what == "Parts of the daemon")
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ SEEN = {
     "events": ("#stream", "Task 2."),
     "cost": ("#costs", "Task 1."),
     "tree": ("#tree", re.compile(r"\bs-[0-9a-f]+")),
-    "doctor": ("#findings", "open: demo-first"),
+    "doctor": ("#findings", "left alone for a while: demo-first"),
 }
 """What each page has to show once three sessions were handed over and one of them asks; what is on none of these (agents that
 hub did not start, what is trusted) shows at least that somebody waits."""
