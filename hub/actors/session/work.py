@@ -207,11 +207,11 @@ class SessionWork:
                     continue
                 await self._hand_off(record, Trigger.MANUAL_HANDOFF, "asked for by the user", None)
                 return
-            if self._breached(live) and await self._nobody_left(record):
-                live.breach, live.breach_muted = None, True
+            reading = live.breach
+            if reading is not None and self._breached(live) and await self._nobody_left(record):
+                live.breach, live.breach_muted = None, reading.used_permille
                 continue
-            if live.breach is not None and self._breached(live):
-                reading = live.breach
+            if reading is not None and self._breached(live):
                 reason = f"{reading.window or 'quota'} at {reading.used_permille / 10:g} %"
                 await self._hand_off(record, Trigger.QUOTA_BREACH, reason, FailureClass.USAGE_LIMIT)
                 return

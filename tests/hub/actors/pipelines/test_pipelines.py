@@ -234,6 +234,7 @@ async def test_one_session_at_a_time(made, monkeypatch):
         error = await live.refusal(RunPipeline("p"), actor="pipelines")
         assert error.code is Code.SESSION_ALREADY_RUNNING
         assert "session is already running" in error.detail
+        assert "--queue" not in error.hint, "there is none for pipelines"
         assert await live.ask("pipelines", GetPipelineRun()) is None
         await live.until(lambda s: s["needsInput"], "it asks")
         await live.post("/api/session/stop")

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from hub.actors.session.routing import Routing
-from hub.messages import RequestHandoff, StartRun
+from hub.messages import GetClaims, RequestHandoff, StartRun
 from hub.providers.base import Outcome
 from tests.faults.harness import until
 from tests.hub.actors.daemon import daemon_of
@@ -143,3 +143,23 @@ async def test_who_cannot_go_on_waits_for_the_account_that_another_session_has(m
         ended = await answered(status, lambda s: s["endedAt"])
         assert (ended["sessionState"], ended["activeProvider"]) == ("completed", "demo-second")
         assert ended["handoffsDone"] == len(done)
+
+
+async def test_a_quota_at_its_threshold_is_looked_at_again_as_it_rises(made, monkeypatch):
+    """Nobody was free at 92 %; whoever came free afterwards was not asked, and the agent ran into its wall."""
+    made.script(
+        "demo-first", {"quota": {"used": 0.92}}, {"ask": "on?"}, {"quota": {"used": 0.95}}, {"ask": "on?"}
+    )
+    made.script("demo-second", {"say": "at work"}, {"ask": "go on?"}, {"done": "finished"})
+    made.configure(session="concurrent = 2\n")
+    async with daemon_of(made, monkeypatch) as live:
+        other = await live.post("/api/run", {"task": "other", "provider": "demo-second"})
+        await live.until(lambda s: s["needsInput"], "the account is in use")
+        mine = await live.post("/api/run", {"task": "mine", "provider": "demo-first"})
+        status = partial(live.get, "/api/status", {"sessionId": mine["sessionId"]})
+        await answered(status, lambda s: s["needsInput"])
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": other["sessionId"]})
+        await answered(partial(live.ask, "claims", GetClaims(mine["sessionId"])), lambda taken: not taken)
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": mine["sessionId"]})
+        found = await answered(status, lambda s: s["handoffsDone"] == 1)
+        assert found["activeProvider"] == "demo-second"
