@@ -89,6 +89,7 @@ class Situation:
         on_limit: The user's wish for a usage limit.
         targets_left: How many other accounts and providers could take the work; for a refusal: how many other
             providers.
+        targets_busy: How many more could, once another session is through with them.
         breaker_open: Whether this account's breaker is open after this failure.
         jitter: In [0, 1), drawn by the caller.
         handoffs_left: How many handoffs the session may still make.
@@ -100,6 +101,7 @@ class Situation:
     now: float
     on_limit: OnLimit
     targets_left: int
+    targets_busy: int
     breaker_open: bool
     jitter: float
     handoffs_left: int
@@ -112,8 +114,15 @@ class Situation:
         return self.targets_left > 0 and self.handoffs_left > 0
 
     @property
+    def may_leave(self) -> bool:
+        """Whether somebody can take the work now or in a while: who works for another session is waited for."""
+        return self.targets_left + self.targets_busy > 0 and self.handoffs_left > 0
+
+    @property
     def why_not(self) -> str:
         """Why nobody can, in a user's words."""
+        if self.may_leave:
+            return "everybody else works for another session"
         return "there is nobody else" if self.handoffs_left > 0 else "no handoff is left (maxHandoffs)"
 
     def backoff(self, first: float = 1.0, last: float = LAST_BACKOFF) -> float:
@@ -165,7 +174,7 @@ def _overload(failure: Failure, s: Situation) -> Decision:
 
 
 def _refusal(_: Failure, s: Situation) -> Decision:
-    if s.attempt == 1 and s.can_hand_off:
+    if s.attempt == 1 and s.may_leave:
         return HandOff("the model refused the task; one other provider is asked")
     return Surface(Code.REFUSED, "the model refused the task")
 
@@ -175,12 +184,14 @@ def _crash(_: Failure, s: Situation) -> Decision:
         return HandOff("the agent ended unexpectedly")
     if s.attempt == 1 and not s.breaker_open:
         return Wait(s.now + s.backoff(), f"the agent ended unexpectedly; once more, as {s.why_not}")
+    if s.may_leave:
+        return HandOff("the agent ended unexpectedly again")
     return Surface(Code.AGENT_EXITED, f"the agent ended unexpectedly again, and {s.why_not}")
 
 
 def _hand_off_or(code: Code, reason: str) -> Callable[[Failure, Situation], Decision]:
     def rule(_: Failure, s: Situation) -> Decision:
-        return HandOff(reason) if s.can_hand_off else Surface(code, f"{reason}, and {s.why_not}")
+        return HandOff(reason) if s.may_leave else Surface(code, f"{reason}, and {s.why_not}")
 
     return rule
 

@@ -191,6 +191,11 @@ class Choice:
         """Who goes on; None when nobody can now."""
         return self.ranked[0] if self.ranked else None
 
+    @property
+    def busy(self) -> tuple[Target, ...]:
+        """Who could go on if it did not work for another session."""
+        return tuple(p.target for p in self.passed if p.bar is Exclusion.BUSY)
+
     def why(self, target: Target) -> str:
         """Why it is passed by; "" where it is ranked, or was no candidate."""
         return next((f"{p.reason}{_until(p)}" for p in self.passed if p.target == target), "")

@@ -61,7 +61,7 @@ def turn(record: SessionRecord, choice: Choice, *, begun: bool) -> Go | Begin | 
     wait = wait_for(choice, "nobody can take the work now: ")
     if wait is None:
         raise nobody(choice)
-    if record.on_limit is OnLimit.STOP:
+    if _stops(record, choice):
         raise HubError(Code.QUOTA_EXHAUSTED, nobody(choice).detail)
     return wait
 
@@ -79,7 +79,7 @@ def turn_after(record: SessionRecord, choice: Choice) -> Wait | None:
         return None
     ender: Ender = "anybody" if may_return(record) else "others"
     wait = wait_for(choice, "Nobody else may go on with the task. ", "handoff", ender)
-    if wait is None or record.on_limit is OnLimit.STOP:
+    if wait is None or _stops(record, choice):
         detail = f"Nobody else may go on with the task. {choice.reasons()}"
         raise HubError(Code.NO_FALLBACK, detail, hint=choice.next_step())
     return wait
@@ -90,20 +90,21 @@ def may_return(record: SessionRecord) -> bool:
     return record.failure is None or record.failure in TIME_MENDS
 
 
-def may_move(record: SessionRecord) -> bool:
-    """Whether another one may go on with what was begun."""
-    return record.on_limit is OnLimit.HANDOFF and record.handoffs_left > 0
-
-
 def bound(record: SessionRecord, *, begun: bool) -> bool:
     """Whether the work stays with who has begun it or met its limit: no other is wanted, and no handoff was asked for."""
     met = begun or (record.failure is not None and not record.insisted)
-    return met and not may_move(record)
+    return met and not (record.on_limit is OnLimit.HANDOFF and record.handoffs_left)
 
 
-def free(record: SessionRecord, wait: Wait, choice: Choice) -> bool:
-    """Whether a wait is over before its time."""
-    return choice.first is not None and (wait.ender == "anybody" or choice.first != record.holder)
+def _stops(record: SessionRecord, choice: Choice) -> bool:
+    """Whether the user wants no wait: who works for another session is not at a limit."""
+    return record.on_limit is OnLimit.STOP and not choice.busy
+
+
+def free(record: SessionRecord, wait: Wait, choice: Choice) -> Target | None:
+    """Who ends a wait before its time; None where nobody does."""
+    enders = (one for one in choice.ranked if wait.ender == "anybody" or one != record.holder)
+    return next(enders, None)
 
 
 def nobody(choice: Choice) -> HubError:
@@ -168,6 +169,7 @@ def situation(
         now=now,
         on_limit=record.on_limit.value,
         targets_left=len(choice.ranked),
+        targets_busy=len(choice.busy),
         breaker_open=breaker_open,
         jitter=jitter,
         handoffs_left=record.handoffs_left,

@@ -41,6 +41,8 @@ from hub.messages.session import GetInUse
 from hub.messages.settings import GetConfig
 from supervisors import Actor, Answer, Ref
 
+_UNQUEUED = "Wait for its end: hub ls   Or end it: hub stop SESSION"
+
 
 class Pipelines(Actor[PipelinesInbox]):
     """One run at a time; its record outlives this actor and the daemon."""
@@ -106,13 +108,14 @@ class Pipelines(Actor[PipelinesInbox]):
 
     async def _run(self, order: RunPipeline) -> Answer:
         if self._run_store.active or self._beginning:
-            raise HubError(Code.SESSION_ALREADY_RUNNING, "A pipeline is already running.")
+            raise HubError(Code.SESSION_ALREADY_RUNNING, "A pipeline is already running.", hint=_UNQUEUED)
         pipeline = rules.named(await self._all(), order.name)
         rules.check_runnable(pipeline, self._providers)
         in_use = await call_until_answered(self._conductor.session, GetInUse())
         if len(in_use) >= (await call_until_answered(self._settings, GetConfig())).session.concurrent:
             names = ", ".join(facts.session_id for facts in in_use)
-            raise HubError(Code.SESSION_ALREADY_RUNNING, f"A session is already running: {names}.")
+            detail = f"A session is already running: {names}."
+            raise HubError(Code.SESSION_ALREADY_RUNNING, detail, hint=_UNQUEUED)
         earlier = self._run_store.run if order.resume else None
         if earlier is not None and earlier.pipeline.name != pipeline.name:
             earlier = None

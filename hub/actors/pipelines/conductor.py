@@ -198,7 +198,7 @@ class Conductor:
             try:
                 await self._ask_for(run, node)
             except HubError as error:
-                if error.code in {*TRANSIENT, Code.SESSION_ALREADY_RUNNING}:
+                if error.code in {*TRANSIENT, Code.SESSION_ALREADY_RUNNING, Code.ACCOUNT_IN_USE}:
                     raise
                 self._fail(self.run_store.now, node.id, error)
                 return

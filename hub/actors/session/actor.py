@@ -310,7 +310,7 @@ class SessionActor(Actor[SessionInbox]):
     async def _watch_quota(
         self, record: SessionRecord, live: LiveAgent, reading: QuotaReading | None
     ) -> None:
-        if reading is None or live.breach_muted or live.breach is not None:
+        if reading is None or reading.used_permille <= live.breach_muted or live.breach is not None:
             return
         # A spool is read from its start: what it says of a window that has begun anew since is no news.
         if breach(newest([reading], self._context.clock()).values(), record.threshold) is not None:

@@ -26,7 +26,7 @@ from hub.domain.quota.window import FULL, QuotaReading
 from hub.domain.retry import Wait
 from hub.domain.routing import AccountFacts, Choice, Exclusion, Target, choose
 from hub.domain.session import SessionRecord
-from hub.domain.turn import bound, free, may_move, question
+from hub.domain.turn import bound, free, question
 from hub.errors import HubError
 from hub.io.processes.commands import base_env
 from hub.messages.breakers import (
@@ -189,14 +189,15 @@ class Routing:
         """
         if not wait.ender:
             return False
-        # Where the work may move it is not asked for: all that the agent did may have to be read.
-        begun = not may_move(record) and await self.begun(record)
-        choice = await self._turn(record, begun=begun)
-        if choice.first is not None and free(record, wait, choice):
-            await self.line_up([choice.first])
+        if wait.then == "handoff":  # it leaves who has the work, whose it would stay otherwise
+            choice = await self.choose(record, None, stay=True)
+        else:  # all that the agent did is read only where it makes a difference
+            differs = bound(record, begun=True) and not bound(record, begun=False)
+            choice = await self._turn(record, begun=differs and await self.begun(record))
+        if (target := free(record, wait, choice)) is not None:
+            await self.line_up([target])
             return True
-        busy = [p.target for p in choice.passed if p.bar is Exclusion.BUSY]
-        await self.line_up([] if self.context.store.now.paused else busy)
+        await self.line_up(() if self.context.store.now.paused else choice.busy)
         return False
 
     async def claim(self, record: SessionRecord, *, runs: bool = False) -> bool:

@@ -148,14 +148,11 @@ class SessionStore:
             **also,
         )
 
-    async def begin_with(
-        self, record: SessionRecord, target: Target, why: str, left: tuple[Attempt, ...] = ()
-    ) -> None:
+    async def begin_with(self, record: SessionRecord, target: Target, why: str) -> None:
         """Somebody else begins, and that is said: no handoff, for nothing was done."""
         await self.update(
             provider=target.provider,
             account=target.account,
-            tried=(*record.tried, *left),
             dispatch_id="",
             native_id="",
             failing=0,

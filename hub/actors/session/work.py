@@ -207,11 +207,11 @@ class SessionWork:
                     continue
                 await self._hand_off(record, Trigger.MANUAL_HANDOFF, "asked for by the user", None)
                 return
-            if self._breached(live) and await self._nobody_left(record):
-                live.breach, live.breach_muted = None, True
+            reading = live.breach
+            if reading is not None and self._breached(live) and await self._nobody_left(record):
+                live.breach, live.breach_muted = None, reading.used_permille
                 continue
-            if live.breach is not None and self._breached(live):
-                reading = live.breach
+            if reading is not None and self._breached(live):
                 reason = f"{reading.window or 'quota'} at {reading.used_permille / 10:g} %"
                 await self._hand_off(record, Trigger.QUOTA_BREACH, reason, FailureClass.USAGE_LIMIT)
                 return
@@ -356,14 +356,15 @@ class SessionWork:
             jitter=self.context.chance(),
             max_attempts=self.context.config.session.retries,
         )
-        decision = decide(failure, where)
-        match decision:
-            case HandOff() if target and failure.kind in _STARTS and not await self.routing.begun(record):
+        match decision := decide(failure, where):
+            case HandOff() if failure.kind in _STARTS and not await self.routing.begun(record):
                 await self.control.stop("failed")
                 await self.control.release()
                 kind = "auth" if failure.kind is FailureClass.AUTH else "dispatch_failed"
                 left = Attempt(*owner(record), kind, record.at)
-                await self.context.store.begin_with(record, target, failure.text, (left,))
+                record = await self.context.store.update(tried=(*record.tried, left), dispatch_id="")
+                if target:  # else the session waits for somebody, as whose turn it is says
+                    await self.context.store.begin_with(record, target, failure.text)
             case HandOff(reason=reason):
                 await self._hand_off(record, Trigger.FAILURE, reason or failure.text, failure.kind)
             case Wait():

@@ -96,6 +96,8 @@ _MODULE, _SYMBOL = f"{NodeType.MODULE}:", f"{NodeType.SYMBOL}:"
 """Written out: there are tens of thousands of them, and to format an enum takes longer than all else of an id."""
 WEIGHT_OF_MARK: Mapping[str | None, float] = {None: 1.0, "generated": 0.5, "vendored": 0.25}
 """What a tool wrote, and what other people wrote, counts for less than the project's own."""
+WEIGHT_OF_TEST = 0.5
+"""A test says the words of what it tests more often than that does itself."""
 
 
 def task_id(session_id: str) -> str:

@@ -14,6 +14,7 @@ import attrs
 from hub.domain.event import Event, EventType, Record, Tag
 from hub.domain.intent.shell import written
 from hub.domain.meta import EventMeta
+from hub.domain.text.result import telling
 
 MAX_TEXT = 64 * 1024
 """Characters of one event that are looked at."""
@@ -23,7 +24,6 @@ MAX_FIRST_LINE = 200
 _WRITING = re.compile(
     r"write|edit|create|patch|replace|change|append|delete|remove|move|rename", re.IGNORECASE
 )
-_WORD = re.compile(r"\w")
 _DOINGS = frozenset((
     "tool", "toolId", "path", "command", "exitCode", "isError", "input", "plan", "tasksRemaining", "skills", "mcps",
     "model", "snapshot", "to", "handoffId", "amends",
@@ -174,7 +174,7 @@ def failure_text(result: Activity) -> str:
     if not what:
         return ""
     how = f"exit status {result.exit_code}" if result.exit_code is not None else "an error"
-    lines = [line.strip() for line in result.text.splitlines() if _WORD.search(line)]
+    lines = telling(result.text, result.exit_code)
     # A traceback tells what went wrong in its last line, everything else in its first.
     said = lines[-1 if lines[0].startswith("Traceback ") else 0] if lines else ""
     return f"{what} ended with {how}" + (f": {said[:MAX_FIRST_LINE]}" if said else "")

@@ -1,6 +1,7 @@
 """A tool's result as a person reads it.
 
-Owns: which marks an agent's program puts round a result for its model alone, and how its files are named.
+Owns: which marks an agent's program puts round a result for its model alone, which of its lines tell why something failed,
+and how its files are named.
 Must not: change what is recorded; a mark that a file or a command has itself stays, unless it is all there is.
 """
 
@@ -18,6 +19,14 @@ _REMINDER = re.compile(
 _WORKTREE = re.compile(r"/[^\s\"']*/\.hub/worktrees/[^/\s\"']+/")
 """The session's folder in front of a path, which every path of an agent's begins with."""
 
+_WORD = re.compile(r"\w")
+_STATUS = re.compile(
+    r"\W*(?:\w+\W+){0,6}exit(?:ed)?\W+(?:with\W+)?(?:code|status)\W+(\d{1,10})\W*", re.IGNORECASE
+)
+"""`Exit code 1`, `<shellId: 4 completed with exit code 1>`: a program's own line, above or below what the command said."""
+_LONGEST = 200
+"""Characters of such a line."""
+
 
 def from_worktree(text: str) -> str:
     """The text with its files named from the session's folder."""
@@ -30,3 +39,14 @@ def bare(text: str) -> str:
         text = found[1]
     text = _REMINDER.sub("", text)
     return "" if _SILENT.fullmatch(text) else text
+
+
+def telling(text: str, exit_code: int | None = None) -> list[str]:
+    """The lines of a failed result that tell anything: no rules of marks, and none that only repeats its `exit_code`."""
+    lines = [line.strip() for line in bare(text).splitlines() if _WORD.search(line)]
+    return [line for line in lines if exit_code is None or _status(line) != exit_code]
+
+
+def _status(line: str) -> int | None:
+    found = _STATUS.fullmatch(line) if len(line) <= _LONGEST else None
+    return int(found[1]) if found else None

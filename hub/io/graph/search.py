@@ -6,8 +6,9 @@ Must not: understand the question (`hub.domain.graph.terms` cuts it into words),
 Theory of operation. What holds every word comes first, ranked by bm25. Only when that is too little, chunks with some
 of the words follow; a word that a large part of all chunks holds is then not looked for, for it would cost the most and
 tell the least, and the rarest words come first where all of them together would be too many chunks to rank. Where more
-chunks hold every word than are worth ranking, those come first that define it or are named by it. Equal ranks are told
-apart by what agents have touched, then by what was changed last.
+chunks hold every word than are worth ranking, those come first that define it or are named by it. Tests weigh less than
+what they test, unless the question asks for tests. Equal ranks are told apart by what agents have touched, then by what was
+changed last.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from pathlib import Path
 import attrs
 
 from hub.api.graph import Chunk
+from hub.domain.code.mark import is_test
 from hub.domain.graph.terms import all_of, any_of, loosened, phrase, terms
-from hub.domain.graph.vocabulary import WEIGHT_OF_MARK, file_id
+from hub.domain.graph.vocabulary import WEIGHT_OF_MARK, WEIGHT_OF_TEST, file_id
 
 COMMON = 0.2
 """The part of all chunks beyond which a word is common."""
@@ -34,6 +36,7 @@ CROWD = 250
 """Chunks with every word that are ranked, at most: each costs some microseconds, and a word of so many tells little."""
 SOME = 5_000
 """Chunks with some of the words that are ranked, at most: some ten milliseconds."""
+_TESTS = frozenset({"test", "tests", "testing", "tested", "spec", "specs"})
 _LEAST = 1e-9
 _DEEPER = 3
 """How many times the wanted number is ranked: what bm25 puts nearly level is put in order by what else is known."""
@@ -49,7 +52,7 @@ SELECT rowid, score FROM (
 """
 _SEEN_IN = "SELECT count(*) FROM (SELECT 1 FROM chunks_text WHERE chunks_text MATCH ? LIMIT ?)"
 _KNOWN = """
-SELECT value, mark, mtime_ns, coalesce((SELECT weight FROM nodes WHERE nodes.id = ? || files.path), 0)
+SELECT value, files.path, mark, mtime_ns, coalesce((SELECT weight FROM nodes WHERE nodes.id = ? || files.path), 0)
 FROM json_each(?) JOIN files ON files.number = value >> 12
 """
 _ROWS = """
@@ -74,24 +77,25 @@ def search(db: sqlite3.Connection, root: Path, question: str, limit: int) -> lis
     wanted = terms(question)
     if not wanted:
         return []
-    found = _with_all(db, all_of(wanted), limit)
+    of_test = 1.0 if any(not _TESTS.isdisjoint(words) for words in wanted) else WEIGHT_OF_TEST
+    found = _with_all(db, all_of(wanted), limit, of_test)
     if len(found) < limit:
         seen = {hit.number for hit in found}
         telling = _telling(db, loosened(wanted))
         if telling and any_of(telling) != all_of(wanted):
-            more = _ranked(db, _BY_TEXT, any_of(telling), limit + len(seen), SOME)
+            more = _ranked(db, _BY_TEXT, any_of(telling), limit + len(seen), SOME, of_test=of_test)
             found += [hit for hit in more if hit.number not in seen]
     return _chunks(db, f"{root}/", found[:limit])
 
 
-def _with_all(db: sqlite3.Connection, query: str, limit: int) -> list[_Hit]:
+def _with_all(db: sqlite3.Connection, query: str, limit: int, of_test: float) -> list[_Hit]:
     if db.execute(_SEEN_IN, (query, CROWD + 1)).fetchone()[0] <= CROWD:
-        return _ranked(db, _BY_TEXT, query, limit, CROWD)
-    first = _ranked(db, _BY_NAME, query, limit, CROWD)
+        return _ranked(db, _BY_TEXT, query, limit, CROWD, of_test=of_test)
+    first = _ranked(db, _BY_NAME, query, limit, CROWD, of_test=of_test)
     if len(first) >= limit:
         return first
     seen = {hit.number for hit in first}
-    more = _ranked(db, _BY_TEXT, query, limit + len(seen), CROWD)
+    more = _ranked(db, _BY_TEXT, query, limit + len(seen), CROWD, of_test=of_test)
     return first + [hit for hit in more if hit.number not in seen]
 
 
@@ -105,11 +109,16 @@ def _telling(db: sqlite3.Connection, wanted: Iterable[tuple[str, ...]]) -> list[
     return [words for words, so_far in zip(rarest, sums, strict=True) if so_far <= SOME]
 
 
-def _ranked(db: sqlite3.Connection, match: str, query: str, limit: int, most: int) -> list[_Hit]:
-    """The best of the first `most` chunks that are found."""
+def _ranked(
+    db: sqlite3.Connection, match: str, query: str, limit: int, most: int, *, of_test: float
+) -> list[_Hit]:
+    """The best of the first `most` chunks that are found; a test's rank counts `of_test` as much."""
     scores = dict(db.execute(match, (query, most, limit * _DEEPER)).fetchall())
     known = db.execute(_KNOWN, (file_id(""), json.dumps([*scores]))).fetchall()
-    hits = [_Hit(number, _place(scores[number], *rest), rest[-1]) for number, *rest in known]
+    hits = [
+        _Hit(number, _place(scores[number] * (of_test if is_test(path) else 1.0), *rest), rest[-1])
+        for number, path, *rest in known
+    ]
     return sorted(hits, key=lambda hit: hit.place)
 
 

@@ -21,6 +21,7 @@ def ask(kind: FailureClass, *, resets_in: float | None = None, window: str = "",
         "now": T,
         "on_limit": "handoff",
         "targets_left": 1,
+        "targets_busy": 0,
         "breaker_open": False,
         "jitter": 0.0,
         "handoffs_left": 5,
@@ -159,6 +160,23 @@ def test_what_another_could_do_better_is_handed_off_or_told(kind, code, nobody):
     assert ask(kind, **nobody).code is code
 
 
+@pytest.mark.parametrize(
+    "kind", [FailureClass.AUTH, FailureClass.CONTEXT_OVERFLOW, FailureClass.SILENT, FailureClass.REFUSAL]
+)
+def test_who_works_for_another_session_is_waited_for(kind):
+    """The session ended with `there is nobody else`, minutes before the other account came free."""
+    others = {"targets_left": 0, "targets_busy": 1}
+    assert isinstance(ask(kind, **others), HandOff)
+    assert isinstance(ask(kind, **others, handoffs_left=0), Surface)
+    again = ask(FailureClass.CRASH, **others)
+    assert (again.then, again.reason.rpartition(", ")[2]) == (
+        "retry",
+        "as everybody else works for another session",
+    )
+    assert isinstance(ask(FailureClass.CRASH, **others, attempt=2), HandOff)
+    assert isinstance(ask(LIMIT, resets_in=HOUR, **others), Wait), "it ends as soon as somebody is free"
+
+
 def test_an_unknown_failure_fails_closed():
     decision = ask(FailureClass.UNKNOWN)
     assert isinstance(decision, Surface)
@@ -170,6 +188,7 @@ situations = st.fixed_dictionaries(
         "attempt": st.integers(1, 10_000),
         "on_limit": st.sampled_from(["handoff", "wait", "stop"]),
         "targets_left": st.integers(0, 3),
+        "targets_busy": st.integers(0, 3),
         "breaker_open": st.booleans(),
         "jitter": st.floats(0, 1, exclude_max=True),
         "handoffs_left": st.integers(0, 3),
@@ -185,7 +204,8 @@ windows = st.sampled_from(["", "minute", "five_hour"])
 def test_every_failure_has_a_decision_that_keeps_the_laws(kind, resets_in, window, situation):
     decision = ask(kind, resets_in=resets_in, window=window, **situation)
     if isinstance(decision, HandOff):
-        assert situation["targets_left"] > 0
+        waits = kind not in (LIMIT, FailureClass.OVERLOAD)
+        assert situation["targets_left"] + waits * situation["targets_busy"] > 0
         assert situation["handoffs_left"] > 0
         assert not (kind is LIMIT and situation["on_limit"] != "handoff")
     if isinstance(decision, Wait):

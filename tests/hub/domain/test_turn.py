@@ -63,10 +63,21 @@ def test_where_nobody_may_now_it_waits_for_the_first_or_is_refused():
     assert caught.value.hint == nobody(NEVER).hint == "log in"
 
 
+BUSY = Choice(passed=(PassedBy(OTHER, Exclusion.BUSY, "in use", until=60.0),))
+
+
 def test_nobody_knows_when_an_account_in_use_is_free():
-    busy = Choice(passed=(PassedBy(OTHER, Exclusion.BUSY, "in use", until=60.0),))
-    assert wait_for(busy, "").unsure
+    assert wait_for(BUSY, "").unsure
     assert wait_for(NEVER, "") is None
+
+
+def test_stop_on_a_limit_is_not_meant_for_an_account_in_use():
+    """Its session ended as `quota_exhausted` where each account but one was only at work for another session."""
+    choice = attrs.evolve(BUSY, passed=(*BUSY.passed, *LATER.passed[:1]))
+    record = attrs.evolve(RECORD, on_limit=OnLimit.STOP, failure=FailureClass.CRASH)
+    assert isinstance(turn(record, choice, begun=True), Wait)
+    assert turn_after(record, choice).then == "handoff"
+    assert choice.busy == (OTHER,)
 
 
 @pytest.mark.parametrize(
@@ -99,9 +110,11 @@ def test_who_met_its_limit_at_once_is_waited_for_until_a_handoff_is_asked_for():
 
 def test_who_waits_for_somebody_else_is_not_free_by_itself():
     others, anybody = (Wait(0.0, "", ender=ender) for ender in ("others", "anybody"))
-    assert [free(RECORD, wait, Choice((MINE,))) for wait in (others, anybody)] == [False, True]
-    assert free(RECORD, others, Choice((OTHER,)))
-    assert not free(RECORD, anybody, LATER)
+    assert [free(RECORD, wait, Choice((MINE,))) for wait in (others, anybody)] == [None, MINE]
+    assert [free(RECORD, wait, Choice((MINE, OTHER))) for wait in (others, anybody)] == [OTHER, MINE], (
+        "whose own account might be probed again did not see that another one was free"
+    )
+    assert free(RECORD, anybody, LATER) is None
 
 
 def test_who_did_not_take_over_is_not_asked_again_in_the_same_handoff():
@@ -144,6 +157,7 @@ def test_a_refusal_is_counted_by_who_refused_and_others_by_runs_in_a_row():
             breaker_open=True, jitter=0.5, max_attempts=5,
         )  # fmt: skip
         assert (found.attempt, found.targets_left, found.handoffs_left) == (attempt, 1, 1)
+        assert found.targets_busy == 0
         assert (found.earliest_reset, found.can_hand_off) == (50.0, True)
 
 

@@ -226,6 +226,7 @@ async def test_one_session_at_a_time(made, monkeypatch):
         error = await live.refusal(RunPipeline("p"), actor="pipelines")
         assert error.code is Code.SESSION_ALREADY_RUNNING
         assert "session is already running" in error.detail
+        assert "--queue" not in error.hint, "there is none for pipelines"
         assert await live.ask("pipelines", GetPipelineRun()) is None
         await live.until(lambda s: s["needsInput"], "it asks")
         await live.post("/api/session/stop")
@@ -424,3 +425,30 @@ def test_a_run_is_shown_with_every_node():
     first, second = unstructure(run_status(run))["nodes"]
     assert (first["id"], first["dependsOn"], first["error"]) == ("d", ["b"], None)
     assert second["error"] == {"code": "verify_failed", "detail": "it failed", "hint": "read the output"}
+
+
+async def test_nodes_side_by_side_take_turns_with_one_account(made, monkeypatch):
+    """With `onLimit = "stop"` the other one failed, as at a limit: its account only worked for the first."""
+    made.script("demo-first", {"ask": "go on?"}, DONE)
+    made.configure(session='concurrent = 2\nonLimit = "stop"\n')
+    store(made, node("a"), node("b", provider="demo-second"), node("c", "b", fallback=["demo-first"]))
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("pipelines", RunPipeline("p"))
+        asked: set[str] = set()
+
+        async def nodes():
+            return by_id(unstructure(await live.ask("pipelines", GetPipelineRun())))
+
+        async def asks():
+            there = (await live.get("/api/sessions"))["sessions"]
+            return [
+                one["sessionId"] for one in there if one["needs"] == "input" and one["sessionId"] not in asked
+            ]
+
+        await answered(nodes, lambda found: found["c"]["state"] != "pending")
+        for _ in range(2):
+            (session,) = await answered(asks, bool)
+            asked.add(session)
+            await live.post("/api/session/reply", {"reply": "yes", "sessionId": session})
+        run = await ended(live)
+    assert (run["state"], {n["state"] for n in run["nodes"]}) == ("completed", {"completed"})

@@ -5,10 +5,12 @@ from functools import partial
 import pytest
 
 from hub.actors.session.routing import Routing
+from hub.messages.claims import GetClaims
 from hub.messages.session import RequestHandoff, StartRun
 from hub.providers.base import Outcome
 from tests.faults.harness import until
 from tests.hub.actors.daemon import daemon_of
+from tests.waiting import answered
 
 
 def test_an_agent_that_was_stopped_for_want_of_a_daemon_goes_on(made):
@@ -121,3 +123,44 @@ async def test_who_has_just_not_taken_over_does_not_end_the_wait_for_somebody_el
         assert [e.meta.get("to") for e in events if e.tag == "handoff"].count("DISPATCHED") == 1
         assert any("did not take over" in e.msg for e in events if e.tag == "error")
         assert not any(looks)
+
+
+@pytest.mark.parametrize("done", [[], [{"say": "working"}]])
+async def test_who_cannot_go_on_waits_for_the_account_that_another_session_has(made, monkeypatch, done):
+    """It ended as not logged in, "and there is nobody else", a minute before the other account came free."""
+    made.script("demo-first", *done, {"auth": True})
+    made.script("demo-second", {"say": "at work"}, {"ask": "go on?"}, {"done": "finished"})
+    made.configure(session="concurrent = 2\n")
+    async with daemon_of(made, monkeypatch) as live:
+        other = await live.post("/api/run", {"task": "other", "provider": "demo-second"})
+        await live.until(lambda s: s["needsInput"], "the account is in use")
+        mine = await live.post("/api/run", {"task": "mine", "provider": "demo-first"})
+        status = partial(live.get, "/api/status", {"sessionId": mine["sessionId"]})
+        waiting = await answered(status, lambda s: s["sessionState"] == "waiting")
+        assert "demo-second/default: another session works with it" in waiting["waitReason"]
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": other["sessionId"]})
+        await answered(status, lambda s: s["needsInput"])
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": mine["sessionId"]})
+        ended = await answered(status, lambda s: s["endedAt"])
+        assert (ended["sessionState"], ended["activeProvider"]) == ("completed", "demo-second")
+        assert ended["handoffsDone"] == len(done)
+
+
+async def test_a_quota_at_its_threshold_is_looked_at_again_as_it_rises(made, monkeypatch):
+    """Nobody was free at 92 %; whoever came free afterwards was not asked, and the agent ran into its wall."""
+    made.script(
+        "demo-first", {"quota": {"used": 0.92}}, {"ask": "on?"}, {"quota": {"used": 0.95}}, {"ask": "on?"}
+    )
+    made.script("demo-second", {"say": "at work"}, {"ask": "go on?"}, {"done": "finished"})
+    made.configure(session="concurrent = 2\n")
+    async with daemon_of(made, monkeypatch) as live:
+        other = await live.post("/api/run", {"task": "other", "provider": "demo-second"})
+        await live.until(lambda s: s["needsInput"], "the account is in use")
+        mine = await live.post("/api/run", {"task": "mine", "provider": "demo-first"})
+        status = partial(live.get, "/api/status", {"sessionId": mine["sessionId"]})
+        await answered(status, lambda s: s["needsInput"])
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": other["sessionId"]})
+        await answered(partial(live.ask, "claims", GetClaims(mine["sessionId"])), lambda taken: not taken)
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": mine["sessionId"]})
+        found = await answered(status, lambda s: s["handoffsDone"] == 1)
+        assert found["activeProvider"] == "demo-second"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hub.domain.code.mark import HEAD, mark
+from hub.domain.code.mark import HEAD, is_test, mark
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,27 @@ def test_generated_because_nobody_writes_such_lines():
 )
 def test_written_here(path, head):
     assert mark(path, head) is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tests/hub/test_retry.py",
+        "conftest.py",
+        "pkg/retry_test.go",
+        "src/retry.spec.ts",
+        "src/__tests__/retry.js",
+        "app/src/test/java/RetryIT.java",
+        "RetryTest.kt",
+        "spec/models/user_spec.rb",
+    ],
+)
+def test_what_is_a_test(path):
+    assert is_test(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["src/retry.py", "src/contest.py", "latest/x.go", "attest.rs", "testing.md", "src/Testing.java"]
+)
+def test_what_is_no_test(path):
+    assert not is_test(path)

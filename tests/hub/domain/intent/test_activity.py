@@ -98,6 +98,22 @@ def test_a_traceback_is_told_by_its_last_line():
     assert failure_text(attrs.evolve(failed, text=" ")) == "make ended with exit status 1"
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Exit code 1\n/usr/bin/python3: No module named mypyy", ": /usr/bin/python3: No module named mypyy"),
+        ("Exit code 1\nTraceback (most recent call last):\n  File 'a.py'\nKeyError: 'x'", ": KeyError: 'x'"),
+        ("<shellId: 4 completed with exit code 1>", ""),
+        ("make: it ended with exit code 2", ": make: it ended with exit code 2"),
+        ("<tool_use_error>It was not read yet.</tool_use_error>", ": It was not read yet."),
+    ],
+)
+def test_that_a_command_failed_is_no_reason_of_its_failure(text, said):
+    """Claude Code puts it above the command's words: the next agent was told `ended with exit status 1: Exit code 1`."""
+    failed = attrs.evolve(done("1", command="make", exitCode=1), text=text)
+    assert failure_text(failed) == f"make ended with exit status 1{said}"
+
+
 def test_a_rule_of_marks_says_nothing_of_a_failure():
     """Test runners begin with one."""
     result = Activity(id=1, tag="tool_result", command="make", failed=True, text="=====\n\nERROR: no\n-----")

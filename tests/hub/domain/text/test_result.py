@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from hub.domain.text.result import bare, from_worktree
+from hub.domain.text.result import bare, from_worktree, telling
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,19 @@ def test_a_result_of_nothing_but_blanks_takes_no_time():
 def test_files_are_named_from_the_folder_of_the_session():
     assert from_worktree("Read: /home/me/p/.hub/worktrees/s-1/src/a.py") == "Read: src/a.py"
     assert from_worktree("Read: /home/me/p/src/a.py") == "Read: /home/me/p/src/a.py"
+
+
+@pytest.mark.parametrize(
+    ("text", "exit_code", "lines"),
+    [
+        ("Exit code 1\ncat: a: No such file", 1, ["cat: a: No such file"]),
+        ("said\n<shellId: 4 completed with exit code 1>", 1, ["said"]),
+        ("Process exited with code 2\n=====", 2, []),
+        ("Exit code 1", None, ["Exit code 1"]),
+        ("npm: it exited with code 3", 1, ["npm: it exited with code 3"]),
+        ("exit code 1 is what we want", 1, ["exit code 1 is what we want"]),
+        ("x" * 200 + " exit code 1", 1, ["x" * 200 + " exit code 1"]),
+    ],
+)
+def test_a_line_that_repeats_the_exit_status_tells_nothing(text, exit_code, lines):
+    assert telling(text, exit_code) == lines

@@ -80,6 +80,16 @@ def test_what_others_wrote_comes_later(project):
     assert len(found) == 3
 
 
+def test_what_is_tested_comes_before_its_tests_unless_they_are_asked_for(project):
+    """A test says the words more often: of this project's own questions half were answered with tests first."""
+    project.write("retry.py", "def backoff(n):\n    # doubled each time\n    return 2**n\n")
+    project.write("tests/test_retry.py", "def test_backoff():\n    assert backoff(1) == 2 == backoff(1)\n")
+    project.write("web/retry.spec.ts", "export function backoff() { return backoff() }\n")
+    project.index()
+    assert paths(project, "backoff")[0] == "retry.py"
+    assert paths(project, "tests of backoff")[0] == "tests/test_retry.py"
+
+
 def test_equal_ranks_are_told_apart_by_touches_then_by_age(project):
     for name, at in (("a.py", LONG_AGO), ("b.py", LONG_AGO + 10), ("c.py", LONG_AGO + 5)):
         project.write(name, "def same(): ...\n", at)
