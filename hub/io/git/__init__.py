@@ -52,7 +52,8 @@ _STAT_LIMIT = 1 << 18
 _SHORT = 12
 _REWINDS = 1000
 _NO_WORKTREE = frozenset({Code.WORKTREE_MISSING, Code.WORKTREE_TAMPERED})
-_SAFE_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
+_DIFF = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
+"""No setting of the repository's about how a diff looks is in force: `diff.orderFile` and the like hide files, or end it."""
 
 
 @attrs.frozen
@@ -244,10 +245,10 @@ async def rewind(root: Path, sha: str) -> str:
 
 async def _diff(root: Path, old: str, new: str, where: Mapping[str, str] | None = None) -> Diff:
     stat, cut = await git_capped(
-        "diff", *_SAFE_DIFF, "--stat=120,80", old, new, "--", cwd=root, limit=_STAT_LIMIT, where=where
+        "diff-tree", *_DIFF, "--stat=120,80", old, new, "--", cwd=root, limit=_STAT_LIMIT, where=where
     )
     patch, truncated = await git_capped(
-        "diff", *_SAFE_DIFF, "--patch", old, new, "--", cwd=root, limit=DIFF_LIMIT, where=where
+        "diff-tree", *_DIFF, "--patch", old, new, "--", cwd=root, limit=DIFF_LIMIT, where=where
     )
     summary, text = (part.decode("utf-8", "replace") for part in (stat, patch))
     if cut:
