@@ -286,7 +286,7 @@ def _read_by_others(command: Command) -> tuple[str, ...]:
     """The words that another program than this may read as a line: `git bisect run sh -c '...'`."""
     begin = next((start for start in starts(command, fed=False) if start), len(command.words))
     behind = command.words[begin:]
-    if command.program in RUNNERS:
+    if command.program in RUNNERS or HOLE in command.program:
         return command.words
     if command.words[begin - 1 : begin] == ("--",) and not any(name_of(word) in RUNNERS for word in behind):
         return ()

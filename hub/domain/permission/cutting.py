@@ -123,9 +123,7 @@ def _bare(words: list[str]) -> list[str]:
 
 def _tokens(line: str) -> Iterator[tuple[str, bool]]:
     """(text, whether it stands between words)."""
-    plain = _GOES_ON.sub(r"\1", line)
-    quiet = _QUOTED.sub(lambda found: unquoted(found[0]).removeprefix("$").translate(_HELD), plain)
-    held = _NUMBERED.sub(" ", DUPLICATED.sub(" ", quiet))
+    held = _NUMBERED.sub(" ", DUPLICATED.sub(" ", _QUOTED.sub(_kept, line)))
     lexer = shlex.shlex(held, posix=True, punctuation_chars=_JOINTS + "<>")
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     found = []
@@ -136,15 +134,20 @@ def _tokens(line: str) -> Iterator[tuple[str, bool]]:
                 found += ["\n", HOLE]  # what follows is not read
                 break
     except ValueError:
-        found = re.findall(
-            rf"[{re.escape(_JOINTS)}<>]+|[^\s{re.escape(_JOINTS)}<>]+|\n", re.sub(r"[\"'\\]", "", plain)
-        )
+        plain = re.sub(r"[\"'\\]", "", _GOES_ON.sub(r"\1", line))
+        found = re.findall(rf"[{re.escape(_JOINTS)}<>]+|[^\s{re.escape(_JOINTS)}<>]+|\n", plain)
     for token in found:
         if token and all(letter in _JOINTS + "<>" for letter in token):
             joint, redirection = _joints(token)
             yield from ((sign, True) for sign in (joint, redirection) if sign)
         else:
             yield token.translate(_FREED), False
+
+
+def _kept(quoted: re.Match[str]) -> str:
+    """What is quoted, with signs that end nothing; a line goes on where it may: `'` keeps even that end."""
+    text = quoted[0] if quoted[0].startswith(("'", "$'")) else _GOES_ON.sub(r"\1", quoted[0])
+    return unquoted(text).removeprefix("$").translate(_HELD)
 
 
 def _joints(signs: str) -> tuple[str, str]:

@@ -40,7 +40,7 @@ _INSTEAD = {"$": HOLE, "`": HOLE, "<": _PIPE, ">": _PIPE}
 _OTHERWISE = re.compile(r"\$\{\w+:?[-=+]([^{}]*)\}")
 _EACH = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?=[;\n])")
 _GIVEN = re.compile(
-    r"\b(?:read|mapfile|readarray|getopts|printf\s+-v|let|unset)\b([^;\n|&<]*)|\b(\w+)(?:\+=|=\()"
+    r"\b(?:read|mapfile|readarray|getopts|printf\s+-v|let|unset|(?:declare|typeset|local)\s+-\w*[nilcu]\w*)\b([^;\n|&<]*)|\b(\w+)(?:\+=|=\()"
 )
 _REREAD = re.compile(r"[`\\{]|(?<=.)['\"](?=.)|'.*\$", re.DOTALL)
 """What a value has that a shell takes otherwise where the value is put."""

@@ -19,6 +19,7 @@ FOLDERS: Mapping[str, str] = {
     ".claude": "Claude Code",
     ".claude-plugin": "Claude Code",
     ".codex": "Codex",
+    ".codex-plugin": "Codex",
     ".gemini": "Gemini CLI",
     ".opencode": "OpenCode",
     ".qwen": "Qwen Code",

@@ -205,7 +205,14 @@ def remove(path: Path) -> None:
 
 @contextlib.contextmanager
 def _directory(path: Path) -> Iterator[int]:
-    fd = os.open(path, _DIRECTORY)
+    try:
+        fd = os.open(path, _DIRECTORY)
+    except NotADirectoryError as error:
+        raise HubError(
+            Code.NO_PERMISSION,
+            f"{path} is not a folder of its own.",
+            hint="Move it away: a link or a file cannot stand in for that folder.",
+        ) from error
     try:
         yield fd
     finally:

@@ -97,16 +97,23 @@ async def git_asked(*args: str, cwd: Path) -> GitResult:
 async def git_capped(
     *args: str, cwd: Path, limit: int, where: Mapping[str, str] | None = None
 ) -> tuple[bytes, bool]:
-    """The first `limit` bytes of a git's output, and whether there was more; git is stopped there."""
+    """The first `limit` bytes of a git's output, and whether there was more; git is stopped there.
+
+    Raises:
+        HubError: As `git`: of a git that fails, what it had said until then is no answer.
+    """
     env = environment(where or {}, await _protected())
-    collected = bytearray()
+    collected, err = bytearray(), bytearray()
+    pipe = subprocess.PIPE
     with contextlib.suppress(_FullError):
-        async with _started(
-            ("git", *args), cwd, env, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as started:
+        async with _started(("git", *args), cwd, env, stdin=subprocess.DEVNULL, stderr=pipe) as started:
             await together(
-                partial(_drain, started.stdout, collected, limit), partial(_end_of, started, args[0])
+                partial(_drain, started.stdout, collected, limit),
+                partial(_drain, started.stderr, err),
+                partial(_end_of, started, args[0]),
             )
+        if started.returncode:
+            raise failure(args[0], started.returncode, err.decode("utf-8", "replace"))
     return bytes(collected[:limit]), len(collected) > limit
 
 

@@ -52,7 +52,8 @@ _STAT_LIMIT = 1 << 18
 _SHORT = 12
 _REWINDS = 1000
 _NO_WORKTREE = frozenset({Code.WORKTREE_MISSING, Code.WORKTREE_TAMPERED})
-_SAFE_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
+_DIFF = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
+"""No setting of the repository's about how a diff looks is in force: `diff.orderFile` and the like hide files, or end it."""
 
 
 @attrs.frozen
@@ -245,8 +246,8 @@ async def rewind(root: Path, sha: str) -> str:
 async def _diff(root: Path, old: str, new: str, where: Mapping[str, str] | None = None) -> Diff:
     async with as_added(root, old, new, where or {}) as (before, after, known):
         stat, cut = await git_capped(
-            "diff",
-            *_SAFE_DIFF,
+            "diff-tree",
+            *_DIFF,
             "--stat=120,80",
             before,
             after,
@@ -256,7 +257,7 @@ async def _diff(root: Path, old: str, new: str, where: Mapping[str, str] | None 
             where=known,
         )
         patch, truncated = await git_capped(
-            "diff", *_SAFE_DIFF, "--patch", before, after, "--", cwd=root, limit=DIFF_LIMIT, where=known
+            "diff-tree", *_DIFF, "--patch", before, after, "--", cwd=root, limit=DIFF_LIMIT, where=known
         )
     summary, text = (part.decode("utf-8", "replace") for part in (stat, patch))
     if cut:

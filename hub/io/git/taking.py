@@ -133,7 +133,7 @@ async def _aside(root: Path, told: CommitStory, how: How, branch: str, main: str
         raise await _nothing(root, work, "The session has changed nothing.")
     if how is How.PATCH:
         data, more = await git_capped(
-            "diff", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color",
+            "diff-tree", "-r", "-M", "-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color",
             work.began, work.tree, "--", cwd=root, limit=_PATCH_LIMIT,
         )  # fmt: skip
         if more:
@@ -246,7 +246,7 @@ async def _answer(root: Path, work: BranchChange, how: How, change: tuple[str, s
         b"\0"
     )[:-1]
     stat, _ = await git_capped(
-        "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--stat=80", old, new, "--",
+        "diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--stat=80", old, new, "--",
         cwd=root, limit=_STAT_LIMIT,
     )  # fmt: skip
     return Taken(

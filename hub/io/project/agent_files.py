@@ -64,6 +64,22 @@ def orders(root: Path) -> list[Item]:
     return [found[key] for key in sorted(found)]
 
 
+def above(root: Path) -> list[Item]:
+    """The same of the folders above a project, where agents look too: what neither this user nor root has put there.
+
+    Raises:
+        HubError: `too_large`, as `orders`.
+    """
+    found = []
+    for folder in root.parents:
+        for path in _at_root(folder, owners=(0, os.geteuid())):
+            if (item := _of_checkout(folder, path)) is not None:
+                place = _shown(str(folder / path))
+                text = f"{_shown(str(folder))}/{item.text}, which another user has put above the project"
+                found.append(attrs.evolve(item, key=f"file:{place}", text=text))
+    return sorted(found, key=lambda item: item.key)
+
+
 def _item(path: str, known: str, said: str = "") -> Item:
     path, said = _shown(path), _shown(said)
     words = f"{path} ({reader_of(path)})" + (f": {said}" if said else "")
@@ -78,12 +94,11 @@ def _shown(name: str) -> str:
 # --- the checkout -------------------------------------------------------------------------------------------
 
 
-def _at_root(root: Path) -> Iterator[str]:
-    """What lies where every agent looks, also what git ignores."""
-    for name in (*FILES, VARIABLES):
-        if os.path.lexists(root / name):
-            yield name
-    for name in FOLDERS:
+def _at_root(root: Path, owners: Iterable[int] = ()) -> Iterator[str]:
+    """What lies where every agent looks, also what git ignores; nothing that one of these owners has put there."""
+    there = {name for name in (*FILES, VARIABLES, *FOLDERS) if _owner(root / name) not in (None, *owners)}
+    yield from (name for name in (*FILES, VARIABLES) if name in there)
+    for name in there.intersection(FOLDERS):
         folder = root / name
         if folder.is_symlink():
             yield name
@@ -92,6 +107,13 @@ def _at_root(root: Path) -> Iterator[str]:
                 inner = path.relative_to(root).as_posix()
                 if reader_of(inner):
                     yield inner
+
+
+def _owner(place: Path) -> int | None:
+    """Whose it is; None where nothing is, or nobody may look."""
+    with contextlib.suppress(OSError):
+        return place.lstat().st_uid
+    return None
 
 
 def _below(folder: Path) -> Iterator[Path]:

@@ -209,10 +209,11 @@ def exclude_hub(root: Path) -> None:
     info = Path(os.path.realpath(root / os.fsdecode(common))) / "info"
     path = info / "exclude"
     with coded_errors(path):
-        info.mkdir(exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            info.mkdir()
         try:
             text = read_bounded(path, _EXCLUDE_LIMIT)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             text = b""
         there = {line.strip() for line in text.splitlines()}
         missing = [pattern for pattern in _EXCLUDES if pattern not in there]

@@ -184,9 +184,9 @@ class Gate:
         )  # a link is never read, and put aside at a start
         found = [*items(tables), *keys(values)]
         if not self.always:
-            from hub.io.project.agent_files import orders  # as above
+            from hub.io.project.agent_files import above, orders  # as above
 
-            found += orders(self.root)
+            found += [*orders(self.root), *above(self.root)]
         once = self._once is not None and agreed(found, self._once)
         return TrustStanding(self.root, tuple(found), self.known(), self.always, once)
 

@@ -267,10 +267,12 @@ printf -v 'a[$(r${y}m x)0]' x
 unset 'a[$(</dev/null r\m x)0]'
 read 'a[$(2>&1 r\m x)0]' <<< y
 x='$(r$@m x)'; echo ${x@P}
+declare -l y=RM; $y x
 PS4='$(r$@m x)'; set -x; :
 compgen -W '$(r$()m x)'
 shopt -s expand_aliases; alias q='eval '"'"'r$y\m x'"'"
 alias q=eval; q 'r$()m x'
+$q 'y=rxm; ${y/x/} x'
 xargs -a <(printf %s 'r$ym x') bash -c
 env -S'bash -c '"'"'r${x#y}m x'"'"
 env -iS'bash -c '"'"'r${x#y}m x'"'"
@@ -290,6 +292,8 @@ READ_AGAIN += [
     "cat <<A <<B\n'\nA\n\"\nB\nbash -c '$'\"'\"'rm'\"'\"' x'",
     "bash -c $'cat <<E;$\"rm\" x\\n\\x27\\nE'",
     "# it's\n</dev/null rm x",
+    "eval $': # \\\\\\nr${x}m x'",
+    "bash -c ': # \\\nr${x}m x'",
 ]
 
 

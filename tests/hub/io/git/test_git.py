@@ -110,6 +110,31 @@ async def test_session_diff_is_main_dot_dot_dot_branch(root):
     assert not found.truncated
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        ("diff.orderFile", "/nowhere"),
+        ("diff.algorithm", "x"),
+        ("diff.context", "x"),
+        ("diff.relative", "true"),
+    ],
+)
+async def test_no_setting_of_an_agent_s_hides_what_it_changed(root, setting):
+    """Bug: an agent that set `diff.orderFile` to no file had "nothing changed" in `hub diff`, and hub took two files."""
+    await work(root)
+    expected = sh(root, "diff", "main...hub/s1")
+    sh(root, "config", *setting)
+    found = await session_diff(root, "main", "hub/s1")
+    assert found.diff == expected
+    assert "2 files changed" in found.summary
+
+
+async def test_a_diff_that_git_does_not_make_is_no_empty_one(root):
+    await work(root)
+    with refuses(Code.GIT_FAILED):
+        await git_capped("diff-tree", "-p", "main", "0" * 40, "--", cwd=root, limit=1000)
+
+
 async def test_session_diff_without_the_main_branch_uses_where_the_session_began(root):
     await work(root)
     sh(root, "branch", "-m", "main", "renamed")

@@ -9,8 +9,9 @@ import pytest
 
 from hub.errors import Code
 from hub.io.project import agent_files
-from hub.io.project.agent_files import orders
+from hub.io.project.agent_files import above, orders
 from tests.faults.harness import git
+from tests.other_user import NOBODY, only_root
 from tests.refusals import refuses
 
 
@@ -175,3 +176,24 @@ def test_the_variables_of_a_dotenv_count_and_nothing_else_of_it(root: Path) -> N
 def test_what_is_no_repository_is_said(tmp_path: Path) -> None:
     with refuses(Code.GIT_FAILED):
         orders(tmp_path)
+
+
+@only_root
+def test_what_another_user_puts_above_the_project_is_found(root: Path) -> None:
+    """Bug: a user who can write a folder above it (`/tmp`) had agents of hub's start programs of his."""
+    put(
+        root.parent,
+        **{".mcp.json": "{}", ".claude/settings.json": "{}", ".claude/x.log": "", "opencode.json": "{}"},
+    )
+    assert above(root) == []
+    for name in (".mcp.json", ".claude"):
+        os.chown(root.parent / name, NOBODY, NOBODY)
+    (first, second) = above(root)
+    assert [first.key, second.key] == [
+        f"file:{root.parent}/.claude/settings.json",
+        f"file:{root.parent}/.mcp.json",
+    ]
+    assert "another user" in first.text
+    put(root.parent, **{".mcp.json": '{"a": 1}'})
+    assert [one.digest for one in above(root)] != [first.digest, second.digest]
+    assert orders(root) == []

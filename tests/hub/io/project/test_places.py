@@ -2,13 +2,14 @@
 
 # ruff: noqa: PTH208  # names, not paths
 import os
+import shutil
 import stat
 from pathlib import Path
 
 import pytest
 
 from hub.errors import Code
-from hub.io.project.places import Places, find_project, load_or_create_key, make_private_dir
+from hub.io.project.places import Places, exclude_hub, find_project, load_or_create_key, make_private_dir
 from tests.faults.harness import git, repository
 from tests.refusals import refuses
 
@@ -76,6 +77,20 @@ def test_exclude_of_a_linked_worktree_is_the_common_one(repo, tmp_path):
     git(repo, "worktree", "add", "-q", str(tmp_path / "linked"))
     Places(tmp_path / "linked").ensure()
     assert "/.hub/" in (repo / ".git/info/exclude").read_text()
+
+
+@pytest.mark.parametrize("there", ["link", "file"])
+def test_what_stands_in_for_the_folder_of_exclude_is_said(repo, tmp_path, there):
+    """Bug: with a link in the place of `.git/info`, which an archive may bring, `hub run` ended with a bare errno."""
+    info = repo / ".git/info"
+    shutil.rmtree(info)
+    if there == "link":
+        info.symlink_to(tmp_path)
+    else:
+        info.touch()
+    with refuses(Code.NO_PERMISSION):
+        exclude_hub(repo)
+    assert not (tmp_path / "exclude").exists()
 
 
 def test_exclude_keeps_what_the_user_wrote(repo):
