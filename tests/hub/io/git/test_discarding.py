@@ -11,7 +11,7 @@ from hub.io.git.repository import session_diff
 from hub.io.git.snapshot import snapshot
 from hub.io.git.taking import take
 from tests.hub.io.git.kit import make_repo, session, sh
-from tests.hub.io.git.test_taking import goes_on, repo, told, worked
+from tests.hub.io.git.test_taking import goes_on, told, worked
 from tests.refusals import refuses
 from tests.sample import sample
 

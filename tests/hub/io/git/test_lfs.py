@@ -5,7 +5,8 @@ import hashlib
 import pytest
 
 from hub.api.results import How
-from hub.io.git import lfs, session_diff
+from hub.io.git import lfs
+from hub.io.git.repository import session_diff
 from hub.io.git.taking import take
 from hub.io.project.places import Places
 from tests.hub.io.git.kit import session, sh
