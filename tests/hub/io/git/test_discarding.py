@@ -15,8 +15,6 @@ from tests.hub.io.git.test_taking import goes_on, told, worked
 from tests.refusals import refuses
 from tests.sample import sample
 
-__all__ = ["repo"]
-
 
 async def test_what_was_not_taken_stays_unless_it_is_forced(repo):
     await worked(repo, new_txt="new\n")
