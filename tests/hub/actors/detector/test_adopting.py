@@ -146,7 +146,7 @@ async def test_a_session_goes_on_with_all_that_the_agent_left(made, monkeypatch,
     assert given.do_not_redo == ("Write a.py", "The a.py part is already tested.")
     assert [item.text for item in given.decisions] == ["b.py imports a.py."]
     assert given.next_action == "Write b.py"
-    assert failures_in(given) == [("make test TOKEN=", "ended with exit status 2: Exit code 2")]
+    assert failures_in(given) == [("make test TOKEN=", "ended with exit status 2: no b.py")]
     assert [item.text for item in given.constraints] == ["The user said: Never touch README.md."]
     assert [entry.path for entry in given.file_manifest] == ["a.py", "hub.toml"]
     assert (given.from_provider, given.to_provider, given.version) == ("claude", "demo-first", 2)
