@@ -165,24 +165,7 @@ class Adopting:
             >= self.carrying.scanner.config.session.concurrent
         ):
             raise HubError(Code.SESSION_ALREADY_RUNNING)
-        if (order.start or order.interactive) and not order.stop and found.agent is not None:
-            way = "--start" if order.start else "--interactive"
-            hint = f"Wait until it has ended, or let hub end it: hub adopt {found.id} --for {order.target} {way} --stop"
-            raise HubError(Code.AGENT_RUNNING, f"It is still running, as process {found.pids[0]}.", hint=hint)
-        if order.stop and found.also:
-            others = first_of(found.also, _FEW)
-            raise HubError(
-                Code.AGENT_RUNNING,
-                f"Process {found.pids[-1]} works on other sessions, too, which would end with it: {others}.",
-                hint="End this one in its own program, then adopt it without --stop.",
-            )
-        if (order.start or order.interactive) and found.contenders:
-            pids = ", ".join(str(agent.pids[0]) for agent in found.contenders)
-            raise HubError(
-                Code.AGENT_RUNNING,
-                f"One of the processes {pids} may be working on this session; which one cannot be told.",
-                hint="End the one that does, then adopt its session.",
-            )
+        self._insist_at_rest(order, found)
         return account
 
     def _insist_there(self, order: Adopt, found: DetectedAgent) -> None:
@@ -207,6 +190,39 @@ class Adopting:
                 f"A session begins in the project of its work: hub -C {shlex.quote(folder)} daemon --port 0"
             )
             raise HubError(Code.OUTSIDE_PROJECT, f"It works in {where}.", hint=hint if folder else "")
+
+    def _insist_at_rest(self, order: Adopt, found: DetectedAgent) -> None:
+        """That nobody works on it, or whoever does can be ended, and nothing else with it.
+
+        Raises:
+            HubError: `agent_running`.
+        """
+        goes_on = order.start or order.interactive
+        pid = found.pids[0] if found.pids else 0
+        if (goes_on or order.stop) and found.agent is not None and found.agent.hosted:
+            raise HubError(
+                Code.AGENT_RUNNING,
+                f"It runs in the background, as process {pid}; where that ends its own program starts another one.",
+                hint="Stop it in that program, then adopt it without --stop.",
+            )
+        if goes_on and not order.stop and found.agent is not None:
+            way = "--start" if order.start else "--interactive"
+            hint = f"Wait until it has ended, or let hub end it: hub adopt {found.id} --for {order.target} {way} --stop"
+            raise HubError(Code.AGENT_RUNNING, f"It is still running, as process {pid}.", hint=hint)
+        if order.stop and found.also:
+            others = first_of(found.also, _FEW)
+            raise HubError(
+                Code.AGENT_RUNNING,
+                f"Process {found.pids[-1]} works on other sessions, too, which would end with it: {others}.",
+                hint="End this one in its own program, then adopt it without --stop.",
+            )
+        if goes_on and found.contenders:
+            pids = ", ".join(str(agent.pids[0]) for agent in found.contenders)
+            raise HubError(
+                Code.AGENT_RUNNING,
+                f"One of the processes {pids} may be working on this session; which one cannot be told.",
+                hint="End the one that does, then adopt its session.",
+            )
 
     async def _stop(self, found: DetectedAgent) -> tuple[Identity, ...]:
         """End the agent and all that it has started: what still writes would not be in the brief."""

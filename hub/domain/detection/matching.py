@@ -50,6 +50,8 @@ class Agent:
     """All of its own, the outermost first."""
     serves: tuple[str, ...] = ()
     """Of a server, the sessions that it holds open for other processes; () = it is an agent."""
+    hosted: bool = False
+    """Whether a server has started it, which starts it again where anybody else ends it."""
 
     @property
     def key(self) -> tuple[int, int]:
@@ -92,7 +94,7 @@ def agents(found: Iterable[Recognised], parent_of: Callable[[int], int]) -> tupl
         head = _head(one, known, parent_of)
         if head is not None and not any(member.helper for member in (one, head)):
             lines.setdefault(head.process.pid, []).append(one)
-    every = (_agent(known[pid], line) for pid, line in sorted(lines.items()))
+    every = (_agent(known[pid], line, known) for pid, line in sorted(lines.items()))
     return tuple(one for one in every if one.serves or not one.head.server)
 
 
@@ -109,7 +111,7 @@ def _head(
             unbroken = False
         elif above.process.run_id != one.process.run_id:
             break  # hub stands between the two: the agent above has only started hub
-        elif head.server and not above.server:
+        elif head.server != above.server:
             break
         elif not unbroken or above.provider != one.provider:
             return None
@@ -119,14 +121,16 @@ def _head(
     return head
 
 
-def _agent(head: Recognised, line: Sequence[Recognised]) -> Agent:
+def _agent(head: Recognised, line: Sequence[Recognised], known: Mapping[int, Recognised]) -> Agent:
     pids = (head.process.pid, *(one.process.pid for one in line if one is not head))
     serves = dict.fromkeys(session for one in line if head.server for session in one.held)
+    host = known.get(head.process.parent)
     return Agent(
         head=head,
         best=min((head, *line), key=lambda one: (rank(one), not one.session_id)),
         pids=pids,
         serves=tuple(serves),
+        hosted=host is not None and host.server,
     )
 
 

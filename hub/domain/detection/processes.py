@@ -56,7 +56,8 @@ class Signature:
             `session` the session's id.
         session_options: Options whose value is the id of a session.
         helpers: First arguments with which it serves another agent, or only asks and ends, with blanks between them.
-        servers: A first argument and a later one, each pair of a process that works on sessions for other processes.
+        servers: Arguments of processes that work on sessions for others, or host those that do: each a first one, and
+            what must come later.
         surfaces: Words of its registry, or of its arguments, for the way it was started, and hub's word for that.
     """
 
@@ -71,7 +72,7 @@ class Signature:
     store: str = ""
     session_options: tuple[str, ...] = ()
     helpers: str = ""
-    servers: tuple[tuple[str, str], ...] = ()
+    servers: tuple[tuple[str, ...], ...] = ()
     surfaces: Mapping[str, str] = attrs.field(factory=dict)
 
     def home_of(self, env: Mapping[str, str]) -> str:
@@ -171,7 +172,7 @@ def _recognise(
     if told is None and by_name is None:
         return None
     home, held = _held(process.open_files, signature)
-    session_id, server = "".join(held[-1:]), _serves(process, signature)
+    session_id, server = "".join(held[-1:]), told is None and _serves(process, signature)
     evidence = by_name or ProcessEvidence.NAME
     if told is not None:
         evidence, session_id = ProcessEvidence.REGISTRY, told.session_id
@@ -229,8 +230,9 @@ def _helps(process: Process, signature: Signature) -> bool:
 
 
 def _serves(process: Process, signature: Signature) -> bool:
-    words = arguments_of(_own_arguments(process))
-    return any(words[:1] == (first,) and later in words for first, later in signature.servers)
+    own = _own_arguments(process)
+    first = {*own[:1], *arguments_of(own)[:1]}
+    return any(words[0] in first and all(word in own for word in words) for words in signature.servers)
 
 
 def _own_arguments(process: Process) -> Sequence[str]:

@@ -32,7 +32,9 @@ SIGNATURE = Signature(
     default_home=".claude",
     registry="sessions",
     session_options=("--resume", "-r", "--session-id"),
-    helpers="mcp auth agents config doctor install update plugin setup-token --version -v --help -h",
+    helpers="mcp auth agents config doctor install update plugin setup-token attach logs respawn rm stop kill "
+    "--version -v --help -h",
+    servers=(("daemon", "run"), ("--bg-pty-host",), ("--bg-spare",)),
     surfaces={
         "cli": "command-line",
         "sdk-cli": "command-line",
@@ -42,7 +44,11 @@ SIGNATURE = Signature(
         "sdk-py": "program",
     },
 )
-"""How its processes look; `sessions/<pid>.json` names the session of each that runs."""
+"""How its processes look; `sessions/<pid>.json` names the session of each that runs.
+
+What is left in the background (`--bg`) runs below a daemon, each session in a process that waited for one: it is an agent
+once the registry has it.
+"""
 _SILENT = frozenset(
     [
         "queue-operation",

@@ -20,7 +20,8 @@ from hub.messages.audit import AuditHistory
 from hub.messages.breakers import BreakerFailure
 from tests.faults.harness import git, repository
 from tests.hub.actors.daemon import daemon_of
-from tests.hub.io.agents import new_session, register, running, transcript
+from tests.hub.io.agents import PLAIN, new_session, register, running, transcript
+from tests.hub.io.agents import program as program_of
 from tests.refusals import refusal, refuses
 from tests.waiting import answered
 
@@ -222,6 +223,37 @@ async def test_a_server_is_ended_only_where_no_other_session_would_end_with_it(m
             answer = await adopt(live, number=number, start=True, stop=True)
             assert answer["stopped"] == [pid]
             await live.until_ended()
+
+
+async def test_what_its_own_daemon_would_start_again_is_not_ended(made, monkeypatch, home, left):
+    """A background session of Claude's: two agents worked on its task, for Claude began it anew."""
+    with hosted(made.root.parent) as pid:
+        register(home, pid, SESSION)
+        async with daemon(made, monkeypatch, home) as live:
+            for ways in ({"start": True}, {"start": True, "stop": True}, {"stop": True}):
+                refused = await refusal(adopt(live, **ways), Code.AGENT_RUNNING)
+                assert f"in the background, as process {pid}" in refused.detail
+            assert psutil.pid_exists(pid)
+
+
+@contextmanager
+def hosted(base):
+    """Claude's daemon and an agent that it has started; the agent's pid."""
+    shell = base / "host" / "claude"
+    shell.parent.mkdir()
+    shutil.copy("/bin/sh", shell)
+    script = f"'{program_of(base)}' 1000 & echo $!; read end; kill $!"
+    process = subprocess.Popen(
+        [str(shell), "-c", script, "daemon", "run"],
+        cwd=base / "repo",
+        env={**PLAIN, "HOME": str(base / "home")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        yield int(process.stdout.readline())
+    finally:
+        process.communicate(b"\n")
 
 
 def rollout(name, folder):

@@ -71,6 +71,19 @@ def test_a_server_is_in_no_line_but_its_own_and_stands_for_what_it_holds():
     assert (first.pids, first.serves, second.pids, second.serves) == ((10,), (), (11, 12), ("s", "t"))
 
 
+def test_what_a_daemon_hosts_is_an_agent_of_its_own():
+    """Claude's background sessions run below one daemon; each was told as that daemon, with its folder, and but one of them."""
+    hosts = one(10, server=True), one(11, 10, server=True), one(12, 10, server=True)
+    first, second = lineup(
+        *hosts,
+        one(21, 11, session_id="s", cwd="/v"),
+        one(22, 12, session_id="t"),
+        one(23, 10, server=True),
+    )
+    assert [(agent.pids, agent.best.session_id) for agent in (first, second)] == [((21,), "s"), ((22,), "t")]
+    assert [agent.hosted for agent in (first, second, *lineup(one(30)))] == [True, True, False]
+
+
 def test_a_server_that_holds_nothing_is_nobody():
     """Nor is what keeps it up to date."""
     [found] = lineup(one(10), one(11, 10, server=True), one(20, server=True))

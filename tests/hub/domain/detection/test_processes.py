@@ -141,6 +141,23 @@ def test_a_daemon_that_works_for_the_screens_of_codex_is_a_server(argv, server):
     assert found.surface == ("editor" if argv == ("codex", "app-server") else "command-line")
 
 
+@pytest.mark.parametrize(
+    ("argv", "server", "claimed"),
+    [
+        (("/x/claude.exe", "daemon", "run", "--origin", "transient"), True, False),
+        (("claude bg-pty-host", "--bg-pty-host", "/tmp/a.sock", "--", "/x/claude.exe"), True, False),
+        (("claude bg-spare", "--bg-spare", "/tmp/a.sock"), True, False),
+        (("claude bg-spare", "--bg-spare", "/tmp/a.sock"), False, True),
+        (("claude", "-p", "daemon run"), False, False),
+    ],
+)
+def test_a_background_session_of_claude_is_an_agent_once_the_registry_has_it(argv, server, claimed):
+    """As 2.1.329 runs them: a process waits, below a host below a daemon, until a session is given to it."""
+    entries = {"claude": RegistryEntry(pid=10, starttime=500, session_id=UUID)} if claimed else {}
+    found = recognise(process("/x/claude.exe", *argv), SIGNATURES, entries)
+    assert (found.server, found.helper, found.session_id) == (server, False, UUID if claimed else "")
+
+
 def test_a_server_of_codex_holds_the_rollouts_of_all():
     other = UUID.replace("0", "1")
     files = [f"/a/codex/sessions/2026/11/21/rollout-2026-11-21T03-01-09-{one}.jsonl" for one in (UUID, other)]

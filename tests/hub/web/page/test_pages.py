@@ -233,8 +233,11 @@ async def test_a_command_to_copy_is_one_command():
     )
 
     async def odd(_: Detect) -> list[Detected]:
-        return [attrs.evolve(one, id="claude:a; rm -rf ~")]
+        return [attrs.evolve(one, id="claude:a; rm -rf ~"), attrs.evolve(one, id="claude:b", running=True)]
 
     async with running(Fake(instead={Detect: odd})) as server:
         reply = await ask(server.port, "GET", "/detected", headers=HTML)
     assert "<code>hub adopt &#39;claude:a; rm -rf ~&#39; --for PROVIDER --start</code>" in reply.body.decode()
+    assert "hub adopt claude:b --for PROVIDER --start --stop</code>" in reply.body.decode(), (
+        "else it is refused"
+    )
