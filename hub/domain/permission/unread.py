@@ -24,7 +24,7 @@ from hub.domain.permission.sed import REPLACES, SEDS, edits, edits_of
 _PERL = r"perl[\d.]*|ruby[\d.]*|raku|lua(?:jit)?[\d.]*|julia|osascript|elixir|R|Rscript|ghc|scala|groovy"
 _CODERS = (
     PYTHON,
-    Interpreter(_PERL, r"-[A-Za-z\d.]*[eE].*", valued=r"-[rISCLo]"),
+    Interpreter(_PERL, r"-[A-Za-z\d.]*(?:[eE].*|[mM][^\s;({]*[\s;({].*)", valued=r"-[rISCLo]"),
     NODE,
     Interpreter(r"php[\d.]*", r"-[rRBE].*", valued=r"-[cdtzS]"),
     Interpreter(r"erl|racket|guile|sbcl|clisp|clojure|bb|tclsh[\d.]*|wish[\d.]*|pwsh|powershell", r"-.+"),
@@ -70,6 +70,8 @@ _MADE_UP = re.compile(r"--ev|-E")
 _SCRIPT_FILE = re.compile(r"-[A-Za-z]*f|--(?:fi|make|just)[a-z]*")
 _INPUT = re.compile(r"-$|/+(?:dev|proc)/")
 """A file that is what somebody says just then."""
+_DATA = re.compile(r"(?:--?[\w-]+[= ])?(?:\w+=)?data:")
+"""An address that holds the file itself."""
 _OPEN_OPTION = re.compile(r"--[a-z][\w-]+")
 """The word behind it may be its value."""
 _LISTED = {"curl": ("-K", "--config"), "wget": ("-i", "--input-file"), "aria2c": ("-i", "--input-file")}
@@ -179,7 +181,8 @@ def _codes(command: Command, *, told: bool) -> bool:
         return True
     for coder in _CODERS:
         if coder.name.fullmatch(program):
-            return _inline(rest, coder, told=told and program in SHELLS and not command.files)
+            told = told and program in SHELLS and not command.files
+            return any(map(_DATA.match, rest)) or _inline(rest, coder, told=told)
     return (
         (program == "git" and _alias(rest))
         or (program in _SCRIPTED and not any(_ASKED.fullmatch(word) for word in rest))

@@ -38,11 +38,17 @@ perl -e 'unlink "x"'
 perl -pe 's/a/b/' -e 'unlink "x"' f
 perl -i -ne 'print; unlink "x"' f
 perl -pe 's/a/unlink "x"/e' f
+perl '-Mstrict;unlink "x"' f
+perl '-wMstrict;system q(x)' /dev/null
+perl '-mPOSIX (unlink "x")' f
 perl -pe 's/@{[unlink "x"]}/b/' f
 ruby -e 'File.delete "x"'
 node -e 'x'
 node -r y -e 'x'
 node --eval=x
+node --import=data:text/javascript,x f.js
+deno run data:text/javascript,x
+php -d auto_prepend_file=data:,x f.php
 deno eval x
 php -r 'unlink("x");'
 lua -e 'os.execute("x")'
@@ -105,6 +111,7 @@ git
 node index.js -e production
 node --test
 perl -pe 's/a/b/' f
+perl -Mstrict -MPOSIX=floor,ceil x.pl
 perl -pi -e 's|a/b|c|g' f
 bash run.sh
 sh -c 'ls x'
