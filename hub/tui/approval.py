@@ -43,8 +43,8 @@ class ApprovalBox(Dialog[Answer | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "Allow once"),
-        Binding("A", "always", "Always"),
         Binding("n", "answer(False)", "Deny"),
+        Binding("A", "always", "Always"),
         Binding("t", "note", "Note"),
         Binding("right,tab", "next(1)", "Next", show=False),
         Binding("left,shift+tab", "next(-1)", "Previous", show=False),
@@ -66,7 +66,7 @@ class ApprovalBox(Dialog[Answer | None]):
             yield Static(classes="title", markup=False)
             yield Rows(id="request")
             yield Input(placeholder="Words for the agent; Enter keeps them, then y or n")
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         """The first of them."""

@@ -62,6 +62,16 @@ def test_a_yes_counts_once_it_could_be_read(key, always):
     assert tells(story, request()) == [("a-1", True, always, "")]
 
 
+def test_in_few_columns_both_answers_are_in_sight():
+    """At 40 columns the keys below ended with "n Den"."""
+
+    async def story(app, pilot):
+        await pilot.resize_terminal(40, 12)
+        await sees(app, pilot, "esc Back y Allow once n Deny A Always")
+
+    tells(story, request())
+
+
 def test_a_no_counts_at_once():
     async def story(app, pilot):
         await pilot.press("n")
