@@ -8,7 +8,7 @@ from hub.io.git import session_diff, snapshot
 from hub.io.git.discarding import Hands, discard, left_of
 from hub.io.git.taking import take
 from tests.hub.io.git.kit import make_repo, session, sh
-from tests.hub.io.git.test_taking import goes_on, repo, told, worked
+from tests.hub.io.git.test_taking import goes_on, told, worked
 from tests.refusals import refuses
 
 __all__ = ["repo"]
