@@ -11,8 +11,6 @@ from tests.hub.io.git.kit import make_repo, session, sh
 from tests.hub.io.git.test_taking import goes_on, told, worked
 from tests.refusals import refuses
 
-__all__ = ["repo"]
-
 
 async def test_what_was_not_taken_stays_unless_it_is_forced(repo):
     await worked(repo, new_txt="new\n")
