@@ -42,7 +42,7 @@ def write_sealed(path: Path, body: bytes, *, failpoint: str = "") -> None:
     Raises:
         HubError, OSError: As `write_atomic`, and as `load_or_create_key`.
     """
-    write_atomic(path, seal.closed(_key(), name_of(path), body), failpoint=failpoint)
+    write_atomic(path, seal.closed(seal_key(), name_of(path), body), failpoint=failpoint)
 
 
 def read_sealed(path: Path, limit: int) -> bytes:
@@ -71,7 +71,7 @@ def opened(path: Path, data: bytes) -> bytes:
 
 def mark(path: Path) -> str:
     """What a database carries that hub made at this place."""
-    return seal.mark(_key(), name_of(path))
+    return seal.mark(seal_key(), name_of(path))
 
 
 def bears(path: Path, found: str) -> bool:
@@ -82,7 +82,7 @@ def bears(path: Path, found: str) -> bool:
 
 def run_key(run_dir: Path) -> bytes:
     """The key with which the runner of this run seals what it leaves; of no use for anything else."""
-    return seal.derived(_key(), name_of(run_dir))
+    return seal.derived(seal_key(), name_of(run_dir))
 
 
 def put_aside(path: Path, what: str = "unsealed") -> Path:
@@ -98,7 +98,12 @@ def name_of(path: Path) -> bytes:
     return os.fsencode(os.path.realpath(path.parent)) + b"/" + os.fsencode(path.name)
 
 
-def _key() -> bytes:
+def seal_key() -> bytes:
+    """The key of this machine's seals, made on first use.
+
+    Raises:
+        HubError: As `load_or_create_key`.
+    """
     return _made(userdirs.state_dir())
 
 

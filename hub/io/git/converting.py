@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import AsyncIterator, Iterable, Mapping
 from enum import Enum, auto
 from pathlib import Path
@@ -31,6 +30,7 @@ from hub.io.git.guard import Config
 from hub.io.git.merge import bare
 from hub.io.git.refs import Where
 from hub.io.git.scan import Entry, raw_diff
+from hub.io.git.shadow import throwaway
 from hub.io.git.store import more_objects
 from hub.io.project.places import Places, make_private_dir
 
@@ -105,8 +105,8 @@ async def as_added(
     home = Places(root).git_dir
     make_private_dir(home.parent)
     make_private_dir(home)
-    with tempfile.TemporaryDirectory(prefix="added-", dir=home) as directory:
-        place = await _open(root, Path(directory), where, always, keep=keep)
+    with throwaway(home, "added-") as scratch:
+        place = await _open(root, scratch, where, always, keep=keep)
         if meant := await _meant(place, new, paths):
             before, after = ({path: pair[side] for path, pair in pairs.items()} for side in (0, 1))
             old = await _added(place, "old", (old, old), before, meant)
@@ -180,21 +180,28 @@ async def _added(
     _, raw = place.index(f"{name}-exact")
     raw |= {"GIT_DIR": str(place.exact), "GIT_WORK_TREE": str(cwd)}
     await git("read-tree", trees[0], cwd=cwd, where=raw)
-    await git("checkout-index", "-f", "-z", "--stdin", cwd=cwd, where=raw, stdin=_lines(files))
+    await git("checkout-index", "-z", "--stdin", cwd=cwd, where=raw, stdin=_lines(files))
     for path in files:
         if meant[path] is _Means.POINTER:
             await trio.to_thread.run_sync(lfs.to_pointer, cwd / os.fsdecode(path), place.store)
     await git("read-tree", trees[1], cwd=cwd, where=env)
     await _put(cwd, env, {path: entry for path, entry in entries.items() if path not in files})
-    add = ("update-index", "--add", "-z", "--stdin")
     encoded = [path for path in files if meant[path] is _Means.ENCODED]
-    plain = _lines(path for path in files if path not in set(encoded))
-    await git(*add, cwd=cwd, where=env, config=place.config, stdin=plain)
+    await _add(place, cwd, env, [path for path in files if path not in set(encoded)])
     for path in encoded:
-        done = await git(*add, cwd=cwd, where=env, config=place.config, stdin=_lines([path]), accept=(0, 128))
-        if done.code:
+        if await _add(place, cwd, env, [path], accept=(0, 128)):
             await _put(cwd, env, {path: files[path]})
     return (await git("write-tree", cwd=cwd, where=env)).text
+
+
+async def _add(
+    place: _Place, cwd: Path, env: Where, paths: Iterable[bytes], accept: Iterable[int] = (0,)
+) -> int:
+    args = ("--add", "-z", "--stdin")
+    done = await git(
+        "update-index", *args, cwd=cwd, where=env, config=place.config, stdin=_lines(paths), accept=accept
+    )
+    return done.code
 
 
 async def _put(cwd: Path, env: Where, entries: Entries) -> None:

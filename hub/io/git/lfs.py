@@ -16,13 +16,13 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hub.io.files.atomic import coded_errors
 from hub.io.git.env import git_asked
 from hub.io.git.layout import common_dir
+from hub.io.git.shadow import throwaway
 
 _VERSION = b"version https://git-lfs.github.com/spec/v1\n"
 _POINTER = re.compile(re.escape(_VERSION) + rb"(?:[^\n]+\n)*?oid sha256:([0-9a-f]{64})\nsize [0-9]+\n")
@@ -109,5 +109,5 @@ def _keep(file: Path, place: Path) -> None:
 
 @contextlib.contextmanager
 def _beside(place: Path) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix=".hub-", dir=place.parent) as directory:
-        yield Path(directory) / "file"
+    with throwaway(place.parent, ".hub-") as directory:
+        yield directory / "file"

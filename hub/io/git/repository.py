@@ -10,7 +10,6 @@ import contextlib
 import os
 import re
 import shutil
-import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -41,7 +40,7 @@ from hub.io.git.refs import (
     resolve,
 )
 from hub.io.git.scan import Skipped, gather, scan
-from hub.io.git.shadow import Shadow, base_tree
+from hub.io.git.shadow import Shadow, base_tree, throwaway
 from hub.io.git.snapshot import Snapshot, snapshot, tree_hash
 from hub.io.git.store import CommitDraft, MovingError, more_objects, store_commit
 from hub.io.git.view import open_ground, tracked_paths
@@ -298,8 +297,8 @@ async def live_tree(worktree: Path, root: Path) -> AsyncIterator[tuple[str, Mapp
     """
     ground = await open_ground(worktree, root)
     shadow, base = ground.shadow, await base_tree(ground.shadow)
-    with tempfile.TemporaryDirectory(prefix="live-", dir=shadow.git_dir) as directory:
-        aside = _aside(shadow, Path(directory))
+    with throwaway(shadow.git_dir, "live-") as directory:
+        aside = _aside(shadow, directory)
         for _ in range(_ATTEMPTS):
             work = await gather(shadow, await scan(shadow), await tracked_paths(ground))
             with contextlib.suppress(MovingError):

@@ -19,7 +19,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -195,11 +195,22 @@ def _second_name(file: Path, name: Path) -> None:
             shutil.copyfile(file, name)
 
 
+@contextlib.contextmanager
+def throwaway(parent: Path, prefix: str) -> Iterator[Path]:
+    """A folder for as long as this lasts.
+
+    Raises:
+        HubError: NO_SPACE, READ_ONLY, NO_PERMISSION, also of what is written there.
+    """
+    with coded_errors(parent), tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as directory:
+        yield Path(directory)
+
+
 @contextlib.asynccontextmanager
 async def scratch(shadow: Shadow, source: Path | None = None) -> AsyncIterator[Shadow]:
     """The same shadow with a throw-away index: a copy of `source`, or none yet."""
-    with tempfile.TemporaryDirectory(prefix="index-", dir=shadow.git_dir) as directory:
-        index = Path(directory) / "index"
+    with throwaway(shadow.git_dir, "index-") as directory:
+        index = directory / "index"
         if source is not None:
             await trio.to_thread.run_sync(copy_index, source, index)
         yield attrs.evolve(shadow, index=index)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,7 @@ from hub.io.git.digest import Content, hasher, reread
 from hub.io.git.env import git, git_fed
 from hub.io.git.guard import EMAIL, NAME
 from hub.io.git.scan import Entry, TreeChanges
-from hub.io.git.shadow import Shadow, scratch
+from hub.io.git.shadow import Shadow, scratch, throwaway
 
 _PLAIN = re.compile(rb"[A-Za-z0-9._/+@=,-]+")
 _PRINTABLE = range(0x23, 0x7F)
@@ -205,12 +204,12 @@ async def apply(spare: Shadow, entries: Mapping[bytes, Entry | None], conflicts:
 
 async def would_be(shadow: Shadow, entries: Mapping[bytes, Entry | None]) -> str:
     """The tree that the changes would make. Nothing stays behind: its trees go to a throw-away database."""
-    with tempfile.TemporaryDirectory(prefix="objects-", dir=shadow.git_dir) as directory:
-        info = Path(directory) / "info"
+    with throwaway(shadow.git_dir, "objects-") as directory:
+        info = directory / "info"
         info.mkdir()
         (info / "alternates").write_bytes(os.fsencode(shadow.objects) + b"\n")
         async with scratch(shadow, shadow.index) as spare:
-            aside = attrs.evolve(spare, objects=Path(directory))
+            aside = attrs.evolve(spare, objects=directory)
             await apply(aside, entries)
             done = await git("write-tree", "--missing-ok", cwd=shadow.worktree, where=aside.where)
     return done.text

@@ -10,7 +10,6 @@ is handed over is everything since that is not in the user's hands yet.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,6 +35,7 @@ from hub.io.git.refs import (
     read_commits,
 )
 from hub.io.git.scan import show
+from hub.io.git.shadow import throwaway
 from hub.io.project.places import Places, make_private_dir
 
 _HEADS = "refs/heads/hub/"
@@ -185,8 +185,8 @@ async def _handed_in(root: Path, base: str, tip: str, tree: str) -> tuple[str, l
 async def _without(root: Path, tree: str, paths: Sequence[bytes]) -> str:
     places = Places(root)
     make_private_dir(places.git_dir)
-    with tempfile.TemporaryDirectory(prefix="take-", dir=places.git_dir) as directory:
-        where = {"GIT_INDEX_FILE": str(Path(directory) / "index")}
+    with throwaway(places.git_dir, "take-") as directory:
+        where = {"GIT_INDEX_FILE": str(directory / "index")}
         await git("read-tree", tree, cwd=root, where=where)
         gone = b"".join(b"0 %b\t%b\0" % (b"0" * len(tree), path) for path in paths)
         await git("update-index", "-z", "--index-info", cwd=root, where=where, stdin=gone)

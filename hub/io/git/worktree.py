@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -31,7 +30,7 @@ from hub.io.git.identity import identity
 from hub.io.git.layout import common_dir, find_admin, own_git_dir
 from hub.io.git.refs import BASE, commit_of, kept_ref, move_refs, read_commits
 from hub.io.git.scan import gather, scan
-from hub.io.git.shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index
+from hub.io.git.shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index, throwaway
 from hub.io.git.store import CommitDraft, MovingError, apply, store_commit
 from hub.io.git.view import note_index
 from hub.io.project.places import Places, make_private_dir
@@ -140,8 +139,8 @@ async def carry(root: Path, base: str, project: Path | None = None, apart: Seque
     if commit is None:
         raise HubError(Code.NO_COMMIT, f"There is no commit {base} in {root}.")
     when, who = max(int(time.time()), commit.when), str(await identity(root))
-    with tempfile.TemporaryDirectory(prefix="carry-", dir=places.git_dir) as directory:
-        shadow = await open_shadow(root, common_dir(root), Path(directory) / "index")
+    with throwaway(places.git_dir, "carry-") as directory:
+        shadow = await open_shadow(root, common_dir(root), directory / "index")
         if own_index.is_file():
             copy_index(own_index, shadow.index)
             await _settle_conflicts(shadow)

@@ -7,7 +7,7 @@ Must not: delete anything, touch a folder that it refuses, or judge a single rec
 Every record hub believes is sealed on its own. But there is more in the folder than records: git directories, run
 folders, briefs. The stamp answers for all of that at once: where it is missing, nothing in the folder is hub's.
 
-Tests: tests/security/test_hub_in_a_branch.py
+Tests: tests/hub/io/project/test_hub_dir.py, tests/security/test_hub_in_a_branch.py
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from hub.errors import Code, HubError
 from hub.io.files.atomic import coded_errors
-from hub.io.files.sealed import NotSealed, read_sealed, write_sealed
+from hub.io.files.sealed import NotSealed, read_sealed, seal_key, write_sealed
 from hub.io.project.places import Places, make_private_dir
 
 STAMP = "stamp.json"
@@ -100,9 +100,13 @@ def claim(places: Places) -> list[HubError]:
 
     Returns:
         What the user must be told; nothing when the folder was hub's already, or empty.
+
+    Raises:
+        HubError: As `write_sealed`. Nothing was moved where there is no place for hub's key.
     """
     if stamped(places):
         return []
+    seal_key()  # where none can be kept, nothing is moved
     foreign = [entry for entry in sorted(places.hub_dir.iterdir()) if not _stays(entry)]
     aside = places.hub_dir / f"unsealed-{time.time_ns() // 1_000_000}"
     with coded_errors(places.hub_dir):

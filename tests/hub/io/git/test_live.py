@@ -1,6 +1,8 @@
 """A look at a worktree as it is now: everything is seen, and nothing is kept of it."""
 
+import errno
 import os
+import tempfile
 
 import pytest
 
@@ -12,6 +14,7 @@ from hub.io.git.repository import kept_snapshot, live_tree, session_diff, snapsh
 from hub.io.git.snapshot import snapshot, tree_hash
 from hub.io.git.store import MovingError
 from tests.hub.io.git.kit import make_repo, session, sh
+from tests.refusals import refuses
 
 
 def state(root):
@@ -39,6 +42,17 @@ async def test_the_live_tree_is_the_one_that_a_snapshot_would_have(root, wt):
     assert not list(wt.kept_index.with_name(f"{wt.kept_index.name}.gitdir").glob("live-*"))
     taken = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     assert taken.tree == tree
+
+
+async def test_a_look_at_a_full_disk_says_so(root, wt, monkeypatch):
+    """`hub diff` said that hub had made a mistake, and to report it."""
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", full)
+    with refuses(Code.NO_SPACE):
+        await session_diff(root, "main", "hub/s1", wt.path)
 
 
 @pytest.mark.parametrize("name", ["a:b", 'a "b', "ä b", "a;b", "#a"])
