@@ -168,6 +168,20 @@ def allowed(here: str) -> set[str]:
     return ARROWS[here] | {here} | for_all
 
 
+def test_what_a_command_stands_on_knows_no_command():
+    """What is shown on a terminal does not know where it comes from either."""
+    rooms = ["hub.cli.terminal", "hub.cli.local", "hub.cli.commands"]
+    wrong = [
+        f"{MODULES[name]}:{line} imports {what}"
+        for below, room in enumerate(rooms)
+        for name in MODULES
+        if name.startswith(f"{room}.")
+        for what, line, _ in imports(name)
+        if any(what.startswith(f"{above}.") for above in rooms[below + 1 :])
+    ]
+    assert wrong == []
+
+
 def test_no_module_imports_itself_in_a_circle():
     """Nor for the type checker alone: who needs the other's type says what it needs of it."""
     graph = {

@@ -2,7 +2,7 @@
 
 Owns: what these take and answer.
 Must not: know a route.
-Tests: tests/hub/cli/test_result.py
+Tests: tests/hub/cli/commands/test_result.py
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import click
 
+from hub.cli.commands.sessions import here, listed
 from hub.cli.context import project_dir
-from hub.cli.sessions import here, listed
 from hub.client.place import root_of
 from hub.domain.standing import ENDED
 

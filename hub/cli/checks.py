@@ -2,7 +2,7 @@
 
 Owns: one function a check, each with the next step.
 Must not: change anything; what a finding could mend is done by who shows it.
-Tests: tests/hub/cli/test_setup.py
+Tests: tests/hub/cli/commands/test_setup.py
 """
 
 from __future__ import annotations

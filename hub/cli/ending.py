@@ -16,7 +16,7 @@ from pathlib import Path
 
 import click
 
-from hub.cli.width import advice, columns, hung
+from hub.cli.terminal.width import advice, columns, hung
 from hub.errors import Code, HubError
 from hub.installed import install_broken
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import click
 
-from hub.cli.answering import HELP
 from hub.cli.group import SECTIONS, cli
+from hub.cli.terminal.answering import HELP
 from hub.cli.topics import ENVIRONMENT, EXITS
 
 _ABOVE = """# Commands

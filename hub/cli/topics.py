@@ -2,7 +2,7 @@
 
 Owns: the words for variables and exit statuses.
 Must not: say of an error what `hub.errors` does not.
-Tests: tests/hub/cli/test_help.py
+Tests: tests/hub/cli/commands/test_help.py
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import TextIO
 
 import click
 
-from hub.cli.width import columns, hung
+from hub.cli.terminal.width import columns, hung
 from hub.domain.text.safe import clean
 from hub.domain.trust.settings import Does, Item
 from hub.errors import Code, HubError

@@ -2,7 +2,7 @@
 
 Owns: the asking beside the command's own work, and the line that says who is waited for.
 Must not: wait for a program that hangs; leave one running.
-Tests: tests/hub/cli/test_setup.py
+Tests: tests/hub/cli/commands/test_setup.py
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import attrs
 import click
 import trio
 
-from hub.cli.width import columns
+from hub.cli.terminal.width import columns
 from hub.domain.config.reader import Config
 from hub.io.processes.probe import ProgramProbe, probe
 from hub.providers.provider import Provider

@@ -20,7 +20,7 @@ import tomli_w
 from tests.agents import base_env
 from tests.faults.harness import git, until
 from tests.hub.cli.forms import settled
-from tests.hub.cli.terminal import terminal
+from tests.hub.cli.tmux import terminal
 from tests.model_server import Turn
 
 pytestmark = pytest.mark.agents

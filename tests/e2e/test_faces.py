@@ -12,7 +12,7 @@ from tests.agents import base_env
 from tests.faults.harness import Project, git, project
 from tests.hub.acp.kit import editor
 from tests.hub.cli.command import hub
-from tests.hub.cli.terminal import Terminal
+from tests.hub.cli.tmux import Terminal
 from tests.hub.tui.kit import allowed as yes
 from tests.hub.tui.kit import on_screen
 from tests.hub.web.page.conftest import PROGRAM, launched

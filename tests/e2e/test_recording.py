@@ -15,7 +15,7 @@ import pytest
 
 from tests.agents import base_env
 from tests.faults.harness import git
-from tests.hub.cli.terminal import terminal
+from tests.hub.cli.tmux import terminal
 from tests.model_server import Turn
 from tests.pictures.recording import recorded
 from tests.pictures.sources import ROOT

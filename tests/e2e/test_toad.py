@@ -9,7 +9,7 @@ import pytest
 
 from tests.agents import base_env
 from tests.e2e.conftest import PATIENCE
-from tests.hub.cli.terminal import Terminal
+from tests.hub.cli.tmux import Terminal
 from tests.hub.tui.kit import on_screen
 from tests.model_server import Turn
 from tests.toad import toad

@@ -13,7 +13,7 @@ import trio
 import hub.daemon
 from hub.actors.session.store import SessionStore
 from hub.app import App
-from hub.cli.serve import order_for
+from hub.cli.local.serve import order_for
 from hub.client.quick import Api
 from hub.daemon import run_daemon
 from hub.errors import Code, HubError

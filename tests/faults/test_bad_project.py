@@ -1,6 +1,6 @@
 """Projects as people have them, under a daemon: no commit yet, a detached HEAD, a dirty tree, a configuration that breaks.
 
-What a command refuses before there is a daemon has its tests in `tests/hub/cli/test_run.py`.
+What a command refuses before there is a daemon has its tests in `tests/hub/cli/commands/test_run.py`.
 """
 
 from __future__ import annotations

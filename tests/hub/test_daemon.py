@@ -14,7 +14,7 @@ SIGNALLED = """
 import os, signal, sys
 import attrs, trio
 from pathlib import Path
-from hub.cli.serve import order_for
+from hub.cli.local.serve import order_for
 from hub.daemon import run_daemon
 from supervisors import EventKind
 

@@ -15,7 +15,7 @@ import sys, threading, attrs, trio
 from functools import partial
 from pathlib import Path
 import hub.daemon
-from hub.cli.serve import order_for
+from hub.cli.local.serve import order_for
 from hub.client.quick import Api
 
 async def never(app):  # whoever starts a session may be quicker than the thread that imports the agents

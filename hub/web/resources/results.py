@@ -2,7 +2,7 @@
 
 Owns: the routes, who may be asked about which session, and what the audit log is told.
 Must not: make a commit or remove a branch itself (`hub.io.git` does), or describe a body or an answer.
-Tests: tests/hub/cli/test_result.py
+Tests: tests/hub/cli/commands/test_result.py
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import trio
 
 from hub.actors.common.calls import call_until_answered
 from hub.api.convert import unstructure
-from hub.cli.serve import order_for
+from hub.cli.local.serve import order_for
 from hub.daemon import Daemon, run_daemon
 from hub.domain.event import Record
 from hub.errors import Code, HubError

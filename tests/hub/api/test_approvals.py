@@ -9,8 +9,8 @@ import click
 
 from hub.acp.asking import question
 from hub.api.approvals import Approval
-from hub.cli.answering import picture as whole
-from hub.cli.approvals import picture
+from hub.cli.commands.approvals import picture
+from hub.cli.terminal.answering import picture as whole
 from hub.domain.approval import CUT
 from hub.tui.approval import request_rows
 from tests.sample import sample

@@ -26,7 +26,7 @@ WIDTHS = (40, 80, 120)
 LIMIT = 60.0
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _TAKEN_BACK = re.compile(r"[^\n]* \.\.\.\r\x1b\[K")
-"""What a person was told while a slow machine kept him waiting (`hub.cli.meanwhile`)."""
+"""What a person was told while a slow machine kept him waiting (`hub.cli.terminal.meanwhile`)."""
 _COLUMNS = re.compile(r"(?<=\S) {2,}")
 _NUMBERS = re.compile(r"(\b(?:port|process|kill)\s+|127\.0\.0\.1:)\d+")
 """Of a process and a port."""

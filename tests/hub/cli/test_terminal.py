@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.faults.test_agent_faults import process
-from tests.hub.cli.terminal import terminal
+from tests.hub.cli.tmux import terminal
 
 HUB = f"{sys.executable} -m hub"
 DONE = ({"write": {"path": "a.txt", "text": "x"}}, {"done": "All **done**."})

@@ -321,7 +321,7 @@ subprocess.run(["echo", "a child"])
 sys.stdout.flush()
 from hub.client.quick import Api
 from hub.mcp.calling import ToolCaller
-from hub.cli.mcp import Remote
+from hub.cli.commands.mcp import Remote
 from hub.mcp.stdio import run
 run(wires, ToolCaller(Remote(lambda: Api(1))))
 """
@@ -346,7 +346,7 @@ def test_nothing_but_the_protocol_comes_out(folder, env):
 def test_the_first_answer_waits_for_no_import_that_the_tools_do_not_need():
     """A client that waits ten seconds gave up on a busy machine; the daemon's web stack takes as long as all the rest."""
     code = (
-        "import sys, hub.cli.group, hub.cli.mcp, hub.mcp.stdio, hub.domain.text.safe;"
+        "import sys, hub.cli.group, hub.cli.commands.mcp, hub.mcp.stdio, hub.domain.text.safe;"
         "print([name for name in ('quart', 'hypercorn', 'cattrs', 'httpx2') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

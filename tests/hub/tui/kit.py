@@ -21,7 +21,7 @@ from hub.client.quick import find
 from hub.tui.app import HubApp
 from hub.tui.look import UNICODE, Look
 from tests.faults.harness import Project
-from tests.hub.cli.terminal import Terminal, terminal
+from tests.hub.cli.tmux import Terminal, terminal
 from tests.waiting import PATIENCE
 
 HUB_TUI = (sys.executable, "-m", "hub", "tui")

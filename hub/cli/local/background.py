@@ -1,0 +1,149 @@
+"""A daemon in the background: started for whoever does not stay.
+
+Owns: how it is started, and the wait until it answers, or the reason why it does not.
+Must not: start one beside one that runs, or know what it is for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from hub.cli.context import client, project_dir
+from hub.cli.local.join import running, without_port
+from hub.cli.terminal.meanwhile import waiting_for
+from hub.client.place import root_of, told_by
+from hub.client.quick import Api, find
+from hub.errors import Code, HubError
+from hub.io.project.places import make_private_dir, state_dir
+
+PATIENCE = 130.0
+"""Seconds for a start: as `hub run` gives its own."""
+_LOOK = 0.05
+_LAST = 64 * 1024
+
+
+def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[Api, bool]:
+    """The project's daemon, and whether it was started for this.
+
+    Args:
+        project: A folder of the project.
+        port: Where it is to listen; None = as configured.
+        trusted: Whether the user has said yes for this time only.
+
+    Raises:
+        HubError: Why it does not start; `timeout`.
+    """
+    there = running(project, port)
+    if there is not None:
+        return there, False
+    root = root_of(project) or project
+    log = _log(root)
+    words = [sys.executable, "-P", "-m", "hub", "--project", str(root), "daemon", "--json"]
+    words += ["--port", str(port)] if port is not None else []
+    words += ["--trust"] if trusted else []
+    with log.open("wb") as out:
+        child = subprocess.Popen(
+            words,
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + PATIENCE
+    with waiting_for(f"starting a daemon for {root}"):
+        while time.monotonic() < deadline:
+            if child.poll() is not None:
+                raise _ended(log)
+            if told_by(root).pid == child.pid:
+                return find(None, root, without_port()), True
+            time.sleep(_LOOK)
+    raise HubError(Code.TIMEOUT, f"The daemon has not started within {PATIENCE:g} s.", hint=f"See: {log}")
+
+
+def at_hand(ctx: click.Context, project: Path | None = None, may: Callable[[], bool] = lambda: True) -> Api:
+    """The project's daemon; where none runs one is started, and said so. A port that the user named is meant.
+
+    None is started where it would go on with a session that was broken off: a question about the code is no word to
+    spend on that.
+
+    Args:
+        ctx: The command's.
+        project: A folder of the project; None = the one the user means.
+        may: Asked before one is started.
+
+    Raises:
+        HubError: As `daemon`; `not_a_repository`, `daemon_not_running`.
+    """
+    project = project or project_dir(ctx)
+    api = client(ctx)
+    named = api.named
+    if not named:
+        api = find(None, project)
+    try:
+        api.get("/api/health")
+    except HubError as error:
+        if error.code is not Code.DAEMON_NOT_RUNNING or named or not may():
+            raise
+        _insist_at_rest(project)
+        api, fresh = daemon(project, None)
+        if fresh:
+            announce(project, api)
+    return api
+
+
+def _insist_at_rest(project: Path) -> None:
+    from hub.io.project.places import Places
+    from hub.io.records.sessions import found
+
+    open_ = [
+        record.session_id
+        for record in found(Places(root_of(project) or project))
+        if record.session_state.active
+    ]
+    if open_:
+        raise HubError(
+            Code.DAEMON_NOT_RUNNING,
+            f"No daemon runs here, and one that starts would go on with session {open_[-1]}, which is not over.",
+            hint="Let it go on: hub daemon",
+        )
+
+
+def announce(project: Path, api: Api) -> None:
+    """Say that one was started."""
+    click.echo(f"started a daemon for {root_of(project) or project} in the background: {api.url}", err=True)
+
+
+def _log(root: Path) -> Path:
+    """What it says goes where no project's files are."""
+    state = state_dir()
+    state.parent.mkdir(parents=True, exist_ok=True)
+    folder = state / "daemons"
+    make_private_dir(state)
+    make_private_dir(folder)
+    return folder / f"{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}.log"
+
+
+def _ended(log: Path) -> HubError:
+    """Its own error, as it says it with `--json`."""
+    from hub.client.quick import error_of
+
+    text = log.read_bytes()[-_LAST:].decode("utf-8", "replace")
+    for line in reversed(text.splitlines()):
+        try:
+            document = json.loads(line)
+        except ValueError:
+            continue
+        found = error_of(document.get("error")) if isinstance(document, dict) else None
+        if found is not None:
+            return found
+    return HubError(Code.DAEMON_NOT_RUNNING, "The daemon ended at its start.", hint=f"See: {log}")
