@@ -106,7 +106,8 @@ def test_a_reader_that_leaves_is_no_error(tmp_path):
     """`hub ... | head`: status 0 and not a word on stderr, also from the interpreter's last flush."""
     code = (
         "import sys, click\n"
-        "from hub.cli import group, status\n"
+        "from hub.cli import group\n"
+        "from hub.cli.commands import status\n"
         "@click.command()\n"
         "def status_():\n"
         "    for n in range(100000): click.echo('x' * 100)\n"
