@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from enum import Enum, auto
 from pathlib import Path
 
@@ -99,7 +99,7 @@ async def as_added(
     pairs = raw_diff((await git("diff-tree", *args, old, new, cwd=root, where=where)).out)
     paths = [path for path, pair in pairs.items() if any(map(_is_file, pair))]
     always = (await git_asked("config", "--get", "core.autocrlf", cwd=root)).text if paths else ""
-    if not paths or (always in ("", "false") and not await _has_attributes(root, new, where)):
+    if not paths or (always in ("", "false") and not await _attributed(root, new, paths, where)):
         yield old, new, where
         return
     home = Places(root).git_dir
@@ -118,13 +118,22 @@ def _is_file(entry: Entry | None) -> bool:
     return entry is not None and entry[0] in _FILES
 
 
-async def _has_attributes(root: Path, tree: str, where: Where) -> bool:
-    names = (await git("ls-tree", "-r", "-z", "--name-only", tree, cwd=root, where=where)).out
-    return (
-        names.startswith(b".gitattributes\0")
-        or b"\0.gitattributes\0" in names
-        or b"/.gitattributes\0" in names
-    )
+async def _attributed(root: Path, tree: str, paths: Iterable[bytes], where: Where) -> bool:
+    """Whether a `.gitattributes` stands beside one of the paths, or in a folder above; asked of those folders alone."""
+    folders = {path[:end] for path in paths for end in _ends(path)}
+    if any(b"\n" in folder for folder in folders):
+        return True  # git could not be asked; with none nothing is found later either
+    asked = b"".join(b"%b:%b.gitattributes\n" % (tree.encode(), folder) for folder in folders)
+    found = await git("cat-file", "--batch-check=%(objecttype)", cwd=root, where=where, stdin=asked)
+    return b"blob" in found.out.split(b"\n")
+
+
+def _ends(path: bytes) -> Iterator[int]:
+    """Where the folders end in which a path is, the tree itself first."""
+    end = 0
+    yield end
+    while end := path.find(b"/", end) + 1:
+        yield end
 
 
 async def _open(root: Path, scratch: Path, where: Where, always: str, *, keep: bool) -> _Place:

@@ -117,7 +117,7 @@ async def session_diff(
         branch: The session's.
         worktree: Where its agent works: what is in no snapshot yet is told too. It is only read, and nothing is kept of
             it; of one that is gone or leads elsewhere the branch alone is told.
-        carried: Tell the user's own changes too.
+        carried: Tell the user's own changes too, and all of it byte for byte, as the next agent is given it.
 
     Raises:
         HubError: BRANCH_MISSING when the session's branch is gone.
@@ -130,7 +130,7 @@ async def session_diff(
         except HubError as error:
             if error.code not in _NO_WORKTREE:
                 raise
-    return await _diff(root, base, end)
+    return await (_compared if carried else _diff)(root, base, end)
 
 
 async def _branched_from(root: Path, main_branch: str, branch: str, *, carried: bool) -> tuple[str, str]:
@@ -243,21 +243,18 @@ async def rewind(root: Path, sha: str) -> str:
 
 
 async def _diff(root: Path, old: str, new: str, where: Mapping[str, str] | None = None) -> Diff:
+    """As the user's own git would show it."""
     async with as_added(root, old, new, where or {}) as (before, after, known):
-        stat, cut = await git_capped(
-            "diff-tree",
-            *_DIFF,
-            "--stat=120,80",
-            before,
-            after,
-            "--",
-            cwd=root,
-            limit=_STAT_LIMIT,
-            where=known,
-        )
-        patch, truncated = await git_capped(
-            "diff-tree", *_DIFF, "--patch", before, after, "--", cwd=root, limit=DIFF_LIMIT, where=known
-        )
+        return await _compared(root, before, after, known)
+
+
+async def _compared(root: Path, old: str, new: str, where: Mapping[str, str] | None = None) -> Diff:
+    stat, cut = await git_capped(
+        "diff-tree", *_DIFF, "--stat=120,80", old, new, "--", cwd=root, limit=_STAT_LIMIT, where=where
+    )
+    patch, truncated = await git_capped(
+        "diff-tree", *_DIFF, "--patch", old, new, "--", cwd=root, limit=DIFF_LIMIT, where=where
+    )
     summary, text = (part.decode("utf-8", "replace") for part in (stat, patch))
     if cut:
         summary = f"{summary.rpartition(chr(10))[0]}\n... (more files changed than can be shown)\n"

@@ -20,7 +20,8 @@ def bat(*lines, end="\r\n"):
 
 def keeps(root, attributes, files):
     """A repository that has these attributes and files, checked out as they say."""
-    (root / ".gitattributes").write_text(attributes)
+    if attributes:
+        (root / ".gitattributes").write_text(attributes)
     for name, data in files.items():
         (root / name).write_bytes(data)
     sh(root, "add", "-A")
@@ -115,6 +116,24 @@ async def test_line_endings_that_the_repository_has_stay(repo):
     answer = await take(repo, told(), How.COMMIT)
     assert sh(repo, "cat-file", "blob", f"{answer.commit}:a.bat").encode() == bat(*LINES, "new")
     assert clean(repo)
+
+
+@pytest.mark.parametrize("folder", ["d", "d/deep", "d\nodd"])
+async def test_attributes_stand_in_any_folder_above_a_file(repo, folder):
+    """They are looked for there alone: in a large repository a list of all its files takes longer than the rest."""
+    (repo / folder).mkdir(parents=True, exist_ok=True)
+    (repo / folder / ".gitattributes").write_text("*.bat text eol=crlf\n")
+    (repo / folder / "x").mkdir()
+    keeps(repo, "", {f"{folder}/x/a.bat": bat(*LINES), "b.bat": bat(*LINES)})
+    wt = await session(repo)
+    for name in (f"{folder}/x/a.bat", "b.bat"):
+        (wt.path / name).write_bytes(bat(*LINES, "new"))
+    await ended(wt)
+    answer = await take(repo, told(), How.COMMIT)
+    assert sh(repo, "cat-file", "blob", f"{answer.commit}:{folder}/x/a.bat") == "".join(
+        line + "\n" for line in (*LINES, "new")
+    )
+    assert sh(repo, "cat-file", "blob", f"{answer.commit}:b.bat").encode() == bat(*LINES, "new")
 
 
 async def test_a_file_that_git_could_not_add_stays_as_it_is(repo):
