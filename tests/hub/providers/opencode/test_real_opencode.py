@@ -122,7 +122,7 @@ class TestOpenCode(AgentSuite):
 
         run = drive(provider, assign(), env, on_event=act)
         assert run.outcome.ending is Ending.DONE
-        assert "Which? (Red)" in [event.content for event in run.of(EventType.WAITING)]
+        assert "Which? [Red]" in [event.content for event in run.of(EventType.WAITING)]
         assert "Blue indeed" in models.mains("key")[-1].text
 
     def test_a_subagents_work_is_seen_and_its_words_are_not_the_answer(self, provider, models, assign, env):
