@@ -66,7 +66,7 @@ class _Place:
     """Another, in which no file is converted."""
     config: Config
     """What the repository, or its user, says of files of which no attribute speaks."""
-    store: Path | None
+    store: lfs.Store | None
     """Where Git LFS is to have the bytes of its files; None where what is made goes again."""
 
     def index(self, name: str) -> tuple[Path, dict[str, str]]:
@@ -79,7 +79,7 @@ class _Place:
 
 @contextlib.asynccontextmanager
 async def as_added(
-    root: Path, old: str, new: str, where: Where, *, keep: bool = False
+    root: Path, old: str, new: str, where: Where, *, keep: bool = False, mine: str = ""
 ) -> AsyncIterator[tuple[str, str, Where]]:
     """Two trees with the files that differ as `git add` would have stored them, and the environment in which git knows both.
 
@@ -91,6 +91,8 @@ async def as_added(
         new: Another.
         where: How git knows them.
         keep: Whether what is made is the repository's from now on; else it goes when this is left.
+        mine: A commit of the user's that both will be merged with. What of `old` it has as it is stays so: git would have
+            stored it otherwise, but it is what the user has, and converted on one side alone it would be a conflict.
 
     Raises:
         HubError: As `git`.
@@ -109,7 +111,13 @@ async def as_added(
         place = await _open(root, scratch, where, always, keep=keep)
         if meant := await _meant(place, new, paths):
             before, after = ({path: pair[side] for path, pair in pairs.items()} for side in (0, 1))
-            old = await _added(place, "old", (old, old), before, meant)
+            moved = (
+                raw_diff((await git("diff-tree", *args, old, mine, cwd=root, where=where)).out)
+                if mine
+                else meant
+            )
+            there = {path: how for path, how in meant.items() if path in moved}
+            old = await _added(place, "old", (old, old), before, there)
             new = await _added(place, "new", (new, old), after, meant)
         yield old, new, place.known
 

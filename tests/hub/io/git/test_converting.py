@@ -1,5 +1,8 @@
 """Files that a repository keeps otherwise than they are checked out differ only where they were changed."""
 
+import base64
+import os
+
 import attrs
 import pytest
 
@@ -173,3 +176,44 @@ async def test_a_look_leaves_nothing_in_the_repository(repo):
     assert (await session_diff(repo, "main", "hub/s1")).diff
     assert sh(repo, "count-objects", "-v") == before
     assert not list(Places(repo).git_dir.glob("added-*"))
+
+
+def committed_before_its_attributes(root):
+    """A file that git has with CRLF and would store without, and takes for unchanged: it is older than the index."""
+    (root / "a.bat").write_bytes(bat(*LINES))
+    os.utime(root / "a.bat", (1, 1))
+    sh(root, "add", "-A")
+    sh(root, "commit", "-qm", "a file")
+    (root / ".gitattributes").write_text("*.bat text\n")
+    sh(root, "add", ".gitattributes")
+    sh(root, "commit", "-qm", "attributes, and nothing renormalised")
+    assert clean(root)
+
+
+@pytest.mark.parametrize("how", [How.COMMIT, How.BRANCH, How.PATCH])
+@pytest.mark.parametrize("carried", [False, True])
+async def test_what_the_user_has_otherwise_than_git_would_store_it_is_no_conflict(repo, how, carried):
+    """Committed with CRLF, and named in the attributes only later: where it began was converted, his own commit not."""
+    committed_before_its_attributes(repo)
+    if carried:
+        (repo / "mine.txt").write_text("unfinished\n")
+    wt = await session(repo, carry_dirty=carried)
+    (wt.path / "a.bat").write_bytes(bat(*LINES, "new"))
+    await ended(wt)
+    answer = await take(repo, told(), how)
+    if how is How.PATCH:
+        (repo.parent / "patch").write_bytes(base64.b64decode(answer.patch))
+        sh(repo, "apply", "--cached", str(repo.parent / "patch"))
+        return
+    assert sh(repo, "cat-file", "blob", f"{answer.commit}:a.bat").encode() == bat(*LINES, "new", end="\n")
+
+
+async def test_a_file_that_its_user_has_renormalised_meanwhile_merges(repo):
+    committed_before_its_attributes(repo)
+    wt = await session(repo)
+    (wt.path / "a.bat").write_bytes(bat(*LINES, "new"))
+    await ended(wt)
+    sh(repo, "add", "--renormalize", ".")
+    sh(repo, "commit", "-qm", "renormalised")
+    answer = await take(repo, told(), How.COMMIT)
+    assert sh(repo, "cat-file", "blob", f"{answer.commit}:a.bat").encode() == bat(*LINES, "new", end="\n")
