@@ -69,15 +69,16 @@ async def test_a_file_is_taken_as_its_pointer(large):
     assert not list(Places(large).git_dir.glob("added-*"))
 
 
-async def test_a_user_whose_git_knows_no_lfs_has_the_pointers(large):
+async def test_where_git_knows_no_lfs_the_bytes_are_kept(large):
+    """As git itself adds them; there were pointers in the checkout, and nothing to bring their bytes."""
     for key in ("clean", "smudge"):
         sh(large, "config", "--unset", f"filter.lfs.{key}")
     wt = await session(large)
     (wt.path / "new.bin").write_bytes(NEW)
     await ended(wt)
     await take(large, told(), How.COMMIT)
-    assert (large / "new.bin").read_text() == pointer(NEW)
-    assert stored(large, NEW).read_bytes() == NEW
+    assert (large / "new.bin").read_bytes() == NEW
+    assert not stored(large, NEW).exists()
 
 
 @pytest.fixture
@@ -105,8 +106,8 @@ async def test_the_store_may_be_elsewhere(large, tmp_path, settings):
 async def test_no_agent_says_where_the_store_is(large, tmp_path, scope):
     """It can write the repository's configuration: hub wrote there, in the name of the user."""
     wt = await session(large)
-    sh(wt.path, "config", "extensions.worktreeConfig", "true")
-    sh(wt.path, "config", scope, "lfs.storage", str(tmp_path / "far"))
+    sh(large, "config", "extensions.worktreeConfig", "true")
+    sh(large, "config", scope, "lfs.storage", str(tmp_path / "far"))
     (wt.path / "new.bin").write_bytes(NEW)
     await ended(wt)
     await take(large, told(), How.COMMIT)
