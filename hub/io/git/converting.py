@@ -27,6 +27,7 @@ from hub.io.git import lfs
 from hub.io.git.digest import EXECUTABLE, FILE
 from hub.io.git.env import git, git_asked
 from hub.io.git.guard import Config
+from hub.io.git.layout import common_dir
 from hub.io.git.merge import bare
 from hub.io.git.refs import Where
 from hub.io.git.scan import Entry, raw_diff
@@ -39,6 +40,8 @@ _ATTRIBUTES = ("text", "eol", "crlf", "ident", "working-tree-encoding", "filter"
 _UNSAID = (b"unspecified", b"unset")
 _AS_IT_IS = "* -text -eol -crlf -ident -filter !working-tree-encoding\n"
 _FILES = (FILE, EXECUTABLE)
+_NONE = 1
+"""How git says that it has found none."""
 
 Entries = Mapping[bytes, Entry | None]
 
@@ -66,7 +69,9 @@ class _Place:
     """Another, in which no file is converted."""
     config: Config
     """What the repository, or its user, says of files of which no attribute speaks."""
-    store: Path | None
+    pointers: bool
+    """Whether the user's git would make pointers of what Git LFS is to keep; without its filter it keeps the bytes."""
+    store: lfs.Store | None
     """Where Git LFS is to have the bytes of its files; None where what is made goes again."""
 
     def index(self, name: str) -> tuple[Path, dict[str, str]]:
@@ -79,7 +84,7 @@ class _Place:
 
 @contextlib.asynccontextmanager
 async def as_added(
-    root: Path, old: str, new: str, where: Where, *, keep: bool = False
+    root: Path, old: str, new: str, where: Where, *, keep: bool = False, mine: str = ""
 ) -> AsyncIterator[tuple[str, str, Where]]:
     """Two trees with the files that differ as `git add` would have stored them, and the environment in which git knows both.
 
@@ -91,6 +96,8 @@ async def as_added(
         new: Another.
         where: How git knows them.
         keep: Whether what is made is the repository's from now on; else it goes when this is left.
+        mine: A commit of the user's that both will be merged with. What of `old` it has as it is stays so: git would have
+            stored it otherwise, but it is what the user has, and converted on one side alone it would be a conflict.
 
     Raises:
         HubError: As `git`.
@@ -98,7 +105,7 @@ async def as_added(
     args = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=dirty")
     pairs = raw_diff((await git("diff-tree", *args, old, new, cwd=root, where=where)).out)
     paths = [path for path, pair in pairs.items() if any(map(_is_file, pair))]
-    always = (await git_asked("config", "--get", "core.autocrlf", cwd=root)).text if paths else ""
+    always = await _always(root) if paths else ""
     if not paths or (always in ("", "false") and not await _attributed(root, new, paths, where)):
         yield old, new, where
         return
@@ -107,11 +114,23 @@ async def as_added(
     make_private_dir(home)
     with throwaway(home, "added-") as scratch:
         place = await _open(root, scratch, where, always, keep=keep)
-        if meant := await _meant(place, new, paths):
-            before, after = ({path: pair[side] for path, pair in pairs.items()} for side in (0, 1))
-            old = await _added(place, "old", (old, old), before, meant)
+        before, after = ({path: pair[side] for path, pair in pairs.items()} for side in (0, 1))
+        if meant := await _changeable(place, await _meant(place, new, paths), (before, after)):
+            moved = (
+                raw_diff((await git("diff-tree", *args, old, mine, cwd=root, where=where)).out)
+                if mine
+                else meant
+            )
+            there = {path: how for path, how in meant.items() if path in moved}
+            old = await _added(place, "old", (old, old), before, there)
             new = await _added(place, "new", (new, old), after, meant)
         yield old, new, place.known
+
+
+async def _always(root: Path) -> str:
+    """What `core.autocrlf` comes to: `true`, `false` or `input`; "" where nobody has set it."""
+    asked = await git_asked("config", "--type=bool", "--get", "core.autocrlf", cwd=root)
+    return asked.text if asked.code in (0, _NONE) else "input"
 
 
 def _is_file(entry: Entry | None) -> bool:
@@ -119,13 +138,22 @@ def _is_file(entry: Entry | None) -> bool:
 
 
 async def _attributed(root: Path, tree: str, paths: Iterable[bytes], where: Where) -> bool:
-    """Whether a `.gitattributes` stands beside one of the paths, or in a folder above; asked of those folders alone."""
+    """Whether a `.gitattributes` stands beside one of the paths, or in a folder above; asked of those folders alone.
+
+    Or in no commit: `.git/info/attributes`.
+    """
+    if _uncommitted(root).is_file():
+        return True
     folders = {path[:end] for path in paths for end in _ends(path)}
     if any(b"\n" in folder for folder in folders):
         return True  # git could not be asked; with none nothing is found later either
     asked = b"".join(b"%b:%b.gitattributes\n" % (tree.encode(), folder) for folder in folders)
     found = await git("cat-file", "--batch-check=%(objecttype)", cwd=root, where=where, stdin=asked)
     return b"blob" in found.out.split(b"\n")
+
+
+def _uncommitted(root: Path) -> Path:
+    return common_dir(root) / "info" / "attributes"
 
 
 def _ends(path: bytes) -> Iterator[int]:
@@ -141,13 +169,16 @@ async def _open(root: Path, scratch: Path, where: Where, always: str, *, keep: b
     exact = scratch / "exact"
     shutil.copytree(git_dir, exact)
     (exact / "info" / "attributes").write_text(_AS_IT_IS, encoding="utf-8")
+    if _uncommitted(root).is_file():
+        shutil.copyfile(_uncommitted(root), git_dir / "info" / "attributes")
     config = [("core.autocrlf", always)] if always else []
+    pointers = await lfs.fills(root)
     if keep:
-        return _Place(scratch, where, {**own, **where}, exact, config, await lfs.store_of(root))
+        return _Place(scratch, where, {**own, **where}, exact, config, pointers, await lfs.store_of(root))
     objects = git_dir / "objects"
     theirs = more_objects(Path(own["GIT_OBJECT_DIRECTORY"]), where)
     own |= {"GIT_OBJECT_DIRECTORY": str(objects), **theirs}
-    return _Place(scratch, {**where, **more_objects(objects, where)}, own, exact, config, None)
+    return _Place(scratch, {**where, **more_objects(objects, where)}, own, exact, config, pointers, None)
 
 
 async def _meant(place: _Place, tree: str, paths: list[bytes]) -> dict[bytes, _Means]:
@@ -163,13 +194,33 @@ async def _meant(place: _Place, tree: str, paths: list[bytes]) -> dict[bytes, _M
             case _ if value in _UNSAID:
                 pass
             case "filter":
-                if value == b"lfs":
+                if value == b"lfs" and place.pointers:
                     found[path] = _Means.POINTER
             case "working-tree-encoding":
                 found[path] = _Means.ENCODED
             case _:
                 found[path] = _Means.TEXT
     return found
+
+
+async def _changeable(
+    place: _Place, meant: Mapping[bytes, _Means], sides: Iterable[Entries]
+) -> dict[bytes, _Means]:
+    """Those of the files of which something else can come: a text only if it has such a line ending, or a `$Id`.
+
+    git looks for that in the blobs, so none is written out for it.
+    """
+    texts = {path for path, how in meant.items() if how is _Means.TEXT}
+    found = set[bytes]()
+    for side, entries in enumerate(sides):
+        looked = {path: entries[path] for path in texts if _is_file(entries[path])}
+        if not looked:
+            continue
+        cwd, env = place.index(f"look-{side}")
+        await _put(cwd, env, looked)
+        args = ("--cached", "-l", "-z", "-a", "-F", "-e", "\r", "-e", "$Id")
+        found.update((await git("grep", *args, cwd=cwd, where=env, accept=(0, _NONE))).out.split(b"\0"))
+    return {path: how for path, how in meant.items() if how is not _Means.TEXT or path in found}
 
 
 async def _added(
@@ -200,7 +251,8 @@ async def _added(
     for path in encoded:
         if await _add(place, cwd, env, [path], accept=(0, 128)):
             await _put(cwd, env, {path: files[path]})
-    return (await git("write-tree", cwd=cwd, where=env)).text
+    await trio.to_thread.run_sync(shutil.rmtree, cwd)
+    return (await git("write-tree", cwd=place.scratch, where=env)).text
 
 
 async def _add(

@@ -132,9 +132,10 @@ async def _on_a_branch(root: Path, sha: str) -> bool:
 
 async def _branches_with(root: Path, sha: str) -> list[str]:
     """The short names of the branches that are not hub's, here or pushed, and have the commit; none has one that is gone."""
-    options = ("--format=%(refname:lstrip=2)", f"--contains={sha}", "refs/heads/", "refs/remotes/")
+    options = ("--format=%(refname)", f"--contains={sha}", "refs/heads/", "refs/remotes/")
     listed = await git("for-each-ref", *options, cwd=root, accept=(0, _NO_SUCH_COMMIT))
-    return [clean(name) for name in listed.text.splitlines() if not name.startswith("hub/")]
+    own = (name for name in listed.text.splitlines() if not name.startswith("refs/heads/hub/"))
+    return [clean(name.split("/", 2)[2]) for name in own]
 
 
 async def looked_after(root: Path, found: Sequence[HistoryEntry]) -> list[HistoryEntry]:

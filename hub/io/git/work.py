@@ -54,7 +54,7 @@ class BranchChange:
     base: str
     """The newest commit of which the user has everything, or which the session began with."""
     began: str
-    """What that has, as git would have stored it."""
+    """What that has, as git would have stored it; or as the user's commit has it, where that is the same."""
     tree: str
     """What the tip has, as git would have stored it, without what is not handed in."""
     left_out: tuple[str, ...]
@@ -78,7 +78,7 @@ async def work_of(root: Path, session_id: str, onto: str) -> BranchChange:
     base = await _base(root, tip.sha, start.sha if start else "", onto)
     (first,) = await read_commits([base], cwd=root, where={})
     began = first.tree if first else tip.tree
-    async with as_added(root, began, tip.tree, {}, keep=True) as (began, ended, _):
+    async with as_added(root, began, tip.tree, {}, keep=True, mine=onto) as (began, ended, _):
         tree, left_out = await _handed_in(root, base, tip.sha, ended)
     return BranchChange(
         session_id=session_id,

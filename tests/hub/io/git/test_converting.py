@@ -1,9 +1,14 @@
 """Files that a repository keeps otherwise than they are checked out differ only where they were changed."""
 
+import base64
+import os
+
 import attrs
 import pytest
 
 from hub.api.results import How
+from hub.io.git import converting
+from hub.io.git.env import git
 from hub.io.git.repository import commit_diff, session_diff
 from hub.io.git.snapshot import snapshot
 from hub.io.git.taking import take
@@ -148,9 +153,53 @@ async def test_a_file_that_git_could_not_add_stays_as_it_is(repo):
     assert sh(repo, "cat-file", "blob", f"{answer.commit}:y.txt") == "b\n"
 
 
-async def test_what_the_user_has_set_for_all_his_repositories_counts(repo, tmp_path, monkeypatch):
+async def test_attributes_that_are_in_no_commit_count_too(repo):
+    """`.git/info/attributes`: its worktree is checked out by them, and each line of a file differed."""
+    (repo / ".git/info/attributes").write_text("*.bat text eol=crlf\n")
+    keeps(repo, "", {"a.bat": bat(*LINES)})
+    wt = await session(repo)
+    assert (wt.path / "a.bat").read_bytes() == bat(*LINES)
+    (wt.path / "a.bat").write_bytes(bat(*LINES, "new"))
+    await ended(wt)
+    told_of = await session_diff(repo, "main", "hub/s1")
+    assert [line for line in told_of.diff.splitlines() if line[0] in "+-"][2:] == ["+new"]
+    answer = await take(repo, told(), How.COMMIT)
+    assert sh(repo, "cat-file", "blob", f"{answer.commit}:a.bat").encode() == bat(*LINES, "new", end="\n")
+
+
+async def test_only_what_may_become_something_else_is_written_out(repo, monkeypatch):
+    """Of 3,000 changed files under `* text=auto` each was, for a few seconds, though none had another line ending."""
+    keeps(repo, "* text=auto\n*.id ident\n", {"b.id": b"$Id$\n"})
+    wt = await session(repo)
+    files = {
+        "plain": b"a\nb\n",
+        "crlf": b"a\r\nb\n",
+        "zeros": b"\0\r\n",
+        "x.id": b"$Id: 12 $\n",
+        "$Id": b"a\n",
+    }
+    for name, data in files.items():
+        (wt.path / name).write_bytes(data)
+    (wt.path / "gone\nodd").write_bytes(b"a\r\n")
+    await ended(wt)
+    written = []
+
+    async def noted(*args, **more):
+        if args[0] == "checkout-index":
+            written.extend(more["stdin"].split(b"\0")[:-1])
+        return await git(*args, **more)
+
+    monkeypatch.setattr(converting, "git", noted)
+    answer = await take(repo, told(), How.COMMIT)
+    assert sorted(written) == [b"crlf", b"gone\nodd", b"x.id", b"zeros"]
+    stored = {name: sh(repo, "cat-file", "blob", f"{answer.commit}:{name}").encode() for name in files}
+    assert stored == files | {"crlf": b"a\nb\n", "x.id": b"$Id$\n"}
+
+
+@pytest.mark.parametrize("said", ["autocrlf", "autocrlf = yes", "autocrlf = input"])
+async def test_what_the_user_has_set_for_all_his_repositories_counts(repo, tmp_path, monkeypatch, said):
     settings = tmp_path / "gitconfig"
-    settings.write_text("[core]\nautocrlf = input\n[user]\nname = Ada\nemail = ada@example.com\n")
+    settings.write_text(f"[core]\n{said}\n[user]\nname = Ada\nemail = ada@example.com\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
     wt = await session(repo)
     (wt.path / "new.txt").write_bytes(b"a\r\n")
@@ -173,3 +222,44 @@ async def test_a_look_leaves_nothing_in_the_repository(repo):
     assert (await session_diff(repo, "main", "hub/s1")).diff
     assert sh(repo, "count-objects", "-v") == before
     assert not list(Places(repo).git_dir.glob("added-*"))
+
+
+def committed_before_its_attributes(root):
+    """A file that git has with CRLF and would store without, and takes for unchanged: it is older than the index."""
+    (root / "a.bat").write_bytes(bat(*LINES))
+    os.utime(root / "a.bat", (1, 1))
+    sh(root, "add", "-A")
+    sh(root, "commit", "-qm", "a file")
+    (root / ".gitattributes").write_text("*.bat text\n")
+    sh(root, "add", ".gitattributes")
+    sh(root, "commit", "-qm", "attributes, and nothing renormalised")
+    assert clean(root)
+
+
+@pytest.mark.parametrize("how", [How.COMMIT, How.BRANCH, How.PATCH])
+@pytest.mark.parametrize("carried", [False, True])
+async def test_what_the_user_has_otherwise_than_git_would_store_it_is_no_conflict(repo, how, carried):
+    """Committed with CRLF, and named in the attributes only later: where it began was converted, his own commit not."""
+    committed_before_its_attributes(repo)
+    if carried:
+        (repo / "mine.txt").write_text("unfinished\n")
+    wt = await session(repo, carry_dirty=carried)
+    (wt.path / "a.bat").write_bytes(bat(*LINES, "new"))
+    await ended(wt)
+    answer = await take(repo, told(), how)
+    if how is How.PATCH:
+        (repo.parent / "patch").write_bytes(base64.b64decode(answer.patch))
+        sh(repo, "apply", "--cached", str(repo.parent / "patch"))
+        return
+    assert sh(repo, "cat-file", "blob", f"{answer.commit}:a.bat").encode() == bat(*LINES, "new", end="\n")
+
+
+async def test_a_file_that_its_user_has_renormalised_meanwhile_merges(repo):
+    committed_before_its_attributes(repo)
+    wt = await session(repo)
+    (wt.path / "a.bat").write_bytes(bat(*LINES, "new"))
+    await ended(wt)
+    sh(repo, "add", "--renormalize", ".")
+    sh(repo, "commit", "-qm", "renormalised")
+    answer = await take(repo, told(), How.COMMIT)
+    assert sh(repo, "cat-file", "blob", f"{answer.commit}:a.bat").encode() == bat(*LINES, "new", end="\n")

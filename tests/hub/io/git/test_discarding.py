@@ -230,6 +230,9 @@ async def test_a_take_holds_while_a_branch_of_the_users_has_its_commit(repo, tmp
     sh(repo, "reset", "-q", "--hard", "HEAD~1")
     assert await held_by() == "mine/kept"
     sh(repo, "branch", "-q", "-D", "mine/kept")
+    sh(repo, "update-ref", "refs/remotes/hub/main", taken.commit)
+    assert await held_by() == "hub/main", "a remote may be called as hub's own branches are"
+    sh(repo, "update-ref", "-d", "refs/remotes/hub/main")
     assert await held_by() == ""
     assert await held_by(record=attrs.evolve(taken, commit="1" * 40)) == "", "git has forgotten it"
     assert await held_by(record=attrs.evolve(taken, commit="")) is None, "a patch"

@@ -1,10 +1,12 @@
 """What Git LFS keeps stays out of git's own history, and its bytes are where its user looks for them."""
 
 import hashlib
+import os
 
 import pytest
 
 from hub.api.results import How
+from hub.errors import Code, HubError
 from hub.io.git import lfs
 from hub.io.git.repository import session_diff
 from hub.io.git.taking import take
@@ -67,23 +69,99 @@ async def test_a_file_is_taken_as_its_pointer(large):
     assert not list(Places(large).git_dir.glob("added-*"))
 
 
-async def test_a_user_whose_git_knows_no_lfs_has_the_pointers(large):
+async def test_where_git_knows_no_lfs_the_bytes_are_kept(large):
+    """As git itself adds them; there were pointers in the checkout, and nothing to bring their bytes."""
     for key in ("clean", "smudge"):
         sh(large, "config", "--unset", f"filter.lfs.{key}")
     wt = await session(large)
     (wt.path / "new.bin").write_bytes(NEW)
     await ended(wt)
     await take(large, told(), How.COMMIT)
-    assert (large / "new.bin").read_text() == pointer(NEW)
-    assert stored(large, NEW).read_bytes() == NEW
+    assert (large / "new.bin").read_bytes() == NEW
+    assert not stored(large, NEW).exists()
 
 
-async def test_the_store_may_be_elsewhere(large, tmp_path):
+@pytest.fixture
+def settings(tmp_path, monkeypatch):
+    """The user's own configuration."""
+    file = tmp_path / "gitconfig"
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(file))
+    file.write_text("[user]\nname = Ada\nemail = ada@example.com\n")
+    return file
+
+
+async def test_the_store_may_be_elsewhere(large, tmp_path, settings):
     for given, place in (("shared", large / ".git/shared"), (str(tmp_path / "far"), tmp_path / "far")):
-        sh(large, "config", "lfs.storage", given)
-        assert await lfs.store_of(large) == place / "objects"
+        sh(large, "config", "--file", str(settings), "lfs.storage", given)
+        assert await lfs.store_of(large) == lfs.Store(place, ("objects",))
     wt = await session(large)
     (wt.path / "new.bin").write_bytes(NEW)
     await ended(wt)
-    await take(large, told(), How.BRANCH, "aside")
+    await take(large, told(), How.COMMIT)
     assert [file.read_bytes() for file in (tmp_path / "far").rglob("*") if file.is_file()] == [NEW]
+    assert (large / "new.bin").read_bytes() == NEW
+
+
+@pytest.mark.parametrize("scope", ["--local", "--worktree"])
+async def test_no_agent_says_where_the_store_is(large, tmp_path, scope):
+    """It can write the repository's configuration: hub wrote there, in the name of the user."""
+    wt = await session(large)
+    sh(large, "config", "extensions.worktreeConfig", "true")
+    sh(large, "config", scope, "lfs.storage", str(tmp_path / "far"))
+    (wt.path / "new.bin").write_bytes(NEW)
+    await ended(wt)
+    await take(large, told(), How.COMMIT)
+    assert not (tmp_path / "far").exists()
+    assert stored(large, NEW).read_bytes() == NEW
+
+
+async def test_nothing_but_the_file_itself_comes_in_place_of_a_pointer(large, tmp_path):
+    """A secret came into the checkout, by a link in the store under an id that an agent had invented."""
+    secret = tmp_path / "secret"
+    secret.write_bytes(NEW)
+    oids = {name: name * 64 for name in "abcdef"} | {"e": hashlib.sha256(NEW).hexdigest()}
+    pointers = {name: pointer(NEW).replace(oids["e"], oid) for name, oid in oids.items()}
+    store = large / ".git/lfs/objects"
+    for oid in oids.values():
+        (store / oid[:2]).mkdir()
+    (store / "aa/aa").mkdir()
+    (store / "aa/aa" / oids["a"]).symlink_to(secret)
+    (store / "bb/bb").mkdir()
+    (store / "bb/bb" / oids["b"]).write_bytes(b"other bytes")
+    (store / "cc/cc").mkdir()
+    os.mkfifo(store / "cc/cc" / oids["c"])
+    (store / "dd/dd/" / oids["d"]).mkdir(parents=True)
+    (tmp_path / oids["e"]).write_bytes(NEW)
+    (store / oids["e"][:2] / oids["e"][2:4]).symlink_to(tmp_path)
+    wt = await session(large)
+    for name, text in pointers.items():
+        (wt.path / f"{name}{name}.bin").write_text(text)
+    await ended(wt)
+    await take(large, told(), How.COMMIT)
+    assert {name: (large / f"{name}{name}.bin").read_text() for name in pointers} == pointers
+
+
+@pytest.mark.parametrize("link", ["lfs", "lfs/objects"])
+async def test_a_store_that_leads_elsewhere_is_refused(large, tmp_path, link):
+    wt = await session(large)
+    away = large / ".git" / link
+    away.rename(tmp_path / "far")
+    away.symlink_to(tmp_path / "far")
+    (wt.path / "new.bin").write_bytes(NEW)
+    await ended(wt)
+    before = sorted((tmp_path / "far").rglob("*"))
+    with pytest.raises(HubError) as caught:
+        await take(large, told(), How.COMMIT)
+    assert caught.value.code is Code.NO_PERMISSION
+    assert sorted((tmp_path / "far").rglob("*")) == before
+
+
+async def test_other_bytes_under_the_name_of_a_file_give_way(large):
+    """Whoever had put them there first decided what was kept of it: nothing."""
+    stored(large, NEW).parent.mkdir(parents=True)
+    stored(large, NEW).write_bytes(b"other bytes")
+    wt = await session(large)
+    (wt.path / "new.bin").write_bytes(NEW)
+    await ended(wt)
+    await take(large, told(), How.COMMIT)
+    assert stored(large, NEW).read_bytes() == (large / "new.bin").read_bytes() == NEW
