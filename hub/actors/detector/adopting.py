@@ -213,7 +213,7 @@ class Adopting:
             others = first_of(found.also, _FEW)
             raise HubError(
                 Code.AGENT_RUNNING,
-                f"Process {found.pids[-1]} works on other sessions, too, which would end with it: {others}.",
+                f"Process {found.pids[-1]} has other sessions, too, which would end with it: {others}.",
                 hint="End this one in its own program, then adopt it without --stop.",
             )
         if goes_on and found.contenders:

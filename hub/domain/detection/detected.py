@@ -62,7 +62,7 @@ class DetectedAgent:
     parts: tuple[KeptSession, ...] = ()
     """What its subagents keep: no work of their own, but spent all the same."""
     also: tuple[str, ...] = ()
-    """Other sessions that the server works on: they would end with it."""
+    """Other sessions that the server works on, or holds for an agent that waits: they would end with it."""
     gap: Gap | None = None
     """Set where this stands for a store that was not searched to its end, and for no agent and no session."""
 
@@ -241,6 +241,7 @@ def _served(
         if (kept := by_id.get((provider, name))) is not None and kept.intel.at_work
     }
     asked = {one.kept.session_id for one in told if one.kept is not None and one.provider == provider}
+    lost = [name for name in server.serves if name in works or name in asked]
     unasked = (
         _running(server, SessionMatch(name, Confidence.EXACT), by_id, account_of)
         for name in works
@@ -251,7 +252,7 @@ def _served(
         name = one.kept.session_id if one.kept is not None and one.provider == provider else ""
         if name not in works:
             return one
-        return attrs.evolve(one, server=server, also=tuple(other for other in works if other != name))
+        return attrs.evolve(one, server=server, also=tuple(other for other in lost if other != name))
 
     return [served(one) for one in (*told, *unasked)]
 

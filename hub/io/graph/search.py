@@ -17,7 +17,7 @@ import json
 import math
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from pathlib import Path
 
@@ -112,14 +112,25 @@ def _telling(db: sqlite3.Connection, wanted: Iterable[tuple[str, ...]]) -> list[
 def _ranked(
     db: sqlite3.Connection, match: str, query: str, limit: int, most: int, *, of_test: float
 ) -> list[_Hit]:
-    """The best of the first `most` chunks that are found; a test's rank counts `of_test` as much."""
-    scores = dict(db.execute(match, (query, most, limit * _DEEPER)).fetchall())
+    """The best of the first `most` chunks that are found; a test's rank counts `of_test` as much.
+
+    Where what weighs less stands first, all that comes soon after it is weighed too: it may be better than that.
+    """
+    found = db.execute(match, (query, most, max(limit * _DEEPER, CROWD))).fetchall()
+    hits = _weighed(db, dict(found[: limit * _DEEPER]), of_test)
+    if len(found) > limit * _DEEPER:
+        next_best = _place(found[limit * _DEEPER][1], "", 0, 0.0)
+        if sum(hit.place[:1] <= next_best[:1] for hit in hits) < limit:
+            hits = _weighed(db, dict(found), of_test)
+    return sorted(hits, key=lambda hit: hit.place)
+
+
+def _weighed(db: sqlite3.Connection, scores: Mapping[int, float], of_test: float) -> list[_Hit]:
     known = db.execute(_KNOWN, (file_id(""), json.dumps([*scores]))).fetchall()
-    hits = [
+    return [
         _Hit(number, _place(scores[number] * (of_test if is_test(path) else 1.0), *rest), rest[-1])
         for number, path, *rest in known
     ]
-    return sorted(hits, key=lambda hit: hit.place)
 
 
 def _place(score: float, mark: str, mtime_ns: int, touches: float) -> tuple[float, float, float]:

@@ -5,7 +5,8 @@ Must not: run a program that the project names, follow a link out of sight, or j
 
 A session works in a worktree of its own, made of the commit with the user's uncommitted work; but agents also look
 into the folders above it. So both are looked at: the checkout with what git ignores at its root, and the commit. A link
-counts with what it leads to, seen from the checkout and from a worktree.
+counts with what it leads to, seen from the checkout and from a worktree. Above the project nothing is opened or
+followed: what another user puts into a shared folder must not hold anybody up.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import hashlib
 import os
 import posixpath
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -31,6 +32,7 @@ _LARGEST = 64 << 20
 """Bytes of a file that are read; a larger one is known by its size and time, which no commit can set."""
 _MOST = 20_000
 """Files that are looked at below the folders of a checkout."""
+_CLOSED = "it cannot be looked into"
 _LINK, _MODULE = "120000", "160000"
 _WORKTREE = ".hub/worktrees/s"
 """A place as far below the root as a session's."""
@@ -67,17 +69,46 @@ def orders(root: Path) -> list[Item]:
 def above(root: Path) -> list[Item]:
     """The same of the folders above a project, where agents look too: what neither this user nor root has put there.
 
-    Raises:
-        HubError: `too_large`, as `orders`.
+    One for each name, known by owner, mode, time, size and where it leads as a link; a folder stands for all in it.
     """
-    found = []
-    for folder in root.parents:
-        for path in _at_root(folder, owners=(0, os.geteuid())):
-            if (item := _of_checkout(folder, path)) is not None:
-                place = _shown(str(folder / path))
-                text = f"{_shown(str(folder))}/{item.text}, which another user has put above the project"
-                found.append(attrs.evolve(item, key=f"file:{place}", text=text))
-    return sorted(found, key=lambda item: item.key)
+    owners = (0, os.geteuid())
+    names = (*FILES, VARIABLES, *FOLDERS)
+    found = [_foreign(folder, name, owners) for folder in root.parents for name in names]
+    return sorted({item.key: item for item in found if item is not None}.values(), key=lambda item: item.key)
+
+
+def _foreign(folder: Path, name: str, owners: Container[int]) -> Item | None:
+    """The first part of this path below a folder that is another user's; None where the whole of it is not there."""
+    item, place = None, folder
+    try:
+        for part in name.split("/"):
+            place /= part
+            there = place.lstat()
+            if item is None and there.st_uid not in owners:
+                target = os.readlink(place) if stat.S_ISLNK(there.st_mode) else ""
+                about = [
+                    there.st_uid,
+                    there.st_mode,
+                    there.st_mtime_ns,
+                    there.st_size,
+                    os.fsencode(target).hex(),
+                ]
+                item = _put_above(
+                    place, name, digest(about), f": a link to {_shown(target)}" if target else ""
+                )
+                if target:
+                    break
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return item or _put_above(place, name, digest([]), f": {_CLOSED}")
+    return item
+
+
+def _put_above(place: Path, name: str, known: str, said: str) -> Item:
+    shown = _shown(str(place))
+    text = f"{shown} ({reader_of(name)}){said}, which another user has put above the project"
+    return Item(Does.RUNS, f"file:{shown}", text, known)
 
 
 def _item(path: str, known: str, said: str = "") -> Item:
@@ -94,26 +125,18 @@ def _shown(name: str) -> str:
 # --- the checkout -------------------------------------------------------------------------------------------
 
 
-def _at_root(root: Path, owners: Iterable[int] = ()) -> Iterator[str]:
-    """What lies where every agent looks, also what git ignores; nothing that one of these owners has put there."""
-    there = {name for name in (*FILES, VARIABLES, *FOLDERS) if _owner(root / name) not in (None, *owners)}
-    yield from (name for name in (*FILES, VARIABLES) if name in there)
-    for name in there.intersection(FOLDERS):
+def _at_root(root: Path) -> Iterator[str]:
+    """What lies where every agent looks, also what git ignores."""
+    yield from (name for name in (*FILES, VARIABLES) if os.path.lexists(root / name))
+    for name in FOLDERS:
         folder = root / name
-        if folder.is_symlink():
+        if os.path.islink(folder):
             yield name
-        elif folder.is_dir():
+        elif os.path.isdir(folder):
             for path in _below(folder):
                 inner = path.relative_to(root).as_posix()
                 if reader_of(inner):
                     yield inner
-
-
-def _owner(place: Path) -> int | None:
-    """Whose it is; None where nothing is, or nobody may look."""
-    with contextlib.suppress(OSError):
-        return place.lstat().st_uid
-    return None
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -126,7 +149,7 @@ def _below(folder: Path) -> Iterator[Path]:
     for where, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if name not in ("node_modules", ".git")]
         folders[:] = [name for name in folders if not f"{where}/{name}".endswith(COPIES)]
-        links = [name for name in folders if Path(where, name).is_symlink()]
+        links = [name for name in folders if os.path.islink(f"{where}/{name}")]
         for name in (*files, *links):
             count += 1
             if count > _MOST:
@@ -145,6 +168,8 @@ def _of_checkout(root: Path, path: str) -> Item | None:
         found = place.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except PermissionError:
+        return _item(path, digest([]), _CLOSED)
     if stat.S_ISLNK(found.st_mode):
         target = str(place.readlink())
         return _item(path, digest([target, _led_to(root, path, target)]), f"a link to {target}")
@@ -154,7 +179,7 @@ def _of_checkout(root: Path, path: str) -> Item | None:
         with contextlib.suppress(PermissionError):
             return _of_bytes(path, place.read_bytes())
     about = digest([stat.S_IFMT(found.st_mode), found.st_size, found.st_mtime_ns])
-    return _item(path, about, "it cannot be looked into")
+    return _item(path, about, _CLOSED)
 
 
 def _of_bytes(path: str, data: bytes) -> Item | None:
@@ -169,7 +194,7 @@ def _led_to(root: Path, path: str, target: str) -> list[object]:
     found: list[object] = []
     for base in (root, root / _WORKTREE):
         place = Path(os.path.normpath(base / posixpath.dirname(path) / target))
-        files = sorted(_below(place)) if place.is_dir() else [place]
+        files = sorted(_below(place)) if os.path.isdir(place) else [place]
         found.append([[str(file.relative_to(place)), _hashed(file)] for file in files])
     return found
 

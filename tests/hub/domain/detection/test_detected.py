@@ -93,6 +93,15 @@ def test_an_agent_that_has_answered_waits_without_its_server():
     assert {first.id: first.pids, second.id: second.pids} == {"codex:s": (10,), "codex:t": (11,)}
 
 
+def test_an_agent_that_waits_on_a_server_would_end_with_it():
+    """Bug: `hub adopt --stop` of one screen ended the daemon that a second one, which waited for its user, hung on."""
+    running = lineup(one(10, cwd="/v"), one(11, 10, server=True, held=("s", "t", "u")), one(20))
+    sessions = [kept("s", at_work=True), kept("t", cwd="/v"), kept("u", cwd="/x"), kept("t", provider="pi")]
+    found = {item.id: item for item in combine(running, sessions, label)}
+    assert (found["codex:s"].pids, found["codex:t"].pids) == ((20, 11), (10,))
+    assert (found["codex:s"].also, found["codex:t"].also) == (("t",), ())
+
+
 def test_an_agent_is_meant_by_its_id_or_the_beginning_of_it():
     """As every other command takes an id."""
     found = combine([], [kept("s-1"), kept("s-12"), kept("t-1", provider="pi")], label, [Gap("pi", "/h", "")])

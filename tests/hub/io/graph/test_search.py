@@ -90,6 +90,21 @@ def test_what_is_tested_comes_before_its_tests_unless_they_are_asked_for(project
     assert paths(project, "tests of backoff")[0] == "tests/test_retry.py"
 
 
+def test_what_is_tested_comes_first_however_many_tests_there_are(project):
+    """Bug: where the first thrice as many as were asked for were all tests, no source was among the answers."""
+    for number in range(40):
+        project.write(
+            f"tests/test_{number}.py", "def test_backoff():\n    assert backoff(1) == 2 == backoff(1)\n"
+        )
+    project.write("retry.py", "def wait(n):\n    # the backoff is doubled each time\n    return 2**n\n")
+    for number in range(5):
+        project.write(f"other{number}.py", "x = 1\n" * 20)
+    project.index()
+    assert paths(project, "backoff", 10)[0] == "retry.py"
+    assert paths(project, "backoff wombat", 10)[0] == "retry.py", "some of the words"
+    assert paths(project, "tests of backoff", 1) != ["retry.py"]
+
+
 def test_equal_ranks_are_told_apart_by_touches_then_by_age(project):
     for name, at in (("a.py", LONG_AGO), ("b.py", LONG_AGO + 10), ("c.py", LONG_AGO + 5)):
         project.write(name, "def same(): ...\n", at)

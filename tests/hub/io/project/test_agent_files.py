@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -183,17 +185,73 @@ def test_what_another_user_puts_above_the_project_is_found(root: Path) -> None:
     """Bug: a user who can write a folder above it (`/tmp`) had agents of hub's start programs of his."""
     put(
         root.parent,
-        **{".mcp.json": "{}", ".claude/settings.json": "{}", ".claude/x.log": "", "opencode.json": "{}"},
+        **{
+            ".mcp.json": "{}",
+            ".claude/settings.json": "{}",
+            ".github/agents/a.md": "",
+            "opencode.json": "{}",
+        },
     )
+    (root.parent / ".vscode").mkdir()
     assert above(root) == []
-    for name in (".mcp.json", ".claude"):
+    for name in (".mcp.json", ".claude", ".github", ".vscode"):
         os.chown(root.parent / name, NOBODY, NOBODY)
-    (first, second) = above(root)
-    assert [first.key, second.key] == [
-        f"file:{root.parent}/.claude/settings.json",
-        f"file:{root.parent}/.mcp.json",
+    found = above(root)
+    assert [one.key for one in found] == [
+        f"file:{root.parent}/{n}" for n in (".claude", ".github", ".mcp.json")
     ]
-    assert "another user" in first.text
-    put(root.parent, **{".mcp.json": '{"a": 1}'})
-    assert [one.digest for one in above(root)] != [first.digest, second.digest]
+    assert "another user" in found[0].text
+    put(root.parent, **{".mcp.json": '{"a": 1}', ".claude/more.json": "{}"})
+    changed = [now.digest != before.digest for now, before in zip(above(root), found, strict=True)]
+    assert changed == [True, False, True]
     assert orders(root) == []
+
+
+@only_root
+@pytest.mark.parametrize("name", [".claude", ".github"])
+def test_a_link_of_another_user_above_the_project_is_not_followed(
+    root: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Bug: a link to a large folder in `/tmp`, which nobody else may take away, stopped hub for all below it."""
+    monkeypatch.setattr(agent_files, "_MOST", 1)
+    put(root.parent, **{"large/agents/a": "", "large/b": "", "large/c": ""})
+    link = root.parent / name
+    link.symlink_to("large")
+    os.chown(link, NOBODY, NOBODY, follow_symlinks=False)
+    [item] = above(root)
+    assert (item.key, "a link to large" in item.text) == (f"file:{link}", True)
+
+
+@contextlib.contextmanager
+def as_nobody(root: Path) -> Iterator[None]:
+    """This process as another user, who may reach the project, and whose it is."""
+    for folder in root.parents:
+        if folder.stat().st_uid == os.geteuid() and not folder.stat().st_mode & 0o001:
+            folder.chmod(0o755)
+    for place in (root, root / ".git"):
+        os.chown(place, NOBODY, NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@only_root
+def test_what_may_not_be_looked_into_holds_nothing_up(root: Path) -> None:
+    """Bug: a folder `/tmp/.claude` of mode 0744, or a link into a closed one, was an error that nobody caught."""
+    put(root.parent, **{".claude/settings.json": "{}", ".vscode/mcp.json": "", "closed/x/y": ""})
+    (root.parent / ".codex").symlink_to("closed/x")
+    for name in (".claude", ".vscode", ".codex"):
+        os.chown(root.parent / name, 1, 1, follow_symlinks=False)
+    for name in (".claude", ".vscode", "closed"):
+        (root.parent / name).chmod(0o744)
+    (root / ".claude").symlink_to("../closed/x")
+    put(root, **{".github/agents/a.md": "", ".gemini/a.json": ""})
+    for name in (".github", ".gemini"):
+        (root / name).chmod(0o744)
+    with as_nobody(root):
+        assert [one.key.rpartition("/")[2] for one in above(root)] == [".claude", ".codex", ".vscode"]
+        told = {item.key: item.text for item in orders(root)}
+    assert "it cannot be looked into" in told["file:.gemini/a.json"]
+    assert "a link to" in told["file:.claude"]
