@@ -157,18 +157,21 @@ class OrdersPage(Page):
             self.say("Sent.")
 
     async def _pause(self, session_id: str) -> None:
-        await self._hold(session_id, on=True)
-        self.say("The agent stands still; p lets it go on.")
+        """A list has no word for what is paused while it is verified or waits: the daemon is asked."""
+        from hub.api.status import Status
+
+        state = await self.hub.daemon.get(Status, "/api/status", {"sessionId": session_id})
+        await self._hold(session_id, on=not state.paused)
 
     async def _resume(self, session_id: str) -> None:
         await self._hold(session_id, on=False)
-        self.say("The agent goes on.")
 
     async def _hold(self, session_id: str, *, on: bool) -> None:
         from hub.api.session import Pause, Paused
 
         pause = Pause(pause=on, session_id=session_id)
         await self.hub.daemon.post(Paused, "/api/session/pause", pause)
+        self.say("The agent stands still; p lets it go on." if on else "The agent goes on.")
 
     async def _handoff(self, session_id: str) -> None:
         from hub.api.session import HandingOver, Which
