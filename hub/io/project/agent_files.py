@@ -23,6 +23,7 @@ import attrs
 from hub.domain.trust.agent_files import COPIES, FILES, FOLDERS, VARIABLES, inside, obeyed, reader_of
 from hub.domain.trust.settings import Does, Item, digest
 from hub.errors import Code, HubError
+from hub.io.git.guard import trusted_owners
 from hub.io.git.progress import ran
 from hub.io.git.refs import objects
 
@@ -65,14 +66,14 @@ def orders(root: Path) -> list[Item]:
 
 
 def above(root: Path) -> list[Item]:
-    """The same of the folders above a project, where agents look too: what neither this user nor root has put there.
+    """The same of the folders above a project, where agents look too: what neither the user nor root has put there.
 
     Raises:
         HubError: `too_large`, as `orders`.
     """
     found = []
     for folder in root.parents:
-        for path in _at_root(folder, owners=(0, os.geteuid())):
+        for path in _at_root(folder, owners={0, *trusted_owners()}):
             if (item := _of_checkout(folder, path)) is not None:
                 place = _shown(str(folder / path))
                 text = f"{_shown(str(folder))}/{item.text}, which another user has put above the project"
