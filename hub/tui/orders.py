@@ -200,9 +200,9 @@ class OrdersPage(Page):
             take = Take(session_id=session_id)
             taken = await self.hub.daemon.post(Taken, "/api/session/take", take, patience=START_PATIENCE)
             unsure = "; not verified: its acceptance commands failed" if taken.verified is False else ""
-            self.say(
-                f"Taken: {counted(taken.files, 'file')} in {taken.commit[:12]} on {taken.branch}{unsure}"
-            )
+            more = f"; {taken.left_behind}" if taken.left_behind else ""
+            done = f"Taken: {counted(taken.files, 'file')} in {taken.commit[:12]} on {taken.branch}"
+            self.say(f"{done}{unsure}{more}")
 
     async def _discard(self, session_id: str) -> None:
         from hub.api.results import Discard, Discarded

@@ -237,10 +237,13 @@ def test_pause_handoff_stop_take_and_discard_by_their_keys(work):
         await asyncio.to_thread(git, work.root, "reset", "-q", "--hard", "HEAD~1")
         await pilot.press("r")
         await sees(app, pilot, lacks="taken as ")  # it said for ever that it was
+        (worktree,) = (work.root / ".hub/worktrees").iterdir()
+        (worktree / "later.txt").write_text("somebody went on in it")
         await pilot.press("t")
         await sees(app, pilot, "Take the result?", "a.py")
         await pilot.press("y")
-        await sees(app, pilot, "taken as ")
+        await sees(app, pilot, "taken as ", ".hub/worktrees/s-")  # what its worktree has more
+        (worktree / "later.txt").unlink()
         await pilot.press("D")
         await sees(app, pilot, "Discard this session's files?")
         await pilot.press("y")
