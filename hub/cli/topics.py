@@ -41,7 +41,7 @@ ENVIRONMENT = {
 EXITS = {
     0: "all went well",
     1: "it failed; stderr says what, why and the next step",
-    2: "the command, a field, or hub.toml was not understood; not a git repository",
+    2: "the command, a field, or hub.toml was not understood; an id could mean several; not a git repository",
     3: "there is no such thing",
     4: "the agent is not logged in",
     5: "the agent waits for an answer, or you have not said that you trust the project",

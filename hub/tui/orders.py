@@ -157,18 +157,21 @@ class OrdersPage(Page):
             self.say("Sent.")
 
     async def _pause(self, session_id: str) -> None:
-        await self._hold(session_id, on=True)
-        self.say("The agent stands still; p lets it go on.")
+        """A list has no word for what is paused while it is verified or waits: the daemon is asked."""
+        from hub.api.status import Status
+
+        state = await self.hub.daemon.get(Status, "/api/status", {"sessionId": session_id})
+        await self._hold(session_id, on=not state.paused)
 
     async def _resume(self, session_id: str) -> None:
         await self._hold(session_id, on=False)
-        self.say("The agent goes on.")
 
     async def _hold(self, session_id: str, *, on: bool) -> None:
         from hub.api.session import Pause, Paused
 
         pause = Pause(pause=on, session_id=session_id)
         await self.hub.daemon.post(Paused, "/api/session/pause", pause)
+        self.say("The agent stands still; p lets it go on." if on else "The agent goes on.")
 
     async def _handoff(self, session_id: str) -> None:
         from hub.api.session import HandingOver, Which
@@ -197,9 +200,9 @@ class OrdersPage(Page):
             take = Take(session_id=session_id)
             taken = await self.hub.daemon.post(Taken, "/api/session/take", take, patience=START_PATIENCE)
             unsure = "; not verified: its acceptance commands failed" if taken.verified is False else ""
-            self.say(
-                f"Taken: {counted(taken.files, 'file')} in {taken.commit[:12]} on {taken.branch}{unsure}"
-            )
+            more = f"; {taken.left_behind}" if taken.left_behind else ""
+            done = f"Taken: {counted(taken.files, 'file')} in {taken.commit[:12]} on {taken.branch}"
+            self.say(f"{done}{unsure}{more}")
 
     async def _discard(self, session_id: str) -> None:
         from hub.api.results import Discard, Discarded

@@ -137,9 +137,9 @@ class SessionPage(OrdersPage):
         return f"taken as {became.commit[:12]} on {became.held_by or became.branch}"
 
     async def _newest(self, event: str) -> list[HistoryEntry]:
-        from hub.api.history import HistoryEntry
+        from hub.api.history import TAKES, HistoryEntry
 
-        query: dict[str, str | int] = {"sessionId": self.session_id, "event": event, "limit": 1}
+        query: dict[str, str | int] = {"sessionId": self.session_id, "event": event, "limit": TAKES}
         return await self.hub.daemon.get(list[HistoryEntry], "/api/history", query)
 
     async def _load_diff(self) -> None:

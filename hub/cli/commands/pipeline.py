@@ -124,7 +124,7 @@ async def _run(
     from hub.cli.local.join import daemon_for
     from hub.cli.terminal.watch import ask, last_event, watch_run
 
-    async with daemon_for(project, port, quiet=quiet, gate=gate) as joined:
+    async with daemon_for(project, port, quiet=quiet or as_json, gate=gate) as joined:
         since = await last_event(joined.api)
         started = await joined.start(RunStarted, "/api/pipelines/run", body)
         api = await watch_run(joined.api, started.run_id, since, quiet=quiet)

@@ -84,6 +84,8 @@ def take(ctx: click.Context, *, session: str, merge: bool, branch: str, patch: s
     if patch and not (patch == "-" and as_json):  # the document has it
         _write_patch(patch, base64.b64decode(answer.patch))
         if patch == "-":
+            for line in _caveats(answer):
+                click.echo(line, err=True)
             return
     show(answer, as_json=as_json, text=lambda got: _taken(got, patch))
 
@@ -100,10 +102,17 @@ def _write_patch(name: str, data: bytes) -> None:
 
 
 def came_of_it(answer: Taken) -> list[str]:
-    """The files, what is not among them, and that the work was not accepted, where that is so."""
-    lines = [answer.summary.rstrip()]
+    """The files, and what is to be known of them."""
+    return [answer.summary.rstrip(), *_caveats(answer)]
+
+
+def _caveats(answer: Taken) -> list[str]:
+    """What is not among the files, and that the work was not accepted, where that is so."""
+    lines = []
     if left := answer.left_out:
         lines.append(f"left out: {first_of(left, _NAMED)}")
+    if answer.left_behind:
+        lines.append(answer.left_behind)
     if answer.verified is False:
         words = "not verified: its acceptance commands failed. See: hub logs --full"
         lines.append(click.style(f"{words} {answer.session_id}", fg="yellow"))
@@ -120,14 +129,10 @@ def _taken(answer: Taken, patch: str) -> str:
             lines.append(f"{answer.branch}: {short}, {files} - look at it: git show {answer.branch}")
         case _:
             done = click.style(f"taken as {short} on {answer.branch}", fg="green", bold=True)
-            lines += [f"{done}, {files}", _left_behind(answer)]
+            lines.append(f"{done}, {files}")
+            if not answer.left_behind:
+                lines.append(f"its worktree is no longer needed: hub discard {answer.session_id}")
     return "\n".join(lines)
-
-
-def _left_behind(answer: Taken) -> str:
-    if answer.worktree_has_more:
-        return f"its worktree has more, which is in no snapshot: .hub/worktrees/{answer.session_id}"
-    return f"its worktree is no longer needed: hub discard {answer.session_id}"
 
 
 @click.command()

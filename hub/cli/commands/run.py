@@ -185,7 +185,7 @@ async def _run(
     def somebody() -> None:
         insist_on_agent(config_of(project, gate=gate), body.provider)
 
-    async with daemon_for(project, port, quiet=quiet, alone=somebody, gate=gate) as joined:
+    async with daemon_for(project, port, quiet=quiet or as_json, alone=somebody, gate=gate) as joined:
         since = await last_event(joined.api)
         started = await joined.start_session(body)
         session_id = started.session_id

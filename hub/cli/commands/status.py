@@ -14,7 +14,7 @@ import attrs
 import click
 
 from hub.api.approvals import Approval
-from hub.api.history import HistoryEntry, fate
+from hub.api.history import TAKES, HistoryEntry, fate
 from hub.api.meta import UNSET, Unset
 from hub.api.observability import AuditHead
 from hub.api.pipelines import RunStatus
@@ -106,7 +106,7 @@ def _fate(api: Records, state: Status) -> HistoryEntry | None:
         return None
 
     def newest(event: str) -> list[HistoryEntry]:
-        query: Query = {"sessionId": state.session_id, "event": event, "limit": 1}
+        query: Query = {"sessionId": state.session_id, "event": event, "limit": TAKES}
         return api.read(list[HistoryEntry], "/api/history", query)
 
     try:

@@ -48,7 +48,7 @@ _GOES_ON = (
     "left at once; every byte is kept, and an agent that has not stopped yet works on for a while. "
     "See to the end of its session: hub daemon"
 )
-_STARTS = "starting hub; the first session on a machine takes some seconds more"
+_STARTS = "starting hub ..."
 _BESIDE = "left at once; the daemon ends the session in order. Make sure: hub status"
 
 

@@ -12,8 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock, Timer
 
+from hub.cli.terminal.width import columns
+from hub.domain.text.safe import clean
+
 _LONG = 1.0
 """Seconds of silence after which a person wonders."""
+_NARROW = 80
+"""Columns where the terminal does not tell."""
 _ERASED = "\r\x1b[K"
 
 
@@ -23,7 +28,7 @@ def waiting_for(what: str) -> Iterator[None]:
     if not sys.stderr.isatty() or os.environ.get("TERM", "") in ("", "dumb", "unknown"):
         yield
         return
-    told = _Line(f"{what} ...")
+    told = _Line(what)
     timer = Timer(_LONG, told.show)
     timer.daemon = True  # an interrupted command ends at once
     timer.start()
@@ -46,13 +51,21 @@ class _Line:
         with self._lock:
             if self._state == "due":
                 self._state = "shown"
-                _write(self._words)
+                _write(_one_line(self._words))
 
     def erase(self) -> None:
         with self._lock:
             if self._state == "shown":
                 _write(_ERASED)
             self._state = "over"
+
+
+def _one_line(words: str) -> str:
+    """As much of it as fits: of several lines one alone could be taken back. A folder's name may hold anything."""
+    from rich.cells import cell_len, set_cell_size  # a command that is quick has no use for it
+
+    text, room = " ".join(clean(words).split()), (columns(sys.stderr) or _NARROW) - len("... ") - 1
+    return f"{text if cell_len(text) <= room else set_cell_size(text, room).rstrip()} ..."
 
 
 def _write(text: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import attrs
 import trio
 
-from hub.api.history import HistoryEntry
+from hub.api.history import TAKES, HistoryEntry
 from hub.api.results import Discarded
 from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
@@ -139,16 +139,18 @@ async def _branches_with(root: Path, sha: str) -> list[str]:
 
 
 async def looked_after(root: Path, found: Sequence[HistoryEntry]) -> list[HistoryEntry]:
-    """Records of takes, the newest with a branch that has its commit now: git may have undone one."""
-    *before, taken = found
-    if not taken.commit:
-        return list(found)
-    try:
-        branches = await _branches_with(root, taken.commit)
-    except HubError:  # the log is believed
-        return list(found)
-    held_by = taken.branch if taken.branch in branches else next(iter(branches), "")
-    return [*before, attrs.evolve(taken, held_by=held_by)]
+    """Records of takes, from the newest back to one that holds, with a branch that has its commit: git may undo one."""
+    told = list(found)
+    for at in [at for at, one in enumerate(told) if one.commit][: -TAKES - 1 : -1]:
+        try:
+            branches = await _branches_with(root, told[at].commit)
+        except HubError:  # the log is believed
+            break
+        held_by = told[at].branch if told[at].branch in branches else next(iter(branches), "")
+        told[at] = attrs.evolve(told[at], held_by=held_by)
+        if held_by:
+            break
+    return told
 
 
 def _there(path: Path) -> bool:

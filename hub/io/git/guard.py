@@ -1,6 +1,6 @@
 """What every git of hub's is kept from.
 
-Owns: the hardened environment.
+Owns: the hardened environment, and whose files count as the user's own.
 Must not: start git; import Trio, without which a short command asks git (`progress.ran`).
 
 The user's and the system's configuration are shut out, but for two values: `safe.directory` (git trusts it only
@@ -12,6 +12,7 @@ could run, `filter_overrides` takes each one away by name.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 NAME = "hub"
@@ -53,6 +54,8 @@ _OVERRIDES: Config = (
     ("i18n.commitEncoding", "UTF-8"),
     ("i18n.logOutputEncoding", "UTF-8"),
 )
+CALLER = "SUDO_UID"
+"""By it sudo says to root whose files are his caller's own."""
 KEPT = ("PATH", "HOME", "TMPDIR", "XDG_CONFIG_HOME")
 """What a git is given of this process's own environment."""
 
@@ -93,12 +96,19 @@ def guarded() -> dict[str, str]:
     """The same with the user's own settings: for a look at a project by a command of his, who says which owners are safe."""
     env = environment({})
     del env["GIT_LITERAL_PATHSPECS"]  # not every command can be asked with it
-    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "SUDO_UID"):
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", CALLER):
         if name in os.environ:
             env[name] = os.environ[name]
         else:
             env.pop(name, None)
     return env
+
+
+def trusted_owners() -> frozenset[int]:
+    """Whose files are not another user's, as git has it: this one's; where he is root, also those of who called sudo."""
+    own = os.geteuid()
+    caller = os.environ.get(CALLER, "") if own == 0 else ""
+    return frozenset({own, int(caller)} if re.fullmatch("[0-9]{1,10}", caller) else {own})
 
 
 def filter_overrides(settings: Iterable[str]) -> Config:

@@ -24,6 +24,7 @@ import attrs
 from hub.domain.trust.agent_files import COPIES, FILES, FOLDERS, VARIABLES, inside, obeyed, reader_of
 from hub.domain.trust.settings import Does, Item, digest
 from hub.errors import Code, HubError
+from hub.io.git.guard import trusted_owners
 from hub.io.git.progress import ran
 from hub.io.git.refs import objects
 
@@ -67,11 +68,11 @@ def orders(root: Path) -> list[Item]:
 
 
 def above(root: Path) -> list[Item]:
-    """The same of the folders above a project, where agents look too: what neither this user nor root has put there.
+    """The same of the folders above a project, where agents look too: what neither the user nor root has put there.
 
     One for each name, known by owner, mode, time, size and where it leads as a link; a folder stands for all in it.
     """
-    owners = (0, os.geteuid())
+    owners = {0, *trusted_owners()}
     names = (*FILES, VARIABLES, *FOLDERS)
     found = [_foreign(folder, name, owners) for folder in root.parents for name in names]
     return sorted({item.key: item for item in found if item is not None}.values(), key=lambda item: item.key)

@@ -14,7 +14,7 @@ import attrs
 
 from hub.api.approvals import Approval
 from hub.api.events import EventRecord
-from hub.api.history import Diff, HistoryEntry, fate, walks
+from hub.api.history import TAKES, Diff, HistoryEntry, fate, walks
 from hub.api.meta import MAX_SAFE_INTEGER, Meta
 from hub.api.session import Cost, SessionId
 from hub.api.sessions import Sessions
@@ -87,7 +87,7 @@ async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
 
 
 async def _newest(ask: Ask, event: str, session_id: str) -> list[HistoryEntry]:
-    query = {"sessionId": session_id, "event": event, "limit": 1}
+    query = {"sessionId": session_id, "event": event, "limit": TAKES}
     found: list[HistoryEntry] = await ask(list[HistoryEntry], "/api/history", **query)
     return found
 

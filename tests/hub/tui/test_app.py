@@ -16,7 +16,7 @@ from hub.tui.daemon import LocalDaemon
 from hub.tui.page import PAGES
 from tests.faults.harness import git
 from tests.hub.tui.kit import answers, sees, shows, text
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE, Gate, until
 
 SCRIPT = (
     {"say": "I look at [red]the code[/red] first."},
@@ -152,6 +152,24 @@ def test_only_keys_that_do_something_are_offered(work):
     shows(work.root, story, size=(90, 30))
 
 
+def test_what_is_paused_while_it_is_verified_is_let_go_on_from_the_board(work):
+    """Its row says `verifying` all the while: the second `p` paused it again."""
+    gate = Gate(work.root.parent / "gate")
+    api = begin(work, {"done": "finished"})
+    api.post("/api/run", {"task": "one task", "verify": [gate.command]})
+
+    async def story(app, pilot):
+        await sees(app, pilot, "verifying", "p Pause")
+        await pilot.press("p")
+        await sees(app, pilot, "The agent stands still")
+        await pilot.press("p")
+        await sees(app, pilot, "The agent goes on")
+
+    with gate:
+        shows(work.root, story)
+    assert api.get("/api/status")["paused"] is False
+
+
 def test_keys_typed_ahead_reach_the_screen_that_is_opening(work):
     """Typed faster than it opens, as a terminal sends them: each is for what the ones before it have opened."""
     work.script("demo-second", {"done": "finished"})
@@ -219,10 +237,13 @@ def test_pause_handoff_stop_take_and_discard_by_their_keys(work):
         await asyncio.to_thread(git, work.root, "reset", "-q", "--hard", "HEAD~1")
         await pilot.press("r")
         await sees(app, pilot, lacks="taken as ")  # it said for ever that it was
+        (worktree,) = (work.root / ".hub/worktrees").iterdir()
+        (worktree / "later.txt").write_text("somebody went on in it")
         await pilot.press("t")
         await sees(app, pilot, "Take the result?", "a.py")
         await pilot.press("y")
-        await sees(app, pilot, "taken as ")
+        await sees(app, pilot, "taken as ", ".hub/worktrees/s-")  # what its worktree has more
+        (worktree / "later.txt").unlink()
         await pilot.press("D")
         await sees(app, pilot, "Discard this session's files?")
         await pilot.press("y")

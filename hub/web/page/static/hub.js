@@ -257,6 +257,11 @@ function bodyOf(form, submitter) {
 
 const sending = new WeakSet(); // not by an attribute, which the next swap takes away
 
+// What is to be said besides, by the field of the answer that is true then.
+function caveats(form, answer) {
+  return Object.entries(JSON.parse(form.dataset.doneBut || "{}")).flatMap(([field, words]) => (answer[field] === true ? [words] : []));
+}
+
 async function send(form, submitter) {
   if (sending.has(form)) return; // a second click
   const said = form.querySelector("output");
@@ -283,7 +288,7 @@ async function send(form, submitter) {
       location.assign(form.dataset.goto + encodeURIComponent(answer.sessionId));
       return;
     }
-    if (said) said.textContent = submitter?.dataset.done || form.dataset.done || "Done.";
+    if (said) said.textContent = [submitter?.dataset.done || form.dataset.done || "Done.", ...caveats(form, answer)].join(" ");
     soon();
   } catch (error) {
     if (said) said.textContent = error instanceof SyntaxError ? `That is not JSON: ${error.message}` : "The daemon is away.";

@@ -73,6 +73,15 @@ def test_without_a_program_the_branch_is_pushed_and_the_command_is_said(ran):
     assert "pushed mine/feature to origin\nopen the request: gh pr create --head mine/feature" in done.stdout
 
 
+def test_what_only_the_worktree_has_is_told_beside_the_request(ran):
+    stand_in(ran, "gh")
+    (worktree,) = (ran[0].root / ".hub/worktrees").iterdir()
+    (worktree / "later.txt").write_text("somebody went on in it\n")
+    done = say(ran, "pr")
+    assert done.returncode == 0, done.stderr
+    assert f"its worktree has more, which is in no snapshot: .hub/worktrees/{worktree.name}\n" in done.stdout
+
+
 def test_a_gitlab_remote_is_glabs(ran):
     stand_in(ran, "glab")
     git(ran[0].root, "init", "-q", "--bare", str(ran[2] / "gitlab.git"))

@@ -104,6 +104,24 @@ def test_what_only_the_worktree_has_is_told_before_it_goes(ran):
     assert "gone" in ran("discard", ran.session).stdout
 
 
+@pytest.mark.parametrize(
+    ("how", "where"),
+    [
+        (("--branch", "mine"), "stdout"),
+        (("--patch", "../my.patch"), "stdout"),
+        (("--patch", "-"), "stderr"),
+        (("--merge",), "stdout"),
+    ],
+)
+def test_what_only_the_worktree_has_is_told_however_it_is_taken(ran, how, where):
+    """Of a branch and a patch nothing was said, and `hub discard` refused then."""
+    worktree = f".hub/worktrees/{ran.session}"
+    (ran.project.root / worktree / "later.txt").write_text("somebody went on in it\n")
+    said = getattr(ran("take", *how), where)
+    assert f"its worktree has more, which is in no snapshot: {worktree}\n" in said
+    assert "hub discard" not in said
+
+
 def test_forms_exclude_each_other_and_an_age_is_understood(ran):
     assert "exclude each other" in ran("take", "--merge", "--branch", "x", status=2).stderr
     assert "14d" in ran("clean", "--older", "soon", status=2).stderr

@@ -5,6 +5,7 @@ import sys
 import threading
 
 import pytest
+from rich.cells import cell_len
 
 from hub.cli.terminal import meanwhile
 from tests.waiting import until
@@ -36,13 +37,50 @@ def test_a_person_is_told_what_takes_so_long_until_it_is_over(monkeypatch):
     assert seen.getvalue() == "looking ...\r\x1b[K"
 
 
-def test_of_a_quick_command_nothing_is_heard(monkeypatch):
-    seen, known = looked_at(monkeypatch), threading.active_count()
+@pytest.fixture
+def timers(monkeypatch):
+    """The timers that were made: other threads come and go as they like."""
+    made = []
+
+    def timer(*given):
+        made.append(threading.Timer(*given))
+        return made[-1]
+
+    monkeypatch.setattr(meanwhile, "Timer", timer)
+    return made
+
+
+def test_of_a_quick_command_nothing_is_heard(monkeypatch, timers):
+    seen = looked_at(monkeypatch)
     monkeypatch.setattr(meanwhile, "_LONG", 1000)
     with meanwhile.waiting_for("looking"):
-        assert threading.active_count() == known + 1
-    until(lambda: threading.active_count() == known, "the timer is gone")
+        (timer,) = timers
+        assert timer.is_alive()
+    until(lambda: not timer.is_alive(), "the timer is gone")
     assert seen.getvalue() == ""
+
+
+@pytest.mark.parametrize("words", ["detect " * 20, "/a/very/long/path" * 9, "\u6587" * 60])
+def test_what_is_wider_than_the_terminal_is_cut(monkeypatch, words):
+    """Only the last of several lines was taken back: the others stayed above the result."""
+    seen = looked_at(monkeypatch)
+    monkeypatch.setattr(meanwhile, "columns", lambda _: 40)
+    meanwhile._Line(words).show()
+    assert 38 <= cell_len(seen.getvalue()) <= 39
+    assert seen.getvalue().endswith(" ...")
+
+
+def test_what_fits_is_said_whole(monkeypatch):
+    seen = looked_at(monkeypatch)
+    monkeypatch.setattr(meanwhile, "columns", lambda _: 40)
+    meanwhile._Line("x" * 35).show()
+    assert seen.getvalue() == "x" * 35 + " ..."
+
+
+def test_a_folder_s_name_colours_nothing(monkeypatch):
+    seen = looked_at(monkeypatch)
+    meanwhile._Line("starting a daemon for /p/\x1b[31mred\nline").show()
+    assert seen.getvalue() == "starting a daemon for /p/red line ..."
 
 
 def test_what_comes_after_the_end_is_not_said(monkeypatch):
@@ -53,13 +91,13 @@ def test_what_comes_after_the_end_is_not_said(monkeypatch):
     assert seen.getvalue() == ""
 
 
-def test_a_program_and_a_terminal_that_cannot_take_it_back_hear_nothing(monkeypatch):
+def test_a_program_and_a_terminal_that_cannot_take_it_back_hear_nothing(monkeypatch, timers):
     looked_at(monkeypatch)
-    known = threading.active_count()
     monkeypatch.setenv("TERM", "dumb")
     with meanwhile.waiting_for("looking"):
-        assert threading.active_count() == known
+        pass
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     with meanwhile.waiting_for("looking"):
-        assert threading.active_count() == known
+        pass
+    assert timers == []

@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from hub.api.history import HistoryEntry
+from hub.api.history import TAKES, HistoryEntry, fate
 from hub.api.results import How
 from hub.errors import Code
 from hub.io.git.discarding import Hands, discard, left_of, looked_after
@@ -220,9 +220,8 @@ async def test_a_take_holds_while_a_branch_of_the_users_has_its_commit(repo, tmp
     )
 
     async def held_by(root=repo, record=taken):
-        before, newest = await looked_after(root, [record, record])
-        assert before is record, "only the newest is looked after"
-        return newest.held_by
+        (told,) = await looked_after(root, [record])
+        return told.held_by
 
     assert await held_by() == "main"
     sh(repo, "branch", "mine/kept")
@@ -238,3 +237,20 @@ async def test_a_take_holds_while_a_branch_of_the_users_has_its_commit(repo, tmp
     assert await held_by(record=attrs.evolve(taken, commit="")) is None, "a patch"
     (tmp_path / "none").mkdir()
     assert await held_by(tmp_path / "none") is None, "where git does not answer the log is believed"
+
+
+async def test_takes_are_looked_after_back_to_one_that_holds(repo):
+    """Taken to a branch, then to one where that was undone: "not taken yet", said every face."""
+    await worked(repo, new_txt="new\n")
+    takes = [await take(repo, told(), How.BRANCH, "mine", "main"), await take(repo, told(), How.COMMIT)]
+    mine, gone = (sample(HistoryEntry, event="taken", commit=one.commit, branch=one.branch) for one in takes)
+    sh(repo, "reset", "-q", "--hard", "HEAD~1")
+    patch = attrs.evolve(mine, commit="", branch="")
+
+    async def held_by(*records):
+        return [one.held_by for one in await looked_after(repo, records)]
+
+    assert await held_by(mine, mine, gone, patch) == [None, "mine", "", None]
+    assert await held_by(mine, *[gone] * TAKES) == [None, *[""] * TAKES], "there is an end of looking"
+    assert fate([], await looked_after(repo, [mine, gone, patch])).held_by == "mine"
+    assert fate([], await looked_after(repo, [gone])) is None

@@ -255,3 +255,30 @@ def test_what_may_not_be_looked_into_holds_nothing_up(root: Path) -> None:
         told = {item.key: item.text for item in orders(root)}
     assert "it cannot be looked into" in told["file:.gemini/a.json"]
     assert "a link to" in told["file:.claude"]
+
+
+@only_root
+def test_what_lies_above_the_project_of_whoever_called_sudo_is_his_own(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bug: with sudo, the settings in the caller's own home were "another user's", and `hub run` refused."""
+    put(root.parent, **{".claude/settings.json": "{}", ".mcp.json": "{}"})
+    os.chown(root.parent / ".claude", 1000, 1000)
+    os.chown(root.parent / ".mcp.json", NOBODY, NOBODY)
+    for uid in ("", "1001", "no number", "-1000"):
+        monkeypatch.setenv("SUDO_UID", uid)
+        assert len(above(root)) == 2
+    monkeypatch.setenv("SUDO_UID", "1000")
+    assert [one.key for one in above(root)] == [f"file:{root.parent}/.mcp.json"]
+
+
+@only_root
+def test_who_called_sudo_owns_nothing_of_a_user_who_is_not_root(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anybody can set the variable: git heeds it for root alone."""
+    put(root.parent, **{".mcp.json": "{}"})
+    os.chown(root.parent / ".mcp.json", 1000, 1000)
+    monkeypatch.setenv("SUDO_UID", "1000")
+    monkeypatch.setattr(os, "geteuid", lambda: 1001)
+    assert [one.key for one in above(root)] == [f"file:{root.parent}/.mcp.json"]

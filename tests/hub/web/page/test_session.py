@@ -58,7 +58,12 @@ def test_a_handoff_is_seen_and_the_session_stopped_from_its_page(made: Project, 
     git(made.root, "branch", "-D", "write-a")
     tab.reload()
     expect(tab.locator("#steer")).to_contain_text("you have not taken it yet")  # it said for ever that it was
+    later = made.root / ".hub/worktrees" / session / "later.txt"
+    later.write_text("somebody went on in it")
     tab.get_by_role("button", name="Take as a branch").click()
+    more = f"Taken. Its worktree has more, which is in no snapshot: .hub/worktrees/{session}"
+    expect(tab.locator("#steer output")).to_have_text(more, timeout=SOON)
+    later.unlink()
     expect(tab.locator("#steer")).to_contain_text("on write-a", timeout=SOON)
     tab.locator("#changes summary").first.click()
     assert tab.locator("#changes details").first.get_attribute("open") is not None, (
