@@ -100,11 +100,15 @@ FOR_EACH = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec"
 _BEGINS = {
     **dict.fromkeys(FINDERS, FOR_EACH),
     **dict.fromkeys(("docker", "podman", "nerdctl"), _RUNS | {"create", "unshare", "ssh"}),
+    "sg": frozenset(),
     "npm": _RUNS | {"x", "run-script", "explore"},
 }
 """The same of programs that have words of their own for it; `docker rm x` runs no `rm`."""
-_LOOKS_UP = re.compile(r"-p?[vV]+")
-"""`command -v rm` tells where it is."""
+_RUNS_ONE = {
+    "command": re.compile(r"(?!-p?[vV]+(?:\s|$))"),
+    "sg": re.compile(r"(?:-l? )?[^-\s]\S* (?:-c |[^-])"),
+}
+"""How the words of such a program begin where it runs another: `command -v rm` only looks, `sg -p x` is ast-grep."""
 FEEDERS = frozenset({"xargs", "parallel"})
 """What they are told to read, nobody sees."""
 _LOADER = re.compile(r"ld[\w.-]*\.so[\d.]*")
@@ -209,7 +213,7 @@ def _commands(
         return
     read.add((line, folders))
     begun, lost = folders, doubt and _SOUGHT.search(line) is not None
-    taken = [holed(line)] if doubt else readings(line)
+    taken = holed(line) if doubt else readings(line)
     for words, files, held in (each for reading in taken for each in cut(reading)):
         found = Command(tuple(words), tuple(files), (*folders, *_moved(words, folders)))
         yield found
@@ -254,7 +258,7 @@ def _substituted(
 
 def _reached(before: str, folders: tuple[str, ...]) -> tuple[str, ...]:
     """Where the line may be in the midst of a command, by the whole ones before it."""
-    for words, files, _ in [*cut(holed(f"{before}x"))][:-1]:
+    for words, files, _ in [*cut(holed(f"{before}x")[0])][:-1]:
         folders = _gone(Command(tuple(words), tuple(files), folders), folders, lost=False)
     return folders
 
@@ -286,7 +290,7 @@ def _read_by_others(command: Command) -> tuple[str, ...]:
     """The words that another program than this may read as a line: `git bisect run sh -c '...'`."""
     begin = next((start for start in starts(command, fed=False) if start), len(command.words))
     behind = command.words[begin:]
-    if command.program in RUNNERS or HOLE in command.program:
+    if _runs_others(command) or HOLE in command.program:
         return command.words
     if command.words[begin - 1 : begin] == ("--",) and not any(name_of(word) in RUNNERS for word in behind):
         return ()
@@ -360,12 +364,19 @@ def _moved(words: list[str], folders: tuple[str, ...]) -> Iterator[str]:
             yield here
 
 
+def _runs_others(command: Command) -> bool:
+    """Whether any of its words may be the program that it runs."""
+    one = _RUNS_ONE.get(command.program)
+    return command.program in RUNNERS and (
+        one is None or one.match(" ".join(command.words[1:LONGEST])) is not None
+    )
+
+
 def starts(command: Command, *, fed: bool) -> Iterator[int]:
     """At which words a program may begin."""
     words, program = command.words[:LONGEST], command.program
     begins = _BEGINS.get(program, _RUNS)
-    every = program in RUNNERS and not (program == "command" and _LOOKS_UP.fullmatch(" ".join(words[1:2])))
-    every = every or _LOADER.fullmatch(program) is not None or (fed and program in SAYERS)
+    every = _runs_others(command) or _LOADER.fullmatch(program) is not None or (fed and program in SAYERS)
     behind = (
         0 if every else next((place for place, word in enumerate(words) if word in begins), len(words)) + 1
     )

@@ -102,6 +102,19 @@ def bare(line: str) -> Bare:
     return Bare(f"{HOLE}\n{found}" if scan.doubtful else found, tuple(scan.texts))
 
 
+def doubled(line: str) -> list[tuple[int, int]]:
+    """(begin, end) of each piece that stands in double quotes and in nothing within those; a value may begin at its end.
+
+    None of a line of which nobody can say what a shell runs.
+    """
+    scan, found, done, within = _Scan(line), list[tuple[int, int]](), 0, False
+    for begin, end, _ in scan.pieces():
+        if within:
+            found.append((done, begin))
+        done, within = end, scan.in_double
+    return [] if scan.doubtful else found
+
+
 def closed(line: str, at: int, *, letters: bool = False) -> int:
     """Behind the sign that closes what opens at `at` (`$(`, `${` or `(`); the end of the line where none does.
 
@@ -136,6 +149,11 @@ class _Scan:
     def depth(self) -> int:
         """How much is open here; 1 = nothing."""
         return len(self._open)
+
+    @property
+    def in_double(self) -> bool:
+        """Whether what follows stands in double quotes."""
+        return self._open[-1] == '"'
 
     def line(self, *, keep: bool) -> str:
         """The whole line, `$'...'` in other quotes; see `bare` and `plain`."""

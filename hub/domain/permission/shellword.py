@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_right
 from collections import Counter
 
-from hub.domain.permission.quoting import HOLE, bare, closed, plain
+from hub.domain.permission.quoting import HOLE, bare, closed, doubled, plain
 
 _BLANK = re.compile(r"\$(?:IFS\b|\{IFS[^}]*\})")
 _HERE = re.compile(
@@ -22,7 +23,8 @@ _ELSEWHERE = re.compile(r"(?<![^\s=:])~[\w+-]+|/+(?:dev|proc/+[^/\s]+)/+fd/+\w+(
 """The folder before this one, one that is remembered or open, another user's home."""
 _USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _ASSIGNED_OR_USED = re.compile(
-    r"(?:^|(?<=[\s;&|(]))(?P<name>[A-Za-z_]\w*)=(?P<value>\"[^\"]*\"|'[^']*'|[^\s;&|()\"']*)|" + _USED.pattern
+    r"(?:^|(?<=[\s;&|(]))(?P<name>[A-Za-z_]\w*)=(?P<value>\"(?:\\[\s\S]|[^\"\\])*\"|'[^']*'|[^\s;&|()\"']*)|"
+    + _USED.pattern
 )
 _WORD = re.compile(r"(?<![\w./-])[A-Za-z_]\w*(?![\w./=-])")
 _CHOICE = re.compile(r"[?*+@!]\([^()]*\)|\{[^{},\s]+\.\.[^{},\s]+\}")
@@ -48,6 +50,13 @@ _GOES_ON = re.compile(r"[^\s;&|)]")
 """Behind the value that is read of an assignment: there is more of it, as in `x=$(y)`."""
 _BARE = re.compile(r"(?<![\w./$-])(?<!\$\{)[A-Za-z_]\w*(?![\w./-])")
 """A name that stands there itself, and not for its value."""
+_ALIAS = re.compile(r"\balias\s+([A-Za-z_]\w*)=")
+_PLAIN_ALIAS = re.compile(
+    _ALIAS.pattern + r"(?:'([\w ./=:,+-]+)'|\"([\w ./=:,+-]+)\"|([\w./=:,+-]+))(?![^\s;&|])"
+)
+"""One whose value a shell reads in one way."""
+_COMMAND = re.compile(r"(?:^|(?<=[\n;&|(]))[ \t]*([A-Za-z_]\w*)(?![\w./=-])")
+"""A word where a command begins."""
 _TAKES_OVER = re.compile(r"(?:^|[\s;&|(])(?:source|\.)\s")
 """What such a file assigns, nobody sees."""
 _VALUE = re.compile(r"\$(?:\w+|[@*!?#-])")
@@ -83,19 +92,20 @@ def readings(line: str) -> list[str]:
     return list(dict.fromkeys((line, *(_CHOICE.sub("*", one) for one in found))))
 
 
-def holed(line: str) -> str:
-    """The line as a shell reads it, with `HOLE` for all that only a running shell knows.
+def holed(line: str) -> list[str]:
+    """The line as a shell reads it, with `HOLE` for all that only a running shell knows; with its aliases, too.
 
     What stands in single quotes is as it is; a text for a program's input (`<<EOF`) is left out.
     """
-    return _CHOICE.sub("*", _with_holes(_seen(bare(line).line), []))
+    return [_CHOICE.sub("*", _with_holes(seen, [])) for seen in _seen(bare(line).line)]
 
 
 def substituted(line: str) -> list[tuple[str, str]]:
     """(what stands before, line) of each whose output `holed` leaves out: `$(x)`, in `${y:-$(x)}` and in a text too."""
     found: list[tuple[str, str]] = []
     read = bare(line)
-    _with_holes(_seen(read.line), found)
+    for seen in _seen(read.line):
+        _with_holes(seen, found)
     for before, text in read.texts:
         within: list[tuple[str, str]] = []
         _with_holes(text, within, text=True)
@@ -103,8 +113,11 @@ def substituted(line: str) -> list[tuple[str, str]]:
     return found
 
 
-def _seen(line: str) -> str:
-    """The line with those values that are certain, and `HOLE` for names that are given another."""
+def _seen(line: str) -> list[str]:
+    """The line with those values that are certain, and `HOLE` for names that are given another.
+
+    Where it has aliases, with and without them: only some shells put them in.
+    """
     read = _ELSEWHERE.sub(HOLE, _plain(line))
     assigned = [found for found in _ASSIGNED_OR_USED.finditer(read) if found["name"]]
     names = {found["name"] for found in assigned}
@@ -112,17 +125,55 @@ def _seen(line: str) -> str:
     # Where `IFS` is set, no value is the word that it seems to be; a name that stands twice may be given another.
     every = "IFS" in names or _TAKES_OVER.search(read)
     again = {name for name in (*names, *(name for name, _ in _EACH.findall(read))) if every or told[name] > 1}
-    again.update(
-        found["name"]
-        for found in assigned
-        if _REREAD.search(found["value"]) or _GOES_ON.match(read, found.end())
-    )
+    again.update(found["name"] for found in assigned if _GOES_ON.match(read, found.end()))
+    again.update(_ALIAS.findall(read))
     again.update(
         name for words in _GIVEN.findall(read) for name in re.findall(r"[A-Za-z_]\w*", " ".join(words))
     )
-    values = dict.fromkeys(again, HOLE)
-    read = _told(read, values, kept=frozenset(again))
-    return _filled(_WORD, read, values) if "alias" in read else read
+    quoted = {
+        found["name"]: _within_double(found["value"])
+        for found in assigned
+        if found["name"] not in again and _REREAD.search(found["value"])
+    }
+    values = dict.fromkeys((*again, *quoted), HOLE)
+    told_read = _told(_put_quoted(read, quoted), values, kept=frozenset(values))
+    if "alias" not in read:
+        return [told_read]
+    return [told_read, _filled(_WORD, told_read, _aliases(read) or values)]
+
+
+def _within_double(value: str) -> str:
+    """What an assigned value is within double quotes: its signs are letters there; `HOLE` where that is in doubt."""
+    if value.startswith("'"):
+        return f'"{value}"'
+    if "$" in value or "`" in value:
+        return HOLE
+    return value[1:-1] if value.startswith('"') else HOLE if "\\" in value else value
+
+
+def _put_quoted(line: str, quoted: dict[str, str]) -> str:
+    """The line with these values where they stand in double quotes."""
+    pieces = doubled(line) if quoted else []
+    begins = [begin for begin, _ in pieces]
+    assigned = [found.span("value") for found in _ASSIGNED_OR_USED.finditer(line) if found["name"]]
+    starts = [begin for begin, _ in assigned]
+
+    def put(used: re.Match[str]) -> str:
+        place = bisect_right(begins, used.start()) - 1
+        within = place >= 0 and used.start() <= pieces[place][1]
+        at = bisect_right(starts, used.start()) - 1
+        given = at >= 0 and used.start() < assigned[at][1]  # its name would hold what is to be read again
+        return quoted.get(used[used.lastindex or 0], used[0]) if within and not given else used[0]
+
+    return _USED.sub(put, line) if pieces else line
+
+
+def _aliases(line: str) -> dict[str, str]:
+    """What each alias stands for; none unless all are plain words, and stand only where a command begins."""
+    given = {found[1]: found[2] or found[3] or found[4] for found in _PLAIN_ALIAS.finditer(line)}
+    told, run = Counter(_BARE.findall(line)), Counter(_COMMAND.findall(line))
+    certain = told["alias"] == len(given) and all(told[name] == run[name] + 1 for name in given)
+    return given if certain else {}
 
 
 def _plain(line: str) -> str:

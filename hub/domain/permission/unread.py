@@ -70,8 +70,10 @@ _MADE_UP = re.compile(r"--ev|-E")
 _SCRIPT_FILE = re.compile(r"-[A-Za-z]*f|--(?:fi|make|just)[a-z]*")
 _INPUT = re.compile(r"-$|/+(?:dev|proc)/")
 """A file that is what somebody says just then."""
-_DATA = re.compile(r"(?:--?[\w-]+[= ])?(?:\w+=)?data:")
+_DATA = re.compile(r"(?:--?[\w-]+=)?(?:\w+=)?data:")
 """An address that holds the file itself."""
+_VERBS_OF_NODE = frozenset({"run", "test", "serve", "bench", "repl", "watch"})
+"""Behind these, too, stand options and the script."""
 _OPEN_OPTION = re.compile(r"--[a-z][\w-]+")
 """The word behind it may be its value."""
 _LISTED = {"curl": ("-K", "--config"), "wget": ("-i", "--input-file"), "aria2c": ("-i", "--input-file")}
@@ -182,7 +184,7 @@ def _codes(command: Command, *, told: bool) -> bool:
     for coder in _CODERS:
         if coder.name.fullmatch(program):
             told = told and program in SHELLS and not command.files
-            return any(map(_DATA.match, rest)) or _inline(rest, coder, told=told)
+            return _addressed(rest, coder) or _inline(rest, coder, told=told)
     return (
         (program == "git" and _alias(rest))
         or (program in _SCRIPTED and not any(_ASKED.fullmatch(word) for word in rest))
@@ -199,6 +201,18 @@ def _alias(rest: Sequence[str]) -> bool:
     """Whether what git is to do is none of its own commands."""
     verb, _ = verb_of_git(rest)
     return bool(verb) and verb not in _GIT
+
+
+def _addressed(rest: Sequence[str], coder: Interpreter) -> bool:
+    """Whether an address stands where a program looks for code: before its script or module, or as that."""
+    for last, word in pairwise(("", *rest)):
+        if _DATA.match(word):
+            return True
+        option = word.startswith("-") or coder.valued.fullmatch(last) or _OPEN_OPTION.fullmatch(last)
+        verb = coder is NODE and word in _VERBS_OF_NODE
+        if coder.module.fullmatch(word) or not (option or verb):
+            return False
+    return False
 
 
 def _inline(rest: Sequence[str], coder: Interpreter, *, told: bool) -> bool:

@@ -285,6 +285,36 @@ eval '2>&1 r\m x'
 true;</dev/null r\m x
 true&&>y r\m x
 sg root 'r$@m x'
+sg root -c 'r$@m x'
+sg - root 'r$@m x'
+sg -l root 'r$@m x'
+alias eval=echo; eval 'r$()m x'
+alias run=git; run bisect run sh -c '$X y'
+alias e=git; alias run=log; e bisect run sh -c '$X y'
+alias e=eval; alias y='#'; echo y; e 'r$()m x'
+alias a=b; alias b=eval; a 'r$()m x'
+alias e='eval '; e 'r$()m x'
+alias X=ls; $X y
+x='r"m" x'; eval "$x"
+x='r\m x'; sh -c "$x"
+q='r``m y'; ssh h "$q"
+x=`a`{; eval "$x z"
+x='r"m" x'; bash -c "eval \"$x\""
+x='r"m" x'; y="$x"; eval "$y"
+x='r"m" x'; y=$x; eval "$y"
+x=r\m; eval "$x y"
+x='"$Y" z'; eval "$x"
+x="\$Y z"; eval "$x"
+x="{$Y"; eval "$x z"
+x='{rm,x}'; eval "$x y"
+x='r\155 x'; printf "$x" | sh
+x='a"b'; echo $x; $Y z; echo "
+x="a\" b"; $Y z
+x='r"m" x'; f() { eval "$1"; }; f "$x"
+x='r"m" x'; trap "${x}" EXIT
+x='r"m" x'; $Q "$x"
+x='r"m" x'; case a in a) eval "$x";; esac
+x='$(r"m" x)'; [[ "$x" -eq 0 ]]
 """.strip().split("\n")
 READ_AGAIN += [
     'bash -c ": # \\\\\n\\$(printf %s rm) x"',
@@ -303,6 +333,35 @@ def test_what_is_kept_from_one_shell_is_read_by_the_next(command):
     assert ruled("rm *", command) in ("ask", "deny")
 
 
+@pytest.mark.parametrize("pattern", ["rm *", "secrets/key.pem", "*deploy*"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        'DATA=\'{"a": 1}\'; curl -d "$DATA" url',
+        'DATA="{\\"a\\": 1}"; curl -d "$DATA" url',
+        "PAT='def \\w+\\('; grep -rnE \"$PAT\" src",
+        "RE='^a\\.b$'; grep -E \"$RE\" f",
+        'RE=\'^x$\'; echo "$(grep "$RE" src/a)"',
+        "JQ='.[] | {a: .b}'; jq \"$JQ\" f.json",
+        "TPL='{{.State}}'; docker inspect -f \"$TPL\" c",
+        'SQL=\'select "a" from t\'; sqlite3 x.db "$SQL"',
+        "URL='https://x/{id}'; curl \"${URL}\"",
+        'URL=https://x/{id}; curl "$URL"',
+        "sg -p 'console.log($A)' -l ts",
+        "sg -l ts -p 'console.log($A)'",
+        "sg run -p 'console.log($A)' -l ts",
+        "alias ll='ls -la'; ll",
+        "alias k=kubectl\nk get pods",
+        'alias g=ls; alias ll="ls -l"; g; ll a; ll b',
+        "alias python=python3; python x.py",
+    ],
+)
+def test_a_value_in_quotes_and_a_plain_alias_are_what_they_say(pattern, command):
+    """Bug: whatever had a brace, a quote or a backslash, and each alias that was used, was asked about."""
+    assert ruled(pattern, command) == "allow"
+
+
+@pytest.mark.parametrize("pattern", ["rm *", "secrets/key.pem", "*deploy*"])
 @pytest.mark.parametrize(
     "command",
     [
@@ -313,11 +372,14 @@ def test_what_is_kept_from_one_shell_is_read_by_the_next(command):
         "awk '{print $1}' f",
         "git commit -m 'use `make test` and $(X)'",
         "git log --format='%h $x'",
-        'find . -name "*.py" -exec grep -l "$X" {} \\;',
     ],
 )
-def test_what_nobody_reads_again_is_a_word(command):
-    assert ruled("rm *", command) == "allow"
+def test_what_nobody_reads_again_is_a_word(pattern, command):
+    assert ruled(pattern, command) == "allow"
+
+
+def test_what_a_found_file_s_program_is_given_is_a_word():
+    assert ruled("rm *", 'find . -name "*.py" -exec grep -l "$X" {} \\;') == "allow"
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,13 @@ node -e 'x'
 node -r y -e 'x'
 node --eval=x
 node --import=data:text/javascript,x f.js
+node --import data:text/javascript,x f.js
+node --test --import data:text/javascript,x
+node --test-reporter ./r.js --import=data:text/javascript,x f.js
 deno run data:text/javascript,x
+deno run -A --seed 1 data:text/javascript,x
+deno data:text/javascript,x
+php -dauto_prepend_file=data:,x f.php
 php -d auto_prepend_file=data:,x f.php
 deno eval x
 php -r 'unlink("x");'
@@ -99,6 +105,14 @@ PLAIN = r"""
 LD_PRELOAD= ls
 PATH=$PATH:x make
 python -m pytest tests -k foo
+python train.py --dataset data:train
+python -m tool --volume data:/data
+python t.py --input data:image/png,x
+php artisan import data:users
+bash run.sh data:x
+deno run -A t.ts data:x
+bun run dev data:x
+bun test
 python3 x.py -c y
 python3 --version
 python -Xtracemalloc -Wignore::UnicodeWarning x.py
