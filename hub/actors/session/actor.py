@@ -310,11 +310,15 @@ class SessionActor(Actor[SessionInbox]):
     async def _watch_quota(
         self, record: SessionRecord, live: LiveAgent, reading: QuotaReading | None
     ) -> None:
-        if reading is None or reading.used_permille <= live.breach_muted or live.breach is not None:
+        if reading is None or live.breach is not None:
+            return
+        if reading.used_permille <= live.breaches.get(reading.window, 0):
             return
         # A spool is read from its start: what it says of a window that has begun anew since is no news.
         if breach(newest([reading], self._context.clock()).values(), record.threshold) is not None:
             live.breach = await self._driver.work.routing.wall(record, reading)
+            if live.breach is not None:
+                live.breaches[reading.window] = reading.used_permille
 
 
 _ACTIONS = (EventType.TEXT, EventType.TOOL_USE)

@@ -79,8 +79,8 @@ class LiveAgent:
     paused: bool = False
     adapter_up: bool = False
     breach: QuotaReading | None = None
-    breach_muted: int = 0
-    """How much of a window was used when a forecast led nowhere, per mille: it is looked at again once more is."""
+    breaches: dict[str, int] = attrs.field(factory=dict)
+    """How much of each window was used when it called for a handoff, per mille: it does so again once more is."""
     question: bool = False
     """Whether the last thing it said was a question."""
     asks: set[str] = attrs.field(factory=set)

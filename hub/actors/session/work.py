@@ -209,7 +209,7 @@ class SessionWork:
                 return
             reading = live.breach
             if reading is not None and self._breached(live) and await self._nobody_left(record):
-                live.breach, live.breach_muted = None, reading.used_permille
+                live.breach = None
                 continue
             if reading is not None and self._breached(live):
                 reason = f"{reading.window or 'quota'} at {reading.used_permille / 10:g} %"

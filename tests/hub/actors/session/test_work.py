@@ -5,7 +5,9 @@ from functools import partial
 import pytest
 
 from hub.actors.session.routing import Routing
+from hub.domain.quota.window import QuotaReading
 from hub.messages.claims import GetClaims
+from hub.messages.quota import QuotaSeen
 from hub.messages.session import RequestHandoff, StartRun
 from hub.providers.base import Outcome
 from tests.faults.harness import until
@@ -162,5 +164,24 @@ async def test_a_quota_at_its_threshold_is_looked_at_again_as_it_rises(made, mon
         await live.post("/api/session/reply", {"reply": "yes", "sessionId": other["sessionId"]})
         await answered(partial(live.ask, "claims", GetClaims(mine["sessionId"])), lambda taken: not taken)
         await live.post("/api/session/reply", {"reply": "yes", "sessionId": mine["sessionId"]})
+        found = await answered(status, lambda s: s["handoffsDone"] == 1)
+        assert found["activeProvider"] == "demo-second"
+
+
+async def test_a_window_at_its_threshold_is_looked_at_whatever_another_has_used(made, monkeypatch):
+    """Bug: nobody was free when one window was at 95 %, and the other was not looked at until it was beyond that."""
+    made.script("demo-first", {"quota": {"used": 0.95}}, {"ask": "on?"}, {"ask": "on?"})
+    made.script("demo-second", {"say": "at work"}, {"ask": "go on?"}, {"done": "finished"})
+    made.configure(session="concurrent = 2\n")
+    async with daemon_of(made, monkeypatch) as live:
+        other = await live.post("/api/run", {"task": "other", "provider": "demo-second"})
+        await live.until(lambda s: s["needsInput"], "the account is in use")
+        mine = await live.post("/api/run", {"task": "mine", "provider": "demo-first"})
+        status = partial(live.get, "/api/status", {"sessionId": mine["sessionId"]})
+        await answered(status, lambda s: s["needsInput"])
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": other["sessionId"]})
+        await answered(partial(live.ask, "claims", GetClaims(mine["sessionId"])), lambda taken: not taken)
+        weekly = QuotaReading("demo-first", "default", "seven_day", 920)
+        live.daemon.app._sessions[mine["sessionId"]][1].try_cast(QuotaSeen([weekly]))
         found = await answered(status, lambda s: s["handoffsDone"] == 1)
         assert found["activeProvider"] == "demo-second"
