@@ -71,7 +71,7 @@ class _Place:
     """What the repository, or its user, says of files of which no attribute speaks."""
     pointers: bool
     """Whether the user's git would make pointers of what Git LFS is to keep; without its filter it keeps the bytes."""
-    store: lfs.Store | None
+    store: lfs.LfsStore | None
     """Where Git LFS is to have the bytes of its files; None where what is made goes again."""
 
     def index(self, name: str) -> tuple[Path, dict[str, str]]:

@@ -39,7 +39,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 @attrs.frozen
-class Store:
+class LfsStore:
     """Where the bytes are."""
 
     trusted: Path
@@ -73,7 +73,7 @@ class Store:
             os.close(fd)
 
 
-async def store_of(root: Path) -> Store:
+async def store_of(root: Path) -> LfsStore:
     """The repository's store, or the one that its user has for all his repositories.
 
     What the repository's own configuration says does not count: agents can write that.
@@ -82,7 +82,7 @@ async def store_of(root: Path) -> Store:
     fields = (await git_asked("config", *args, cwd=root)).out.decode("utf-8", "surrogateescape").split("\0")
     told = [path for scope, path in zip(fields[::2], fields[1::2], strict=False) if scope in _OWN and path]
     common = common_dir(root)
-    return Store(common / told[-1], ("objects",)) if told else Store(common, ("lfs", "objects"))
+    return LfsStore(common / told[-1], ("objects",)) if told else LfsStore(common, ("lfs", "objects"))
 
 
 async def fills(root: Path) -> bool:
@@ -90,7 +90,7 @@ async def fills(root: Path) -> bool:
     return bool((await git_asked("config", "--get", "filter.lfs.clean", cwd=root)).text)
 
 
-def to_pointer(file: Path, store: Store | None) -> None:
+def to_pointer(file: Path, store: LfsStore | None) -> None:
     """Puts the pointer of a file in its place, and its bytes into the store where there is one. Blocking.
 
     Raises:
@@ -109,7 +109,7 @@ def to_pointer(file: Path, store: Store | None) -> None:
         file.chmod(stat.S_IMODE(found.st_mode))
 
 
-def fill(root: Path, paths: Iterable[bytes], store: Store) -> list[bytes]:
+def fill(root: Path, paths: Iterable[bytes], store: LfsStore) -> list[bytes]:
     """Puts their bytes in the place of pointers, where the store has them, and tells of which. Blocking.
 
     Raises:
@@ -134,7 +134,7 @@ def fill(root: Path, paths: Iterable[bytes], store: Store) -> list[bytes]:
     return filled
 
 
-def _opened(store: Store, oid: str) -> BinaryIO | None:
+def _opened(store: LfsStore, oid: str) -> BinaryIO | None:
     """A regular file of the store; None where it has none."""
     with contextlib.suppress(OSError), store.folder(oid) as folder:
         file = os.fdopen(os.open(oid, _FILE, dir_fd=folder), "rb")
@@ -157,7 +157,7 @@ def _read(file: Path) -> str:
     return ""
 
 
-def _keep(file: Path, store: Store, oid: str) -> None:
+def _keep(file: Path, store: LfsStore, oid: str) -> None:
     """Copies a file into the store; what is there under its name need not be it, and gives way."""
     temp = f".hub-{secrets.token_hex(8)}"
     with store.folder(oid, make=True) as folder, file.open("rb") as source:

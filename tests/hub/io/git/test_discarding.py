@@ -242,7 +242,11 @@ async def test_a_take_holds_while_a_branch_of_the_users_has_its_commit(repo, tmp
 async def test_takes_are_looked_after_back_to_one_that_holds(repo):
     """Taken to a branch, then to one where that was undone: "not taken yet", said every face."""
     await worked(repo, new_txt="new\n")
-    takes = [await take(repo, told(), How.BRANCH, "mine", "main"), await take(repo, told(), How.COMMIT)]
+    aside = await take(repo, told(), How.BRANCH, "mine", "main")
+    sh(
+        repo, "commit", "-q", "--allow-empty", "-m", "meanwhile"
+    )  # on the same commit, within a second, it would be the same
+    takes = [aside, await take(repo, told(), How.COMMIT)]
     mine, gone = (sample(HistoryEntry, event="taken", commit=one.commit, branch=one.branch) for one in takes)
     sh(repo, "reset", "-q", "--hard", "HEAD~1")
     patch = attrs.evolve(mine, commit="", branch="")

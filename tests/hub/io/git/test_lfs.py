@@ -93,7 +93,7 @@ def settings(tmp_path, monkeypatch):
 async def test_the_store_may_be_elsewhere(large, tmp_path, settings):
     for given, place in (("shared", large / ".git/shared"), (str(tmp_path / "far"), tmp_path / "far")):
         sh(large, "config", "--file", str(settings), "lfs.storage", given)
-        assert await lfs.store_of(large) == lfs.Store(place, ("objects",))
+        assert await lfs.store_of(large) == lfs.LfsStore(place, ("objects",))
     wt = await session(large)
     (wt.path / "new.bin").write_bytes(NEW)
     await ended(wt)
