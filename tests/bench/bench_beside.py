@@ -45,7 +45,10 @@ load 2-2.6, before the limit and during the handoff, p99: 217, 103 and 112, 53 m
 milliseconds 61, 78 and 28, 66, in three 110, 54 and 49, 32, in five 164, 143 and 81, 145. With
 that and all that comes at once told at once, in seven more turns at load 3-7, an event is 216-288 us (mean 255) for 248-306
 (271), from a fifth of the lines on; during the handoff, in the four turns in which neither lagged, 18, 22, 39, 50 ms for 33,
-81, 46, 37, before the limit 98, 84, 63, 82 for 38, 55, 210, 70. Tried and left: a contract's intent
+81, 46, 37, before the limit 98, 84, 63, 82 for 38, 55, 210, 70. Since then the runners rest until these moments, not the
+daemon: a line is 55-65 us of a runner's processor time, its start included, for 122-130; on a calm machine, in six and seven
+turns, p99 during the handoff 22-34 ms for 21-35, p50 before it 7-14 for 9-25; a rest of ten milliseconds gained nothing
+more. Tried and left: a contract's intent
 beside git's look at its files, since two cores have no room for it (SNAPSHOTTED to ENVELOPE_BUILT 104, 53, 81 ms, and then
 194, 120, 83, at load 8-26).
 """
