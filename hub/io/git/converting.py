@@ -116,13 +116,11 @@ async def as_added(
         place = await _open(root, scratch, where, always, keep=keep)
         before, after = ({path: pair[side] for path, pair in pairs.items()} for side in (0, 1))
         if meant := await _changeable(place, await _meant(place, new, paths), (before, after)):
-            moved = (
-                raw_diff((await git("diff-tree", *args, old, mine, cwd=root, where=where)).out)
-                if mine
-                else meant
-            )
-            there = {path: how for path, how in meant.items() if path in moved}
-            old = await _added(place, "old", (old, old), before, there)
+            mended = meant
+            if mine:
+                moved = raw_diff((await git("diff-tree", *args, old, mine, cwd=root, where=where)).out)
+                mended = {path: how for path, how in meant.items() if path in moved}
+            old = await _added(place, "old", (old, old), before, mended)
             new = await _added(place, "new", (new, old), after, meant)
         yield old, new, place.known
 

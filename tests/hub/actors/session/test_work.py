@@ -1,5 +1,6 @@
 """RUNNING: what the end of an agent leads to."""
 
+from contextlib import asynccontextmanager
 from functools import partial
 
 import pytest
@@ -148,22 +149,33 @@ async def test_who_cannot_go_on_waits_for_the_account_that_another_session_has(m
         assert ended["handoffsDone"] == len(done)
 
 
-async def test_a_quota_at_its_threshold_is_looked_at_again_as_it_rises(made, monkeypatch):
-    """Nobody was free at 92 %; whoever came free afterwards was not asked, and the agent ran into its wall."""
-    made.script(
-        "demo-first", {"quota": {"used": 0.92}}, {"ask": "on?"}, {"quota": {"used": 0.95}}, {"ask": "on?"}
-    )
+@asynccontextmanager
+async def freed_behind_its_back(made, monkeypatch):
+    """A session at its threshold while the only other account was at work for another one, which is over now.
+
+    Yields:
+        The daemon, the session's id, and a way to ask for its status.
+    """
     made.script("demo-second", {"say": "at work"}, {"ask": "go on?"}, {"done": "finished"})
     made.configure(session="concurrent = 2\n")
     async with daemon_of(made, monkeypatch) as live:
         other = await live.post("/api/run", {"task": "other", "provider": "demo-second"})
         await live.until(lambda s: s["needsInput"], "the account is in use")
-        mine = await live.post("/api/run", {"task": "mine", "provider": "demo-first"})
-        status = partial(live.get, "/api/status", {"sessionId": mine["sessionId"]})
+        mine = (await live.post("/api/run", {"task": "mine", "provider": "demo-first"}))["sessionId"]
+        status = partial(live.get, "/api/status", {"sessionId": mine})
         await answered(status, lambda s: s["needsInput"])
         await live.post("/api/session/reply", {"reply": "yes", "sessionId": other["sessionId"]})
-        await answered(partial(live.ask, "claims", GetClaims(mine["sessionId"])), lambda taken: not taken)
-        await live.post("/api/session/reply", {"reply": "yes", "sessionId": mine["sessionId"]})
+        await answered(partial(live.ask, "claims", GetClaims(mine)), lambda taken: not taken)
+        yield live, mine, status
+
+
+async def test_a_quota_at_its_threshold_is_looked_at_again_as_it_rises(made, monkeypatch):
+    """Nobody was free at 92 %; whoever came free afterwards was not asked, and the agent ran into its wall."""
+    made.script(
+        "demo-first", {"quota": {"used": 0.92}}, {"ask": "on?"}, {"quota": {"used": 0.95}}, {"ask": "on?"}
+    )
+    async with freed_behind_its_back(made, monkeypatch) as (live, mine, status):
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": mine})
         found = await answered(status, lambda s: s["handoffsDone"] == 1)
         assert found["activeProvider"] == "demo-second"
 
@@ -171,17 +183,8 @@ async def test_a_quota_at_its_threshold_is_looked_at_again_as_it_rises(made, mon
 async def test_a_window_at_its_threshold_is_looked_at_whatever_another_has_used(made, monkeypatch):
     """Bug: nobody was free when one window was at 95 %, and the other was not looked at until it was beyond that."""
     made.script("demo-first", {"quota": {"used": 0.95}}, {"ask": "on?"}, {"ask": "on?"})
-    made.script("demo-second", {"say": "at work"}, {"ask": "go on?"}, {"done": "finished"})
-    made.configure(session="concurrent = 2\n")
-    async with daemon_of(made, monkeypatch) as live:
-        other = await live.post("/api/run", {"task": "other", "provider": "demo-second"})
-        await live.until(lambda s: s["needsInput"], "the account is in use")
-        mine = await live.post("/api/run", {"task": "mine", "provider": "demo-first"})
-        status = partial(live.get, "/api/status", {"sessionId": mine["sessionId"]})
-        await answered(status, lambda s: s["needsInput"])
-        await live.post("/api/session/reply", {"reply": "yes", "sessionId": other["sessionId"]})
-        await answered(partial(live.ask, "claims", GetClaims(mine["sessionId"])), lambda taken: not taken)
+    async with freed_behind_its_back(made, monkeypatch) as (live, mine, status):
         weekly = QuotaReading("demo-first", "default", "seven_day", 920)
-        live.daemon.app._sessions[mine["sessionId"]][1].try_cast(QuotaSeen([weekly]))
+        live.daemon.app._sessions[mine][1].try_cast(QuotaSeen([weekly]))
         found = await answered(status, lambda s: s["handoffsDone"] == 1)
         assert found["activeProvider"] == "demo-second"
