@@ -12,13 +12,14 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, takewhile
 
 import attrs
 
 from hub.domain.permission.commandline import (
     FEEDERS,
     FINDERS,
+    FOR_EACH,
     LONGEST,
     MORE,
     RUNNERS,
@@ -43,8 +44,22 @@ _BACK = re.compile(r"^.*/\.\./")
 _STEPPED = re.compile(r"(?:^|[\s/='\"])\.\.(?:[\s/'\"]|$)")
 _STEP = re.compile(r"[/=:]")
 _STEPS = re.compile(r"^(?:\.\.?/+)+")
-_FEEDS = re.compile(r"-[adEI]|--(?:arg|del)[a-z-]*")
-"""Its options that a word follows."""
+_VALUED = {
+    **dict.fromkeys(FEEDERS, re.compile(r"-[adEI]|--(?:arg|del)[a-z-]*")),
+    **dict.fromkeys(
+        ("sudo", "doas"), re.compile(r"-[A-Za-z]*[ugCDhpRrTtU]|--(?:user|group|chdir|host|prompt)")
+    ),
+    "ssh": re.compile(r"-[A-Za-z\d]*[BbcDEeFIiJLlmOopQRSWw]"),
+    "flock": re.compile(r"-[A-Za-z]*[wE]|--(?:timeout|wait|conflict-exit-code)"),
+}
+"""Options of a program that runs another, which a word follows."""
+_NEVER = re.compile(r"(?!)")
+_PLACED_BEFORE = dict.fromkeys(("ssh", "flock", "chroot"), 1)
+"""Words that stand before what such a program runs: the machine, the lock, the folder."""
+_RUNS_NEXT = {**dict.fromkeys(FINDERS, FOR_EACH), "git": frozenset({"run", "foreach"})}
+"""Words behind which nothing but a program stands: `find . -exec`, `git bisect run`, `git submodule foreach`."""
+_LINE_FOLLOWS = re.compile(r"-[A-Za-z]*c")
+"""How a shell is told to run the next word."""
 _WILD = re.compile(r"[*?\[]")
 _SIGNS_ALONE = re.compile(r"[^\w/]*[*?\[][^\w/]*")
 _ADDRESS = re.compile(r"https?://")
@@ -76,18 +91,33 @@ def open_forms(line: str) -> list[str]:
     """The same of the commands of which only a running shell knows all, with `HOLE` for the rest."""
     found: dict[str, None] = {}
     for command in map(_fed, doubtful(line)):
+        if command.program == "eval" and HOLE in " ".join(command.words):
+            found[HOLE] = None  # whatever stands before it: the value may begin another command
         for start in starts(command, fed=False) if not ASSIGNED.match(command.program) else ():
-            rest, before = command.words[start:LONGEST], command.words[1:start]
+            rest = command.words[start:LONGEST]
             # What `sudo -n $x` runs nobody knows; what `npm run build $x` does is told by its other words.
-            known = not rest[0].startswith(HOLE) or all(
-                _SETTING.match(word)
-                or posixpath.basename(word) in RUNNERS
-                or (command.program in FEEDERS and _FEEDS.fullmatch(last))
-                for last, word in pairwise(("", *before))
-            )
+            known = not rest[0].startswith(HOLE) or _surely_begins(command, start)
             if known and rest[0] not in SAYERS:
                 found.update(dict.fromkeys(text for text in _texts(rest) if HOLE in text))
     return list(found)
+
+
+def _surely_begins(command: Command, start: int) -> bool:
+    """Whether what a program runs begins at that word, whatever the word is: by all that stands before it."""
+    before = command.words[1:start]
+    options = [*takewhile(lambda word: word.startswith("-"), reversed(before))]
+    shell = before[: len(before) - len(options)][-1:]
+    if options and _LINE_FOLLOWS.fullmatch(options[0]) and any(name_of(word) in SHELLS for word in shell):
+        return True
+    signs = _RUNS_NEXT.get(command.program, ())
+    begin = max((place for place, word in enumerate(before, 1) if word in signs), default=0)
+    valued = _VALUED.get(command.program, _NEVER)
+    others = [
+        word
+        for last, word in pairwise(("", *before[begin:]))
+        if not (_SETTING.match(word) or name_of(word) in RUNNERS or valued.fullmatch(last))
+    ]
+    return len(others) == (0 if begin else _PLACED_BEFORE.get(command.program, 0))
 
 
 def signed(line: str) -> list[str]:

@@ -378,8 +378,50 @@ def test_what_nobody_reads_again_is_a_word(pattern, command):
     assert ruled(pattern, command) == "allow"
 
 
-def test_what_a_found_file_s_program_is_given_is_a_word():
-    assert ruled("rm *", 'find . -name "*.py" -exec grep -l "$X" {} \\;') == "allow"
+UNKNOWN = r"""
+find . -exec $X {} \;
+find . -name a -exec bash -c "$X" {} +
+find . -execdir sudo "$X" {} \;
+fd -x "$X"
+git -C d bisect run "$X"
+git submodule foreach "$X"
+docker exec c sh -c "$X"
+docker compose exec -T c bash -l -c "$X"
+kubectl exec p -- bash -ec "$X"
+sudo -u me "$X" x
+doas -u me env a=b "$X"
+ssh h "$X"
+ssh -tp 22 -o BatchMode=yes h "$X"
+flock -w 5 f "$X"
+chroot d "$X"
+eval "echo $X"
+eval echo "{$X" y
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("command", UNKNOWN)
+def test_a_program_that_nobody_knows_is_asked_about_where_surely_one_stands(command):
+    """Bug: it was so behind settings and other runners only, not behind a user, a machine, or what is done for each file."""
+    assert ruled("rm *", command) == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'find . -name "*.py" -exec grep -l "$X" {} \\;',
+        'find "$X" -name "$Y" -exec wc -l {} +',
+        'fd -e py -x wc "$X"',
+        'git bisect run make "$X"',
+        'docker exec c ls "$X"',
+        'sudo -u me ls "$X"',
+        'ssh -p 22 h ls "$X"',
+        'ssh "$X" ls',
+        'flock -w 5 f make "$X"',
+        'npm run build -- "$X"',
+    ],
+)
+def test_what_a_known_program_is_given_is_a_word(command):
+    assert ruled("rm *", command) == "allow"
 
 
 @pytest.mark.parametrize(
