@@ -4,7 +4,7 @@ Owns: the table of them, agent by agent, and what of a file is shown.
 Must not: open a file.
 
 Agents ask their own user before they obey such a file, and hub starts them without that question. So hub asks. Texts for
-the model alone (`AGENTS.md`, rules) are none of these: they start nothing by themselves.
+the model alone (`AGENTS.md`, rules) are none of these, unless another user has put them above the project.
 """
 
 from __future__ import annotations
@@ -95,18 +95,16 @@ _OBEYED = re.compile(
     rf"){_BLANK}*[=:](?={_BLANK}*({_QUOTED}))?.*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_TEXTS = frozenset(
-    {
-        "agents.md",
-        "agents.override.md",
-        "claude.md",
-        "claude.local.md",
-        "gemini.md",
-        "qwen.md",
-        "readme.md",
-        "license",
-    }
-)
+TEXTS: Mapping[str, str] = {
+    "AGENTS.md": "several agents",
+    "AGENTS.override.md": "Codex",
+    "CLAUDE.md": "Claude Code",
+    "CLAUDE.local.md": "Claude Code",
+    "GEMINI.md": "Gemini CLI",
+    "QWEN.md": "Qwen Code",
+}
+"""Words for the model, which start nothing by themselves; but a stranger's are not those of the project."""
+_TEXTS = frozenset({*map(str.lower, TEXTS), "readme.md", "license"})
 """Words, in a project or beside an agent's settings. Further down it may be the name of anything: of a subagent, say."""
 _NOTHING = frozenset({".gitignore", ".gitkeep"})
 _KEPT = (".db", ".db-shm", ".db-wal", ".jsonl", ".lock", ".log", ".pid", ".sqlite")

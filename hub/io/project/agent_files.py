@@ -21,7 +21,16 @@ from pathlib import Path
 
 import attrs
 
-from hub.domain.trust.agent_files import COPIES, FILES, FOLDERS, VARIABLES, inside, obeyed, reader_of
+from hub.domain.trust.agent_files import (
+    COPIES,
+    FILES,
+    FOLDERS,
+    TEXTS,
+    VARIABLES,
+    inside,
+    obeyed,
+    reader_of,
+)
 from hub.domain.trust.settings import Does, Item, digest
 from hub.errors import Code, HubError
 from hub.io.git.guard import trusted_owners
@@ -68,12 +77,12 @@ def orders(root: Path) -> list[Item]:
 
 
 def above(root: Path) -> list[Item]:
-    """The same of the folders above a project, where agents look too: what neither the user nor root has put there.
+    """The same of the folders above a project, and texts for agents: what neither the user nor root has put there.
 
     One for each name, known by owner, mode, time, size and where it leads as a link; a folder stands for all in it.
     """
     owners = {0, *trusted_owners()}
-    names = (*FILES, VARIABLES, *FOLDERS)
+    names = (*FILES, VARIABLES, *FOLDERS, *TEXTS)
     found = [_foreign(folder, name, owners) for folder in root.parents for name in names]
     return sorted({item.key: item for item in found if item is not None}.values(), key=lambda item: item.key)
 
@@ -108,7 +117,9 @@ def _foreign(folder: Path, name: str, owners: Container[int]) -> Item | None:
 
 def _put_above(place: Path, name: str, known: str, said: str) -> Item:
     shown = _shown(str(place))
-    text = f"{shown} ({reader_of(name)}){said}, which another user has put above the project"
+    text = (
+        f"{shown} ({TEXTS.get(name) or reader_of(name)}){said}, which another user has put above the project"
+    )
     return Item(Does.RUNS, f"file:{shown}", text, known)
 
 

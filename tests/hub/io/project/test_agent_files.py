@@ -208,6 +208,24 @@ def test_what_another_user_puts_above_the_project_is_found(root: Path) -> None:
 
 
 @only_root
+@pytest.mark.parametrize(
+    ("name", "reader"),
+    [("CLAUDE.md", "Claude Code"), ("AGENTS.md", "several agents"), ("GEMINI.md", "Gemini CLI")],
+)
+def test_another_user_s_words_for_agents_above_the_project_are_found(
+    root: Path, name: str, reader: str
+) -> None:
+    """Bug: Claude Code took `/tmp/CLAUDE.md` of another user for instructions of its own; the project's are no orders."""
+    put(root, **{name: "words"})
+    put(root.parent, **{name: "words"})
+    assert above(root) == []
+    os.chown(root.parent / name, NOBODY, NOBODY)
+    [item] = above(root)
+    assert item.text == f"{root.parent}/{name} ({reader}), which another user has put above the project"
+    assert orders(root) == []
+
+
+@only_root
 @pytest.mark.parametrize("name", [".claude", ".github"])
 def test_a_link_of_another_user_above_the_project_is_not_followed(
     root: Path, monkeypatch: pytest.MonkeyPatch, name: str
