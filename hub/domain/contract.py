@@ -166,6 +166,7 @@ _OPTIONAL: Mapping[int, frozenset[str]] = {
 class Refusal(StrEnum):
     """Why bytes are not a contract to act on."""
 
+    GONE = "gone"
     NOT_JSON = "not_json"
     NOT_CANONICAL = "not_canonical"
     BAD_SIGNATURE = "bad_signature"

@@ -242,7 +242,11 @@ def tamper(made: Project) -> None:
     path.write_bytes(path.read_bytes().replace(b"write the files", b"email the files"))
 
 
-@pytest.mark.parametrize("harm", [rotate_key, tamper])
+def lose(made: Project) -> None:
+    (made.hub / "envelope.json").unlink()
+
+
+@pytest.mark.parametrize("harm", [rotate_key, tamper, lose])
 def test_a_contract_that_does_not_verify_is_never_given_to_an_agent(work, harm):
     """X12: `contract_invalid`; the receiver is not started; the first agent's work is on the branch."""
     made, _ = work

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import time
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
@@ -31,7 +32,6 @@ from hub.io.runner.framing import Line, LineFramer
 from hub.io.runner.launch import AgentLaunch
 from hub.io.runner.replies import untaken
 from hub.io.runner.view import (
-    KILLED,
     Dead,
     ErrorOutput,
     Message,
@@ -43,6 +43,7 @@ from hub.io.runner.view import (
     SpoolReader,
     WriteTaken,
     inspect,
+    killed,
 )
 from hub.messages.agent import (
     AdapterAnswer,
@@ -108,7 +109,7 @@ class Adapter(Actor[AdapterInbox]):
         self._spooled: float = math.inf
         """How much of the agent's output there was when the runner was attached to; unknown before."""
         self._full = self._said_full = False
-        self._heard = 0.0
+        self._heard = time.time()
         self._lines = 0
         self._told: Outcome | None = None
         self._told_at = -math.inf
@@ -165,7 +166,7 @@ class Adapter(Actor[AdapterInbox]):
                     await trio.sleep(_SETTLE)
                 case Dead():
                     await self._replay()
-                    await self._over(KILLED)
+                    await self._over(killed(time.time()))
                 case _:
                     raise HubError(Code.DISPATCH_FAILED, "The agent was never started.")
 

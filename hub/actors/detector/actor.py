@@ -66,6 +66,8 @@ class DetectorNews:
     clock: Callable[[], float]
     concerns: Callable[[DetectedAgent], bool]
     """Whether it is this log's to tell: of this project, and not hub's own."""
+    since: float
+    """A session that was last written before is no news of the first look."""
     _known: set[str] | None = None
     """Names; None before the first look."""
     _heard: set[str] = attrs.field(factory=set)
@@ -79,10 +81,12 @@ class DetectorNews:
 
     def events(self, found: Iterable[DetectedAgent]) -> list[NewEvent]:
         """What is to be told of a scan. What it holds is not known before `told`."""
-        first = self._known is None
+        since = self.since if self._known is None else 0.0
         fresh = [one for one in found if self._fresh(one)]
         return [
-            self._event(one) for one in fresh if one.gap or (self.concerns(one) and (one.agent or not first))
+            self._event(one)
+            for one in fresh
+            if one.gap or (self.concerns(one) and (one.agent or one.last_active >= since))
         ]
 
     def again(self, event: NewEvent, logged: Record | None) -> NewEvent | None:
@@ -226,6 +230,7 @@ class Detector(Actor[DetectorInbox]):
             lambda found: structure(outbox.scrub(unstructure(scanner.shown(found))), api.Detected),
             time.time,
             scanner.concerns,
+            time.time(),
         )
         self._unpublished = True
         """Whether a scan has found what is not announced: one made for a client leaves nothing new for a glance."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from enum import StrEnum
+from pathlib import Path
 
 import attrs
 import msgspec
@@ -306,6 +307,14 @@ async def _insist_bound(context: SessionContext, contract: Contract, data: bytes
         raise ContractInvalid(Refusal.WRONG_BINDING, "it is not the one on record")
 
 
+def _kept(path: Path) -> bytes:
+    """The bytes of a contract that hub has written there."""
+    try:
+        return read_bounded(path, MAX_BYTES)
+    except FileNotFoundError:
+        raise ContractInvalid(Refusal.GONE, f"{path.name} was deleted") from None
+
+
 def signed_contract(context: SessionContext, record: SessionRecord) -> Contract:
     """The contract on disk, if it is the one this handoff signed.
 
@@ -313,7 +322,7 @@ def signed_contract(context: SessionContext, record: SessionRecord) -> Contract:
         HubError: `contract_invalid`; it must not be given to anybody.
     """
     return verify(
-        read_bounded(context.places.envelope_json, MAX_BYTES),
+        _kept(context.places.envelope_json),
         context.keys.contract,
         session_id=record.session_id,
         handoff_id=record.handoff_id,
@@ -329,7 +338,7 @@ def adopted_orders(context: SessionContext, record: SessionRecord, *, resumes: b
     """
     signed = context.places.adopted_json(record.session_id)
     contract = verify(
-        read_bounded(signed, MAX_BYTES),
+        _kept(signed),
         context.keys.contract,
         session_id=record.session_id,
         snapshot=record.first or record.base,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterable
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from hub.domain.detection.intel import (
@@ -67,6 +67,9 @@ class IntelDraft:
         self._writing: dict[str, tuple[str, ...]] = {}
         self._proposed: dict[str, tuple[tuple[str, str], ...]] = {}
         self._ends: deque[CallEnd] = deque(maxlen=MAX_ITEMS)
+        self._ends_told = False
+        self._passed = 0
+        """Calls that would change files and that words came after."""
         self._events = 0
         self._replanned = False
         self._told_plan: tuple[list[str], list[str]] = ([], [])
@@ -126,6 +129,7 @@ class IntelDraft:
         if role == "user" and not self._prompt:
             self._prompt = text
         self._feed("text", text, {"role": role})
+        self._passed = len(self._writing)
         if key and key in self._named:
             self._again(role, text, key, join=join)
             return
@@ -217,6 +221,7 @@ class IntelDraft:
 
     def settled(self, key: str, *, well: bool) -> None:
         """Whether the call of this key did what it was to do: what it would have changed or planned counts then."""
+        self._ends_told = True
         paths, plan = self._writing.pop(key, ()), self._proposed.pop(key, None)
         if well:
             for path in paths:
@@ -269,7 +274,15 @@ class IntelDraft:
     # The end.
 
     def finish(self, hit: StoreHit) -> SessionIntel:
-        """All of it as a value, with the alarm where the format has drifted."""
+        """All of it as a value, with the alarm where the format has drifted.
+
+        A transcript that tells of no call's end has none to wait for: a plan counts, and a file once words came after.
+        """
+        if not self._ends_told:
+            for path in chain.from_iterable(islice(self._writing.values(), self._passed)):
+                self.touched(path)
+            for plan in self._proposed.values():
+                self.planned(plan)
         self._feed_plan()
         self._feed(
             "system", "", {"skills": list(self._skills), "mcps": list(self._mcps), "model": self.model}

@@ -173,7 +173,7 @@ class Timeline:
             unsupported=list(score.get("unsupported", ())),
             passed_by=structure(data.get("passedBy", []), list[LeftOut]),
             move=move,
-            commit=data.get("commit", ""),
+            commit=data.get("commit") or data.get("sha", ""),
             branch=data.get("branch", ""),
         )
 

@@ -81,8 +81,11 @@ class RunEnd:
     """The last 64 KiB, decoded."""
 
 
-KILLED = RunEnd(code=None, signal=9, asked=False, reason="runner_killed", ended_at=0)
-"""The verdict of a run whose runner died before it could give one."""
+def killed(at: float) -> RunEnd:
+    """The verdict of a run whose runner died before it could give one, and which was found so at that time."""
+    return RunEnd(code=None, signal=9, asked=False, reason="runner_killed", ended_at=at)
+
+
 Message = Output | ErrorOutput | RunnerStatus | WriteTaken | RunEnd
 
 

@@ -75,7 +75,7 @@ class Demo(Provider):
 
     def _script(self, assignment: Assignment) -> object:
         given = assignment.options.get("script") or self.environ.get(SCRIPT_ENV)
-        if isinstance(given, str):
+        if given and isinstance(given, str):
             return str(Path(given).absolute())
         return jsonline.mapping(given) or None
 

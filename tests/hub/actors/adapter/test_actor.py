@@ -7,8 +7,11 @@ is too long, and one without an end; the session is an actor that keeps what it 
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
 import sys
+import time
 import uuid
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -33,7 +36,7 @@ from hub.providers.demo.agent import FIRST as DEMO
 from hub.providers.demo.stream import DemoStream
 from supervisors import Actor, Restart, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import kill, running
-from tests.hub.io.runner.kit import QUICK
+from tests.hub.io.runner.kit import QUICK, claim_of
 from tests.hub.providers.captured import ASSIGNMENT, lines_of
 from tests.waiting import changed, eventually
 
@@ -293,6 +296,18 @@ async def test_the_agents_own_interrupt_ends_it_as_interrupted(tmp_path, run_dir
         await bench.until(lambda b: "go on?" in heard(b))
         await bench.adapter.ref.cast(AdapterInterrupt())
         assert (await bench.over()).outcome.ending is Ending.INTERRUPTED
+
+
+async def test_the_end_of_a_run_whose_runner_was_killed_has_a_time(tmp_path, run_dir):
+    """Nobody wrote down when it ended: the log said 1970."""
+    began = time.time()
+    async with bench_of(
+        run_dir, demo(tmp_path, run_dir, {"say": "on it"}, {"hang": {}}), provider=DEMO
+    ) as bench:
+        await bench.until(lambda b: "on it" in heard(b))
+        os.kill(claim_of(run_dir)["pid"], signal.SIGKILL)
+        end = (await bench.over()).events[-1]
+        assert began <= end.at_ms / 1000 <= time.time()
 
 
 async def test_a_killed_session_gets_the_batch_again(tmp_path, run_dir):

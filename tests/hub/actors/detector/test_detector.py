@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 import time
 from datetime import UTC, datetime
 
@@ -14,6 +15,7 @@ from tests.hub.actors.daemon import daemon_of
 from tests.hub.io.agents import new_session, register, running, transcript
 from tests.waiting import answered
 
+PATIENCE = 20.0
 SESSION = new_session()
 OTHER = new_session()
 SECRET = "sk-ant-api03-" + "a1B2c3D4" * 11 + "-AAAA"
@@ -199,6 +201,19 @@ async def test_what_a_client_was_shown_is_announced_all_the_same(made, monkeypat
             assert [one["pid"] for one in await detected(live)] == [pid]
             told = await live.until_event(f"Claude Code runs in {made.root} (pid {pid})")
             assert [record.id for record in await announcements(live)] == [told.id]
+
+
+async def test_a_session_that_begins_before_the_first_look_is_news(made, monkeypatch, home):
+    """The first look comes some seconds after the start: what was begun in between was taken for old, and never told."""
+    begun, glance = threading.Event(), actor.Scanner.glance
+    monkeypatch.setattr(actor.Scanner, "glance", lambda self: begun.wait(PATIENCE) and glance(self))
+    before = transcript(home, OTHER, made.root, "There before the daemon.")
+    os.utime(before, (time.time() - 3600,) * 2)
+    async with daemon(made, monkeypatch, home, ambient=True) as live:
+        transcript(home, SESSION, made.root, "Begun at once")
+        begun.set()
+        told = await live.until_event(f"Claude Code was in {made.root}: Begun at once")
+        assert [record.id for record in await announcements(live)] == [told.id]
 
 
 async def announcements(live):

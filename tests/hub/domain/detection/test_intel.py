@@ -212,6 +212,22 @@ def test_files_count_once_their_call_has_ended_well():
     assert draft.finish(HIT).files_touched == ("well.py", "more.py", "open.py")
 
 
+def test_a_transcript_that_tells_no_calls_end_has_none_to_wait_for():
+    """Not every program that writes a format writes its results down, and a session may be left at its first calls."""
+    draft = IntelDraft()
+    draft.plans("p", [("a", "completed"), ("b", "pending")])
+    draft.touches("f", ["a.py"])
+    assert not draft.finish(HIT).files_touched  # the user may be asked about it at this moment
+    draft.said("assistant", "Done.")
+    intel = draft.finish(HIT)
+    assert (intel.plan, intel.tasks_remaining, intel.files_touched) == (("a", "b"), ("b",), ("a.py",))
+    draft.plans("q", [("c", "pending")])
+    draft.touches("g", ["b.py"])
+    draft.ended("f")
+    assert draft.finish(HIT).files_touched == ("a.py",)
+    assert draft.finish(HIT).plan == ("a", "b")
+
+
 def test_what_was_said_run_and_planned_is_an_intent():
     """An adopted session is told like one of hub's own: one reading of prose and of calls."""
     draft = IntelDraft()

@@ -87,6 +87,14 @@ def test_one_sessions_records(journal):
     assert seqs(timeline.page(1, event="taken", session_id="s-1")) == [1202 + 1]
 
 
+def test_a_snapshot_and_a_rewind_are_of_their_commit(journal):
+    """It stood in the summary alone: `commit` said that they were of none."""
+    add(journal, "snapshot", sha="abc")
+    add(journal, "rewind", sha="abc", branch="hub/rewind/abc-1")
+    found = [(entry.commit, entry.branch) for entry in Timeline(journal).page(2)]
+    assert found == [("abc", ""), ("abc", "hub/rewind/abc-1")]
+
+
 def test_a_step_of_a_handoff_is_told_in_parts(journal):
     """Nobody need read the words of the summary, in which an agent's may be."""
     add(journal, "handoff", **{"from": "RUNNING", "to": "PAUSING", "reason": "a, b -> c"})

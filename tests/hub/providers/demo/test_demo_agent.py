@@ -362,6 +362,12 @@ class TestEnvironment:
         other.write_text(json.dumps({"steps": [{"say": "from the option"}]}))
         assert said(play(environ=environ, options={"script": str(other)})) == ["from the option"]
 
+    def test_an_empty_variable_names_no_script(self, tmp_path):
+        """It is not set, as for every other variable: the agent was to read the folder it was started in."""
+        demo = Demo(name="demo-first", environ={"HUB_DEMO_SCRIPT": ""})
+        launch = demo.launch(Assignment("d-1", "s-1", "p", tmp_path, tmp_path / "run"))
+        assert "script" not in json.loads(launch.files["job.json"])
+
     def test_nothing_else_of_the_environment_reaches_the_child(self, tmp_path):
         demo = Demo(
             name="demo-first", display_name="x", environ={"HUB_DEMO_LOG": "/x", "HUB_SIGNING_KEY": "secret"}
