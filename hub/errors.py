@@ -113,7 +113,7 @@ class Fault:
 _GO_ON = "Go on with its work in a new session: hub run --continue SESSION"
 
 RULES: dict[Code, Fault] = {
-    Code.MALFORMED: Fault(400, 2, "The request could not be read", "Send one well-formed JSON document."),
+    Code.MALFORMED: Fault(400, 2, "The request could not be read", "Send it as /openapi.json describes."),
     Code.BAD_HOST: Fault(400, 2, "The Host header is missing or doubled", "Send exactly one Host header."),
     Code.TOKEN_NEEDED: Fault(
         401, 4, "The daemon wants its token", "Set HUB_TOKEN, or [server] token, to what it was started with."

@@ -7,6 +7,8 @@ Tests: tests/hub/mcp/test_stdio.py
 
 from __future__ import annotations
 
+import math
+
 import attrs
 import trio
 
@@ -16,13 +18,13 @@ from hub.wire.wires import LineConnection, Wires
 
 
 def run(wires: Wires, call: Call) -> None:
-    """Serves one client until it closes its side, and returns within a second of that.
+    """Serves one client until it closes its side, as a pipe does at once, and what it asked until then is answered.
 
     Args:
         wires: See `Wires.claim`.
         call: Calls a tool of the table.
     """
-    client = _Client(LineConnection(wires), Protocol(call))
+    client = _Client(LineConnection(wires, patience=math.inf), Protocol(call))
     trio.run(client.connection.serve, client.take)
 
 

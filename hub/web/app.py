@@ -88,7 +88,8 @@ class PathDispatcher:
         elif scope["type"] == "websocket":
             await self.streams.websocket(scope, receive, send)
         elif (error := self.streams.plain(scope)) is not None:
-            headers = {"Allow": "GET"} if error.code is Code.METHOD_NOT_ALLOWED else None
+            wrong_method = error.code is Code.METHOD_NOT_ALLOWED
+            headers = {"Allow": "GET"} if wrong_method else {"Sec-WebSocket-Version": "13"}
             await respond(scope, send, problem(error, headers=headers))
         elif scope["path"] == SSE.path:
             await self.streams.sse(scope, receive, send)

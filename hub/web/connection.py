@@ -31,6 +31,8 @@ from hypercorn.events import Closed, Event, RawData, Updated
 from hypercorn.protocol import ProtocolWrapper
 from hypercorn.protocol.events import Request
 from hypercorn.protocol.h11 import STREAM_ID, H11Protocol, H11WSConnection
+from hypercorn.protocol.http_stream import HTTPStream
+from hypercorn.protocol.ws_stream import Handshake
 from hypercorn.trio.task_group import TaskGroup, _handle
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ConnectionState
@@ -285,7 +287,6 @@ class _Tasks(TaskGroup):
 
 
 _NOT_HTTP = "This is not an HTTP/1.1 request with exactly one Host and one length."
-_HINT = "Send one well-formed request; every HTTP client does."
 
 
 class _Inbox:
@@ -323,7 +324,7 @@ class _Http1(H11Protocol):
     async def _send_error_response(self, status_code: int) -> None:
         too_large = status_code == RULES[Code.HEADERS_TOO_LARGE].status
         reply = problem(
-            HubError(Code.HEADERS_TOO_LARGE) if too_large else HubError(Code.MALFORMED, _NOT_HTTP, hint=_HINT)
+            HubError(Code.HEADERS_TOO_LARGE) if too_large else HubError(Code.MALFORMED, _NOT_HTTP)
         )
         headers = [*reply.raw_headers(), (b"connection", b"close"), *SECURITY_HEADERS]
         headers += self.config.response_headers("h11")
@@ -332,21 +333,19 @@ class _Http1(H11Protocol):
         await self._send_h11_event(h11.EndOfMessage())
 
     async def _create_stream(self, request: h11.Request) -> None:
-        if not _is_upgrade(request):
-            await super()._create_stream(request)
-            return
-        self.stream = Socket(
+        self.stream = stream = (Socket if _is_upgrade(request) else HTTPStream)(
             self.app, self.config, self.context, self.task_group, self.ssl, self.client, self.server,
             self.stream_send, STREAM_ID,
         )  # fmt: skip
-        self.stream.write_now = self.write_now
-        self.connection = H11WSConnection(cast("h11.Connection", self.connection))
-        await self.stream.handle(
+        if isinstance(stream, Socket):
+            stream.write_now = self.write_now
+            self.connection = H11WSConnection(cast("h11.Connection", self.connection))
+        await stream.handle(
             Request(
                 stream_id=STREAM_ID,
                 headers=list(request.headers),
                 http_version=request.http_version.decode(),
-                method="GET",
+                method=request.method.decode().upper(),
                 raw_path=request.target,
                 state=self.connection_state,
             )
@@ -354,6 +353,6 @@ class _Http1(H11Protocol):
 
 
 def _is_upgrade(request: h11.Request) -> bool:
-    headers = {name: value.strip().lower() for name, value in request.headers}
-    tokens = [token.strip() for token in headers.get(b"connection", b"").split(b",")]
-    return bool(request.method == b"GET" and b"upgrade" in tokens and headers.get(b"upgrade") == b"websocket")
+    """Whether it is a whole handshake: what is half of one is a plain request, which is refused as others are."""
+    handshake = Handshake(list(request.headers), request.http_version.decode())
+    return request.method == b"GET" and handshake.upgrade is not None and handshake.is_valid()

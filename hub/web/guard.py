@@ -173,13 +173,16 @@ def _check_token(policy: Policy, scope: Scope, headers: list[tuple[bytes, bytes]
 
 def _shows_token(token: bytes, scope: Scope, headers: list[tuple[bytes, bytes]]) -> bool:
     """A browser cannot set a header on a WebSocket: there a subprotocol `bearer.<base64url of the token>` does."""
-    offered = [
-        b"Bearer " + _from_base64(name.removeprefix(_BEARER))
-        for name in scope.get("subprotocols", ())
-        if name.startswith(_BEARER)
-    ]
-    shown = _all(headers, b"authorization") + offered
-    return bool(token) and len(shown) == 1 and hmac.compare_digest(shown[0], b"Bearer " + token)
+    offered = [name for name in scope.get("subprotocols", ()) if name.startswith(_BEARER)]
+    shown = [_credentials(value) for value in _all(headers, b"authorization")]
+    shown += [_from_base64(name.removeprefix(_BEARER)) for name in offered]
+    return bool(token) and len(shown) == 1 and hmac.compare_digest(shown[0], token)
+
+
+def _credentials(value: bytes) -> bytes:
+    """What is shown as a bearer; a scheme's name is the same in any case. b"" in another scheme."""
+    scheme, _, shown = value.partition(b" ")
+    return shown.lstrip(b" ") if scheme.lower() == b"bearer" else b""
 
 
 def _from_base64(text: str) -> bytes:

@@ -108,7 +108,7 @@ class Streams:
             return HubError(Code.METHOD_NOT_ALLOWED)
         if scope["path"] == SSE.path:
             return None
-        return HubError(Code.MALFORMED, "This path takes a WebSocket handshake", hint="See /openapi.json.")
+        return HubError(Code.MALFORMED, "This path takes a WebSocket handshake, version 13.")
 
     async def websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one WebSocket from its handshake to its close."""

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 _CHUNK = 64 * 1024
 LAST_WORDS = 0.7
-"""Seconds that answers under way may still take once the client has closed its side."""
+"""Seconds for what may never be answered."""
 
 
 @attrs.frozen
@@ -74,10 +74,12 @@ class LineConnection:
     Args:
         wires: See `Wires.claim`.
         limit: Bytes of a message.
+        patience: Seconds that answers under way may still take once the client has closed its side.
     """
 
     wires: Wires
     limit: int = MAX_FRAME
+    patience: float = LAST_WORDS
     _all: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     _writing: trio.Lock = attrs.field(factory=trio.Lock)
     _threads: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(2))
@@ -86,7 +88,7 @@ class LineConnection:
     async def serve(
         self, take: Callable[[JsonObject, trio.Nursery], None], closed: Callable[[], None] = lambda: None
     ) -> None:
-        """Serve until the client closes its side, and return within a second of that.
+        """Serve until the client closes its side, and `patience` has passed or nothing is left to answer.
 
         Args:
             take: Takes a message, at once and in the order in which they came; what lasts goes into the nursery.
@@ -101,7 +103,7 @@ class LineConnection:
                         take(decode(line, self.limit), answers)
                     except NotAMessageError as error:
                         await self.write(error.reply)
-                self._all.deadline = trio.current_time() + LAST_WORDS
+                self._all.deadline = trio.current_time() + self.patience
                 closed()
 
     async def write(self, message: JsonObject) -> None:

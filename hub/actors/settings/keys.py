@@ -11,7 +11,8 @@ from collections.abc import Mapping
 import attrs
 
 from hub.api.providers import KeySet
-from hub.errors import Code, HubError
+from hub.domain.missing import unfit
+from hub.errors import HubError
 from hub.io.config.patch import Watch, unwatched
 from hub.io.project.places import Places
 from hub.io.secrets.agent_keys import kept_as
@@ -59,7 +60,7 @@ class KeyFile:
 
     def _refused(self, why: str) -> HubError:
         allowed = f"Allowed: {', '.join(self._names())}."
-        return HubError(Code.INVALID, why, hint=allowed, errors=[{"path": "$.name", "message": allowed}])
+        return unfit("name", why, allowed)
 
     def _names(self) -> list[str]:
         return sorted({name for provider in self.providers.values() for name in provider.key_names})

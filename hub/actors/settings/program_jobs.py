@@ -60,13 +60,13 @@ class ProgramJobs:
         await self.jobs.start(job, work)
         return _begun(job, provider, "", command, work)
 
-    async def log_in(self, provider: Provider, account: Account) -> Begun:
+    async def log_in(self, provider: Provider, account: Account, field: str) -> Begun:
         """Run the agent's own login, pointed at the account's directory.
 
         Raises:
             HubError: `invalid`, `agent_missing`, `no_terminal`, `job_running`.
         """
-        command = login_command(self.current(), provider, account)
+        command = login_command(self.current(), provider, account, field)
         make_home(account)
 
         async def ended(code: int) -> str:
@@ -127,15 +127,19 @@ def install_command(provider: Provider) -> TerminalCommand:
     return TerminalCommand(argv)
 
 
-def login_command(config: Config, provider: Provider, account: Account) -> TerminalCommand:
+def login_command(
+    config: Config, provider: Provider, account: Account, field: str = "provider"
+) -> TerminalCommand:
     """The agent's own login for one account; keys are left out, for it is to find its own.
+
+    `field`: where the request names the provider.
 
     Raises:
         HubError: `invalid`; it has none. `agent_missing`; its program is not installed.
     """
     if not provider.login_command:
         detail = f"{provider.name} has no login of its own."
-        raise HubError(Code.INVALID, detail, hint=f"Give it a key: hub key set {provider.name}")
+        raise unfit(field, detail, f"Give it a key: hub key set {provider.name}")
     program = which(config.provider(provider.name).program or provider.program)
     if not program:
         raise HubError(Code.AGENT_MISSING, f"{provider.name} is not installed.", hint=install_hint(provider))
@@ -143,7 +147,7 @@ def login_command(config: Config, provider: Provider, account: Account) -> Termi
     try:
         return TerminalCommand((program, *provider.login_command[1:]), env)
     except ValueError as error:
-        raise HubError(Code.INVALID, f"{provider.name}: {error}.", hint="Correct it in hub.toml.") from error
+        raise unfit(field, f"{provider.name}: {error}.", "Correct it in hub.toml.") from error
 
 
 def _begun(job: str, provider: Provider, account: str, command: TerminalCommand, work: Job) -> Begun:

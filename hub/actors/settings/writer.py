@@ -141,7 +141,7 @@ class Writer:
         """Begin a login."""
         provider = self.provider(order.provider)
         account = await trio.to_thread.run_sync(self.accounts.find, provider, order.label)
-        begun = await self.program_jobs.log_in(provider, account)
+        begun = await self.program_jobs.log_in(provider, account, "provider" if order.label else "name")
         await self._begun("login_started", begun)
         return begun
 

@@ -17,8 +17,9 @@ import click
 import trio
 
 from hub.cli.base import Group
-from hub.cli.context import client, json_option, show
-from hub.client.quick import Api
+from hub.cli.context import client, json_option, project_dir, show
+from hub.client.place import root_of
+from hub.client.quick import Api, not_running
 
 _in_thread = partial(trio.to_thread.run_sync, abandon_on_cancel=True)
 
@@ -67,7 +68,15 @@ def serve(ctx: click.Context) -> None:
     from hub.mcp.calling import ToolCaller
     from hub.mcp.stdio import run
 
-    run(wires, ToolCaller(Remote(lambda: client(ctx))))
+    run(wires, ToolCaller(Remote(partial(_daemon, ctx))))
+
+
+def _daemon(ctx: click.Context) -> Api:
+    """The daemon. A client may start its servers anywhere; outside of all projects, too, what is missing is a daemon."""
+    api = client(ctx)
+    if api.absent and root_of(project_dir(ctx)) is None:
+        raise not_running(api.port, ": this folder is in no git repository.")
+    return api
 
 
 @mcp.command()

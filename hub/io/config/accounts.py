@@ -16,7 +16,8 @@ from pathlib import Path
 from hub.api import tables
 from hub.domain.accounts.account import Account
 from hub.domain.accounts.added import AddedAccounts, plain
-from hub.errors import Code, HubError
+from hub.domain.missing import unfit
+from hub.errors import HubError
 from hub.io.config.file import decoded
 from hub.io.files.atomic import coded_errors
 from hub.io.files.sealed import NotSealed, put_aside, read_sealed, write_sealed
@@ -130,10 +131,4 @@ def _unsafe(path: Path) -> str:
 
 
 def _unfit(place: str, why: str) -> HubError:
-    problem = {"path": "$.configDir", "message": why}
-    return HubError(
-        Code.INVALID,
-        f"{place[:200]!r} {why}.",
-        hint="Leave configDir out for one of hub's making.",
-        errors=[problem],
-    )
+    return unfit("configDir", f"{place[:200]!r} {why}.", "Leave configDir out for one of hub's making.")

@@ -7,7 +7,8 @@ Must not: look for agents, or decide what may be adopted.
 from __future__ import annotations
 
 from hub.api.detect import Adopted, AdoptOrder, Detected, DetectQuery
-from hub.errors import Code, HubError
+from hub.domain.missing import unfit
+from hub.errors import Code
 from hub.messages.detector import Adopt, Detect
 from hub.web.context import BEGIN, WRITE, Context, call
 from hub.web.route import get, post
@@ -16,8 +17,7 @@ from hub.web.route import get, post
 async def adopt(context: Context, body: AdoptOrder) -> Adopted:
     """A brief alone starts nothing, so nobody has to have agreed to anything."""
     if body.start and body.interactive:
-        why = "start and interactive exclude each other"
-        raise HubError(Code.INVALID, f"Body: {why}.", errors=[{"path": "$.interactive", "message": why}])
+        raise unfit("interactive", "start and interactive exclude each other.")
     if body.start or body.interactive:
         await context.insist(body.trust)
     order = Adopt(

@@ -1,5 +1,8 @@
 """Every endpoint the specification names is served, and with the fields it names."""
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from hub.api.convert import fields_of
@@ -112,3 +115,32 @@ def test_every_post_answers_ok():
 def test_no_path_is_served_twice():
     routes = table(1)
     assert len({(route.method, route.path) for route in routes}) == len(routes)
+
+
+SERVED = (
+    "hub/actors",
+    "hub/api",
+    "hub/domain",
+    "hub/io/config",
+    "hub/io/git",
+    "hub/io/models",
+    "hub/io/secrets",
+    "hub/web",
+)
+"""Where what a request brings is looked at."""
+
+
+def test_what_does_not_validate_names_its_field():
+    """422: each problem with its JSON path. So whatever refuses a field does it by `unfit` or `invalid`, which write one."""
+    makers = {"hub/domain/missing.py", "hub/domain/config/schema.py"}
+    root = Path(__file__).parents[3]
+    files = [file for room in SERVED for file in sorted((root / room).rglob("*.py"))]
+    bare = [
+        f"{file.relative_to(root)}:{node.lineno}"
+        for file in files
+        if str(file.relative_to(root)) not in makers
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call) and [ast.unparse(arg) for arg in node.args[:1]] == ["Code.INVALID"]
+    ]
+    assert len(files) > 200
+    assert bare == []

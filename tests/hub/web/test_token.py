@@ -23,6 +23,8 @@ WRONG = {
     "empty": [("Authorization", "Bearer ")],
     "another scheme": [("Authorization", f"Basic {TOKEN}")],
     "two": [RIGHT, RIGHT],
+    "no scheme": [("Authorization", TOKEN)],
+    "no blank": [("Authorization", f"Bearer{TOKEN}")],
     "no ASCII": [("Authorization", "Bearer \xe9")],
 }
 ROUTES = [(route.method, route.path.replace("{sha}", "abcdef0")) for route in table(1)]
@@ -47,6 +49,14 @@ async def test_with_it_everything_is():
     async with running(token=TOKEN) as server:
         assert (await ask(server.port, "GET", "/api/status", headers=[RIGHT])).status == 200
         assert (await ask(server.port, "GET", "/api/events/stream?since=x", headers=[RIGHT])).status == 422
+
+
+@pytest.mark.parametrize("shown", [f"bearer {TOKEN}", f"BEARER {TOKEN}", f"Bearer   {TOKEN}"])
+async def test_a_scheme_is_the_same_in_any_case(shown):
+    """RFC 9110, 11.1; RFC 6750, 2.1: one blank or more before the token."""
+    async with running(token=TOKEN) as server:
+        reply = await ask(server.port, "GET", "/api/status", headers=[("Authorization", shown)])
+        assert reply.status == 200
 
 
 async def test_a_foreign_page_that_knows_it_stays_out():

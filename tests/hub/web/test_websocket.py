@@ -162,15 +162,39 @@ async def test_an_offer_nobody_understands_is_declined(server: Server, offer: st
     assert "sec-websocket-extensions" not in reply.headers
 
 
-@pytest.mark.parametrize("missing", ["Sec-WebSocket-Version", "Sec-WebSocket-Key"])
-async def test_half_a_handshake_is_malformed(server: Server, missing: str):
-    headers = {
-        "Host": f"127.0.0.1:{server.port}", "Upgrade": "websocket", "Connection": "Upgrade",
-        "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-    }  # fmt: skip
-    del headers[missing]
-    assert (await raw(server.port, request("GET", "/ws", headers.items()))).status == 400
+HANDSHAKE = {
+    "Upgrade": "websocket", "Connection": "Upgrade",
+    "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("Sec-WebSocket-Version", ""),
+        ("Sec-WebSocket-Version", "12"),
+        ("Sec-WebSocket-Key", ""),
+        ("Upgrade", ""),
+    ],
+)
+async def test_half_a_handshake_is_malformed(server: Server, name: str, given: str):
+    """As all that is refused it is told why; RFC 6455, 4.4: and which version is spoken."""
+    headers = {"Host": f"127.0.0.1:{server.port}", **HANDSHAKE, name: given}
+    if not given:
+        del headers[name]
+    reply = await raw(server.port, request("GET", "/ws", headers.items()))
+    assert (reply.status, reply.json["code"]) == (400, "malformed")
+    assert reply.headers["sec-websocket-version"] == "13"
+    assert reply.headers["x-content-type-options"] == "nosniff"
     assert (await ask(server.port, "GET", "/api/health")).status == 200
+
+
+async def test_half_a_handshake_of_a_foreign_page_is_foreign(server: Server):
+    """The guard stands before the handshake, too."""
+    headers = {"Host": f"127.0.0.1:{server.port}", **HANDSHAKE, "Origin": "http://evil.test"}
+    del headers["Sec-WebSocket-Key"]
+    reply = await raw(server.port, request("GET", "/ws", headers.items()))
+    assert (reply.status, reply.json["code"]) == (403, "foreign_origin")
 
 
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 127, 65_535, 65_536, 200_000])
