@@ -19,6 +19,7 @@ from pathlib import Path
 
 import attrs
 
+from hub import __version__
 from hub.api.health import Health
 from hub.cli.ending import several
 from hub.domain.text.figures import counted, first_of
@@ -252,9 +253,12 @@ def _daemon(places: Places) -> Finding:
         return Finding("daemon", ok=False, detail="not running", hint="Start it: hub daemon", warning=True)
     api = find(None, places.root)
     try:
-        api.read(Health, "/api/health")
+        other = api.read(Health, "/api/health").version
     except HubError as error:
         return Finding("daemon", ok=False, detail=error.detail, hint=error.hint, warning=True)
+    if other != __version__:
+        hint = "Stop it, and start this one: hub daemon"
+        return Finding("daemon", False, f"{api.url} is of hub {other}, not {__version__}", hint, warning=True)
     return Finding("daemon", ok=True, detail=api.url)
 
 

@@ -73,6 +73,8 @@ class WhoBegins(Call[Target | None]):
     order: StartRun
     by_hand: bool = False
     """Whether it would work in a terminal: what it may do there its user says, and no rule has to hold it."""
+    ends: bool = False
+    """Whether another agent is ended for it: not for one whose login is missing, unless the chain names it."""
 
 
 @attrs.frozen

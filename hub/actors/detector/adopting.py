@@ -143,9 +143,7 @@ class Adopting:
         Raises:
             HubError: Why it is not possible.
         """
-        account = await self.carrying.insist_fit(
-            order.target, start=order.start, interactive=order.interactive
-        )
+        account = await self.carrying.insist_fit(order)
         if found.hubs:
             hint = "Hand its work on: hub handoff"
             raise HubError(Code.NOTHING_TO_ADOPT, "hub has started this agent itself.", hint=hint)

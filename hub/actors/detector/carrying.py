@@ -24,6 +24,7 @@ from hub.errors import Code, HubError
 from hub.io.processes.probe import which
 from hub.io.processes.terminal import has_terminal
 from hub.io.project.places import Places
+from hub.messages.detector import Adopt
 from hub.messages.session import StartRun, WhoBegins
 from supervisors import Ref
 
@@ -40,7 +41,7 @@ class Carrying:
     session: Ref[StartRun | WhoBegins]
     jobs: Jobs
 
-    async def insist_fit(self, target: str, *, start: bool, interactive: bool) -> str:
+    async def insist_fit(self, adopt: Adopt) -> str:
         """Refuse a target that cannot go on; else the account that it goes on with, "" where nobody goes on yet.
 
         Who may work is the session's question, also where no session begins: an account at its limit is none to open a
@@ -49,16 +50,18 @@ class Carrying:
         Raises:
             HubError: `invalid`, `agent_missing`, and as `POST /api/run` where nobody can take the work.
         """
+        target = adopt.target
         if target not in self.scanner.providers:
             raise unfit("target", f"There is no provider {target!r}.", "See: hub providers")
-        if interactive:
+        if adopt.interactive:
             self._opening(target)
             alone = StartRun("", provider=target, fallback=(target,), on_limit="stop")
             begins = await self.session.call(WhoBegins(alone, by_hand=True), timeout=_TIMEOUT)
             assert begins is not None  # noqa: S101  # whose order says "stop" waits for nobody
             return begins.account
-        if start:
-            await self.session.call(WhoBegins(StartRun("", provider=target)), timeout=_TIMEOUT)
+        if adopt.start:
+            order = StartRun("", provider=target)
+            await self.session.call(WhoBegins(order, ends=adopt.stop), timeout=_TIMEOUT)
         return ""
 
     def insist_terminal(self) -> None:

@@ -13,7 +13,7 @@ from typing import assert_never
 
 import attrs
 
-from hub.actors.common.calls import call_until_answered
+from hub.actors.common.calls import call_or_none, call_until_answered
 from hub.actors.pipelines.answers import run_status, shown
 from hub.actors.pipelines.conductor import Conductor
 from hub.api import pipelines as api
@@ -37,10 +37,12 @@ from hub.messages.pipelines import (
     RunPipeline,
     StopPipeline,
 )
-from hub.messages.session import GetInUse
+from hub.messages.session import GetInUse, GetSessionFacts
 from hub.messages.settings import GetConfig
 from supervisors import Actor, Answer, Ref
 
+_PATIENCE = 5.0
+"""Seconds for a session to say who has its work."""
 _UNQUEUED = "Wait for its end: hub ls   Or end it: hub stop SESSION"
 
 
@@ -84,13 +86,22 @@ class Pipelines(Actor[PipelinesInbox]):
             case RunPipeline():
                 return await self._run(message)
             case GetPipelineRun():
-                return message.answer(
-                    run_status(self._run_store.run) if self._run_store.run is not None else None
-                )
+                return self.answer_later(message, self._status())
             case StopPipeline():
                 return self._stop(message)
             case _:
                 assert_never(message)
+
+    async def _status(self) -> RunStatus | None:
+        """The run; of a node at work who has it now, which the run's own record is told at the node's end."""
+        if (run := self._run_store.run) is None:
+            return None
+        for node in (each for each in run.nodes if each.state is NodeState.RUNNING):
+            facts = await call_or_none(self._conductor.session, GetSessionFacts(node.session_id), _PATIENCE)
+            if facts is not None:
+                now = facts.record
+                run = run.changed(node.id, provider=now.provider, handoffs=now.handoffs_done)
+        return run_status(run)
 
     async def _configured(self) -> tuple[PipelineSettings, ...]:
         return (await call_until_answered(self._settings, GetConfig())).pipelines

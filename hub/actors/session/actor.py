@@ -250,11 +250,15 @@ class SessionActor(Actor[SessionInbox]):
         live = self._context.shared.agent
         if record is None or live is None or live.dispatch_id != batch.dispatch_id:
             return
+        logged = [_logged(record, batch, item) for item in batch.events]
+        asks = next((i for i, one in enumerate(logged) if "approvalId" in one.meta), 0)
         try:
+            # What led to a request is told before it, and what asks only once the request is on record.
+            if asks:
+                await self._context.store.log(logged[:asks], spooled=True)
             requests = await self._driver.broker.put(record, batch, live)
             if batch.events:
-                logged = [_logged(record, batch, item) for item in batch.events]
-                await self._context.store.log(logged, spooled=True)
+                await self._context.store.log(logged[asks:], spooled=True)
             await self._account(record, batch, live)
         except HubError as error:
             # The adapter keeps the batch and comes again; meanwhile the status says why nothing moves.

@@ -266,7 +266,8 @@ class Register(Actor[SessionsInbox]):
 
     async def _who_begins(self, asked: WhoBegins) -> Target | None:
         await self.beginnings.routing.refresh_config()
-        return (await self.beginnings.begin(asked.order, by_hand=asked.by_hand)).choice.first
+        begins = await self.beginnings.begin(asked.order, by_hand=asked.by_hand, ends=asked.ends)
+        return begins.choice.first
 
     # --- the list ---------------------------------------------------------------------------------------
 

@@ -94,15 +94,15 @@ class Beginnings:
         if not (await repository.repo_state(self.context.places.root)).head_sha:
             raise HubError(Code.NO_COMMIT)
 
-    async def begin(self, order: StartRun, *, by_hand: bool = False) -> Beginning:
+    async def begin(self, order: StartRun, *, by_hand: bool = False, ends: bool = False) -> Beginning:
         """Whom a new session begins with, the wanted one before all others.
 
         With a `fallback` the order is the wanted one and these, and nobody else. `by_hand`: it is no session of hub's,
-        and nobody is unfit for a terminal.
+        and nobody is unfit for a terminal. `ends`: an agent is ended for it, see `WhoBegins`.
 
         Raises:
             HubError: Nobody can do the work, also after a wait; or the one that is wanted is unknown, off, not
-                installed or unfit.
+                installed or unfit; or logged out, where that is asked.
         """
         config = self.context.config
         wanted = (order.provider,) if order.provider else ()
@@ -112,7 +112,7 @@ class Beginnings:
         if by_hand:
             found = [attrs.evolve(each, unfit="") for each in found]
         if order.provider:
-            self._insist_fit(order.provider, found)
+            self._insist_fit(order.provider, found, login=ends and order.provider not in chain)
         names = named if chain else tuple(dict.fromkeys((*wanted, *default_order(found))))
         choice = choose(Question(order=names, named=named, wanted=order.provider), found)
         on_limit = order.on_limit or config.session.on_limit
@@ -120,7 +120,7 @@ class Beginnings:
             raise _nobody(choice)
         return Beginning(names, named, choice)
 
-    def _insist_fit(self, name: str, facts: Sequence[AccountFacts]) -> None:
+    def _insist_fit(self, name: str, facts: Sequence[AccountFacts], *, login: bool) -> None:
         mine = next((f for f in facts if f.provider == name), None)
         if mine is None:
             raise no_such("provider", name, self.context.providers, code=Code.INVALID)
@@ -131,6 +131,8 @@ class Beginnings:
             raise unfit("provider", f"{name} is turned off in hub.toml.", hint)
         if all(f.unfit for f in facts if f.provider == name):
             raise unfit("provider", f"{name} cannot work here: {mine.unfit}.", mine.hint)
+        if login and all(f.logged_in is False for f in facts if f.provider == name):
+            raise HubError(Code.AUTH_NEEDED, f"{name} is not logged in; nothing was ended.", hint=mine.hint)
 
 
 def _nobody(choice: Choice) -> HubError:

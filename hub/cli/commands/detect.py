@@ -44,7 +44,11 @@ _NAME = 8
     "--since-hours", default=_HOURS, type=click.IntRange(0, 24 * 365), help="Look back this many hours."
 )
 @click.option(
-    "--all", "-a", "everything", is_flag=True, help=f"Also show the sessions left before the last {_SHOWN}."
+    "--all",
+    "-a",
+    "everything",
+    is_flag=True,
+    help=f"Also show the sessions left before the last {_SHOWN}, and hub's own.",
 )
 @click.option("--watch", is_flag=True, help="Keep looking, and show what is new.")
 @json_option
@@ -191,7 +195,7 @@ def table(found: list[Detected], *, everything: bool = True, hours: int = _HOURS
 
     Args:
         found: What was found.
-        everything: Whether all sessions that were left are listed.
+        everything: Whether all sessions that were left are listed, hub's own too.
         hours: How far back was looked.
     """
     if not found:
@@ -200,8 +204,9 @@ def table(found: list[Detected], *, everything: bool = True, hours: int = _HOURS
     left = sorted(
         (one for one in found if not one.running and not one.alarm), key=lambda one: not one.adoptable
     )
-    total = f"{counted(run, 'agent')} running, {counted(len(left), 'session')} left behind"
-    shown = left if everything else left[:_SHOWN]
+    others = [one for one in left if one.owner != "hub"]  # hub's own have their list: hub ls
+    total = f"{counted(run, 'agent')} running, {counted(len(others), 'session')} left behind"
+    shown = left if everything else others[:_SHOWN]
     if len(shown) < len(left):
         back = f" --since-hours {hours}" if hours != _HOURS else ""
         total += f"\n{len(left) - len(shown):,} more: hub detect --all{back}"

@@ -1,7 +1,7 @@
 """`hub history` and `hub rewind`: the time machine.
 
 Owns: how the timeline and the snapshots are shown.
-Must not: move anything but by asking the daemon for a new branch.
+Must not: move anything; a rewind is an order for a new branch.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from hub.api.history import Commit, CommitDiff, HistoryEntry, Rewind, Rewound
 from hub.api.observability import AuditHead
 from hub.api.sessions import Sessions
 from hub.cli.commands.diff import coloured
+from hub.cli.commands.result import order
 from hub.cli.commands.sessions import short
-from hub.cli.context import client, json_option, show
+from hub.cli.context import json_option, show
 from hub.cli.local.records import Records
 from hub.cli.terminal.screen import for_people
 from hub.cli.terminal.table import instant, name_zone
@@ -144,11 +145,11 @@ def listed(rows: list[Commit], titles: Mapping[str, str]) -> str:
 @json_option
 @click.pass_context
 def rewind(ctx: click.Context, sha: str, *, as_json: bool) -> None:
-    """Create a branch at a snapshot; nothing else moves.
+    """Create a branch at a snapshot; nothing else moves. Needs no daemon.
 
     Example: hub rewind 1a2b3c4
     """
-    answer = client(ctx).order(Rewound, "/api/history/rewind", Rewind(sha=sha))
+    answer = order(ctx, Rewound, "/api/history/rewind", Rewind(sha=sha))
     show(
         answer,
         as_json=as_json,

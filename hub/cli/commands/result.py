@@ -29,11 +29,10 @@ _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 def order(ctx: click.Context, kind: type[T], path: str, body: object) -> T:
-    """One of the orders about results, to whoever can carry it out."""
+    """One of the orders about what sessions have made, to whoever can carry it out."""
     from hub.cli.local.alone import ordered
-    from hub.web.resources.results import ROUTES
 
-    return ordered(ctx, kind, next(route for route in ROUTES if route.path == path), body, PATIENCE)
+    return ordered(ctx, kind, path, body, PATIENCE)
 
 
 def branch_name(_: click.Context, __: click.Parameter, given: str) -> str:

@@ -32,6 +32,7 @@ from hub.messages.audit import AuditAppend
 from hub.messages.session import GetSessionFacts, GetSessions, SessionFacts
 from hub.messages.settings import GetConfig
 from hub.web.context import READ, Context
+from hub.web.resources import history, results
 from hub.web.route import Route
 from supervisors import Call, NodeInfo, Ref
 
@@ -81,9 +82,9 @@ def _no_tree() -> NodeInfo:
     raise HubError(Code.DAEMON_NOT_RUNNING)
 
 
-def ordered(ctx: click.Context, kind: type[A], route: Route, body: object, patience: float) -> A:
-    """What comes of an order: to the daemon where one runs, else carried out here."""
-    told = unless_absent(partial(client(ctx, timeout=patience).order, kind, route.path, body))
+def ordered(ctx: click.Context, kind: type[A], path: str, body: object, patience: float) -> A:
+    """What comes of an order about what sessions have made: to the daemon where one runs, else carried out here."""
+    told = unless_absent(partial(client(ctx, timeout=patience).order, kind, path, body))
     if told is not None:
         return told
     mine = project(ctx)
@@ -92,6 +93,7 @@ def ordered(ctx: click.Context, kind: type[A], route: Route, body: object, patie
     if not places.events_db.is_file():
         raise HubError(Code.NO_ACTIVE_SESSION, "Nothing has run in this project yet.")
     insist_stamped(places)
+    route = next(one for one in (*results.ROUTES, *history.ROUTES) if one.path == path)
     with held(places):
         done: A = answered(mine, route, unstructure(body), mine.secrets().value)
         return done

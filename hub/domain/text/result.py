@@ -16,8 +16,10 @@ _REMINDER = re.compile(
 )
 """The last of them; it stands below a file's lines. Blanks are read once, from where they begin."""
 
-_WORKTREE = re.compile(r"/[^\s\"']*/\.hub/worktrees/[^/\s\"']+/")
-"""The session's folder in front of a path, which every path of an agent's begins with."""
+_WORKTREE = re.compile(r"/\.hub/worktrees/[^/\s\"']+/")
+"""The end of the session's folder, which every path of an agent's begins with."""
+_ROOT = re.compile(r"(?<![^\s\"'`=:(<>,])/")
+"""Where a path may begin that has blanks in it."""
 
 _WORD = re.compile(r"\w")
 _STATUS = re.compile(
@@ -29,8 +31,15 @@ _LONGEST = 200
 
 
 def from_worktree(text: str) -> str:
-    """The text with its files named from the session's folder."""
-    return _WORKTREE.sub("", text)
+    """The text with its files named from the session's folder. What is read of it is read once."""
+    shown, told, after = [], 0, 0
+    for found in _WORKTREE.finditer(text):
+        line = max(after, *(text.rfind(end, after, found.start()) + 1 for end in "\n\"'"))
+        if roots := [one.start() for one in _ROOT.finditer(text, line, found.start())]:
+            shown.append(text[told : roots[-1]])
+            told = found.end()
+        after = found.end()
+    return "".join((*shown, text[told:]))
 
 
 def bare(text: str) -> str:

@@ -302,6 +302,20 @@ async def test_an_agent_is_not_ended_where_nothing_could_go_on_in_its_place(
             await refusal(adopt(live, target="claude", interactive=True), Code.AGENT_RUNNING)
 
 
+async def test_an_agent_is_not_ended_for_one_that_is_not_logged_in(made, monkeypatch, home, left, tmp_path):
+    """It was ended, and the session in its place failed at once: the login was asked for afterwards."""
+    own = f'[providers.claude]\nprogram = "{tmp_path}/claude-code"\n'
+    program(tmp_path / "claude-code", "exit 0")
+    made.configure(own)
+    with running(made.root.parent, cwd=made.root) as pid:
+        register(home, pid, SESSION)
+        async with daemon(made, monkeypatch, home, IS_SANDBOX="1") as live:
+            told = await refusal(adopt(live, target="claude", start=True, stop=True), Code.AUTH_NEEDED)
+            assert told.detail == "claude is not logged in; nothing was ended."
+            assert told.hint.startswith("Log in: claude auth login")
+            assert psutil.Process(pid).status() == psutil.STATUS_SLEEPING
+
+
 async def test_a_session_that_several_may_work_on_is_nobodys(made, monkeypatch, home, left):
     base = made.root.parent
     with running(base, cwd=made.root), running(base, cwd=made.root):

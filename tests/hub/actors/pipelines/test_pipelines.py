@@ -149,6 +149,19 @@ async def test_a_fallback_takes_over_and_nobody_else(made, monkeypatch):
         assert status["role"] == "a", "decisions: the role is the node's id"
 
 
+async def test_a_node_at_work_tells_who_has_it_now(made, monkeypatch):
+    """It told the agent that it was defined with until its end, hours after a handoff."""
+    made.script("demo-first", {"limit": {"resetsIn": 3600}})
+    made.script("demo-second", {"say": "at work"}, {"ask": "go on?"}, DONE)
+    store(made, node("a", fallback=["demo-second"]))
+    async with daemon_of(made, monkeypatch) as live:
+        await live.post("/api/pipelines/run", {"name": "p"})
+        await live.until(lambda s: s["needsInput"] and s["activeProvider"] == "demo-second", "it has it")
+        a = by_id(await live.get("/api/pipelines/run"))["a"]
+        assert (a["state"], a["provider"], a["handoffs"]) == ("running", "demo-second", 1)
+        await live.post("/api/session/reply", {"reply": "yes"})
+
+
 async def test_a_failed_gate_is_a_failed_node(made, monkeypatch):
     """Specification: verify commands gate acceptance; a failure is surfaced with its code."""
     store(made, node("a", fallback=["demo-first"], verify=["false"]), node("b", "a"))

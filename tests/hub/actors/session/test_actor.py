@@ -4,8 +4,9 @@ import pytest
 import trio
 
 from hub.actors.session.agent_control import AgentControl
+from hub.domain.event import Event, EventType
 from hub.errors import Code
-from hub.messages.agent import AgentBatch
+from hub.messages.agent import AgentBatch, AgentEvent
 from hub.messages.session import RequestHandoff, RequestReply, RequestStop, StartRun
 from tests.hub.actors.daemon import daemon_of
 from tests.hub.actors.session.parts import parts_of
@@ -129,6 +130,29 @@ async def test_a_batch_of_another_dispatch_changes_nothing(made, monkeypatch):
         (session,) = live.daemon.app._sessions.values()
         await session[1].call(AgentBatch("d-other", [], alive=True))
         assert await live.events() == before
+
+
+async def test_what_led_to_a_request_is_told_before_it(made, monkeypatch):
+    """ "Approval needed" stood above the words with which the agent had announced the command."""
+    made.configure('\n[[approvals]]\ntool = "shell"\n')
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("sessions", StartRun("write"))
+        await live.until(lambda s: s["needsInput"], "it asks")
+        dispatch = made.fsm()["dispatchId"]
+        (session,) = live.daemon.app._sessions.values()
+        said = (
+            Event(EventType.TEXT, "I look at the folder first."),
+            Event(
+                EventType.WAITING, "wants to run ls", {"approvalId": "7", "tool": "shell", "command": "ls"}
+            ),
+            Event(EventType.TEXT, "Meanwhile I think."),
+        )
+        events = [AgentEvent(9_000_000, index, 1, event) for index, event in enumerate(said)]
+        for _ in range(2):  # a batch that was not answered comes again
+            await session[1].call(AgentBatch(dispatch, events, alive=True))
+        *_, words, asked, request, more = [event.msg for event in await live.events()]
+        assert (words, request, more) == tuple(event.content for event in said)
+        assert asked.startswith("approval needed: ")
 
 
 async def test_every_one_who_asks_for_a_stop_is_answered(made, monkeypatch):

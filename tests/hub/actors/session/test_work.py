@@ -149,6 +149,30 @@ async def test_who_cannot_go_on_waits_for_the_account_that_another_session_has(m
         assert ended["handoffsDone"] == len(done)
 
 
+async def test_work_that_is_not_accepted_waits_for_the_account_that_another_session_has(made, monkeypatch):
+    """It failed with `verify_failed` while its only fallback was at work for another session, a minute before it was free."""
+    made.script("demo-first", {"say": "working"}, {"done": "I think so"})
+    two = {"write": {"path": "two.txt", "text": "x\n"}}
+    made.script("demo-second", {"say": "at work"}, {"ask": "go on?"}, two, {"done": "finished"})
+    made.configure(session="concurrent = 2\nverifyTries = 0\n")
+    async with daemon_of(made, monkeypatch) as live:
+        other = await live.post("/api/run", {"task": "other", "provider": "demo-second"})
+        await live.until(lambda s: s["needsInput"], "the account is in use")
+        order = {"task": "mine", "provider": "demo-first", "verify": ["test -f two.txt"]}
+        mine = await live.post("/api/run", order)
+        status = partial(live.get, "/api/status", {"sessionId": mine["sessionId"]})
+        waiting = await answered(status, lambda s: s["sessionState"] in ("waiting", "failed"))
+        assert "demo-second/default: another session works with it" in waiting["waitReason"]
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": other["sessionId"]})
+        await answered(status, lambda s: s["needsInput"])
+        await live.post("/api/session/reply", {"reply": "yes", "sessionId": mine["sessionId"]})
+        ended = await answered(status, lambda s: s["endedAt"])
+        assert (ended["sessionState"], ended["verified"]) == ("completed", True)
+        assert (ended["activeProvider"], ended["handoffsDone"]) == ("demo-second", 1)
+        brief = (made.hub / "sessions" / mine["sessionId"] / "envelope.md").read_text()
+        assert "Make this pass: test -f two.txt" in brief
+
+
 @asynccontextmanager
 async def freed_behind_its_back(made, monkeypatch):
     """A session at its threshold while the only other account was at work for another one, which is over now.

@@ -173,7 +173,7 @@ def test_what_nobody_can_tell_is_said_to_people():
     assert "\n  id        codex:pid:7" in click.unstyle(table([one(**mine)])), "outside of this project"
     assert "hub adopt codex:pid:7 --for PROVIDER" in table([one(**mine, adoptable=True)])
     assert "  session   which one it works on cannot be told: a, b\n" in text
-    assert text.endswith("\n\n1 agent running, 1 session left behind")
+    assert text.endswith("\n\n1 agent running, 0 sessions left behind"), "hub ls has hub's own"
     assert "(no prompt yet)" in text
     assert "not to be trusted: the format may have changed" in text
     gap = table([one(running=False, alarm="/h/sessions took too long.", account="work")])
@@ -202,6 +202,16 @@ def test_a_busy_day_is_told_in_brief():
     assert "more: hub detect" not in table([one, *left], everything=True)
     week = table([one, *left], everything=False, hours=168)
     assert week.endswith("more: hub detect --all --since-hours 168"), "a day would not show them"
+
+
+def test_what_hub_s_own_sessions_left_is_no_work_to_go_on_with():
+    """Each handoff of hub's own sessions left one more "session left behind" before those that may be adopted."""
+    mine = sample(Detected, id="codex:1", running=False, workDir="/w", owner="user", alarm="", session=None)
+    hubs = [attrs.evolve(mine, id=f"codex:h{n}", owner="hub", work_dir="/p/.hub/worktrees/s") for n in (1, 2)]
+    brief = click.unstyle(table([*hubs, mine], everything=False))
+    assert brief.endswith("\n\n0 agents running, 1 session left behind\n2 more: hub detect --all")
+    assert "hub's own" not in brief
+    assert click.unstyle(table([*hubs, mine], everything=True)).count("hub's own") == len(hubs)
 
 
 @pytest.mark.parametrize("project", ["here", "a project"])

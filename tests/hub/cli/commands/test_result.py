@@ -71,6 +71,20 @@ def test_a_day_with_results(ran, with_daemon):
     assert ran("audit", "verify").stdout.startswith("intact")
 
 
+@pytest.mark.parametrize("with_daemon", [False, True])
+def test_what_was_discarded_comes_back_by_the_command_it_named(ran, with_daemon):
+    """`hub discard` ran without a daemon and named `hub rewind`, which then asked for one."""
+    if with_daemon:
+        ran.project.start()
+    gone = ran("discard", "--force", ran.session).stdout
+    command = gone.partition("get it back: hub ")[2].split()
+    branch = json.loads(ran(*command, "--json").stdout)["branch"]
+    assert git(ran.project.root, "show", f"{branch}:made.txt") == "made"
+    assert json.loads(ran("history", "--json", "--limit", "1").stdout)[0]["event"] == "rewind"
+    assert ran("audit", "verify").stdout.startswith("intact")
+    assert json.loads(ran("rewind", "abcdef1", "--json", status=3).stdout)["error"]["code"] == "not_found"
+
+
 def test_who_takes_what_was_not_accepted_is_told_so(work):
     """It was taken, and pushed, as any other: "done" is said by the acceptance commands."""
     work.script("demo-first", {"write": {"path": "made.txt", "text": "made\n"}}, {"done": "made it"})

@@ -10,6 +10,7 @@ import tomllib
 import pytest
 from click.testing import CliRunner
 
+from hub import __version__ as hub_version
 from hub import owners
 from hub.cli import checks as looked
 from hub.cli.group import cli
@@ -308,6 +309,16 @@ def test_the_doctor_tells_whether_callers_are_known(repo, monkeypatch, known):
     told = CliRunner().invoke(cli, ["-C", str(repo), "doctor", "--json"], obj={})
     found = {check["check"]: check for check in json.loads(told.output)}["callers"]
     assert (found["ok"], found["warning"], "daemon.json" in found["hint"]) == (known, not known, not known)
+
+
+def test_the_doctor_sees_a_daemon_of_another_version(work, monkeypatch):
+    """After an upgrade all was in order, while the old hub went on serving the project."""
+    work.start()
+    monkeypatch.setattr(looked, "__version__", "9.9.9")
+    [found] = [each for each in looked.project(Places(work.root)) if each.check == "daemon"]
+    assert (found.ok, found.warning) == (False, True)
+    assert found.detail.endswith(f" is of hub {hub_version}, not 9.9.9")
+    assert found.hint == "Stop it, and start this one: hub daemon"
 
 
 def test_the_doctor_sees_a_daemon(work):
