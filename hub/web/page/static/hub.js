@@ -259,7 +259,7 @@ const sending = new WeakSet(); // not by an attribute, which the next swap takes
 
 // What is to be said besides, by the field of the answer that is true then.
 function caveats(form, answer) {
-  return Object.entries(JSON.parse(form.dataset.doneBut || "{}")).flatMap(([field, words]) => (answer[field] === true ? [words] : []));
+  return Object.entries(JSON.parse(form.dataset.doneBut || "{}")).flatMap(([field, words]) => (answer[field] === true ? [words[0].toUpperCase() + words.slice(1)] : []));
 }
 
 async function send(form, submitter) {
