@@ -383,7 +383,9 @@ def test_a_session_that_is_longer_than_its_stream_keeps_its_handoffs(work, monke
 
 
 def test_a_pipeline_is_run_and_its_node_leads_to_its_session(work):
-    work.script("demo-first", {"say": "I write it."}, {"done": "written"})
+    """While one runs, another run was offered and then refused."""
+    gate = Gate(work.root.parent / "gate")
+    work.script("demo-first", {"say": "I write it."}, {"run": gate.command}, {"done": "written"})
     work.configure(
         '[[pipelines]]\nname = "feature"\n'
         '[[pipelines.nodes]]\nid = "spec"\nprovider = "demo-first"\ntask = "Write the spec"\n'
@@ -397,11 +399,14 @@ def test_a_pipeline_is_run_and_its_node_leads_to_its_session(work):
         await pilot.press("n")
         await sees(app, pilot, "Run the pipeline feature?")
         await pilot.press("y")
-        await sees(app, pilot, "feature: done, not verified", "█")
+        await sees(app, pilot, "feature: running", "\nenter Open ? Help")
+        gate.open()
+        await sees(app, pilot, "feature: done, not verified", "█", "enter Open n Run")
         await pilot.press("down", "enter")
         await sees(app, pilot, "I write it.", "session completed")
 
-    shows(work.root, story)
+    with gate:
+        shows(work.root, story)
 
 
 def test_a_started_session_has_the_cursor(work):
