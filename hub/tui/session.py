@@ -24,7 +24,7 @@ from hub.tui.orders import OrderFacts, OrdersPage
 from hub.tui.page import Bar, cut
 from hub.tui.ribbon import rows_of as handoff_rows
 from hub.tui.rows import Rows, plain
-from hub.tui.words import Story
+from hub.tui.words import Story, for_people
 
 if TYPE_CHECKING:
     from hub.api.history import Diff, HistoryEntry, Walk
@@ -273,7 +273,7 @@ class SessionPage(OrdersPage):
             lines.append("The agent asks you: e answers it.")
         if state.error:
             lines.append(f"{state.error.detail.partition(chr(10))[0]}  next: {state.error.hint}")
-        self.query_one("#state", Static).update("\n".join(plain(line) for line in lines))
+        self.query_one("#state", Static).update("\n".join(plain(for_people(line)) for line in lines))
 
     def on_screen_resume(self) -> None:
         """What came while another page was seen."""
