@@ -6,6 +6,7 @@ Must not: say who begins where nobody was chosen (the daemon does), or offer who
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import attrs
@@ -13,6 +14,7 @@ import attrs
 from hub.api.profiles import Profile
 from hub.api.providers import ProviderStatus
 from hub.domain.jsonvalue import JsonObject
+from hub.domain.quota.spoken import told
 from hub.domain.routing import Availability
 from hub.wire.frames import INVALID_PARAMS, RefusedError
 
@@ -93,5 +95,7 @@ def _select(about: dict[str, str], chosen: str, rows: dict[str, tuple[str, str]]
 
 def _standing(row: ProviderStatus) -> str:
     """How an agent is at this moment, in one line."""
-    said = row.reason or str(row.status)
-    return f"{row.account}: {said}" + (f", until {row.resets_at}" if row.resets_at else "")
+    said = f"{row.account}: {row.reason or row.status}" + (
+        f", until {row.resets_at}" if row.resets_at else ""
+    )
+    return told(said, time.time())

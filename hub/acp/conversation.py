@@ -227,15 +227,11 @@ class EditorConversation:
         self.sessions.append(session_id)
         self._teller.tree = self.tree_of(session_id)
         try:
-            started = await self._ordered(order, before)
+            await self._ordered(order, before)
         except BaseException:
             self._own = 0
             self.sessions.remove(session_id)
             raise
-        if started.position:
-            await self.update(
-                self._teller.note(f"**hub:** this waits for its turn, as number {started.position}.")
-            )
 
     def _next(self) -> str:
         """The id of the session that comes next."""

@@ -9,6 +9,7 @@ A record is told the same way while it happens and when it is read back.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import PurePath
 
@@ -19,6 +20,7 @@ from hub.domain.conversation import ConversationFold, ConversationItem, ItemKind
 from hub.domain.event import RecordJson
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.meta import EventMeta
+from hub.domain.quota.spoken import told
 from hub.domain.text.safe import clean, headline
 
 MESSAGE, THOUGHT, USER = "agent_message_chunk", "agent_thought_chunk", "user_message_chunk"
@@ -147,8 +149,8 @@ class Teller:
         if "exitCode" in meta:
             more["rawOutput"] = {"exitCode": meta["exitCode"]}
         ran = "command" in meta or "exitCode" in meta
-        told = [content(fenced(item.result) if ran else item.result)] if item.result.strip() else []
-        yield self._call(number, "failed" if item.failed else "completed", content=told, **more)
+        result = [content(fenced(item.result) if ran else item.result)] if item.result.strip() else []
+        yield self._call(number, "failed" if item.failed else "completed", content=result, **more)
 
     def _call(self, number: str, status: str, title: str = "", **more: object) -> Update:
         """How a tool call stands; the first word of it is what makes it."""
@@ -201,9 +203,10 @@ class Teller:
                 yield self._check(item)
             case ItemKind.ERROR:
                 hint = f"\n{meta['hint']}" if meta.get("hint") else ""
-                yield self.note(f"{f'**{item.who}:** ' if item.who else ''}{item.text}{hint}")
+                said = f"**{item.who}:** {item.text}" if item.who else told(item.text, time.time())
+                yield self.note(f"{said}{hint}")
             case ItemKind.GIVEN | ItemKind.WAIT | ItemKind.LEFT_OUT | ItemKind.NOTE:
-                yield self.note(f"**hub:** {item.text}")
+                yield self.note(f"**hub:** {told(item.text, time.time())}")
 
     def _start(self, task: str) -> Iterator[Update]:
         yield chunk(USER, task)
@@ -216,12 +219,12 @@ class Teller:
         number, given = f"verify {item.at} {item.meta['command']}", {"command": item.meta["command"]}
         if item.result is None:
             return self._call(number, "in_progress", _line(item.text), kind="execute", rawInput=given)
-        told = "\n\n".join(filter(None, (item.text, fenced(item.result) if item.result.strip() else "")))
+        said = "\n\n".join(filter(None, (item.text, fenced(item.result) if item.result.strip() else "")))
         status, title = (
             "failed" if item.failed else "completed",
             "" if number in self._calls else _line(item.text),
         )
-        return self._call(number, status, title, content=[content(told)])
+        return self._call(number, status, title, content=[content(said)])
 
 
 def kind_of(tool: str, meta: EventMeta) -> str:

@@ -6,7 +6,7 @@ Must not: know a route.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from itertools import pairwise
 from typing import Annotated, Literal, TypeAlias
@@ -88,24 +88,6 @@ class HistoryEntry:
     held_by: str | None = None
     """Of the newest `taken` records, where only these are asked for, back to one that holds: a branch of yours that has its
     commit now; "": none has. null: it was not looked at."""
-
-
-TAKES = 20
-"""Records of takes of which it is looked at whether they hold, at most."""
-
-
-def fate(discarded: Sequence[HistoryEntry], taken: Sequence[HistoryEntry]) -> HistoryEntry | None:
-    """What became of the work of a session that is over, by its newest records of each event, at most `TAKES`.
-
-    That it was let go, else the newest take that still holds; None: neither.
-
-    Who made a patch may take the work still; and a log that was tampered with ends with another record.
-    """
-    for one in discarded[-1:]:
-        if one.event == "discarded":
-            return one
-    held = (one for one in reversed(taken) if one.event == "taken" and one.commit and one.held_by != "")
-    return next(held, None)
 
 
 @attrs.frozen

@@ -70,12 +70,6 @@ class Taken(Done):
         bool, Meta(description="Whether its worktree has what is in no snapshot, and so was not taken.")
     ] = False
 
-    @property
-    def left_behind(self) -> str:
-        """What is said of that; "" = its worktree has no more."""
-        place = f".hub/worktrees/{self.session_id}"
-        return f"its worktree has more, which is in no snapshot: {place}" if self.worktree_has_more else ""
-
 
 @attrs.frozen(kw_only=True)
 class Discard:

@@ -49,6 +49,9 @@ class Session:
     position: Annotated[
         int, Meta(description="Its place among those that wait for their turn; 0: it does not.")
     ]
+    paused: Annotated[bool, Meta(description="As in the status: also while it is verified, or waits.")] = (
+        False
+    )
 
     @property
     def group(self) -> int:

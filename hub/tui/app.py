@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from hub.errors import HubError
 
 _KEPT = 5000
-"""Events that the log page can show."""
+"""Events that their page can show."""
 _NAMES = {"escape": "esc"}
 _OUTSIDE = "not_a_repository"
 """The error of who is in no project; its list of codes is not imported before the first paint."""

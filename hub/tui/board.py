@@ -231,7 +231,8 @@ class BoardPage(OrdersPage):
         meant = next((one for one in self.known if one.session_id == self.meant), None)
         if meant is None:
             return None
-        return OrderFacts(meant.session_state, any(one.needs == "approval" for one in self.sessions))
+        asked = any(one.needs == "approval" for one in self.sessions)
+        return OrderFacts(meant.session_state, meant.paused, asked)
 
     def begun(self, session_id: str) -> None:
         """Enter opens it, as soon as it is there."""

@@ -41,6 +41,7 @@ class OrderFacts:
     """What of a session decides which orders it can be given."""
 
     state: str
+    paused: bool
     needs_approval: bool
 
     def takes(self, order: str) -> bool:
@@ -49,9 +50,9 @@ class OrderFacts:
             case "approve":
                 return self.needs_approval
             case "pause":
-                return self.state not in ENDED and self.state != "paused"
+                return self.state not in ENDED and not self.paused
             case "resume":
-                return self.state == "paused"
+                return self.state not in ENDED and self.paused
             case "take" | "discard":
                 return self.state in ENDED
             case _:
@@ -157,11 +158,7 @@ class OrdersPage(Page):
             self.say("Sent.")
 
     async def _pause(self, session_id: str) -> None:
-        """A list has no word for what is paused while it is verified or waits: the daemon is asked."""
-        from hub.api.status import Status
-
-        state = await self.hub.daemon.get(Status, "/api/status", {"sessionId": session_id})
-        await self._hold(session_id, on=not state.paused)
+        await self._hold(session_id, on=True)
 
     async def _resume(self, session_id: str) -> None:
         await self._hold(session_id, on=False)
@@ -193,6 +190,7 @@ class OrdersPage(Page):
     async def _take(self, session_id: str) -> None:
         from hub.api.history import Diff
         from hub.api.results import Take, Taken
+        from hub.domain.result.fate import left_behind
 
         found = await self.hub.daemon.get(Diff, "/api/session/diff", {"sessionId": session_id})
         about = f"One commit of yours, on the branch that your checkout is on:\n{found.summary}"
@@ -200,7 +198,7 @@ class OrdersPage(Page):
             take = Take(session_id=session_id)
             taken = await self.hub.daemon.post(Taken, "/api/session/take", take, patience=START_PATIENCE)
             unsure = "; not verified: its acceptance commands failed" if taken.verified is False else ""
-            more = f"; {taken.left_behind}" if taken.left_behind else ""
+            more = f"; {left_behind(taken.session_id)}" if taken.worktree_has_more else ""
             done = f"Taken: {counted(taken.files, 'file')} in {taken.commit[:12]} on {taken.branch}"
             self.say(f"{done}{unsure}{more}")
 

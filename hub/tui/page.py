@@ -33,10 +33,10 @@ PAGES: tuple[tuple[str, str, str, str], ...] = (
     ("2", "quota", "Quota", "What each account has left, and when it resets"),
     ("3", "pipelines", "Pipelines", "Tasks that wait for each other, and the last run"),
     ("4", "history", "History", "Snapshots to go back to, and what was recorded"),
-    ("5", "agents", "Agents", "Coding agents on this machine, and going on with their work"),
+    ("5", "detected", "Detected", "Agents that hub did not start, and going on with their work"),
     ("6", "providers", "Providers", "Which agents can work, their logins and failures"),
-    ("7", "log", "Log", "Every event, with a filter"),
-    ("8", "find", "Find", "The code that answers a question"),
+    ("7", "events", "Events", "Every event, with a filter"),
+    ("8", "graph", "Graph", "The code that answers a question"),
     ("9", "cost", "Cost", "By agent and by session"),
 )
 """Key, name, heading and sentence of each page."""
@@ -107,15 +107,16 @@ class Bar(Static):
         """A word behind them."""
 
     def _shown(self) -> Iterator[tuple[str, str]]:
-        narrow = self._narrow
+        """Each with its heading; where there is no room for all of these the last ones have their key alone."""
+        short = sum(len(f" {key} {heading}") for key, _, heading in self.places) + 1 - self.size.width
+        bare = set()
+        for _, name, heading in reversed(self.places):
+            if short > 0 and name != self.current:
+                bare.add(name)
+                short -= len(f" {heading}")
         for key, name, heading in self.places:
-            words = key if narrow and name != self.current else f"{key} {heading}"
+            words = key if name in bare else f"{key} {heading}"
             yield name, f"[{words}]" if name == self.current else f" {words}"
-
-    @property
-    def _narrow(self) -> bool:
-        """Whether there is no room for every heading: then each has its key alone, but the current one."""
-        return sum(len(key) + len(heading) + 2 for key, _, heading in self.places) + 1 > self.size.width
 
     def render(self) -> Any:
         """The current one marked."""

@@ -48,6 +48,15 @@ class PipelinesPage(Page):
         super().on_mount()
         self._growing = self.set_interval(_AGAIN, self.reload, pause=True)
 
+    @property
+    def _goes_on(self) -> bool:
+        """Whether one runs: until that has ended none can be run."""
+        return self.run_status is not None and self.run_status.ended_at is None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """One at a time."""
+        return False if action == "go" and self._goes_on else super().check_action(action, parameters)
+
     async def load(self) -> None:
         """The list, and the run that goes on or was the last."""
         from hub.api.pipelines import Pipeline, RunStatus
@@ -61,8 +70,8 @@ class PipelinesPage(Page):
                 raise
             self.run_status = None
         state = self.run_status
-        goes_on = state is not None and state.ended_at is None
-        self._growing.resume() if goes_on and self.is_current else self._growing.pause()
+        self._growing.resume() if self._goes_on and self.is_current else self._growing.pause()
+        self.refresh_bindings()
         self.heading("Pipelines" if state is None else f"Pipelines  {state.name}: {_of_run(state)[0]}")
         lines = list(rows_of(found, state, self.now, self.size.width, self.look))
         none = "no pipeline yet: a graph of tasks, each with agents and checks of its own"
@@ -78,9 +87,8 @@ class PipelinesPage(Page):
             if session:
                 self.hub.open_session(session)
                 return
-        self.say(
-            "No session has worked on this yet." if node else "n runs it; enter on a node shows its session."
-        )
+        run = "" if self._goes_on else "n runs it; "
+        self.say("No session has worked on this yet." if node else f"{run}enter on a node shows its session.")
 
     def action_go(self) -> None:
         """Run the pipeline that the cursor is in."""

@@ -24,7 +24,7 @@ from hub.tui.orders import OrderFacts, OrdersPage
 from hub.tui.page import Bar, cut
 from hub.tui.ribbon import rows_of as handoff_rows
 from hub.tui.rows import Rows, plain
-from hub.tui.words import Story
+from hub.tui.words import Story, for_people
 
 if TYPE_CHECKING:
     from hub.api.history import Diff, HistoryEntry, Walk
@@ -123,7 +123,7 @@ class SessionPage(OrdersPage):
 
     async def _fate(self) -> str:
         """What has become of the work of a session that is over; "" where the log cannot be read, as is told elsewhere."""
-        from hub.api.history import fate
+        from hub.domain.result.fate import fate
         from hub.errors import HubError
 
         try:
@@ -137,7 +137,8 @@ class SessionPage(OrdersPage):
         return f"taken as {became.commit[:12]} on {became.held_by or became.branch}"
 
     async def _newest(self, event: str) -> list[HistoryEntry]:
-        from hub.api.history import TAKES, HistoryEntry
+        from hub.api.history import HistoryEntry
+        from hub.domain.result.fate import TAKES
 
         query: dict[str, str | int] = {"sessionId": self.session_id, "event": event, "limit": TAKES}
         return await self.hub.daemon.get(list[HistoryEntry], "/api/history", query)
@@ -214,7 +215,7 @@ class SessionPage(OrdersPage):
         state = self.status
         if state is None:
             return None
-        return OrderFacts("paused" if state.paused else state.session_state, state.needs_approval)
+        return OrderFacts(state.session_state, state.paused, state.needs_approval)
 
     @property
     def view(self) -> str:
@@ -272,7 +273,7 @@ class SessionPage(OrdersPage):
             lines.append("The agent asks you: e answers it.")
         if state.error:
             lines.append(f"{state.error.detail.partition(chr(10))[0]}  next: {state.error.hint}")
-        self.query_one("#state", Static).update("\n".join(plain(line) for line in lines))
+        self.query_one("#state", Static).update("\n".join(plain(for_people(line)) for line in lines))
 
     def on_screen_resume(self) -> None:
         """What came while another page was seen."""

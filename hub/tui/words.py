@@ -227,7 +227,8 @@ def line_of(record: RecordJson) -> Row:
     """One event as one line of the log, whatever it is."""
     meta, text = record.get("meta", {}), record["msg"]
     who = meta.get("provider", "")[:12]
-    words = " ".join(from_worktree(bare(text) if record["tag"] == "tool_result" else text).split())[:500]
+    said = bare(text) if record["tag"] == "tool_result" else text if meta.get("type") else for_people(text)
+    words = " ".join(from_worktree(said).split())[:500]
     look = _LOOKS.get(record["tag"], "")
     return row(
         (f"{seconds(meta.get('at', record['ts']))} ", "dim"),

@@ -42,6 +42,7 @@ def of_status(status: Status) -> Session:
         ended_at=status.ended_at,
         error=status.error,
         position=0,
+        paused=status.paused,
     )
 
 
@@ -68,6 +69,7 @@ def of_record(record: SessionRecord, hide: Callable[[str], str]) -> Session:
         ended_at=record.ended_at or None,
         error=attrs.evolve(error, detail=hide(error.detail)) if error else None,
         position=0,
+        paused=record.paused,
     )
 
 

@@ -17,6 +17,7 @@ import click
 from hub.api.results import BRANCH, Clean, Cleaned, Discard, Discarded, How, Take, Taken
 from hub.cli import completing
 from hub.cli.context import json_option, session_argument, session_id, show
+from hub.domain.result.fate import left_behind
 from hub.domain.text.figures import counted, first_of
 from hub.errors import Code, HubError
 
@@ -110,8 +111,8 @@ def _caveats(answer: Taken) -> list[str]:
     lines = []
     if left := answer.left_out:
         lines.append(f"left out: {first_of(left, _NAMED)}")
-    if answer.left_behind:
-        lines.append(answer.left_behind)
+    if answer.worktree_has_more:
+        lines.append(left_behind(answer.session_id))
     if answer.verified is False:
         words = "not verified: its acceptance commands failed. See: hub logs --full"
         lines.append(click.style(f"{words} {answer.session_id}", fg="yellow"))
@@ -129,7 +130,7 @@ def _taken(answer: Taken, patch: str) -> str:
         case _:
             done = click.style(f"taken as {short} on {answer.branch}", fg="green", bold=True)
             lines.append(f"{done}, {files}")
-            if not answer.left_behind:
+            if not answer.worktree_has_more:
                 lines.append(f"its worktree is no longer needed: hub discard {answer.session_id}")
     return "\n".join(lines)
 

@@ -14,7 +14,7 @@ import attrs
 import click
 
 from hub.api.approvals import Approval
-from hub.api.history import TAKES, HistoryEntry, fate
+from hub.api.history import HistoryEntry
 from hub.api.meta import UNSET, Unset
 from hub.api.observability import AuditHead
 from hub.api.pipelines import RunStatus
@@ -31,6 +31,7 @@ from hub.cli.terminal.width import columns, hung
 from hub.client.quick import Query
 from hub.domain.handoff import State
 from hub.domain.pipeline.state import NodeState
+from hub.domain.result.fate import TAKES, fate
 from hub.domain.session import SessionState
 from hub.domain.standing import GROUPS, HANDING_OVER, NEEDS
 from hub.domain.text.figures import agent_name

@@ -16,8 +16,9 @@ from pathlib import Path
 import attrs
 import trio
 
-from hub.api.history import TAKES, HistoryEntry
+from hub.api.history import HistoryEntry
 from hub.api.results import Discarded
+from hub.domain.result.fate import TAKES
 from hub.domain.text.safe import clean
 from hub.errors import Code, HubError
 from hub.io import failpoints

@@ -14,7 +14,7 @@ import attrs
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.utils import OptionsDict
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from pygments import highlight
 from pygments.formatters.html import HtmlFormatter
 from pygments.lexers.diff import DiffLexer
@@ -144,11 +144,6 @@ def _hunk(lines: list[str]) -> int:
 def _below(lines: list[str]) -> list[str]:
     hunk = _hunk(lines)
     return [line for line in lines[:hunk] if not line.startswith(_HEAD)] + lines[hunk:]
-
-
-def lines(text: str) -> Markup:
-    """A text with its line ends, nothing else."""
-    return Markup("<br>").join(escape(line) for line in cap(text, MOST).split("\n"))
 
 
 FILTERS = {"prose": prose, "shortened": shortened}

@@ -14,11 +14,12 @@ import attrs
 
 from hub.api.approvals import Approval
 from hub.api.events import EventRecord
-from hub.api.history import TAKES, Diff, HistoryEntry, fate, walks
+from hub.api.history import Diff, HistoryEntry, walks
 from hub.api.meta import MAX_SAFE_INTEGER, Meta
 from hub.api.session import Cost, SessionId
 from hub.api.sessions import Sessions
 from hub.api.status import Status
+from hub.domain.result.fate import TAKES, fate, left_behind
 from hub.domain.standing import ENDED
 from hub.errors import Code, HubError
 from hub.web.page import prose
@@ -70,6 +71,7 @@ async def show(ask: Ask, given: SessionPageQuery) -> dict[str, object]:
         "session": row,
         "ended": ended,
         "became": became,
+        "left_behind": left_behind(row.session_id),
         "waiting_here": [one for one in found["approvals"] or () if one.session_id == row.session_id],
         "walks": walks(found["history"] or ()),
         "calls": calls_of(shown),

@@ -100,7 +100,6 @@ def told(text: str) -> str:
 
 
 FILTERS = {
-    "clock": clock,
     "seconds": seconds,
     "when": when,
     "ago": ago,

@@ -1,10 +1,13 @@
 """Agents and profiles as an editor offers them."""
 
+import time
+
 import pytest
 
 from hub.acp.choices import SessionChoices
 from hub.api.profiles import Profile
 from hub.api.providers import ProviderStatus
+from hub.domain.wallclock import moment
 from hub.wire.frames import RefusedError
 from tests.sample import sample
 
@@ -26,7 +29,8 @@ def choices():
 def test_who_cannot_work_is_not_offered(choices):
     agent, profile = choices.options()
     assert [one["value"] for one in agent["options"]] == ["auto", "claude", "codex"]
-    assert agent["options"][2]["description"] == "default: at its limit, until 2026-01-01T00:00:00Z"
+    at = moment("2026-01-01T00:00:00Z", time.time())
+    assert agent["options"][2]["description"] == f"default: at its limit, until {at}"
     assert [one["value"] for one in profile["options"]] == ["auto", "careful"]
     assert [one["id"] for one in choices.modes()["availableModes"]] == ["auto", "careful"]
 

@@ -298,6 +298,7 @@ def test_what_begins_while_another_works_waits_for_its_turn_and_can_be_cancelled
             ed.until(lambda update: "waits for its turn, as number 1" in str(update))
             ed.notify("session/cancel", sessionId=session)
             assert ed.answer_to(turn)["result"]["stopReason"] == "cancelled"
+            assert ed.words().count("waits for its turn") == 1, "the log tells it, and so nobody else does"
             gate.open()
             until(work.ended, "the first ends")
             assert work.ended()["sessionId"] == first

@@ -1,10 +1,12 @@
 """Records of the event log as updates: nothing of an agent is changed, and hub's own words are told from its."""
 
+import time
 from pathlib import PurePath
 
 import pytest
 
 from hub.acp.telling import Teller, kind_of
+from hub.domain.wallclock import moment
 
 AGENT = {"provider": "claude", "account": "work", "dispatchId": "d-1", "sessionId": "s-1"}
 
@@ -172,6 +174,15 @@ def test_the_wall_is_said_in_peoples_words(teller):
     assert "**hub:** handing the work over: 5-hour quota at 100 %" in update["content"]["text"]
     assert teller.tell(record("handoff", "x", **AGENT, **{"from": "PAUSING", "to": "SNAPSHOTTED"})) == []
     assert teller.tell(record("handoff", "fidelity 100 of 100", sessionId="s-1", hfs=100)) == []
+
+
+def test_an_instant_is_said_as_the_users_clock_has_it(teller):
+    """`until 2026-01-01 20:05:43 UTC`; every other face said 20:05. What an agent says is not changed."""
+    text = "demo-first is left out of the chain: its usage limit is reached until 2026-01-01 20:05:43 UTC."
+    at = moment("2026-01-01T20:05:43Z", time.time())
+    for tag in ("system", "error"):
+        assert f"is reached until {at}." in words(teller.tell(record(tag, text, sessionId="s-1")))
+    assert text in words(teller.tell(record("error", text, type="error", **AGENT)))
 
 
 def test_the_same_agent_that_is_started_again_takes_nothing_over(teller):

@@ -2,7 +2,7 @@
 
 import attrs
 
-from hub.api.history import HistoryEntry, fate, walks
+from hub.api.history import HistoryEntry, walks
 from tests.sample import sample
 
 
@@ -60,19 +60,3 @@ def test_each_handoff_has_those_whom_it_passed_by():
     ])  # fmt: skip
     assert [(one.provider, one.reason) for one in first.passed] == [("c", "no login"), ("d", "no login")]
     assert second.passed == ()
-
-
-def test_what_became_of_a_work_is_its_newest_take_that_holds():
-    """What was let go is gone whatever was taken; neither a patch nor a record of another event hides a take."""
-    here, gone, unseen = (
-        sample(HistoryEntry, event="taken", commit="1" * 40, branch="main", heldBy=held, hfs=None)
-        for held in ("main", "", None)
-    )
-    patch, broken = attrs.evolve(unseen, commit=""), attrs.evolve(unseen, event="audit_broken", commit="")
-    discarded = attrs.evolve(unseen, event="discarded")
-    assert fate([], [here, gone, patch, broken]) is here
-    assert fate([], [gone, unseen]) is unseen, "the log is believed where git was not asked"
-    assert fate([], [gone, patch]) is None
-    assert fate([discarded], [here]) is discarded
-    assert fate([discarded, broken], []) is None
-    assert fate([], []) is None

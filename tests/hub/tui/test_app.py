@@ -119,7 +119,7 @@ def test_only_keys_that_do_something_are_offered(work):
 
     async def story(app, pilot):
         await sees(app, pilot, "no session yet", "\nn New ? Help q Quit")
-        for page, keys in (("pipelines", ""), ("history", "t Timeline "), ("find", "/ Ask i Index ")):
+        for page, keys in (("pipelines", ""), ("history", "t Timeline "), ("graph", "/ Ask i Index ")):
             app.action_page(page)
             await sees(app, pilot, f"\n{keys}? Help q Quit")
         app.action_page("board")
@@ -153,7 +153,7 @@ def test_only_keys_that_do_something_are_offered(work):
 
 
 def test_what_is_paused_while_it_is_verified_is_let_go_on_from_the_board(work):
-    """Its row says `verifying` all the while: the second `p` paused it again."""
+    """Its row says `verifying` all the while: the second `p` paused it again, and the keys below said Pause."""
     gate = Gate(work.root.parent / "gate")
     api = begin(work, {"done": "finished"})
     api.post("/api/run", {"task": "one task", "verify": [gate.command]})
@@ -161,9 +161,9 @@ def test_what_is_paused_while_it_is_verified_is_let_go_on_from_the_board(work):
     async def story(app, pilot):
         await sees(app, pilot, "verifying", "p Pause")
         await pilot.press("p")
-        await sees(app, pilot, "The agent stands still")
+        await sees(app, pilot, "The agent stands still", "verifying", "p Resume")
         await pilot.press("p")
-        await sees(app, pilot, "The agent goes on")
+        await sees(app, pilot, "The agent goes on", "p Pause")
 
     with gate:
         shows(work.root, story)
@@ -288,15 +288,15 @@ def test_in_few_columns_help_and_the_way_out_stay_in_sight(work):
     begin(work, {"ask": "go on?"}).post("/api/run", {"task": "one task"})
 
     async def story(app, pilot):
-        await sees(app, pilot, "Needs you (1)", "enter Open", "n New ? Help q Quit", "9 Cost")
+        await sees(app, pilot, "Needs you (1)", "enter Open", "n New ? Help q Quit", "7 Events 8 9")
         await pilot.resize_terminal(40, 20)
         shown = await sees(app, pilot, "enter Open e Reply p Pause ? Help q Quit", "needs a reply")
         pages, *_, keys = shown.split("\n")
-        assert pages == "[1 Board] 2 3 4 5 6 7 8 9"
+        assert pages == "[1 Board] 2 Quota 3 4 5 6 7 8 9"
         assert len(keys) <= 40
         assert "(A\n all projects)" in shown, "the heading goes on below"
         await pilot.click("Bar", offset=(10, 0))
-        await sees(app, pilot, "1[2 Quota] 3")
+        await sees(app, pilot, "1 Board[2 Quota] 3")
         await pilot.resize_terminal(80, 24)
         await pilot.press("1")
         await sees(app, pilot, "enter Open", "n New ? Help q Quit", "2 Quota")
@@ -383,7 +383,9 @@ def test_a_session_that_is_longer_than_its_stream_keeps_its_handoffs(work, monke
 
 
 def test_a_pipeline_is_run_and_its_node_leads_to_its_session(work):
-    work.script("demo-first", {"say": "I write it."}, {"done": "written"})
+    """While one runs, another run was offered and then refused."""
+    gate = Gate(work.root.parent / "gate")
+    work.script("demo-first", {"say": "I write it."}, {"run": gate.command}, {"done": "written"})
     work.configure(
         '[[pipelines]]\nname = "feature"\n'
         '[[pipelines.nodes]]\nid = "spec"\nprovider = "demo-first"\ntask = "Write the spec"\n'
@@ -397,11 +399,14 @@ def test_a_pipeline_is_run_and_its_node_leads_to_its_session(work):
         await pilot.press("n")
         await sees(app, pilot, "Run the pipeline feature?")
         await pilot.press("y")
-        await sees(app, pilot, "feature: done, not verified", "█")
+        await sees(app, pilot, "feature: running", "\nenter Open ? Help")
+        gate.open()
+        await sees(app, pilot, "feature: done, not verified", "█", "enter Open n Run")
         await pilot.press("down", "enter")
         await sees(app, pilot, "I write it.", "session completed")
 
-    shows(work.root, story)
+    with gate:
+        shows(work.root, story)
 
 
 def test_a_started_session_has_the_cursor(work):

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 
 import attrs
+import pytest
+from textual.geometry import Size
 
 from hub.api.convert import structure, unstructure
 from hub.api.costs import Spent
@@ -14,8 +16,12 @@ from hub.api.providers import Login, ProviderConfig, ProviderStatus
 from hub.api.quota import Entry, MeteredWindow
 from hub.api.session import Cost
 from hub.api.sessions import Session
-from hub.tui import agents, board, cost, diffs, history, pipelines, providers, quota
+from hub.tui import board, cost, diffs, history, pipelines, providers, quota
+from hub.tui.detected import details
+from hub.tui.detected import rows_of as detected_rows
 from hub.tui.look import ASCII
+from hub.tui.page import PAGES, Bar
+from hub.web.page.site import VIEWS
 from tests.hub.io.agents import new_session, transcript
 from tests.hub.tui.kit import sees, shows
 from tests.hub.tui.kit import text as letters
@@ -215,12 +221,12 @@ def detected(**more):
 def test_who_runs_is_first_and_all_that_is_known_can_be_read():
     running = detected(id="codex:pid:7", displayName="Codex", running=True, pid=7, session=None)
     broken = detected(id="z", displayName="Goose", alarm="too large")
-    shown = text(agents.rows_of([detected(), broken, running], NOW, 100))
+    shown = text(detected_rows([detected(), broken, running], NOW, 100))
     assert shown[0].startswith("Codex            runs, 7")
     assert "5 min ago" in shown[1]
     assert "..somebody" not in shown[1]
     assert any("sessions may be missing: too large" in line for line in shown)
-    known = "\n".join(text(agents.details(detected())))
+    known = "\n".join(text(details(detected())))
     for words in ("fix it", "one", "two", "a.py", "and the [b]tests[/b]", "claude:y"):
         assert words in known
 
@@ -286,3 +292,24 @@ def test_in_few_columns_the_cost_page_names_the_sessions():
     *_, line = text(cost.rows_of([sample(Spent, sessionId="s-1", usd=1.5)], {"s-1": session}, NOW, 40))
     assert "paint the fence" in line
     assert len(line) <= 40
+
+
+def test_a_thing_has_one_name_on_the_page_and_in_the_terminal():
+    """The page said Detected, Graph and Events of what was Agents, Find and Log here."""
+    web = {name: view.title for name, view in VIEWS.items()}
+    assert {name: heading for _, name, heading, _ in PAGES}.items() <= web.items()
+
+
+@pytest.mark.parametrize(
+    ("wide", "shown"),
+    [
+        (86, " 1 Board 2 Quota 3 Pipelines 4 History 5 Detected 6 Providers[7 Events] 8 Graph 9 Cost"),
+        (80, " 1 Board 2 Quota 3 Pipelines 4 History 5 Detected 6 Providers[7 Events] 8 9"),
+        (40, " 1 Board 2 Quota 3 4 5 6[7 Events] 8 9"),
+    ],
+)
+def test_where_there_is_no_room_for_all_headings_the_last_ones_go(wide, shown):
+    class Sized(Bar):
+        size = Size(wide, 1)
+
+    assert str(Sized([page[:3] for page in PAGES], "events", lambda _: None).render()) == shown

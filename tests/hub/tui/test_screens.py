@@ -62,10 +62,10 @@ PAGES = (
     ("2", "quota", "100 % used", ""),
     ("3", "pipelines", "done, not verified", "enter Open n Run "),
     ("4", "history", "at the end", "enter Open b Branch here t Timeline "),
-    ("5", "agents", "2 running", "enter Open r Look again o Adopt "),
+    ("5", "detected", "2 running", "enter Open r Look again o Adopt "),
     ("6", "providers", "Demo agent 2", "enter Open "),
-    ("7", "log", "newest", "enter Open / Filter t Tag "),
-    ("8", "find", "ready", "/ Ask i Index "),
+    ("7", "events", "of the newest", "enter Open / Filter t Tag "),
+    ("8", "graph", "ready", "/ Ask i Index "),
     ("9", "cost", "nothing was used yet", ""),
 )
 """The key, the name, a word of each page, and the keys below: they are drawn after the rows that they are for."""

@@ -1,10 +1,12 @@
 """Events as blocks: tool calls folded with their results; handoffs as a ribbon."""
 
+import time
+
 import attrs
 
 from hub.api.history import walks
 from hub.domain.session import LeftOut
-from hub.domain.wallclock import seconds
+from hub.domain.wallclock import moment, seconds
 from hub.tui.look import ASCII
 from hub.tui.ribbon import rows_of
 from hub.tui.words import Story, line_of
@@ -114,6 +116,14 @@ def test_a_line_of_the_log_has_every_event():
     assert row.key == "1"
     failed = agent(2, "tool_result", "<tool_use_error>No file.</tool_use_error>", toolId="t1", isError=True)
     assert "".join(text for text, _ in line_of(failed).pieces).endswith("claude       No file.")
+
+
+def test_a_line_of_the_log_says_instants_as_the_rest_of_the_screen():
+    """`until 2026-11-23T19:39:41.624Z` stood there, and 19:39 in the session. What an agent says is not changed."""
+    waits = event(1, "waiting", f"five_hour is used up until {AT}")
+    at = moment(AT, time.time())
+    assert "".join(text for text, _ in line_of(waits).pieces).endswith(f"5-hour quota is used up until {at}")
+    assert "".join(text for text, _ in line_of(agent(2, "text", f"at {AT}")).pieces).endswith(f"at {AT}")
 
 
 def move(number, source, target, second, **meta):

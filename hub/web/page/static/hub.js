@@ -17,6 +17,8 @@ const OFTEN = 30_000; // ages and times left move without an event
 const AGAIN = 1000; // milliseconds until a daemon that is away, or could not make the page, is asked again
 const PATIENCE = 5000; // milliseconds for a daemon to say that it is there; one that is stopped never does
 const AWAY = "The daemon is away. This page asks for it every second, and goes on when it is back. To start it: hub daemon";
+const SILENT = "The daemon has not answered for 5 seconds; what is shown may be old. To see how it does: hub doctor";
+const UNANSWERED = "No answer came. When the daemon is there again, look whether this was done before you send it again.";
 let last = Number(meta("hub-event")) || 0;
 let ended = 0; // when the last swap was done
 let took = 0;
@@ -105,6 +107,7 @@ async function refresh() {
   busy = true;
   stale = false;
   const begun = performance.now();
+  const silent = setTimeout(() => say("page", SILENT), PATIENCE);
   const briefly = begun - whole < WHOLE ? { "Hub-Briefly": "1" } : {};
   if (!briefly["Hub-Briefly"]) whole = begun;
   else rest ||= setTimeout(later, whole + WHOLE - begun);
@@ -127,6 +130,7 @@ async function refresh() {
   } catch {
     // The daemon is away; the socket says so, and comes back.
   } finally {
+    clearTimeout(silent);
     busy = false;
     ended = performance.now();
     took = ended - begun;
@@ -178,7 +182,6 @@ function say(about, words) {
   told[about] = words;
   const all = told.connection || told.page;
   if (away.textContent !== all) away.textContent = all; // said once by a screen reader, not every second
-  away.hidden = !all;
 }
 
 let next = 0;
@@ -231,7 +234,7 @@ function problem(text) {
     const each = errors.map(({ path, message }) => `${path}: ${message}.`);
     return [detail || title, ...each, hint].filter(Boolean).join(" ");
   } catch {
-    return "That did not work.";
+    return "What answered is not hub's daemon. To find that: hub open";
   }
 }
 
@@ -259,7 +262,7 @@ const sending = new WeakSet(); // not by an attribute, which the next swap takes
 
 // What is to be said besides, by the field of the answer that is true then.
 function caveats(form, answer) {
-  return Object.entries(JSON.parse(form.dataset.doneBut || "{}")).flatMap(([field, words]) => (answer[field] === true ? [words] : []));
+  return Object.entries(JSON.parse(form.dataset.doneBut || "{}")).flatMap(([field, words]) => (answer[field] === true ? [words[0].toUpperCase() + words.slice(1)] : []));
 }
 
 async function send(form, submitter) {
@@ -269,7 +272,11 @@ async function send(form, submitter) {
   if (question && !confirm(question)) return;
   sending.add(form);
   form.toggleAttribute("aria-busy", true);
-  if (said) said.textContent = "";
+  const answers = (words) => {
+    if (said) said.textContent = words;
+  };
+  answers("");
+  const silent = setTimeout(() => answers("Waiting for the daemon's answer ..."), AGAIN);
   try {
     const response = await fetch(submitter?.dataset.post || form.dataset.post, {
       method: "POST",
@@ -278,21 +285,19 @@ async function send(form, submitter) {
       redirect: "error",
     });
     const text = await response.text();
-    if (!response.ok) {
-      if (said) said.textContent = problem(text);
-      return;
-    }
+    if (!response.ok) return answers(problem(text));
     const answer = JSON.parse(text);
     form.reset();
     if (form.dataset.goto && answer.sessionId) {
       location.assign(form.dataset.goto + encodeURIComponent(answer.sessionId));
       return;
     }
-    if (said) said.textContent = [submitter?.dataset.done || form.dataset.done || "Done.", ...caveats(form, answer)].join(" ");
+    answers([submitter?.dataset.done || form.dataset.done || "Done.", ...caveats(form, answer)].join(" "));
     soon();
   } catch (error) {
-    if (said) said.textContent = error instanceof SyntaxError ? `That is not JSON: ${error.message}` : "The daemon is away.";
+    answers(error instanceof SyntaxError ? `That is not JSON: ${error.message}` : UNANSWERED);
   } finally {
+    clearTimeout(silent);
     sending.delete(form);
     form.removeAttribute("aria-busy");
   }

@@ -3,8 +3,9 @@
 import attrs
 import pytest
 
-from hub.api.history import TAKES, HistoryEntry, fate
+from hub.api.history import HistoryEntry
 from hub.api.results import How
+from hub.domain.result.fate import TAKES, fate
 from hub.errors import Code
 from hub.io.git.discarding import Hands, discard, left_of, looked_after
 from hub.io.git.repository import session_diff

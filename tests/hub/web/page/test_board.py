@@ -107,6 +107,41 @@ def test_a_daemon_that_was_away_for_long_is_found_as_soon(made: Project, tab: Pa
 
 
 @pytest.mark.browser
+def test_a_daemon_that_says_nothing_is_named(made: Project, tab: Page):
+    """A stopped one was waited for without a word; of an order that got no answer nothing was said that helps."""
+    made.script("demo-first", {"say": "x"})
+    made.configure()
+    made.start()
+    tab.clock.install()
+    tab.goto(f"http://127.0.0.1:{made.port}/")
+    expect(tab.locator("html[data-state=live]")).to_be_attached(timeout=SOON)
+    expect(tab.get_by_role("status")).to_have_text(
+        ["", ""]
+    )  # a screen reader tells of what it knew before it spoke
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    tab.route("**/api/run", hold)
+    tab.route(f"http://127.0.0.1:{made.port}/", hold)
+    tab.get_by_label("Task").fill("Anything.")
+    tab.get_by_role("button", name="Run").click()
+    said, away = tab.locator("#run-title ~ form output"), tab.locator("#away")
+    tab.clock.run_for(1000)
+    expect(said).to_contain_text("Waiting for the daemon")
+    until(lambda: tab.evaluate("0") or held, "it was sent")
+    held.pop().abort()
+    expect(said).to_contain_text("look whether this was done")
+    tab.clock.run_for(30_000)
+    until(lambda: tab.evaluate("0") or held, "the page is asked for")
+    tab.clock.run_for(5000)
+    expect(away).to_contain_text("has not answered for 5 seconds")
+    held.pop().continue_()
+    expect(away).to_be_hidden()
+
+
+@pytest.mark.browser
 def test_a_page_that_could_not_be_made_anew_says_so_and_is_asked_for_again(made: Project, tab: Page):
     """A 503 while a daemon starts left the old page as it was, without a word, until the next event."""
     made.script("demo-first", {"say": "x"})

@@ -122,7 +122,10 @@ async def test_a_restart_flashes_in_the_tree(made: Project, monkeypatch: pytest.
 
 def test_pipelines_are_edited_run_and_seen_to_be_done(made: Project, tab: Page):
     """By the keyboard alone: what does not validate is told with its place and stores nothing, what does is drawn and runs."""
-    made.script("demo-second", {"write": {"path": "a.txt", "text": "a\n"}}, {"done": "Done."})
+    gate = Gate(made.root.parent / "gate")
+    made.script(
+        "demo-second", {"write": {"path": "a.txt", "text": "a\n"}}, {"run": gate.command}, {"done": "Done."}
+    )
     made.configure()
     api = made.start()
     tab.goto(f"http://127.0.0.1:{made.port}/events")
@@ -145,8 +148,21 @@ def test_pipelines_are_edited_run_and_seen_to_be_done(made: Project, tab: Page):
     field.fill(circle.replace('"dependsOn": ["b"]', '"dependsOn": []'))
     store.press("Enter")
     expect(tab.locator("#known .node .name")).to_have_text(["a", "b"], timeout=SOON)
-    tab.get_by_role("button", name="Run", exact=True).press("Enter")
-    expect(tab.locator("#run .node.completed")).to_have_count(2, timeout=SOON)
+    run, rest = (tab.get_by_role("button", name=name, exact=True) for name in ("Run", "Run what is left"))
+    expect(rest).to_have_count(0)
+    with gate:
+        run.press("Enter")
+        expect(tab.locator("#run .node.running")).to_have_count(1, timeout=SOON)
+        expect(run).to_have_count(0)
+        tab.once("dialog", lambda dialog: dialog.accept())
+        tab.get_by_role("button", name="Stop the run").press("Enter")
+        expect(rest).to_be_visible(timeout=SOON)
+        gate.open()
+        gate.open()
+        rest.press("Enter")
+        expect(tab.locator("#run .node.completed")).to_have_count(2, timeout=SOON)
+    expect(run).to_be_visible(timeout=SOON)
+    expect(rest).to_have_count(0)
     expect(tab.locator("#run tbody .chip")).to_have_text(["done, not verified"] * 2)
     expect(tab.locator("#run .node text:not(.name)")).to_contain_text(["done, not verified"] * 2)
     whole = tab.locator("#run h2 .chip")

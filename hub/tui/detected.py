@@ -1,4 +1,4 @@
-"""The agents' page: AI coding agents on this machine, and going on with their work.
+"""The page of detected agents: AI coding agents on this machine, and going on with their work.
 
 Owns: their lines, what is known of one, and the questions before an adoption.
 Must not: decide what may be adopted, or end an agent without being told.
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 _PATIENCE = 130.0
 
 
-class AgentsPage(Page):
+class DetectedPage(Page):
     """Agents that run, and sessions that they left."""
 
-    NAME = "agents"
+    NAME = "detected"
     OF_ROW = frozenset({"adopt"})
     ON: ClassVar[frozenset[str]] = frozenset()
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -42,13 +42,11 @@ class AgentsPage(Page):
         """A look at the machine; asked for, never by itself."""
         from hub.api.detect import Detected
 
-        self.heading("Agents on this machine: looking ...")
+        self.heading("Detected: looking ...")
         self.found = await self.hub.daemon.get(list[Detected], "/api/detect")
         running = sum(one.running for one in self.found)
         left = sum(not one.running and not one.alarm for one in self.found)
-        self.heading(
-            f"Agents on this machine: {running} running, {counted(left, 'session')} of the last 24 hours"
-        )
+        self.heading(f"Detected  {running} running, {counted(left, 'session')} of the last 24 hours")
         self.query_one(Rows).show(rows_of(self.found, self.now, self.size.width))
 
     def _meant(self) -> Detected | None:

@@ -28,12 +28,12 @@ _SHOWN = 3
 """Lines of a chunk in the list."""
 
 
-class FindPage(Page):
+class GraphPage(Page):
     """Code by a question."""
 
-    NAME = "find"
+    NAME = "graph"
     ON: ClassVar[frozenset[str]] = frozenset()
-    DEFAULT_CSS = "FindPage Input { height: 1; border: none; background: $surface; }"
+    DEFAULT_CSS = "GraphPage Input { height: 1; border: none; background: $surface; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "ask", "Ask", key_display="/", tooltip="Words, or names as code writes them"),
         Binding("i", "index", "Index", tooltip="Bring the index of the code up to date"),
@@ -82,7 +82,7 @@ class FindPage(Page):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Ask it."""
         if event.value.strip():
-            self.run_worker(self._ask(event.value.strip()), exclusive=True, group="find")
+            self.run_worker(self._ask(event.value.strip()), exclusive=True, group="question")
 
     async def _ask(self, question: str) -> None:
         from hub.api.graph import Chunk
@@ -123,4 +123,4 @@ def rows_of(found: list[Chunk]) -> Iterator[Row]:
 def _size(graph: Graph, now: float) -> str:
     as_of = f"as of {moment(graph.scanned_at, now)}" if graph.scanned_at else "never indexed: i does it"
     code = f"{counted(graph.files, 'file')}, {counted(graph.chunks, 'chunk')}"
-    return f"Find  {code}, {graph.nodes:,} nodes; {graph.state}, {as_of}"
+    return f"Graph  {code}, {graph.nodes:,} nodes; {graph.state}, {as_of}"

@@ -1,4 +1,4 @@
-"""The log page: every event as it comes, with a filter.
+"""The events' page: every event as it comes, with a filter.
 
 Owns: the filter, and the lines that pass it.
 Must not: keep events; the app has the newest ones.
@@ -23,10 +23,10 @@ _TAGS = ("", "text", "tool_use", "tool_result", "system", "quota", "handoff", "w
 _MOST = 5000
 
 
-class LogPage(Page):
+class EventsPage(Page):
     """Every event."""
 
-    NAME = "log"
+    NAME = "events"
     ON: ClassVar[frozenset[str]] = frozenset()
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", "Filter", key_display="/", tooltip="Only events with these words"),
@@ -76,7 +76,7 @@ class LogPage(Page):
         only = "".join(
             [f"  only {self.tag}" if self.tag else "", f"  with {self.words!r}" if self.words else ""]
         )
-        self.heading(f"Log  {len(self._lines):,} of the newest {len(self.hub.events):,} events{only}")
+        self.heading(f"Events  {len(self._lines):,} of the newest {len(self.hub.events):,}{only}")
         none = (
             "no event passes; / and t change the filter"
             if only
