@@ -112,7 +112,7 @@ async def as_added(
     home = Places(root).git_dir
     make_private_dir(home.parent)
     make_private_dir(home)
-    with throwaway(home, "added-") as scratch:
+    with throwaway(home, "added") as scratch:
         place = await _open(root, scratch, where, always, keep=keep)
         before, after = ({path: pair[side] for path, pair in pairs.items()} for side in (0, 1))
         if meant := await _changeable(place, await _meant(place, new, paths), (before, after)):

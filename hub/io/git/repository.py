@@ -294,7 +294,7 @@ async def live_tree(worktree: Path, root: Path) -> AsyncIterator[tuple[str, Mapp
     """
     ground = await open_ground(worktree, root)
     shadow, base = ground.shadow, await base_tree(ground.shadow)
-    with throwaway(shadow.git_dir, "live-") as directory:
+    with throwaway(shadow.git_dir, "live") as directory:
         aside = _aside(shadow, directory)
         for _ in range(_ATTEMPTS):
             work = await gather(shadow, await scan(shadow), await tracked_paths(ground))

@@ -29,6 +29,7 @@ from hub.io.files.atomic import coded_errors
 from hub.io.git.env import effective_config, git
 from hub.io.git.programs import note_programs
 from hub.io.project.places import make_private_dir
+from hub.io.runner.proc import OWN_END, own
 
 _CARRIED = (
     "core.filemode",
@@ -196,20 +197,20 @@ def _second_name(file: Path, name: Path) -> None:
 
 
 @contextlib.contextmanager
-def throwaway(parent: Path, prefix: str) -> Iterator[Path]:
-    """A folder for as long as this lasts.
+def throwaway(parent: Path, name: str) -> Iterator[Path]:
+    """A folder for as long as this lasts; if this process is killed meanwhile, for as long as nobody sweeps.
 
     Raises:
         HubError: NO_SPACE, READ_ONLY, NO_PERMISSION, also of what is written there.
     """
-    with coded_errors(parent), tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as directory:
+    with coded_errors(parent), tempfile.TemporaryDirectory(OWN_END, own(name), parent) as directory:
         yield Path(directory)
 
 
 @contextlib.asynccontextmanager
 async def scratch(shadow: Shadow, source: Path | None = None) -> AsyncIterator[Shadow]:
     """The same shadow with a throw-away index: a copy of `source`, or none yet."""
-    with throwaway(shadow.git_dir, "index-") as directory:
+    with throwaway(shadow.git_dir, "index") as directory:
         index = directory / "index"
         if source is not None:
             await trio.to_thread.run_sync(copy_index, source, index)

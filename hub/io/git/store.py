@@ -204,7 +204,7 @@ async def apply(spare: Shadow, entries: Mapping[bytes, Entry | None], conflicts:
 
 async def would_be(shadow: Shadow, entries: Mapping[bytes, Entry | None]) -> str:
     """The tree that the changes would make. Nothing stays behind: its trees go to a throw-away database."""
-    with throwaway(shadow.git_dir, "objects-") as directory:
+    with throwaway(shadow.git_dir, "objects") as directory:
         info = directory / "info"
         info.mkdir()
         (info / "alternates").write_bytes(os.fsencode(shadow.objects) + b"\n")

@@ -221,7 +221,7 @@ async def test_a_look_leaves_nothing_in_the_repository(repo):
     before = sh(repo, "count-objects", "-v")
     assert (await session_diff(repo, "main", "hub/s1")).diff
     assert sh(repo, "count-objects", "-v") == before
-    assert not list(Places(repo).git_dir.glob("added-*"))
+    assert not list(Places(repo).git_dir.glob(".added.*"))
 
 
 def committed_before_its_attributes(root):

@@ -66,7 +66,22 @@ async def test_a_file_is_taken_as_its_pointer(large):
     assert "size: 0\t" in sh(large, "ls-files", "--debug", "new.bin"), (
         "git compares what its filter makes of it"
     )
-    assert not list(Places(large).git_dir.glob("added-*"))
+    assert not list(Places(large).git_dir.glob(".added.*"))
+
+
+async def test_what_a_killed_call_has_left_beside_a_file_goes_with_the_next(large):
+    """Half a copy stayed in the user's checkout, and in the store."""
+    wt = await session(large)
+    (wt.path / "new.bin").write_bytes(NEW)
+    await ended(wt)
+    stored(large, NEW).parent.mkdir(parents=True)
+    places = [folder / ".hub.1-1.a.tmp" for folder in (large, stored(large, NEW).parent)]
+    for place in places:
+        place.mkdir()
+        (place / "file").write_bytes(NEW[:9])
+    await take(large, told(), How.COMMIT)
+    assert not any(place.exists() for place in places)
+    assert (large / "new.bin").read_bytes() == NEW
 
 
 async def test_where_git_knows_no_lfs_the_bytes_are_kept(large):

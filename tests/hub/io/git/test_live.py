@@ -39,7 +39,7 @@ async def test_the_live_tree_is_the_one_that_a_snapshot_would_have(root, wt):
         assert tree == await tree_hash(wt.path, root=root)
         assert list(where) == ["GIT_ALTERNATE_OBJECT_DIRECTORIES"]
     assert state(root) == before
-    assert not list(wt.kept_index.with_name(f"{wt.kept_index.name}.gitdir").glob("live-*"))
+    assert not list(wt.kept_index.with_name(f"{wt.kept_index.name}.gitdir").glob(".live.*"))
     taken = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     assert taken.tree == tree
 

@@ -36,6 +36,7 @@ from tests.hub.io.git.kit import (
     session,
     sh,
     statuses,
+    swept,
     untouched,
 )
 from tests.refusals import refuses
@@ -924,6 +925,7 @@ async def test_killed_at_any_git_the_redo_ends_the_same(root, wt, spot, when):
         "trio.run(partial(snapshot, tree, 's1', 'h1', {}, root=root))"
     )
     killed = killed_at(root, what, spot, when)
+    swept(root)
     first = sh(root, "rev-parse", "-q", "--verify", "refs/hub/s1/h1", check=False).strip()
     taken = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     assert killed or first
