@@ -20,7 +20,7 @@ from hub.api.history import Commit, Diff
 from hub.errors import Code, HubError
 from hub.io.git.converting import as_added
 from hub.io.git.env import effective_config, git, git_capped
-from hub.io.git.layout import check_worktree, common_dir
+from hub.io.git.layout import common_dir
 from hub.io.git.own_folder import brought_by
 from hub.io.git.refs import (
     ASIDE,
@@ -39,12 +39,10 @@ from hub.io.git.refs import (
     read_commits,
     resolve,
 )
-from hub.io.git.scan import Skipped, gather, scan
+from hub.io.git.scan import gather, scan
 from hub.io.git.shadow import Shadow, base_tree, throwaway
-from hub.io.git.snapshot import Snapshot, snapshot, tree_hash
 from hub.io.git.store import CommitDraft, MovingError, more_objects, store_commit
 from hub.io.git.view import open_ground, tracked_paths
-from hub.io.git.worktree import add_worktree
 
 DIFF_LIMIT = 1 << 20
 _STAT_LIMIT = 1 << 18
@@ -273,13 +271,6 @@ def _full_name(branch: str) -> str:
 def _utc(when: str) -> str:
     """Times of hub's commits are UTC; git writes that as an offset."""
     return re.sub(r"\+00:00$", "Z", when)
-
-
-__all__ = [
-    "RepoState", "Skipped", "Snapshot", "add_worktree", "branch_exists",
-    "check_worktree", "commit_diff", "kept_snapshot", "repo_state", "resolve", "rewind", "session_diff", "snapshot",
-    "snapshots", "tree_hash",
-]  # fmt: skip
 
 
 _ATTEMPTS = 3

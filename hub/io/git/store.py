@@ -232,8 +232,3 @@ def more_objects(folder: Path, known: Mapping[str, str] | None = None) -> dict[s
     """The environment in which git reads this object database too, before those of `known`."""
     folders = (quoted(os.fsencode(folder)).decode("ascii"), (known or {}).get(_ALTERNATES))
     return {_ALTERNATES: ":".join(filter(None, folders))}
-
-
-__all__ = [
-    "CommitDraft", "MovingError", "StoredObjects", "apply", "more_objects", "quoted", "store_commit", "would_be",
-]  # fmt: skip
