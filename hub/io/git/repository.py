@@ -104,9 +104,7 @@ async def project_files(root: Path) -> list[bytes]:
     return sorted(done.out.split(b"\0")[:-1])
 
 
-async def session_diff(
-    root: Path, main_branch: str, branch: str, worktree: Path | None = None, *, carried: bool = False
-) -> Diff:
+async def session_diff(root: Path, main_branch: str, branch: str, worktree: Path | None = None) -> Diff:
     """What a session changed: `main...branch`, without the uncommitted changes that the user brought along.
 
     Args:
@@ -115,12 +113,11 @@ async def session_diff(
         branch: The session's.
         worktree: Where its agent works: what is in no snapshot yet is told too. It is only read, and nothing is kept of
             it; of one that is gone or leads elsewhere the branch alone is told.
-        carried: Tell the user's own changes too, and all of it byte for byte, as the next agent is given it.
 
     Raises:
         HubError: BRANCH_MISSING when the session's branch is gone.
     """
-    base, end = await _branched_from(root, main_branch, branch, carried=carried)
+    base, end = await _branched_from(root, main_branch, branch, carried=False)
     if worktree is not None:
         try:
             async with live_tree(worktree, root) as (tree, where):
@@ -128,7 +125,20 @@ async def session_diff(
         except HubError as error:
             if error.code not in _NO_WORKTREE:
                 raise
-    return await (_compared if carried else _diff)(root, base, end)
+    return await _diff(root, base, end)
+
+
+async def given_patch(root: Path, main_branch: str, branch: str) -> str:
+    """What the next agent is given beyond `main_branch`: the user's uncommitted changes too, and all byte for byte.
+
+    Of more than `DIFF_LIMIT` bytes the beginning.
+
+    Raises:
+        HubError: As `session_diff`.
+    """
+    base, end = await _branched_from(root, main_branch, branch, carried=True)
+    patch, _ = await git_capped("diff-tree", *_DIFF, "--patch", base, end, "--", cwd=root, limit=DIFF_LIMIT)
+    return patch.decode("utf-8", "replace")
 
 
 async def _branched_from(root: Path, main_branch: str, branch: str, *, carried: bool) -> tuple[str, str]:
@@ -243,21 +253,25 @@ async def rewind(root: Path, sha: str) -> str:
 async def _diff(root: Path, old: str, new: str, where: Mapping[str, str] | None = None) -> Diff:
     """As the user's own git would show it."""
     async with as_added(root, old, new, where or {}) as (before, after, known):
-        return await _compared(root, before, after, known)
-
-
-async def _compared(root: Path, old: str, new: str, where: Mapping[str, str] | None = None) -> Diff:
-    stat, cut = await git_capped(
-        "diff-tree", *_DIFF, "--stat=120,80", old, new, "--", cwd=root, limit=_STAT_LIMIT, where=where
-    )
-    patch, truncated = await git_capped(
-        "diff-tree", *_DIFF, "--patch", old, new, "--", cwd=root, limit=DIFF_LIMIT, where=where
-    )
+        stat, cut = await git_capped(
+            "diff-tree",
+            *_DIFF,
+            "--stat=120,80",
+            before,
+            after,
+            "--",
+            cwd=root,
+            limit=_STAT_LIMIT,
+            where=known,
+        )
+        patch, truncated = await git_capped(
+            "diff-tree", *_DIFF, "--patch", before, after, "--", cwd=root, limit=DIFF_LIMIT, where=known
+        )
     summary, text = (part.decode("utf-8", "replace") for part in (stat, patch))
     if cut:
         summary = f"{summary.rpartition(chr(10))[0]}\n... (more files changed than can be shown)\n"
     if truncated:
-        see = f"; see: git diff {old[:_SHORT]} {new[:_SHORT]}" if not where else ""
+        see = f"; see: git diff {before[:_SHORT]} {after[:_SHORT]}" if not known else ""
         more = f"... (cut at {DIFF_LIMIT} bytes{see})"
         text = f"{text.rpartition(chr(10))[0]}\n{more}\n"
     return Diff(summary=summary, diff=text, truncated=truncated or cut)
