@@ -132,7 +132,8 @@ async def run_daemon(
         failpoints.hit("recover.lock")
         foreign = hub_dir.claim(order.places)
         order.places.ensure()
-        sweep_temps(order.places.hub_dir)
+        for folder in order.places.written():
+            sweep_temps(folder)
         await _end_dead_runs(order.places.run_dir)
         if _runs(order.places.run_dir):
             await trio.to_thread.run_sync(sweep_runs, order.places)

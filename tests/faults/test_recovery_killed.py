@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from hub.client.quick import Api
 from hub.errors import Code, HubError
-from tests.faults.harness import project, try_post, until
+from hub.io.runner.proc import OWN_END, own
+from tests.faults.harness import project, try_post, until, write
 from tests.faults.invariants import ends
 from tests.faults.test_daemon_killed import STATES, TASK, dies_while_it_goes_on, finish, run_with_fault
 
@@ -29,6 +32,55 @@ def test_killed_while_it_recovers(work):
         if state:
             dies_while_it_goes_on(made, f"fsm.{state}.post_rename")
     finish(made, oracle)
+
+
+def test_what_a_killed_daemon_had_for_a_while_goes_at_the_next_start(made, oracle, gate):
+    """A folder with the objects of a look stayed for ever, and so did the record of a session that was half written.
+
+    A named pipe in the place of a `.gitignore` holds git, and the daemon with it, until the daemon is killed.
+    """
+    pipe = "mkdir folder && touch folder/new.txt && mkfifo folder/.gitignore"
+    made.script(
+        "demo-first", write(oracle, "a.txt", "one"), {"run": pipe}, {"run": gate.command}, {"done": ""}
+    )
+    made.configure()
+    api = made.start()
+    api.post("/api/run", {"task": "write"})
+    held = until(lambda: list(made.hub.glob("worktrees/*/folder/.gitignore")), "the agent has made the pipe")
+    with ThreadPoolExecutor() as threads:
+        look = threads.submit(try_get, api, "/api/session/diff")
+        writer = until(lambda: opened(held[0]), "the daemon's git is at the pipe")
+        made.kill()
+        look.result()
+    assert list(made.hub.glob("git/*/*/.live.*.tmp"))
+    held[0].unlink()
+    os.close(writer)  # its git goes on, and ends
+    of_a_record = made.hub / "sessions" / "s-1" / f".fsm.json.{made.daemon.pid}-1.0.tmp"
+    of_a_record.parent.mkdir(mode=0o700)
+    of_a_record.touch(mode=0o600)
+    of_an_agent = held[0].with_name(of_a_record.name)
+    of_an_agent.touch()
+    of_the_living = made.hub / "git" / f"{own('take')}0{OWN_END}"
+    of_the_living.mkdir(mode=0o700)
+    made.start()
+    assert {*made.hub.rglob(f".*{OWN_END}")} == {of_the_living, of_an_agent}
+    of_the_living.rmdir()
+    of_an_agent.unlink()
+    gate.open()
+    ends(made, oracle, starts=1)
+
+
+def opened(pipe: Path) -> int:
+    """The end at which one writes; 0 while nobody reads."""
+    with contextlib.suppress(OSError):
+        return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    return 0
+
+
+def try_get(api: Api, path: str) -> None:
+    """The daemon may die while it answers."""
+    with contextlib.suppress(HubError):
+        api.get(path)
 
 
 def chosen(kind: str) -> list[int]:

@@ -235,8 +235,8 @@ async def warn_of_secrets(context: SessionContext, record: SessionRecord, target
     if target.provider == record.provider:
         return
     with contextlib.suppress(HubError):
-        diff = await repository.session_diff(context.places.root, record.base, record.branch, carried=True)
-        counts = await trio.to_thread.run_sync(context.secrets.count, _added(diff.diff))
+        given = await repository.given_patch(context.places.root, record.base, record.branch)
+        counts = await trio.to_thread.run_sync(context.secrets.count, _added(given))
         if counts:
             kinds = ", ".join(f"{kind}:{count}" for kind, count in sorted(counts.items()))
             await context.store.say(

@@ -6,8 +6,10 @@ Must not: know what the bytes mean, or follow a symbolic link at the last step o
 
 The recipe: open the directory; create a temporary name beside the target with O_EXCL and 0600; write all;
 fsync; rename over the target; fsync the directory. A kill at any point leaves the old file or the new one, and
-at most one temporary name, which carries the writer's pid and start time so that `sweep_temps` can tell the
-dead from the living, also when the pid was given to another process since.
+at most one temporary name.
+
+Whatever hub makes for a while has such a name, throw-away folders too: it carries its owner's pid and start time, so that
+`sweep_temps` can tell the dead from the living, also when the pid was given to another process since.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from pathlib import Path
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.runner.files import write_all
-from hub.io.runner.proc import starttime
+from hub.io.runner.proc import OWN_END, own, starttime
 
 _CODES = {
     errno.ENOSPC: (Code.NO_SPACE, "the disk is full"),
@@ -39,7 +41,7 @@ _CODES = {
     errno.EMFILE: (Code.UNAVAILABLE, "too many files are open"),
     errno.ENFILE: (Code.UNAVAILABLE, "too many files are open"),
 }
-_TEMP = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)-(?P<start>\d+)\.\d+\.tmp")
+_TEMP = re.compile(r"\..+\.(?P<pid>\d+)-(?P<start>\d+)\.\w+\.tmp")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _serial = itertools.count()
@@ -175,13 +177,25 @@ def stamp_of(path: Path) -> object:
 
 
 def sweep_temps(directory: Path) -> None:
-    """Removes temporary files of processes that are gone. Living writers are left alone."""
-    with _directory(directory) as dirfd:
-        for name in os.listdir(dirfd):
-            match = _TEMP.fullmatch(name)
-            if match is not None and str(starttime(int(match["pid"]))) != match["start"]:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(name, dir_fd=dirfd)
+    """Removes what has a temporary name in a folder, and no living owner; what this user may not remove stays."""
+    with contextlib.suppress(OSError), _directory(directory) as dirfd:
+        sweep_open(dirfd)
+
+
+def sweep_open(dirfd: int) -> None:
+    """The same in a folder that is open."""
+    for name in os.listdir(dirfd):
+        match = _TEMP.fullmatch(name)
+        if match is not None and str(starttime(int(match["pid"]))) != match["start"]:
+            try:
+                os.unlink(name, dir_fd=dirfd)
+            except FileNotFoundError:
+                pass
+            except IsADirectoryError:
+                import shutil  # only where a process was killed
+
+                with contextlib.suppress(RecursionError):
+                    shutil.rmtree(name, ignore_errors=True, dir_fd=dirfd)
 
 
 def sync_file(fd: int) -> None:
@@ -222,8 +236,7 @@ def _directory(path: Path) -> Iterator[int]:
 @contextlib.contextmanager
 def _temporary(dirfd: int, name: str, data: bytes, mode: int = 0o600) -> Iterator[str]:
     """A synced file with `data` under a temporary name; unlinked when the body fails."""
-    pid = os.getpid()
-    temp = f".{name}.{pid}-{starttime(pid)}.{next(_serial)}.tmp"
+    temp = f"{own(name)}{next(_serial)}{OWN_END}"
     fd = os.open(temp, _CREATE, 0o600, dir_fd=dirfd)
     try:
         try:

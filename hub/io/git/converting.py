@@ -28,10 +28,9 @@ from hub.io.git.digest import EXECUTABLE, FILE
 from hub.io.git.env import git, git_asked
 from hub.io.git.guard import Config
 from hub.io.git.layout import common_dir
-from hub.io.git.merge import bare
 from hub.io.git.refs import Where
 from hub.io.git.scan import Entry, raw_diff
-from hub.io.git.shadow import throwaway
+from hub.io.git.shadow import bare, throwaway
 from hub.io.git.store import more_objects
 from hub.io.project.places import Places, make_private_dir
 
@@ -84,7 +83,14 @@ class _Place:
 
 @contextlib.asynccontextmanager
 async def as_added(
-    root: Path, old: str, new: str, where: Where, *, keep: bool = False, mine: str = ""
+    root: Path,
+    old: str,
+    new: str,
+    where: Where,
+    *,
+    keep: bool = False,
+    mine: str = "",
+    pointers: bool = True,
 ) -> AsyncIterator[tuple[str, str, Where]]:
     """Two trees with the files that differ as `git add` would have stored them, and the environment in which git knows both.
 
@@ -98,6 +104,7 @@ async def as_added(
         keep: Whether what is made is the repository's from now on; else it goes when this is left.
         mine: A commit of the user's that both will be merged with. What of `old` it has as it is stays so: git would have
             stored it otherwise, but it is what the user has, and converted on one side alone it would be a conflict.
+        pointers: Whether what Git LFS is to keep becomes its pointer; not where an agent goes on with the bytes.
 
     Raises:
         HubError: As `git`.
@@ -112,8 +119,8 @@ async def as_added(
     home = Places(root).git_dir
     make_private_dir(home.parent)
     make_private_dir(home)
-    with throwaway(home, "added-") as scratch:
-        place = await _open(root, scratch, where, always, keep=keep)
+    with throwaway(home, "added") as scratch:
+        place = await _open(root, scratch, where, always, keep=keep, pointers=pointers)
         before, after = ({path: pair[side] for path, pair in pairs.items()} for side in (0, 1))
         if meant := await _changeable(place, await _meant(place, new, paths), (before, after)):
             mended = meant
@@ -162,7 +169,9 @@ def _ends(path: bytes) -> Iterator[int]:
         yield end
 
 
-async def _open(root: Path, scratch: Path, where: Where, always: str, *, keep: bool) -> _Place:
+async def _open(
+    root: Path, scratch: Path, where: Where, always: str, *, keep: bool, pointers: bool
+) -> _Place:
     git_dir, own = await bare(root, scratch / "git")
     exact = scratch / "exact"
     shutil.copytree(git_dir, exact)
@@ -170,7 +179,7 @@ async def _open(root: Path, scratch: Path, where: Where, always: str, *, keep: b
     if _uncommitted(root).is_file():
         shutil.copyfile(_uncommitted(root), git_dir / "info" / "attributes")
     config = [("core.autocrlf", always)] if always else []
-    pointers = await lfs.fills(root)
+    pointers = pointers and await lfs.fills(root)
     if keep:
         return _Place(scratch, where, {**own, **where}, exact, config, pointers, await lfs.store_of(root))
     objects = git_dir / "objects"

@@ -7,24 +7,25 @@ merge program.
 
 The merge is git's own (`merge-tree`), in a bare git directory of hub's that shares the repository's objects, the note of
 where a shallow history ends, and nothing else: a repository's configuration can name a program for merging, agents can
-write it, and here it does not exist. The same commits in the same order give the same commit, date and all: after a crash
-it is simply made again.
+write it, and here it does not exist. What is merged is what `git add` would have made of the files (`converting`): sessions'
+commits have them as they lay on the disk, where each line of one may differ. The same commits in the same order give the
+same commit, date and all: after a crash it is simply made again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from hub.domain.text.figures import first_of
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.files.atomic import coded_errors
-from hub.io.git.env import effective_config, git
-from hub.io.git.layout import common_dir
+from hub.io.git.converting import as_added
+from hub.io.git.env import git
 from hub.io.git.refs import BASE, GitCommit, commit_tree, is_ancestor, kept_ref, move_refs, read_commits
+from hub.io.git.shadow import bare
 from hub.io.git.worktree import carry
-from hub.io.project.places import Places, make_private_dir
+from hub.io.project.places import Places
 
 _CONFLICT = 1
 _NO_SUCH_OPTION = 129
@@ -68,7 +69,7 @@ async def merge_bases(root: Path, commits: Sequence[str], message: str) -> str:
         raise HubError(Code.BRANCH_MISSING, f"The work of a dependency is gone: commit {gone[0][:12]}.")
     merged = known[0]
     for commit in known[1:]:
-        merged = await _both(directory, where, merged, commit, message)
+        merged = await _both(root, directory, where, (merged, commit), message)
         failpoints.hit("pipeline.merged")
     return merged.sha
 
@@ -83,38 +84,63 @@ async def applied(root: Path, base: str, ours: str, theirs: str) -> str:
     (mine,) = await read_commits([ours], cwd=directory, where=where)
     if mine is None:
         raise HubError(Code.BRANCH_MISSING, "A commit that the work builds on is gone.")
-    # `merge-tree` finds the base by itself: each side is a commit on top of it.
-    stand = await commit_tree(base, (), "base\n", mine.when, cwd=directory, where=where)
-    sides = [
-        await commit_tree(tree, (stand,), "side\n", mine.when, cwd=directory, where=where)
-        for tree in (mine.tree, theirs)
-    ]
-    return await _merged_tree(directory, where, *sides)
+    sides = await _sides(directory, where, base, (mine.tree, theirs), mine.when)
+    return await _merged_tree(directory, where, sides, sides)
+
+
+async def _sides(
+    directory: Path, where: dict[str, str], base: str, trees: Iterable[str], when: int
+) -> list[str]:
+    """Commits with these trees on top of one with the base: `merge-tree` finds that by itself."""
+    stand = await commit_tree(base, (), "base\n", when, cwd=directory, where=where)
+    return [await commit_tree(tree, (stand,), "side\n", when, cwd=directory, where=where) for tree in trees]
 
 
 async def _both(
-    directory: Path, where: dict[str, str], one: GitCommit, other: GitCommit, message: str
+    root: Path, directory: Path, where: dict[str, str], both: tuple[GitCommit, GitCommit], message: str
 ) -> GitCommit:
+    one, other = both
     if await is_ancestor(other.sha, one.sha, cwd=directory, where=where):
         return one
     if await is_ancestor(one.sha, other.sha, cwd=directory, where=where):
         return other
-    tree = await _merged_tree(directory, where, one.sha, other.sha)
+    sides = await _as_added(root, directory, where, both)
+    tree = await _merged_tree(directory, where, sides, (one.sha, other.sha))
     when = max(one.when, other.when)
     sha = await commit_tree(tree, (one.sha, other.sha), message, when, cwd=directory, where=where)
     return GitCommit(sha, tree, (one.sha, other.sha), when)
 
 
-async def _merged_tree(directory: Path, where: dict[str, str], one: str, other: str) -> str:
+async def _as_added(
+    root: Path, directory: Path, where: dict[str, str], both: tuple[GitCommit, GitCommit]
+) -> Sequence[str]:
+    """The two commits, or such in their place as git would have made of what they change."""
+    same = [commit.sha for commit in both]
+    common = (await git("merge-base", *same, cwd=directory, where=where, accept=(0, 1))).text.split("\n")[0]
+    if not common:
+        return same
+    began = [f"{common}^{{tree}}", *(commit.tree for commit in both)]
+    base, *trees = began
+    for side in (0, 1, 0):  # what the second one finds in the base counts for the first one too
+        async with as_added(root, base, trees[side], {}, keep=True, pointers=False) as (base, trees[side], _):
+            pass
+    if [base, *trees] == began:
+        return same
+    return await _sides(directory, where, base, trees, both[0].when)
+
+
+async def _merged_tree(
+    directory: Path, where: dict[str, str], sides: Sequence[str], named: Sequence[str]
+) -> str:
     args = ("--write-tree", "-z", "--name-only", "--no-messages")
     done = await git(
-        "merge-tree", *args, one, other, cwd=directory, where=where, accept=(0, _CONFLICT, _NO_SUCH_OPTION)
+        "merge-tree", *args, *sides, cwd=directory, where=where, accept=(0, _CONFLICT, _NO_SUCH_OPTION)
     )
     tree, *names = done.out.decode("utf-8", "replace").rstrip("\0").split("\0")
     if done.code == 0:
         return tree
     if done.code == _CONFLICT:
-        raise _conflict(one, other, list(dict.fromkeys(filter(None, names))))
+        raise _conflict(named, list(dict.fromkeys(filter(None, names))))
     raise HubError(
         Code.GIT_FAILED,
         "This git cannot merge without a working tree.",
@@ -122,34 +148,6 @@ async def _merged_tree(directory: Path, where: dict[str, str], one: str, other: 
     )
 
 
-def _conflict(one: str, other: str, files: list[str]) -> HubError:
-    detail = f"{one[:12]} and {other[:12]} change the same lines: {first_of(files)}."
+def _conflict(named: Sequence[str], files: list[str]) -> HubError:
+    detail = f"{' and '.join(sha[:12] for sha in named)} change the same lines: {first_of(files)}."
     return HubError(Code.MERGE_CONFLICT, detail, files=files)
-
-
-async def bare(root: Path, directory: Path) -> tuple[Path, dict[str, str]]:
-    """A bare git directory of hub's, made anew so that nothing left in it counts, and the environment that names it."""
-    common = common_dir(root)
-    settings = await effective_config(root)
-    lines = ["[core]", "repositoryFormatVersion = 1", "bare = true"]
-    if settings.get("extensions.objectformat") == "sha256":
-        lines += ["[extensions]", "objectFormat = sha256"]
-    with coded_errors(directory):
-        for inner in (
-            directory.parent.parent,
-            directory.parent,
-            directory,
-            *(directory / name for name in ("refs", "objects", "info")),
-        ):
-            make_private_dir(inner)
-        (directory / "info" / "attributes").unlink(missing_ok=True)
-        (directory / "HEAD").write_text("ref: refs/heads/none\n", encoding="utf-8")
-        temp = directory / "config.new"
-        temp.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        temp.replace(directory / "config")
-    return directory, {
-        "GIT_DIR": str(directory),
-        "GIT_OBJECT_DIRECTORY": str(common / "objects"),
-        # Where there is one, git does not ask for what came before.
-        "GIT_SHALLOW_FILE": str(common / "shallow"),
-    }

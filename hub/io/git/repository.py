@@ -20,7 +20,7 @@ from hub.api.history import Commit, Diff
 from hub.errors import Code, HubError
 from hub.io.git.converting import as_added
 from hub.io.git.env import effective_config, git, git_capped
-from hub.io.git.layout import check_worktree, common_dir
+from hub.io.git.layout import common_dir
 from hub.io.git.own_folder import brought_by
 from hub.io.git.refs import (
     ASIDE,
@@ -39,12 +39,10 @@ from hub.io.git.refs import (
     read_commits,
     resolve,
 )
-from hub.io.git.scan import Skipped, gather, scan
+from hub.io.git.scan import gather, scan
 from hub.io.git.shadow import Shadow, base_tree, throwaway
-from hub.io.git.snapshot import Snapshot, snapshot, tree_hash
 from hub.io.git.store import CommitDraft, MovingError, more_objects, store_commit
 from hub.io.git.view import open_ground, tracked_paths
-from hub.io.git.worktree import add_worktree
 
 DIFF_LIMIT = 1 << 20
 _STAT_LIMIT = 1 << 18
@@ -106,9 +104,7 @@ async def project_files(root: Path) -> list[bytes]:
     return sorted(done.out.split(b"\0")[:-1])
 
 
-async def session_diff(
-    root: Path, main_branch: str, branch: str, worktree: Path | None = None, *, carried: bool = False
-) -> Diff:
+async def session_diff(root: Path, main_branch: str, branch: str, worktree: Path | None = None) -> Diff:
     """What a session changed: `main...branch`, without the uncommitted changes that the user brought along.
 
     Args:
@@ -117,12 +113,11 @@ async def session_diff(
         branch: The session's.
         worktree: Where its agent works: what is in no snapshot yet is told too. It is only read, and nothing is kept of
             it; of one that is gone or leads elsewhere the branch alone is told.
-        carried: Tell the user's own changes too, and all of it byte for byte, as the next agent is given it.
 
     Raises:
         HubError: BRANCH_MISSING when the session's branch is gone.
     """
-    base, end = await _branched_from(root, main_branch, branch, carried=carried)
+    base, end = await _branched_from(root, main_branch, branch, carried=False)
     if worktree is not None:
         try:
             async with live_tree(worktree, root) as (tree, where):
@@ -130,7 +125,20 @@ async def session_diff(
         except HubError as error:
             if error.code not in _NO_WORKTREE:
                 raise
-    return await (_compared if carried else _diff)(root, base, end)
+    return await _diff(root, base, end)
+
+
+async def given_patch(root: Path, main_branch: str, branch: str) -> str:
+    """What the next agent is given beyond `main_branch`: the user's uncommitted changes too, and all byte for byte.
+
+    Of more than `DIFF_LIMIT` bytes the beginning.
+
+    Raises:
+        HubError: As `session_diff`.
+    """
+    base, end = await _branched_from(root, main_branch, branch, carried=True)
+    patch, _ = await git_capped("diff-tree", *_DIFF, "--patch", base, end, "--", cwd=root, limit=DIFF_LIMIT)
+    return patch.decode("utf-8", "replace")
 
 
 async def _branched_from(root: Path, main_branch: str, branch: str, *, carried: bool) -> tuple[str, str]:
@@ -245,21 +253,25 @@ async def rewind(root: Path, sha: str) -> str:
 async def _diff(root: Path, old: str, new: str, where: Mapping[str, str] | None = None) -> Diff:
     """As the user's own git would show it."""
     async with as_added(root, old, new, where or {}) as (before, after, known):
-        return await _compared(root, before, after, known)
-
-
-async def _compared(root: Path, old: str, new: str, where: Mapping[str, str] | None = None) -> Diff:
-    stat, cut = await git_capped(
-        "diff-tree", *_DIFF, "--stat=120,80", old, new, "--", cwd=root, limit=_STAT_LIMIT, where=where
-    )
-    patch, truncated = await git_capped(
-        "diff-tree", *_DIFF, "--patch", old, new, "--", cwd=root, limit=DIFF_LIMIT, where=where
-    )
+        stat, cut = await git_capped(
+            "diff-tree",
+            *_DIFF,
+            "--stat=120,80",
+            before,
+            after,
+            "--",
+            cwd=root,
+            limit=_STAT_LIMIT,
+            where=known,
+        )
+        patch, truncated = await git_capped(
+            "diff-tree", *_DIFF, "--patch", before, after, "--", cwd=root, limit=DIFF_LIMIT, where=known
+        )
     summary, text = (part.decode("utf-8", "replace") for part in (stat, patch))
     if cut:
         summary = f"{summary.rpartition(chr(10))[0]}\n... (more files changed than can be shown)\n"
     if truncated:
-        see = f"; see: git diff {old[:_SHORT]} {new[:_SHORT]}" if not where else ""
+        see = f"; see: git diff {before[:_SHORT]} {after[:_SHORT]}" if not known else ""
         more = f"... (cut at {DIFF_LIMIT} bytes{see})"
         text = f"{text.rpartition(chr(10))[0]}\n{more}\n"
     return Diff(summary=summary, diff=text, truncated=truncated or cut)
@@ -275,13 +287,6 @@ def _utc(when: str) -> str:
     return re.sub(r"\+00:00$", "Z", when)
 
 
-__all__ = [
-    "RepoState", "Skipped", "Snapshot", "add_worktree", "branch_exists",
-    "check_worktree", "commit_diff", "kept_snapshot", "repo_state", "resolve", "rewind", "session_diff", "snapshot",
-    "snapshots", "tree_hash",
-]  # fmt: skip
-
-
 _ATTEMPTS = 3
 
 
@@ -294,7 +299,7 @@ async def live_tree(worktree: Path, root: Path) -> AsyncIterator[tuple[str, Mapp
     """
     ground = await open_ground(worktree, root)
     shadow, base = ground.shadow, await base_tree(ground.shadow)
-    with throwaway(shadow.git_dir, "live-") as directory:
+    with throwaway(shadow.git_dir, "live") as directory:
         aside = _aside(shadow, directory)
         for _ in range(_ATTEMPTS):
             work = await gather(shadow, await scan(shadow), await tracked_paths(ground))

@@ -1,7 +1,7 @@
 """hub's own git directory and index for a working tree.
 
 Owns: the *shadow*: a git directory that shares the objects of the repository and nothing else, and the index kept
-in it.
+in it; a bare one of the same kind.
 Must not: touch the working tree, its own index, HEAD or any ref of the repository.
 
 Why: the shadow's configuration is hub's, so no filter, no fsmonitor and no include of the repository exists in
@@ -19,7 +19,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -27,8 +27,10 @@ import trio
 
 from hub.io.files.atomic import coded_errors
 from hub.io.git.env import effective_config, git
+from hub.io.git.layout import common_dir
 from hub.io.git.programs import note_programs
 from hub.io.project.places import make_private_dir
+from hub.io.runner.proc import OWN_END, own
 
 _CARRIED = (
     "core.filemode",
@@ -40,6 +42,7 @@ _CARRIED = (
     "core.eol",
 )
 """Plain words of the repository's configuration by which git compares a file with its index entry."""
+_INNER = ("refs", "objects", "info")
 _CHUNK = 1 << 20
 
 
@@ -79,7 +82,7 @@ async def open_shadow(worktree: Path, common: Path, index: Path) -> Shadow:
     git_dir = index.with_name(f"{index.name}.gitdir")
     config = git_dir / "config"
     if not config.is_file():  # one stat
-        await _make_shadow(worktree, common, git_dir, config)
+        await _make_shadow(worktree, common, git_dir)
     settings = config.read_text(encoding="utf-8")  # a few bytes
     with coded_errors(git_dir):
         exclude = common / "info" / "exclude"
@@ -97,25 +100,48 @@ async def open_shadow(worktree: Path, common: Path, index: Path) -> Shadow:
     )
 
 
-async def _make_shadow(worktree: Path, common: Path, git_dir: Path, config: Path) -> None:
+async def _make_shadow(worktree: Path, common: Path, git_dir: Path) -> None:
     settings = await effective_config(worktree)
-    lines = ["[core]", "repositoryFormatVersion = 1", "bare = false"]
     known = {key: settings[key] for key in _CARRIED if re.fullmatch(r"[a-z]+", settings.get(key, ""))}
-    lines += [f'{key.removeprefix("core.")} = "{value}"' for key, value in known.items()]
-    if settings.get("extensions.objectformat") == "sha256":
-        lines += ["[extensions]", "objectFormat = sha256"]
-    inner = [git_dir / name for name in ("refs", "objects", "info")]
+    lines = ["bare = false", *(f'{key.removeprefix("core.")} = "{value}"' for key, value in known.items())]
     with coded_errors(git_dir):
-        for directory in (git_dir.parent.parent, git_dir.parent, git_dir, *inner):
-            make_private_dir(directory)
-        (git_dir / "HEAD").write_text("ref: refs/heads/none\n", encoding="utf-8")
+        _make_folders(git_dir)
         # Asked, not read: where it is said and not so, a new `A.txt` beside `a.txt` would be in no snapshot.
-        lines.insert(1, f'ignorecase = "{str((git_dir / "head").exists()).lower()}"')
+        lines.append(f'ignorecase = "{str((git_dir / "head").exists()).lower()}"')
         (git_dir / "info" / "attributes").write_text("* -filter -diff -merge\n", encoding="utf-8")
         await note_programs(git_dir, worktree, common)
-        temp = config.with_name("config.new")
-        temp.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        temp.replace(config)
+        _configure(git_dir, settings, lines)
+
+
+def _make_folders(git_dir: Path) -> None:
+    for directory in (git_dir.parent.parent, git_dir.parent, git_dir, *map(git_dir.joinpath, _INNER)):
+        make_private_dir(directory)
+    (git_dir / "HEAD").write_text("ref: refs/heads/none\n", encoding="utf-8")
+
+
+def _configure(git_dir: Path, settings: Mapping[str, str], core: Iterable[str]) -> None:
+    lines = ["[core]", "repositoryFormatVersion = 1", *core]
+    if settings.get("extensions.objectformat") == "sha256":
+        lines += ["[extensions]", "objectFormat = sha256"]
+    temp = git_dir / "config.new"
+    temp.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    temp.replace(git_dir / "config")
+
+
+async def bare(root: Path, directory: Path) -> tuple[Path, dict[str, str]]:
+    """A bare git directory of hub's, made anew so that nothing left in it counts, and the environment that names it."""
+    common = common_dir(root)
+    settings = await effective_config(root)
+    with coded_errors(directory):
+        _make_folders(directory)
+        (directory / "info" / "attributes").unlink(missing_ok=True)
+        _configure(directory, settings, ["bare = true"])
+    return directory, {
+        "GIT_DIR": str(directory),
+        "GIT_OBJECT_DIRECTORY": str(common / "objects"),
+        # Where there is one, git does not ask for what came before.
+        "GIT_SHALLOW_FILE": str(common / "shallow"),
+    }
 
 
 async def seed_index(shadow: Shadow, tree: str) -> None:
@@ -196,20 +222,20 @@ def _second_name(file: Path, name: Path) -> None:
 
 
 @contextlib.contextmanager
-def throwaway(parent: Path, prefix: str) -> Iterator[Path]:
-    """A folder for as long as this lasts.
+def throwaway(parent: Path, name: str) -> Iterator[Path]:
+    """A folder for as long as this lasts; if this process is killed meanwhile, for as long as nobody sweeps.
 
     Raises:
         HubError: NO_SPACE, READ_ONLY, NO_PERMISSION, also of what is written there.
     """
-    with coded_errors(parent), tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as directory:
+    with coded_errors(parent), tempfile.TemporaryDirectory(OWN_END, own(name), parent) as directory:
         yield Path(directory)
 
 
 @contextlib.asynccontextmanager
 async def scratch(shadow: Shadow, source: Path | None = None) -> AsyncIterator[Shadow]:
     """The same shadow with a throw-away index: a copy of `source`, or none yet."""
-    with throwaway(shadow.git_dir, "index-") as directory:
+    with throwaway(shadow.git_dir, "index") as directory:
         index = directory / "index"
         if source is not None:
             await trio.to_thread.run_sync(copy_index, source, index)

@@ -113,15 +113,20 @@ async def _import(shadow: Shadow, draft: CommitDraft, work: TreeChanges, *, sett
 
 
 async def _unknown(shadow: Shadow, contents: Mapping[bytes, Content]) -> Mapping[bytes, Content]:
-    """Without the large ones that a pack has already: git would find that out too, once it had stored them again."""
+    """Without the large ones that a pack has already: git would find that out too, once it had stored them again.
+
+    The packs alone are asked: of a loose one nobody knows whether whoever made it saw to it that it outlives a power cut.
+    """
     large = sorted({content.oid for content in contents.values() if content.size >= _LARGE})
     if not large:
         return contents
     asked = "".join(f"{oid}\n" for oid in large).encode()
-    told = await git("cat-file", "--batch-check", cwd=shadow.worktree, where=shadow.where, stdin=asked)
-    there = {line.split(" ")[0] for line in told.text.split("\n") if not line.endswith(" missing")}
-    # Of a loose one nobody knows whether whoever made it saw to it that it outlives a power cut.
-    known = {oid for oid in there if not (shadow.objects / oid[:2] / oid[2:]).exists()}
+    with throwaway(shadow.git_dir, "packs") as packs:
+        for name in ("pack", "info"):
+            (packs / name).symlink_to(shadow.objects / name)
+        where = attrs.evolve(shadow, objects=packs).where
+        told = await git("cat-file", "--batch-check", cwd=shadow.worktree, where=where, stdin=asked)
+    known = {line.split(" ")[0] for line in told.text.split("\n") if not line.endswith(" missing")}
     return {path: content for path, content in contents.items() if content.oid not in known}
 
 
@@ -204,7 +209,7 @@ async def apply(spare: Shadow, entries: Mapping[bytes, Entry | None], conflicts:
 
 async def would_be(shadow: Shadow, entries: Mapping[bytes, Entry | None]) -> str:
     """The tree that the changes would make. Nothing stays behind: its trees go to a throw-away database."""
-    with throwaway(shadow.git_dir, "objects-") as directory:
+    with throwaway(shadow.git_dir, "objects") as directory:
         info = directory / "info"
         info.mkdir()
         (info / "alternates").write_bytes(os.fsencode(shadow.objects) + b"\n")
@@ -227,8 +232,3 @@ def more_objects(folder: Path, known: Mapping[str, str] | None = None) -> dict[s
     """The environment in which git reads this object database too, before those of `known`."""
     folders = (quoted(os.fsencode(folder)).decode("ascii"), (known or {}).get(_ALTERNATES))
     return {_ALTERNATES: ":".join(filter(None, folders))}
-
-
-__all__ = [
-    "CommitDraft", "MovingError", "StoredObjects", "apply", "more_objects", "quoted", "store_commit", "would_be",
-]  # fmt: skip

@@ -185,7 +185,7 @@ async def _handed_in(root: Path, base: str, tip: str, tree: str) -> tuple[str, l
 async def _without(root: Path, tree: str, paths: Sequence[bytes]) -> str:
     places = Places(root)
     make_private_dir(places.git_dir)
-    with throwaway(places.git_dir, "take-") as directory:
+    with throwaway(places.git_dir, "take") as directory:
         where = {"GIT_INDEX_FILE": str(directory / "index")}
         await git("read-tree", tree, cwd=root, where=where)
         gone = b"".join(b"0 %b\t%b\0" % (b"0" * len(tree), path) for path in paths)

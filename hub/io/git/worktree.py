@@ -139,7 +139,7 @@ async def carry(root: Path, base: str, project: Path | None = None, apart: Seque
     if commit is None:
         raise HubError(Code.NO_COMMIT, f"There is no commit {base} in {root}.")
     when, who = max(int(time.time()), commit.when), str(await identity(root))
-    with throwaway(places.git_dir, "carry-") as directory:
+    with throwaway(places.git_dir, "carry") as directory:
         shadow = await open_shadow(root, common_dir(root), directory / "index")
         if own_index.is_file():
             copy_index(own_index, shadow.index)

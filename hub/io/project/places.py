@@ -132,6 +132,13 @@ class Places:
         """The same as an agent reads it."""
         return self.adopted / f"{name}.md"
 
+    def written(self) -> list[Path]:
+        """The folders in which hub makes files of its own; not the worktrees, where everything is the agents'."""
+        below = ("adopted", "sessions/*", "run/*", "git", "git/*", "git/*/*")
+        own = (path for pattern in below for path in self.hub_dir.glob(pattern))
+        found = (self.root, Path(userdirs.config_dir()), *self.state.glob("*"), self.hub_dir, *own)
+        return [path for path in found if path.is_dir() and not path.is_symlink()]
+
     def worktree(self, session_id: str) -> Path:
         """A session's worktree."""
         return self.worktrees / session_id

@@ -1,8 +1,8 @@
 """The files of a run directory: what a runner leaves for the daemon, readable with the runner dead.
 
 Owns: names and forms of the files, durable writes, the exclusive claim, and the spool with its index.
-Must not: know processes or sockets, or import anything outside the standard library but the seal (the runner starts
-with `-I -S`).
+Must not: know the agent's processes or sockets, or import anything outside the standard library but the seal and `proc`
+(the runner starts with `-I -S`).
 
 The spool. `stdout.spool` and `stderr.spool` hold the agent's raw bytes. `spool.index` has one record of 24
 bytes for each read: both spools' ends after it, and the epoch milliseconds at which it came. It gives a
@@ -18,6 +18,7 @@ import os
 import struct
 
 from hub.io.files import seal
+from hub.io.runner.proc import OWN_END, own
 
 LAUNCH = "launch.json"
 CLAIM = "claim"
@@ -70,7 +71,7 @@ def _sealed(name: str, value: dict[str, object], key: bytes) -> bytes:
 
 def write_json(name: str, value: dict[str, object], key: bytes) -> None:
     """Write a file durably, as a whole and sealed: after a crash it is there entirely or not at all."""
-    temporary = f".{name}.{os.getpid()}"
+    temporary = f"{own(name)}0{OWN_END}"
     try:
         _write_new(temporary, _sealed(name, value, key))
         os.rename(temporary, name)
@@ -85,7 +86,7 @@ def claim(value: dict[str, object], key: bytes) -> bool:
 
     A link is as exclusive as O_EXCL, and no reader ever sees a claim half written.
     """
-    temporary = f".{CLAIM}.{os.getpid()}"
+    temporary = f"{own(CLAIM)}0{OWN_END}"
     try:
         _write_new(temporary, _sealed(CLAIM, value, key))
         os.link(temporary, CLAIM)

@@ -15,6 +15,7 @@ PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
 
+OWN_END = ".tmp"
 _ROUNDS = 8
 """How often a tree is looked through for what was forked meanwhile."""
 
@@ -75,6 +76,15 @@ def starttime(pid: int) -> int | None:
     if not fields or (fields[0] in {b"Z", b"X"} and int(fields[17]) <= 1):
         return None
     return int(fields[19])
+
+
+def own(name: str) -> str:
+    """How the temporary name of what this process makes begins: whoever finds it can tell whether its owner is gone.
+
+    `OWN_END` is its end, and what is between the two tells it from others of this process.
+    """
+    pid = os.getpid()
+    return f".{name}.{pid}-{starttime(pid)}."
 
 
 def parent(pid: int) -> int | None:

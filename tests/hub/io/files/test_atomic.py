@@ -95,8 +95,14 @@ def test_sweep_leaves_living_writers_and_strangers(tmp_path):
     stranger = tmp_path / ".a.tmp"
     for path in (mine, reused_pid, stranger):
         path.write_text("x")
+    folder = tmp_path / f".live.{os.getpid()}-{start}.a_0.tmp"
+    dead = tmp_path / f".live.{os.getpid()}-1.a_0.tmp"
+    for path in (folder, dead):
+        (path / "a/b").mkdir(parents=True)
+        (path / "a/link").symlink_to(tmp_path)
     sweep_temps(tmp_path)
-    assert {*tmp_path.iterdir()} == {mine, stranger}
+    assert {*tmp_path.iterdir()} == {mine, stranger, folder}
+    sweep_temps(dead)
 
 
 def test_a_link_in_place_of_the_directory_is_refused(tmp_path):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import attrs
 
+from hub.io.files.atomic import sweep_temps
 from hub.io.git.worktree import add_worktree
 from hub.io.project.places import Places
 
@@ -177,6 +178,16 @@ def statuses(root: Path, sha: str) -> dict[str, str]:
 def first_parent(root: Path, sha: str) -> str:
     """A commit's first parent."""
     return sh(root, "rev-parse", f"{sha}^1").strip()
+
+
+def swept(root: Path) -> list[str]:
+    """What is there for a while in the folders that are hub's, before a start sweeps them; none of the dead's is there after it."""
+    hub = root / ".hub"
+    before = [path.name for path in hub.rglob(".*.tmp")]
+    for folder in Places(root).written():
+        sweep_temps(folder)
+    assert not list(hub.rglob(".*.tmp"))
+    return before
 
 
 def killed_at(root: Path, what: str, spot: int, when: str) -> bool:

@@ -7,11 +7,14 @@ import attrs
 import pytest
 
 from hub.api.results import How
+from hub.errors import HubError
 from hub.io.git import converting
 from hub.io.git.env import git
+from hub.io.git.merge import merge_bases, run_base
 from hub.io.git.repository import commit_diff, session_diff
 from hub.io.git.snapshot import snapshot
 from hub.io.git.taking import take
+from hub.io.git.worktree import add_worktree
 from hub.io.project.places import Places
 from tests.hub.io.git.kit import session, sh
 from tests.hub.io.git.test_taking import clean, told
@@ -221,7 +224,7 @@ async def test_a_look_leaves_nothing_in_the_repository(repo):
     before = sh(repo, "count-objects", "-v")
     assert (await session_diff(repo, "main", "hub/s1")).diff
     assert sh(repo, "count-objects", "-v") == before
-    assert not list(Places(repo).git_dir.glob("added-*"))
+    assert not list(Places(repo).git_dir.glob(".added.*"))
 
 
 def committed_before_its_attributes(root):
@@ -263,3 +266,53 @@ async def test_a_file_that_its_user_has_renormalised_meanwhile_merges(repo):
     sh(repo, "commit", "-qm", "renormalised")
     answer = await take(repo, told(), How.COMMIT)
     assert sh(repo, "cat-file", "blob", f"{answer.commit}:a.bat").encode() == bat(*LINES, "new", end="\n")
+
+
+@pytest.mark.parametrize("carried", [False, True])
+@pytest.mark.parametrize("folder", ["", "sub/"])
+async def test_nodes_that_change_other_lines_of_such_a_file_are_no_conflict(repo, folder, carried):
+    """Every line of it differed on both sides, from a base that may have it as it lies in the checkout."""
+    (repo / "sub").mkdir()
+    (repo / f"{folder}.gitattributes").write_text("*.bat text eol=crlf\n")
+    keeps(repo, "", {f"{folder}a.bat": bat(*LINES)})
+    if carried:
+        (repo / f"{folder}a.bat").write_bytes(bat(*LINES, "unfinished"))
+    head = sh(repo, "rev-parse", "HEAD").strip()
+    base = await run_base(repo, "run-1", head)
+    tips = []
+    for name, lines in (("s1", ("one", *LINES[1:])), ("s2", (*LINES[:10], "two", *LINES[11:]))):
+        tree = Places(repo).worktree(name)
+        await add_worktree(repo, tree, f"hub/{name}", base)
+        (tree / f"{folder}a.bat").write_bytes(bat(*lines, *(["unfinished"] if carried else [])))
+        tips.append((await snapshot(tree, name, "end-t", {}, root=repo)).sha)
+    made = await merge_bases(repo, tips, "both\n")
+    want = bat("one", *LINES[1:10], "two", *LINES[11:], *(["unfinished"] if carried else []), end="\n")
+    assert sh(repo, "cat-file", "blob", f"{made}:{folder}a.bat").encode() == want
+    assert sh(repo, "log", "-1", "--format=%P", made).split() == tips
+    assert await merge_bases(repo, tips, "both\n") == made
+    other = (await ended_with(repo, base, f"{folder}a.bat", bat("another", *LINES[1:]))).sha
+    with pytest.raises(HubError) as caught:
+        await merge_bases(repo, [tips[0], other], "both\n")
+    assert caught.value.extra["files"] == [f"{folder}a.bat"]
+    assert tips[0][:12] in caught.value.detail
+
+
+async def ended_with(root, base, name, data):
+    """A session of this one file, from there."""
+    tree = Places(root).worktree("s3")
+    await add_worktree(root, tree, "hub/s3", base)
+    (tree / name).write_bytes(data)
+    return await snapshot(tree, "s3", "end-t", {}, root=root)
+
+
+async def test_a_merge_that_the_user_takes_is_no_conflict_either(repo):
+    keeps(repo, "*.bat text eol=crlf\n", {"a.bat": bat(*LINES)})
+    wt = await session(repo)
+    (wt.path / "a.bat").write_bytes(bat(*LINES[:10], "agent's", *LINES[11:]))
+    await ended(wt)
+    (repo / "a.bat").write_bytes(bat("mine", *LINES[1:]))
+    sh(repo, "commit", "-qam", "mine")
+    took = (await take(repo, told(), How.MERGE)).commit
+    want = bat("mine", *LINES[1:10], "agent's", *LINES[11:], end="\n")
+    assert sh(repo, "cat-file", "blob", f"{took}:a.bat").encode() == want
+    assert clean(repo)

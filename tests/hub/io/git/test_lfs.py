@@ -8,6 +8,7 @@ import pytest
 from hub.api.results import How
 from hub.errors import Code, HubError
 from hub.io.git import lfs
+from hub.io.git.merge import merge_bases
 from hub.io.git.repository import session_diff
 from hub.io.git.taking import take
 from hub.io.project.places import Places
@@ -66,7 +67,34 @@ async def test_a_file_is_taken_as_its_pointer(large):
     assert "size: 0\t" in sh(large, "ls-files", "--debug", "new.bin"), (
         "git compares what its filter makes of it"
     )
-    assert not list(Places(large).git_dir.glob("added-*"))
+    assert not list(Places(large).git_dir.glob(".added.*"))
+
+
+async def test_what_a_killed_call_has_left_beside_a_file_goes_with_the_next(large):
+    """Half a copy stayed in the user's checkout, and in the store."""
+    wt = await session(large)
+    (wt.path / "new.bin").write_bytes(NEW)
+    await ended(wt)
+    stored(large, NEW).parent.mkdir(parents=True)
+    places = [folder / ".hub.1-1.a.tmp" for folder in (large, stored(large, NEW).parent)]
+    for place in places:
+        place.mkdir()
+        (place / "file").write_bytes(NEW[:9])
+    await take(large, told(), How.COMMIT)
+    assert not any(place.exists() for place in places)
+    assert (large / "new.bin").read_bytes() == NEW
+
+
+async def test_a_node_after_two_others_finds_the_bytes(large):
+    """Where agents go on with it a pointer would be of no use: what is taken in the end is one."""
+    tips = []
+    for name, data in (("s1", NEW), ("s2", OLD)):
+        wt = await session(large, name)
+        (wt.path / f"{name}.bin").write_bytes(data)
+        tips.append((await ended(wt, name)).sha)
+    made = await merge_bases(large, tips, "both\n")
+    assert sh(large, "cat-file", "blob", f"{made}:s1.bin").encode() == NEW
+    assert sh(large, "cat-file", "blob", f"{made}:s2.bin").encode() == OLD
 
 
 async def test_where_git_knows_no_lfs_the_bytes_are_kept(large):

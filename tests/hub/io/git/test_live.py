@@ -10,7 +10,7 @@ import hub.io.git.repository
 from hub.errors import Code, HubError
 from hub.io.git.manifest import changed_lines, manifest, paths_of
 from hub.io.git.proving import proofs
-from hub.io.git.repository import kept_snapshot, live_tree, session_diff, snapshots
+from hub.io.git.repository import given_patch, kept_snapshot, live_tree, session_diff, snapshots
 from hub.io.git.snapshot import snapshot, tree_hash
 from hub.io.git.store import MovingError
 from tests.hub.io.git.kit import make_repo, session, sh
@@ -39,7 +39,7 @@ async def test_the_live_tree_is_the_one_that_a_snapshot_would_have(root, wt):
         assert tree == await tree_hash(wt.path, root=root)
         assert list(where) == ["GIT_ALTERNATE_OBJECT_DIRECTORIES"]
     assert state(root) == before
-    assert not list(wt.kept_index.with_name(f"{wt.kept_index.name}.gitdir").glob("live-*"))
+    assert not list(wt.kept_index.with_name(f"{wt.kept_index.name}.gitdir").glob(".live.*"))
     taken = await snapshot(wt.path, "s1", "h1", {}, root=wt.path.parents[2])
     assert taken.tree == tree
 
@@ -88,7 +88,7 @@ async def test_what_the_user_brought_along_is_no_work_of_the_session(root):
         found = await session_diff(root, "main", "hub/s1", worktree)
         assert "new.txt" in found.diff
         assert "a.txt" not in found.diff
-    assert "a.txt" in (await session_diff(root, "main", "hub/s1", carried=True)).diff
+    assert "a.txt" in await given_patch(root, "main", "hub/s1")
 
 
 async def test_a_main_branch_that_the_agent_merged_is_what_its_work_is_on(root, wt):

@@ -16,7 +16,7 @@ from hub.io.git.taking import take
 from hub.io.git.work import work_of
 from hub.io.git.worktree import add_worktree
 from hub.io.project.places import Places
-from tests.hub.io.git.kit import killed_at, make_repo, session, sh
+from tests.hub.io.git.kit import killed_at, make_repo, session, sh, swept
 from tests.refusals import refuses
 
 ADA = "Ada <ada@example.com>"
@@ -405,22 +405,28 @@ trio.run(take, root, CommitStory(session_id="s1", task="do it", agents=("a",)), 
 async def test_killed_at_any_git_it_is_finished_by_the_next_call(tmp_path, when, monkeypatch):
     """Intent first, then files, index and branch, then the evidence: there is one commit in the end, and nothing is lost."""
     monkeypatch.delenv("GIT_AUTHOR_EMAIL", raising=False)
-    for spot in range(1, 60):
+    left = set[str]()
+    for spot in range(1, 100):
         root = make_repo(tmp_path / f"repo-{when}-{spot}")
+        (root / ".gitattributes").write_text("*.txt text\n")
+        sh(root, "add", "-A")
+        sh(root, "commit", "-qm", "attributes")
         sh(root, "config", "user.name", "Ada")
         sh(root, "config", "user.email", "ada@example.com")
-        await worked(root, new_txt="new\n", d__b_txt="changed\n")
+        await worked(root, new_txt="new\r\n", d__b_txt="changed\n")
         (root / "mine.txt").write_text("mine\n")
         if not killed_at(root, _TAKE, spot, when):
             assert spot > 10
             break
+        left.update(swept(root))
         try:
             await take(root, told(), How.COMMIT)
         except HubError as error:
             assert error.code is Code.NOTHING_TO_TAKE, f"killed {when} git {spot}: {error}"  # noqa: PT017
-        assert sh(root, "rev-list", "--count", "main").strip() == "2"
+        assert sh(root, "rev-list", "--count", "main").strip() == "3"
         assert sh(root, "status", "--porcelain", "--untracked-files=all") == "?? mine.txt\n"
         assert sh(root, "rev-parse", "refs/hub/s1/taken") == sh(root, "rev-parse", "hub/s1")
+    assert {name.split(".")[1] for name in left} >= {"added", "index"}
 
 
 async def refused(repo, how=How.COMMIT):
