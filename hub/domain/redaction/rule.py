@@ -13,7 +13,6 @@ Tests: tests/hub/domain/redaction/test_rules.py, tests/hub/domain/redaction/test
 
 from __future__ import annotations
 
-import operator
 import re
 from functools import cache
 from typing import AnyStr
@@ -29,8 +28,8 @@ URLSAFE, BASE64 = "A-Za-z0-9_-", "A-Za-z0-9+/="
 _WORDS_LETTERS = (ALNUM, UPPER)
 """Classes without a sign that may end a word."""
 _LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
-_BLANK, _SAMPLE, _JUDGED = 2, 32, 64
-"""A form filled in with no more different characters is a placeholder, how many letters mostly tell, and how many do."""
+_SAMPLE, _JUDGED = 32, 64
+"""How many letters mostly tell whether a form was filled in, and how many do."""
 _READ = 512
 _HEAD_AND_RUN = 2
 """The parts of most forms."""
@@ -222,7 +221,7 @@ class Rule:
         # Heads upon heads are one region, or each would be looked at.
         if not self.chosen and self._is_drawn and self.literal not in drawn and worded(drawn[:_READ]):
             return False
-        return any(map(_is_varied, (drawn[:_SAMPLE].lower(), drawn[:_JUDGED].lower())))
+        return not all(map(_is_blank, (drawn[:_SAMPLE].lower(), drawn[:_JUDGED].lower())))
 
     def _before(self) -> str:
         if not self.boundary:
@@ -232,10 +231,9 @@ class Rule:
         return rf"(?<!:[0-9a-f]{{8}}\])(?:(?<![{ALNUM}])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{{2}}))"
 
 
-def _is_varied(letters: str) -> bool:
-    """Whether it is no form filled in with a few letters over and over: `xxxx-xxxx`, `aaaaaa111111`."""
-    again = sum(map(operator.eq, letters, letters[1:]))
-    return len(set(letters)) > _BLANK and 2 * again < len(letters)
+def _is_blank(letters: str) -> bool:
+    """Whether it is a form that is still to be filled in: `xxxx-xxxx`."""
+    return 2 * letters.count("x") > len(letters)
 
 
 def _likely(parts: tuple[Part, ...]) -> str:

@@ -26,12 +26,15 @@ _COMPUTED = late(
 )
 """A program's brackets come in pairs, or at an end where the value was cut; one alone within is a password's. What
 was hidden already, from within its mark on, is none."""
-_MEANT = late(
-    r"example|placeholder|redacted|dummy|change[_-]?me|xxxxx|1234567|abcdefg|1234[_-]1234[_-]|00000000|deadbeef|cafebabe"
+_SAID = late(
+    r"(?<![0-9])example|placeholder|redacted|dummy|change[_-]?me|xxxxx"
     r"|(?<![a-z0-9])(?:your(?![a-z0-9]{6})|(?:insert|replace|enter|put|goes)[_-])|[_-](?:goes[_-])?here(?![a-z0-9])"
 )
-"""Words that say that a value is to be put in their place, and what a person types for one; those that chance writes into
-a key too count where they stand alone."""
+"""Words that say that a value is to be put in their place; those that chance writes into a key too count where they stand
+alone."""
+_TYPED = late("1234567|abcdefg|1234[_-]1234[_-]|00000000|deadbeef|cafebabe")
+"""What a person types for a value. Behind the prefix of a service it is hidden all the same: whoever tries out whether a
+key is hidden types one, and a key too many that is hidden costs nobody anything."""
 _NO_VALUE = late(
     r"(?i)[-+]?[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?\Z"
     r"|[a-z0-9_.-]*/[a-z0-9_./-]*\.[a-z]{2,4}\Z|https?://[^@?]*\Z|data:[a-z]+/|0x[0-9a-f]{40}\Z"
@@ -95,8 +98,8 @@ def placeholder(value: str) -> bool:
 
 
 def _meant(value: str) -> bool:
-    """Whether the value says itself what it stands for."""
-    return _MEANT().search(value.lower()) is not None
+    """Whether the value says itself what it stands for, or was typed in a row."""
+    return any(form().search(value.lower()) for form in (_SAID, _TYPED))
 
 
 def stands_for_one(value: str) -> bool:
@@ -168,11 +171,12 @@ def _in_words(letters: str) -> float:
 
 
 def worded(value: str) -> bool:
-    """Whether the value says what stands in its place, or has no digit and is made of words."""
-    if _meant(value[:_JUDGED]):
+    """Whether the value says what stands in its place, or has no digit and is made of words, not of letters in a row."""
+    if _SAID().search(value[:_JUDGED].lower()):
         return True
     letters = "".join(_LETTERS().findall(value))
-    return not any(map(str.isdigit, value)) and len(letters) > 0 and _in_words(letters) >= _WORDED
+    in_a_row = len(set(letters)) <= _VARIED or _TYPED().search(value.lower()) is not None
+    return not any(map(str.isdigit, value)) and not in_a_row and _in_words(letters) >= _WORDED
 
 
 def by_hand(segment: str) -> bool:

@@ -95,6 +95,33 @@ def test_real_keys_are_hidden_and_what_names_them_is_kept(rule, text, kept):
     assert re.match(rf"{re.escape(kept)}\[REDACTED:{rule}:[0-9a-f]{{8}}\]", redactor().text(text))
 
 
+IN_A_ROW = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "sk-ant-api03-" + (IN_A_ROW * 2)[:93] + "AA",
+        "sk-ant-api03-" + "A" * 95,
+        "sk-ant-abcdef1234567890abcdef1234567890",
+        "sk-" + IN_A_ROW[:48],
+        "ghp_" + IN_A_ROW[:36],
+        "ghp_" + "a" * 36,
+        "ghp_1234567890" + IN_A_ROW[:26],
+        "hf_" + IN_A_ROW[:26] + "ABCDEFGH",
+        "AKIA1234567890ABCDEF",
+        "AKIAIOSFODNN7EXAMPLE",
+        "AIzaSyA1234567890abcdefghijklmnopqrstuv",
+        "sk_live_" + IN_A_ROW[:24],
+        "xoxb-123456789012-123456789012-" + IN_A_ROW[:24],
+    ],
+)
+def test_what_a_person_types_for_a_key_is_hidden_too(value):
+    """Whoever tries out whether keys are hidden types one; only what says that it stands for a key is left alone."""
+    for text in (f"the key is {value}", f"KEY={value}\n", f'{{"key": "{value}"}}'):
+        assert value not in redactor().text(text)
+
+
 @pytest.mark.parametrize(
     "text",
     [
