@@ -52,28 +52,37 @@ def test_an_earlier_sessions_runs_are_gone_at_the_next_start_and_what_they_said_
     assert "write a.txt" in told
 
 
-@pytest.mark.parametrize(
-    "what", ["a verdict hub did not see", "a folder in it", "an assignment not its own", "a link"]
-)
-def test_what_is_not_certain_stays(made, tmp_path, what):
-    first = session(made)
-    session(made)
-    run = made.hub / "run" / first
-    if what == "a verdict hub did not see":
-        (run / "verdict.json").write_text(json.dumps({"code": 0}))
-    elif what == "a folder in it":
-        (run / "notes").mkdir()
-    elif what == "an assignment not its own":
-        (run / "assignment.json").write_text('{"session_id": "s-0"}')
-    else:
-        run.rename(tmp_path / "elsewhere")
-        run.symlink_to(tmp_path / "elsewhere")
-    assert sweep_runs(Places(made.root)) == []
-    assert first in runs(made)
+def test_what_is_not_certain_stays(made, tmp_path):
+    """Each by itself, of the same two sessions; without it the run goes."""
+    first, second = session(made), session(made)
+    places, run, away = Places(made.root), made.hub / "run" / first, tmp_path / "elsewhere"
+    files = (run / "assignment.json", run / "verdict.json", made.hub / "fsm.json")
+    given = {file: file.read_bytes() for file in files}
+
+    def stays(why):
+        assert sweep_runs(places) == [], why
+        assert runs(made) == {first, second}, why
+        for file, before in given.items():
+            file.write_bytes(before)
+
+    (run / "verdict.json").write_text(json.dumps({"code": 0}))
+    stays("a verdict hub did not see")
+    (run / "notes").mkdir()
+    stays("a folder in it")
+    (run / "notes").rmdir()
+    (run / "assignment.json").write_text('{"session_id": "s-0"}')
+    stays("an assignment not its own")
+    (made.hub / "fsm.json").write_bytes(b"{}")
+    stays("no record")
+    run.rename(away)
+    run.symlink_to(away)
+    stays("a link")
+    run.unlink()
+    away.rename(run)
+    assert sweep_runs(places) == [first]
 
 
-@pytest.mark.parametrize(("state", "stays"), [("running", True), ("completed", False), ("damaged", True)])
-def test_what_a_session_beside_the_last_one_has_said_stays_while_it_goes_on(made, state, stays):
+def test_what_a_session_beside_the_last_one_has_said_stays_while_it_goes_on(made):
     """Bug: its agent had ended while no daemon ran, and what it had said in the meantime was removed unread."""
     first = session(made)
     places = Places(made.root)
@@ -81,16 +90,10 @@ def test_what_a_session_beside_the_last_one_has_said_stays_while_it_goes_on(made
     session(made)
     own = places.of(record.session_id)
     assert own.fsm.is_file(), "it was put there when the second one took its place"
-    if state == "damaged":
-        own.fsm.write_bytes(b"{}")
-    else:
-        session_store(own).save(attrs.evolve(record, session_state=SessionState(state)))
-    assert sweep_runs(places) == ([] if stays else [first])
-
-
-def test_without_a_record_nothing_goes(made):
-    first = session(made)
-    second = session(made)
-    (made.hub / "fsm.json").write_bytes(b"{}")
-    assert sweep_runs(Places(made.root)) == []
-    assert runs(made) == {first, second}
+    session_store(own).save(attrs.evolve(record, session_state=SessionState.RUNNING))
+    assert sweep_runs(places) == []
+    own.fsm.write_bytes(b"{}")
+    assert sweep_runs(places) == [], "damaged"
+    own.fsm.unlink()
+    session_store(own).save(attrs.evolve(record, session_state=SessionState.COMPLETED))
+    assert sweep_runs(places) == [first]
