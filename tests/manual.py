@@ -1,8 +1,8 @@
-"""The manual pages and `docs/commands.md`, drawn from the commands' own help: `python -m hub.cli.manual docs` writes them.
+"""The manual pages and `docs/commands.md`, drawn from the commands' own help: `python -m tests.manual docs` writes them.
 
 Owns: the form of a page; `man hub-run` shows `docs/man/hub-run.1`, which an installation brings.
 Must not: say anything that `--help` does not.
-Tests: tests/hub/cli/test_manual.py
+Tests: tests/test_manual.py
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hub.cli.topics import ENVIRONMENT, EXITS
 
 _ABOVE = """# Commands
 
-Drawn from `--help` by `python -m hub.cli.manual docs`: change the help, not this page.
+Drawn from `--help` by `python -m tests.manual docs`: change the help, not this page.
 
 Every command but `mcp` and `acp` takes `--json` and then prints one document on stdout, on errors too:
 `{"error": {code, detail, hint, ...}}`. Progress and messages go to stderr. Two options stand before the command:
@@ -128,7 +128,7 @@ def _children(context: click.Context) -> Iterator[click.Context]:
     if isinstance(context.command, click.Group):
         for name in context.command.list_commands(context):
             child = context.command.get_command(context, name)
-            assert child is not None  # noqa: S101  # it was listed
+            assert child is not None  # it was listed
             yield click.Context(child, info_name=name, parent=context)
 
 

@@ -3,20 +3,20 @@
 import re
 
 from hub.cli.group import COMMANDS
-from hub.cli.manual import pages, reference
 from tests.hub.cli.command import ROOT
 from tests.hub.cli.test_group import ALL
+from tests.manual import pages, reference
 
 FOLDER = ROOT / "docs/man"
 
 
 def test_the_pages_are_drawn_from_the_commands():
-    """`python -m hub.cli.manual docs` draws them anew."""
+    """`python -m tests.manual docs` draws them anew."""
     assert {path.name: path.read_text() for path in FOLDER.iterdir()} == pages()
 
 
 def test_the_page_of_commands_is_drawn_from_them():
-    """Each with every option of its own; `python -m hub.cli.manual docs` draws it anew."""
+    """Each with every option of its own; `python -m tests.manual docs` draws it anew."""
     page = (ROOT / "docs/commands.md").read_text()
     assert page == reference()
     for words in ALL:
