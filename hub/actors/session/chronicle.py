@@ -190,7 +190,6 @@ class Scores:
             weigh,
             facts,
             contract,
-            signed=True,
             audited=audited and await call_until_answered(self.context.audit, AuditIntact()),
             secret_free=self.context.secrets.events().text(text) == text,
             tree_matches=owed.still,

@@ -8,7 +8,7 @@ hfs = round(100 * I * phi * sum(w * R) * P^2), where
  R    per facet, the weighted share of gold facts the contract claims; a facet without facts is dropped and
       the weights are shared out anew;
  P    the share of the contract's claims that the log supports and that nothing later contradicts;
- I    1 if the contract is signed, canonical, audited and free of secrets, else 0;
+ I    1 if the contract is audited and free of secrets, else 0 (of one that is not signed or canonical there is no score);
  phi  1 if the receiver found the very tree of the snapshot, else 0.
 
 Only a supported claim counts as found, so inventing cannot pay. All arithmetic is exact: no order of events
@@ -69,7 +69,6 @@ def weigh(
     facts: Facts,
     contract: Contract,
     *,
-    signed: bool,
     audited: bool,
     secret_free: bool,
     tree_matches: bool,
@@ -81,8 +80,7 @@ def weigh(
 
     Args:
         facts: Of the log up to the contract.
-        contract: As the receiver got it.
-        signed: The bytes were canonical and their signature fitted.
+        contract: As the receiver got it: its bytes were canonical, and their signature fitted.
         audited: The contract's hash is in an intact audit chain.
         secret_free: Nothing in it looks like a secret.
         tree_matches: The worktree's tree hash at take-over was the snapshot's.
@@ -103,7 +101,7 @@ def weigh(
     gold = {facet: [key for key in facts.gold(facet) if key not in idle] for facet in Facet}
     recalls = {facet: _recall(facts, keys, found) for facet, keys in gold.items() if keys}
     recall = _weighted(recalls)
-    whole = signed and audited and secret_free and tree_matches
+    whole = audited and secret_free and tree_matches
     exact = recall * precision**2 if whole else Fraction(0)
     return Fidelity(
         hfs=round(100 * exact),
