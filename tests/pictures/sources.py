@@ -13,22 +13,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "design" / "pictures"
-_TALK = tuple(
-    f"hub/cli/{name}.py"
-    for name in (
-        "clock",
-        "conversation",
-        "demo",
-        "diff",
-        "ending",
-        "items",
-        "outcome",
-        "plain",
-        "screen",
-        "timeline",
-        "watch",
-        "words",
-    )
+_TALK = (
+    "hub/cli/terminal/*.py",
+    "hub/cli/commands/demo.py",
+    "hub/cli/commands/diff.py",
+    "hub/cli/ending.py",
 )
 _WORDS = ("hub/domain/standing.py", "hub/domain/quota/spoken.py")
 SHOWN: Mapping[str, tuple[str, ...]] = {
