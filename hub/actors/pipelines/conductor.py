@@ -188,7 +188,10 @@ class Conductor:
         self.run_store.write(started, "starting")
 
     async def _launch(self, node: NodeRun, run: PipelineRun) -> None:
-        """Ask for the session; it may have been asked for before. Where others have taken its place, it waits."""
+        """Ask for the session; it may have been asked for before. Where others have taken its place, it waits.
+
+        Not if nothing of the run has begun: it is refused as any other would be, and who asked for it is told.
+        """
         if not await self._begun(node):
             if self.run_store.now.stopping:
                 self.run_store.write(
@@ -198,7 +201,8 @@ class Conductor:
             try:
                 await self._ask_for(run, node)
             except HubError as error:
-                if error.code in {*TRANSIENT, Code.SESSION_ALREADY_RUNNING, Code.ACCOUNT_IN_USE}:
+                taken = error.code is Code.SESSION_ALREADY_RUNNING and not _is_first(self.run_store.now)
+                if taken or error.code in {*TRANSIENT, Code.ACCOUNT_IN_USE}:
                     raise
                 self._fail(self.run_store.now, node.id, error)
                 return
@@ -284,6 +288,12 @@ class Conductor:
             "ended_at": self.run_store.at(),
         }
         self.run_store.write(run.changed(node_id, **changes))
+
+
+def _is_first(run: PipelineRun) -> bool:
+    """Whether the one node under way is the first that is carried out."""
+    begun = any(node.how is NodeOutcome.EXECUTED for node in run.nodes)
+    return not begun and len(under_way(run)) == 1
 
 
 def _lost(node: NodeRun) -> HubError:

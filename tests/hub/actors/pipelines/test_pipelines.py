@@ -16,6 +16,7 @@ from hub.domain.pipeline.run import begin
 from hub.domain.pipeline.state import NodeState
 from hub.errors import Code
 from hub.io import failpoints
+from hub.io.git.merge import run_base
 from hub.messages.audit import AuditHistory
 from hub.messages.pipelines import GetPipelineRun, GetPipelines, ReplacePipelines, RunPipeline, StopPipeline
 from hub.messages.session import RequestHandoff, SessionEnd, StartRun
@@ -246,6 +247,24 @@ async def test_one_session_at_a_time(made, monkeypatch):
         await live.ask("pipelines", RunPipeline("p"))
         await live.refusal(StartRun("mine"), Code.SESSION_ALREADY_RUNNING)
         await live.refusal(RunPipeline("p"), Code.SESSION_ALREADY_RUNNING, actor="pipelines")
+        await live.post("/api/session/stop")
+
+
+async def test_a_session_that_takes_the_place_meanwhile_is_told_too(made, monkeypatch):
+    """Bug: both asked for at once, the run waited for the session's end, and so did whoever had asked for the run."""
+    made.script("demo-first", {"ask": "go on?"}, DONE)
+    store(made, node("a"), node("b", "a"))
+    async with daemon_of(made, monkeypatch) as live:
+
+        async def after_another(*given):
+            await live.ask("sessions", StartRun("mine"))
+            return await run_base(*given)
+
+        monkeypatch.setattr("hub.actors.pipelines.actor.run_base", after_another)
+        error = await live.refusal(RunPipeline("p"), Code.SESSION_ALREADY_RUNNING, actor="pipelines")
+        assert "is running" in error.detail
+        assert (await ended(live))["state"] == "failed"
+        await live.until(lambda s: s["needsInput"], "it asks")
         await live.post("/api/session/stop")
 
 
