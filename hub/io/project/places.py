@@ -190,7 +190,7 @@ def find_project(start: Path) -> Path:
         HubError: NOT_A_REPOSITORY, GIT_MISSING, or NO_PERMISSION when git does not trust the directory's owner.
     """
     where = start if start.is_dir() else start.parent
-    (answer,) = _rev_parse(where, "--show-toplevel")
+    answer = _rev_parse(where, "--show-toplevel")
     top = Path(os.path.realpath(where / os.fsdecode(answer)))
     if top.parent.name == "worktrees" and top.parent.parent.name == ".hub":
         return find_project(top.parent.parent.parent)
@@ -205,7 +205,7 @@ def find_project(start: Path) -> Path:
 
 def exclude_hub(root: Path) -> None:
     """Adds `.hub/` and the agents' litter to the repository's own exclude file, once."""
-    (common,) = _rev_parse(root, "--git-common-dir")
+    common = _rev_parse(root, "--git-common-dir")
     info = Path(os.path.realpath(root / os.fsdecode(common))) / "info"
     path = info / "exclude"
     with coded_errors(path):
@@ -287,14 +287,13 @@ def _read_key(path: Path) -> bytes:
     return bytes.fromhex(text)
 
 
-def _rev_parse(where: Path, *what: str) -> list[bytes]:
+def _rev_parse(where: Path, what: str) -> bytes:
     """One `git rev-parse`: it is asked once, before there is a daemon."""
     from hub.io.git.progress import ran
 
-    code, out, err = ran("rev-parse", *what, root=where)
-    lines = out.splitlines()
-    if code == 0 and len(lines) == len(what):
-        return lines
+    code, out, err = ran("rev-parse", what, root=where)
+    if code == 0 and out:
+        return out.removesuffix(b"\n")
     said = err.decode("utf-8", "replace")
     if "dubious ownership" in said:
         raise HubError(

@@ -119,6 +119,15 @@ def test_a_users_own_worktree_is_its_own_project(repo, tmp_path):
     assert find_project(tmp_path / "linked") == tmp_path / "linked"
 
 
+def test_a_folder_may_have_any_name_that_git_takes(tmp_path):
+    """A line end in its name was read as the end of git's answer: there was no repository, and `git init` was advised."""
+    root = tmp_path / "a b\n\u65e5"
+    root.mkdir()
+    git(root, "init", "-q")
+    (root / "c\nd").mkdir()
+    assert find_project(root / "c\nd") == root
+
+
 def test_no_repository_and_bare_repository(tmp_path):
     with refuses(Code.NOT_A_REPOSITORY):
         find_project(tmp_path)
