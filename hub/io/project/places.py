@@ -295,10 +295,8 @@ def _rev_parse(where: Path, what: str) -> bytes:
     if code == 0 and out:
         return out.removesuffix(b"\n")
     said = err.decode("utf-8", "replace")
-    if "dubious ownership" in said:
-        raise HubError(
-            Code.NO_PERMISSION,
-            f"{where} belongs to another user, and git does not trust it.",
-            hint=f"Run: git config --global --add safe.directory {where}",
-        )
+    if "dubious ownership" in said:  # git says itself what helps: it knows the repository's own folder
+        helps = next((line.strip() for line in said.splitlines() if "safe.directory" in line), "git status")
+        detail = f"{where} belongs to another user, and git does not trust it."
+        raise HubError(Code.NO_PERMISSION, detail, hint=f"Run: {helps}")
     raise HubError(Code.NOT_A_REPOSITORY, f"{where} is not in a git repository with a working tree.")
