@@ -181,14 +181,14 @@ def _in_force(ctx: click.Context) -> tuple[Mapping[str, object], Mapping[str, st
     from hub.api.convert import unstructure
     from hub.domain.redaction.redactor import KnownSecrets, Redactor
     from hub.io.config.file import settings
-    from hub.io.project.places import load_or_create_key
+    from hub.io.project.places import KEY_BYTES, load_key
     from hub.io.project.trust import Gate
 
     path = _file(ctx, own=False)
     gate = Gate.of(path.parent, os.environ)
     found = settings(path, environ=os.environ, gate=gate)
     note_left_out(gate)
-    hide = Redactor(KnownSecrets(), load_or_create_key("redaction")).text
+    hide = Redactor(KnownSecrets(), load_key("redaction") or os.urandom(KEY_BYTES)).text
     shown: Mapping[str, object] = _veiled(unstructure(found.config), hide)
     return shown, found.origin
 

@@ -6,6 +6,7 @@ Must not: be imported where a daemon answers: the agents' stores and the rules o
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from hub.cli.local.offline import OfflineProject
 from hub.client.place import root_of
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.domain.text.plain import plain_value
-from hub.io.project.places import Places, load_or_create_key
+from hub.io.project.places import KEY_BYTES, Places, load_key
 from hub.providers.registry import load_all
 
 
@@ -31,5 +32,7 @@ def detected_here(folder: Path, hours: int) -> list[Detected]:
     config = mine.config()
     scanner = Scanner(mine.places.root, load_all(lambda: config), config)
     found = [unstructure(scanner.shown(one)) for one in scanner.scan(time.time() - hours * 3600)]
-    hidden = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(found))
+    hidden = Redactor(KnownSecrets(), load_key("redaction") or os.urandom(KEY_BYTES)).value(
+        plain_value(found)
+    )
     return structure(hidden, list[Detected])

@@ -197,7 +197,7 @@ def find_project(start: Path) -> Path:
         HubError: NOT_A_REPOSITORY, GIT_MISSING, or NO_PERMISSION when git does not trust the directory's owner.
     """
     where = start if start.is_dir() else start.parent
-    (answer,) = _rev_parse(where, "--show-toplevel")
+    answer = _rev_parse(where, "--show-toplevel")
     top = Path(os.path.realpath(where / os.fsdecode(answer)))
     if top.parent.name == "worktrees" and top.parent.parent.name == ".hub":
         return find_project(top.parent.parent.parent)
@@ -212,7 +212,7 @@ def find_project(start: Path) -> Path:
 
 def exclude_hub(root: Path) -> None:
     """Adds `.hub/` and the agents' litter to the repository's own exclude file, once."""
-    (common,) = _rev_parse(root, "--git-common-dir")
+    common = _rev_parse(root, "--git-common-dir")
     info = Path(os.path.realpath(root / os.fsdecode(common))) / "info"
     path = info / "exclude"
     with coded_errors(path):
@@ -294,19 +294,16 @@ def _read_key(path: Path) -> bytes:
     return bytes.fromhex(text)
 
 
-def _rev_parse(where: Path, *what: str) -> list[bytes]:
+def _rev_parse(where: Path, what: str) -> bytes:
     """One `git rev-parse`: it is asked once, before there is a daemon."""
     from hub.io.git.progress import ran
 
-    code, out, err = ran("rev-parse", *what, root=where)
-    lines = out.splitlines()
-    if code == 0 and len(lines) == len(what):
-        return lines
+    code, out, err = ran("rev-parse", what, root=where)
+    if code == 0 and out:
+        return out.removesuffix(b"\n")
     said = err.decode("utf-8", "replace")
-    if "dubious ownership" in said:
-        raise HubError(
-            Code.NO_PERMISSION,
-            f"{where} belongs to another user, and git does not trust it.",
-            hint=f"Run: git config --global --add safe.directory {where}",
-        )
+    if "dubious ownership" in said:  # git says itself what helps: it knows the repository's own folder
+        helps = next((line.strip() for line in said.splitlines() if "safe.directory" in line), "git status")
+        detail = f"{where} belongs to another user, and git does not trust it."
+        raise HubError(Code.NO_PERMISSION, detail, hint=f"Run: {helps}")
     raise HubError(Code.NOT_A_REPOSITORY, f"{where} is not in a git repository with a working tree.")

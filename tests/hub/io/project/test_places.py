@@ -4,13 +4,15 @@
 import os
 import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from hub.errors import Code
+from hub.errors import Code, HubError
 from hub.io.project.places import Places, exclude_hub, find_project, load_or_create_key, make_private_dir
 from tests.faults.harness import git, repository
+from tests.other_user import NOBODY, only_root
 from tests.refusals import refuses
 
 
@@ -117,6 +119,33 @@ def test_from_a_session_worktree_the_project_is_its_own(repo):
 def test_a_users_own_worktree_is_its_own_project(repo, tmp_path):
     git(repo, "worktree", "add", "-q", str(tmp_path / "linked"))
     assert find_project(tmp_path / "linked") == tmp_path / "linked"
+
+
+@only_root
+def test_what_is_advised_of_another_users_repository_helps(tmp_path, monkeypatch):
+    """The folder that hub was called in was named, which git does not look at, and its blanks ended the command's word."""
+    # Named, or the advice would be written to the machine's own: of the tests' /dev/null git makes a file.
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    root = tmp_path / "their project"
+    (root / "src").mkdir(parents=True)
+    git(root, "init", "-q")
+    for path in (root, root / ".git"):
+        os.chown(path, NOBODY, NOBODY)
+    with pytest.raises(HubError) as caught:
+        find_project(root / "src")
+    assert caught.value.code is Code.NO_PERMISSION
+    _, _, advised = caught.value.hint.partition("Run: ")
+    subprocess.run(["sh", "-c", advised], check=True, cwd=tmp_path)
+    assert find_project(root / "src") == root
+
+
+def test_a_folder_may_have_any_name_that_git_takes(tmp_path):
+    """A line end in its name was read as the end of git's answer: there was no repository, and `git init` was advised."""
+    root = tmp_path / "a b\n\u65e5"
+    root.mkdir()
+    git(root, "init", "-q")
+    (root / "c\nd").mkdir()
+    assert find_project(root / "c\nd") == root
 
 
 def test_no_repository_and_bare_repository(tmp_path):
