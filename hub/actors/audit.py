@@ -31,7 +31,7 @@ from supervisors import Actor, Answer, Exit
 
 _REMEMBERED = 10_000
 """How many keys are kept: far more than any sender repeats. An agent's events need none: their ids rise."""
-_LOOKED_AT = 500_000
+LOOKED_AT = 500_000
 """How many of the newest records are looked at for keys after a restart: a flood of an agent's events in between must
 not make the log forget what hub itself has told.
 """
@@ -62,7 +62,7 @@ class AuditWriter(Actor[AuditInbox]):
         """Open the log and learn what it holds; a broken log is opened for reading, and every append says so."""
         self._journal = AuditJournal.open(self._places, self._key)
         self._timeline = Timeline(self._journal)
-        for record in self._timeline.newest(_LOOKED_AT):
+        for record in self._timeline.newest(LOOKED_AT):
             self._remember(record.data)
 
     async def stopped(self, exit: Exit) -> None:
@@ -109,7 +109,7 @@ class AuditWriter(Actor[AuditInbox]):
                     self._failed(error)
                 raise
             for entry in group:
-                self._remember(_keyed(entry))
+                self._remember(entry.recorded)
         return self._head()
 
     async def _drafted(self, entries: list[AuditEntry]) -> AuditDraft:
@@ -122,7 +122,7 @@ class AuditWriter(Actor[AuditInbox]):
         draft = self._journal.draft()
         breath = min(_BREATH, _SPREAD * _SLICE / len(entries)) if entries else 0.0
         for number, entry in enumerate(entries, 1):
-            draft.add(entry.event, _keyed(entry))
+            draft.add(entry.event, entry.recorded)
             if number % _SLICE == 0:
                 await trio.sleep(0 if self.ctx.waiting else breath)
         return draft
@@ -141,7 +141,3 @@ class AuditWriter(Actor[AuditInbox]):
             self._keys[key] = None
             while len(self._keys) > _REMEMBERED:
                 self._keys.popitem(last=False)
-
-
-def _keyed(entry: AuditEntry) -> dict[str, object]:
-    return {**entry.data, "key": entry.key} if entry.key else dict(entry.data)

@@ -23,6 +23,11 @@ class AuditEntry:
     data: Mapping[str, object]
     key: str = ""
 
+    @property
+    def recorded(self) -> dict[str, object]:
+        """What the log has of it."""
+        return {**self.data, "key": self.key} if self.key else dict(self.data)
+
 
 @attrs.frozen
 class AuditAppend(Call[api.AuditHead]):

@@ -14,7 +14,7 @@ in that. The first look cannot begin while the agent still ends, because no watc
 mapping. The second begins when the snapshot is made and is over before the dispatch: contract, three records and the
 claim are written beside it. In turns with a form in which it was over before ENVELOPE_BUILT, SNAPSHOTTED to
 ENVELOPE_BUILT takes 64-66 ms for 116-121, DISPATCHED to RESUMING 41-53 for 29-35, the whole 267-285 for 314-319.
-One handoff starts 14-15 gits, 19 where the next agent is another provider's (23 before), and waits for 41-43
+One handoff starts 14-15 gits, 18 where the next agent is another provider's (23 before), and waits for 41-43
 syncs of the daemon (about five for each change of state: the record's two, audit, events), four of the runner and
 four of git, each 0.3-0.8 ms on a calm disk. `breakers.json` is written twice, once for what the wallet knows and once
 for the failure.

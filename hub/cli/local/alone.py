@@ -16,6 +16,7 @@ import attrs
 import click
 import trio
 
+from hub.actors.audit import LOOKED_AT
 from hub.actors.sessions import listing
 from hub.api.convert import structure, unstructure
 from hub.api.observability import AuditHead
@@ -25,6 +26,7 @@ from hub.cli.local.offline import OfflineProject, held, project
 from hub.client.quick import unless_absent
 from hub.errors import Code, HubError
 from hub.io.audit.journal import AuditJournal
+from hub.io.audit.timeline import Timeline
 from hub.io.project.hub_dir import insist_stamped, insist_usable
 from hub.io.project.places import load_or_create_key
 from hub.io.records.sessions import found, meant
@@ -65,9 +67,12 @@ class Alone(Context):
             case AuditAppend(entries=entries):
                 with contextlib.closing(AuditJournal.open(places, load_or_create_key("audit"))) as journal:
                     draft = journal.draft()
+                    known = {record.data.get("key", "") for record in Timeline(journal).newest(LOOKED_AT)}
                     for entry in entries:
-                        draft.add(entry.event, entry.data)
-                    journal.commit(draft)
+                        if not entry.key or entry.key not in known:
+                            draft.add(entry.event, entry.recorded)
+                    if draft.records:
+                        journal.commit(draft)
                     head = journal.head()
                 return AuditHead(seq=head.seq, hash=head.hash, bytes=head.size)
             case _:

@@ -72,9 +72,8 @@ async def take(root: Path, told: CommitStory, how: How, branch: str = "", main: 
     if how is How.MERGE:
         await _insist_own(root, work, here.head)
     if work.whole and await is_ancestor(work.taken_as, here.head, cwd=root, where={}):
-        raise await _nothing(
-            root, work, f"It was taken already, as {work.taken_as[:_SHORT]} on {here.branch}."
-        )
+        detail = f"It was taken already, as {work.taken_as[:_SHORT]} on {here.branch}."
+        raise await _nothing(root, work, detail, commit=work.taken_as, branch=here.branch)
     commit = await _commit(root, told, work, here, merge=how is How.MERGE)
     await put_kept(root, work.session_id, TAKE, commit)
     failpoints.hit("take.intended")
@@ -104,7 +103,8 @@ async def _commit(
     if head is None or head.tree == tree:
         await put_kept(root, work.session_id, TAKE, here.head)
         await put_kept(root, work.session_id, TAKEN, work.tip)
-        raise await _nothing(root, work, f"All that it changed is on {here.branch} already.")
+        detail = f"All that it changed is on {here.branch} already."
+        raise await _nothing(root, work, detail, commit=here.head, branch=here.branch)
     if intended is not None and intended.tree == tree and intended.parents == parents:
         return intended.sha
     return await _made(root, told, tree, parents)
@@ -264,13 +264,15 @@ async def _has_more(root: Path, work: BranchChange) -> bool:
     return tip is not None and await edited(root, Places(root).worktree(work.session_id), tip.tree)
 
 
-async def _nothing(root: Path, work: BranchChange, detail: str) -> HubError:
+async def _nothing(root: Path, work: BranchChange, detail: str, **held: str) -> HubError:
+    """With the commit and the branch that hold it, for whoever puts it on record: a call may be cut off before it could."""
     if not await _has_more(root, work):
-        return HubError(Code.NOTHING_TO_TAKE, detail)
+        return HubError(Code.NOTHING_TO_TAKE, detail, **held)
     return HubError(
         Code.NOTHING_TO_TAKE,
         f"{detail} But its worktree has more, which is in no snapshot.",
         hint=f"Look there, and copy what you want to keep: {Places(root).worktree(work.session_id)}",
+        **held,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 import attrs
 import trio
 
-from hub.api.results import Clean, Cleaned, Discard, Discarded, Kept, Take, Taken
+from hub.api.results import Clean, Cleaned, Discard, Discarded, How, Kept, Take, Taken
 from hub.api.sessions import Session
 from hub.domain.result.message import CommitStory, signed, workers
 from hub.domain.session import SessionRecord, several_meant
@@ -80,15 +80,25 @@ async def take_result(context: Context, body: Take) -> Taken:
     told = await _told(context, record)
     async with context.checkout:
         await _note(context, "take_begun", record.session_id, how=str(body.how))
-        answer = await take(
-            context.places.root, told, body.how, body.branch, record.main_branch or record.base
-        )
-        await _note(
-            context, "taken", record.session_id, how=str(body.how), commit=answer.commit, branch=answer.branch
-        )
+        main = record.main_branch or record.base
+        try:
+            answer = await take(context.places.root, told, body.how, body.branch, main)
+        except HubError as error:
+            if "commit" in error.extra:
+                await _took(
+                    context, body.how, record.session_id, error.extra["commit"], error.extra["branch"]
+                )
+            raise
+        await _took(context, body.how, record.session_id, answer.commit, answer.branch)
     said = record.verified if record.verify else None
     # Names of files are an agent's words.
     return attrs.evolve(answer, summary=context.hide(answer.summary), verified=said)
+
+
+async def _took(context: Context, how: How, session_id: str, commit: str, branch: str) -> None:
+    """Once for each commit, also where the call that brought it was killed before it was told."""
+    key = f"taken:{session_id}:{commit}" if commit else ""
+    await _note(context, "taken", session_id, key, how=str(how), commit=commit, branch=branch)
 
 
 async def discard_work(context: Context, body: Discard) -> Discarded:
@@ -157,8 +167,10 @@ def _stays(row: Session, left: Left, body: Clean) -> Why | None:
     return "not_merged" if body.merged and not left.here else None
 
 
-async def _note(context: Context, event: str, session_id: str, **data: str | bool) -> None:
-    await context.call(AuditAppend([AuditEntry(event, {"sessionId": session_id, **data})]), timeout=WRITE)
+async def _note(context: Context, event: str, session_id: str, key: str = "", **data: str | bool) -> None:
+    await context.call(
+        AuditAppend([AuditEntry(event, {"sessionId": session_id, **data}, key)]), timeout=WRITE
+    )
 
 
 _WHICH = frozenset({Code.NO_ACTIVE_SESSION, Code.NOT_FOUND, Code.WHICH_SESSION, Code.SESSION_ALREADY_RUNNING})
