@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise, permutations, takewhile
 
@@ -31,6 +31,7 @@ from hub.domain.permission.commandline import (
     in_git,
     name_of,
     starts,
+    verb_of_git,
 )
 from hub.domain.permission.cutting import ASSIGNED, parts
 from hub.domain.permission.quoting import HOLE
@@ -47,17 +48,18 @@ _STEPS = re.compile(r"^(?:\.\.?/+)+")
 _VALUED = {
     **dict.fromkeys(FEEDERS, re.compile(r"-[adEI]|--(?:arg|del)[a-z-]*")),
     **dict.fromkeys(
-        ("sudo", "doas"), re.compile(r"-[A-Za-z]*[ugCDhpRrTtU]|--(?:user|group|chdir|host|prompt)")
+        ("sudo", "doas"),
+        re.compile(r"-[AbBEeHiKklNnPSsvV]*[ugCDhpRrTtU]|--(?:user|group|chdir|host|prompt)"),
     ),
-    "ssh": re.compile(r"-[A-Za-z\d]*[BbcDEeFIiJLlmOopQRSWw]"),
-    "flock": re.compile(r"-[A-Za-z]*[wE]|--(?:timeout|wait|conflict-exit-code)"),
+    "ssh": re.compile(r"-[1246AaCfGgKkMNnqsTtVvXxYy]*[BbcDEeFIiJLlmOopQRSWw]"),
+    "flock": re.compile(r"-[sxeunoFv]*[wE]|--(?:timeout|wait|conflict-exit-code)"),
 }
 """Options of a program that runs another, which a word follows."""
 _NEVER = re.compile(r"(?!)")
 _PLACED_BEFORE = dict.fromkeys(("ssh", "flock", "chroot"), 1)
 """Words that stand before what such a program runs: the machine, the lock, the folder."""
-_RUNS_NEXT = {**dict.fromkeys(FINDERS, FOR_EACH), "git": frozenset({"run", "foreach"})}
-"""Words behind which nothing but a program stands: `find . -exec`, `git bisect run`, `git submodule foreach`."""
+_GIT_RUNS = {"bisect": {"run"}, "submodule": {"foreach"}}
+"""Words behind which git runs a program."""
 _LINE_FOLLOWS = re.compile(r"-[A-Za-z]*c")
 """How a shell is told to run the next word."""
 _WILD = re.compile(r"[*?\[]")
@@ -109,15 +111,22 @@ def _surely_begins(command: Command, start: int) -> bool:
     shell = before[: len(before) - len(options)][-1:]
     if options and _LINE_FOLLOWS.fullmatch(options[0]) and any(name_of(word) in SHELLS for word in shell):
         return True
-    signs = _RUNS_NEXT.get(command.program, ())
-    begin = max((place for place, word in enumerate(before, 1) if word in signs), default=0)
+    begin = max((place for place, word in enumerate(before, 1) if word in _runs_next(command)), default=0)
     valued = _VALUED.get(command.program, _NEVER)
-    others = [
+    words = [
         word
         for last, word in pairwise(("", *before[begin:]))
-        if not (_SETTING.match(word) or name_of(word) in RUNNERS or valued.fullmatch(last))
+        if not (word.startswith("-") or valued.fullmatch(last))
     ]
-    return len(others) == (0 if begin else _PLACED_BEFORE.get(command.program, 0))
+    placed = 0 if begin else _PLACED_BEFORE.get(command.program, 0)
+    return all(_SETTING.match(word) or name_of(word) in RUNNERS for word in words[placed:])
+
+
+def _runs_next(command: Command) -> Container[str]:
+    """Words behind which nothing but a program stands: `find . -exec`, `git bisect run`."""
+    if command.program == "git":
+        return _GIT_RUNS.get(verb_of_git(command.words[1:])[0], ())
+    return FOR_EACH if command.program in FINDERS else ()
 
 
 def signed(line: str) -> list[str]:

@@ -394,6 +394,10 @@ ssh h "$X"
 ssh -tp 22 -o BatchMode=yes h "$X"
 flock -w 5 f "$X"
 chroot d "$X"
+ssh 10.0.0.5 "$X"
+ssh nix $X
+ssh "$X"
+flock 9 $X
 eval "echo $X"
 eval echo "{$X" y
 """.strip().split("\n")
@@ -415,7 +419,11 @@ def test_a_program_that_nobody_knows_is_asked_about_where_surely_one_stands(comm
         'docker exec c ls "$X"',
         'sudo -u me ls "$X"',
         'ssh -p 22 h ls "$X"',
-        'ssh "$X" ls',
+        'ssh 10.0.0.5 ls "$X"',
+        'ssh -lbob h ls "$X"',
+        'sudo -uroot ls "$X"',
+        'git add run "$X"',
+        'git log --grep run "$X"',
         'flock -w 5 f make "$X"',
         'npm run build -- "$X"',
     ],
