@@ -7,8 +7,6 @@ Tests: tests/hub/mcp/test_stdio.py
 
 from __future__ import annotations
 
-import math
-
 import attrs
 import trio
 
@@ -16,15 +14,18 @@ from hub.domain.jsonvalue import JsonObject
 from hub.mcp.protocol import Call, Protocol, is_modern
 from hub.wire.wires import LineConnection, Wires
 
+_PATIENCE = 10.0
+"""Seconds for a daemon to answer a client that asks no more."""
+
 
 def run(wires: Wires, call: Call) -> None:
-    """Serves one client until it closes its side, as a pipe does at once, and what it asked until then is answered.
+    """Serves one client until it closes its side, as a pipe does at once; what it asked until then may still be answered.
 
     Args:
         wires: See `Wires.claim`.
         call: Calls a tool of the table.
     """
-    client = _Client(LineConnection(wires, patience=math.inf), Protocol(call))
+    client = _Client(LineConnection(wires, patience=_PATIENCE), Protocol(call))
     trio.run(client.connection.serve, client.take)
 
 

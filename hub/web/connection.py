@@ -350,6 +350,8 @@ class _Http1(H11Protocol):
                 state=self.connection_state,
             )
         )
+        self.keep_alive_requests += 1
+        await self.context.mark_request()
 
 
 def _is_upgrade(request: h11.Request) -> bool:

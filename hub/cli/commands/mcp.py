@@ -75,7 +75,9 @@ def _daemon(ctx: click.Context) -> Api:
     """The daemon. A client may start its servers anywhere; outside of all projects, too, what is missing is a daemon."""
     api = client(ctx)
     if api.absent and root_of(project_dir(ctx)) is None:
-        raise not_running(api.port, ": this folder is in no git repository.")
+        missing = not_running(api.port, ": this folder is in no git repository.")
+        missing.hint = "Start it in your project: hub daemon   And name that project: hub --project DIR mcp"
+        raise missing
     return api
 
 

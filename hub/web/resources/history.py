@@ -15,7 +15,7 @@ from hub.io.git import repository
 from hub.io.git.discarding import looked_after
 from hub.io.git.refs import resolve
 from hub.messages.audit import AuditAppend, AuditEntry, AuditHistory
-from hub.web.context import READ, WRITE, Context
+from hub.web.context import WRITE, Context
 from hub.web.route import get, post
 
 _NEWEST = 1000
@@ -44,9 +44,14 @@ async def diff(context: Context, query: DiffQuery) -> CommitDiff:
 async def rewind(context: Context, body: Rewind) -> Rewound:
     """A new branch; nothing else moves."""
     sha = await resolve(context.places.root, body.sha)
+    await _note(context, "rewind_begun", sha=sha)
     branch = await repository.rewind(context.places.root, sha)
-    await context.call(AuditAppend([AuditEntry("rewind", {"branch": branch, "sha": sha})]), timeout=READ)
+    await _note(context, "rewind", branch=branch, sha=sha)
     return Rewound(branch=branch, sha=sha)
+
+
+async def _note(context: Context, event: str, **data: str) -> None:
+    await context.call(AuditAppend([AuditEntry(event, data)]), timeout=WRITE)
 
 
 _UNKNOWN = frozenset({Code.NOT_FOUND})

@@ -85,6 +85,15 @@ def test_what_was_discarded_comes_back_by_the_command_it_named(ran, with_daemon)
     assert json.loads(ran("rewind", "abcdef1", "--json", status=3).stdout)["error"]["code"] == "not_found"
 
 
+def test_where_the_audit_log_is_damaged_no_branch_is_made(ran):
+    """Bug: the record of a rewind was written after its branch, of which there was then one more with each call."""
+    command = ran("discard", "--force", ran.session).stdout.partition("get it back: hub ")[2].split()
+    log = ran.project.root / ".hub" / "audit.jsonl"
+    log.write_bytes(log.read_bytes().replace(b"session", b"SESSION", 1))
+    ran(*command, "--json", status=1)
+    assert git(ran.project.root, "branch", "--list", "hub/rewind/*") == ""
+
+
 def test_who_takes_what_was_not_accepted_is_told_so(work):
     """It was taken, and pushed, as any other: "done" is said by the acceptance commands."""
     work.script("demo-first", {"write": {"path": "made.txt", "text": "made\n"}}, {"done": "made it"})
