@@ -55,7 +55,7 @@ def test_what_a_killed_daemon_had_for_a_while_goes_at_the_next_start(made, oracl
     assert list(made.hub.glob("git/*/*/.live.*.tmp"))
     held[0].unlink()
     os.close(writer)  # its git goes on, and ends
-    of_a_record = made.hub / "sessions" / "s-1" / f".fsm.json.{made.daemon.pid}-1.0.tmp"
+    of_a_record = made.hub / "sessions" / "s-1" / f".fsm.json.{made.daemon.pid}-1.0{OWN_END}"
     of_a_record.parent.mkdir(mode=0o700)
     of_a_record.touch(mode=0o600)
     of_an_agent = held[0].with_name(of_a_record.name)

@@ -8,8 +8,9 @@ The recipe: open the directory; create a temporary name beside the target with O
 fsync; rename over the target; fsync the directory. A kill at any point leaves the old file or the new one, and
 at most one temporary name.
 
-Whatever hub makes for a while has such a name, throw-away folders too: it carries its owner's pid and start time, so that
-`sweep_temps` can tell the dead from the living, also when the pid was given to another process since.
+A throw-away folder of hub's has such a name too: it carries hub's mark, and its owner's pid and start time, so that
+`sweep_temps` can tell the dead from the living, also when the pid was given to another process since. Only folders
+that are hub's alone are swept: elsewhere a living owner's pid need not be seen, and a name proves nothing.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _CODES = {
     errno.EMFILE: (Code.UNAVAILABLE, "too many files are open"),
     errno.ENFILE: (Code.UNAVAILABLE, "too many files are open"),
 }
-_TEMP = re.compile(r"\..+\.(?P<pid>\d+)-(?P<start>\d+)\.\w+\.tmp")
+_TEMP = re.compile(r"\..+\.(?P<pid>\d+)-(?P<start>\d+)\.\w+" + re.escape(OWN_END))
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _serial = itertools.count()
@@ -178,24 +179,20 @@ def stamp_of(path: Path) -> object:
 
 def sweep_temps(directory: Path) -> None:
     """Removes what has a temporary name in a folder, and no living owner; what this user may not remove stays."""
-    with contextlib.suppress(OSError), _directory(directory) as dirfd:
-        sweep_open(dirfd)
-
-
-def sweep_open(dirfd: int) -> None:
-    """The same in a folder that is open."""
-    for name in os.listdir(dirfd):
-        match = _TEMP.fullmatch(name)
-        if match is not None and str(starttime(int(match["pid"]))) != match["start"]:
+    with contextlib.suppress(OSError, HubError), _directory(directory) as dirfd:
+        for name in os.listdir(dirfd):
+            match = _TEMP.fullmatch(name)
+            if match is None or str(starttime(int(match["pid"]))) == match["start"]:
+                continue
             try:
                 os.unlink(name, dir_fd=dirfd)
-            except FileNotFoundError:
-                pass
             except IsADirectoryError:
                 import shutil  # only where a process was killed
 
                 with contextlib.suppress(RecursionError):
                     shutil.rmtree(name, ignore_errors=True, dir_fd=dirfd)
+            except OSError:
+                continue
 
 
 def sync_file(fd: int) -> None:

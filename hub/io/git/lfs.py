@@ -23,11 +23,10 @@ from typing import BinaryIO
 
 import attrs
 
-from hub.io.files.atomic import coded_errors, sweep_open, sweep_temps
+from hub.io.files.atomic import coded_errors
 from hub.io.git.env import git_asked
 from hub.io.git.layout import common_dir
 from hub.io.git.shadow import throwaway
-from hub.io.runner.proc import OWN_END, own
 
 _VERSION = b"version https://git-lfs.github.com/spec/v1\n"
 _POINTER = re.compile(re.escape(_VERSION) + rb"(?:[^\n]+\n)*?oid sha256:([0-9a-f]{64})\nsize [0-9]+\n")
@@ -117,10 +116,8 @@ def fill(root: Path, paths: Iterable[bytes], store: LfsStore) -> list[bytes]:
         HubError: NO_SPACE, READ_ONLY, NO_PERMISSION.
     """
     filled: list[bytes] = []
-    files = {path: root / os.fsdecode(path) for path in paths}
-    for folder in {file.parent for file in files.values() if _read(file)}:
-        sweep_temps(folder)  # of a call that was killed: the same files are asked for once more
-    for path, file in files.items():
+    for path in paths:
+        file = root / os.fsdecode(path)
         if not (oid := _read(file)) or (source := _opened(store, oid)) is None:
             continue
         with source, coded_errors(file), throwaway(file.parent, "hub") as beside:
@@ -162,9 +159,8 @@ def _read(file: Path) -> str:
 
 def _keep(file: Path, store: LfsStore, oid: str) -> None:
     """Copies a file into the store; what is there under its name need not be it, and gives way."""
-    temp = f"{own(oid)}{secrets.token_hex(4)}{OWN_END}"
+    temp = f".hub-{secrets.token_hex(8)}"
     with store.folder(oid, make=True) as folder, file.open("rb") as source:
-        sweep_open(folder)  # as above
         try:
             with os.fdopen(os.open(temp, _NEW, 0o600, dir_fd=folder), "wb") as target:
                 shutil.copyfileobj(source, target)

@@ -133,11 +133,10 @@ class Places:
         return self.adopted / f"{name}.md"
 
     def written(self) -> list[Path]:
-        """The folders in which hub makes files of its own; not the worktrees, where everything is the agents'."""
+        """What is in `.hub` and hub's alone: not the worktrees, nor where a link leads."""
         below = ("adopted", "sessions/*", "run/*", "git", "git/*", "git/*/*")
-        own = (path for pattern in below for path in self.hub_dir.glob(pattern))
-        found = (self.root, Path(userdirs.config_dir()), *self.state.glob("*"), self.hub_dir, *own)
-        return [path for path in found if path.is_dir() and not path.is_symlink()]
+        top = self.hub_dir.resolve()
+        return [top, *(path for pattern in below for path in top.glob(pattern) if path.resolve() == path)]
 
     def worktree(self, session_id: str) -> Path:
         """A session's worktree."""

@@ -15,7 +15,7 @@ PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
 
-OWN_END = ".tmp"
+OWN_END = ".hub.tmp"
 _ROUNDS = 8
 """How often a tree is looked through for what was forked meanwhile."""
 

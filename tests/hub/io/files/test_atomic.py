@@ -90,19 +90,36 @@ def test_kill9_at_each_step_leaves_one_of_the_two_files(tmp_path, place, content
 
 def test_sweep_leaves_living_writers_and_strangers(tmp_path):
     start = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
-    mine = tmp_path / f".a.{os.getpid()}-{start}.0.tmp"
-    reused_pid = tmp_path / f".a.{os.getpid()}-1.0.tmp"
-    stranger = tmp_path / ".a.tmp"
-    for path in (mine, reused_pid, stranger):
+    mine = tmp_path / f".a.{os.getpid()}-{start}.0.hub.tmp"
+    reused_pid = tmp_path / f".a.{os.getpid()}-1.0.hub.tmp"
+    strangers = [tmp_path / name for name in (".a.tmp", ".report.2024-11.draft.tmp")]
+    for path in (mine, reused_pid, *strangers):
         path.write_text("x")
-    folder = tmp_path / f".live.{os.getpid()}-{start}.a_0.tmp"
-    dead = tmp_path / f".live.{os.getpid()}-1.a_0.tmp"
+    folder = tmp_path / f".live.{os.getpid()}-{start}.a_0.hub.tmp"
+    dead = tmp_path / f".live.{os.getpid()}-1.a_0.hub.tmp"
     for path in (folder, dead):
         (path / "a/b").mkdir(parents=True)
         (path / "a/link").symlink_to(tmp_path)
     sweep_temps(tmp_path)
-    assert {*tmp_path.iterdir()} == {mine, stranger, folder}
+    assert {*tmp_path.iterdir()} == {mine, *strangers, folder}
     sweep_temps(dead)
+
+
+def test_what_may_not_be_removed_ends_no_sweep(tmp_path, monkeypatch):
+    """The first of another user's that was met left the rest where it was."""
+    for number in range(3):
+        (tmp_path / f".a.{os.getpid()}-1.{number}.hub.tmp").touch()
+    theirs, *_ = os.listdir(tmp_path)
+    unlink = os.unlink
+
+    def refused(name, **at):
+        if name == theirs:
+            raise PermissionError(errno.EPERM, "not yours", name)
+        unlink(name, **at)
+
+    monkeypatch.setattr(os, "unlink", refused)
+    sweep_temps(tmp_path)
+    assert os.listdir(tmp_path) == [theirs]
 
 
 def test_a_link_in_place_of_the_directory_is_refused(tmp_path):
@@ -181,15 +198,15 @@ def test_the_kernel_sees_the_recipe_in_order(tmp_path):
         pytest.skip("this system forbids tracing: the order of system calls was NOT checked")
     assert done.returncode == 0, done.stderr
     directory = re.escape(str(target.parent))
-    temp = rf"{directory}/\.fsm\.json\.\d+-\d+\.1\.tmp"
+    temp = rf"{directory}/\.fsm\.json\.\d+-\d+\.1\.hub\.tmp"
     steps = [
         rf'openat\(.*"{directory}", O_RDONLY\|O_NOFOLLOW\|O_CLOEXEC\|O_DIRECTORY',
-        r'openat\(\d+<.*>, "\.fsm\.json\.\d+-\d+\.1\.tmp", O_WRONLY\|O_CREAT\|O_EXCL\|O_NOFOLLOW\|O_CLOEXEC, 0600\)',
+        r'openat\(\d+<.*>, "\.fsm\.json\.\d+-\d+\.1\.hub\.tmp", O_WRONLY\|O_CREAT\|O_EXCL\|O_NOFOLLOW\|O_CLOEXEC, 0600\)',
         rf"fchmod\(\d+<{temp}>, 0600\)",
         rf'write\(\d+<{temp}>, "payload", 7\)',
         rf"fsync\(\d+<{temp}>\)",
         rf"close\(\d+<{temp}>\)",
-        r'rename(at2?)?\(\d+<.*>, "\.fsm\.json\.\d+-\d+\.1\.tmp", \d+<.*>, "fsm\.json"',
+        r'rename(at2?)?\(\d+<.*>, "\.fsm\.json\.\d+-\d+\.1\.hub\.tmp", \d+<.*>, "fsm\.json"',
         rf"fsync\(\d+<{directory}>\)",
     ]
     lines = log.read_text().splitlines()

@@ -12,6 +12,7 @@ from hub.io.git.merge import merge_bases
 from hub.io.git.repository import session_diff
 from hub.io.git.taking import take
 from hub.io.project.places import Places
+from hub.io.runner.proc import OWN_END
 from tests.hub.io.git.kit import session, sh
 from tests.hub.io.git.test_converting import ended, keeps
 from tests.hub.io.git.test_taking import told
@@ -70,18 +71,19 @@ async def test_a_file_is_taken_as_its_pointer(large):
     assert not list(Places(large).git_dir.glob(".added.*"))
 
 
-async def test_what_a_killed_call_has_left_beside_a_file_goes_with_the_next(large):
-    """Half a copy stayed in the user's checkout, and in the store."""
+async def test_nothing_beside_a_file_is_swept(large):
+    """In the user's checkout and his store hub removes nothing by its name: a folder of his own was deleted."""
     wt = await session(large)
     (wt.path / "new.bin").write_bytes(NEW)
     await ended(wt)
     stored(large, NEW).parent.mkdir(parents=True)
-    places = [folder / ".hub.1-1.a.tmp" for folder in (large, stored(large, NEW).parent)]
+    names = (".report.2024-11.draft.tmp", f".hub.1-1.a{OWN_END}")
+    places = [folder / name for name in names for folder in (large, stored(large, NEW).parent)]
     for place in places:
         place.mkdir()
         (place / "file").write_bytes(NEW[:9])
     await take(large, told(), How.COMMIT)
-    assert not any(place.exists() for place in places)
+    assert [(place / "file").read_bytes() for place in places] == [NEW[:9]] * 4
     assert (large / "new.bin").read_bytes() == NEW
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from hub.errors import Code, HubError
+from hub.io.files.atomic import sweep_temps
 from hub.io.project.places import Places, exclude_hub, find_project, load_or_create_key, make_private_dir
+from hub.io.runner.proc import OWN_END
 from tests.faults.harness import git, repository
 from tests.other_user import NOBODY, only_root
 from tests.refusals import refuses
@@ -73,6 +75,27 @@ def test_another_users_directory_is_refused(tmp_path):
     os.chown(tmp_path / "theirs", 12345, 12345)
     with refuses(Code.NO_PERMISSION):
         make_private_dir(tmp_path / "theirs")
+
+
+def test_only_what_is_in_hubs_own_folder_is_swept(repo, tmp_path, monkeypatch):
+    """A user's `.report.2024-11.draft.tmp/` was deleted; in folders of all projects the writer may run elsewhere."""
+    monkeypatch.setenv("HUB_CONFIG_DIR", str(tmp_path / "config"))
+    places = Places(repo)
+    places.ensure()
+    (tmp_path / "out" / "below").mkdir(parents=True)
+    (places.git_dir / "s-1").symlink_to(tmp_path / "out")
+    (places.git_dir / "s-2" / "index.gitdir").mkdir(parents=True)
+    others = (repo, tmp_path / "config", places.state / "keys", places.worktrees, tmp_path / "out" / "below")
+    mine = (places.hub_dir, places.adopted, places.git_dir, places.git_dir / "s-2" / "index.gitdir")
+    names = (f".hub.toml.1-1.0{OWN_END}", ".report.2024-11.draft.tmp")
+    theirs = [folder / name / "kept" for folder in others for name in names]
+    left = [folder / names[0] / "a" for folder in mine]
+    for folder in (*theirs, *left):
+        folder.mkdir(parents=True)
+    for folder in places.written():
+        sweep_temps(folder)
+    assert all(folder.exists() for folder in theirs)
+    assert not any(folder.parent.exists() for folder in left)
 
 
 def test_exclude_of_a_linked_worktree_is_the_common_one(repo, tmp_path):
