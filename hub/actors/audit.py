@@ -31,7 +31,7 @@ from supervisors import Actor, Answer, Exit
 
 _REMEMBERED = 10_000
 """How many keys are kept: far more than any sender repeats. An agent's events need none: their ids rise."""
-LOOKED_AT = 500_000
+_LOOKED_AT = 500_000
 """How many of the newest records are looked at for keys after a restart: a flood of an agent's events in between must
 not make the log forget what hub itself has told.
 """
@@ -62,7 +62,7 @@ class AuditWriter(Actor[AuditInbox]):
         """Open the log and learn what it holds; a broken log is opened for reading, and every append says so."""
         self._journal = AuditJournal.open(self._places, self._key)
         self._timeline = Timeline(self._journal)
-        for record in self._timeline.newest(LOOKED_AT):
+        for record in self._timeline.newest(_LOOKED_AT):
             self._remember(record.data)
 
     async def stopped(self, exit: Exit) -> None:

@@ -79,19 +79,21 @@ def message(
     if role not in ("user", "assistant"):
         return f"role/{role}"
     blocks = [{"text": content}] if isinstance(content, str) else [*map(mapping, items(content))]
-    words, strange = [], None
+    words, calls, strange = [], [], None
     for block in blocks:
         kind = text(block.get("type")) or ("text" if "text" in block else "")
         if kind in _WORDS:
             said = text(block.get("text"))
             words.append(user(said) if user is not None and role == "user" else said)
         elif kind in _CALLS:
-            called(draft, block, text(block.get("id")))
+            calls.append(block)
         elif kind in _RESULTS:
             settled(draft, block)
         elif kind not in _SILENT:
             strange = f"block/{kind}"
     draft.said(role, "\n\n".join(word for word in words if word.strip()), key=key)
+    for block in calls:
+        called(draft, block, text(block.get("id")))
     return strange
 
 

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import assert_never
 
 import attrs
+import trio
 
 from hub.actors.common.calls import call_or_none, call_until_answered
 from hub.actors.pipelines.answers import run_status, shown
@@ -21,7 +22,7 @@ from hub.api.pipelines import RunStarted, RunStatus
 from hub.domain.config.model import PipelineSettings
 from hub.domain.config.profiles import together
 from hub.domain.pipeline import graph as rules
-from hub.domain.pipeline.run import PipelineRun, begin, taken_up
+from hub.domain.pipeline.run import NodeRun, PipelineRun, begin, taken_up
 from hub.domain.pipeline.state import NodeState
 from hub.errors import Code, HubError
 from hub.io import failpoints
@@ -94,13 +95,21 @@ class Pipelines(Actor[PipelinesInbox]):
 
     async def _status(self) -> RunStatus | None:
         """The run; of a node at work who has it now, which the run's own record is told at the node's end."""
-        if (run := self._run_store.run) is None:
+        if self._run_store.run is None:
             return None
-        for node in (each for each in run.nodes if each.state is NodeState.RUNNING):
+        run = self._run_store.now
+
+        async def ask(node: NodeRun) -> None:
+            nonlocal run
             facts = await call_or_none(self._conductor.session, GetSessionFacts(node.session_id), _PATIENCE)
             if facts is not None:
                 now = facts.record
                 run = run.changed(node.id, provider=now.provider, handoffs=now.handoffs_done)
+
+        async with trio.open_nursery() as nursery:
+            for node in run.nodes:
+                if node.state is NodeState.RUNNING:
+                    nursery.start_soon(ask, node)
         return run_status(run)
 
     async def _configured(self) -> tuple[PipelineSettings, ...]:

@@ -190,7 +190,8 @@ class Conductor:
     async def _launch(self, node: NodeRun, run: PipelineRun) -> None:
         """Ask for the session; it may have been asked for before. Where others have taken its place, it waits.
 
-        Not if nothing of the run has begun: it is refused as any other would be, and who asked for it is told.
+        Not if nothing of the run has begun: it is refused as any other would be, and who asked for it is told. Since a
+        restart nobody waits to be told.
         """
         if not await self._begun(node):
             if self.run_store.now.stopping:
@@ -291,8 +292,8 @@ class Conductor:
 
 
 def _is_first(run: PipelineRun) -> bool:
-    """Whether the one node under way is the first that is carried out."""
-    begun = any(node.how is NodeOutcome.EXECUTED for node in run.nodes)
+    """Whether the one node under way is the first that is carried out, since the run was asked for."""
+    begun = run.resumed or any(node.how is NodeOutcome.EXECUTED for node in run.nodes)
     return not begun and len(under_way(run)) == 1
 
 

@@ -2,7 +2,7 @@
 
 Owns: the answers of the few messages that such a route sends.
 Must not: start a daemon (one that starts goes on with a session that was broken off), or serve a route that needs more.
-Tests: tests/hub/cli/commands/test_result.py
+Tests: tests/hub/cli/local/test_alone.py, tests/hub/cli/commands/test_result.py
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import attrs
 import click
 import trio
 
-from hub.actors.audit import LOOKED_AT
 from hub.actors.sessions import listing
 from hub.api.convert import structure, unstructure
 from hub.api.observability import AuditHead
@@ -30,7 +29,7 @@ from hub.io.audit.timeline import Timeline
 from hub.io.project.hub_dir import insist_stamped, insist_usable
 from hub.io.project.places import load_or_create_key
 from hub.io.records.sessions import found, meant
-from hub.messages.audit import AuditAppend
+from hub.messages.audit import AuditAppend, AuditEntry
 from hub.messages.session import GetSessionFacts, GetSessions, SessionFacts
 from hub.messages.settings import GetConfig
 from hub.web.context import READ, Context
@@ -67,9 +66,8 @@ class Alone(Context):
             case AuditAppend(entries=entries):
                 with contextlib.closing(AuditJournal.open(places, load_or_create_key("audit"))) as journal:
                     draft = journal.draft()
-                    known = {record.data.get("key", "") for record in Timeline(journal).newest(LOOKED_AT)}
                     for entry in entries:
-                        if not entry.key or entry.key not in known:
+                        if not (entry.key and _is_on(journal, entry)):
                             draft.add(entry.event, entry.recorded)
                     if draft.records:
                         journal.commit(draft)
@@ -77,6 +75,12 @@ class Alone(Context):
                 return AuditHead(seq=head.seq, hash=head.hash, bytes=head.size)
             case _:
                 raise HubError(Code.DAEMON_NOT_RUNNING)
+
+
+def _is_on(journal: AuditJournal, entry: AuditEntry) -> bool:
+    """Whether the log has a record of this key: only those of its event and session are read."""
+    same = Timeline(journal).found(entry.event, str(entry.data.get("sessionId", "")))
+    return entry.key in (record.data.get("key") for record in same)
 
 
 def _nobody(message: type[M]) -> Ref[M]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterable
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from hub.domain.detection.intel import (
@@ -68,8 +68,10 @@ class IntelDraft:
         self._proposed: dict[str, tuple[tuple[str, str], ...]] = {}
         self._ends: deque[CallEnd] = deque(maxlen=MAX_ITEMS)
         self._ends_told = False
-        self._passed = 0
-        """Calls that would change files and that words came after."""
+        self._passed: dict[str, None] = {}
+        """Files of calls that the agent went on to speak after."""
+        self._last_called: list[str] = []
+        """Files of calls since the last words."""
         self._events = 0
         self._replanned = False
         self._told_plan: tuple[list[str], list[str]] = ([], [])
@@ -129,7 +131,10 @@ class IntelDraft:
         if role == "user" and not self._prompt:
             self._prompt = text
         self._feed("text", text, {"role": role})
-        self._passed = len(self._writing)
+        if role == "assistant":  # what its user broke in on may be over without effect
+            for path in self._last_called:
+                _keep(self._passed, path)
+        self._last_called.clear()
         if key and key in self._named:
             self._again(role, text, key, join=join)
             return
@@ -157,7 +162,9 @@ class IntelDraft:
     def touches(self, key: str, paths: Iterable[str]) -> None:
         """A call of a tool, by its key, would change these files: they count once the call has ended well."""
         if key in self._writing or len(self._writing) < MAX_ITEMS:
-            self._writing[key] = (*self._writing.get(key, ()), *paths)
+            new = (*paths,)
+            self._writing[key] = self._writing.get(key, ()) + new
+            self._last_called += new
 
     def skill(self, name: str) -> None:
         """A skill was offered to it or used by it."""
@@ -276,10 +283,10 @@ class IntelDraft:
     def finish(self, hit: StoreHit) -> SessionIntel:
         """All of it as a value, with the alarm where the format has drifted.
 
-        A transcript that tells of no call's end has none to wait for: a plan counts, and a file once words came after.
+        A transcript that tells of no call's end has none to wait for: a plan counts, and a file once the agent spoke.
         """
         if not self._ends_told:
-            for path in chain.from_iterable(islice(self._writing.values(), self._passed)):
+            for path in self._passed:
                 self.touched(path)
             for plan in self._proposed.values():
                 self.planned(plan)

@@ -30,6 +30,8 @@ _WORDS_LETTERS = (ALNUM, UPPER)
 _LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
 _SAMPLE, _JUDGED = 32, 64
 """How many letters mostly tell whether a form was filled in, and how many do."""
+_MASK = 2
+"""How many different signs a mask has, at most: with more of them it may be somebody's password."""
 _READ = 512
 _HEAD_AND_RUN = 2
 """The parts of most forms."""
@@ -232,8 +234,9 @@ class Rule:
 
 
 def _is_blank(letters: str) -> bool:
-    """Whether it is a form that is still to be filled in: `xxxx-xxxx`."""
-    return 2 * letters.count("x") > len(letters)
+    """Whether it is a form that is still to be filled in, or that others masked: `xxxx-xxxx`, `----`."""
+    masked = len(set(letters)) <= _MASK and not any(map(str.isalnum, letters))
+    return masked or 2 * letters.count("x") > len(letters)
 
 
 def _likely(parts: tuple[Part, ...]) -> str:

@@ -6,8 +6,9 @@ Must not: write to the log, or judge it.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -79,18 +80,22 @@ class Timeline:
         last = [] if before is not None and before <= end else self._broken_at(end)
         end = end if before is None else min(before, end)
         if event or session_id:
-            places = self._places(event, session_id)
-            likely = (self._journal.read(seq, 1)[0] for seq in reversed(places[: bisect_left(places, end)]))
-            # What an agent's own values look like is not believed.
-            found = (
-                one
-                for one in likely
-                if event in {"", one.event} and session_id in {"", one.data.get("sessionId")}
-            )
-            return [*map(self._entry, [*islice(found, limit)][::-1]), *last]
+            found = islice(self.found(event, session_id, end), limit)
+            return [*map(self._entry, [*found][::-1]), *last]
         first = max(0, end - limit)
         older = self.page(first, first, HANDOFF) if handoffs and first else []
         return [*older, *map(self._entry, self._range(first, end)), *last]
+
+    def found(self, event: str, session_id: str, end: int = sys.maxsize) -> Iterator[AuditRecord]:
+        """The records of this event and session of a lower number than `end`, newest first; "" = of every one."""
+        places = self._places(event, session_id)
+        likely = (self._journal.read(seq, 1)[0] for seq in reversed(places[: bisect_left(places, end)]))
+        # What an agent's own values look like is not believed.
+        return (
+            one
+            for one in likely
+            if event in {"", one.event} and session_id in {"", one.data.get("sessionId")}
+        )
 
     def _broken_at(self, seq: int) -> list[HistoryEntry]:
         broken = self._journal.broken

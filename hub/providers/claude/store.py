@@ -177,13 +177,13 @@ class ClaudeFold(RecordFold):
         if model and model != "<synthetic>":
             self.draft.model = model
             self._usage(value)
+        self.draft.said(
+            "assistant", records.said(message.get("content")), key=text(message.get("id")), join=True
+        )
         for block in map(mapping, items(message.get("content"))):
             if block.get("type") == "tool_use":
                 records.began(self.draft, text(block.get("id")), block.get("name"), block.get("input"))
                 self._call(text(block.get("name")), mapping(block.get("input")), text(block.get("id")))
-        self.draft.said(
-            "assistant", records.said(message.get("content")), key=text(message.get("id")), join=True
-        )
         self.draft.took()
 
     def _usage(self, value: Mapping[str, object]) -> None:

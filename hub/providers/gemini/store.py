@@ -77,8 +77,8 @@ class GeminiFold(RecordFold):
         kind, name = text(value.get("type")), text(value.get("id"))
         words = records.said(value.get("content"))
         if kind == "gemini":
-            self._answer(value, name)
             self.draft.said("assistant", words, key=name)
+            self._answer(value, name)
             self.draft.took()
         elif kind == "user" and words.strip() and not words.startswith(_OWN):
             self.draft.said("user", words, key=name)

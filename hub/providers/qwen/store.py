@@ -67,11 +67,11 @@ def _assistant(draft: IntelDraft, value: Mapping[str, object]) -> None:
     name = text(value.get("uuid"))
     draft.model = text(value.get("model")) or draft.model
     chat.used(draft, name, value.get("usageMetadata"), ("promptTokenCount",), ("candidatesTokenCount",))
+    draft.said("assistant", _said(value), key=name)
     parts = map(mapping, items(mapping(value.get("message")).get("parts")))
     for call in (mapping(part["functionCall"]) for part in parts if "functionCall" in part):
         records.began(draft, text(call.get("id")), call.get("name"), call.get("args"))
         records.called(draft, text(call.get("name")), call.get("args"), text(call.get("id")))
-    draft.said("assistant", _said(value), key=name)
 
 
 STORE = LineStore(

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 import tests.hub.providers.stores
-from hub.domain.detection.intel import GLANCE
-from hub.providers import stores
+from hub.domain.detection.intel import GLANCE, StoreHit
+from hub.domain.detection.intel_fold import IntelDraft
+from hub.providers import chat, stores
 from tests.hub.providers.stores import CAPTURES, FILES, hits_of, home_of, only
 
 HELLO, CHECK = "Write hello.txt", "Check it"
@@ -220,3 +221,13 @@ def test_the_page_names_every_agent_that_is_detected():
     page = (Path(__file__).parents[3] / "docs/commands.md").read_text()
     told = page.partition("### `hub detect`")[2].partition("\n### ")[0]
     assert [name for name in stores.DETECTED.values() if name not in told] == []
+
+
+def test_words_of_the_message_that_calls_are_no_word_of_the_calls_end():
+    draft = IntelDraft()
+    call = {"type": "tool_use", "id": "t", "name": "Write", "input": {"file_path": "a.py"}}
+    chat.message(draft, {"role": "assistant", "content": [{"type": "text", "text": "I write it."}, call]})
+    hit = StoreHit(provider="p", path="/s/1.jsonl", session_id="s-1", cwd="/repo")
+    assert not draft.finish(hit).files_touched
+    chat.message(draft, {"role": "assistant", "content": "Done."})
+    assert draft.finish(hit).files_touched == ("a.py",)

@@ -4,8 +4,9 @@ import contextlib
 import json
 
 import pytest
+import trio
 
-from hub.actors.common.calls import call_until_answered
+from hub.actors.common.calls import call_or_none, call_until_answered
 from hub.actors.pipelines.answers import run_status
 from hub.actors.pipelines.conductor import Conductor
 from hub.actors.pipelines.store import PipelineRunStore
@@ -16,7 +17,7 @@ from hub.domain.pipeline.run import begin
 from hub.domain.pipeline.state import NodeState
 from hub.errors import Code
 from hub.io import failpoints
-from hub.io.git.merge import run_base
+from hub.io.git.merge import merge_bases, run_base
 from hub.messages.audit import AuditHistory
 from hub.messages.pipelines import GetPipelineRun, GetPipelines, ReplacePipelines, RunPipeline, StopPipeline
 from hub.messages.session import RequestHandoff, SessionEnd, StartRun
@@ -163,6 +164,34 @@ async def test_a_node_at_work_tells_who_has_it_now(made, monkeypatch):
         await live.post("/api/session/reply", {"reply": "yes"})
 
 
+async def test_nodes_at_work_are_asked_side_by_side(made, monkeypatch):
+    """Bug: one after another, five seconds of patience each, while who asks for the run has five himself."""
+    made.script("demo-first", {"ask": "go on?"}, DONE)
+    made.script("demo-second", {"ask": "go on?"}, DONE)
+    made.configure(session="concurrent = 2\n")
+    store(made, node("a"), node("b", provider="demo-second"))
+    both, met = trio.Event(), []
+
+    async def together(*given):
+        met.append(given)
+        if len(met) == 2:
+            both.set()
+        with trio.fail_after(5):
+            await both.wait()
+        return await call_or_none(*given)
+
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("pipelines", RunPipeline("p"))
+
+        async def nodes():
+            return [n["state"] for n in unstructure(await live.ask("pipelines", GetPipelineRun()))["nodes"]]
+
+        await answered(nodes, lambda states: states == ["running", "running"])
+        monkeypatch.setattr("hub.actors.pipelines.actor.call_or_none", together)
+        assert await nodes() == ["running", "running"]
+        await live.ask("pipelines", StopPipeline())
+
+
 async def test_a_failed_gate_is_a_failed_node(made, monkeypatch):
     """Specification: verify commands gate acceptance; a failure is surfaced with its code."""
     store(made, node("a", fallback=["demo-first"], verify=["false"]), node("b", "a"))
@@ -266,6 +295,28 @@ async def test_a_session_that_takes_the_place_meanwhile_is_told_too(made, monkey
         assert (await ended(live))["state"] == "failed"
         await live.until(lambda s: s["needsInput"], "it asks")
         await live.post("/api/session/stop")
+
+
+async def test_a_first_node_waits_for_a_session_that_began_during_a_restart(made, monkeypatch):
+    """Bug: nobody waited for the run's answer any more, and it failed for good."""
+    made.script("demo-first", {"ask": "go on?"}, DONE)
+    store(made, node("a", provider="demo-second"))
+    async with daemon_of(made, monkeypatch) as live:
+        other = []
+
+        async def after_another(*given):
+            if not other:
+                other.append(await live.ask("sessions", StartRun("mine")))
+                live.kill("pipelines")
+            return await merge_bases(*given)
+
+        monkeypatch.setattr("hub.actors.pipelines.conductor.merge_bases", after_another)
+        with pytest.raises(ActorDied):
+            await live.ask("pipelines", RunPipeline("p"))
+        await live.until_event(f"Session {other[0].session_id} is running")
+        await live.until(lambda s: s["needsInput"], "it asks")
+        await live.post("/api/session/reply", {"reply": "yes"})
+        assert (await ended(live))["state"] == "completed"
 
 
 async def test_a_stop_ends_the_session_and_the_run(made, monkeypatch):

@@ -228,6 +228,18 @@ def test_a_transcript_that_tells_no_calls_end_has_none_to_wait_for():
     assert draft.finish(HIT).plan == ("a", "b")
 
 
+def test_a_call_that_its_user_broke_off_has_changed_nothing():
+    """Bug: "no, stop!" was words after the call, as an agent's own are, and its file counted as written."""
+    draft = IntelDraft()
+    draft.touches("f", ["a.py"])
+    draft.said("user", "no, stop!")
+    draft.said("assistant", "I have stopped.")
+    assert not draft.finish(HIT).files_touched
+    draft.touches("g", ["b.py"])
+    draft.said("assistant", "Done.")
+    assert draft.finish(HIT).files_touched == ("b.py",)
+
+
 def test_what_was_said_run_and_planned_is_an_intent():
     """An adopted session is told like one of hub's own: one reading of prose and of calls."""
     draft = IntelDraft()

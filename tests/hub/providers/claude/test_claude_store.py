@@ -164,6 +164,14 @@ def test_a_file_is_touched_once_its_edit_has_succeeded(ends, touched):
     assert _fold(_tool("Edit", {"file_path": "a.py"}), *ends).files_touched == touched
 
 
+def test_words_of_the_record_that_calls_are_no_word_of_the_calls_end():
+    """It may be on its way, or its user be asked about it."""
+    calls = _tool("Edit", {"file_path": "a.py"})
+    calls["message"]["content"].insert(0, {"type": "text", "text": "I edit it."})
+    goes_on = {"type": "assistant", "uuid": "n", "message": {"id": "n", "content": "Done."}}
+    assert (_fold(calls).files_touched, _fold(calls, goes_on).files_touched) == ((), ("a.py",))
+
+
 def test_servers_and_skills_are_lifted_from_their_use():
     intel = _fold(
         _tool("mcp__github__list", {}),
