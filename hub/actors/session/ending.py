@@ -83,12 +83,9 @@ class SessionEnding:
         failpoints.hit("repair.given")
 
     async def _retry_elsewhere(self, record: SessionRecord, error: HubError) -> None:
-        """Not accepted: another provider gets the work and the failure's output, or the failure is surfaced.
-
-        Where all who could have it work for other sessions, the handoff itself waits for the first that is free.
-        """
-        choice = await self.routing.choose(record, None)
-        if not (choice.ranked or choice.busy) or not record.handoffs_left:
+        """Not accepted: another provider gets the work and the failure's output, or the failure is surfaced."""
+        target = await self.routing.next(record, None)
+        if target is None or not record.handoffs_left:
             await self.context.store.update(verified=False)
             raise error
         why = "the acceptance commands failed"

@@ -16,10 +16,13 @@ _REMINDER = re.compile(
 )
 """The last of them; it stands below a file's lines. Blanks are read once, from where they begin."""
 
-_WORKTREE = re.compile(r"/\.hub/worktrees/[^/\s\"']+/")
-"""The end of the session's folder, which every path of an agent's begins with."""
-_ROOT = re.compile(r"(?<![^\s\"'`=:(<>,])/")
-"""Where a path may begin that has blanks in it."""
+_PATH = re.compile(
+    r"((?:\A|[\s=(,:\[{<>;|&@!\\]|\x1b\[[\d;]*[A-Za-z])(?:[\"'`*+\u2018\u201c\xab-]|(?<=-)[A-Za-z])*)"
+    r"((?:/|///)(?!/)[^\s\x00-\x1f\"'`;|&<>(){}\[\]*?$,:=\\]*)"
+)
+"""What may stand before an absolute path, and the path: up to whatever could part it from another word. `//` is a host's."""
+_WORKTREE = re.compile(r"\A(?s:.+?)/\.hub/worktrees/[^/]+/")
+"""The session's folder in front of a path, which every path of an agent's begins with."""
 
 _WORD = re.compile(r"\w")
 _STATUS = re.compile(
@@ -31,15 +34,11 @@ _LONGEST = 200
 
 
 def from_worktree(text: str) -> str:
-    """The text with its files named from the session's folder. What is read of it is read once."""
-    shown, told, after = [], 0, 0
-    for found in _WORKTREE.finditer(text):
-        line = max(after, *(text.rfind(end, after, found.start()) + 1 for end in "\n\"'"))
-        if roots := [one.start() for one in _ROOT.finditer(text, line, found.start())]:
-            shown.append(text[told : roots[-1]])
-            told = found.end()
-        after = found.end()
-    return "".join((*shown, text[told:]))
+    """The text with its files named from the session's folder. No more than one path's own beginning is ever cut.
+
+    A path below a folder with a blank stays whole: what is before the blank could be another file.
+    """
+    return _PATH.sub(lambda found: found[1] + _WORKTREE.sub("", found[2], count=1), text)
 
 
 def bare(text: str) -> str:
