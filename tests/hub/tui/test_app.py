@@ -415,9 +415,9 @@ def test_a_started_session_has_the_cursor(work):
 
     async def story(app, pilot):
         await sees(app, pilot, "no session yet")
-        for task in ("first", "second"):
-            await pilot.press("n", *task, "enter", "enter")
-            await sees(app, pilot, task)
+        await pilot.press("n", *"first", "enter", "enter")
+        await sees(app, pilot, "Needs you (1)")
+        await pilot.press("n", *"second", "enter", "enter")
         await sees(app, pilot, "> number 1           second")
 
     shows(work.root, story)
