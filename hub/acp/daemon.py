@@ -19,7 +19,7 @@ import trio
 from hub import __version__
 from hub.api.events import EventRecord
 from hub.api.health import Health
-from hub.client.place import told_by
+from hub.client.place import how_to_end
 from hub.client.quick import ABSENT, Api, Query
 from hub.domain.event import RecordJson
 from hub.errors import Code, HubError
@@ -81,13 +81,12 @@ class ProjectDaemon:
             return error
         if theirs == __version__:
             return error
-        pid = told_by(self.root).pid
-        end = f"End that daemon in order: kill {pid}" if pid else "End that daemon: Ctrl-C where it runs"
         return HubError(
             error.code,
             f"The project's daemon is hub {theirs}, and this is hub {__version__}: they do not understand each other "
             f"here ({error.detail.rstrip('.')}).",
-            hint=f"{end}   Then say it again: this hub starts its own. What was done is on the sessions' branches.",
+            hint=f"{how_to_end(self.root)}   Then say it again: this hub starts its own. "
+            "What was done is on the sessions' branches.",
             **error.extra,
         )
 

@@ -247,6 +247,7 @@ def _detection() -> Finding:
 
 
 def _daemon(places: Places) -> Finding:
+    from hub.client.place import how_to_end
     from hub.client.quick import find
 
     if not places.daemon_json.exists():
@@ -257,7 +258,7 @@ def _daemon(places: Places) -> Finding:
     except HubError as error:
         return Finding("daemon", ok=False, detail=error.detail, hint=error.hint, warning=True)
     if other != __version__:
-        hint = "Stop it, and start this one: hub daemon"
+        hint = f"{how_to_end(places.root)}   Then start this one: hub daemon"
         return Finding("daemon", False, f"{api.url} is of hub {other}, not {__version__}", hint, warning=True)
     return Finding("daemon", ok=True, detail=api.url)
 

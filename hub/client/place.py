@@ -67,6 +67,12 @@ def told_by(root: Path) -> DaemonRecord:
     )
 
 
+def how_to_end(root: Path) -> str:
+    """The first half of a hint: what ends the project's daemon in order. No command of hub's does."""
+    pid = told_by(root).pid
+    return f"End that daemon in order: kill {pid}" if pid else "End that daemon: Ctrl-C where it runs"
+
+
 def port_number(value: object) -> int | None:
     """The value, if a port can have it."""
     return value if type(value) is int and 0 < value < 2**16 else None

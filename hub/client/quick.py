@@ -240,7 +240,7 @@ def typed(answer: object, kind: type[T]) -> T:
         raise HubError(
             Code.INTERNAL,
             f"The daemon's answer cannot be read: {where} {what}",
-            hint="It is of another version: stop it, and start this one: hub daemon",
+            hint="It is of another version. How to end it: hub doctor",
         ) from error
 
 

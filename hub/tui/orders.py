@@ -44,15 +44,20 @@ class OrderFacts:
     paused: bool
     needs_approval: bool
 
+    @property
+    def _held(self) -> bool:
+        """An older daemon has no `paused` in its rows."""
+        return self.paused or self.state == "paused"
+
     def takes(self, order: str) -> bool:
         """Whether it can be told that."""
         match order:
             case "approve":
                 return self.needs_approval
             case "pause":
-                return self.state not in ENDED and not self.paused
+                return self.state not in ENDED and not self._held
             case "resume":
-                return self.state not in ENDED and self.paused
+                return self.state not in ENDED and self._held
             case "take" | "discard":
                 return self.state in ENDED
             case _:

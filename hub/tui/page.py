@@ -33,7 +33,7 @@ PAGES: tuple[tuple[str, str, str, str], ...] = (
     ("2", "quota", "Quota", "What each account has left, and when it resets"),
     ("3", "pipelines", "Pipelines", "Tasks that wait for each other, and the last run"),
     ("4", "history", "History", "Snapshots to go back to, and what was recorded"),
-    ("5", "detected", "Detected", "Agents that hub did not start, and going on with their work"),
+    ("5", "detected", "Detected", "Agents on this machine, and going on with their work"),
     ("6", "providers", "Providers", "Which agents can work, their logins and failures"),
     ("7", "events", "Events", "Every event, with a filter"),
     ("8", "graph", "Graph", "The code that answers a question"),
@@ -107,15 +107,17 @@ class Bar(Static):
         """A word behind them."""
 
     def _shown(self) -> Iterator[tuple[str, str]]:
-        """Each with its heading; where there is no room for all of these the last ones have their key alone."""
-        short = sum(len(f" {key} {heading}") for key, _, heading in self.places) + 1 - self.size.width
+        """Each with its heading; where there is no room the keys stand close to these, and the last ones alone."""
+        wide, room = sum(len(f" {key} {heading}") for key, _, heading in self.places) + 1, self.size.width
+        gap = " " if wide <= room else ""
+        short = wide - (0 if gap else len(self.places)) - room
         bare = set()
         for _, name, heading in reversed(self.places):
             if short > 0 and name != self.current:
                 bare.add(name)
-                short -= len(f" {heading}")
+                short -= len(heading)
         for key, name, heading in self.places:
-            words = key if name in bare else f"{key} {heading}"
+            words = key if name in bare else f"{key}{gap}{heading}"
             yield name, f"[{words}]" if name == self.current else f" {words}"
 
     def render(self) -> Any:

@@ -261,9 +261,9 @@ class SessionPage(OrdersPage):
             score = "pending" if state.hfs_pending else f"{state.hfs_score:g} of 100"
             told.append(f"{counted(state.handoffs_done, 'handoff')}, fidelity {score}")
         if state.wait_until:
-            told.append(f"waits until {moment(state.wait_until, self.now)}: {state.wait_reason}")
+            told.append(f"waits until {moment(state.wait_until, self.now)}: {for_people(state.wait_reason)}")
         elif state.wait_reason:
-            told.append(f"waits: {state.wait_reason}")
+            told.append(f"waits: {for_people(state.wait_reason)}")
         if self.fate:
             told.append(self.fate)
         lines = ["  ".join(told)]
@@ -272,8 +272,8 @@ class SessionPage(OrdersPage):
         elif state.needs_input:
             lines.append("The agent asks you: e answers it.")
         if state.error:
-            lines.append(f"{state.error.detail.partition(chr(10))[0]}  next: {state.error.hint}")
-        self.query_one("#state", Static).update("\n".join(plain(for_people(line)) for line in lines))
+            lines.append(f"{for_people(state.error.detail.partition(chr(10))[0])}  next: {state.error.hint}")
+        self.query_one("#state", Static).update("\n".join(plain(line) for line in lines))
 
     def on_screen_resume(self) -> None:
         """What came while another page was seen."""

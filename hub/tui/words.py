@@ -49,6 +49,8 @@ _ITEM_LOOKS = {
 """Of a thing of the conversation; of others as of hub's own words."""
 _ELSEWHERE = frozenset({ItemKind.READING, ItemKind.LEFT_OUT, ItemKind.MOVED})
 """Readings stand on the page of quotas, a handoff's states and who was passed by with the handoffs."""
+_TIMED = frozenset({ItemKind.GIVEN, ItemKind.WAIT})
+"""Hub's own words about quotas and instants alone; others may quote what a user or an agent wrote."""
 _TIME = 9
 """Columns of the time of day and the blank after it."""
 _FOLDED = 12
@@ -93,11 +95,10 @@ class Block:
                 first, _, rest = text.partition("\n")
                 self.body = [(line, "bad") for line in rest.split("\n") if line.strip()]
                 hint = f"   next: {item.meta['hint']}" if item.meta.get("hint") else ""
-                self.text, self.folds = for_people(first) + hint, bool(self.body)
-            case ItemKind.CHECK if item.failed:
-                self.text, self.look = text, "bad"
+                self.text, self.folds = (for_people(first) if hint else first) + hint, bool(self.body)
             case _:
-                self.text = for_people(text)
+                self.text = for_people(text) if item.kind in _TIMED else text
+                self.look = "bad" if item.kind is ItemKind.CHECK and item.failed else self.look
 
     def _end(self, item: ConversationItem) -> None:
         if item.result is None:
@@ -227,8 +228,11 @@ def line_of(record: RecordJson) -> Row:
     """One event as one line of the log, whatever it is."""
     meta, text = record.get("meta", {}), record["msg"]
     who = meta.get("provider", "")[:12]
-    said = bare(text) if record["tag"] == "tool_result" else text if meta.get("type") else for_people(text)
-    words = " ".join(from_worktree(said).split())[:500]
+    quoting = any(meta.get(name) for name in ("type", "approvalId", "needsApproval", "command"))
+    timed = record["tag"] in ("quota", "handoff", "waiting") or "leftOut" in meta or meta.get("hint")
+    if timed and not quoting:
+        text = for_people(text)
+    words = " ".join(from_worktree(bare(text) if record["tag"] == "tool_result" else text).split())[:500]
     look = _LOOKS.get(record["tag"], "")
     return row(
         (f"{seconds(meta.get('at', record['ts']))} ", "dim"),

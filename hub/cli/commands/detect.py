@@ -207,9 +207,11 @@ def table(found: list[Detected], *, everything: bool = True, hours: int = _HOURS
     others = [one for one in left if one.owner != "hub"]  # hub's own have their list: hub ls
     total = f"{counted(run, 'agent')} running, {counted(len(others), 'session')} left behind"
     shown = left if everything else others[:_SHOWN]
-    if len(shown) < len(left):
+    if len(shown) < len(others):
         back = f" --since-hours {hours}" if hours != _HOURS else ""
-        total += f"\n{len(left) - len(shown):,} more: hub detect --all{back}"
+        total += f"\n{len(others) - len(shown):,} more: hub detect --all{back}"
+    if len(others) < len(left):
+        total += f"\n{len(left) - len(others):,} of hub's own: hub ls -A"
     told = [*(one for one in found if one.running or one.alarm), *shown]
     return "\n\n".join([*("\n".join(_block(one)) for one in told), total])
 

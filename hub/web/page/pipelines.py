@@ -41,9 +41,18 @@ async def show(ask: Ask, _: Nothing) -> dict[str, object]:
     return {
         "run": run,
         "drawn_run": dag(run.name, [_ran(node) for node in run.nodes]) if run else None,
-        "pipelines": [(one, dag(one.name, [_planned(node) for node in one.nodes])) for one in pipelines],
+        "pipelines": [
+            (one, dag(one.name, [_planned(node) for node in one.nodes]), _left(one, run)) for one in pipelines
+        ],
         "text": json.dumps(unstructure(pipelines) or _EXAMPLE, indent=2, ensure_ascii=False),
     }
+
+
+def _left(one: Pipeline, run: RunStatus | None) -> bool:
+    """Whether its last run has something left of it, as it is now."""
+    if run is None or run.name != one.name:
+        return False
+    return not {node.id for node in one.nodes} <= {node.id for node in run.nodes if node.state == "completed"}
 
 
 def _ran(node: Any) -> Box:

@@ -3,6 +3,7 @@
 import time
 
 import attrs
+import pytest
 
 from hub.api.history import walks
 from hub.domain.session import LeftOut
@@ -124,6 +125,28 @@ def test_a_line_of_the_log_says_instants_as_the_rest_of_the_screen():
     at = moment(AT, time.time())
     assert "".join(text for text, _ in line_of(waits).pieces).endswith(f"5-hour quota is used up until {at}")
     assert "".join(text for text, _ in line_of(agent(2, "text", f"at {AT}")).pieces).endswith(f"at {AT}")
+
+
+@pytest.mark.parametrize(
+    ("tag", "meta"),
+    [
+        ("system", {"taskId": "t", "task": "x"}),
+        ("text", {"role": "user"}),
+        ("system", {"command": "x", "exitCode": 0}),
+        ("system", {"setup": "x"}),
+        ("waiting", {"needsApproval": True, "approvalId": "a"}),
+        ("waiting", {"approvalId": "a", "approved": True}),
+        ("waiting", {"needsInput": True, "type": "waiting"}),
+        ("system", {"type": "result"}),
+        ("error", {"type": "error"}),
+    ],
+)
+def test_what_a_user_or_an_agent_wrote_is_shown_as_it_was(tag, meta):
+    """The task "rename five_hour in quota.py" was shown as "rename 5-hour quota in quota.py"."""
+    written, story = event(1, tag, "rename five_hour in quota.py", **meta), Story()
+    story.take([written])
+    for shown in ("".join(text for text, _ in line_of(written).pieces), "\n".join(lines(story))):
+        assert "rename five_hour in quota.py" in shown
 
 
 def move(number, source, target, second, **meta):

@@ -127,13 +127,13 @@ async function refresh() {
       const next = fresh.getElementById(region.id);
       if (next) morph(region, next);
     }
+    took = performance.now() - begun;
   } catch {
-    // The daemon is away; the socket says so, and comes back.
+    say("page", ""); // The daemon is away; the socket says so, and comes back.
   } finally {
     clearTimeout(silent);
     busy = false;
     ended = performance.now();
-    took = ended - begun;
     if (stale) soon();
   }
 }

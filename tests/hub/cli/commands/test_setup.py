@@ -14,6 +14,7 @@ from hub import __version__ as hub_version
 from hub import owners
 from hub.cli import checks as looked
 from hub.cli.group import cli
+from hub.client.place import told_by
 from hub.io.audit.journal import AuditJournal
 from hub.io.project.places import Places, load_or_create_key
 from tests.faults.harness import git
@@ -318,7 +319,10 @@ def test_the_doctor_sees_a_daemon_of_another_version(work, monkeypatch):
     [found] = [each for each in looked.project(Places(work.root)) if each.check == "daemon"]
     assert (found.ok, found.warning) == (False, True)
     assert found.detail.endswith(f" is of hub {hub_version}, not 9.9.9")
-    assert found.hint == "Stop it, and start this one: hub daemon"
+    assert (
+        found.hint
+        == f"End that daemon in order: kill {told_by(work.root).pid}   Then start this one: hub daemon"
+    )
 
 
 def test_the_doctor_sees_a_daemon(work):

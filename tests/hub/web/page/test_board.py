@@ -142,6 +142,33 @@ def test_a_daemon_that_says_nothing_is_named(made: Project, tab: Page):
 
 
 @pytest.mark.browser
+def test_a_daemon_that_answers_again_is_asked_as_soon_as_ever(made: Project, tab: Page):
+    """What a killed one had never answered was still told of its successor, for three times as long as it had hung."""
+    made.script("demo-first", {"say": "x"})
+    made.configure()
+    made.start()
+    here, away = f"http://127.0.0.1:{made.port}/", tab.locator("#away")
+    tab.clock.install()
+    tab.goto(here)
+    expect(tab.locator("html[data-state=live]")).to_be_attached(timeout=SOON)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    tab.route(here, hold)
+    tab.clock.run_for(30_000)
+    until(lambda: tab.evaluate("0") or held, "the page is asked for")
+    tab.clock.run_for(20_000)
+    expect(away).to_contain_text("has not answered for 5 seconds")
+    held.pop().abort()
+    expect(away).to_be_hidden()
+    tab.clock.run_for(11_000)  # a minute is over: it asks anyway
+    until(lambda: tab.evaluate("0") or held, "it is asked for again")
+    held.pop().continue_()
+
+
+@pytest.mark.browser
 def test_a_page_that_could_not_be_made_anew_says_so_and_is_asked_for_again(made: Project, tab: Page):
     """A 503 while a daemon starts left the old page as it was, without a word, until the next event."""
     made.script("demo-first", {"say": "x"})

@@ -8,21 +8,26 @@ from typing import Any
 import attrs
 import pytest
 
+from hub.actors.pipelines.answers import shown
 from hub.api.approvals import Approval
 from hub.api.costs import Costs
 from hub.api.detect import Detected
+from hub.api.pipelines import Pipeline, RunStatus
 from hub.api.quota import Entry
+from hub.api.tables import read_pipelines
 from hub.domain.approval import CUT, Action
 from hub.domain.event import Record
+from hub.domain.pipeline.state import NodeState, RunState
 from hub.errors import Code, HubError
 from hub.messages.detector import Detect
 from hub.messages.outcomes import GetCosts
+from hub.messages.pipelines import GetPipelineRun, GetPipelines
 from hub.messages.quota import GetWallet
 from hub.web.page.paths import PATHS
 from hub.web.page.site import environment
 from hub.web.page.words import clock
 from supervisors import ActorDied
-from tests.hub.web.fake import ANSWERS, Fake, running
+from tests.hub.web.fake import ANSWERS, NODE, RUN, Fake, running
 from tests.hub.web.page.test_mount import HTML, path_of
 from tests.hub.web.wire import ask
 
@@ -241,3 +246,20 @@ async def test_a_command_to_copy_is_one_command():
     assert "hub adopt claude:b --for PROVIDER --start --stop</code>" in reply.body.decode(), (
         "else it is refused"
     )
+
+
+@pytest.mark.parametrize("stored", [["a"], ["a", "b"]])
+async def test_what_was_added_behind_a_run_to_its_end_is_what_is_left(stored: list[str]):
+    """Such a pipeline could be run only whole: the button was gone once its run was completed."""
+    done = attrs.evolve(RUN, state=RunState.COMPLETED, ended_at="2026-01-01T01:00:00.000Z")
+    done = attrs.evolve(done, nodes=[attrs.evolve(node, state=NodeState.COMPLETED) for node in done.nodes])
+
+    async def known(_: GetPipelines) -> list[Pipeline]:
+        return shown(read_pipelines([{"name": "p", "nodes": [{**NODE, "id": name} for name in stored]}]))
+
+    async def ran(_: GetPipelineRun) -> RunStatus:
+        return done
+
+    async with running(Fake(instead={GetPipelines: known, GetPipelineRun: ran})) as server:
+        text = (await ask(server.port, "GET", "/pipelines", headers=HTML)).body.decode()
+    assert ("Run what is left" in text) == (len(stored) > 1)
