@@ -69,7 +69,11 @@ _HIDDEN = (
     ("uuid", re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")),
     ("id", re.compile(r"\b[a-z]{1,4}-[0-9a-f]{6,16}(?:-[0-9a-f]{4,16})*\b")),
     ("sha256", re.compile(r"\b[0-9a-f]{64}\b")),
-    ("sha", re.compile(r"\b[0-9a-f]{40}\b|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,16}\b")),
+    # One short one in three hundred is digits alone.
+    (
+        "sha",
+        re.compile(r"\b[0-9a-f]{40}\b|\b[0-9a-f]{12}\b|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,16}\b"),
+    ),
     ("time", re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z| UTC)?")),
     ("clock", re.compile(r"(?:\b\d\d-\d\d )?\b\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\b(?: UTC)?)")),
     ("took", re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|min|h)\b(?: \d+ ?(?:s|min)\b)*")),
