@@ -42,8 +42,8 @@ def check_invariants(project: Project, oracle: Path) -> None:
         _session_is_somewhere(record)
         _no_orphan(project)
         _free_again(project)
-        _nothing_half_written(project)
         _faces_agree(project, record)
+        _nothing_half_written(project)
     finally:
         del os.environ["HUB_STATE_DIR"]
 
@@ -86,10 +86,10 @@ def check_many(project: Project, rows: Sequence[Mapping[str, Any]]) -> None:
         _chain_holds(project)
         _no_orphan(project)
         _free_again(project)
-        _nothing_half_written(project)
         project.start()
         _no_account_shared(project.events())
         project.stop()
+        _nothing_half_written(project)
     finally:
         del os.environ["HUB_STATE_DIR"]
 
@@ -211,7 +211,7 @@ def _is_free(port: int) -> bool:
 
 
 def _nothing_half_written(project: Project) -> None:
-    """I8: no temporary file is left, and nobody else may read what hub wrote."""
+    """I8: no temporary file is left once a daemon has begun again, and nobody else may read what hub wrote."""
     for path in project.hub.rglob("*"):
         inside = path.relative_to(project.hub).parts
         if inside[0] == "worktrees" and len(inside) > 1:
