@@ -86,16 +86,21 @@ def test_a_daemon_that_restarts_is_survived_without_a_reload(made: Project, tab:
     assert tab.evaluate("() => document.documentElement.dataset.same") == "yes"
 
 
-@pytest.mark.browser
-def test_a_daemon_that_was_away_for_long_is_found_as_soon(made: Project, tab: Page):
-    """The page asked ever more seldom; a browser, too, lets a socket wait where others have failed before."""
+def idle_board(made: Project, tab: Page) -> None:
+    """The board of a daemon that has nothing to do, under a clock of the test's own."""
     made.script("demo-first", {"say": "x"})
     made.configure()
     made.start()
     tab.clock.install()
     tab.goto(f"http://127.0.0.1:{made.port}/")
+    expect(tab.locator("html[data-state=live]")).to_be_attached(timeout=SOON)
+
+
+@pytest.mark.browser
+def test_a_daemon_that_was_away_for_long_is_found_as_soon(made: Project, tab: Page):
+    """The page asked ever more seldom; a browser, too, lets a socket wait where others have failed before."""
+    idle_board(made, tab)
     live = tab.locator("html[data-state=live]")
-    expect(live).to_be_attached(timeout=SOON)
     made.kill()
     expect(tab.locator("#away")).to_be_visible(timeout=SOON)
     for _ in range(12):
@@ -109,12 +114,7 @@ def test_a_daemon_that_was_away_for_long_is_found_as_soon(made: Project, tab: Pa
 @pytest.mark.browser
 def test_a_daemon_that_says_nothing_is_named(made: Project, tab: Page):
     """A stopped one was waited for without a word; of an order that got no answer nothing was said that helps."""
-    made.script("demo-first", {"say": "x"})
-    made.configure()
-    made.start()
-    tab.clock.install()
-    tab.goto(f"http://127.0.0.1:{made.port}/")
-    expect(tab.locator("html[data-state=live]")).to_be_attached(timeout=SOON)
+    idle_board(made, tab)
     expect(tab.get_by_role("status")).to_have_text(
         ["", ""]
     )  # a screen reader tells of what it knew before it spoke
@@ -144,13 +144,8 @@ def test_a_daemon_that_says_nothing_is_named(made: Project, tab: Page):
 @pytest.mark.browser
 def test_a_daemon_that_answers_again_is_asked_as_soon_as_ever(made: Project, tab: Page):
     """What a killed one had never answered was still told of its successor, for three times as long as it had hung."""
-    made.script("demo-first", {"say": "x"})
-    made.configure()
-    made.start()
+    idle_board(made, tab)
     here, away = f"http://127.0.0.1:{made.port}/", tab.locator("#away")
-    tab.clock.install()
-    tab.goto(here)
-    expect(tab.locator("html[data-state=live]")).to_be_attached(timeout=SOON)
     held: list[Route] = []
 
     def hold(route: Route) -> None:
@@ -198,12 +193,7 @@ def test_a_page_that_could_not_be_made_anew_says_so_and_is_asked_for_again(made:
 @pytest.mark.browser
 def test_a_page_that_cannot_be_made_is_asked_for_once_a_second(made: Project, tab: Page):
     """Each refresh that failed began a chain of its own: after some minutes of 5xx the page asked four times a second."""
-    made.script("demo-first", {"say": "x"})
-    made.configure()
-    made.start()
-    tab.clock.install()
-    tab.goto(f"http://127.0.0.1:{made.port}/")
-    expect(tab.locator("html[data-state=live]")).to_be_attached(timeout=SOON)
+    idle_board(made, tab)
     tab.evaluate(
         """() => {
           globalThis.asked = 0;
