@@ -17,13 +17,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Never
 
 import trio
 
 from hub.actors.common.calls import call_until_answered
-from hub.actors.common.follower import LogFollower, by_pages
+from hub.actors.common.follower import LogFollower
 from hub.actors.common.outbox import Outbox
 from hub.domain.config.model import Notify
 from hub.domain.event import Record, Tag
@@ -51,14 +50,14 @@ class Notices(Actor[Never]):
     def __init__(self, events: Ref[EventsInbox], settings: Ref[GetConfig]) -> None:
         self._outbox = Outbox(events, time.time)
         self._settings = settings
-        self._follower = LogFollower(events, self._place, partial(by_pages, self._take))
+        self._follower = LogFollower(events, self._place)
         self._upto = -1
         self._limit = trio.CapacityLimiter(_MANY)
         self._said: set[str] = set()
 
     async def continue_(self) -> None:
         """Follow the log from here on."""
-        self.ctx.nursery.start_soon(self._follower.follow)
+        self.ctx.nursery.start_soon(self._follower.follow_pages, self._take)
 
     async def stopped(self, exit: Exit) -> None:
         """Leave the log."""

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import assert_never
 
 import attrs
 import trio
 
-from hub.actors.common.follower import LogFollower, by_pages
+from hub.actors.common.follower import LogFollower
 from hub.api.costs import Costs, Spent
 from hub.api.profiles import ProfileOutcome
 from hub.domain.cost import Meter
@@ -56,7 +55,7 @@ class Outcomes(Actor[OutcomesInbox]):
 
     def __init__(self, places: Places, events: Ref[EventsInbox]) -> None:
         self._store = RecordStore(places.hub_dir / "outcomes.json", FORM)
-        self._follower = LogFollower(events, self._place, partial(by_pages, self._take))
+        self._follower = LogFollower(events, self._place)
         self._kept = OutcomesRecord()
         self._meters: dict[str, dict[str, Meter]] = {}
         """By session and dispatch, for sessions that have not ended."""
@@ -69,7 +68,7 @@ class Outcomes(Actor[OutcomesInbox]):
         with contextlib.suppress(HubError):
             kept, _ = self._store.load()
             self._kept = kept or self._kept
-        self.ctx.nursery.start_soon(self._follower.follow)
+        self.ctx.nursery.start_soon(self._follower.follow_pages, self._take)
 
     async def stopped(self, exit: Exit) -> None:
         """Leave the log."""

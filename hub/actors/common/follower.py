@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 import attrs
 import trio
@@ -34,19 +35,30 @@ class LogFollower:
         events: The event log.
         place: Asked with the log's newest id before each subscription; answers the id after which to read. A place beyond
             the newest means that the log was put aside, and begins anew.
-        read: Reads the records until the channel ends, and tells of them by `moved`. `by_pages` will do for
-            what need not be at once.
     """
 
     events: Ref[EventsHead | Subscribe | Unsubscribe]
     place: Callable[[int], Awaitable[int]]
-    read: Callable[[Records], Awaitable[None]]
     _cursor: int = -1
     _progress: Condition = attrs.field(factory=Condition)
+    _wanted: int = 0
+    """The newest event that somebody waits for, or waited for."""
+    _hurry: Condition = attrs.field(factory=Condition)
     _token: int | None = None
 
-    async def follow(self) -> None:
+    async def follow_pages(self, take: Callable[[Sequence[Record]], Awaitable[None]]) -> None:
+        """For ever: all that have come by then, and after each breath, which whoever waits for one of them ends.
+
+        Raises:
+            HubError: Of `place` and `take`.
+        """
+        await self.follow(partial(self._read_pages, take))
+
+    async def follow(self, read: Callable[[Records], Awaitable[None]]) -> None:
         """For ever.
+
+        Args:
+            read: Reads the records until the channel ends, and tells of them by `moved`.
 
         Raises:
             HubError: Of `place` and `read`.
@@ -56,10 +68,11 @@ class LogFollower:
                 head = await self.events.call(EventsHead(), timeout=_TIMEOUT)
                 since = await self.place(head)
                 self.moved(since)
+                self._wanted = min(self._wanted, head)  # of a log that was put aside nothing is waited for
                 found = await self.events.call(Subscribe(since), timeout=_TIMEOUT)
                 self._token = found.token
                 with found.channel:
-                    await self.read(found.channel)
+                    await read(found.channel)
             except (ActorDied, trio.TooSlowError):
                 await self.events.wait_alive(math.inf)
             self._token = None
@@ -70,7 +83,9 @@ class LogFollower:
         self._progress.notify_all()
 
     async def reach(self, number: int) -> None:
-        """Until the event of that id has been read."""
+        """Until the event of that id has been read: it is not held back any longer."""
+        self._wanted = max(self._wanted, number)
+        self._hurry.notify_all()
         await self._progress.wait_for(lambda: self._cursor >= number)
 
     async def catch_up(self) -> None:
@@ -86,15 +101,16 @@ class LogFollower:
         if self._token is not None:
             self.events.try_cast(Unsubscribe(self._token))
 
-
-async def by_pages(take: Callable[[Sequence[Record]], Awaitable[None]], channel: Records) -> None:
-    """Give a channel's records to `take` until it ends: all that have come by then, and after each breath."""
-    async for records in channel:
-        page = list(records)
-        with contextlib.suppress(trio.WouldBlock, trio.EndOfChannel):
-            while len(page) < _PAGE:
-                await trio.lowlevel.checkpoint()  # the log reads on where that was the past
-                page += channel.receive_nowait()
-        await take(page)
-        if len(page) < _PAGE:
-            await trio.sleep(_BREATH)
+    async def _read_pages(
+        self, take: Callable[[Sequence[Record]], Awaitable[None]], channel: Records
+    ) -> None:
+        async for records in channel:
+            page = list(records)
+            with contextlib.suppress(trio.WouldBlock, trio.EndOfChannel):
+                while len(page) < _PAGE:
+                    await trio.lowlevel.checkpoint()  # the log reads on where that was the past
+                    page += channel.receive_nowait()
+            await take(page)
+            self.moved(page[-1].id)
+            if len(page) < _PAGE:
+                await self._hurry.wait_for(lambda: self._wanted > self._cursor, _BREATH)

@@ -47,7 +47,7 @@ class Follower:
     ) -> None:
         self.cursor = 0
         """The id of the last event that is in the graph."""
-        self._log = LogFollower(events, self._place, self._read)
+        self._log = LogFollower(events, self._place)
         self._worktree_of = worktree_of
         self._heard = heard
         """Is given each event, once it is in."""
@@ -63,7 +63,7 @@ class Follower:
             HubError: It cannot be written; nothing of what was lost counts as read.
         """
         self._store = store
-        await self._log.follow()
+        await self._log.follow(self._read)
 
     async def _place(self, head: int) -> int:
         cursor = int(await trio.to_thread.run_sync(self._store.read, note, CURSOR) or 0)

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import TypeVar, assert_never
 
 import attrs
 import trio
 
 from hub.actors.common.calls import call_or_none
-from hub.actors.common.follower import LogFollower, by_pages
+from hub.actors.common.follower import LogFollower
 from hub.actors.common.outbox import Outbox
 from hub.actors.quota.poller import LOOK, Poller
 from hub.actors.quota.store import FORM, KeptQuota, Key, QuotaStore
@@ -80,7 +79,7 @@ class Quota(Actor[QuotaInbox]):
         self._dirty = trio.Event()
         self._saving = trio.Lock()
         self._outbox = Outbox(events, clock, patience=_TIMEOUT)
-        self._follower = LogFollower(events, self._place, partial(by_pages, self._take))
+        self._follower = LogFollower(events, self._place)
 
     async def continue_(self) -> None:
         """Read the ledger back and follow the log from where it stood."""
@@ -90,7 +89,7 @@ class Quota(Actor[QuotaInbox]):
             if damage is not None:
                 self.ctx.nursery.start_soon(self._outbox.trouble, damage)
         self._saved = self._store.cursor
-        self.ctx.nursery.start_soon(self._follower.follow)
+        self.ctx.nursery.start_soon(self._follower.follow_pages, self._take)
         self.ctx.nursery.start_soon(self._keep)
         self.ctx.nursery.start_soon(self._poll)
 
@@ -157,10 +156,10 @@ class Quota(Actor[QuotaInbox]):
         if declared := [reading for reading in fresh if reading.source == DECLARED]:
             self._session.try_cast(QuotaSeen(declared))  # what the agent said itself, the session has heard
         self._store.cursor = max(self._store.cursor, records[-1].id)
-        self._follower.moved(self._store.cursor)
         if self._store.cursor - self._saved > _FAR:
             self._dirty.set()
-        await self._warn(fresh)
+        if fresh:
+            self.ctx.nursery.start_soon(self._warn, fresh)
 
     # --- the ledger -----------------------------------------------------------------------------------
 

@@ -10,13 +10,13 @@ import trio
 import trio.testing
 
 from hub.actors.audit import AuditWriter
-from hub.actors.common.follower import LogFollower, by_pages
+from hub.actors.common.follower import LogFollower
 from hub.actors.events import EventLog
-from hub.domain.event import Tag
+from hub.domain.event import Record, Tag
 from hub.errors import Code, HubError
 from hub.io.events.store import NewEvent
 from hub.message_map import slot_of
-from hub.messages.events import EventAppend
+from hub.messages.events import EventAppend, Subscribe, Subscription
 from supervisors import SupervisorSpec, actor_spec
 from supervisors.testing import kill, running
 
@@ -55,7 +55,7 @@ async def following(places):
             actor_spec("events", lambda: EventLog(places, audit.ref, lambda: 1.0), log),
         ]
     )
-    reader.log = LogFollower(log.ref, reader.place, reader.read)
+    reader.log = LogFollower(log.ref, reader.place)
     async with running(spec) as tree:
         yield tree, log, reader
 
@@ -70,7 +70,7 @@ async def test_what_was_there_and_what_comes_is_read_once_across_a_death_of_the_
     async with following(places) as (tree, log, reader):
         await tell(log, "a", "b")
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(reader.log.follow)
+            nursery.start_soon(reader.log.follow, reader.read)
             with trio.fail_after(CALL):
                 await reader.log.reach(2)
                 kill(tree, "events")
@@ -88,14 +88,14 @@ async def test_what_the_reader_cannot_do_is_its_owners_to_mend(places):
         await tell(log, "a")
         reader.broken = True
         with pytest.raises(HubError), trio.fail_after(CALL):
-            await reader.log.follow()
+            await reader.log.follow(reader.read)
         assert (reader.seen, reader.cursor) == ([], 0)
 
 
 async def test_whoever_left_is_told_nothing_more(places):
     async with following(places) as (_, log, reader):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(reader.log.follow)
+            nursery.start_soon(reader.log.follow, reader.read)
             with trio.fail_after(CALL):
                 await tell(log, "a")
                 await reader.log.reach(1)
@@ -105,44 +105,74 @@ async def test_whoever_left_is_told_nothing_more(places):
         assert reader.seen == ["a"]
 
 
-async def test_what_comes_within_a_breath_is_read_together_and_the_first_at_once(mock_clock):
-    """Three followers woke for each of seven hundred lists a second, nearly all of which tell them nothing."""
-    send, receive = trio.open_memory_channel(10)
+@attrs.define
+class Log:
+    """A log whose one reader is given what the test sends; it holds `head` events."""
+
+    channel: trio.MemoryReceiveChannel
+    head: int = 0
+
+    async def call(self, message, timeout):
+        return Subscription(1, self.channel, trio.Event()) if isinstance(message, Subscribe) else self.head
+
+
+@asynccontextmanager
+async def paging(size):
+    """The channel's other end, the pages of ids that were taken, and the follower."""
+    send, receive = trio.open_memory_channel(size)
     pages = []
 
-    async def take(page):
-        pages.append(page)
+    async def place(head):
+        return 0
 
+    async def take(page):
+        pages.append([record.id for record in page])
+
+    follower = LogFollower(Log(receive), place)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(by_pages, take, receive)
-        await send.send([1])
+        nursery.start_soon(follower.follow_pages, take)
+        yield send, pages, follower
+        nursery.cancel_scope.cancel()
+
+
+def listed(*numbers):
+    return [Record(number, "", "", "") for number in numbers]
+
+
+async def test_what_comes_within_a_breath_is_read_together_and_the_first_at_once(mock_clock):
+    """Three followers woke for each of seven hundred lists a second, nearly all of which tell them nothing."""
+    async with paging(10) as (send, pages, _):
+        await send.send(listed(1))
         await trio.testing.wait_all_tasks_blocked()
-        await send.send([2, 3])
-        await send.send([4])
+        await send.send(listed(2, 3))
+        await send.send(listed(4))
         await trio.testing.wait_all_tasks_blocked()
         assert pages == [[1]]
         mock_clock.jump(1)
         await trio.testing.wait_all_tasks_blocked()
-        assert pages == [[1], [2, 3, 4]]  # and ends with the channel
-        await send.aclose()
+        assert pages == [[1], [2, 3, 4]]
+
+
+async def test_whoever_waits_for_an_event_ends_the_breath(mock_clock):
+    """A handoff asks the quota twice what all that was told comes to: it waited twice for a breath to pass."""
+    async with paging(10) as (send, pages, follower):
+        await send.send(listed(1))
+        await trio.testing.wait_all_tasks_blocked()
+        await send.send(listed(2))
+        await follower.reach(2)
+        assert pages == [[1], [2]]
+        await send.send(listed(3))
+        await trio.testing.wait_all_tasks_blocked()
+        assert pages == [[1], [2]]  # what nobody waits for is left for the next breath
         mock_clock.jump(1)
+        await trio.testing.wait_all_tasks_blocked()
+        assert pages == [[1], [2], [3]]
 
 
 async def test_the_past_is_read_in_whole_pages_without_a_breath(mock_clock):
     """The log reads a list on when one has been taken: three at a breath were a second and a half for twenty thousand."""
-    send, receive = trio.open_memory_channel(1)
-    pages = []
-
-    async def take(page):
-        pages.append(len(page))
-
-    async def past():
-        for _ in range(25):
-            await send.send([0] * 100)
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(by_pages, take, receive)
-        nursery.start_soon(past)
+    async with paging(1) as (send, pages, _):
+        for first in range(1, 2500, 100):
+            await send.send(listed(*range(first, first + 100)))
         await trio.testing.wait_all_tasks_blocked()
-        assert pages == [1000, 1000, 500]
-        nursery.cancel_scope.cancel()
+        assert [len(page) for page in pages] == [1000, 1000, 500]
