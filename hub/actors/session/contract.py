@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -68,14 +69,6 @@ _GRAPH_PATIENCE = 0.1
 """Seconds that a handoff waits for the graph, at most."""
 
 
-@attrs.define
-class _Work:
-    """What git tells."""
-
-    files: tuple[ManifestEntry, ...] = ()
-    changes: tuple[tuple[str, str], ...] = ()
-
-
 class IntentSource(StrEnum):
     """Where a contract's intent was found."""
 
@@ -99,7 +92,8 @@ async def draft_contract(
     intent, source = await intent_of(context, chronicler, record)
     chronicle = await chronicler.whole(record)
     head = await call_until_answered(context.audit, GetAuditHead())
-    work, words = await _work_of(context, record), chronicle.words()
+    files, changes = await _work_of(context, record)
+    words = chronicle.words()
     claims = claims_of(words)
     known = Contract(
         contract_id=contract_id(record),
@@ -108,7 +102,7 @@ async def draft_contract(
         task_goal=context.task(record),
         snapshot_commit_sha=record.snapshot_sha,
         acceptance_assertions=context.assertions(record),
-        file_manifest=work.files,
+        file_manifest=files,
         audit=Anchor(head.seq, head.hash),
         handoff_id=record.handoff_id,
         created_at=record.at,
@@ -119,7 +113,7 @@ async def draft_contract(
         known,
         intent,
         verify_evidence=_verified(record, gate),
-        more_evidence=(*words, *change_evidence(work.changes)),
+        more_evidence=(*words, *change_evidence(changes)),
         claims=claims,
         skills=chronicle.subject.skills,
         proofs=await proofs(
@@ -127,7 +121,7 @@ async def draft_contract(
             record.snapshot_sha,
             record.handoff.snapshot_tree,
             [item.text for item in (*intent.do_not_redo, *claims)],
-            work.files,
+            files,
             verified=gate is not None and bool(gate.checks) and gate.passed,
         ),
     )
@@ -154,22 +148,20 @@ async def _drawn(context: SessionContext, record: SessionRecord) -> Intent | Non
     return found if found is not None and found.initial_prompt == (task or found.initial_prompt) else None
 
 
-async def _work_of(context: SessionContext, record: SessionRecord) -> _Work:
-    """The files of the work, their names redacted."""
-    root, sha, work = context.places.root, record.snapshot_sha, _Work()
-
-    async def files() -> None:
-        work.files, _ = await manifest(root, record.base, sha)
-
-    async def changes() -> None:
-        work.changes = await changed_lines(root, record.session_id, record.base, sha)
-
-    await together(files, changes)
+async def _work_of(
+    context: SessionContext, record: SessionRecord
+) -> tuple[tuple[ManifestEntry, ...], tuple[tuple[str, str], ...]]:
+    """The files of the work, and how much of each has changed, their names redacted."""
+    root, sha = context.places.root, record.snapshot_sha
+    (files, _), changes = await together(
+        partial(manifest, root, record.base, sha),
+        partial(changed_lines, root, record.session_id, record.base, sha),
+    )
     hide = context.secrets.events().text
-    if hide(names := "\n".join(entry.path for entry in work.files)) != names:
-        work.files = tuple(attrs.evolve(entry, path=hide(entry.path)) for entry in work.files)
-        work.changes = tuple((hide(path), how) for path, how in work.changes)
-    return work
+    if hide(names := "\n".join(entry.path for entry in files)) != names:
+        files = tuple(attrs.evolve(entry, path=hide(entry.path)) for entry in files)
+        changes = tuple((hide(path), how) for path, how in changes)
+    return files, changes
 
 
 def contract_id(record: SessionRecord) -> str:

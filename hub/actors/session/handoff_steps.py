@@ -139,13 +139,12 @@ class HandoffSteps:
         if found is None:
             return
         target, passed = found
-        handoff, digest = attrs.evolve(record.handoff, receiver=target, passed=passed), ""
-
-        async def write() -> None:
-            nonlocal digest
-            digest = await self._write_contract(record, target, result)
-
-        await together(write, partial(warn_of_secrets, self.context, record, target), self.control.make_ready)
+        handoff = attrs.evolve(record.handoff, receiver=target, passed=passed)
+        digest, *_ = await together(
+            partial(self._write_contract, record, target, result),
+            partial(warn_of_secrets, self.context, record, target),
+            self.control.make_ready,
+        )
         effect(State.SNAPSHOTTED, "done")
         await self.context.store.advance(
             Trigger.SNAPSHOT_DONE,
@@ -233,10 +232,8 @@ class HandoffSteps:
         receiver = attrs.evolve(record, provider=provider, account=account, native_id="")
         # Rendered again from what was verified: the Markdown file on disk is for people and could have been changed.
         orders = Orders(receiver_prompt(contract), self._brief(contract))
-        claimed = False
 
-        async def claim() -> None:
-            nonlocal claimed
+        async def claim() -> bool:
             await self.context.store.note(
                 "dispatch",
                 f"dispatch:{record.dispatch_id}",
@@ -245,9 +242,9 @@ class HandoffSteps:
                 account=receiver.account,
                 contractId=contract.contract_id,
             )
-            claimed = await self.routing.claim(record, runs=self.control.has_run(record))
+            return await self.routing.claim(record, runs=self.control.has_run(record))
 
-        same_tree = await self.check.same_tree(record, claim)
+        same_tree, claimed = await together(partial(self.check.same_tree, record), claim)
         effect(State.DISPATCHED, "mid")
         if not claimed:
             await self._next_receiver(record)  # somebody else has the one attempt

@@ -7,7 +7,6 @@ Must not: write anything to the working tree or the repository, or take a missin
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import trio
 from hub.domain.session import SessionRecord
 from hub.errors import HubError
 from hub.io.git.env import together
-from hub.io.git.scan import Entry, Scan, gather, scan, tree_diff
+from hub.io.git.scan import Entry, gather, scan, tree_diff
 from hub.io.git.shadow import base_tree
 from hub.io.git.view import open_ground, tracked_paths
 
@@ -29,22 +28,15 @@ async def tree_matches(worktree: Path, tree: str, *, root: Path) -> bool:
         HubError: As `tree_hash`.
     """
     ground = await open_ground(worktree, root)
-    scans: list[Scan] = []
-    tracked: list[frozenset[bytes]] = []
-    expected: dict[bytes, Entry | None] = {}
 
-    async def look() -> None:
-        scans.append(await scan(ground.shadow))
-
-    async def staged() -> None:
-        tracked.append(await tracked_paths(ground))
-
-    async def stored() -> None:
+    async def stored() -> dict[bytes, Entry | None]:
         pairs = await tree_diff(ground.shadow, await base_tree(ground.shadow), tree)
-        expected.update({path: new for path, (_, new) in pairs.items()})
+        return {path: new for path, (_, new) in pairs.items()}
 
-    await together(look, staged, stored)
-    work = await gather(ground.shadow, scans[0], tracked[0])
+    found, tracked, expected = await together(
+        partial(scan, ground.shadow), partial(tracked_paths, ground), stored
+    )
+    work = await gather(ground.shadow, found, tracked)
     return dict(work.entries) == expected
 
 
@@ -73,22 +65,19 @@ class WorktreeCheck:
         self._wanted = record
         self._asked.set()
 
-    async def same_tree(self, record: SessionRecord, meanwhile: Callable[[], Awaitable[object]]) -> bool:
-        """Whether the worktree still is what was snapshotted; `meanwhile` is done when this returns.
+    async def same_tree(self, record: SessionRecord) -> bool:
+        """Whether the worktree still is what was snapshotted.
 
         Looked at here where hub was started anew since, and for a second receiver: it may find changes of one that failed.
 
         Raises:
             HubError: As `tree_matches`.
         """
-        await together(partial(self._settle, record), meanwhile)
-        return self._looked.pop(record.handoff_id)
-
-    async def _settle(self, record: SessionRecord) -> None:
         async with self._looking:
             self._wanted = None
             if record.handoff_id not in self._looked:
                 await self._look(record)
+        return self._looked.pop(record.handoff_id)
 
     async def _look(self, record: SessionRecord) -> None:
         same = await tree_matches(Path(record.worktree), record.handoff.snapshot_tree, root=self.root)

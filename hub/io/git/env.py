@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import attrs
 import trio
@@ -25,6 +25,11 @@ from hub.io.git.guard import KEPT, Config, environment, guarded
 from hub.io.git.meaning import failure
 from hub.io.git.progress import GitProgress, pause, stuck
 
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+T = TypeVar("T")
+Task = Callable[[], Awaitable[T]]
 _PROTECTED = r"^(safe\.directory|core\.excludesfile)$"
 _GRACE = 2.0
 
@@ -52,7 +57,7 @@ async def git(
     cwd: Path,
     where: Mapping[str, str] | None = None,
     config: Config = (),
-    stdin: bytes = b"",
+    stdin: bytes | Callable[[], bytes] = b"",
     accept: Iterable[int] = (0,),
     umask: int = -1,
 ) -> GitResult:
@@ -66,16 +71,16 @@ async def git(
         cwd: Where it runs.
         where: `GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE` and the like.
         config: Settings above all others, for this run.
-        stdin: Its input.
+        stdin: Its input; or what gives it piece by piece, in a worker thread, until a piece is empty.
         accept: Exit codes that are answers; any other raises.
         umask: Of the files that it makes; -1 = the daemon's own, which lets nobody else in.
 
     Raises:
         HubError: GIT_MISSING, WORKTREE_MISSING when `cwd` is gone, GIT_FAILED where it stands still (`progress`), or what
-            its words mean.
+            its words mean. What `stdin` raises comes out as it is; git is stopped then.
     """
     env = environment(where or {}, [*config, *await _protected()])
-    done = await _run(("git", *args), cwd, env, partial(_tell, data=stdin), umask)
+    done = await _run(("git", *args), cwd, env, stdin, umask)
     if done.code not in tuple(accept):
         raise failure(args[0], done.code, done.err)
     return done
@@ -91,7 +96,7 @@ async def git_asked(*args: str, cwd: Path) -> GitResult:
         for name, value in guarded().items()
         if not name.startswith(("GIT_AUTHOR_", "GIT_COMMITTER_"))
     }
-    return await _run(("git", *args), cwd, env, partial(_tell, data=b""))
+    return await _run(("git", *args), cwd, env)
 
 
 async def git_capped(
@@ -117,25 +122,6 @@ async def git_capped(
     return bytes(collected[:limit]), len(collected) > limit
 
 
-async def git_fed(
-    *args: str,
-    cwd: Path,
-    where: Mapping[str, str],
-    config: Config,
-    read: Callable[[], bytes],
-) -> GitResult:
-    """Runs git on an input that is read piece by piece in a worker thread, until a piece is empty.
-
-    Raises:
-        HubError: As `git`. What `read` raises comes out as it is; git is stopped then.
-    """
-    env = environment(where, [*config, *await _protected()])
-    done = await _run(("git", *args), cwd, env, partial(_feed, read=read))
-    if done.code != 0:
-        raise failure(args[0], done.code, done.err)
-    return done
-
-
 async def _drain(stream: trio.abc.ReceiveStream, into: bytearray, limit: float = math.inf) -> None:
     async for part in stream:
         into += part
@@ -143,27 +129,24 @@ async def _drain(stream: trio.abc.ReceiveStream, into: bytearray, limit: float =
             raise _FullError
 
 
-async def _feed(stream: trio.abc.SendStream, read: Callable[[], bytes]) -> None:
+async def _feed(stream: trio.abc.SendStream, data: bytes | Callable[[], bytes]) -> None:
     with contextlib.suppress(trio.BrokenResourceError):  # git left early: its words tell why
-        while piece := await trio.to_thread.run_sync(read):
-            await stream.send_all(piece)
-    await stream.aclose()
-
-
-async def _tell(stream: trio.abc.SendStream, data: bytes) -> None:
-    with contextlib.suppress(trio.BrokenResourceError):  # as above
-        await stream.send_all(data)
+        if isinstance(data, bytes):
+            await stream.send_all(data)
+        else:
+            while piece := await trio.to_thread.run_sync(data):
+                await stream.send_all(piece)
     await stream.aclose()
 
 
 async def effective_config(cwd: Path) -> dict[str, str]:
     """Every setting in force in a repository (its own, included files too, and hub's overrides), last one wins."""
-    done = await git("config", "--list", "-z", "--includes", cwd=cwd)
-    found: dict[str, str] = {}
-    for entry in done.out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
-        key, _, value = entry.partition("\n")
-        found[key] = value
-    return found
+    return dict(_settings((await git("config", "--list", "-z", "--includes", cwd=cwd)).out))
+
+
+def _settings(told: bytes) -> Config:
+    entries = (entry.partition("\n") for entry in told.decode("utf-8", "surrogateescape").split("\0")[:-1])
+    return [(name, value) for name, _, value in entries]
 
 
 _protected_of: dict[tuple[str | None, ...], Config] = {}
@@ -174,12 +157,8 @@ async def _protected() -> Config:
     key = tuple(os.environ.get(name) for name in ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"))
     if key not in _protected_of:
         env = {name: value for name, value in os.environ.items() if name in {*KEPT, "GIT_CONFIG_GLOBAL"}}
-        done = await _run(
-            ("git", "config", "-z", "--get-regexp", _PROTECTED), Path("/"), env, partial(_tell, data=b"")
-        )
-        entries = done.out.decode("utf-8", "surrogateescape").split("\0")[:-1] if done.code == 0 else []
-        pairs = [entry.partition("\n") for entry in entries]
-        _protected_of[key] = [(name, value) for name, _, value in pairs]
+        done = await _run(("git", "config", "-z", "--get-regexp", _PROTECTED), Path("/"), env)
+        _protected_of[key] = _settings(done.out if done.code == 0 else b"")
     return _protected_of[key]
 
 
@@ -187,7 +166,7 @@ async def _run(
     argv: Sequence[str],
     cwd: Path,
     env: Mapping[str, str],
-    feed: Callable[[trio.abc.SendStream], Awaitable[object]],
+    stdin: bytes | Callable[[], bytes] = b"",
     umask: int = -1,
 ) -> GitResult:
     out, err = bytearray(), bytearray()
@@ -196,7 +175,7 @@ async def _run(
         await together(
             partial(_drain, started.stdout, out),
             partial(_drain, started.stderr, err),
-            partial(feed, started.stdin),
+            partial(_feed, started.stdin, stdin),
             partial(_end_of, started, argv[1]),
         )
     return GitResult(started.returncode or 0, bytes(out), err.decode("utf-8", "replace"))
@@ -232,22 +211,30 @@ async def _started(
                     await stream.aclose()
 
 
-async def together(*tasks: Callable[[], Awaitable[object]]) -> None:
-    """Runs tasks at the same time; the first failure stops the others and comes out as it is."""
+@overload
+async def together(one: Task[A], two: Task[B], /) -> tuple[A, B]: ...
+@overload
+async def together(one: Task[A], two: Task[B], three: Task[C], /) -> tuple[A, B, C]: ...
+@overload
+async def together(*tasks: Task[object]) -> tuple[object, ...]: ...
+async def together(*tasks: Task[object]) -> tuple[object, ...]:
+    """What tasks come to that run at the same time; the first failure stops the others and comes out as it is."""
     failed: list[Exception] = []
+    found: dict[int, object] = {}
 
-    async def run(task: Callable[[], Awaitable[object]]) -> None:
+    async def run(number: int, task: Task[object]) -> None:
         try:
-            await task()
+            found[number] = await task()
         except Exception as error:  # noqa: BLE001  # raised again below
             failed.append(error)
             nursery.cancel_scope.cancel()
 
     async with trio.open_nursery() as nursery:
-        for task in tasks:
-            nursery.start_soon(run, task)
+        for number, task in enumerate(tasks):
+            nursery.start_soon(run, number, task)
     if failed:
         raise failed[0]
+    return tuple(found[number] for number in range(len(tasks)))
 
 
 async def _end_of(process: trio.Process, command: str) -> None:

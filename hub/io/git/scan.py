@@ -80,27 +80,23 @@ async def scan(shadow: Shadow, *, specials: bool = False) -> Scan:
         shadow: The working tree's.
         specials: Whether what git does not speak of is looked for too.
     """
-    paths: dict[bytes, Entry | None] = {}
-    aside: list[_Untracked] = []
-    odd: list[bytes] = []
-    unfilled: list[bytes] = []
 
-    async def tracked() -> None:
+    async def tracked() -> dict[bytes, Entry | None]:
         args = ("--raw", "-z", "--no-renames", "--ignore-submodules=dirty")
         done = await git("diff-files", *args, cwd=shadow.worktree, where=shadow.where)
-        paths.update({path: old for path, (old, _) in raw_diff(done.out).items()})
+        return {path: old for path, (old, _) in raw_diff(done.out).items()}
 
-    async def others() -> None:
-        aside.append(await _others(shadow))
-        if specials:
-            odd.extend(await trio.to_thread.run_sync(_specials, os.fsencode(shadow.worktree)))
-            unfilled.extend(path for path, own in (await in_submodules(shadow)).items() if not own)
+    async def others() -> Scan:
+        new = await _others(shadow)
+        found = Scan(dict.fromkeys(new.files), tuple(new.nested), closed=tuple(new.closed))
+        if not specials:
+            return found
+        odd = await trio.to_thread.run_sync(_specials, os.fsencode(shadow.worktree))
+        unfilled = tuple(path for path, own in (await in_submodules(shadow)).items() if not own)
+        return attrs.evolve(found, specials=odd, unfilled=unfilled)
 
-    await together(tracked, others)
-    (new,) = aside
-    for path in new.files:
-        paths.setdefault(path, None)
-    return Scan(paths, tuple(new.nested), tuple(odd), tuple(unfilled), tuple(new.closed))
+    old, new = await together(tracked, others)
+    return attrs.evolve(new, paths={**new.paths, **old})
 
 
 async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> TreeChanges:

@@ -82,17 +82,11 @@ async def snapshot(
     text = _message(session_id, handoff_id, trailers)
     plan = _Plan(session_id, branch_of(session_id), kept_ref(session_id, handoff_id), text)
     ground = await open_ground(worktree, root)
-    taken: list[Snapshot] = []
-    planted: list[str] = []
-
-    async def take() -> None:
-        taken.append(await _take(ground, plan))
-
-    async def look_at_programs() -> None:
-        planted.extend(await planted_programs(ground.shadow.git_dir, ground.root, ground.link.common))
-
-    await together(take, look_at_programs)
-    return attrs.evolve(taken[0], notes=(*taken[0].notes, *_warnings(planted)))
+    taken, planted = await together(
+        partial(_take, ground, plan),
+        partial(planted_programs, ground.shadow.git_dir, ground.root, ground.link.common),
+    )
+    return attrs.evolve(taken, notes=(*taken.notes, *_warnings(planted)))
 
 
 def _warnings(planted: Sequence[str]) -> tuple[str, ...]:
@@ -169,17 +163,17 @@ async def _round(
 
     With what was stored comes the commit that the refs are on; "" when the branch moved meanwhile.
     """
-    refs, done = seen.refs, list[tuple[StoredObjects, str]]()
+    refs = seen.refs
     when = max(int(time.time()), refs.head.when, refs.tip.when)
     draft = CommitDraft(seen.base, refs.parents, plan.message, when, str(seen.who))
 
-    async def commit() -> None:
+    async def commit() -> tuple[StoredObjects, str]:
         made = await store_commit(ground.shadow, draft, work, settle=settle)
         await _save_staged(ground, seen, made.tree, plan.kept)
-        done.append((made, await _publish(ground, refs, made, plan)))
+        return made, await _publish(ground, refs, made, plan)
 
-    await together(partial(_ready_index, ground, seen, work), commit)
-    return done[0]
+    _, done = await together(partial(_ready_index, ground, seen, work), commit)
+    return done
 
 
 async def _ready_index(ground: Ground, seen: TreeView, work: TreeChanges) -> None:

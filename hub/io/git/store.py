@@ -21,7 +21,7 @@ import trio
 
 from hub.errors import Code, HubError
 from hub.io.git.digest import Content, hasher, reread
-from hub.io.git.env import git, git_fed
+from hub.io.git.env import git
 from hub.io.git.guard import EMAIL, NAME
 from hub.io.git.scan import Entry, TreeChanges
 from hub.io.git.shadow import Shadow, scratch, throwaway
@@ -103,8 +103,8 @@ async def _import(shadow: Shadow, draft: CommitDraft, work: TreeChanges, *, sett
     work = attrs.evolve(work, contents=await _unknown(shadow, work.contents))
     stream = partial(_batch, _stream(shadow, draft, work, moved, settle=settle))
     args = ("--quiet", "--force", "--done", "--date-format=raw")
-    done = await git_fed(
-        "fast-import", *args, cwd=shadow.worktree, where=shadow.where, config=_CONFIG, read=stream
+    done = await git(
+        "fast-import", *args, cwd=shadow.worktree, where=shadow.where, config=_CONFIG, stdin=stream
     )
     lines = done.text.split("\n")
     if len(lines) != 2:  # noqa: PLR2004  # the commit and its tree

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -131,23 +132,16 @@ async def view(ground: Ground, session_id: str, kept: str) -> TreeView:
         HubError: BRANCH_MISSING when the branch is gone and nothing tells where it was.
     """
     base = await base_tree(ground.shadow)
-    found: list[Scan] = []
-    known: list[tuple[Refs, AgentIndex, frozenset[bytes]]] = []
-    who: list[CommitIdentity] = []
 
-    async def files() -> None:
-        found.append(await scan(ground.shadow, specials=True))
-
-    async def repository() -> None:
+    async def repository() -> tuple[Refs, AgentIndex, frozenset[bytes]]:
         refs = await read_refs(ground, session_id, kept)
         index = await read_index(ground)
-        known.append((refs, index, await _tracked(ground.shadow, base, refs.head.tree, index.tree)))
+        return refs, index, await _tracked(ground.shadow, base, refs.head.tree, index.tree)
 
-    async def user() -> None:
-        who.append(await identity(ground.root))
-
-    await together(files, repository, user)
-    return TreeView(base, found[0], *known[0], who[0])
+    found, known, who = await together(
+        partial(scan, ground.shadow, specials=True), repository, partial(identity, ground.root)
+    )
+    return TreeView(base, found, *known, who)
 
 
 async def tracked_paths(ground: Ground) -> frozenset[bytes]:

@@ -1,6 +1,7 @@
 """`tree_matches` and the tree a snapshot would have always agree; when a handoff looks."""
 
 import errno
+from functools import partial
 from types import SimpleNamespace
 
 import attrs
@@ -11,6 +12,7 @@ import trio.testing
 from hub.errors import Code, HubError
 from hub.io.git import check
 from hub.io.git.check import tree_matches
+from hub.io.git.env import together
 from hub.io.git.snapshot import tree_hash
 from tests.hub.io.git.test_snapshot import make_repo, session, sh, take
 
@@ -102,7 +104,8 @@ async def test_an_early_look_is_beside_what_is_done_until_the_dispatch(monkeypat
         answers = []
 
         async def ask():
-            answers.append(await of.same_tree(record, meanwhile))
+            same, _ = await together(partial(of.same_tree, record), meanwhile)
+            answers.append(same)
 
         nursery.start_soon(ask)
         await trio.testing.wait_all_tasks_blocked()
@@ -122,7 +125,7 @@ async def test_what_goes_wrong_early_is_met_again_where_it_is_told(monkeypatch, 
         of.look_early(record)
         await trio.testing.wait_all_tasks_blocked()
         with pytest.raises(type(error)):
-            await of.same_tree(record, trio.lowlevel.checkpoint)
+            await of.same_tree(record)
         nursery.cancel_scope.cancel()
     assert look.begun == 2
 
@@ -132,10 +135,10 @@ async def test_a_look_that_was_asked_for_is_not_made_behind_the_dispatch(monkeyp
     look, of = looking(monkeypatch, True, False)
     look.over.set()
     of.look_early(record)
-    assert await of.same_tree(record, trio.lowlevel.checkpoint)
+    assert await of.same_tree(record)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(of.run)
         await trio.testing.wait_all_tasks_blocked()
         nursery.cancel_scope.cancel()
     assert look.begun == 1
-    assert not await of.same_tree(record, trio.lowlevel.checkpoint)
+    assert not await of.same_tree(record)

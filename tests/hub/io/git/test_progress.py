@@ -13,7 +13,7 @@ import trio
 
 from hub.errors import Code, HubError
 from hub.io.git import progress
-from hub.io.git.env import git, git_capped, git_fed
+from hub.io.git.env import git, git_capped
 from hub.io.git.repository import repo_state
 from hub.io.project import agent_files, hub_dir
 from tests.hub.io.git.kit import in_commit, sh
@@ -111,8 +111,7 @@ async def test_a_git_that_works_slowly_is_waited_for(root, monkeypatch):
         assert looks.acquire(timeout=PATIENCE)
         return left.pop() if left else b""
 
-    args = {"cwd": root, "where": {}, "config": (), "read": read}
-    done = await git_fed("hash-object", "--stdin", **args)
+    done = await git("hash-object", "--stdin", cwd=root, stdin=read)
     known = await git("hash-object", "--stdin", cwd=root, stdin=b"slow\n" * (progress._LOOKS + 3))
     assert done.text == known.text
 

@@ -273,7 +273,7 @@ async def test_two_that_begin_with_the_same_changes_do_not_stand_in_each_others_
     keep = other / ".git/objects/pack" / f"{made.stem}.keep"
     keep.parent.mkdir(parents=True, exist_ok=True)
     keep.touch()
-    plain, refused = store.git_fed, []
+    plain, refused = store.git, []
 
     async def fed(*args, **more):
         try:
@@ -283,7 +283,7 @@ async def test_two_that_begin_with_the_same_changes_do_not_stand_in_each_others_
             keep.unlink()
             raise
 
-    monkeypatch.setattr(store, "git_fed", fed)
+    monkeypatch.setattr(store, "git", fed)
     assert (await session(other, carry_dirty=True)).carried
     assert len(refused) == 1
     assert "keep file" in refused[0]
